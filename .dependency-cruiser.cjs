@@ -1,0 +1,54 @@
+// The layering of src/README.md, held by `npm run check`. Every rule says why it exists.
+const adapters = ['store', 'socks', 'relay', 'admin', 'hooks'];
+
+/** One package, one owner: the rest of the code asks that folder for what the package does. */
+const onlyUser = (name, packages, owner, why) => ({
+  name,
+  severity: 'error',
+  comment: why,
+  from: { path: '^src/', pathNot: owner },
+  to: { path: `node_modules/(${packages})(/|$)` },
+});
+
+module.exports = {
+  forbidden: [
+    {
+      name: 'core-is-rules-only',
+      severity: 'error',
+      comment:
+        'core/ holds rules that can be read and tested without any I/O: it may import itself, node:crypto and node:net helpers, nothing else.',
+      from: { path: '^src/core/' },
+      to: { pathNot: '^src/core/|^(node:)?(crypto|net)$' },
+    },
+    ...adapters.map((folder) => ({
+      name: `${folder}-knows-core-only`,
+      severity: 'error',
+      comment: `Adapters never meet: app.ts hands ${folder}/ what it needs, so that any one of them can be replaced or tested alone.`,
+      from: { path: `^src/${folder}/` },
+      to: { path: '^src/', pathNot: `^src/(core|${folder})/` },
+    })),
+    {
+      name: 'nobody-imports-the-wiring',
+      severity: 'error',
+      comment: 'app.ts and the command line wire the parts together; a part that imports them would be wired to everything.',
+      from: { path: '^src/(core|store|socks|relay|admin|hooks|console|config)' },
+      to: { path: '^src/(app|cli|cli/.*)\\.ts$' },
+    },
+    onlyUser('socksv5-is-fenced', 'socksv5', '^src/socks/socksv5\\.ts$', 'socksv5 0.0.6 has known defects: one file imports it and works around each, with a test.'),
+    onlyUser('knex-in-store', 'knex|sqlite3|pg', '^src/store/', 'No SQL outside store/, so that another database is one folder of work.'),
+    onlyUser('koa-in-admin', 'koa|@koa|koa-bodyparser|koa-helmet', '^src/admin/', 'HTTP is shaped in one place.'),
+    onlyUser('p-queue-in-hooks', 'p-queue', '^src/hooks/', 'Runs are queued in one place.'),
+    onlyUser('commander-in-cli', 'commander', '^src/cli', 'The command line is parsed in one place.'),
+    { name: 'no-circular', severity: 'error', comment: 'A circle has no top to read from.', from: { path: '^src/' }, to: { circular: true } },
+    { name: 'no-orphans', severity: 'error', comment: 'Code that nothing reaches is dead.', from: { orphan: true, path: '^src/', pathNot: '\\.d\\.ts$' }, to: {} },
+    { name: 'not-to-unresolvable', severity: 'error', comment: 'Every import must exist.', from: {}, to: { couldNotResolve: true } },
+    { name: 'no-dev-dep', severity: 'error', comment: 'The daemon runs from production dependencies.', from: { path: '^src/', pathNot: '^src/console/' }, to: { dependencyTypes: ['npm-dev'] } },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^src/console/' },
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'require', 'node', 'default', 'types'] },
+  },
+};
