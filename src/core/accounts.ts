@@ -1,0 +1,191 @@
+// The account service: every change of an account by the API, the console or the command line goes through here.
+// A change is written to the database first, then to the directory (which ends live sessions), and only then answered.
+import { type Account, type AccountUpdate, isValidPassword, isValidUsername } from './account.js';
+import type { Clock } from './clock.js';
+import type { AccountDirectory } from './directory.js';
+import { hashPassword } from './password.js';
+import type { AccountStore } from './ports.js';
+import { createTurns } from './turns.js';
+
+/** What a creation or an update sets besides the credentials. `expiresAt` in milliseconds since the epoch, UTC. */
+export interface AccountFields {
+  readonly isEnabled: boolean;
+  readonly remarks: string | null;
+  readonly expiresAt: number | null;
+}
+
+/** What a field becomes when a creation or an update leaves it out. */
+export const ACCOUNT_DEFAULTS: AccountFields = { isEnabled: true, remarks: null, expiresAt: null };
+
+export interface NewAccount extends AccountFields {
+  readonly username: string;
+  readonly password: string;
+}
+
+/** `password` undefined, empty or only white space leaves the password as it is; the other fields are always written. */
+export interface ChangedAccount extends AccountFields {
+  readonly password?: string | undefined;
+}
+
+/** An account with what the heartbeat pool knows of it. */
+export interface AccountView {
+  readonly account: Account;
+  /** Entries now in the pool. */
+  readonly dataCount: number;
+  /** GameID of the newest entry that has one. */
+  readonly latestGameId: string | null;
+}
+
+export type AddRefusal =
+  | 'empty-credentials'
+  | 'invalid-username'
+  | 'invalid-password'
+  | 'invalid-remarks'
+  | 'username-taken';
+export type UpdateRefusal = 'invalid-password' | 'invalid-remarks' | 'not-found';
+
+export type AddResult = Done | Refused<AddRefusal>;
+export type UpdateResult = Done | Refused<UpdateRefusal>;
+export type RemoveResult = Done | Refused<'not-found'>;
+
+interface Done {
+  readonly ok: true;
+  /** As it is now; after a removal, as it last was. */
+  readonly account: Account;
+}
+interface Refused<Reason> {
+  readonly ok: false;
+  readonly reason: Reason;
+}
+
+/** The part of the heartbeat pool that accounts need. */
+export interface AccountPool {
+  count(accountId: string): number;
+  latestGameId(accountId: string): string | null;
+  /** Forgets every entry of the account. */
+  remove(accountId: string): void;
+}
+
+export interface Accounts {
+  /** Creates an account. Rejects when the database cannot be written; nothing has changed then. */
+  add(input: NewAccount): Promise<AddResult>;
+  /** Overwrites every field of an account. Ends its live sessions if it was disabled or its password changed. */
+  update(id: string, input: ChangedAccount): Promise<UpdateResult>;
+  /** Removes an account and its heartbeat data, and ends its live sessions. */
+  remove(id: string): Promise<RemoveResult>;
+  /** Takes over an account as the database has it, after another process changed, added or removed it. */
+  refresh(id: string): Promise<void>;
+  /** Every account in the order of creation. */
+  list(): AccountView[];
+  get(id: string): AccountView | null;
+  getByUsername(username: string): AccountView | null;
+}
+
+/** Whether `remarks` can be kept unaltered by every database: well-formed Unicode without U+0000. */
+export function isValidRemarks(remarks: string): boolean {
+  return remarks.isWellFormed() && !remarks.includes('\0');
+}
+
+/**
+ * Builds the service over a loaded `directory`: reads come from memory, writes go to `store` first.
+ * `newId` returns a fresh lower-case GUID.
+ */
+export function createAccounts(uses: {
+  readonly store: AccountStore;
+  readonly directory: AccountDirectory;
+  readonly pool: AccountPool;
+  readonly now: Clock;
+  readonly newId: () => string;
+}): Accounts {
+  const { store, directory, pool } = uses;
+  // One change of an account at a time: the directory must take in the answers in the order of the writes.
+  const inTurn = createTurns();
+
+  const view = (account: Account): AccountView => ({
+    account,
+    dataCount: pool.count(account.id),
+    latestGameId: pool.latestGameId(account.id),
+  });
+  const found = (account: Account | undefined): AccountView | null => (account ? view(account) : null);
+
+  function forget(id: string): void {
+    directory.remove(id);
+    // After the sessions have ended, because each leaves a last entry.
+    pool.remove(id);
+  }
+
+  return {
+    async add(input) {
+      const refusal = refuseNew(input);
+      if (refusal) return refused(refusal);
+      const account: Account = {
+        id: uses.newId(),
+        username: input.username,
+        passwordHash: hashPassword(input.password),
+        isEnabled: input.isEnabled,
+        remarks: input.remarks,
+        createdAt: uses.now(),
+        lastLoginAt: null,
+        expiresAt: input.expiresAt,
+      };
+      return inTurn(account.id, async () => {
+        if ((await store.add(account)) === 'username-taken') return refused('username-taken');
+        directory.put(account);
+        return { ok: true, account };
+      });
+    },
+
+    async update(id, input) {
+      const password = isBlank(input.password) ? undefined : input.password;
+      if (password !== undefined && !isValidPassword(password)) return refused('invalid-password');
+      if (input.remarks !== null && !isValidRemarks(input.remarks)) return refused('invalid-remarks');
+      const fields: AccountUpdate = {
+        isEnabled: input.isEnabled,
+        remarks: input.remarks,
+        expiresAt: input.expiresAt,
+        passwordHash: password === undefined ? undefined : hashPassword(password),
+      };
+      return inTurn(id, async () => {
+        const account = await store.update(id, fields);
+        if (!account) return refused('not-found');
+        directory.put(account);
+        return { ok: true, account };
+      });
+    },
+
+    remove: (id) =>
+      inTurn(id, async () => {
+        const account = await store.remove(id);
+        if (!account) return refused('not-found');
+        forget(id);
+        return { ok: true, account };
+      }),
+
+    refresh: (id) =>
+      inTurn(id, async () => {
+        const account = await store.get(id);
+        if (account) directory.put(account);
+        else forget(id);
+      }),
+
+    list: () => Array.from(directory.all(), view),
+    get: (id) => found(directory.byId(id)),
+    getByUsername: (username) => found(directory.byUsername(username)),
+  };
+}
+
+function refuseNew(input: NewAccount): AddRefusal | null {
+  if (isBlank(input.username) || isBlank(input.password)) return 'empty-credentials';
+  if (!isValidUsername(input.username)) return 'invalid-username';
+  if (!isValidPassword(input.password)) return 'invalid-password';
+  if (input.remarks !== null && !isValidRemarks(input.remarks)) return 'invalid-remarks';
+  return null;
+}
+
+function isBlank(text: string | undefined): boolean {
+  return text === undefined || text.trim() === '';
+}
+
+function refused<Reason>(reason: Reason): Refused<Reason> {
+  return { ok: false, reason };
+}
