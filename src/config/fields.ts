@@ -1,0 +1,117 @@
+// The kinds of value a configuration key may take. Each says in plain words what it allows, for messages.
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { Secret } from './secret.js';
+import { parseDuration, parseSize, Quantity, type Unit } from './units.js';
+
+/** What a message says of a key, kept beside the schema because zod's own words are not for operators. */
+export interface About {
+  /** Completes "allowed: …". */
+  readonly allowed: string;
+  /** The value must never be shown. */
+  readonly secret?: true;
+}
+
+export const about = z.registry<About>();
+
+// setTimeout takes at most 2^31-1 ms, a little under 25 days.
+const LONGEST_TIMER = '24d';
+
+/** A duration from `min` to `max`, both written like the value itself. */
+export function duration({ min = '1ms', max = LONGEST_TIMER }: { min?: string; max?: string } = {}) {
+  return quantity('Ms', parseDuration, min, max, 'a duration such as 250ms, 10s, 5m, 24h or 30d');
+}
+
+/** A size from `min` to `max`, both written like the value itself. */
+export function size({ min = '1B', max = '1GiB' }: { min?: string; max?: string } = {}) {
+  return quantity('Bytes', parseSize, min, max, 'a size such as 512B, 64KiB or 10MiB');
+}
+
+function quantity<U extends Unit>(
+  unit: U,
+  parse: (text: string) => number | null,
+  min: string,
+  max: string,
+  form: string,
+) {
+  const lowest = parse(min);
+  const highest = parse(max);
+  if (lowest === null || highest === null) throw new TypeError(`bad bounds: ${min} to ${max}`);
+  const schema = z.string().transform((text, context) => {
+    const value = parse(text);
+    if (value !== null && value >= lowest && value <= highest) return new Quantity(unit, value, text);
+    context.addIssue({ code: 'custom' });
+    return z.NEVER;
+  });
+  return schema.register(about, { allowed: `${form}, from ${min} to ${max}` });
+}
+
+/** A whole number. */
+export function whole(min: number, max: number) {
+  return z
+    .int()
+    .min(min)
+    .max(max)
+    .register(about, { allowed: `a whole number from ${min} to ${max}` });
+}
+
+/** A TCP or UDP port to listen on; 0 picks a free one. */
+export function listenPort() {
+  return z
+    .int()
+    .min(0)
+    .max(65535)
+    .register(about, { allowed: 'a port from 0 to 65535 (0 picks a free one)' });
+}
+
+export function flag() {
+  return z.boolean().register(about, { allowed: 'true or false' });
+}
+
+export function oneOf<const T extends readonly [string, ...string[]]>(...names: T) {
+  return z.enum(names).register(about, { allowed: names.join(', ').replace(/, ([^,]*)$/, ' or $1') });
+}
+
+/** Text of 1 to 4096 characters that may be shown. `form` restricts it further; `allowed` says so in words. */
+export function text(allowed: string, form: RegExp = /^[^\0]+$/su) {
+  return z.string().min(1).max(4096).regex(form).register(about, { allowed });
+}
+
+/** Text that passes `accepts`. */
+export function textThat(allowed: string, accepts: (text: string) => boolean) {
+  return z.string().max(4096).refine(accepts).register(about, { allowed });
+}
+
+/** A text that is never shown: read as a `Secret`. */
+export function secret(allowed = 'a text of 1 to 4096 characters') {
+  return z
+    .string()
+    .min(1)
+    .max(4096)
+    .transform((value) => new Secret(value))
+    .register(about, { allowed, secret: true });
+}
+
+const HOST_NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i;
+
+/** One address or host name to listen on, or a list of them; always a list when read. */
+export function listenHosts() {
+  const host = textThat(
+    'an address or host name, or a list of them (localhost means both loopback addresses)',
+    (name) => isIP(name) !== 0 || (HOST_NAME.test(name) && !/^[\d.]+$/.test(name)),
+  );
+  return z
+    .union([host, z.array(host).min(1)])
+    .transform((hosts) => [...new Set([hosts].flat())])
+    .register(about, {
+      allowed: 'an address or host name, or a list of them (localhost means both loopback addresses)',
+    });
+}
+
+/** An http or https URL without credentials in it. */
+export function httpUrl() {
+  return textThat('an http:// or https:// URL without a user name or password in it', (value) => {
+    const url = URL.canParse(value) ? new URL(value) : null;
+    return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+  });
+}

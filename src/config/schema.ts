@@ -1,0 +1,143 @@
+// Every configuration key, what it may be, and its default. What it means is said in etc/pulsegate.yaml.
+import { RE2JS } from 're2js';
+import { z } from 'zod';
+import {
+  about,
+  duration,
+  flag,
+  listenHosts,
+  listenPort,
+  oneOf,
+  size,
+  text,
+  textThat,
+  whole,
+} from './fields.js';
+import type { WithUnits } from './units.js';
+import { agentsSchema, checkWebhookAgents, webhooksSchema } from './webhooks-schema.js';
+
+const section = <S extends z.core.$ZodLooseShape>(shape: S) => z.strictObject(shape);
+
+const log = section({
+  level: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent').default('info'),
+});
+
+const database = section({
+  client: oneOf('sqlite3').default('sqlite3'),
+  busyTimeout: duration({ min: '0ms', max: '1h' }).prefault('5s'),
+});
+
+const socks = section({
+  host: listenHosts().prefault('127.0.0.1'),
+  port: listenPort().default(1080),
+  maxConnections: z
+    .union([z.literal('auto'), whole(1, 1_000_000)])
+    .register(about, { allowed: 'auto, or a whole number from 1 to 1000000' })
+    .default('auto'),
+  handshakeTimeout: duration({ min: '10ms', max: '1h' }).prefault('10s'),
+  connectTimeout: duration({ min: '10ms', max: '1h' }).prefault('10s'),
+  idleTimeout: duration({ min: '10ms' }).prefault('5m'),
+  halfCloseTimeout: duration({ min: '10ms' }).prefault('60s'),
+  relay: oneOf('auto', 'stream', 'splice').default('auto'),
+});
+
+const dns = section({
+  servers: z
+    .array(
+      text('an address of a name server, with or without a port: 1.1.1.1, 1.1.1.1:53, [2606:4700::1]:53'),
+    )
+    .default([]),
+  timeout: duration({ min: '10ms', max: '1m' }).prefault('5s'),
+  cacheSize: whole(0, 1_000_000).default(10_000),
+  maxPending: whole(1, 1_000_000).default(1000),
+  maxPendingPerAccount: whole(1, 1_000_000).default(64),
+});
+
+const destinations = () =>
+  z.array(text('a destination: 10.1.2.0/24, db.example:5432 or *.example.com:443')).default([]);
+
+const egress = section({
+  private: oneOf('deny', 'allow').default('deny'),
+  allow: destinations(),
+  deny: destinations(),
+  allowUnderscore: flag().default(false),
+});
+
+const ports = () =>
+  z
+    .union([
+      z.int().min(1).max(65535),
+      textThat('a range of ports such as "7100-7200"', (range) => {
+        const [, low = '', high = ''] = /^(\d{1,5})-(\d{1,5})$/.exec(range) ?? [];
+        return Number(low) >= 1 && Number(low) <= Number(high) && Number(high) <= 65535;
+      }),
+    ])
+    .register(about, { allowed: 'a port from 1 to 65535, or a range such as "7100-7200"' });
+
+const game = section({
+  id: text('the GameID, 1 to 128 characters', /^[^\p{C}]{1,128}$/u).optional(),
+  gameId: textThat(
+    'a linear-time regular expression (RE2 syntax) with at least one group',
+    isPatternWithGroup,
+  ).optional(),
+  match: section({
+    hosts: z.array(text('a host name, *.name, an address or a network')).min(1).optional(),
+    ports: z.array(ports()).min(1).optional(),
+    protocol: oneOf('tcp', 'udp').optional(),
+  }).prefault({}),
+  maxBytes: size({ min: '1B', max: '64KiB' }).prefault('4KiB'),
+}).superRefine((rule, context) => {
+  if ((rule.id === undefined) === (rule.gameId === undefined)) {
+    context.addIssue({
+      code: 'custom',
+      message: 'a rule with either a fixed id or a gameId pattern, not both',
+    });
+  }
+});
+
+function isPatternWithGroup(pattern: string): boolean {
+  try {
+    return RE2JS.compile(pattern).groupCount() >= 1;
+  } catch {
+    return false;
+  }
+}
+
+const heartbeats = section({
+  interval: duration({ min: '1s', max: '24h' }).prefault('30s'),
+  flushInterval: duration({ min: '10ms', max: '1m' }).prefault('500ms'),
+  maxPending: whole(1, 10_000_000).default(200_000),
+  retention: section({
+    days: whole(1, 36_500).default(30),
+    perAccount: whole(1, 100_000_000).default(10_000),
+  }).prefault({}),
+  games: z.array(game).max(1000).default([]),
+});
+
+const admin = section({
+  host: listenHosts().prefault('localhost'),
+  port: listenPort().default(8080),
+  trustedProxies: z.array(text('an address or a network such as 10.0.0.0/8')).default([]),
+  maxBody: size({ min: '1KiB', max: '10MiB' }).prefault('64KiB'),
+  maxDelayedPerSource: whole(1, 100_000).default(64),
+});
+
+export const configSchema = section({
+  dataDir: text('a folder').default('./data'),
+  shutdownGrace: duration({ min: '0s', max: '1h' }).prefault('30s'),
+  log: log.prefault({}),
+  database: database.prefault({}),
+  socks: socks.prefault({}),
+  dns: dns.prefault({}),
+  egress: egress.prefault({}),
+  heartbeats: heartbeats.prefault({}),
+  admin: admin.prefault({}),
+  webhooks: webhooksSchema.prefault({}),
+  agents: agentsSchema,
+}).superRefine(checkWebhookAgents);
+
+/** The configuration as read: keys as in the file, durations and sizes as quantities, secrets wrapped. */
+export type Settings = z.output<typeof configSchema>;
+
+/** The configuration the daemon runs with: durations under names that end in `Ms`, sizes in `Bytes`. */
+export type Config = WithUnits<Settings>;

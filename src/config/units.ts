@@ -1,0 +1,73 @@
+// Durations and sizes as people write them (10s, 64KiB), and how their keys are named once they are numbers.
+
+/** What a number counts; it becomes the end of the key's name (`idleTimeout: 5m` → `idleTimeoutMs: 300000`). */
+export type Unit = 'Ms' | 'Bytes';
+
+/** A number read from text, until its key is named by `nameUnits`. `text` is how the operator wrote it. */
+export class Quantity<U extends Unit = Unit> {
+  constructor(
+    readonly unit: U,
+    readonly value: number,
+    readonly text: string,
+  ) {}
+}
+
+const MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const BYTES = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3, TiB: 1024 ** 4 } as const;
+
+/** `250ms`, `10s`, `5m`, `24h`, `30d` in milliseconds; null when `text` is not a duration. */
+export function parseDuration(text: string): number | null {
+  return parse(text, /^(\d{1,12})(ms|s|m|h|d)$/, MS);
+}
+
+/** `512B`, `64KiB`, `10MiB`, `1GiB`, `1TiB` in bytes; null when `text` is not a size. */
+export function parseSize(text: string): number | null {
+  return parse(text, /^(\d{1,12})(B|KiB|MiB|GiB|TiB)$/, BYTES);
+}
+
+function parse(text: string, form: RegExp, factors: Readonly<Record<string, number>>): number | null {
+  const [, digits = '', unit = ''] = form.exec(text) ?? [];
+  const value = Number(digits) * (factors[unit] ?? Number.NaN);
+  return Number.isSafeInteger(value) ? value : null;
+}
+
+type Named<K extends string, V> =
+  NonNullable<V> extends Quantity<infer U> ? (K extends `${string}${U}` ? K : `${K}${U}`) : K;
+
+/** `T` with every quantity a plain number under a key that ends in its unit. */
+export type WithUnits<T> = T extends Quantity
+  ? number
+  : T extends string | number | boolean | null | undefined | Opaque
+    ? T
+    : T extends readonly (infer E)[]
+      ? WithUnits<E>[]
+      : { [K in keyof T as K extends string ? Named<K, T[K]> : K]: WithUnits<T[K]> };
+
+/** A class instance that is a value of its own and is left as it is. */
+export interface Opaque {
+  readonly opaque: true;
+}
+
+/**
+ * Renames the keys of quantities in plain objects and lists, at any depth: `{ wait: 5s }` → `{ waitMs: 5000 }`.
+ * A key that already ends in its unit (`maxBytes`) keeps its name.
+ */
+export function nameUnits<T>(value: T): WithUnits<T>;
+export function nameUnits(value: unknown): unknown {
+  if (value instanceof Quantity) return value.value;
+  if (Array.isArray(value)) return value.map((item: unknown) => nameUnits(item));
+  if (!isPlainObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [
+      item instanceof Quantity && !key.endsWith(item.unit) ? `${key}${item.unit}` : key,
+      nameUnits(item),
+    ]),
+  );
+}
+
+/** Whether `value` is a plain `{}` object, not a list and not a class instance. */
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}

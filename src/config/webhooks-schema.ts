@@ -1,0 +1,121 @@
+// The keys `webhooks` and `agents`: who may trigger which agent, what an agent is, and where its reply goes.
+import { z } from 'zod';
+import { about, duration, flag, httpUrl, secret, size, text, textThat, whole } from './fields.js';
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+const SESSION_KEY = /^[A-Za-z0-9._:-]{1,128}$/;
+
+const path = () => text('a file path');
+
+/** Names of agents: what callers of /hooks write, and what logs show. */
+const agentName = () =>
+  z
+    .string()
+    .regex(NAME)
+    .register(about, { allowed: 'a name of 1 to 64 letters, digits, dots, dashes and underscores' });
+
+export const webhooksSchema = z
+  .strictObject({
+    enabled: flag().default(false),
+    secret: secret().nullable().default(null),
+    secretFile: path().nullable().default(null),
+    previousSecret: secret().nullable().default(null),
+    allowFrom: z
+      .array(text('an address, a wildcard such as 10.0.* or a network such as 10.0.0.0/8'))
+      .default([]),
+    maxBody: size({ min: '1KiB', max: '10MiB' }).prefault('256KiB'),
+    maxFailuresPerSource: whole(1, 1_000_000).default(20),
+    concurrency: whole(1, 1000).default(4),
+    queue: z
+      .strictObject({
+        perAgent: whole(1, 1_000_000).default(1000),
+        total: whole(1, 1_000_000).default(10_000),
+      })
+      .prefault({}),
+    retention: duration({ min: '1h', max: '3650d' }).prefault('30d'),
+    agents: z
+      .record(
+        agentName(),
+        z.strictObject({
+          sessionKey: textThat('1 to 128 letters, digits, dots, colons, dashes and underscores', (key) =>
+            SESSION_KEY.test(key),
+          )
+            .nullable()
+            .default(null),
+        }),
+      )
+      .default({}),
+  })
+  .superRefine((webhooks, context) => {
+    if (webhooks.secret && webhooks.secretFile) {
+      context.addIssue({
+        code: 'custom',
+        path: ['secretFile'],
+        message: 'null, because webhooks.secret is set too',
+      });
+    }
+    if (webhooks.enabled && !webhooks.secret && !webhooks.secretFile) {
+      context.addIssue({
+        code: 'custom',
+        path: ['secret'],
+        message:
+          'a text of at least 32 random characters (or set webhooks.secretFile), because webhooks.enabled is true',
+      });
+    }
+  });
+
+const channel = () =>
+  z
+    .discriminatedUnion('type', [
+      z.strictObject({ type: z.literal('none') }),
+      z.strictObject({ type: z.literal('log') }),
+      z.strictObject({ type: z.literal('file'), path: path() }),
+      z.strictObject({ type: z.literal('http'), url: httpUrl(), secret: secret().nullable().default(null) }),
+    ])
+    .default({ type: 'none' });
+
+/** What every agent has, whatever its type. */
+const common = {
+  timeout: duration({ min: '100ms', max: '24h' }).prefault('2m'),
+  idleAfter: duration({ min: '1s', max: '24d' }).prefault('15m'),
+  channel: channel(),
+};
+
+const agent = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('command'),
+    command: z.array(text('a program or an argument, as text')).min(1),
+    ...common,
+  }),
+  z.strictObject({
+    type: z.literal('http'),
+    url: httpUrl(),
+    secret: secret().nullable().default(null),
+    ...common,
+  }),
+  z.strictObject({
+    type: z.literal('openai'),
+    baseUrl: httpUrl(),
+    model: text('the name of a model'),
+    apiKeyFile: path().nullable().default(null),
+    ...common,
+  }),
+]);
+
+export const agentsSchema = z.record(agentName(), agent).default({});
+
+/** Checks that every agent webhooks may trigger exists. */
+export function checkWebhookAgents(
+  config: { webhooks: { agents: Record<string, unknown> }; agents: Record<string, unknown> },
+  context: z.RefinementCtx,
+): void {
+  for (const name of Object.keys(config.webhooks.agents)) {
+    if (Object.hasOwn(config.agents, name)) continue;
+    const known = Object.keys(config.agents).join(', ') || 'none yet';
+    context.addIssue({
+      code: 'custom',
+      path: ['webhooks', 'agents', name],
+      message: `the name of an agent under agents (${known})`,
+    });
+  }
+}
