@@ -7,6 +7,7 @@ export type SessionEnd =
   | 'destination-closed'
   | 'client-reset'
   | 'destination-reset'
+  | 'relay-failed'
   | 'idle-timeout'
   | 'half-close-timeout'
   | 'account-removed'
