@@ -1,0 +1,71 @@
+// How passwords are stored and compared. A stored password is `sha256$<salt hex>$<digest hex>`, or, from an import,
+// the bare 64 hexadecimal digits of an unsalted SHA-256.
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+
+const SALT_BYTES = 16;
+const DIGEST_BYTES = 32;
+const SALTED = /^sha256\$([0-9a-f]{32})\$([0-9a-f]{64})$/i;
+const BARE = /^[0-9a-f]{64}$/i;
+const NO_SALT = Buffer.alloc(0);
+
+interface Stored {
+  readonly salt: Buffer;
+  readonly digest: Buffer;
+  /** False: nothing matches, but comparing costs the same. */
+  readonly usable: boolean;
+}
+
+const UNUSABLE: Stored = { salt: randomBytes(SALT_BYTES), digest: Buffer.alloc(DIGEST_BYTES), usable: false };
+// Well formed and the hash of nothing, so that an unknown user takes every step that a known one takes.
+const NOBODY = format(randomBytes(SALT_BYTES), randomBytes(DIGEST_BYTES));
+
+/**
+ * The stored form of a password: SHA-256 over the 16 salt bytes, then the password (text as UTF-8).
+ * The salt is random unless given.
+ */
+export function hashPassword(password: string | Uint8Array, salt: Buffer = randomBytes(SALT_BYTES)): string {
+  return format(salt, digestOf(salt, password));
+}
+
+/**
+ * Whether `password` is the one that was stored, compared in constant time. Exactly one digest is computed,
+ * also when `stored` is malformed; then the answer is false.
+ */
+export function verifyPassword(password: string | Uint8Array, stored: string): boolean {
+  const { salt, digest, usable } = parse(stored);
+  const equal = timingSafeEqual(digestOf(salt, password), digest);
+  return equal && usable;
+}
+
+/** Spends on `password` what `verifyPassword` spends, for a user who does not exist. */
+export function verifyAgainstNothing(password: string | Uint8Array): false {
+  verifyPassword(password, NOBODY);
+  return false;
+}
+
+/** Whether `stored` is the salted form; any other is to be replaced at the next successful login. */
+export function isSalted(stored: string): boolean {
+  return SALTED.test(stored);
+}
+
+/** Whether `stored` is a form that some password can match: for imports, which bring hashes from elsewhere. */
+export function isPasswordHash(stored: string): boolean {
+  return SALTED.test(stored) || BARE.test(stored);
+}
+
+function parse(stored: string): Stored {
+  const [, salt, digest] = SALTED.exec(stored) ?? [];
+  if (salt && digest)
+    return { salt: Buffer.from(salt, 'hex'), digest: Buffer.from(digest, 'hex'), usable: true };
+  if (BARE.test(stored)) return { salt: NO_SALT, digest: Buffer.from(stored, 'hex'), usable: true };
+  return UNUSABLE;
+}
+
+function digestOf(salt: Buffer, password: string | Uint8Array): Buffer {
+  const bytes = typeof password === 'string' ? Buffer.from(password) : password;
+  return hash('sha256', Buffer.concat([salt, bytes]), 'buffer');
+}
+
+function format(salt: Buffer, digest: Buffer): string {
+  return `sha256$${salt.toString('hex')}$${digest.toString('hex')}`;
+}

@@ -1,0 +1,62 @@
+// Dates as the account API writes and reads them: ISO 8601 in UTC, to the second, without a zone designator.
+
+const DATE = String.raw`(\d{4})-(\d\d)-(\d\d)`;
+const TIME = String.raw`(\d\d):(\d\d):(\d\d)(?:\.\d+)?`;
+const ZONE = String.raw`(?:Z|([+-])(\d\d)(?::?(\d\d))?)?`;
+const WIRE_DATE = new RegExp(`^${DATE}(?:T${TIME}${ZONE})?$`);
+
+const EARLIEST_MS = utc(1, 1, 1, 0, 0, 0);
+const LATEST_MS = utc(9999, 12, 31, 23, 59, 59);
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+
+/**
+ * Writes `ms` (milliseconds since the Unix epoch) as `yyyy-MM-ddTHH:mm:ss` in UTC, cut to the second.
+ * Throws RangeError outside the years 0001 to 9999, which the form cannot hold.
+ */
+export function formatWireDate(ms: number): string {
+  if (!(ms >= EARLIEST_MS && ms < LATEST_MS + SECOND_MS)) throw new RangeError(`no wire date for ${ms} ms`);
+  return new Date(ms).toISOString().slice(0, 'yyyy-MM-ddTHH:mm:ss'.length);
+}
+
+/**
+ * Reads a date into milliseconds since the Unix epoch, whole seconds. Accepted: `yyyy-MM-ddTHH:mm:ss` read as UTC, the
+ * same with a fraction (cut off) and with `Z` or an offset (`+08:00`, `+0800`, `+08`), and `yyyy-MM-dd` as midnight UTC.
+ * Returns null for anything else: other forms, days and times that do not exist (30 February, 24:00, second 60),
+ * and moments outside the years 0001 to 9999. Never reads local time.
+ */
+export function parseWireDate(text: string): number | null {
+  const match = WIRE_DATE.exec(text);
+  if (!match) return null;
+  const number = (group: number) => Number(match[group] ?? 0);
+  const [year, month, day, hour, minute, second] = [
+    number(1),
+    number(2),
+    number(3),
+    number(4),
+    number(5),
+    number(6),
+  ];
+  if (hour > 23 || minute > 59 || second > 59) return null;
+  const local = utc(year, month, day, hour, minute, second);
+  if (!isCalendarDate(local, month, day)) return null;
+  const [offsetHours, offsetMinutes] = [number(8), number(9)];
+  if (offsetHours > 23 || offsetMinutes > 59) return null;
+  const offsetMs = (offsetHours * 60 + offsetMinutes) * MINUTE_MS;
+  const ms = match[7] === '-' ? local + offsetMs : local - offsetMs;
+  return ms >= EARLIEST_MS && ms <= LATEST_MS ? ms : null;
+}
+
+/** Like Date.UTC with months from 1, but years 0 to 99 mean what they say. */
+function utc(year: number, month: number, day: number, hour: number, minute: number, second: number): number {
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  date.setUTCHours(hour, minute, second);
+  return date.getTime();
+}
+
+/** Date carries 30 February over into March: what comes out changed did not exist. */
+function isCalendarDate(ms: number, month: number, day: number): boolean {
+  const date = new Date(ms);
+  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+}
