@@ -48,7 +48,7 @@ const dns = section({
     )
     .default([]),
   timeout: duration({ min: '10ms', max: '1m' }).prefault('5s'),
-  cacheSize: whole(0, 1_000_000).default(10_000),
+  cacheSize: whole(1, 1_000_000).default(10_000),
   maxPending: whole(1, 1_000_000).default(1000),
   maxPendingPerAccount: whole(1, 1_000_000).default(64),
 });

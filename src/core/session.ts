@@ -15,6 +15,7 @@ export type SessionEnd =
   | 'account-expired'
   | 'password-changed'
   | 'ended-by-operator'
+  | 'relay-failed'
   | 'shutdown';
 
 /** One relayed connection (CONNECT, BIND) or UDP association. Byte counts are live. */

@@ -1,7 +1,7 @@
 // The portable relay engine: two node:net sockets, each one's data written to the other.
 // Listeners are shared functions that find their relay through the socket, so that a connection allocates little.
 import type { Socket } from 'node:net';
-import type { Relay, RelayEnd, RelayEngine, RelayOptions } from './relay.js';
+import type { Relay, RelayEnd, RelayEngine, RelayOptions } from '../core/relay.js';
 
 const RELAY = Symbol('relay');
 

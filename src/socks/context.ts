@@ -1,0 +1,33 @@
+// What the SOCKS side is given by the wiring: everything a command may ask of the rest of the daemon.
+import type { Clock } from '../core/clock.js';
+import type { AccountDirectory } from '../core/directory.js';
+import type { EgressPolicy } from '../core/egress.js';
+import type { GameRules } from '../core/game-rules.js';
+import type { Recorder } from '../core/heartbeat-recorder.js';
+import type { Log } from '../core/log.js';
+import type { OwnOutbound } from '../core/outbound.js';
+import type { SessionRegistry } from '../core/session.js';
+import type { RelayEngine } from '../core/relay.js';
+import type { Resolve } from './resolve.js';
+
+export interface SocksContext {
+  readonly directory: AccountDirectory;
+  readonly egress: EgressPolicy;
+  /** Whether destination names may contain underscores. */
+  readonly allowUnderscore: boolean;
+  readonly resolve: Resolve;
+  readonly gameRules: GameRules;
+  readonly recorder: Recorder;
+  readonly sessions: SessionRegistry;
+  readonly outbound: OwnOutbound;
+  readonly relay: RelayEngine;
+  readonly log: Log;
+  readonly now: Clock;
+  readonly newId: () => string;
+  /** For all addresses of a destination together, in ms. */
+  readonly connectTimeoutMs: number;
+  /** A session without a byte either way for this long is ended, in ms. */
+  readonly idleTimeoutMs: number;
+  /** A session with one direction closed and no byte in the other for this long is ended, in ms. */
+  readonly halfCloseTimeoutMs: number;
+}

@@ -1,0 +1,55 @@
+// /etc/hosts (hosts(5)) in memory: read at start, and again when it has changed.
+import { type FSWatcher, readFileSync, statSync, watch } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { isIP } from 'node:net';
+
+export interface HostsFile {
+  /** Addresses of a lower-case name, in file order; empty when the file does not have it. */
+  lookup(name: string): readonly string[];
+  close(): void;
+}
+
+/** Addresses by lower-case name. A line is an address, names, and an optional `#` comment; other lines are passed over. */
+export function parseHosts(text: string): Map<string, string[]> {
+  const hosts = new Map<string, string[]>();
+  for (const line of text.split('\n')) {
+    const [address, ...names] = line.replace(/#.*/, '').trim().split(/\s+/);
+    if (address === undefined || isIP(address) === 0) continue;
+    for (const name of names) {
+      const key = name.toLowerCase();
+      const known = hosts.get(key);
+      if (!known) hosts.set(key, [address]);
+      else if (!known.includes(address)) known.push(address);
+    }
+  }
+  return hosts;
+}
+
+/** Opens a hosts file; a missing or unreadable one is an empty one. Its folder is watched, since editors replace files. */
+export function openHostsFile(path = '/etc/hosts'): HostsFile {
+  let readAt = -1;
+  let hosts = new Map<string, string[]>();
+  const reload = (): void => {
+    try {
+      const changedAt = statSync(path).mtimeMs;
+      if (changedAt === readAt) return;
+      hosts = parseHosts(readFileSync(path, 'utf8'));
+      readAt = changedAt;
+    } catch {
+      // No hosts file: names come from DNS alone.
+      hosts = new Map();
+      readAt = -1;
+    }
+  };
+  reload();
+  let watcher: FSWatcher | undefined;
+  try {
+    watcher = watch(dirname(path), { persistent: false }, (_event, name) => {
+      if (name === null || name === basename(path)) reload();
+    });
+    watcher.on('error', () => watcher?.close());
+  } catch {
+    // Without a watcher (no inotify left) the file is as it was at start.
+  }
+  return { lookup: (name) => hosts.get(name) ?? [], close: () => watcher?.close() };
+}
