@@ -1,0 +1,114 @@
+// The waiting line of heartbeat entries: first in, first out, but when it is too long `beat` entries go first.
+// Two rings, one for beats and one for the rest, so that the entry to give up is always at hand.
+import type { Heartbeat } from './heartbeat.js';
+
+export class HeartbeatQueue {
+  readonly #beats = new Ring();
+  readonly #others = new Ring();
+  // Entries get rising numbers at the back and falling ones at the front: that is the order between the rings.
+  #nextAtBack = 0;
+  #nextAtFront = -1;
+
+  get size(): number {
+    return this.#beats.size + this.#others.size;
+  }
+
+  push(entry: Heartbeat): void {
+    this.#ringOf(entry).push(entry, this.#nextAtBack);
+    this.#nextAtBack += 1;
+  }
+
+  /** Puts an entry before all others. */
+  unshift(entry: Heartbeat): void {
+    this.#ringOf(entry).unshift(entry, this.#nextAtFront);
+    this.#nextAtFront -= 1;
+  }
+
+  /** Takes the oldest entry. */
+  shift(): Heartbeat | undefined {
+    return this.#beats.firstOrder() < this.#others.firstOrder() ? this.#beats.shift() : this.#others.shift();
+  }
+
+  /** Takes the entry that is missed least: the oldest beat, or the oldest entry when there is no beat. */
+  shiftLeastWorth(): Heartbeat | undefined {
+    return this.#beats.shift() ?? this.#others.shift();
+  }
+
+  removeAccount(accountId: string): void {
+    this.#beats.removeAccount(accountId);
+    this.#others.removeAccount(accountId);
+  }
+
+  #ringOf(entry: Heartbeat): Ring {
+    return entry.kind === 'beat' ? this.#beats : this.#others;
+  }
+}
+
+const FIRST_CAPACITY = 1024;
+
+/** A double-ended queue on an array that is only replaced to grow: nothing is allocated per entry. */
+class Ring {
+  #entries: (Heartbeat | undefined)[] = new Array(FIRST_CAPACITY).fill(undefined);
+  #orders = new Float64Array(FIRST_CAPACITY);
+  #head = 0;
+  size = 0;
+
+  push(entry: Heartbeat, order: number): void {
+    this.#makeRoom();
+    this.#put(this.#slot(this.size), entry, order);
+    this.size += 1;
+  }
+
+  unshift(entry: Heartbeat, order: number): void {
+    this.#makeRoom();
+    this.#head = this.#slot(-1);
+    this.#put(this.#head, entry, order);
+    this.size += 1;
+  }
+
+  shift(): Heartbeat | undefined {
+    if (this.size === 0) return undefined;
+    const entry = this.#entries[this.#head];
+    this.#entries[this.#head] = undefined;
+    this.#head = this.#slot(1);
+    this.size -= 1;
+    return entry;
+  }
+
+  /** Place in line of the first entry; infinite when there is none. */
+  firstOrder(): number {
+    return this.size === 0 ? Number.POSITIVE_INFINITY : (this.#orders[this.#head] ?? 0);
+  }
+
+  removeAccount(accountId: string): void {
+    const size = this.size;
+    for (let i = 0; i < size; i += 1) {
+      const order = this.firstOrder();
+      const entry = this.shift();
+      if (entry && entry.accountId !== accountId) this.push(entry, order);
+    }
+  }
+
+  #slot(offset: number): number {
+    return (this.#head + offset) & (this.#entries.length - 1);
+  }
+
+  #put(slot: number, entry: Heartbeat, order: number): void {
+    this.#entries[slot] = entry;
+    this.#orders[slot] = order;
+  }
+
+  #makeRoom(): void {
+    const capacity = this.#entries.length;
+    if (this.size < capacity) return;
+    const entries: (Heartbeat | undefined)[] = new Array(capacity * 2).fill(undefined);
+    const orders = new Float64Array(capacity * 2);
+    for (let i = 0; i < this.size; i += 1) {
+      entries[i] = this.#entries[this.#slot(i)];
+      orders[i] = this.#orders[this.#slot(i)] ?? 0;
+    }
+    this.#entries = entries;
+    this.#orders = orders;
+    this.#head = 0;
+  }
+}
