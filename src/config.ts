@@ -1,3 +1,5 @@
 // Configuration as the rest of the program sees it: one typed value, or one error that says all that is wrong.
+export { type Loaded, type LoadOptions, loadConfig } from './config/load.js';
+export { ConfigError, type Problem } from './config/problems.js';
 export type { Config } from './config/schema.js';
 export { Secret } from './config/secret.js';

@@ -5,6 +5,9 @@ import { about, duration, flag, httpUrl, secret, size, text, textThat, whole } f
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const SESSION_KEY = /^[A-Za-z0-9._:-]{1,128}$/;
 
+/** The agent webhook specification recommends at least this. */
+const MIN_SECRET_CHARS = 32;
+
 const path = () => text('a file path');
 
 /** Names of agents: what callers of /hooks write, and what logs show. */
@@ -118,4 +121,11 @@ export function checkWebhookAgents(
       message: `the name of an agent under agents (${known})`,
     });
   }
+}
+
+/** Settings that are allowed, but not wise; one sentence each. */
+export function webhookWarnings({ webhooks }: { webhooks: z.output<typeof webhooksSchema> }): string[] {
+  return (['secret', 'previousSecret'] as const)
+    .filter((key) => (webhooks[key]?.reveal().length ?? MIN_SECRET_CHARS) < MIN_SECRET_CHARS)
+    .map((key) => `webhooks.${key} is shorter than ${MIN_SECRET_CHARS} characters: it can be guessed`);
 }

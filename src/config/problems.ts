@@ -1,0 +1,144 @@
+// Turns what the schema found wrong into lines an operator can act on: where, which key, what was found, what is allowed.
+import { z } from 'zod';
+import { closest } from './suggest.js';
+import * as walk from './walk.js';
+
+/** One thing that is wrong. */
+export interface Problem {
+  /** `file:line:column`, the name of an environment variable, or a flag. */
+  readonly where: string;
+  /** Path of the key, `heartbeats.games[1].id`. */
+  readonly key?: string;
+  readonly text: string;
+}
+
+/** The configuration cannot be used. Carries everything that is wrong with it, never a secret. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+
+  constructor(
+    readonly problems: readonly Problem[],
+    options?: ErrorOptions,
+  ) {
+    const lines = problems.map(
+      ({ where, key, text }) => `  ${where}: ${key === undefined ? '' : `${key}: `}${text}`,
+    );
+    super(`The configuration cannot be used:\n${lines.join('\n')}`, options);
+  }
+}
+
+/** Where the value at a path came from. */
+export type Locate = (path: readonly PropertyKey[], of: 'key' | 'value') => string;
+
+/** All problems among `issues`, found by checking `data` against `schema`. */
+export function toProblems(
+  issues: readonly z.core.$ZodIssue[],
+  schema: walk.Schema,
+  data: unknown,
+  locate: Locate,
+): Problem[] {
+  return issues.flatMap((issue): Problem[] => {
+    if (issue.code === 'unrecognized_keys') {
+      return issue.keys.map((key) => {
+        const path = [...issue.path, key];
+        return {
+          where: locate(path, 'key'),
+          key: pathText(path),
+          text: unknownKey(schema, data, issue.path, key),
+        };
+      });
+    }
+    const of = issue.code === 'invalid_key' ? 'key' : 'value';
+    return [{ where: locate(issue.path, of), key: pathText(issue.path), text: explain(issue, schema, data) }];
+  });
+}
+
+function explain(issue: z.core.$ZodIssue, schema: walk.Schema, data: unknown): string {
+  const at = schemaAt(schema, data, issue.path);
+  const value = walk.valueAt(data, issue.path);
+  if (issue.code === 'invalid_key') {
+    return `found ${show(issue.path.at(-1))} as a name; allowed: ${allowedKey(schemaAt(schema, data, issue.path.slice(0, -1)))}`;
+  }
+  const about = at && walk.aboutOf(at);
+  if (issue.code === 'custom' && issue.message !== 'Invalid input') {
+    return `found ${about?.secret ? kindOf(value) : show(value)}; allowed: ${issue.message}`;
+  }
+  if (issue.code === 'invalid_union' && issue.path.at(-1) === 'type') {
+    const types = walk.typesOf(schemaAt(schema, data, issue.path.slice(0, -1)) ?? schema);
+    return `found ${show(value)}; allowed: ${types.join(', ')}`;
+  }
+  if (!about) return `found ${kindOf(value)}; allowed: ${at ? container(at) : 'another value'}`;
+  return `found ${about.secret ? kindOf(value) : show(value)}; allowed: ${about.allowed}`;
+}
+
+function schemaAt(schema: walk.Schema, data: unknown, path: readonly PropertyKey[]): walk.Schema | undefined {
+  let at: walk.Schema | undefined = schema;
+  for (const [index, key] of path.entries()) {
+    if (!at || typeof key === 'symbol') return undefined;
+    // What stands inside a value that is described as a whole (a host, or a list of them) is described with it.
+    if (walk.aboutOf(at)) return at;
+    at = walk.childOf(at, key, walk.valueAt(data, path.slice(0, index)));
+  }
+  return at;
+}
+
+function allowedKey(schema: walk.Schema | undefined): string {
+  const inner = schema && walk.unwrap(schema);
+  return (inner instanceof z.ZodRecord && walk.aboutOf(inner.keyType)?.allowed) || 'another name';
+}
+
+function container(schema: walk.Schema): string {
+  const inner = walk.unwrap(schema);
+  if (inner instanceof z.ZodArray) return 'a list';
+  if (inner instanceof z.ZodRecord) return 'a map from names to groups of keys';
+  return 'a group of keys';
+}
+
+function unknownKey(schema: walk.Schema, data: unknown, at: readonly PropertyKey[], key: string): string {
+  const section = schemaAt(schema, data, at);
+  const siblings = section ? Object.keys(walk.shapeOf(section, walk.valueAt(data, at))) : [];
+  const near = closest(key, siblings);
+  if (near) return `there is no such key; did you mean ${pathText([...at, near])}?`;
+  const elsewhere = [...walk.everyKey(schema)]
+    .map(({ path }) => path)
+    .filter((path) => path.at(-1)?.toLowerCase() === key.toLowerCase())
+    .map((path) => pathText(path));
+  if (elsewhere.length > 0) return `there is no such key here; did you mean ${elsewhere.join(' or ')}?`;
+  return `there is no such key; allowed: ${siblings.join(', ')}`;
+}
+
+/** `['heartbeats', 'games', 1, 'id']` as `heartbeats.games[1].id`; the whole file is `(file)`. */
+export function pathText(path: readonly PropertyKey[]): string {
+  if (path.length === 0) return '(file)';
+  return path
+    .map((key, i) => (typeof key === 'number' ? `[${key}]` : `${i > 0 ? '.' : ''}${printable(String(key))}`))
+    .join('');
+}
+
+/** A value on one short line. */
+function show(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(printable(value));
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  return kindOf(value);
+}
+
+/** What kind of value it is, without showing it. */
+function kindOf(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
+  if (value === '') return 'an empty text';
+  const kinds: Readonly<Record<string, string>> = {
+    string: 'a text',
+    number: 'a number',
+    bigint: 'a number',
+    boolean: 'true or false',
+    object: 'a group of keys',
+  };
+  return kinds[typeof value] ?? 'something else';
+}
+
+function printable(text: string): string {
+  const clean = text.replace(/[\p{C}\u2028\u2029]/gu, '?');
+  return clean.length > 60 ? `${clean.slice(0, 60)}…` : clean;
+}
