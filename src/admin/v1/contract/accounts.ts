@@ -1,0 +1,326 @@
+// Accounts: find, create one or many, edit, reset a password, bulk work with a preview.
+import { z } from 'zod';
+import { Bytes, Count, Flag, Guid, IdParams, PageQuery, pageOf, route, Time, TimeIn } from './common.js';
+import { AccountLimits, AccountLimitsChange, AccountUsage } from './limits.js';
+
+/** 1 to 255 bytes of UTF-8 (RFC 1929 §2); bytes and control characters are checked by the account rules. */
+export const Username = z.string().min(1).max(255);
+export const Password = z.string().min(1).max(255);
+const Remarks = z.string().max(4_000).nullable();
+
+export const Account = z
+  .object({
+    id: Guid,
+    username: z.string(),
+    isEnabled: z.boolean(),
+    remarks: z.string().nullable(),
+    createdAt: Time,
+    lastLoginAt: Time.nullable(),
+    expiresAt: Time.nullable(),
+    isExpired: z.boolean(),
+    /** Heartbeat entries now in the pool. */
+    dataCount: Count,
+    latestGameId: z.string().nullable(),
+    /** Since midnight UTC. */
+    todayBytesUp: Bytes,
+    todayBytesDown: Bytes,
+    limits: AccountLimits,
+    usage: AccountUsage,
+    /** What `If-Match` of a change takes; the same as the `ETag` header of the single account. */
+    etag: z.string(),
+  })
+  .meta({ id: 'Account' });
+
+/** Filters are joined by "and"; one left out does not filter. */
+export const AccountFilter = z
+  .object({
+    /** In user name, remarks, and latest GameID; without regard to case. A whole GUID finds its account. */
+    search: z.string().max(255).optional(),
+    online: Flag.optional(),
+    enabled: Flag.optional(),
+    expired: Flag.optional(),
+    /** Not yet expired, but within so many days. */
+    expiringWithinDays: z.coerce.number().int().min(1).max(3_650).optional(),
+    /** Never logged in. */
+    neverUsed: Flag.optional(),
+    overQuota: Flag.optional(),
+    /** Latest GameID, exactly. */
+    game: z.string().max(255).optional(),
+  })
+  .meta({ id: 'AccountFilter' });
+
+const sortKeys = [
+  'username',
+  'createdAt',
+  'lastLoginAt',
+  'expiresAt',
+  'dataCount',
+  'latestGameId',
+  'sessions',
+  'todayBytes',
+  'periodBytes',
+] as const;
+export const AccountSort = z
+  .enum([...sortKeys, ...sortKeys.map((key) => `-${key}` as const)])
+  .meta({
+    id: 'AccountSort',
+    description: 'A leading minus sorts downwards. What is null comes last either way.',
+  });
+
+const AccountQuery = AccountFilter.extend({ ...PageQuery.shape, sort: AccountSort.default('username') });
+
+/** Shown once: at creation and at a password reset. */
+export const Credentials = z
+  .object({
+    id: Guid,
+    username: z.string(),
+    password: z.string(),
+    /** `socks5://user:password@host:port`, percent-encoded. */
+    link: z.string(),
+  })
+  .meta({ id: 'Credentials' });
+
+const NewAccountDefaults = {
+  isEnabled: z.boolean().default(true),
+  remarks: Remarks.default(null),
+  expiresAt: TimeIn.nullable().default(null),
+  limits: AccountLimitsChange.optional(),
+};
+
+export const NewAccount = z
+  .object({
+    username: Username,
+    /** Left out: a random one is made. */
+    password: Password.optional(),
+    ...NewAccountDefaults,
+  })
+  .meta({ id: 'NewAccount' });
+
+export const NewAccounts = z
+  .object({
+    /** `{001-120}` counts with leading zeros: `player{001-120}` makes player001 … player120. */
+    pattern: z.string().min(1).max(300).optional(),
+    /** Or a list; a password left out is made at random. */
+    list: z
+      .array(z.object({ username: Username, password: Password.optional(), remarks: Remarks.optional() }))
+      .min(1)
+      .max(10_000)
+      .optional(),
+    ...NewAccountDefaults,
+    /** true: nothing is written; the answer says what would happen. */
+    dryRun: z.boolean().default(false),
+  })
+  .meta({
+    id: 'NewAccounts',
+    description: 'Exactly one of `pattern` and `list`; at most 10,000 accounts at once.',
+  });
+
+export const SkippedAccount = z
+  .object({
+    /** null for a name that is no account yet. */
+    id: Guid.nullable(),
+    username: z.string(),
+    reason: z.enum([
+      'username-taken',
+      'username-twice',
+      'bad-username',
+      'bad-password',
+      'not-found',
+      'already-so',
+      'no-expiry',
+      'failed',
+    ]),
+  })
+  .meta({ id: 'SkippedAccount' });
+
+const NewAccountsResult = z
+  .object({
+    dryRun: z.boolean(),
+    /** How many were, or with `dryRun` would be, created. */
+    count: Count,
+    /** Empty with `dryRun`, when `usernames` tells the names instead. */
+    created: z.array(Credentials),
+    usernames: z.array(z.string()),
+    skipped: z.array(SkippedAccount),
+  })
+  .meta({ id: 'NewAccountsResult' });
+
+export const AccountChange = z
+  .object({
+    isEnabled: z.boolean().optional(),
+    remarks: Remarks.optional(),
+    expiresAt: TimeIn.nullable().optional(),
+    limits: AccountLimitsChange.optional(),
+  })
+  .meta({ id: 'AccountChange', description: 'What is left out stays as it is.' });
+
+const BulkAction = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('enable') }),
+  z.object({ type: z.literal('disable') }),
+  z.object({ type: z.literal('delete') }),
+  z.object({ type: z.literal('set-limits'), limits: AccountLimitsChange }),
+  z.object({ type: z.literal('set-expiry'), expiresAt: TimeIn.nullable() }),
+  z.object({
+    type: z.literal('extend'),
+    days: z.int().min(-3_650).max(3_650),
+    /** `expiry`: from the old expiry on (an account that never expires is skipped); `now`: from this moment on. */
+    from: z.enum(['expiry', 'now']),
+  }),
+]);
+
+/** The same words as in the query of the list, as JSON values. */
+export const AccountFilterBody = z
+  .object({
+    search: z.string().max(255).optional(),
+    online: z.boolean().optional(),
+    enabled: z.boolean().optional(),
+    expired: z.boolean().optional(),
+    expiringWithinDays: z.int().min(1).max(3_650).optional(),
+    neverUsed: z.boolean().optional(),
+    overQuota: z.boolean().optional(),
+    game: z.string().max(255).optional(),
+  })
+  .meta({ id: 'AccountFilterBody' });
+
+export const BulkRequest = z
+  .object({
+    /** Exactly one of `ids` and `filter`; an empty filter means every account. */
+    ids: z.array(Guid).min(1).max(10_000).optional(),
+    filter: AccountFilterBody.optional(),
+    action: BulkAction,
+    /** true: nothing is written; the answer is the preview. */
+    dryRun: z.boolean(),
+    /** What the preview counted; when it is another number by now, 409 and nothing is written. */
+    expectedCount: Count.optional(),
+  })
+  .meta({ id: 'BulkRequest' });
+
+export const BulkResult = z
+  .object({
+    dryRun: z.boolean(),
+    /** Accounts that are, or would be, changed. */
+    count: Count,
+    /** The first 100 of them; `before` and `after` are what the action changes, null for a deletion's after. */
+    changes: z.array(
+      z.object({
+        id: Guid,
+        username: z.string(),
+        before: z.record(z.string(), z.unknown()),
+        after: z.record(z.string(), z.unknown()).nullable(),
+      }),
+    ),
+    skippedCount: Count,
+    /** The first 1,000 of them. */
+    skipped: z.array(SkippedAccount),
+    /** Live sessions that end with it. */
+    sessionsEnded: Count,
+    /** Heartbeat entries that go with deleted accounts. */
+    heartbeatsRemoved: Count,
+  })
+  .meta({ id: 'BulkResult' });
+
+const tag = 'Accounts';
+export const accountRoutes = [
+  route({
+    method: 'GET',
+    path: '/api/v1/accounts',
+    operationId: 'listAccounts',
+    summary: 'Accounts, searched, filtered, sorted, in pages of up to 1,000.',
+    tag,
+    access: 'accounts:read',
+    request: { query: AccountQuery },
+    responses: { 200: { description: 'A page.', schema: pageOf(Account).meta({ id: 'AccountPage' }) } },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/accounts',
+    operationId: 'createAccount',
+    summary: 'Creates one account; its credentials are in this answer and never again.',
+    tag,
+    access: 'accounts:write',
+    request: { body: NewAccount },
+    responses: {
+      201: {
+        description: 'Created; `Location` names it.',
+        schema: z.object({ account: Account, credentials: Credentials }).meta({ id: 'CreatedAccount' }),
+      },
+    },
+    problems: [409],
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/accounts/batch',
+    operationId: 'createAccounts',
+    summary: 'Creates many accounts from a pattern or a list, or previews it.',
+    tag,
+    access: 'accounts:write',
+    request: { body: NewAccounts },
+    responses: { 200: { description: 'What was created and what was skipped.', schema: NewAccountsResult } },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/accounts/bulk',
+    operationId: 'changeAccounts',
+    summary: 'Enables, disables, deletes, extends or limits many accounts at once, or previews it.',
+    tag,
+    access: 'accounts:write',
+    request: { body: BulkRequest },
+    responses: { 200: { description: 'What was changed and what was skipped.', schema: BulkResult } },
+    problems: [409],
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/accounts/{id}',
+    operationId: 'getAccount',
+    summary: 'One account.',
+    tag,
+    access: 'accounts:read',
+    etag: true,
+    request: { params: IdParams },
+    responses: { 200: { description: 'The account.', schema: Account } },
+    problems: [404],
+  }),
+  route({
+    method: 'PATCH',
+    path: '/api/v1/accounts/{id}',
+    operationId: 'changeAccount',
+    summary: 'Changes the fields given.',
+    tag,
+    access: 'accounts:write',
+    etag: true,
+    request: { params: IdParams, body: AccountChange },
+    responses: { 200: { description: 'The account as it is now.', schema: Account } },
+    problems: [404, 412],
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/v1/accounts/{id}',
+    operationId: 'deleteAccount',
+    summary: 'Deletes the account with its heartbeat data; its live sessions end.',
+    tag,
+    access: 'accounts:write',
+    etag: true,
+    request: { params: IdParams },
+    responses: {
+      200: {
+        description: 'What went with it.',
+        schema: z.object({ heartbeatsRemoved: Count, sessionsEnded: Count }).meta({ id: 'DeletedAccount' }),
+      },
+    },
+    problems: [404, 412],
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/accounts/{id}/password',
+    operationId: 'resetPassword',
+    summary: 'Sets a new password, a random one unless given; live sessions end.',
+    tag,
+    access: 'accounts:write',
+    request: {
+      params: IdParams,
+      body: z.object({ password: Password.optional() }).meta({ id: 'PasswordReset' }),
+    },
+    responses: { 200: { description: 'The credentials, shown once.', schema: Credentials } },
+    problems: [404],
+  }),
+];

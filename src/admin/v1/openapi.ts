@@ -1,0 +1,171 @@
+// The OpenAPI 3.1 document, made of the very schemas that check requests and shape answers.
+import { z } from 'zod';
+import { type Access, Problem, type Route, type RouteRequest } from './contract/common.js';
+import { routes } from './contract/index.js';
+
+type Json = Record<string, unknown>;
+
+/**
+ * Returns the OpenAPI 3.1.1 document of /api/v1 as a plain object, ready for JSON. The same object content each
+ * time; making it takes some milliseconds, so keep it.
+ */
+export function buildOpenApi(): Json {
+  const components: Json = {};
+  const paths: Record<string, Json> = {};
+  for (const route of routes) {
+    const item = paths[route.path] ?? {};
+    item[route.method.toLowerCase()] = operation(route, components);
+    paths[route.path] = item;
+  }
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Pulsegate',
+      version: '1',
+      license: { name: 'MIT', identifier: 'MIT' },
+      description:
+        'Accounts, live sessions, heartbeats, agents and settings of one Pulsegate daemon. Every error is application/problem+json (RFC 9457). Times are UTC.',
+    },
+    servers: [{ url: '/' }],
+    tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1))),
+      securitySchemes: {
+        basic: { type: 'http', scheme: 'basic', description: 'The admin credentials.' },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'pulsegate_session',
+          description: 'Set by signing in.',
+        },
+        token: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API token with the scope the operation names.',
+        },
+      },
+    },
+  };
+}
+
+function operation(route: Route, components: Json): Json {
+  const { request } = route;
+  const responses: Json = {};
+  for (const [status, answer] of Object.entries(route.responses)) {
+    const schema = answer.schema ? toSchema(answer.schema, 'output', components) : undefined;
+    const type = answer.contentType ?? 'application/json';
+    responses[status] = {
+      description: answer.description,
+      ...(route.etag ? { headers: { ETag: { schema: { type: 'string' } } } } : {}),
+      ...(schema
+        ? { content: { [type]: { schema } } }
+        : answer.contentType
+          ? { content: { [type]: {} } }
+          : {}),
+    };
+  }
+  for (const status of problemsOf(route)) {
+    responses[status] = {
+      description: STATUS_TEXT[status] ?? 'Failed.',
+      content: { 'application/problem+json': { schema: toSchema(Problem, 'output', components) } },
+    };
+  }
+  return {
+    operationId: route.operationId,
+    summary: route.summary,
+    tags: [route.tag],
+    security: security(route.access),
+    ...parametersOf(route, components),
+    ...bodyOf(request, components),
+    responses,
+  };
+}
+
+const STATUS_TEXT: Readonly<Record<number, string>> = {
+  400: 'The request is not as described here.',
+  401: 'Not signed in.',
+  403: 'The address is not on the whitelist, the token lacks the scope, or another site sent it.',
+  404: 'There is no such object.',
+  409: 'It conflicts with what there is; `code` says how.',
+  412: 'It was changed meanwhile: read it again.',
+  413: 'Too large.',
+  415: 'The content type is not one of those named.',
+  429: 'Too many; see Retry-After.',
+  500: 'The daemon failed; its log says why.',
+};
+
+/** Every status of a failure that the route may answer. */
+export function problemsOf(route: Route): number[] {
+  const always = route.access === 'public' ? [400, 403, 500] : [400, 401, 403, 500];
+  const body = route.request.body ? [413, 415] : [];
+  return [...new Set([...always, ...body, ...(route.problems ?? [])])].sort((a, b) => a - b);
+}
+
+function security(access: Access): Json[] {
+  if (access === 'public') return [];
+  const operator = [{ basic: [] }, { session: [] }];
+  if (access === 'operator') return operator;
+  return [...operator, { token: access === 'any' ? [] : [access] }];
+}
+
+function parametersOf(route: Route, components: Json): { parameters?: Json[] } {
+  const { params, query } = route.request;
+  const parameters = [
+    ...describe(params, 'path', components),
+    ...describe(query, 'query', components),
+    ...(route.etag && route.method !== 'GET'
+      ? [{ name: 'If-Match', in: 'header', required: false, schema: { type: 'string' } }]
+      : []),
+  ];
+  return parameters.length > 0 ? { parameters } : {};
+}
+
+function describe(shape: z.ZodObject | undefined, where: 'path' | 'query', components: Json): Json[] {
+  return Object.entries(shape?.shape ?? {}).map(([name, schema]) => ({
+    name,
+    in: where,
+    required: where === 'path',
+    schema: toSchema(schema as z.ZodType, 'output', components),
+  }));
+}
+
+function bodyOf(request: RouteRequest, components: Json): Json {
+  if (request.raw) {
+    const content = request.raw.map((type) => [type, {}]);
+    return { requestBody: { required: true, content: Object.fromEntries(content) } };
+  }
+  if (!request.body) return {};
+  const schema = toSchema(request.body, 'input', components);
+  return { requestBody: { required: true, content: { 'application/json': { schema } } } };
+}
+
+/** JSON Schema 2020-12 of a schema; parts that have an `id` become components, referred to by name. */
+function toSchema(schema: z.ZodType, io: 'input' | 'output', components: Json): Json {
+  const {
+    $schema: _,
+    $defs = {},
+    ...top
+  } = z.toJSONSchema(schema, { io, override: tidy }) as Json & { $defs?: Json };
+  for (const [name, part] of Object.entries($defs)) components[name] = withReferences(part as Json);
+  const id = schema.meta()?.id;
+  if (id === undefined) return withReferences(top);
+  const { id: _id, ...rest } = top;
+  components[id] = withReferences(rest);
+  return { $ref: `#/components/schemas/${id}` };
+}
+
+/** Zod's patterns for dates and the bounds of JavaScript's integers say nothing to a reader. */
+function tidy(context: { jsonSchema: { [key: string]: unknown } }): void {
+  const { jsonSchema } = context;
+  if (jsonSchema['format'] !== undefined) delete jsonSchema['pattern'];
+  if (jsonSchema['maximum'] === Number.MAX_SAFE_INTEGER) delete jsonSchema['maximum'];
+  if (jsonSchema['minimum'] === Number.MIN_SAFE_INTEGER) delete jsonSchema['minimum'];
+}
+
+function withReferences(schema: Json): Json {
+  const text = JSON.stringify(schema, (key, value: unknown) =>
+    key === 'id' && typeof value === 'string' ? undefined : value,
+  );
+  return JSON.parse(text.replaceAll('"#/$defs/', '"#/components/schemas/')) as Json;
+}
