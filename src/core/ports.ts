@@ -58,5 +58,7 @@ export interface Store {
   readonly changes: ChangeFeed;
   /** Resolves when the database answers; rejects with its error. */
   ping(): Promise<void>;
+  /** Writes a whole copy of the database, in use or not, to a new file at `path`; rejects when there is one. */
+  backup(path: string): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,0 +1,61 @@
+// The list of changes: how processes that share a database hear what the others wrote.
+import type { Knex } from 'knex';
+import type { Clock } from '../core/clock.js';
+import type { Change, ChangeFeed } from '../core/ports.js';
+
+/** Whoever has not asked for this long is gone. */
+const KEPT_FOR_MS = 60 * 60 * 1000;
+
+/** Notes a change; to be called with the transaction that makes it, so that both are seen together or not at all. */
+export type RecordChange = (trx: Knex.Transaction, change: Change) => Promise<void>;
+
+interface ChangeRow {
+  seq: number | string;
+  topic: string;
+  key: string;
+  origin: string;
+}
+
+/** @param origin GUID of this process's store: its own changes are not told back to it */
+export function createChangeRecorder(origin: string, now: Clock): RecordChange {
+  return async (trx, change) => {
+    const at = now();
+    await trx('changes')
+      .where('at', '<', at - KEPT_FOR_MS)
+      .delete();
+    const key = change.topic === 'account' ? change.id : change.key;
+    await trx('changes').insert({ topic: change.topic, key, origin, at });
+  };
+}
+
+/**
+ * The changes of others from now on. Cheap enough to be asked several times a second.
+ * Relies on `seq` growing in the order of commits, which holds where there is one writer at a time, as in SQLite.
+ */
+export async function createChangeFeed(db: Knex, origin: string): Promise<ChangeFeed> {
+  const newest = await db('changes').max({ seq: 'seq' }).first();
+  let seen = Number(newest?.seq ?? 0);
+  let previous: Promise<unknown> = Promise.resolve();
+
+  async function read(): Promise<Change[]> {
+    const rows: ChangeRow[] = await db('changes').where('seq', '>', seen).orderBy('seq');
+    seen = Number(rows.at(-1)?.seq ?? seen);
+    return rows.filter((row) => row.origin !== origin).flatMap(toChange);
+  }
+
+  return {
+    // One at a time: two calls side by side would both return the same changes.
+    next: () => {
+      const result = previous.then(read, read);
+      previous = result;
+      return result;
+    },
+  };
+}
+
+/** A topic that only a newer version knows is passed over. */
+function toChange(row: ChangeRow): Change[] {
+  if (row.topic === 'account') return [{ topic: 'account', id: row.key }];
+  if (row.topic === 'setting') return [{ topic: 'setting', key: row.key }];
+  return [];
+}

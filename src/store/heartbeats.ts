@@ -1,0 +1,61 @@
+// Reading the heartbeat tables: the part that is the same on every database engine.
+import type { Knex } from 'knex';
+import type { Heartbeat, HeartbeatTotals } from '../core/heartbeat.js';
+import type { HeartbeatStore } from '../core/ports.js';
+
+export interface TotalsRow {
+  account_id: string;
+  count: number | string;
+  latest_game_id: string | null;
+}
+
+interface HeartbeatRow {
+  at: number | string;
+  account_id: string;
+  username: string;
+  session_id: string;
+  client: string;
+  destination: string;
+  protocol: Heartbeat['protocol'];
+  bytes_up: number | string;
+  bytes_down: number | string;
+  kind: Heartbeat['kind'];
+  game_id: string | null;
+}
+
+export function createHeartbeatReader(db: Knex): Pick<HeartbeatStore, 'totals' | 'newest'> {
+  return {
+    async totals() {
+      const rows: TotalsRow[] = await db('heartbeat_totals');
+      return rows.map(toTotals);
+    },
+
+    async newest(accountId, limit) {
+      const rows: HeartbeatRow[] = await db('heartbeats')
+        .where({ account_id: accountId })
+        .orderBy('id', 'desc')
+        .limit(limit);
+      return rows.map(toHeartbeat);
+    },
+  };
+}
+
+export function toTotals(row: TotalsRow): HeartbeatTotals {
+  return { accountId: row.account_id, count: Number(row.count), latestGameId: row.latest_game_id };
+}
+
+function toHeartbeat(row: HeartbeatRow): Heartbeat {
+  return {
+    at: Number(row.at),
+    accountId: row.account_id,
+    username: row.username,
+    sessionId: row.session_id,
+    client: row.client,
+    destination: row.destination,
+    protocol: row.protocol,
+    bytesUp: Number(row.bytes_up),
+    bytesDown: Number(row.bytes_down),
+    kind: row.kind,
+    gameId: row.game_id,
+  };
+}

@@ -1,0 +1,15 @@
+// Every migration, in order. To add one:
+//  1. write NNNN_<what>.ts beside this file with `up` and `down`, by knex's schema builder only;
+//  2. append it to the list below under the same name. Never rename, reorder or edit one that was released.
+// A migration only adds: an older version must still find every column it knows, so columns are never dropped.
+import type { Knex } from 'knex';
+import * as accounts from './0001_accounts.js';
+
+/** One step of the schema. `down` undoes exactly what `up` did. */
+export interface Migration {
+  readonly name: string;
+  up(db: Knex): Promise<void>;
+  down(db: Knex): Promise<void>;
+}
+
+export const migrations: readonly Migration[] = [{ name: '0001_accounts', ...accounts }];

@@ -1,0 +1,20 @@
+// The settings table: text values by key.
+import type { Knex } from 'knex';
+import type { SettingStore } from '../core/ports.js';
+import type { RecordChange } from './changes.js';
+
+export function createSettingStore(db: Knex, recordChange: RecordChange): SettingStore {
+  return {
+    async get(key) {
+      const row: { value: string } | undefined = await db('settings').where({ key }).first('value');
+      return row?.value ?? null;
+    },
+
+    async set(key, value) {
+      await db.transaction(async (trx) => {
+        await trx('settings').insert({ key, value }).onConflict('key').merge();
+        await recordChange(trx, { topic: 'setting', key });
+      });
+    },
+  };
+}

@@ -1,0 +1,84 @@
+// Opening a SQLite file: private, checked, in WAL mode, on one connection.
+import { stat } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import knex, { type Knex } from 'knex';
+import { ImmediateSqliteClient } from './sqlite-client.js';
+import { codeOf, corrupt, foreign } from './sqlite-errors.js';
+
+/** "PGTE": marks a file as ours in its header (https://www.sqlite.org/fileformat2.html#application_id). */
+const APPLICATION_ID = 0x50475445;
+
+/** A file up to this size is checked page by page at every start; beyond, that would keep the operator waiting. */
+const CHECKED_UP_TO_BYTES = 64 * 1024 * 1024;
+
+/** Milliseconds between tries where SQLite refuses at once instead of waiting out `busy_timeout`. */
+const BUSY_RETRY_MS = 50;
+
+/** A connection of the sqlite3 package, as far as the pool's hook needs it. */
+interface RawConnection {
+  exec(sql: string, done: (error: Error | null) => void): void;
+}
+
+/**
+ * knex on one connection to `file`: SQLite has one writer at a time anyway, and queries of this process then wait
+ * their turn in order. Another process's lock is waited for up to `busyTimeoutMs`.
+ */
+export function connectSqlite(file: string, busyTimeoutMs: number): Knex {
+  const settings = `
+    pragma busy_timeout = ${Math.round(busyTimeoutMs)};
+    pragma foreign_keys = on;
+    pragma synchronous = full;`;
+  return knex({
+    client: ImmediateSqliteClient,
+    connection: { filename: file },
+    useNullAsDefault: true,
+    pool: {
+      min: 1,
+      max: 1,
+      afterCreate: (connection: RawConnection, done: (error: Error | null) => void) =>
+        connection.exec(settings, done),
+    },
+  });
+}
+
+/**
+ * Checks that the file is sound and ours, and turns WAL on.
+ * @throws StartError `database-corrupt`, `database-foreign`; SQLite's own error for the rest
+ */
+export async function prepareSqlite(db: Knex, file: string, busyTimeoutMs: number): Promise<void> {
+  await verifySqlite(db, file, CHECKED_UP_TO_BYTES);
+  await retryBusy(() => db.raw('pragma journal_mode = wal'), busyTimeoutMs);
+  if ((await pragma(db, 'application_id')) !== APPLICATION_ID) {
+    await db.raw(`pragma application_id = ${APPLICATION_ID}`);
+  }
+}
+
+/**
+ * @param checkedUpToBytes larger files are only opened and their schema read
+ * @throws StartError `database-corrupt`, `database-foreign`
+ */
+export async function verifySqlite(db: Knex, file: string, checkedUpToBytes: number): Promise<void> {
+  const tables: unknown[] = await db('sqlite_master').select('name');
+  if (tables.length > 0 && (await pragma(db, 'application_id')) !== APPLICATION_ID) throw foreign(file);
+  if ((await stat(file)).size > checkedUpToBytes) return;
+  const found = await pragma(db, 'quick_check', '(1)');
+  if (found !== 'ok') throw corrupt(file, new Error(String(found)));
+}
+
+/** The first value a pragma answers with. */
+async function pragma(db: Knex, name: string, argument = ''): Promise<unknown> {
+  const rows: Record<string, unknown>[] = await db.raw(`pragma ${name}${argument}`);
+  return Object.values(rows[0] ?? {})[0];
+}
+
+async function retryBusy(work: () => PromiseLike<unknown>, forMs: number): Promise<void> {
+  for (let waitedMs = 0; ; waitedMs += BUSY_RETRY_MS) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      if (codeOf(error) !== 'SQLITE_BUSY' || waitedMs >= forMs) throw error;
+      await sleep(BUSY_RETRY_MS);
+    }
+  }
+}

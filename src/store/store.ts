@@ -1,0 +1,70 @@
+// Opens the database and hands out one repository a table.
+import { randomUUID } from 'node:crypto';
+import type { Knex } from 'knex';
+import type { Clock } from '../core/clock.js';
+import { StartError } from '../core/errors.js';
+import type { Store } from '../core/ports.js';
+import { createAccountStore } from './accounts.js';
+import { createChangeFeed, createChangeRecorder } from './changes.js';
+import { migrate } from './migrate.js';
+import { createSettingStore } from './settings.js';
+import { connectSqlite, prepareSqlite } from './sqlite.js';
+import { backupSqlite } from './sqlite-backup.js';
+import { toStartError } from './sqlite-errors.js';
+import { prepareFiles, sqliteFile } from './sqlite-files.js';
+import { createSqliteHeartbeatStore } from './sqlite-heartbeats.js';
+
+export interface StoreOptions {
+  /** Folder of the SQLite file; made if missing. */
+  readonly dataDir: string;
+  readonly client: 'sqlite3' | 'pg';
+  /** How long a write waits for another process's lock, in milliseconds. */
+  readonly busyTimeoutMs: number;
+  /** Stamps the list of changes; the system clock by default. */
+  readonly now?: Clock;
+}
+
+/**
+ * Opens the database, made and brought up to date if need be.
+ * @throws StartError `data-dir-unusable`, `database-corrupt`, `database-foreign`, `database-newer`,
+ *   `database-locked`, `disk-full`, `database-unsupported`
+ */
+export async function openStore(options: StoreOptions): Promise<Store> {
+  if (options.client !== 'sqlite3') {
+    throw new StartError(
+      'database-unsupported',
+      `database.client: ${options.client} is not supported by this version. Use sqlite3.`,
+    );
+  }
+  const file = sqliteFile(options.dataDir);
+  try {
+    await prepareFiles(options.dataDir);
+  } catch (error) {
+    throw toStartError(error, file);
+  }
+  const db = connectSqlite(file, options.busyTimeoutMs);
+  try {
+    await prepareSqlite(db, file, options.busyTimeoutMs);
+    await migrate(db, file);
+    return await createStore(db, options.now ?? Date.now);
+  } catch (error) {
+    await db.destroy();
+    throw toStartError(error, file);
+  }
+}
+
+async function createStore(db: Knex, now: Clock): Promise<Store> {
+  const origin = randomUUID();
+  const recordChange = createChangeRecorder(origin, now);
+  return {
+    accounts: createAccountStore(db, recordChange),
+    heartbeats: createSqliteHeartbeatStore(db),
+    settings: createSettingStore(db, recordChange),
+    changes: await createChangeFeed(db, origin),
+    async ping() {
+      await db.raw('select 1');
+    },
+    backup: (target) => backupSqlite(db, target),
+    close: () => db.destroy(),
+  };
+}
