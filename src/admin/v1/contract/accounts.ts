@@ -60,12 +60,10 @@ const sortKeys = [
   'todayBytes',
   'periodBytes',
 ] as const;
-export const AccountSort = z
-  .enum([...sortKeys, ...sortKeys.map((key) => `-${key}` as const)])
-  .meta({
-    id: 'AccountSort',
-    description: 'A leading minus sorts downwards. What is null comes last either way.',
-  });
+export const AccountSort = z.enum([...sortKeys, ...sortKeys.map((key) => `-${key}` as const)]).meta({
+  id: 'AccountSort',
+  description: 'A leading minus sorts downwards. What is null comes last either way.',
+});
 
 const AccountQuery = AccountFilter.extend({ ...PageQuery.shape, sort: AccountSort.default('username') });
 

@@ -4,10 +4,10 @@ import {
   Bytes,
   BytesPerSecond,
   Count,
-  Cursor,
   Day,
   Guid,
   IdParams,
+  openPageOf,
   PageQuery,
   pageOf,
   Range,
@@ -257,9 +257,7 @@ export const activityRoutes = [
     responses: {
       200: {
         description: 'Entries; they are not counted, there may be millions.',
-        schema: z
-          .object({ items: z.array(HeartbeatEntry), nextCursor: Cursor.nullable() })
-          .meta({ id: 'HeartbeatPage' }),
+        schema: openPageOf(HeartbeatEntry).meta({ id: 'HeartbeatPage' }),
       },
     },
   }),

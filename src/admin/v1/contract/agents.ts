@@ -1,6 +1,6 @@
 // Agents, their runs and conversations.
 import { z } from 'zod';
-import { Count, Guid, IdParams, PageQuery, pageOf, route, Time } from './common.js';
+import { Bytes, Count, Guid, IdParams, openPageOf, PageQuery, route, Time } from './common.js';
 
 const AgentName = z.string().min(1).max(128);
 const SessionKey = z.string().regex(/^[A-Za-z0-9._:-]{1,128}$/);
@@ -8,9 +8,10 @@ const SessionKey = z.string().regex(/^[A-Za-z0-9._:-]{1,128}$/);
 export const Agent = z
   .object({
     name: z.string(),
-    type: z.enum(['command', 'http', 'openai']),
+    /** `command`, `http`, `openai`. */
+    type: z.string(),
+    /** `active` from a wake or a run until `idleAfter` later. */
     state: z.enum(['idle', 'active']),
-    /** When it last woke or ran. */
     lastActiveAt: Time.nullable(),
     queued: Count,
     running: Count,
@@ -18,8 +19,8 @@ export const Agent = z
     sessionKey: z.string().nullable(),
     /** Whether webhooks may trigger it. */
     webhook: z.boolean(),
-    channel: z.enum(['http', 'file', 'log', 'none']),
-    timeoutSeconds: z.number(),
+    /** `http`, `file`, `log`, `none`. */
+    channel: z.string(),
   })
   .meta({ id: 'Agent' });
 
@@ -30,46 +31,62 @@ export const RunStatus = z
 export const Run = z
   .object({
     id: Guid,
-    agent: z.string(),
-    session: z.string(),
     kind: z.enum(['message', 'wake']),
-    status: RunStatus,
-    /** The first 200 characters in a list, the whole of it in a single run. */
+    agent: z.string(),
+    /** null for a wake of an agent without a fixed session. */
+    session: z.string().nullable(),
+    /** In a list at most the first 200 characters, as with `reply`; the whole of it in a single run. null for a wake. */
     message: z.string().nullable(),
-    reply: z.string().nullable(),
-    error: z.string().nullable(),
+    origin: z.enum(['webhook', 'api', 'cli']),
+    /** The run this one repeats. */
+    rerunOf: Guid.nullable(),
+    status: RunStatus,
     /** How often it was started. */
-    attempts: Count,
-    queuedAt: Time,
+    attempt: Count,
+    acceptedAt: Time,
+    /** Start of the newest attempt. */
     startedAt: Time.nullable(),
     finishedAt: Time.nullable(),
-    /** How its reply fared on the agent's channel; null: nothing to deliver (yet). */
-    delivery: z.enum(['pending', 'delivered', 'failed']).nullable(),
+    reply: z.string().nullable(),
+    error: z.string().nullable(),
+    /** Where the reply stands on its way to the agent's channel. */
+    delivery: z.enum(['none', 'pending', 'delivered', 'failed']),
+    deliveryTries: Count,
+    nextDeliveryAt: Time.nullable(),
   })
   .meta({ id: 'Run' });
 
 export const RunDetail = Run.extend({
+  /** Oldest first. */
   deliveries: z.array(
     z.object({
+      id: Guid,
       attempt: z.int().min(1),
-      at: Time,
-      ok: z.boolean(),
-      /** HTTP status of the receiver, for an http channel that answered. */
-      status: z.int().nullable(),
-      error: z.string().nullable(),
-      durationMs: z.number().nullable(),
+      channel: z.string(),
+      startedAt: Time,
+      finishedAt: Time,
+      delivered: z.boolean(),
+      detail: z.string(),
     }),
   ),
-  /** The run this one repeats. */
-  rerunOf: Guid.nullable(),
 }).meta({ id: 'RunDetail' });
 
 export const AgentSession = z
-  .object({ key: z.string(), agent: z.string(), messages: Count, updatedAt: Time })
+  .object({
+    key: z.string(),
+    agent: z.string(),
+    createdAt: Time,
+    lastUsedAt: Time,
+    messages: Count,
+    bytes: Bytes,
+  })
   .meta({ id: 'AgentSession' });
 
 export const AgentSessionDetail = AgentSession.extend({
-  history: z.array(z.object({ role: z.string(), content: z.string(), at: Time.nullable() })),
+  /** Oldest first. */
+  history: z.array(
+    z.object({ role: z.enum(['user', 'assistant']), content: z.string(), at: Time, runId: Guid }),
+  ),
 }).meta({ id: 'AgentSessionDetail' });
 
 const Queued = z.object({ runId: Guid, session: z.string() }).meta({ id: 'QueuedRun' });
@@ -126,7 +143,7 @@ export const agentRoutes = [
         search: z.string().max(255).optional(),
       }),
     },
-    responses: { 200: { description: 'A page.', schema: pageOf(Run).meta({ id: 'RunPage' }) } },
+    responses: { 200: { description: 'A page.', schema: openPageOf(Run).meta({ id: 'RunPage' }) } },
   }),
   route({
     method: 'GET',
@@ -176,7 +193,7 @@ export const agentRoutes = [
       }),
     },
     responses: {
-      200: { description: 'A page.', schema: pageOf(AgentSession).meta({ id: 'AgentSessionPage' }) },
+      200: { description: 'A page.', schema: openPageOf(AgentSession).meta({ id: 'AgentSessionPage' }) },
     },
   }),
   route({

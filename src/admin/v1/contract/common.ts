@@ -7,12 +7,10 @@ export const Time = z.iso
   .meta({ id: 'Time', description: 'ISO 8601 in UTC, for example 2026-11-20T21:00:00Z.' });
 
 /** What the API accepts as a time: ISO 8601 with `Z` or an offset. */
-export const TimeIn = z.iso
-  .datetime({ offset: true })
-  .meta({
-    id: 'TimeIn',
-    description: 'ISO 8601 with Z or an offset, for example 2026-11-20T21:00:00+08:00.',
-  });
+export const TimeIn = z.iso.datetime({ offset: true }).meta({
+  id: 'TimeIn',
+  description: 'ISO 8601 with Z or an offset, for example 2026-11-20T21:00:00+08:00.',
+});
 
 /** A calendar day in UTC. */
 export const Day = z.iso
@@ -48,6 +46,11 @@ export function pageOf<T extends z.ZodType>(item: T) {
     total: Count,
     nextCursor: Cursor.nullable(),
   });
+}
+
+/** A page of what is not counted: there may be millions. */
+export function openPageOf<T extends z.ZodType>(item: T) {
+  return z.object({ items: z.array(item), nextCursor: Cursor.nullable() });
 }
 
 /** What a machine may choose by; the text beside it is for people and may change. */
