@@ -1,6 +1,7 @@
 // What the rules ask of a database: one interface a table. `store/` implements them with knex.
 import type { Account, AccountUpdate } from './account.js';
 import type { Heartbeat, HeartbeatRetention, HeartbeatTotals } from './heartbeat.js';
+import type { AgentSessionStore, DeliveryStore, RunStore } from './run-ports.js';
 
 export interface AccountStore {
   all(): Promise<Account[]>;
@@ -55,6 +56,9 @@ export interface Store {
   readonly accounts: AccountStore;
   readonly heartbeats: HeartbeatStore;
   readonly settings: SettingStore;
+  readonly runs: RunStore;
+  readonly deliveries: DeliveryStore;
+  readonly agentSessions: AgentSessionStore;
   readonly changes: ChangeFeed;
   /** Resolves when the database answers; rejects with its error. */
   ping(): Promise<void>;

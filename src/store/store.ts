@@ -5,14 +5,19 @@ import type { Clock } from '../core/clock.js';
 import { StartError } from '../core/errors.js';
 import type { Store } from '../core/ports.js';
 import { createAccountStore } from './accounts.js';
+import { createAgentSessionStore } from './agent-sessions.js';
 import { createChangeFeed, createChangeRecorder } from './changes.js';
+import { createDeliveryStore } from './deliveries.js';
 import { migrate } from './migrate.js';
+import { createRunStore } from './runs.js';
 import { createSettingStore } from './settings.js';
 import { connectSqlite, prepareSqlite } from './sqlite.js';
 import { backupSqlite } from './sqlite-backup.js';
 import { toStartError } from './sqlite-errors.js';
-import { prepareFiles, sqliteFile } from './sqlite-files.js';
+import { prepareFile, prepareFolder, sqliteFile } from './sqlite-files.js';
 import { createSqliteHeartbeatStore } from './sqlite-heartbeats.js';
+
+export { type RestoreOptions, restoreStore } from './sqlite-restore.js';
 
 export interface StoreOptions {
   /** Folder of the SQLite file; made if missing. */
@@ -38,7 +43,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
   const file = sqliteFile(options.dataDir);
   try {
-    await prepareFiles(options.dataDir);
+    await prepareFolder(options.dataDir);
+    await prepareFile(file);
   } catch (error) {
     throw toStartError(error, file);
   }
@@ -60,6 +66,9 @@ async function createStore(db: Knex, now: Clock): Promise<Store> {
     accounts: createAccountStore(db, recordChange),
     heartbeats: createSqliteHeartbeatStore(db),
     settings: createSettingStore(db, recordChange),
+    runs: createRunStore(db),
+    deliveries: createDeliveryStore(db),
+    agentSessions: createAgentSessionStore(db),
     changes: await createChangeFeed(db, origin),
     async ping() {
       await db.raw('select 1');

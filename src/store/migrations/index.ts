@@ -4,6 +4,7 @@
 // A migration only adds: an older version must still find every column it knows, so columns are never dropped.
 import type { Knex } from 'knex';
 import * as accounts from './0001_accounts.js';
+import * as runs from './0002_runs.js';
 
 /** One step of the schema. `down` undoes exactly what `up` did. */
 export interface Migration {
@@ -12,4 +13,7 @@ export interface Migration {
   down(db: Knex): Promise<void>;
 }
 
-export const migrations: readonly Migration[] = [{ name: '0001_accounts', ...accounts }];
+export const migrations: readonly Migration[] = [
+  { name: '0001_accounts', ...accounts },
+  { name: '0002_runs', ...runs },
+];

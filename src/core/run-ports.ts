@@ -1,0 +1,145 @@
+// What the queue of runs asks of a database. `store/` implements it with knex.
+import type {
+  AgentSession,
+  Delivery,
+  FinalStatus,
+  HistoryEntry,
+  NewRun,
+  QueuedRun,
+  Run,
+  RunStatus,
+  SessionMessage,
+} from './runs.js';
+
+/** How a request is known again: its key, what it said, and what it was answered. */
+export interface Idempotency {
+  readonly key: string;
+  /** Digest of the request's meaning; the same key with another digest is refused. */
+  readonly digest: string;
+  /** The first answer, as JSON text. */
+  readonly answer: string;
+  readonly expiresAt: number;
+}
+
+/** A run to store. `owner` null leaves it to whichever daemon comes first. */
+export interface RunToStore {
+  readonly run: NewRun;
+  readonly owner: string | null;
+  readonly idempotency: Idempotency | null;
+}
+
+export type StoredRun =
+  | { readonly outcome: 'stored' }
+  | { readonly outcome: 'replayed'; readonly answer: string }
+  | { readonly outcome: 'key-reused' };
+
+/** How long a session's history may grow: whichever limit is reached first; the oldest messages go. */
+export interface HistoryLimits {
+  readonly maxMessages: number;
+  readonly maxBytes: number;
+}
+
+/** How a run ended, and what of it enters the session. */
+export interface RunEnd {
+  readonly status: FinalStatus;
+  readonly finishedAt: number;
+  readonly reply: string | null;
+  readonly error: string | null;
+  /** Whether a delivery is to follow. */
+  readonly deliver: boolean;
+}
+
+export type Claim =
+  | { readonly outcome: 'claimed'; readonly run: Run; readonly history: HistoryEntry[] }
+  /** An earlier run of the session is not finished yet, or not known here. */
+  | { readonly outcome: 'blocked' }
+  /** Not ours any more: cancelled, removed, or taken over. */
+  | { readonly outcome: 'gone' };
+
+/** A daemon that holds runs. Its lease ends when it has not been seen for a while. */
+export interface Runner {
+  readonly id: string;
+  /** Host and boot; tells whether `pid` means anything here. */
+  readonly host: string;
+  readonly pid: number;
+  /** When the process started, in the host's own terms. */
+  readonly pidStart: string;
+  readonly seenAt: number;
+}
+
+/** A run as lists show it: the texts may be long and are read one by one. */
+export type RunSummary = Omit<Run, 'message' | 'reply'>;
+
+export interface RunFilter {
+  readonly agent?: string;
+  readonly session?: string;
+  readonly status?: RunStatus;
+  /** Only runs with a smaller id. */
+  readonly before?: string;
+  readonly limit: number;
+}
+
+export interface RunStore {
+  /** Stores runs in the order given, in one transaction: all or none. Known idempotency keys store nothing. */
+  add(items: readonly RunToStore[], now: number): Promise<StoredRun[]>;
+  /** Looks a key up without storing anything; null when it is unknown or expired. */
+  findAnswer(key: string, digest: string, now: number): Promise<StoredRun | null>;
+  get(id: string): Promise<Run | null>;
+  /** Newest first. */
+  list(filter: RunFilter): Promise<RunSummary[]>;
+  /** How many runs wait, by agent. */
+  countQueued(): Promise<Map<string, number>>;
+  /** When the agent's newest run was accepted or finished; null without one. */
+  lastActive(agent: string): Promise<number | null>;
+
+  /** Notes that a runner lives. */
+  seen(runner: Runner): Promise<void>;
+  runners(): Promise<Runner[]>;
+  /** Runs that `owner` has under way. */
+  runningOf(owner: string): Promise<QueuedRun[]>;
+  /**
+   * Gives up everything `owner` holds: interrupted runs go back to the queue, those already tried `maxAttempts`
+   * times fail with `error`. Forgets the runner. Returns the ids of the runs that failed.
+   */
+  release(owner: string, maxAttempts: number, error: string, now: number): Promise<string[]>;
+  /** Takes over at most `limit` queued runs that nobody holds, oldest first. */
+  adopt(owner: string, limit: number): Promise<QueuedRun[]>;
+  /** Starts a run: `running`, one more attempt. Refused while an earlier run of its session is unfinished. */
+  claim(id: string, owner: string, now: number): Promise<Claim>;
+  /**
+   * Ends a run that `owner` has under way. A message that succeeded enters its session with the reply, within `limits`.
+   * All in one transaction. False when the run is not the owner's any more; nothing is written then.
+   */
+  finish(id: string, owner: string, end: RunEnd, limits: HistoryLimits): Promise<boolean>;
+  /** Cancels a run that still waits; null when it does not wait. */
+  cancelQueued(id: string, now: number, deliver: boolean): Promise<Run | null>;
+  /** Removes what finished before `before`, at most `limit` runs at a time, and expired keys; true when more are left. */
+  trim(before: number, now: number, limit: number): Promise<boolean>;
+}
+
+export interface DeliveryStore {
+  /** Runs whose next try is due by `now`, held by `owner` or by nobody (they are taken over), earliest first. */
+  due(owner: string, now: number, limit: number): Promise<Run[]>;
+  /** When the next try of `owner` (or of nobody) is due; null without one. */
+  nextDueAt(owner: string): Promise<number | null>;
+  /** Keeps a try and what follows from it: `nextAt` null ends the delivery as delivered or failed. */
+  record(delivery: Delivery, nextAt: number | null): Promise<void>;
+  /** Oldest first. */
+  ofRun(runId: string): Promise<Delivery[]>;
+}
+
+export interface AgentSessionStore {
+  /** Most recently used first. */
+  list(filter: {
+    readonly agent?: string;
+    readonly limit: number;
+    readonly offset: number;
+  }): Promise<AgentSession[]>;
+  get(key: string): Promise<AgentSession | null>;
+  /** Oldest first. */
+  messages(key: string): Promise<SessionMessage[]>;
+  /** Forgets a session's history; false when there is none. Runs stay. */
+  remove(key: string): Promise<boolean>;
+  /** Removes sessions last used before `before`. */
+  trim(before: number): Promise<number>;
+}

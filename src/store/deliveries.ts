@@ -1,0 +1,87 @@
+// Replies on their way to channels, and every try that was made.
+import type { Knex } from 'knex';
+import type { DeliveryStore } from '../core/run-ports.js';
+import type { Delivery } from '../core/runs.js';
+import { type RunRow, toRun } from './run-rows.js';
+
+interface DeliveryRow {
+  id: string;
+  run_id: string;
+  attempt: number;
+  channel: string;
+  started_at: number | string;
+  finished_at: number | string;
+  delivered: number | boolean;
+  detail: string;
+}
+
+export function createDeliveryStore(db: Knex): DeliveryStore {
+  /** Deliveries not yet ended that are `owner`'s or nobody's. */
+  const pending = (owner: string, on: Knex = db) =>
+    on('runs')
+      .whereNotNull('next_delivery_at')
+      .where((mine) => mine.where({ owner }).orWhereNull('owner'));
+
+  return {
+    due: (owner, now, limit) =>
+      db.transaction(async (trx) => {
+        const rows: RunRow[] = await pending(owner, trx)
+          .where('next_delivery_at', '<=', now)
+          .orderBy(['next_delivery_at', 'id'])
+          .limit(limit);
+        const unowned = rows.filter((row) => row.owner === null).map(({ id }) => id);
+        if (unowned.length > 0) await trx('runs').whereIn('id', unowned).update({ owner });
+        return rows.map(toRun);
+      }),
+
+    async nextDueAt(owner) {
+      const row = await pending(owner).min({ at: 'next_delivery_at' }).first();
+      return row?.at == null ? null : Number(row.at);
+    },
+
+    record: (delivery, nextAt) =>
+      db.transaction(async (trx) => {
+        await trx('run_deliveries').insert(toRow(delivery));
+        const ended = delivery.delivered ? 'delivered' : 'failed';
+        await trx('runs')
+          .where({ id: delivery.runId })
+          .update({
+            delivery: nextAt === null ? ended : 'pending',
+            delivery_tries: delivery.attempt,
+            next_delivery_at: nextAt,
+            ...(nextAt === null ? { owner: null } : {}),
+          });
+      }),
+
+    async ofRun(runId) {
+      const rows: DeliveryRow[] = await db('run_deliveries').where({ run_id: runId }).orderBy('id');
+      return rows.map(toDelivery);
+    },
+  };
+}
+
+function toRow(delivery: Delivery): DeliveryRow {
+  return {
+    id: delivery.id,
+    run_id: delivery.runId,
+    attempt: delivery.attempt,
+    channel: delivery.channel,
+    started_at: delivery.startedAt,
+    finished_at: delivery.finishedAt,
+    delivered: delivery.delivered,
+    detail: delivery.detail,
+  };
+}
+
+function toDelivery(row: DeliveryRow): Delivery {
+  return {
+    id: row.id,
+    runId: row.run_id,
+    attempt: row.attempt,
+    channel: row.channel,
+    startedAt: Number(row.started_at),
+    finishedAt: Number(row.finished_at),
+    delivered: Boolean(row.delivered),
+    detail: row.detail,
+  };
+}

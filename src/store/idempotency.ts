@@ -1,0 +1,63 @@
+// Known idempotency keys: written with the run they belong to, so that both are there or neither.
+import type { Knex } from 'knex';
+import type { Idempotency, RunToStore, StoredRun } from '../core/run-ports.js';
+
+interface KeyRow {
+  key: string;
+  digest: string;
+  answer: string;
+  expires_at: number | string;
+}
+
+const STORED: StoredRun = { outcome: 'stored' };
+
+/** What a key that is already known means for a request with `digest`. */
+function known(row: Pick<KeyRow, 'digest' | 'answer'>, digest: string): StoredRun {
+  if (row.digest !== digest) return { outcome: 'key-reused' };
+  return { outcome: 'replayed', answer: row.answer };
+}
+
+/** Looks one key up; null when it is unknown or expired by `now`. */
+export async function findKey(db: Knex, key: string, digest: string, now: number): Promise<StoredRun | null> {
+  const row: KeyRow | undefined = await db('idempotency_keys')
+    .where({ key })
+    .where('expires_at', '>', now)
+    .first();
+  return row ? known(row, digest) : null;
+}
+
+/**
+ * Takes the keys of `items` for their runs, in order. For each item: `stored` when its run is to be stored, otherwise
+ * what the request that had the key first was answered.
+ */
+export async function takeKeys(
+  trx: Knex.Transaction,
+  items: readonly RunToStore[],
+  now: number,
+): Promise<StoredRun[]> {
+  const asked = items.flatMap(({ idempotency }) => (idempotency ? [idempotency] : []));
+  if (asked.length === 0) return items.map(() => STORED);
+
+  const first = new Map<string, Idempotency>();
+  for (const idempotency of asked) if (!first.has(idempotency.key)) first.set(idempotency.key, idempotency);
+  const keys = [...first.keys()];
+  await trx('idempotency_keys').whereIn('key', keys).where('expires_at', '<=', now).delete();
+  const taken: { key: string }[] = await trx('idempotency_keys')
+    .insert([...first.values()].map(({ expiresAt, ...row }) => ({ ...row, expires_at: expiresAt })))
+    .onConflict('key')
+    .ignore()
+    .returning('key');
+  const fresh = new Set(taken.map(({ key }) => key));
+  const rows: KeyRow[] = fresh.size === keys.length ? [] : await trx('idempotency_keys').whereIn('key', keys);
+  const older = new Map(rows.map((row) => [row.key, row]));
+
+  return items.map(({ idempotency }) => {
+    if (!idempotency) return STORED;
+    const winner = first.get(idempotency.key);
+    if (winner === idempotency && fresh.has(idempotency.key)) return STORED;
+    const row = older.get(idempotency.key) ?? winner;
+    // The key was taken by another process and has gone again: cannot be within one transaction.
+    if (!row) throw new Error(`idempotency key ${idempotency.key} is neither new nor known`);
+    return known(row, idempotency.digest);
+  });
+}

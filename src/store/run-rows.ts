@@ -1,0 +1,94 @@
+// How a run stands in its table.
+import type { RunSummary, RunToStore } from '../core/run-ports.js';
+import type { DeliveryState, Run, RunKind, RunOrigin, RunStatus } from '../core/runs.js';
+
+export interface RunRow {
+  id: string;
+  kind: string;
+  agent: string;
+  session: string | null;
+  message: string | null;
+  origin: string;
+  rerun_of: string | null;
+  status: string;
+  owner: string | null;
+  attempt: number;
+  accepted_at: number | string;
+  started_at: number | string | null;
+  finished_at: number | string | null;
+  reply: string | null;
+  error: string | null;
+  delivery: string;
+  delivery_tries: number;
+  next_delivery_at: number | string | null;
+}
+
+/** Every column but the long texts. */
+export const SUMMARY_COLUMNS = [
+  'id',
+  'kind',
+  'agent',
+  'session',
+  'origin',
+  'rerun_of',
+  'status',
+  'attempt',
+  'accepted_at',
+  'started_at',
+  'finished_at',
+  'error',
+  'delivery',
+  'delivery_tries',
+  'next_delivery_at',
+] as const;
+
+export function toSummary(row: Omit<RunRow, 'message' | 'reply'>): RunSummary {
+  return {
+    id: row.id,
+    kind: row.kind as RunKind,
+    agent: row.agent,
+    session: row.session,
+    origin: row.origin as RunOrigin,
+    rerunOf: row.rerun_of,
+    status: row.status as RunStatus,
+    attempt: row.attempt,
+    acceptedAt: Number(row.accepted_at),
+    startedAt: toTime(row.started_at),
+    finishedAt: toTime(row.finished_at),
+    error: row.error,
+    delivery: row.delivery as DeliveryState,
+    deliveryTries: row.delivery_tries,
+    nextDeliveryAt: toTime(row.next_delivery_at),
+  };
+}
+
+export function toRun(row: RunRow): Run {
+  return { ...toSummary(row), message: row.message, reply: row.reply };
+}
+
+export function newRow({ run, owner }: RunToStore): RunRow {
+  return {
+    id: run.id,
+    kind: run.kind,
+    agent: run.agent,
+    session: run.session,
+    message: run.message,
+    origin: run.origin,
+    rerun_of: run.rerunOf,
+    status: 'queued',
+    owner,
+    attempt: 0,
+    accepted_at: run.acceptedAt,
+    started_at: null,
+    finished_at: null,
+    reply: null,
+    error: null,
+    delivery: 'none',
+    delivery_tries: 0,
+    next_delivery_at: null,
+  };
+}
+
+function toTime(value: number | string | null): number | null {
+  return value === null ? null : Number(value);
+}
