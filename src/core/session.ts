@@ -35,6 +35,8 @@ export interface Session {
   bytesUp(): number;
   /** Bytes destination to client so far. */
   bytesDown(): number;
+  /** Ends the session if it has been without traffic for longer than it may. Meant to be called about once a second. */
+  enforceTimeLimits(now: number): void;
   /** Ends both sides now. Calling it twice does nothing more. */
   end(reason: SessionEnd): void;
 }

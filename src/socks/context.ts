@@ -2,7 +2,6 @@
 import type { Clock } from '../core/clock.js';
 import type { AccountDirectory } from '../core/directory.js';
 import type { EgressPolicy } from '../core/egress.js';
-import type { GameRules } from '../core/game-rules.js';
 import type { Recorder } from '../core/heartbeat-recorder.js';
 import type { Log } from '../core/log.js';
 import type { OwnOutbound } from '../core/outbound.js';
@@ -16,7 +15,6 @@ export interface SocksContext {
   /** Whether destination names may contain underscores. */
   readonly allowUnderscore: boolean;
   readonly resolve: Resolve;
-  readonly gameRules: GameRules;
   readonly recorder: Recorder;
   readonly sessions: SessionRegistry;
   readonly outbound: OwnOutbound;

@@ -30,7 +30,8 @@ export interface HandshakeOptions {
   /** From the first byte to the complete request, in ms; then the connection is closed. */
   readonly timeoutMs: number;
   readonly onLoginFailed: (client: Socket, reason: string, username: string) => void;
-  readonly onLoggedIn: (account: Account, needsRehash: boolean, password: Uint8Array) => void;
+  /** Notes the login; returns the account as it is from now on. */
+  readonly onLoggedIn: (account: Account, needsRehash: boolean, password: Uint8Array) => Account;
   /** The client is paused, carries no `data` listener, and what it sent early has been put back into it. */
   readonly onRequest: (client: Socket, account: Account, request: SocksRequest) => void;
 }
@@ -104,8 +105,7 @@ class Handshake {
       this.#options.onLoginFailed(this.#client, result.reason, result.username);
       return this.#refuse(LOGIN_FAILED);
     }
-    this.#account = result.account;
-    this.#options.onLoggedIn(result.account, result.needsRehash, message.password);
+    this.#account = this.#options.onLoggedIn(result.account, result.needsRehash, message.password);
     this.#client.write(LOGIN_SUCCEEDED);
     this.#stage = 'request';
     this.#socks.expectRequest();

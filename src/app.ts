@@ -1,0 +1,269 @@
+// The wiring: builds every part in order, hands each what it needs, starts it, and stops it in reverse.
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:net';
+import { createAdminServer } from './admin/server.js';
+import type { Config } from './config.js';
+import { type Accounts, createAccounts } from './core/accounts.js';
+import { ADMIN_CREDENTIALS_KEY, type AdminCredentials, createAdminCredentials } from './core/admin-credentials.js';
+import { AccountDirectory } from './core/directory.js';
+import { createEgressPolicy } from './core/egress.js';
+import { createGameRules } from './core/game-rules.js';
+import { HeartbeatPool } from './core/heartbeat-pool.js';
+import { createRecorder } from './core/heartbeat-recorder.js';
+import { createHeartbeatWriter, type HeartbeatWriter, type WriterEvent } from './core/heartbeat-writer.js';
+import type { IpBytes } from './core/ip.js';
+import type { Log } from './core/log.js';
+import { OwnOutbound } from './core/outbound.js';
+import { hashPassword } from './core/password.js';
+import type { Change, Store } from './core/ports.js';
+import { SessionRegistry } from './core/session.js';
+import { createWhitelistSetting, WHITELIST_KEY, type WhitelistSetting } from './core/whitelist-setting.js';
+import { connectionsFor, descriptorLimit } from './descriptors.js';
+import { followChanges } from './follow-changes.js';
+import { compilePattern } from './games-pattern.js';
+import { type Listening, listenOn } from './listen.js';
+import { createIsLocalAddress } from './own-addresses.js';
+import { createStreamRelay } from './relay/stream.js';
+import { openHostsFile } from './socks/hosts-file.js';
+import { createResolver } from './socks/resolve.js';
+import { createSocksServer } from './socks/server.js';
+import { openStore } from './store/store.js';
+
+const DAY_MS = 86_400_000;
+/** How often retention by age is applied, in ms. */
+const TRIM_INTERVAL_MS = 60_000;
+/** How often the database is asked for changes by other processes, in ms: the command line promises one second. */
+const FOLLOW_INTERVAL_MS = 250;
+/** How long after a stop a session has to be over before the rest is cut, once it has been told to end, in ms. */
+const END_GRACE_MS = 1_000;
+
+/** The administrator's credentials as the environment, a file or systemd gives them. */
+export interface GivenCredentials {
+  readonly username?: string | undefined;
+  readonly password?: string | undefined;
+}
+
+/** What the daemon and the command line share: the store and the rules over it. */
+export interface Core {
+  readonly store: Store;
+  readonly directory: AccountDirectory;
+  readonly pool: HeartbeatPool;
+  readonly accounts: Accounts;
+  readonly whitelist: WhitelistSetting;
+  readonly credentials: AdminCredentials;
+}
+
+/** The running daemon. */
+export interface App {
+  /** `address:port` of every listener. */
+  readonly ready: { readonly socks: readonly string[]; readonly admin: readonly string[] };
+  /** The administrator's credentials if they were made by this very start, else null: to be shown once. */
+  readonly firstRun: { readonly username: string; readonly password: string } | null;
+  /**
+   * Stops accepting, lets sessions finish for `shutdownGrace`, writes what is pending, closes the database.
+   * A second call ends the wait for sessions.
+   */
+  stop(): Promise<void>;
+}
+
+/** Opens the database and fills what is kept of it in memory. Throws StartError. */
+export async function openCore(config: Config): Promise<Core> {
+  const { retention, maxPending } = config.heartbeats;
+  const store = await openStore({
+    dataDir: config.dataDir,
+    client: config.database.client,
+    busyTimeoutMs: config.database.busyTimeoutMs,
+  });
+  const directory = new AccountDirectory();
+  directory.load(await store.accounts.all());
+  const pool = new HeartbeatPool({ maxPending, maxPerAccount: retention.perAccount });
+  pool.load(await store.heartbeats.totals());
+  const accounts = createAccounts({ store: store.accounts, directory, pool, now: Date.now, newId: randomUUID });
+  const whitelist = createWhitelistSetting(store.settings);
+  await whitelist.reload();
+  const credentials = createAdminCredentials({ settings: store.settings });
+  return { store, directory, pool, accounts, whitelist, credentials };
+}
+
+/** Starts the daemon; resolves when every listener is up. Throws StartError when it cannot, after undoing what it did. */
+export async function startApp(config: Config, log: Log, given: GivenCredentials): Promise<App> {
+  const started: (() => void | Promise<void>)[] = [];
+  try {
+    return await start(config, log, given, started);
+  } catch (error) {
+    for (const undo of started.reverse()) await undo();
+    throw error;
+  }
+}
+
+async function start(
+  config: Config,
+  log: Log,
+  given: GivenCredentials,
+  started: (() => void | Promise<void>)[],
+): Promise<App> {
+  const core = await openCore(config);
+  const { store, directory, pool, accounts, whitelist, credentials } = core;
+  started.push(() => store.close());
+  const firstRun = await credentials.ensure(given);
+
+  // What is alive, and what becomes of it when its account is closed.
+  const sessions = new SessionRegistry();
+  const outbound = new OwnOutbound();
+  directory.onClosed((account, reason) => sessions.endAccount(account.id, reason));
+
+  const writer = createHeartbeatWriter({
+    pool,
+    directory,
+    heartbeats: store.heartbeats,
+    accounts: store.accounts,
+    retention: {
+      maxAgeMs: config.heartbeats.retention.days * DAY_MS,
+      maxPerAccount: config.heartbeats.retention.perAccount,
+    },
+    flushIntervalMs: config.heartbeats.flushIntervalMs,
+    trimIntervalMs: TRIM_INTERVAL_MS,
+    now: Date.now,
+    report: (event) => reportWriter(log, event),
+  });
+  writer.start();
+  started.push(() => writer.stop());
+
+  started.push(
+    followChanges({
+      feed: store.changes,
+      intervalMs: FOLLOW_INTERVAL_MS,
+      apply: (change) => applyChange(core, change),
+      onError: (error) => log.error({ err: error }, 'a change by another process could not be taken in'),
+    }),
+  );
+
+  // The SOCKS side.
+  const listeners: Listening[] = [];
+  started.push(() => {
+    for (const listening of listeners) listening.close();
+  });
+  const isLocalAddress = createIsLocalAddress(Date.now);
+  const isOwnListener = (ip: IpBytes, port: number): boolean =>
+    listeners.some(({ endpoints }) => endpoints.some((each) => each.port === port)) && isLocalAddress(ip);
+  const hosts = openHostsFile();
+  const resolver = createResolver({ ...config.dns, hosts });
+  started.push(() => {
+    resolver.close();
+    hosts.close();
+  });
+  const socks = createSocksServer({
+    directory,
+    egress: createEgressPolicy({ ...config.egress, isOwnListener }),
+    allowUnderscore: config.egress.allowUnderscore,
+    resolve: resolver.resolve,
+    recorder: createRecorder({
+      pool,
+      rules: createGameRules(config.heartbeats.games, compilePattern),
+      intervalMs: config.heartbeats.intervalMs,
+      now: Date.now,
+    }),
+    sessions,
+    outbound,
+    relay: createStreamRelay(),
+    log,
+    now: Date.now,
+    newId: randomUUID,
+    handshakeTimeoutMs: config.socks.handshakeTimeoutMs,
+    connectTimeoutMs: config.socks.connectTimeoutMs,
+    idleTimeoutMs: config.socks.idleTimeoutMs,
+    halfCloseTimeoutMs: config.socks.halfCloseTimeoutMs,
+    maxConnections: maxConnections(config),
+    rehash(account, password) {
+      const salted = hashPassword(Buffer.from(password).toString());
+      directory.rehashed(account.id, salted);
+      store.accounts
+        .rehash(account.id, account.passwordHash, salted)
+        .catch((error: unknown) => log.error({ err: error, account: account.username }, 'password not salted'));
+    },
+  });
+  socks.start();
+  started.push(() => socks.stop());
+
+  // The management plane.
+  const admin = createAdminServer({
+    accounts,
+    credentials,
+    whitelist,
+    isOwnOutbound: (address, port) => outbound.has(address, port),
+    trustedProxies: config.admin.trustedProxies,
+    maxBodyBytes: config.admin.maxBodyBytes,
+    maxDelayedPerSource: config.admin.maxDelayedPerSource,
+    log,
+  });
+  started.push(() => admin.close());
+
+  // Listen last: whoever connects finds everything in place.
+  const socketOptions = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 };
+  const socksListening = await listenOn({
+    name: 'socks',
+    hosts: config.socks.host,
+    port: config.socks.port,
+    createServer: () => createServer(socketOptions, socks.accept),
+  });
+  listeners.push(socksListening);
+  const adminListening = await listenOn({
+    name: 'admin',
+    hosts: config.admin.host,
+    port: config.admin.port,
+    createServer: admin.createHttpServer,
+  });
+  listeners.push(adminListening);
+
+  let isStopping = false;
+  async function stop(): Promise<void> {
+    if (isStopping) {
+      sessions.endAll('shutdown');
+      return;
+    }
+    isStopping = true;
+    socksListening.close();
+    socks.closeHandshakes();
+    await sessionsOver(sessions, config.shutdownGraceMs);
+    for (const undo of started.reverse()) await undo();
+  }
+  return { ready: { socks: socksListening.addresses, admin: adminListening.addresses }, firstRun, stop };
+}
+
+/** Waits until no session is left; after `graceMs` ends those that are. */
+async function sessionsOver(sessions: SessionRegistry, graceMs: number): Promise<void> {
+  const until = Date.now() + graceMs;
+  while (sessions.size > 0 && Date.now() < until) await pause(Math.min(50, graceMs));
+  sessions.endAll('shutdown');
+  const cutAt = Date.now() + END_GRACE_MS;
+  while (sessions.size > 0 && Date.now() < cutAt) await pause(10);
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+async function applyChange({ accounts, whitelist, credentials }: Core, change: Change): Promise<void> {
+  if (change.topic === 'account') return accounts.refresh(change.id);
+  if (change.key === WHITELIST_KEY) return whitelist.reload();
+  if (change.key === ADMIN_CREDENTIALS_KEY) return credentials.reload();
+}
+
+function maxConnections({ socks }: Config): number {
+  return socks.maxConnections === 'auto' ? connectionsFor(descriptorLimit()) : socks.maxConnections;
+}
+
+function reportWriter(log: Log, event: WriterEvent): void {
+  switch (event.kind) {
+    case 'write-failed':
+      return log.error({ err: event.error, pending: event.pending }, 'heartbeats not written; kept and tried again');
+    case 'write-recovered':
+      return log.info({ outageMs: event.outageMs }, 'heartbeats are written again');
+    case 'entries-dropped':
+      return log.warn({ entries: event.entries }, 'heartbeat entries given up: heartbeats.maxPending reached');
+    case 'trim-failed':
+      return log.error({ err: event.error }, 'old heartbeats not removed; tried again');
+    case 'entries-lost':
+      return log.error({ err: event.error, entries: event.entries }, 'heartbeats lost: the database did not answer');
+  }
+}

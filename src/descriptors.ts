@@ -1,0 +1,26 @@
+// How many connections the descriptor limit (RLIMIT_NOFILE) leaves room for.
+import { readFileSync } from 'node:fs';
+
+/** Kept back for the database, the management plane, agents and logs. */
+const RESERVED = 64;
+/** A session holds the client's socket and the destination's. */
+const PER_CONNECTION = 2;
+const WITHOUT_PROC = 1024;
+
+/** The soft limit of open descriptors of this process, which Node raises to the hard one at start. */
+export function descriptorLimit(): number {
+  try {
+    const [, soft] = /^Max open files\s+(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+    if (soft === 'unlimited') return Number.MAX_SAFE_INTEGER;
+    return Number(soft ?? WITHOUT_PROC);
+  } catch {
+    // No /proc (not Linux): the least that systems give.
+    return WITHOUT_PROC;
+  }
+}
+
+/** What `maxConnections: auto` means under a limit of `descriptors`; at least 1. */
+export function connectionsFor(descriptors: number): number {
+  const reserved = Math.max(RESERVED, Math.floor(descriptors / 10));
+  return Math.max(1, Math.floor((descriptors - reserved) / PER_CONNECTION));
+}
