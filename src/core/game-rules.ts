@@ -1,49 +1,47 @@
 // The operator's game rules: which GameID a flow has, by its destination or by its first client bytes.
+import { type Flow, type GameMatch, GameRuleError, readDestination } from './game-destination.js';
+import {
+  type CompiledPattern,
+  cleanGameId,
+  type PayloadCandidate,
+  PayloadMatcher,
+} from './payload-matcher.js';
 
-import { type GameMatch, parseDestination } from './game-destination.js';
-import type { Protocol } from './heartbeat.js';
-import type { IpBytes } from './ip.js';
-import type { CompiledPattern, PayloadCandidate, PayloadMatcher } from './payload-matcher.js';
+export { type Flow, type GameMatch, GameRuleError } from './game-destination.js';
+export type { CompiledPattern, PatternMatch, PayloadMatcher, PayloadVerdict } from './payload-matcher.js';
 
-export type { GameMatch } from './game-destination.js';
-export { GameRuleError } from './game-destination.js';
-export { type CompiledPattern, cleanGameId, PayloadMatcher, type PayloadVerdict } from './payload-matcher.js';
-
-/** Client bytes that a payload rule may look at unless it says otherwise. */
+/** Client bytes that a payload rule looks at unless it says otherwise. */
 export const DEFAULT_MAX_BYTES = 4096;
+/** The most that a rule may ask for: a flow's first bytes are held in memory until a rule has decided. */
+export const MAX_MAX_BYTES = 65536;
 
 /** One rule: a flow whose destination matches has the fixed `id`, or the GameID that `gameId` finds in its first client bytes. */
 export interface GameRule {
   /** Left out: every destination. */
   readonly match?: GameMatch | undefined;
-  /** A fixed GameID. Exactly one of `id` and `gameId` is given. */
+  /** A fixed GameID, 1 to 128 characters. Exactly one of `id` and `gameId` is given. */
   readonly id?: string | undefined;
   /** A linear-time pattern over the first client bytes, each byte one character (latin1). Its first group is the GameID. */
   readonly gameId?: string | undefined;
-  /** Most client bytes `gameId` is tried on. */
+  /** Most client bytes that `gameId` is tried on: 1 to 65536. Means nothing beside `id`. */
   readonly maxBytes?: number | undefined;
 }
 
 /** Makes a matcher of a pattern, or throws an error whose message says what is wrong with it. */
 export type CompilePattern = (pattern: string) => CompiledPattern;
 
-/** Where a flow goes. */
-export interface Flow {
-  /** As the client asked for it: a name or an address. */
-  readonly host: string;
-  /** The address that was dialled; null while there is none. */
-  readonly ip: IpBytes | null;
-  readonly port: number;
-  readonly protocol: Protocol;
-}
-
 export interface GameRules {
   /**
    * What the rules say of a new flow: its GameID; or a matcher that must see its first client bytes; or null, no rule
    * matches. Rules are tried in order and the first that matches wins. A payload rule matches only when its pattern
-   * does, so a fixed rule after it is what the flow falls back to when the payload rules before it have failed.
+   * does, so a fixed rule after it is what the flow falls back to once the payload rules before it have failed.
    */
   start(flow: Flow): { readonly gameId: string } | { readonly inspect: PayloadMatcher } | null;
+}
+
+interface ReadRule {
+  readonly matches: (flow: Flow) => boolean;
+  readonly outcome: { readonly id: string } | PayloadCandidate;
 }
 
 /**
@@ -51,6 +49,60 @@ export interface GameRules {
  * Throws GameRuleError, with the place of the fault (`[2].match.ports[0]`), when a rule cannot be read.
  */
 export function createGameRules(rules: readonly GameRule[], compile: CompilePattern): GameRules {
-  void [rules, compile, parseDestination, null as PayloadCandidate | null];
-  return { start: () => null };
+  const read = rules.map((rule, i) => readRule(rule, `[${i}]`, compile));
+  return {
+    start(flow) {
+      const candidates: PayloadCandidate[] = [];
+      let fallback: string | null = null;
+      for (const { matches, outcome } of read) {
+        if (!matches(flow)) continue;
+        if (!('id' in outcome)) {
+          candidates.push(outcome);
+          continue;
+        }
+        fallback = outcome.id;
+        break;
+      }
+      if (candidates.length > 0) {
+        return { inspect: new PayloadMatcher(candidates, fallback, flow.protocol === 'udp') };
+      }
+      return fallback === null ? null : { gameId: fallback };
+    },
+  };
+}
+
+function readRule(rule: GameRule, path: string, compile: CompilePattern): ReadRule {
+  return {
+    matches: readDestination(rule.match ?? {}, `${path}.match`),
+    outcome: readOutcome(rule, path, compile),
+  };
+}
+
+function readOutcome(rule: GameRule, path: string, compile: CompilePattern): ReadRule['outcome'] {
+  const { id, gameId, maxBytes } = rule;
+  if (id !== undefined && gameId !== undefined)
+    throw new GameRuleError(path, 'has both id and gameId; give one of them');
+  if (id !== undefined) {
+    if (cleanGameId(id) !== id) throw new GameRuleError(`${path}.id`, 'must be 1 to 128 visible characters');
+    return { id };
+  }
+  if (gameId === undefined) throw new GameRuleError(path, 'needs an id or a gameId pattern');
+  return {
+    pattern: compiled(gameId, `${path}.gameId`, compile),
+    maxBytes: readMaxBytes(maxBytes, `${path}.maxBytes`),
+  };
+}
+
+function compiled(pattern: string, path: string, compile: CompilePattern): CompiledPattern {
+  try {
+    return compile(pattern);
+  } catch (error) {
+    throw new GameRuleError(path, error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+function readMaxBytes(maxBytes: number | undefined, path: string): number {
+  if (maxBytes === undefined) return DEFAULT_MAX_BYTES;
+  if (Number.isInteger(maxBytes) && maxBytes >= 1 && maxBytes <= MAX_MAX_BYTES) return maxBytes;
+  throw new GameRuleError(path, `must be 1 to ${MAX_MAX_BYTES} bytes, not ${maxBytes}`);
 }
