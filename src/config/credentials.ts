@@ -1,0 +1,68 @@
+// Where the admin's user name and password may come from at a start, besides the database.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ConfigError } from './problems.js';
+
+/** The name of the systemd credential (`LoadCredential=admin-password:…`). */
+const SYSTEMD_CREDENTIAL = 'admin-password';
+const MAX_BYTES = 4096;
+
+export interface GivenCredentials {
+  readonly username?: string;
+  readonly password?: string;
+}
+
+/**
+ * Reads the credentials that were given: PULSEGATE_ADMIN_USERNAME, and the password from PULSEGATE_ADMIN_PASSWORD, the
+ * file PULSEGATE_ADMIN_PASSWORD_FILE, or the systemd credential `admin-password`, the first there is. A line break at
+ * the end of a file is not part of the password.
+ * @throws ConfigError when a file that was named cannot be read or is empty, or when both variables are set
+ */
+export async function readAdminCredentials(
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<GivenCredentials> {
+  const username = env['PULSEGATE_ADMIN_USERNAME'];
+  const password = await readPassword(env);
+  return { ...(username ? { username } : {}), ...(password === undefined ? {} : { password }) };
+}
+
+async function readPassword(env: Readonly<Record<string, string | undefined>>): Promise<string | undefined> {
+  const text = env['PULSEGATE_ADMIN_PASSWORD'];
+  const file = env['PULSEGATE_ADMIN_PASSWORD_FILE'];
+  if (text && file) {
+    throw refusal(
+      'PULSEGATE_ADMIN_PASSWORD_FILE',
+      'PULSEGATE_ADMIN_PASSWORD is set too; keep one of the two',
+    );
+  }
+  if (text) return text;
+  if (file) return readPasswordFile(file, 'PULSEGATE_ADMIN_PASSWORD_FILE');
+  const folder = env['CREDENTIALS_DIRECTORY'];
+  if (!folder) return undefined;
+  return readPasswordFile(join(folder, SYSTEMD_CREDENTIAL), 'systemd credential').catch((error: unknown) => {
+    // The unit may well come without it.
+    if (error instanceof ConfigError && codeOf(error.cause) === 'ENOENT') return undefined;
+    throw error;
+  });
+}
+
+async function readPasswordFile(file: string, where: string): Promise<string> {
+  let bytes: Buffer;
+  try {
+    bytes = await readFile(file);
+  } catch (error) {
+    throw refusal(where, `the file ${file} cannot be read (${codeOf(error)})`, error);
+  }
+  if (bytes.length > MAX_BYTES) throw refusal(where, `the file ${file} is too long for a password`);
+  const password = bytes.toString('utf8').replace(/\r?\n$/, '');
+  if (password.trim() === '') throw refusal(where, `the file ${file} is empty`);
+  return password;
+}
+
+function refusal(where: string, text: string, cause?: unknown): ConfigError {
+  return new ConfigError([{ where, text }], { cause });
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+}

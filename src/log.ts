@@ -1,0 +1,100 @@
+// The log: JSON lines on stdout, readable lines on a terminal; no secrets, and no control bytes from outside.
+import pino, { type DestinationStream, type Logger } from 'pino';
+import pretty from 'pino-pretty';
+import { HIDDEN } from './config/secret.js';
+import { printable } from './core/printable.js';
+
+export type { Logger } from 'pino';
+
+/** Lines waiting for a reader who has stopped reading; beyond that they are dropped, so that memory stays bounded. */
+const MAX_WAITING_BYTES = 8 * 1024 * 1024;
+/** Longer texts from outside are cut. */
+const MAX_TEXT_CHARS = 4096;
+const MAX_DEPTH = 6;
+
+const SECRET_KEY = /(password|passwd|secret|authorization|cookie|token|apikey|credential)(hash)?$/i;
+
+/**
+ * Makes the logger. Each line starts with level, time (ISO 8601, UTC) and message, then the fields in the order they
+ * were given; a field named like a secret is hidden whatever its depth.
+ * @param destination where lines go; stdout by default, pretty if that is a terminal
+ */
+export function createLogger({
+  level,
+  destination = stdout(),
+}: {
+  level: string;
+  destination?: DestinationStream;
+}): Logger {
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }), log: cleanFields },
+      serializers: { err: cleanError },
+      hooks: { logMethod: messageFirst },
+    },
+    destination,
+  );
+}
+
+function stdout(): DestinationStream {
+  if (process.stdout.isTTY)
+    return pretty({ ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss.l', sync: true });
+  const lines = pino.destination({ fd: 1, sync: false, maxLength: MAX_WAITING_BYTES });
+  // Whoever read the log is gone (EPIPE): that must not end the daemon.
+  lines.on('error', () => undefined);
+  return lines;
+}
+
+/** Puts the message before the fields, so that no field from outside stands before what a filter looks for. */
+function messageFirst(this: Logger, args: Parameters<pino.LogFn>, method: pino.LogFn): void {
+  const [first, message, ...rest] = args as [unknown, unknown, ...unknown[]];
+  if (typeof first !== 'object' || first === null || typeof message !== 'string' || rest.length > 0) {
+    method.apply(this, args);
+    return;
+  }
+  const fields = first instanceof Error ? { err: first } : first;
+  method.apply(this, [{ msg: message, ...fields }] as unknown as Parameters<pino.LogFn>);
+}
+
+function cleanFields(fields: object): Record<string, unknown> {
+  return cleanObject(fields, 0);
+}
+
+function cleanObject(fields: object, depth: number): Record<string, unknown> {
+  const clean: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(fields)) {
+    clean[key] =
+      SECRET_KEY.test(key) && value !== null && value !== undefined ? HIDDEN : cleanValue(value, depth);
+  }
+  return clean;
+}
+
+function cleanValue(value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return printable(value, MAX_TEXT_CHARS);
+  if (typeof value === 'bigint') return value.toString();
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth >= MAX_DEPTH) return '…';
+  if (value instanceof Error) return cleanError(value);
+  if (Array.isArray(value)) return value.map((item: unknown) => cleanValue(item, depth + 1));
+  if ('toJSON' in value) return value;
+  return cleanObject(value, depth + 1);
+}
+
+function cleanError(error: unknown): unknown {
+  if (!(error instanceof Error)) return cleanValue(error, 0);
+  const { message, stack, code, cause } = error as Error & { code?: unknown };
+  return {
+    type: error.name,
+    message: printable(message, MAX_TEXT_CHARS),
+    ...(code === undefined ? {} : { code }),
+    // Its own lines are our source; the message, its first lines, is already given.
+    stack: stack
+      ?.split('\n')
+      .filter((line) => /^ {4}at /.test(line))
+      .join('\n'),
+    ...(cause === undefined ? {} : { cause: cleanError(cause) }),
+  };
+}
