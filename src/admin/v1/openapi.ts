@@ -149,9 +149,9 @@ function toSchema(schema: z.ZodType, io: 'input' | 'output', components: Json): 
   } = z.toJSONSchema(schema, { io, override: tidy }) as Json & { $defs?: Json };
   for (const [name, part] of Object.entries($defs)) components[name] = withReferences(part as Json);
   const id = schema.meta()?.id;
-  if (id === undefined) return withReferences(top);
-  const { id: _id, ...rest } = top;
-  components[id] = withReferences(rest);
+  // A schema with an id that another one uses too is among the parts already.
+  if (id === undefined || '$ref' in top) return withReferences(top);
+  components[id] = withReferences(top);
   return { $ref: `#/components/schemas/${id}` };
 }
 

@@ -89,7 +89,7 @@ export const AgentSessionDetail = AgentSession.extend({
   ),
 }).meta({ id: 'AgentSessionDetail' });
 
-const Queued = z.object({ runId: Guid, session: z.string() }).meta({ id: 'QueuedRun' });
+const Queued = z.object({ runId: Guid, session: z.string().nullable() }).meta({ id: 'QueuedRun' });
 const KeyParams = z.object({ key: SessionKey });
 const NameParams = z.object({ name: AgentName });
 

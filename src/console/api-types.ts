@@ -1,0 +1,733 @@
+// Made from the OpenAPI document by test/helpers/console-api-types.ts; a test holds the two equal. Do not edit.
+// biome-ignore-all format: made by a program
+// biome-ignore-all lint: made by a program
+export type Account = {
+  readonly id: Guid;
+  readonly username: string;
+  readonly isEnabled: boolean;
+  readonly remarks: string | null;
+  readonly createdAt: Time;
+  readonly lastLoginAt: Time | null;
+  readonly expiresAt: Time | null;
+  readonly isExpired: boolean;
+  readonly dataCount: Count;
+  readonly latestGameId: string | null;
+  readonly todayBytesUp: Bytes;
+  readonly todayBytesDown: Bytes;
+  readonly limits: AccountLimits;
+  readonly usage: AccountUsage;
+  readonly etag: string;
+};
+export type AccountChange = {
+  readonly isEnabled?: boolean | undefined;
+  readonly remarks?: string | null | undefined;
+  readonly expiresAt?: TimeIn | null | undefined;
+  readonly limits?: AccountLimitsChange | undefined;
+};
+export type AccountFilterBody = {
+  readonly search?: string | undefined;
+  readonly online?: boolean | undefined;
+  readonly enabled?: boolean | undefined;
+  readonly expired?: boolean | undefined;
+  readonly expiringWithinDays?: number | undefined;
+  readonly neverUsed?: boolean | undefined;
+  readonly overQuota?: boolean | undefined;
+  readonly game?: string | undefined;
+};
+export type AccountLimits = {
+  readonly maxSessions: number | null;
+  readonly maxClientAddresses: number | null;
+  readonly bytesPerSecondUp: number | null;
+  readonly bytesPerSecondDown: number | null;
+  readonly quotaBytes: number | null;
+  readonly quotaPeriod: 'day' | 'week' | 'month' | 'never';
+  readonly egressClass: string | null;
+};
+export type AccountLimitsChange = {
+  readonly maxSessions?: number | null | undefined;
+  readonly maxClientAddresses?: number | null | undefined;
+  readonly bytesPerSecondUp?: number | null | undefined;
+  readonly bytesPerSecondDown?: number | null | undefined;
+  readonly quotaBytes?: number | null | undefined;
+  readonly quotaPeriod?: 'day' | 'week' | 'month' | 'never' | undefined;
+  readonly egressClass?: string | null | undefined;
+};
+export type AccountPage = {
+  readonly items: readonly (Account)[];
+  readonly matched: Count;
+  readonly total: Count;
+  readonly nextCursor: string | null;
+};
+export type AccountSort = 'username' | 'createdAt' | 'lastLoginAt' | 'expiresAt' | 'dataCount' | 'latestGameId' | 'sessions' | 'todayBytes' | 'periodBytes' | '-username' | '-createdAt' | '-lastLoginAt' | '-expiresAt' | '-dataCount' | '-latestGameId' | '-sessions' | '-todayBytes' | '-periodBytes';
+export type AccountUsage = {
+  readonly sessions: Count;
+  readonly clientAddresses: Count;
+  readonly periodBytes: Bytes;
+  readonly periodStartedAt: Time | null;
+  readonly periodEndsAt: Time | null;
+  readonly totalBytesUp: Bytes;
+  readonly totalBytesDown: Bytes;
+};
+export type AdminPasswordChange = {
+  readonly current: string;
+  readonly next: string;
+};
+export type Agent = {
+  readonly name: string;
+  readonly type: string;
+  readonly state: 'idle' | 'active';
+  readonly lastActiveAt: Time | null;
+  readonly queued: Count;
+  readonly running: Count;
+  readonly sessionKey: string | null;
+  readonly webhook: boolean;
+  readonly channel: string;
+};
+export type AgentMessage = {
+  readonly message: string;
+  readonly sessionKey?: string | undefined;
+};
+export type AgentSession = {
+  readonly key: string;
+  readonly agent: string;
+  readonly createdAt: Time;
+  readonly lastUsedAt: Time;
+  readonly messages: Count;
+  readonly bytes: Bytes;
+};
+export type AgentSessionDetail = {
+  readonly key: string;
+  readonly agent: string;
+  readonly createdAt: Time;
+  readonly lastUsedAt: Time;
+  readonly messages: Count;
+  readonly bytes: Bytes;
+  readonly history: readonly ({
+    readonly role: 'user' | 'assistant';
+    readonly content: string;
+    readonly at: Time;
+    readonly runId: Guid;
+  })[];
+};
+export type AgentSessionPage = {
+  readonly items: readonly (AgentSession)[];
+  readonly nextCursor: string | null;
+};
+export type Agents = {
+  readonly items: readonly (Agent)[];
+};
+export type AuditEntry = {
+  readonly id: Guid;
+  readonly at: Time;
+  readonly actor: string;
+  readonly via: 'console' | 'api' | 'token' | 'cli' | 'daemon';
+  readonly address: string | null;
+  readonly action: string;
+  readonly object: {
+    readonly type: 'account' | 'session' | 'settings' | 'token' | 'run' | 'agent' | 'admin' | 'import';
+    readonly id: string | null;
+    readonly name: string | null;
+  };
+  readonly before: Readonly<Record<string, unknown>> | null;
+  readonly after: Readonly<Record<string, unknown>> | null;
+};
+export type AuditPage = {
+  readonly items: readonly (AuditEntry)[];
+  readonly matched: Count;
+  readonly total: Count;
+  readonly nextCursor: string | null;
+};
+export type BulkRequest = {
+  readonly ids?: readonly (Guid)[] | undefined;
+  readonly filter?: AccountFilterBody | undefined;
+  readonly action: {
+    readonly type: 'enable';
+  } | {
+    readonly type: 'disable';
+  } | {
+    readonly type: 'delete';
+  } | {
+    readonly type: 'set-limits';
+    readonly limits: AccountLimitsChange;
+  } | {
+    readonly type: 'set-expiry';
+    readonly expiresAt: TimeIn | null;
+  } | {
+    readonly type: 'extend';
+    readonly days: number;
+    readonly from: 'expiry' | 'now';
+  };
+  readonly dryRun: boolean;
+  readonly expectedCount?: Count | undefined;
+};
+export type BulkResult = {
+  readonly dryRun: boolean;
+  readonly count: Count;
+  readonly changes: readonly ({
+    readonly id: Guid;
+    readonly username: string;
+    readonly before: Readonly<Record<string, unknown>>;
+    readonly after: Readonly<Record<string, unknown>> | null;
+  })[];
+  readonly skippedCount: Count;
+  readonly skipped: readonly (SkippedAccount)[];
+  readonly sessionsEnded: Count;
+  readonly heartbeatsRemoved: Count;
+};
+export type Bytes = number;
+export type BytesPerSecond = number;
+export type Count = number;
+export type CreatedAccount = {
+  readonly account: Account;
+  readonly credentials: Credentials;
+};
+export type CreatedToken = {
+  readonly token: Token;
+  readonly secret: string;
+};
+export type Credentials = {
+  readonly id: Guid;
+  readonly username: string;
+  readonly password: string;
+  readonly link: string;
+};
+export type Day = string;
+export type DeletedAccount = {
+  readonly heartbeatsRemoved: Count;
+  readonly sessionsEnded: Count;
+};
+export type EffectiveConfig = {
+  readonly configFile: string | null;
+  readonly entries: readonly ({
+    readonly path: string;
+    readonly value: string;
+    readonly source: 'default' | 'file' | 'environment' | 'flag' | 'console';
+    readonly isSecret: boolean;
+  })[];
+  readonly database: {
+    readonly client: string;
+    readonly bytes: Bytes | null;
+    readonly heartbeats: Count;
+  };
+  readonly startedAt: Time;
+};
+export type EndSessions = {
+  readonly ids?: readonly (Guid)[] | undefined;
+  readonly accountId?: Guid | undefined;
+};
+export type EndedSessions = {
+  readonly ended: Count;
+};
+export type FileFormat = 'csv' | 'json' | 'ccproxy';
+export type GameRule = {
+  readonly id?: string | undefined;
+  readonly gameId?: string | undefined;
+  readonly match?: {
+    readonly hosts?: readonly (string)[] | undefined;
+    readonly ports?: readonly (number | string)[] | undefined;
+    readonly protocol?: 'tcp' | 'udp' | undefined;
+  } | undefined;
+  readonly maxBytes?: number | undefined;
+};
+export type GameRuleTest = {
+  readonly rules: readonly (GameRule)[];
+  readonly destination: string;
+  readonly protocol?: 'tcp' | 'udp' | undefined;
+  readonly bytes?: string | undefined;
+};
+export type GameRuleTestResult = {
+  readonly rule: number | null;
+  readonly gameId: string | null;
+  readonly steps: readonly ({
+    readonly rule: number;
+    readonly outcome: 'matched' | 'other-host' | 'other-port' | 'other-protocol' | 'pattern-not-found';
+  })[];
+};
+export type GameRules = {
+  readonly rules: readonly (GameRule)[];
+  readonly source: 'file' | 'console';
+};
+export type GameRulesChange = {
+  readonly rules: readonly (GameRule)[];
+};
+export type Guid = string;
+export type HeartbeatEntry = {
+  readonly at: Time;
+  readonly accountId: Guid;
+  readonly username: string;
+  readonly sessionId: Guid;
+  readonly client: string;
+  readonly destination: string;
+  readonly protocol: 'tcp' | 'udp';
+  readonly bytesUp: Bytes;
+  readonly bytesDown: Bytes;
+  readonly kind: 'open' | 'beat' | 'game' | 'close';
+  readonly gameId: string | null;
+};
+export type HeartbeatPage = {
+  readonly items: readonly (HeartbeatEntry)[];
+  readonly nextCursor: string | null;
+};
+export type HeartbeatSeries = {
+  readonly range: Range;
+  readonly stepSeconds: number;
+  readonly at: readonly (Time)[];
+  readonly series: readonly ({
+    readonly key: string | null;
+    readonly label: string | null;
+    readonly total: Count;
+    readonly counts: readonly (number | null)[];
+  })[];
+};
+export type HeartbeatSum = {
+  readonly key: string | null;
+  readonly label: string | null;
+  readonly heartbeats: Count;
+  readonly accounts: Count;
+  readonly bytesUp: Bytes;
+  readonly bytesDown: Bytes;
+  readonly lastAt: Time;
+};
+export type HeartbeatSums = {
+  readonly from: Time;
+  readonly to: Time;
+  readonly items: readonly (HeartbeatSum)[];
+};
+export type ImportReport = {
+  readonly dryRun: boolean;
+  readonly format: FileFormat;
+  readonly read: Count;
+  readonly added: Count;
+  readonly replaced: Count;
+  readonly kept: Count;
+  readonly skipped: Count;
+  readonly failed: Count;
+  readonly lines: readonly ({
+    readonly line: number;
+    readonly username: string | null;
+    readonly outcome: 'added' | 'replaced' | 'kept' | 'skipped' | 'failed';
+    readonly message: string | null;
+  })[];
+  readonly linesLeftOut: Count;
+};
+export type LimitsAndUsage = {
+  readonly limits: AccountLimits;
+  readonly usage: AccountUsage;
+};
+export type LiveSession = {
+  readonly id: Guid;
+  readonly accountId: Guid;
+  readonly username: string;
+  readonly command: 'connect' | 'bind' | 'udp-associate';
+  readonly protocol: 'tcp' | 'udp';
+  readonly client: {
+    readonly address: string;
+    readonly port: number;
+  };
+  readonly destination: {
+    readonly host: string;
+    readonly address: string;
+    readonly port: number;
+  };
+  readonly gameId: string | null;
+  readonly openedAt: Time;
+  readonly bytesUp: Bytes;
+  readonly bytesDown: Bytes;
+  readonly bytesPerSecondUp: BytesPerSecond;
+  readonly bytesPerSecondDown: BytesPerSecond;
+};
+export type LiveSessionPage = {
+  readonly items: readonly (LiveSession)[];
+  readonly matched: Count;
+  readonly total: Count;
+  readonly nextCursor: string | null;
+};
+export type Login = {
+  readonly at: Time;
+  readonly accountId: Guid | null;
+  readonly username: string;
+  readonly client: string;
+  readonly outcome: LoginOutcome;
+  readonly times: number;
+};
+export type LoginOutcome = 'success' | 'unknown-user' | 'wrong-password' | 'disabled' | 'expired' | 'blocked-address' | 'too-many-sessions' | 'too-many-addresses' | 'over-quota';
+export type LoginPage = {
+  readonly items: readonly (Login)[];
+  readonly matched: Count;
+  readonly total: Count;
+  readonly nextCursor: string | null;
+};
+export type Me = {
+  readonly username: string;
+  readonly via: 'console' | 'basic' | 'token';
+  readonly address: string;
+  readonly scopes: readonly (Scope)[] | null;
+  readonly totpEnabled: boolean;
+  readonly version: string;
+  readonly startedAt: Time;
+  readonly now: Time;
+  readonly socks: readonly (string)[];
+  readonly accounts: Count;
+  readonly heartbeatIntervalSeconds: number;
+  readonly webhooksEnabled: boolean;
+  readonly maxImportBytes: Bytes;
+};
+export type NewAccount = {
+  readonly username: string;
+  readonly password?: string | undefined;
+  readonly isEnabled?: boolean | undefined;
+  readonly remarks?: string | null | undefined;
+  readonly expiresAt?: TimeIn | null | undefined;
+  readonly limits?: AccountLimitsChange | undefined;
+};
+export type NewAccounts = {
+  readonly pattern?: string | undefined;
+  readonly list?: readonly ({
+    readonly username: string;
+    readonly password?: string | undefined;
+    readonly remarks?: string | null | undefined;
+  })[] | undefined;
+  readonly isEnabled?: boolean | undefined;
+  readonly remarks?: string | null | undefined;
+  readonly expiresAt?: TimeIn | null | undefined;
+  readonly limits?: AccountLimitsChange | undefined;
+  readonly dryRun?: boolean | undefined;
+};
+export type NewAccountsResult = {
+  readonly dryRun: boolean;
+  readonly count: Count;
+  readonly created: readonly (Credentials)[];
+  readonly usernames: readonly (string)[];
+  readonly skipped: readonly (SkippedAccount)[];
+};
+export type NewToken = {
+  readonly name: string;
+  readonly scopes: readonly (Scope)[];
+  readonly expiresAt?: TimeIn | null | undefined;
+};
+export type OnExisting = 'keep' | 'replace' | 'skip';
+export type Overview = {
+  readonly at: Time;
+  readonly sessions: Count;
+  readonly playersOnline: Count;
+  readonly bytesPerSecondUp: BytesPerSecond;
+  readonly bytesPerSecondDown: BytesPerSecond;
+  readonly heartbeatsPerMinute: number;
+  readonly today: {
+    readonly logins: Count;
+    readonly failures: Count;
+    readonly bytesUp: Bytes;
+    readonly bytesDown: Bytes;
+    readonly heartbeats: Count;
+  };
+  readonly accounts: {
+    readonly total: Count;
+    readonly enabled: Count;
+    readonly disabled: Count;
+    readonly online: Count;
+    readonly expired: Count;
+    readonly expiringIn7Days: Count;
+    readonly neverUsed: Count;
+  };
+  readonly runs: {
+    readonly queued: Count;
+    readonly running: Count;
+    readonly succeededToday: Count;
+    readonly failedToday: Count;
+  };
+  readonly topAccounts: readonly ({
+    readonly id: Guid;
+    readonly username: string;
+    readonly bytesUp: Bytes;
+    readonly bytesDown: Bytes;
+    readonly sessions: Count;
+  })[];
+  readonly topGames: readonly ({
+    readonly gameId: string;
+    readonly accountsOnline: Count;
+    readonly heartbeats: Count;
+  })[];
+};
+export type OverviewHistory = {
+  readonly range: Range;
+  readonly stepSeconds: number;
+  readonly at: readonly (Time)[];
+  readonly sessions: readonly (number | null)[];
+  readonly playersOnline: readonly (number | null)[];
+  readonly bytesPerSecondUp: readonly (number | null)[];
+  readonly bytesPerSecondDown: readonly (number | null)[];
+  readonly logins: readonly (number | null)[];
+  readonly failures: readonly (number | null)[];
+  readonly heartbeats: readonly (number | null)[];
+  readonly runs: readonly (number | null)[];
+};
+export type PasswordReset = {
+  readonly password?: string | undefined;
+};
+export type Problem = {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly code: ProblemCode;
+  readonly detail?: string | undefined;
+  readonly errors?: readonly ({
+    readonly path: string;
+    readonly message: string;
+  })[] | undefined;
+};
+export type ProblemCode = 'bad-request' | 'validation' | 'signed-out' | 'wrong-credentials' | 'totp-required' | 'forbidden' | 'wrong-scope' | 'cross-site' | 'not-found' | 'method-not-allowed' | 'username-taken' | 'would-lock-you-out' | 'conflict' | 'changed-meanwhile' | 'too-large' | 'unsupported-media-type' | 'too-many-requests' | 'queue-full' | 'internal' | 'unavailable';
+export type QueuedRun = {
+  readonly runId: Guid;
+  readonly session: string | null;
+};
+export type Range = 'hour' | 'day' | 'month';
+export type Retention = {
+  readonly heartbeatDays: number;
+  readonly heartbeatsPerAccount: number;
+  readonly runDays: number;
+  readonly loginDays: number;
+  readonly auditDays: number;
+};
+export type Run = {
+  readonly id: Guid;
+  readonly kind: 'message' | 'wake';
+  readonly agent: string;
+  readonly session: string | null;
+  readonly message: string | null;
+  readonly origin: 'webhook' | 'api' | 'cli';
+  readonly rerunOf: Guid | null;
+  readonly status: RunStatus;
+  readonly attempt: Count;
+  readonly acceptedAt: Time;
+  readonly startedAt: Time | null;
+  readonly finishedAt: Time | null;
+  readonly reply: string | null;
+  readonly error: string | null;
+  readonly delivery: 'none' | 'pending' | 'delivered' | 'failed';
+  readonly deliveryTries: Count;
+  readonly nextDeliveryAt: Time | null;
+};
+export type RunDetail = {
+  readonly id: Guid;
+  readonly kind: 'message' | 'wake';
+  readonly agent: string;
+  readonly session: string | null;
+  readonly message: string | null;
+  readonly origin: 'webhook' | 'api' | 'cli';
+  readonly rerunOf: Guid | null;
+  readonly status: RunStatus;
+  readonly attempt: Count;
+  readonly acceptedAt: Time;
+  readonly startedAt: Time | null;
+  readonly finishedAt: Time | null;
+  readonly reply: string | null;
+  readonly error: string | null;
+  readonly delivery: 'none' | 'pending' | 'delivered' | 'failed';
+  readonly deliveryTries: Count;
+  readonly nextDeliveryAt: Time | null;
+  readonly deliveries: readonly ({
+    readonly id: Guid;
+    readonly attempt: number;
+    readonly channel: string;
+    readonly startedAt: Time;
+    readonly finishedAt: Time;
+    readonly delivered: boolean;
+    readonly detail: string;
+  })[];
+};
+export type RunPage = {
+  readonly items: readonly (Run)[];
+  readonly nextCursor: string | null;
+};
+export type RunStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'timeout' | 'cancelled';
+export type Scope = 'accounts:read' | 'accounts:write' | 'sessions:read' | 'sessions:write' | 'heartbeats:read' | 'agents:read' | 'agents:write' | 'settings:read' | 'settings:write' | 'audit:read';
+export type SignIn = {
+  readonly username: string;
+  readonly password: string;
+  readonly code?: string | undefined;
+};
+export type SkippedAccount = {
+  readonly id: Guid | null;
+  readonly username: string;
+  readonly reason: 'username-taken' | 'username-twice' | 'bad-username' | 'bad-password' | 'not-found' | 'already-so' | 'no-expiry' | 'failed';
+};
+export type Time = string;
+export type TimeIn = string;
+export type Timeline = {
+  readonly from: Time;
+  readonly to: Time;
+  readonly stretches: readonly (TimelineStretch)[];
+};
+export type TimelineStretch = {
+  readonly from: Time;
+  readonly to: Time;
+  readonly gameId: string | null;
+  readonly heartbeats: Count;
+};
+export type Token = {
+  readonly id: Guid;
+  readonly name: string;
+  readonly prefix: string;
+  readonly scopes: readonly (Scope)[];
+  readonly createdAt: Time;
+  readonly expiresAt: Time | null;
+  readonly lastUsedAt: Time | null;
+  readonly lastUsedFrom: string | null;
+};
+export type Tokens = {
+  readonly items: readonly (Token)[];
+};
+export type TotpEnrolment = {
+  readonly secret: string;
+  readonly uri: string;
+};
+export type Traffic = {
+  readonly days: readonly (TrafficDay)[];
+};
+export type TrafficDay = {
+  readonly day: Day;
+  readonly bytesUp: Bytes;
+  readonly bytesDown: Bytes;
+  readonly sessions: Count;
+};
+export type Whitelist = {
+  readonly whitelist: string;
+};
+export type WhitelistCheck = {
+  readonly valid: boolean;
+  readonly entries: readonly ({
+    readonly text: string;
+    readonly kind: 'address' | 'wildcard' | 'cidr' | 'everyone' | 'invalid';
+    readonly first: string | null;
+    readonly last: string | null;
+  })[];
+  readonly yourAddress: string;
+  readonly yourAddressAllowed: boolean;
+  readonly address: string | null;
+  readonly addressAllowed: boolean | null;
+  readonly matchedBy: string | null;
+};
+export type WhitelistQuestion = {
+  readonly whitelist: string;
+  readonly address?: string | undefined;
+};
+export interface Operations {
+  signIn: { params: undefined; query: undefined; body: SignIn; answer: Me };
+  signOut: { params: undefined; query: undefined; body: undefined; answer: undefined };
+  getMe: { params: undefined; query: undefined; body: undefined; answer: Me };
+  enrolTotp: { params: undefined; query: undefined; body: undefined; answer: TotpEnrolment };
+  confirmTotp: { params: undefined; query: undefined; body: {
+    readonly code: string;
+  }; answer: undefined };
+  disableTotp: { params: undefined; query: undefined; body: {
+    readonly code: string;
+  }; answer: undefined };
+  getOverview: { params: undefined; query: undefined; body: undefined; answer: Overview };
+  getOverviewHistory: { params: undefined; query: { range?: Range | undefined }; body: undefined; answer: OverviewHistory };
+  streamEvents: { params: undefined; query: undefined; body: undefined; answer: undefined };
+  exportAccounts: { params: undefined; query: { search?: string | undefined; online?: boolean | undefined; enabled?: boolean | undefined; expired?: boolean | undefined; expiringWithinDays?: number | undefined; neverUsed?: boolean | undefined; overQuota?: boolean | undefined; game?: string | undefined; format?: FileFormat | undefined; sort?: AccountSort | undefined; withHashes?: boolean | undefined }; body: undefined; answer: undefined };
+  importAccounts: { params: undefined; query: { format?: FileFormat | undefined; existing?: OnExisting | undefined; dryRun?: boolean | undefined }; body: Blob | string; answer: ImportReport };
+  listAccounts: { params: undefined; query: { search?: string | undefined; online?: boolean | undefined; enabled?: boolean | undefined; expired?: boolean | undefined; expiringWithinDays?: number | undefined; neverUsed?: boolean | undefined; overQuota?: boolean | undefined; game?: string | undefined; limit?: number | undefined; cursor?: string | undefined; sort?: AccountSort | undefined }; body: undefined; answer: AccountPage };
+  createAccount: { params: undefined; query: undefined; body: NewAccount; answer: CreatedAccount };
+  createAccounts: { params: undefined; query: undefined; body: NewAccounts; answer: NewAccountsResult };
+  changeAccounts: { params: undefined; query: undefined; body: BulkRequest; answer: BulkResult };
+  getAccount: { params: { id: string }; query: undefined; body: undefined; answer: Account };
+  changeAccount: { params: { id: string }; query: undefined; body: AccountChange; answer: Account };
+  deleteAccount: { params: { id: string }; query: undefined; body: undefined; answer: DeletedAccount };
+  resetPassword: { params: { id: string }; query: undefined; body: PasswordReset; answer: Credentials };
+  getAccountLimits: { params: { id: string }; query: undefined; body: undefined; answer: LimitsAndUsage };
+  changeAccountLimits: { params: { id: string }; query: undefined; body: AccountLimitsChange; answer: LimitsAndUsage };
+  resetAccountUsage: { params: { id: string }; query: undefined; body: undefined; answer: LimitsAndUsage };
+  listSessions: { params: undefined; query: { limit?: number | undefined; cursor?: string | undefined; search?: string | undefined; accountId?: Guid | undefined; game?: string | undefined; protocol?: 'tcp' | 'udp' | undefined; sort?: 'openedAt' | 'username' | 'client' | 'destination' | 'gameId' | 'bytes' | 'bytesPerSecond' | '-openedAt' | '-username' | '-client' | '-destination' | '-gameId' | '-bytes' | '-bytesPerSecond' | undefined }; body: undefined; answer: LiveSessionPage };
+  endSession: { params: { id: string }; query: undefined; body: undefined; answer: undefined };
+  endSessions: { params: undefined; query: undefined; body: EndSessions; answer: EndedSessions };
+  listLogins: { params: undefined; query: { limit?: number | undefined; cursor?: string | undefined; accountId?: Guid | undefined; search?: string | undefined; failed?: boolean | undefined }; body: undefined; answer: LoginPage };
+  getTraffic: { params: { id: string }; query: { days?: number | undefined }; body: undefined; answer: Traffic };
+  getTimeline: { params: { id: string }; query: { range?: Range | undefined }; body: undefined; answer: Timeline };
+  listHeartbeats: { params: undefined; query: { limit?: number | undefined; cursor?: string | undefined; accountId?: Guid | undefined; game?: string | undefined; from?: TimeIn | undefined; to?: TimeIn | undefined }; body: undefined; answer: HeartbeatPage };
+  getHeartbeatSeries: { params: undefined; query: { range?: Range | undefined; by?: 'game' | 'account' | undefined; limit?: number | undefined }; body: undefined; answer: HeartbeatSeries };
+  getHeartbeatSums: { params: undefined; query: { range?: Range | undefined; by?: 'game' | 'account' | undefined; limit?: number | undefined }; body: undefined; answer: HeartbeatSums };
+  listAgents: { params: undefined; query: undefined; body: undefined; answer: Agents };
+  sendMessage: { params: { name: string }; query: undefined; body: AgentMessage; answer: QueuedRun };
+  listRuns: { params: undefined; query: { limit?: number | undefined; cursor?: string | undefined; agent?: string | undefined; status?: RunStatus | undefined; session?: string | undefined; search?: string | undefined }; body: undefined; answer: RunPage };
+  getRun: { params: { id: string }; query: undefined; body: undefined; answer: RunDetail };
+  cancelRun: { params: { id: string }; query: undefined; body: undefined; answer: RunDetail };
+  rerunRun: { params: { id: string }; query: undefined; body: undefined; answer: QueuedRun };
+  listAgentSessions: { params: undefined; query: { limit?: number | undefined; cursor?: string | undefined; agent?: string | undefined; search?: string | undefined }; body: undefined; answer: AgentSessionPage };
+  getAgentSession: { params: { key: string }; query: undefined; body: undefined; answer: AgentSessionDetail };
+  deleteAgentSession: { params: { key: string }; query: undefined; body: undefined; answer: undefined };
+  getWhitelist: { params: undefined; query: undefined; body: undefined; answer: Whitelist };
+  setWhitelist: { params: undefined; query: { keepMyAccess?: boolean | undefined }; body: Whitelist; answer: Whitelist };
+  checkWhitelist: { params: undefined; query: undefined; body: WhitelistQuestion; answer: WhitelistCheck };
+  getGameRules: { params: undefined; query: undefined; body: undefined; answer: GameRules };
+  setGameRules: { params: undefined; query: undefined; body: GameRulesChange; answer: GameRules };
+  forgetGameRules: { params: undefined; query: undefined; body: undefined; answer: GameRules };
+  testGameRules: { params: undefined; query: undefined; body: GameRuleTest; answer: GameRuleTestResult };
+  getRetention: { params: undefined; query: undefined; body: undefined; answer: Retention };
+  setRetention: { params: undefined; query: undefined; body: Retention; answer: Retention };
+  setAdminPassword: { params: undefined; query: undefined; body: AdminPasswordChange; answer: undefined };
+  getEffectiveConfig: { params: undefined; query: undefined; body: undefined; answer: EffectiveConfig };
+  listAudit: { params: undefined; query: { limit?: number | undefined; cursor?: string | undefined; search?: string | undefined; action?: string | undefined; via?: 'console' | 'api' | 'token' | 'cli' | 'daemon' | undefined; objectId?: string | undefined; from?: TimeIn | undefined; to?: TimeIn | undefined }; body: undefined; answer: AuditPage };
+  listTokens: { params: undefined; query: undefined; body: undefined; answer: Tokens };
+  createToken: { params: undefined; query: undefined; body: NewToken; answer: CreatedToken };
+  revokeToken: { params: { id: string }; query: undefined; body: undefined; answer: undefined };
+  getOpenApi: { params: undefined; query: undefined; body: undefined; answer: undefined };
+}
+export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: string, path: string]>> = {
+  signIn: ['POST', '/api/v1/session'],
+  signOut: ['DELETE', '/api/v1/session'],
+  getMe: ['GET', '/api/v1/me'],
+  enrolTotp: ['POST', '/api/v1/session/totp'],
+  confirmTotp: ['PUT', '/api/v1/session/totp'],
+  disableTotp: ['POST', '/api/v1/session/totp/disable'],
+  getOverview: ['GET', '/api/v1/overview'],
+  getOverviewHistory: ['GET', '/api/v1/overview/history'],
+  streamEvents: ['GET', '/api/v1/events'],
+  exportAccounts: ['GET', '/api/v1/accounts/export'],
+  importAccounts: ['POST', '/api/v1/accounts/import'],
+  listAccounts: ['GET', '/api/v1/accounts'],
+  createAccount: ['POST', '/api/v1/accounts'],
+  createAccounts: ['POST', '/api/v1/accounts/batch'],
+  changeAccounts: ['POST', '/api/v1/accounts/bulk'],
+  getAccount: ['GET', '/api/v1/accounts/{id}'],
+  changeAccount: ['PATCH', '/api/v1/accounts/{id}'],
+  deleteAccount: ['DELETE', '/api/v1/accounts/{id}'],
+  resetPassword: ['POST', '/api/v1/accounts/{id}/password'],
+  getAccountLimits: ['GET', '/api/v1/accounts/{id}/limits'],
+  changeAccountLimits: ['PATCH', '/api/v1/accounts/{id}/limits'],
+  resetAccountUsage: ['POST', '/api/v1/accounts/{id}/usage/reset'],
+  listSessions: ['GET', '/api/v1/sessions'],
+  endSession: ['DELETE', '/api/v1/sessions/{id}'],
+  endSessions: ['POST', '/api/v1/sessions/end'],
+  listLogins: ['GET', '/api/v1/logins'],
+  getTraffic: ['GET', '/api/v1/accounts/{id}/traffic'],
+  getTimeline: ['GET', '/api/v1/accounts/{id}/timeline'],
+  listHeartbeats: ['GET', '/api/v1/heartbeats'],
+  getHeartbeatSeries: ['GET', '/api/v1/heartbeats/series'],
+  getHeartbeatSums: ['GET', '/api/v1/heartbeats/sums'],
+  listAgents: ['GET', '/api/v1/agents'],
+  sendMessage: ['POST', '/api/v1/agents/{name}/messages'],
+  listRuns: ['GET', '/api/v1/runs'],
+  getRun: ['GET', '/api/v1/runs/{id}'],
+  cancelRun: ['POST', '/api/v1/runs/{id}/cancel'],
+  rerunRun: ['POST', '/api/v1/runs/{id}/rerun'],
+  listAgentSessions: ['GET', '/api/v1/agent-sessions'],
+  getAgentSession: ['GET', '/api/v1/agent-sessions/{key}'],
+  deleteAgentSession: ['DELETE', '/api/v1/agent-sessions/{key}'],
+  getWhitelist: ['GET', '/api/v1/settings/whitelist'],
+  setWhitelist: ['PUT', '/api/v1/settings/whitelist'],
+  checkWhitelist: ['POST', '/api/v1/settings/whitelist/check'],
+  getGameRules: ['GET', '/api/v1/settings/games'],
+  setGameRules: ['PUT', '/api/v1/settings/games'],
+  forgetGameRules: ['DELETE', '/api/v1/settings/games'],
+  testGameRules: ['POST', '/api/v1/settings/games/test'],
+  getRetention: ['GET', '/api/v1/settings/retention'],
+  setRetention: ['PUT', '/api/v1/settings/retention'],
+  setAdminPassword: ['PUT', '/api/v1/settings/admin-password'],
+  getEffectiveConfig: ['GET', '/api/v1/settings/effective'],
+  listAudit: ['GET', '/api/v1/audit'],
+  listTokens: ['GET', '/api/v1/tokens'],
+  createToken: ['POST', '/api/v1/tokens'],
+  revokeToken: ['DELETE', '/api/v1/tokens/{id}'],
+  getOpenApi: ['GET', '/api/v1/openapi.json'],
+};

@@ -1,0 +1,98 @@
+// Writes src/console/api-types.ts from the OpenAPI document: `node dist/test/helpers/console-api-types.js --write`.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { buildOpenApi } from '../../src/admin/v1/openapi.js';
+
+const FILE = new URL('../../../src/console/api-types.ts', import.meta.url);
+
+type Schema = Record<string, unknown>;
+interface Operation {
+  readonly operationId: string;
+  readonly parameters?: readonly { name: string; in: string; schema: Schema }[];
+  readonly requestBody?: { content: Record<string, { schema?: Schema }> };
+  readonly responses: Record<string, { content?: Record<string, { schema?: Schema }> }>;
+}
+
+/** What the file should hold. */
+export function consoleApiTypes(): string {
+  const document = buildOpenApi() as {
+    paths: Record<string, Record<string, Operation>>;
+    components: { schemas: Record<string, Schema> };
+  };
+  const types = Object.entries(document.components.schemas).map(
+    ([name, schema]) => `export type ${name} = ${typeOf(schema, '')};`,
+  );
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+  );
+  return `${[
+    '// Made from the OpenAPI document by test/helpers/console-api-types.ts; a test holds the two equal. Do not edit.',
+    '// biome-ignore-all format: made by a program',
+    '// biome-ignore-all lint: made by a program',
+    ...types,
+    'export interface Operations {',
+    ...operations.map(({ operation }) => `  ${operation.operationId}: ${signature(operation)};`),
+    '}',
+    'export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: string, path: string]>> = {',
+    ...operations.map(
+      ({ path, method, operation }) => `  ${operation.operationId}: ['${method}', '${path}'],`,
+    ),
+    '};',
+  ].join('\n')}\n`;
+}
+
+/** What the file holds now. */
+export function writtenConsoleApiTypes(): string {
+  return readFileSync(FILE, 'utf8');
+}
+
+function signature(operation: Operation): string {
+  const parametersIn = (where: string) => operation.parameters?.filter((one) => one.in === where) ?? [];
+  const query = parametersIn('query').map(
+    ({ name, schema }) => `${name}?: ${typeOf(schema, '  ')} | undefined`,
+  );
+  const params = parametersIn('path').map(({ name }) => `${name}: string`);
+  const body = operation.requestBody?.content['application/json'];
+  const raw = operation.requestBody && !body?.schema ? 'Blob | string' : 'undefined';
+  const [, success] = Object.entries(operation.responses).find(([status]) => status.startsWith('2')) ?? [];
+  const answer = success?.content?.['application/json']?.schema;
+  return `{ params: ${shape(params)}; query: ${shape(query)}; body: ${body?.schema ? typeOf(body.schema, '  ') : raw}; answer: ${answer ? typeOf(answer, '  ') : 'undefined'} }`;
+}
+
+const shape = (fields: readonly string[]) => (fields.length === 0 ? 'undefined' : `{ ${fields.join('; ')} }`);
+
+function typeOf(schema: Schema, indent: string): string {
+  if (typeof schema['$ref'] === 'string') return schema['$ref'].slice('#/components/schemas/'.length);
+  if (Array.isArray(schema['enum'])) return schema['enum'].map((value) => quote(value)).join(' | ');
+  if ('const' in schema) return quote(schema['const']);
+  const union = (schema['anyOf'] ?? schema['oneOf']) as Schema[] | undefined;
+  if (union) return union.map((one) => typeOf(one, indent)).join(' | ');
+  if (Array.isArray(schema['type']))
+    return schema['type'].map((type) => typeOf({ type }, indent)).join(' | ');
+  if (schema['type'] === 'array') return `readonly (${typeOf((schema['items'] ?? {}) as Schema, indent)})[]`;
+  if (schema['type'] === 'object') return objectType(schema, indent);
+  return PRIMITIVES[String(schema['type'])] ?? 'unknown';
+}
+
+const PRIMITIVES: Readonly<Record<string, string>> = {
+  string: 'string',
+  integer: 'number',
+  number: 'number',
+  boolean: 'boolean',
+  null: 'null',
+};
+
+function objectType(schema: Schema, indent: string): string {
+  const properties = Object.entries((schema['properties'] ?? {}) as Record<string, Schema>);
+  if (properties.length === 0) return 'Readonly<Record<string, unknown>>';
+  const required = new Set((schema['required'] ?? []) as string[]);
+  const inner = `${indent}  `;
+  const lines = properties.map(([name, property]) => {
+    const optional = required.has(name) ? '' : '?';
+    return `${inner}readonly ${name}${optional}: ${typeOf(property, inner)}${optional ? ' | undefined' : ''};`;
+  });
+  return `{\n${lines.join('\n')}\n${indent}}`;
+}
+
+const quote = (value: unknown) => (typeof value === 'string' ? `'${value}'` : String(value));
+
+if (process.argv.includes('--write')) writeFileSync(FILE, consoleApiTypes());
