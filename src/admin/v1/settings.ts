@@ -2,11 +2,14 @@
 import type Router from '@koa/router';
 import type { WhitelistSetting } from '../../core/whitelist-setting.js';
 import { answer, quoted, refuse } from '../answer.js';
-import { readJsonObject } from '../body.js';
+import type { ReadJsonObject } from '../body.js';
 import { kindOf } from '../fields.js';
 import type { AdminState } from '../state.js';
 
-export function settingsRoutes(router: Router<AdminState>, whitelist: WhitelistSetting): void {
+export function settingsRoutes(
+  router: Router<AdminState>,
+  { whitelist, readJsonObject }: { whitelist: WhitelistSetting; readJsonObject: ReadJsonObject },
+): void {
   router.get('/api/v1/settings/whitelist', (ctx) => answer(ctx, { whitelist: whitelist.text() }));
 
   // Saved as it is told, even if that shuts the caller out: asking first is the console's part.

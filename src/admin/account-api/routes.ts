@@ -1,0 +1,66 @@
+// The five endpoints of the account API that need the admin credentials. Paths match without regard to case.
+import type Router from '@koa/router';
+import type { Accounts, AddRefusal, UpdateRefusal } from '../../core/accounts.js';
+import { answer, type RefusalCode, refuse } from '../answer.js';
+import type { ReadJsonObject } from '../body.js';
+import type { AdminState } from '../state.js';
+import { parseAccountIdQuery, parseChangedAccount, parseNewAccount } from './parse.js';
+import { presentAccount } from './present.js';
+
+const ADD_REFUSALS: Record<AddRefusal, RefusalCode> = {
+  'empty-credentials': 'empty-credentials',
+  'invalid-username': 'malformed-request',
+  'invalid-password': 'malformed-request',
+  'invalid-remarks': 'malformed-request',
+  'username-taken': 'username-taken',
+};
+
+const UPDATE_REFUSALS: Record<UpdateRefusal, RefusalCode> = {
+  'invalid-password': 'malformed-request',
+  'invalid-remarks': 'malformed-request',
+  'not-found': 'account-to-change-not-found',
+};
+
+export function accountRoutes(
+  router: Router<AdminState>,
+  { accounts, readJsonObject }: { accounts: Accounts; readJsonObject: ReadJsonObject },
+): void {
+  router.get('/ProxyAccount/GetProxyAccountList', (ctx) => answer(ctx, accounts.list().map(presentAccount)));
+
+  router.get('/ProxyAccount/GetProxyAccountByID', (ctx) => {
+    const id = parseAccountIdQuery(ctx.querystring);
+    if (!id.ok) return refuse(ctx, id.code, id.detail);
+    const found = accounts.get(id.value);
+    if (!found) return refuse(ctx, 'account-not-found');
+    answer(ctx, presentAccount(found));
+  });
+
+  router.post('/ProxyAccount/AddProxyAccount', async (ctx) => {
+    const body = await readJsonObject(ctx);
+    if (!body.ok) return refuse(ctx, body.code, body.detail);
+    const input = parseNewAccount(body.fields);
+    if (!input.ok) return refuse(ctx, input.code, input.detail);
+    const added = await accounts.add(input.value);
+    if (!added.ok) return refuse(ctx, ADD_REFUSALS[added.reason]);
+    answer(ctx, '添加账号成功');
+  });
+
+  router.post('/ProxyAccount/UpdateProxyAccount', async (ctx) => {
+    const body = await readJsonObject(ctx);
+    if (!body.ok) return refuse(ctx, body.code, body.detail);
+    const input = parseChangedAccount(body.fields);
+    if (!input.ok) return refuse(ctx, input.code, input.detail);
+    const updated = await accounts.update(input.value.id, input.value.changes);
+    if (!updated.ok) return refuse(ctx, UPDATE_REFUSALS[updated.reason]);
+    answer(ctx, '更新账号成功');
+  });
+
+  // Takes no body; one that is sent is not looked at.
+  router.post('/ProxyAccount/DeleteProxyAccount', async (ctx) => {
+    const id = parseAccountIdQuery(ctx.querystring);
+    if (!id.ok) return refuse(ctx, id.code, id.detail);
+    const removed = await accounts.remove(id.value);
+    if (!removed.ok) return refuse(ctx, 'account-to-change-not-found');
+    answer(ctx, '删除账号成功');
+  });
+}

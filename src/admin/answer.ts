@@ -1,0 +1,73 @@
+// How the management plane answers: JSON always, and one table that turns a refusal into its status and text.
+import type { Context } from 'koa';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** Every refusal there is. The texts are part of the interface: clients compare them. */
+export const REFUSALS = {
+  'empty-credentials': { status: 400, text: '用户名和密码不能为空' },
+  'username-taken': { status: 400, text: '该用户名已存在' },
+  'invalid-account-id': { status: 400, text: '无效的账号ID' },
+  'empty-account-id': { status: 400, text: '账号ID不能为空' },
+  // Update and delete answer 400 where the queries answer 404.
+  'account-to-change-not-found': { status: 400, text: '账号不存在' },
+  'malformed-request': { status: 400, text: '请求格式错误' },
+  'malformed-date': { status: 400, text: '到期时间格式错误' },
+  'wrong-credentials': { status: 401, text: '用户名或密码错误' },
+  'missing-username-header': { status: 401, text: '缺少X-Socks5-Username请求头' },
+  'not-whitelisted': { status: 403, text: 'IP不在白名单中' },
+  'not-local': { status: 403, text: '仅允许本地或内网访问' },
+  'through-own-proxy': { status: 403, text: '禁止通过代理访问管理接口' },
+  'cross-site': { status: 403, text: '禁止跨站请求' },
+  'account-not-found': { status: 404, text: '账号不存在' },
+  'user-not-found': { status: 404, text: '用户不存在' },
+  'path-not-found': { status: 404, text: '路径不存在' },
+  'method-not-allowed': { status: 405, text: '请求方法不允许' },
+  'body-too-large': { status: 413, text: '请求体过大' },
+  'unsupported-body': { status: 415, text: '不支持的请求内容类型' },
+  'server-error': { status: 500, text: '服务器内部错误' },
+} as const;
+
+export type RefusalCode = keyof typeof REFUSALS;
+
+/** A refusal as a value. `detail`: plain English for whoever debugs the client, ASCII, without secrets. */
+export interface Refusal {
+  readonly ok: false;
+  readonly code: RefusalCode;
+  readonly detail?: string | undefined;
+}
+
+export function refusal(code: RefusalCode, detail?: string): Refusal {
+  return { ok: false, code, detail };
+}
+
+/** Answers 200 with `value` as JSON. */
+export function answer(ctx: Context, value: unknown): void {
+  ctx.status = 200;
+  send(ctx, value);
+}
+
+/** Answers with the status and text of `code`; the detail goes into `X-Error-Detail`. */
+export function refuse(ctx: Context, code: RefusalCode, detail?: string): void {
+  const { status, text } = REFUSALS[code];
+  ctx.status = status;
+  if (detail !== undefined) ctx.set('X-Error-Detail', detail);
+  // RFC 9110 §15.5.2: a 401 names the scheme that would be accepted.
+  if (status === 401) ctx.set('WWW-Authenticate', 'Basic realm="Pulsegate", charset="UTF-8"');
+  send(ctx, text);
+}
+
+/** `text` as JSON in printable ASCII, shortened: what an error detail may quote of a request. */
+export function quoted(text: string): string {
+  const shown = text.length > MAX_QUOTED_LENGTH ? `${text.slice(0, MAX_QUOTED_LENGTH)}...` : text;
+  return JSON.stringify(shown).replace(
+    /[^\x20-\x7e]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+const MAX_QUOTED_LENGTH = 60;
+
+function send(ctx: Context, value: unknown): void {
+  ctx.set('Content-Type', JSON_TYPE);
+  ctx.body = JSON.stringify(value);
+}

@@ -1,0 +1,93 @@
+// Reading a request body: bounded, not compressed, UTF-8, one JSON object. Every refusal says what was expected.
+import type { Context, Middleware } from 'koa';
+import bodyParser from 'koa-bodyparser';
+import { quoted, type Refusal, refusal } from './answer.js';
+import { type Fields, fieldsOf } from './fields.js';
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+export type JsonBody = { readonly ok: true; readonly fields: Fields } | Refusal;
+
+/** Reads the body of a request as one JSON object. */
+export type ReadJsonObject = (ctx: Context) => Promise<JsonBody>;
+
+/** Makes the reader; `maxBytes` is the largest body it takes. */
+export function createBodyReader(maxBytes: number): ReadJsonObject {
+  // koa-bodyparser reads the bytes within the limit. It hands them over undecoded ('binary' is one character a byte),
+  // because its own decoding would turn invalid UTF-8 into other characters without a word.
+  const options: bodyParser.Options & { encoding: string } = {
+    enableTypes: ['text'],
+    extendTypes: { text: ['application/json'] },
+    textLimit: `${maxBytes}b`,
+    encoding: 'binary',
+  };
+  const readBytes: Middleware = bodyParser(options);
+  const tooLarge = refusal('body-too-large', `the body may have at most ${maxBytes} bytes`);
+
+  return async (ctx) => {
+    const wrong = refuseByHeaders(ctx);
+    if (wrong) return wrong;
+    if (Number(ctx.req.headers['content-length'] ?? 0) > maxBytes) return tooLarge;
+    try {
+      await readBytes(ctx, async () => {});
+    } catch (err) {
+      // What is still on its way is let past, so that the answer can be received.
+      ctx.req.resume();
+      if (typeOf(err) === 'entity.too.large') return tooLarge;
+      return refusal('malformed-request', 'the body ended before it was complete');
+    }
+    const raw: unknown = ctx.request.rawBody;
+    const text = decode(Buffer.from(typeof raw === 'string' ? raw : '', 'binary'));
+    if (text === null) return refusal('malformed-request', 'the body is not valid UTF-8');
+    if (text.trim() === '') return refusal('malformed-request', 'the body is empty; expected a JSON object');
+    return parseObject(text);
+  };
+}
+
+function refuseByHeaders(ctx: Context): Refusal | null {
+  const { headers } = ctx.req;
+  const coding = headers['content-encoding'] ?? 'identity';
+  if (coding.toLowerCase() !== 'identity') {
+    return refusal('unsupported-body', `Content-Encoding is ${quoted(coding)}; send the body uncompressed`);
+  }
+  const transfer = headers['transfer-encoding'] ?? 'chunked';
+  if (transfer.toLowerCase() !== 'chunked') {
+    return refusal('unsupported-body', `Transfer-Encoding is ${quoted(transfer)}; only chunked is supported`);
+  }
+  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+  if (!hasBody) return refusal('malformed-request', 'there is no body; expected a JSON object');
+  const charset = ctx.request.charset.toLowerCase();
+  if (ctx.request.type.toLowerCase() !== 'application/json' || !['', 'utf-8', 'utf8'].includes(charset)) {
+    const found = headers['content-type'] === undefined ? 'missing' : quoted(headers['content-type']);
+    return refusal('unsupported-body', `Content-Type is ${found}; expected application/json in UTF-8`);
+  }
+  return null;
+}
+
+/** raw-body's errors carry the kind of failure in `type`. */
+function typeOf(err: unknown): unknown {
+  return err instanceof Error && 'type' in err ? err.type : undefined;
+}
+
+function decode(bytes: Buffer): string | null {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+function parseObject(text: string): JsonBody {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // Without the parser's message, which quotes the body, and with it a password.
+    return refusal('malformed-request', 'the body is not valid JSON');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    const found = Array.isArray(value) ? 'an array' : value === null ? 'null' : `a ${typeof value}`;
+    return refusal('malformed-request', `the body is ${found}; expected a JSON object`);
+  }
+  return fieldsOf(Object.entries(value));
+}

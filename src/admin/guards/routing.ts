@@ -1,0 +1,23 @@
+// After a router: a path it knows under another method is 405, or the answer to OPTIONS; an unknown path goes on.
+import type { Middleware } from 'koa';
+import { refuse } from '../answer.js';
+
+/** What @koa/router leaves in the context: every route whose path matched, whatever its method. */
+interface Routed {
+  readonly matched?: readonly { readonly methods: readonly string[] }[];
+}
+
+export function otherMethods(): Middleware {
+  return (ctx, next) => {
+    const { matched = [] } = ctx as Routed;
+    const methods = new Set(matched.flatMap((route) => route.methods));
+    if (methods.size === 0) return next();
+    ctx.set('Allow', [...methods, 'OPTIONS'].join(', '));
+    if (ctx.method !== 'OPTIONS') return refuse(ctx, 'method-not-allowed');
+    ctx.status = 204;
+  };
+}
+
+export function unknownPath(): Middleware {
+  return (ctx) => refuse(ctx, 'path-not-found');
+}

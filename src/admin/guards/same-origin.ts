@@ -1,0 +1,35 @@
+// A browser on another site may not change anything here with the operator's stored credentials.
+// Programs send neither header and are let through; there is no method override, and no CORS header is ever sent.
+import type { IncomingMessage } from 'node:http';
+import type { Middleware } from 'koa';
+import { quoted, refuse } from '../answer.js';
+
+const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
+// Fetch Metadata: what a browser says of the page that made the request.
+const FOREIGN_SITES = new Set(['cross-site', 'same-site']);
+
+export function sameOriginGuard(): Middleware {
+  return (ctx, next) => {
+    if (READS.has(ctx.method)) return next();
+    const { origin } = ctx.req.headers;
+    const site = ctx.get('Sec-Fetch-Site').toLowerCase();
+    if (FOREIGN_SITES.has(site)) return refuse(ctx, 'cross-site', `Sec-Fetch-Site is ${site}`);
+    if (origin !== undefined && !isThisHost(origin, ctx.req)) {
+      return refuse(ctx, 'cross-site', `Origin is ${quoted(origin)}, which is not this host`);
+    }
+    return next();
+  };
+}
+
+/** The schemes may differ, since TLS may end in a reverse proxy; a default port counts as given. */
+function isThisHost(origin: string, req: IncomingMessage): boolean {
+  const from = parseOrigin(origin);
+  const here = from && parseOrigin(`${from.protocol}//${req.headers.host ?? ''}`);
+  return from !== null && here !== null && from.host === here.host;
+}
+
+/** Null for `null`, which sandboxed and file pages send, and for anything that is not an http(s) origin. */
+function parseOrigin(text: string): URL | null {
+  if (!/^https?:\/\/[^/?#@\\\s]+$/i.test(text) || !URL.canParse(text)) return null;
+  return new URL(text);
+}

@@ -1,0 +1,11 @@
+// Stage 1: the IP whitelist, asked anew for every request so that a change counts at once.
+import type { Middleware } from 'koa';
+import { refuse } from '../answer.js';
+import type { AdminState } from '../state.js';
+
+export function whitelistGuard(allows: (address: string) => boolean): Middleware<AdminState> {
+  return (ctx, next) => {
+    if (!allows(ctx.state.client)) return refuse(ctx, 'not-whitelisted');
+    return next();
+  };
+}

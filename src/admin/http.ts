@@ -1,0 +1,87 @@
+// The HTTP servers of the management plane, one an address: their limits, what they answer to what is not HTTP, their end.
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { REFUSALS } from './answer.js';
+
+const LIMITS = {
+  /** From the first byte of a connection or request to the end of its head. */
+  headersTimeout: 10_000,
+  /** To the end of its body. */
+  requestTimeout: 30_000,
+  keepAliveTimeout: 10_000,
+  maxHeaderSize: 16 * 1024,
+  /** How often Node looks for requests that have exceeded their time. */
+  connectionsCheckingInterval: 2_000,
+};
+/** How long requests under way may take to end once the servers close. */
+const CLOSE_GRACE_MS = 5_000;
+
+export interface HttpServers {
+  /** A server that is not listening yet; it counts as one of these until `close`. */
+  create(): Server;
+  /** Takes no new connections or requests, lets answers under way end for at most 5 s, then cuts. */
+  close(): Promise<void>;
+}
+
+export function createHttpServers(handle: RequestListener): HttpServers {
+  const servers: Server[] = [];
+  const sockets = new Set<Socket>();
+  const answering = new Set<ServerResponse>();
+  let isClosing = false;
+
+  function create(): Server {
+    const server = createServer(LIMITS, (req, res) => {
+      answering.add(res);
+      res.once('close', () => answering.delete(res));
+      if (isClosing) res.setHeader('Connection', 'close');
+      handle(req, res);
+    });
+    server.on('connection', (socket: Socket) => {
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+    });
+    server.on('clientError', answerUnreadable);
+    servers.push(server);
+    return server;
+  }
+
+  async function close(): Promise<void> {
+    isClosing = true;
+    for (const server of servers) server.close();
+    for (const res of answering) if (!res.headersSent) res.setHeader('Connection', 'close');
+    const busy = new Set([...answering].map((res) => res.req.socket));
+    for (const socket of sockets) if (!busy.has(socket)) socket.destroy();
+    const cut = setTimeout(() => {
+      for (const socket of sockets) socket.destroy();
+    }, CLOSE_GRACE_MS);
+    await Promise.all([...sockets].map(ended));
+    clearTimeout(cut);
+  }
+
+  return { create, close };
+}
+
+function ended(socket: Socket): Promise<void> {
+  return new Promise((resolve) => socket.once('close', () => resolve()));
+}
+
+const UNREADABLE_STATUS: Record<string, string> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+};
+
+/** What is not HTTP, too long or too slow gets an answer in the shape of all the others, and a closed connection. */
+function answerUnreadable(err: NodeJS.ErrnoException, socket: Socket): void {
+  if (err.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const body = JSON.stringify(REFUSALS['malformed-request'].text);
+  const head = [
+    `HTTP/1.1 ${UNREADABLE_STATUS[err.code ?? ''] ?? '400 Bad Request'}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+}

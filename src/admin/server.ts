@@ -1,0 +1,92 @@
+// The management plane: the stages that every request passes, in their order, over one HTTP server an address.
+import type { Server } from 'node:http';
+import Router from '@koa/router';
+import Koa from 'koa';
+import type { Accounts } from '../core/accounts.js';
+import type { AdminCredentials } from '../core/admin-credentials.js';
+import type { Clock } from '../core/clock.js';
+import type { Log } from '../core/log.js';
+import type { WhitelistSetting } from '../core/whitelist-setting.js';
+import { currentUserRoute } from './account-api/current-user.js';
+import { accountRoutes } from './account-api/routes.js';
+import { createBodyReader } from './body.js';
+import { createClientAddress } from './client.js';
+import { basicGuard } from './guards/basic.js';
+import { answerFailures } from './guards/failures.js';
+import { createLoginDelay } from './guards/login-delay.js';
+import { type IsOwnOutbound, refuseOwnOutbound } from './guards/own-outbound.js';
+import { otherMethods, unknownPath } from './guards/routing.js';
+import { sameOriginGuard } from './guards/same-origin.js';
+import { whitelistGuard } from './guards/whitelist.js';
+import { createHttpServers } from './http.js';
+import type { AdminState } from './state.js';
+import { settingsRoutes } from './v1/settings.js';
+
+export interface AdminServerUses {
+  readonly accounts: Accounts;
+  readonly whitelist: WhitelistSetting;
+  readonly credentials: Pick<AdminCredentials, 'verify'>;
+  readonly isOwnOutbound: IsOwnOutbound;
+  /** Addresses and blocks whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[];
+  /** Largest request body. */
+  readonly maxBodyBytes: number;
+  /** Refused logins of one source that may wait for their answer at once. */
+  readonly maxDelayedPerSource: number;
+  readonly log: Log;
+  readonly now?: Clock;
+  /** In [0, 1): spreads the delay after a refused login. */
+  readonly random?: () => number;
+}
+
+export interface AdminServer {
+  /** An HTTP server that answers for the management plane, for the caller to let listen; one for every address. */
+  createHttpServer(): Server;
+  /** Takes no new requests, answers those under way, hangs up on refused logins that wait, and then ends. */
+  close(): Promise<void>;
+}
+
+/** Throws StartError when a trusted proxy is neither an address nor a block. */
+export function createAdminServer(uses: AdminServerUses): AdminServer {
+  const { accounts, whitelist, log, now = Date.now, random = Math.random } = uses;
+  const clientAddress = createClientAddress(uses.trustedProxies);
+  const readJsonObject = createBodyReader(uses.maxBodyBytes);
+  const delay = createLoginDelay({ maxWaitingPerSource: uses.maxDelayedPerSource, random });
+
+  const open = new Router<AdminState>();
+  currentUserRoute(open, { accounts, now });
+
+  const guarded = new Router<AdminState>();
+  accountRoutes(guarded, { accounts, readJsonObject });
+  settingsRoutes(guarded, { whitelist, readJsonObject });
+
+  const app = new Koa<AdminState>();
+  app.use(answerFailures(log));
+  app.use(refuseOwnOutbound(uses.isOwnOutbound));
+  app.use((ctx, next) => {
+    ctx.state.client = clientAddress(ctx.req);
+    // Account data is for the one who asked: no cache keeps it, no browser guesses another type.
+    ctx.set('Cache-Control', 'no-store');
+    ctx.set('X-Content-Type-Options', 'nosniff');
+    return next();
+  });
+  app.use(whitelistGuard(whitelist.allows));
+  app.use(open.routes());
+  app.use(otherMethods());
+  app.use(basicGuard({ credentials: uses.credentials, delay, log }));
+  app.use(sameOriginGuard());
+  app.use(guarded.routes());
+  app.use(otherMethods());
+  app.use(unknownPath());
+  // What fails after the stages is a connection that broke while its answer was sent.
+  app.on('error', (err: unknown) => log.debug({ err }, 'management answer not delivered'));
+
+  const servers = createHttpServers(app.callback());
+  return {
+    createHttpServer: servers.create,
+    close() {
+      delay.close();
+      return servers.close();
+    },
+  };
+}

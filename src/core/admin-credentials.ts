@@ -1,0 +1,146 @@
+// The operator's user name and password: one setting, kept as a hash. There is no default password.
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { isValidPassword, isValidUsername } from './account.js';
+import { hashPassword, verifyAgainstNothing, verifyPassword } from './password.js';
+import type { SettingStore } from './ports.js';
+import { createTurns } from './turns.js';
+
+/** Where the credentials are kept, in one value so that they change together; a change of this key calls for `reload`. */
+export const ADMIN_CREDENTIALS_KEY = 'admin.credentials';
+
+export const DEFAULT_ADMIN_USERNAME = 'admin';
+
+// 18 bytes are 24 characters of base64url, 144 bits: nobody guesses that, and it can still be pasted in one go.
+const RANDOM_PASSWORD_BYTES = 18;
+
+export type AdminCredentialsSet =
+  | { readonly ok: true; readonly username: string }
+  | { readonly ok: false; readonly reason: 'invalid-username' | 'invalid-password' };
+
+export interface AdminCredentials {
+  /**
+   * Settles the credentials at start. What is `given` (environment, file, systemd credential) replaces what is stored;
+   * without a given or stored password a random one is made, and returned to be shown once.
+   * Throws RangeError when a given user name or password cannot be used.
+   */
+  ensure(given: {
+    readonly username?: string | undefined;
+    readonly password?: string | undefined;
+  }): Promise<{ readonly username: string; readonly password: string } | null>;
+  /** Changes the password, and the user name unless it is undefined. Rejects when it cannot be written. */
+  set(username: string | undefined, password: string): Promise<AdminCredentialsSet>;
+  /** In constant time, whatever is wrong. False until `ensure` or `reload` has been called. */
+  verify(username: string, password: string): boolean;
+  /** Reads the credentials again, after another process changed them. */
+  reload(): Promise<void>;
+}
+
+interface Stored {
+  readonly username: string;
+  readonly passwordHash: string;
+}
+
+/** `newPassword` makes the password of a first start; the default is 24 random characters. */
+export function createAdminCredentials({
+  settings,
+  newPassword = () => randomBytes(RANDOM_PASSWORD_BYTES).toString('base64url'),
+}: {
+  settings: SettingStore;
+  newPassword?: () => string;
+}): AdminCredentials {
+  let current: Stored | null = null;
+  const inTurn = createTurns();
+
+  async function load(): Promise<Stored | null> {
+    const text = await settings.get(ADMIN_CREDENTIALS_KEY);
+    current = text === null ? null : parseStored(text);
+    return current;
+  }
+
+  async function save(username: string, password: string): Promise<void> {
+    await write({ username, passwordHash: hashPassword(password) });
+  }
+
+  async function write(stored: Stored): Promise<void> {
+    await settings.set(ADMIN_CREDENTIALS_KEY, JSON.stringify(stored));
+    current = stored;
+  }
+
+  return {
+    ensure: (given) =>
+      inTurn(ADMIN_CREDENTIALS_KEY, async () => {
+        const stored = await load();
+        const username = given.username ?? stored?.username ?? DEFAULT_ADMIN_USERNAME;
+        if (!isValidAdminUsername(username)) throw new RangeError(USERNAME_RULE);
+        if (given.password !== undefined) {
+          if (!isValidPassword(given.password)) throw new RangeError(PASSWORD_RULE);
+          // The same again is not written again: other processes would take it for a change.
+          const unchanged =
+            stored?.username === username && verifyPassword(given.password, stored.passwordHash);
+          if (!unchanged) await save(username, given.password);
+          return null;
+        }
+        if (stored) {
+          if (stored.username !== username) await write({ ...stored, username });
+          return null;
+        }
+        const password = newPassword();
+        await save(username, password);
+        return { username, password };
+      }),
+
+    set: (newUsername, password) =>
+      inTurn(ADMIN_CREDENTIALS_KEY, async () => {
+        const username = newUsername ?? (await load())?.username ?? DEFAULT_ADMIN_USERNAME;
+        if (!isValidAdminUsername(username)) return { ok: false, reason: 'invalid-username' };
+        if (!isValidPassword(password)) return { ok: false, reason: 'invalid-password' };
+        await save(username, password);
+        return { ok: true, username };
+      }),
+
+    verify(username, password) {
+      const matches = current
+        ? verifyPassword(password, current.passwordHash)
+        : verifyAgainstNothing(password);
+      const named = current !== null && sameText(username, current.username);
+      return matches && named;
+    },
+
+    async reload() {
+      await inTurn(ADMIN_CREDENTIALS_KEY, load);
+    },
+  };
+}
+
+const USERNAME_RULE =
+  'the admin user name must be 1 to 255 bytes of UTF-8 without a colon or control characters (RFC 7617 §2)';
+const PASSWORD_RULE = 'the admin password must be 1 to 255 bytes of UTF-8 and not only white space';
+
+/** Basic authentication ends the user name at the first colon (RFC 7617 §2), so a name with one could never log in. */
+function isValidAdminUsername(username: string): boolean {
+  return isValidUsername(username) && !username.includes(':');
+}
+
+/** Compares digests, which are equally long, so that neither length nor content shows in the time. */
+function sameText(a: string, b: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(a), digest(b));
+}
+
+/** Null for text that is not credentials: nobody can log in with it, and the next `ensure` makes new ones. */
+function parseStored(text: string): Stored | null {
+  const value = parseJson(text);
+  if (typeof value !== 'object' || value === null || !('username' in value && 'passwordHash' in value))
+    return null;
+  const { username, passwordHash } = value;
+  return typeof username === 'string' && typeof passwordHash === 'string' ? { username, passwordHash } : null;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Without its message, which would quote the text, and with it the hash.
+    return null;
+  }
+}
