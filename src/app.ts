@@ -10,7 +10,7 @@ import { createEgressPolicy } from './core/egress.js';
 import { createGameRules } from './core/game-rules.js';
 import { HeartbeatPool } from './core/heartbeat-pool.js';
 import { createRecorder } from './core/heartbeat-recorder.js';
-import { createHeartbeatWriter, type HeartbeatWriter, type WriterEvent } from './core/heartbeat-writer.js';
+import { createHeartbeatWriter, type WriterEvent } from './core/heartbeat-writer.js';
 import type { IpBytes } from './core/ip.js';
 import type { Log } from './core/log.js';
 import { OwnOutbound } from './core/outbound.js';
@@ -21,7 +21,7 @@ import { createWhitelistSetting, WHITELIST_KEY, type WhitelistSetting } from './
 import { connectionsFor, descriptorLimit } from './descriptors.js';
 import { followChanges } from './follow-changes.js';
 import { compilePattern } from './games-pattern.js';
-import { type Listening, listenOn } from './listen.js';
+import { listenOn } from './listen.js';
 import { createIsLocalAddress } from './own-addresses.js';
 import { createStreamRelay } from './relay/stream.js';
 import { openHostsFile } from './socks/hosts-file.js';
@@ -139,13 +139,10 @@ async function start(
   );
 
   // The SOCKS side.
-  const listeners: Listening[] = [];
-  started.push(() => {
-    for (const listening of listeners) listening.close();
-  });
+  const ownPorts = new Set<number>();
   const isLocalAddress = createIsLocalAddress(Date.now);
   const isOwnListener = (ip: IpBytes, port: number): boolean =>
-    listeners.some(({ endpoints }) => endpoints.some((each) => each.port === port)) && isLocalAddress(ip);
+    ownPorts.has(port) && isLocalAddress(ip);
   const hosts = openHostsFile();
   const resolver = createResolver({ ...config.dns, hosts });
   started.push(() => {
@@ -175,7 +172,7 @@ async function start(
     halfCloseTimeoutMs: config.socks.halfCloseTimeoutMs,
     maxConnections: maxConnections(config),
     rehash(account, password) {
-      const salted = hashPassword(Buffer.from(password).toString());
+      const salted = hashPassword(password);
       directory.rehashed(account.id, salted);
       store.accounts
         .rehash(account.id, account.passwordHash, salted)
@@ -188,12 +185,13 @@ async function start(
   // The management plane.
   const admin = createAdminServer({
     accounts,
-    credentials,
     whitelist,
+    verifyAdmin: credentials.verify,
     isOwnOutbound: (address, port) => outbound.has(address, port),
     trustedProxies: config.admin.trustedProxies,
-    maxBodyBytes: config.admin.maxBodyBytes,
     maxDelayedPerSource: config.admin.maxDelayedPerSource,
+    now: Date.now,
+    random: Math.random,
     log,
   });
   started.push(() => admin.close());
@@ -206,14 +204,10 @@ async function start(
     port: config.socks.port,
     createServer: () => createServer(socketOptions, socks.accept),
   });
-  listeners.push(socksListening);
-  const adminListening = await listenOn({
-    name: 'admin',
-    hosts: config.admin.host,
-    port: config.admin.port,
-    createServer: admin.createHttpServer,
-  });
-  listeners.push(adminListening);
+  started.push(socksListening.close);
+  for (const { port } of socksListening.endpoints) ownPorts.add(port);
+  const adminAddresses = await admin.listen(config.admin.host, config.admin.port);
+  ownPorts.add(Number(adminAddresses[0]?.split(':').at(-1)));
 
   let isStopping = false;
   async function stop(): Promise<void> {
@@ -227,7 +221,7 @@ async function start(
     await sessionsOver(sessions, config.shutdownGraceMs);
     for (const undo of started.reverse()) await undo();
   }
-  return { ready: { socks: socksListening.addresses, admin: adminListening.addresses }, firstRun, stop };
+  return { ready: { socks: socksListening.addresses, admin: adminAddresses }, firstRun, stop };
 }
 
 /** Waits until no session is left; after `graceMs` ends those that are. */
