@@ -34,9 +34,9 @@ export interface AdminServerUses {
   /** Refused logins of one source that may wait for their answer at once. */
   readonly maxDelayedPerSource: number;
   readonly log: Log;
-  readonly now?: Clock;
+  readonly now: Clock;
   /** In [0, 1): spreads the delay after a refused login. */
-  readonly random?: () => number;
+  readonly random: () => number;
 }
 
 export interface AdminServer {
@@ -48,10 +48,10 @@ export interface AdminServer {
 
 /** Throws StartError when a trusted proxy is neither an address nor a block. */
 export function createAdminServer(uses: AdminServerUses): AdminServer {
-  const { accounts, whitelist, log, now = Date.now, random = Math.random } = uses;
+  const { accounts, whitelist, log, now } = uses;
   const clientAddress = createClientAddress(uses.trustedProxies);
   const readJsonObject = createBodyReader(uses.maxBodyBytes);
-  const delay = createLoginDelay({ maxWaitingPerSource: uses.maxDelayedPerSource, random });
+  const delay = createLoginDelay({ maxWaitingPerSource: uses.maxDelayedPerSource, random: uses.random });
 
   const open = new Router<AdminState>();
   currentUserRoute(open, { accounts, now });
