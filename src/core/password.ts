@@ -11,13 +11,12 @@ const NO_SALT = Buffer.alloc(0);
 interface Stored {
   readonly salt: Buffer;
   readonly digest: Buffer;
-  /** False: nothing matches, but comparing costs the same. */
-  readonly usable: boolean;
 }
 
-const UNUSABLE: Stored = { salt: randomBytes(SALT_BYTES), digest: Buffer.alloc(DIGEST_BYTES), usable: false };
-// Well formed and the hash of nothing, so that an unknown user takes every step that a known one takes.
-const NOBODY = format(randomBytes(SALT_BYTES), randomBytes(DIGEST_BYTES));
+// The hash of nothing, made anew at each start: what stands in for a malformed one and for that of an unknown user.
+const NOTHING: Stored = { salt: randomBytes(SALT_BYTES), digest: randomBytes(DIGEST_BYTES) };
+// As text, so that an unknown user takes every step that a known one takes.
+const NOTHING_STORED = format(NOTHING.salt, NOTHING.digest);
 
 /**
  * The stored form of a password: SHA-256 over the 16 salt bytes, then the password (text as UTF-8).
@@ -32,14 +31,13 @@ export function hashPassword(password: string | Uint8Array, salt: Buffer = rando
  * also when `stored` is malformed; then the answer is false.
  */
 export function verifyPassword(password: string | Uint8Array, stored: string): boolean {
-  const { salt, digest, usable } = parse(stored);
-  const equal = timingSafeEqual(digestOf(salt, password), digest);
-  return equal && usable;
+  const { salt, digest } = parse(stored) ?? NOTHING;
+  return timingSafeEqual(digestOf(salt, password), digest);
 }
 
 /** Spends on `password` what `verifyPassword` spends, for a user who does not exist. */
 export function verifyAgainstNothing(password: string | Uint8Array): false {
-  verifyPassword(password, NOBODY);
+  verifyPassword(password, NOTHING_STORED);
   return false;
 }
 
@@ -53,12 +51,11 @@ export function isPasswordHash(stored: string): boolean {
   return SALTED.test(stored) || BARE.test(stored);
 }
 
-function parse(stored: string): Stored {
+function parse(stored: string): Stored | null {
   const [, salt, digest] = SALTED.exec(stored) ?? [];
-  if (salt && digest)
-    return { salt: Buffer.from(salt, 'hex'), digest: Buffer.from(digest, 'hex'), usable: true };
-  if (BARE.test(stored)) return { salt: NO_SALT, digest: Buffer.from(stored, 'hex'), usable: true };
-  return UNUSABLE;
+  if (salt && digest) return { salt: Buffer.from(salt, 'hex'), digest: Buffer.from(digest, 'hex') };
+  if (BARE.test(stored)) return { salt: NO_SALT, digest: Buffer.from(stored, 'hex') };
+  return null;
 }
 
 function digestOf(salt: Buffer, password: string | Uint8Array): Buffer {

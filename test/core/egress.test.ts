@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createEgressPolicy, EgressEntryError, type EgressOptions } from '../../src/core/egress.js';
+import { createEgressPolicy, type EgressOptions } from '../../src/core/egress.js';
 import { formatIp, type IpBytes, parseIp } from '../../src/core/ip.js';
 
 const bytesOf = (text: string): IpBytes => {
@@ -12,6 +12,7 @@ const bytesOf = (text: string): IpBytes => {
 };
 const policy = (options: Partial<EgressOptions> = {}) =>
   createEgressPolicy({ private: 'deny', allow: [], deny: [], isOwnListener: () => false, ...options });
+const words = (text: string) => text.trim().split(/\s+/);
 const verdict = (
   options: Partial<EgressOptions>,
   address: string,
@@ -48,63 +49,18 @@ function at(base: string, offset: number, ip: IpBytes): IpBytes {
   return bytes;
 }
 
-const NEVER_V4 = [
-  ...[
-    '0.0.0.0',
-    '0.0.0.1',
-    '0.255.255.255',
-    '169.254.0.1',
-    '169.254.169.254',
-    '169.254.170.2',
-    '169.254.255.255',
-    '100.100.100.200',
-  ],
-  ...[
-    '168.63.129.16',
-    '192.0.0.192',
-    '224.0.0.1',
-    '239.255.255.250',
-    '240.0.0.1',
-    '255.255.255.254',
-    '255.255.255.255',
-  ],
-];
-const NEVER_V6 = [
-  ...[
-    '::',
-    'fe80::1',
-    'fe80::a9fe:a9fe',
-    'febf:ffff::1',
-    'fec0::1',
-    'feff::1',
-    'ff02::1',
-    'ff0e::1',
-    'fd00:ec2::254',
-    'fd00:ec2::23',
-  ],
-  ...['fd20:ce::254', 'fd00:c1::a9fe:a9fe', 'fd00:42::42'],
-];
-const PRIVATE_V4 = [
-  ...[
-    '127.0.0.1',
-    '127.1.2.3',
-    '127.255.255.255',
-    '10.0.0.0',
-    '10.255.255.255',
-    '172.16.0.1',
-    '172.31.255.255',
-    '192.168.0.1',
-  ],
-  ...[
-    '192.168.255.255',
-    '100.64.0.1',
-    '100.127.255.255',
-    '192.0.0.1',
-    '192.0.0.170',
-    '198.18.0.1',
-    '198.19.255.255',
-  ],
-];
+const NEVER_V4 = words(`
+  0.0.0.0 0.0.0.1 0.255.255.255 169.254.0.1 169.254.169.254 169.254.170.2 169.254.255.255 100.100.100.200
+  168.63.129.16 192.0.0.192 224.0.0.1 239.255.255.250 240.0.0.1 255.255.255.254 255.255.255.255
+`);
+const NEVER_V6 = words(`
+  :: fe80::1 fe80::a9fe:a9fe febf:ffff::1 fec0::1 feff::1 ff02::1 ff0e::1 fd00:ec2::254 fd00:ec2::23
+  fd20:ce::254 fd00:c1::a9fe:a9fe fd00:42::42
+`);
+const PRIVATE_V4 = words(`
+  127.0.0.1 127.1.2.3 127.255.255.255 10.0.0.0 10.255.255.255 172.16.0.1 172.31.255.255 192.168.0.1
+  192.168.255.255 100.64.0.1 100.127.255.255 192.0.0.1 192.0.0.170 198.18.0.1 198.19.255.255
+`);
 const PRIVATE_V6 = [
   '::1',
   'fc00::1',
@@ -113,47 +69,13 @@ const PRIVATE_V6 = [
   '64:ff9b:1::808:808',
   '64:ff9b:1:100::1',
 ];
-const PUBLIC = [
-  ...[
-    '1.1.1.1',
-    '8.8.8.8',
-    '9.255.255.255',
-    '11.0.0.0',
-    '126.255.255.255',
-    '128.0.0.1',
-    '172.15.255.255',
-    '172.32.0.0',
-  ],
-  ...[
-    '192.167.255.255',
-    '192.169.0.0',
-    '100.63.255.255',
-    '100.128.0.0',
-    '169.253.255.255',
-    '169.255.0.0',
-    '192.0.1.0',
-    '198.17.255.255',
-  ],
-  ...[
-    '198.20.0.0',
-    '223.255.255.255',
-    '192.0.2.1',
-    '198.51.100.1',
-    '203.0.113.7',
-    '168.63.129.17',
-    '1.0.0.0',
-  ],
-  ...[
-    '2606:4700::1111',
-    '2001:4860:4860::8888',
-    '2001:db8::1',
-    '64:ff9b::808:808',
-    '2002:808:808::1',
-    '::8.8.8.8',
-    '::ffff:8.8.8.8',
-  ],
-  ...['2001:0:808:808:0:0:f7f7:f7f7', '64:ff9b:2::a00:1', '2003::a00:1', 'fbff::1'],
-];
+const PUBLIC = words(`
+  1.1.1.1 8.8.8.8 9.255.255.255 11.0.0.0 126.255.255.255 128.0.0.1 172.15.255.255 172.32.0.0
+  192.167.255.255 192.169.0.0 100.63.255.255 100.128.0.0 169.253.255.255 169.255.0.0 192.0.1.0
+  198.17.255.255 198.20.0.0 223.255.255.255 192.0.2.1 198.51.100.1 203.0.113.7 168.63.129.17 1.0.0.0
+  2606:4700::1111 2001:4860:4860::8888 2001:db8::1 64:ff9b::808:808 2002:808:808::1 ::8.8.8.8
+  ::ffff:8.8.8.8 2001:0:808:808:0:0:f7f7:f7f7 64:ff9b:2::a00:1 2003::a00:1 fbff::1
+`);
 
 for (const address of [...NEVER_V4, ...NEVER_V6]) {
   test(`${address} is never reached, whatever the lists say`, () => {
@@ -304,106 +226,6 @@ test('port ranges include both ends', () => {
     assert.equal(verdict({ deny: [':7000-7100'] }, '1.1.1.1', port), expected);
     assert.equal(verdict({ deny: ['[::/0]:7000-7100'] }, '2606:4700::1111', port), expected);
   }
-});
-
-const BAD_ENTRIES = [
-  ...[
-    '',
-    ' ',
-    '*',
-    ':',
-    '*:',
-    ':0',
-    ':65536',
-    ':-1',
-    ':1-',
-    ':-5',
-    ':2-1',
-    ':1-65536',
-    ':a',
-    ':1,2',
-    ':80 ',
-    ' :80',
-    ':1-2-3',
-    ':080808',
-  ],
-  ...[
-    '10.0.0.0/33',
-    '10.0.0/8',
-    '10.1',
-    '2130706433',
-    '0x7f.1',
-    '10.0.0.1:',
-    '10.0.0.1:0',
-    '10.0.0.1:x',
-    '10.0.0.1/8/8',
-    '10.0.0.*',
-  ],
-  ...[
-    '[::1',
-    '::1]',
-    '[]',
-    '[]:80',
-    '[10.0.0.0/8]:5',
-    '[example.com]:5',
-    '[::1]80',
-    '[::1]:',
-    '[::/129]',
-    '2001:db8::/32:443',
-    '[::1]:1:2',
-  ],
-  ...[
-    'http://example.com',
-    'example.com/',
-    'a b',
-    '*example.com',
-    '*.',
-    '*.*',
-    'a.*',
-    '*.*.example',
-    'bücher.example',
-    '.example.com',
-    'a..b',
-    '-a',
-  ],
-  ...[
-    'example.com:',
-    'example.com:http',
-    'user@example.com',
-    '10.0.0.0/8,10.1.0.0/16',
-    'example.com\n',
-    '\0',
-  ],
-];
-for (const entry of BAD_ENTRIES) {
-  test(`entry ${JSON.stringify(entry)} stops the start`, () => {
-    for (const list of ['allow', 'deny'] as const) {
-      assert.throws(
-        () => policy({ [list]: ['10.0.0.0/8', entry] }),
-        (error) =>
-          error instanceof EgressEntryError &&
-          error.code === 'BAD_EGRESS_ENTRY' &&
-          error.list === list &&
-          error.index === 1 &&
-          error.entry === entry &&
-          error.message.includes(`egress.${list}[1]`),
-      );
-    }
-  });
-}
-
-test('any text is an entry or a typed error, nothing else', () => {
-  const texts = fc.oneof(fc.string(), fc.stringMatching(/^[-*0-9a-f.:/[\]]{0,20}$/));
-  fc.assert(
-    fc.property(texts, (text) => {
-      try {
-        policy({ deny: [text] }).judge({ host: 'a.example', ip: bytesOf('10.0.0.1'), port: 1 });
-      } catch (error) {
-        assert.ok(error instanceof EgressEntryError);
-      }
-    }),
-    { numRuns: 3000 },
-  );
 });
 
 test('no way of carrying a denied IPv4 address gets it through', () => {
