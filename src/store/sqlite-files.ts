@@ -1,6 +1,6 @@
 // The SQLite file and its folder on disk: where they are, and that nobody else may read them.
 import { chmod, chown, mkdir, open, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { codeOf } from './sqlite-errors.js';
 
 const GROUP_AND_OTHERS = 0o077;
@@ -12,27 +12,36 @@ export function sqliteFile(dataDir: string): string {
 }
 
 /**
- * Makes the data folder (0700) and an empty database file (0600) where they are missing, and closes them to others
- * where they are open, whatever the umask. SQLite gives its -wal and -shm files the mode of the database file.
+ * Makes the data folder (0700) where it is missing, and closes it to others where it is open, whatever the umask.
  * @throws the file system's error
  */
-export async function prepareFiles(dataDir: string): Promise<void> {
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const folder = await stat(dataDir);
-  // A sticky folder (/tmp) is shared on purpose. A folder of somebody else's (a mounted volume) cannot be
-  // changed, and need not be: the files inside are closed by themselves.
-  if (folder.mode & GROUP_AND_OTHERS && !(folder.mode & STICKY)) {
-    await chmod(dataDir, folder.mode & 0o700).catch((error: unknown) => {
-      if (codeOf(error) !== 'EPERM') throw error;
-    });
-  }
-  const file = sqliteFile(dataDir);
-  if (await createPrivate(file)) {
-    // A command run by root must not lock out the daemon's own user.
-    if (process.geteuid?.() === 0) await chown(file, folder.uid, folder.gid);
-    return;
-  }
+export async function prepareFolder(dataDir: string): Promise<void> {
+  const made = await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  if (made !== undefined) return chmod(dataDir, 0o700);
+  const { mode } = await stat(dataDir);
+  // A sticky folder (/tmp) is shared on purpose.
+  if (!(mode & GROUP_AND_OTHERS) || mode & STICKY) return;
+  await chmod(dataDir, mode & 0o700).catch((error: unknown) => {
+    // Somebody else's folder (a mounted volume) cannot be changed, and need not be: the files in it are closed.
+    if (codeOf(error) !== 'EPERM') throw error;
+  });
+}
+
+/**
+ * Makes an empty database file (0600) where it is missing, and closes it to others where it is open.
+ * SQLite gives its -wal and -shm files the mode and owner of the database file.
+ * @throws the file system's error
+ */
+export async function prepareFile(file: string): Promise<void> {
+  if (await createPrivate(file)) return giveToFolderOwner(file);
   for (const name of [file, `${file}-wal`, `${file}-shm`]) await closeToOthers(name);
+}
+
+/** Gives a file that root made to the folder's owner: a command run by root must not lock out the daemon's user. */
+export async function giveToFolderOwner(file: string): Promise<void> {
+  if (process.geteuid?.() !== 0) return;
+  const folder = await stat(dirname(file));
+  await chown(file, folder.uid, folder.gid);
 }
 
 /** Makes an empty file of mode 0600, whatever the umask; false when there is one already. */

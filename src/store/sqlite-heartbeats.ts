@@ -38,7 +38,7 @@ export function createSqliteHeartbeatStore(db: Knex): HeartbeatStore {
         // One more than asked for tells whether any is left.
         const rows: { id: number; account_id: string }[] = await trx('heartbeats')
           .where('at', '<', before)
-          .orderBy('at')
+          .orderBy(['at', 'id'])
           .limit(limit + 1)
           .select('id', 'account_id');
         const taken = rows.slice(0, limit);

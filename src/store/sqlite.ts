@@ -14,6 +14,9 @@ const CHECKED_UP_TO_BYTES = 64 * 1024 * 1024;
 /** Milliseconds between tries where SQLite refuses at once instead of waiting out `busy_timeout`. */
 const BUSY_RETRY_MS = 50;
 
+/** Whatever knex would print it also throws, and only the thrown error says what to do. */
+const SILENT = { warn: () => {}, error: () => {} };
+
 /** A connection of the sqlite3 package, as far as the pool's hook needs it. */
 interface RawConnection {
   exec(sql: string, done: (error: Error | null) => void): void;
@@ -32,6 +35,7 @@ export function connectSqlite(file: string, busyTimeoutMs: number): Knex {
     client: ImmediateSqliteClient,
     connection: { filename: file },
     useNullAsDefault: true,
+    log: SILENT,
     pool: {
       min: 1,
       max: 1,
@@ -55,14 +59,17 @@ export async function prepareSqlite(db: Knex, file: string, busyTimeoutMs: numbe
 
 /**
  * @param checkedUpToBytes larger files are only opened and their schema read
+ * @returns false when the database is empty
  * @throws StartError `database-corrupt`, `database-foreign`
  */
-export async function verifySqlite(db: Knex, file: string, checkedUpToBytes: number): Promise<void> {
+export async function verifySqlite(db: Knex, file: string, checkedUpToBytes: number): Promise<boolean> {
   const tables: unknown[] = await db('sqlite_master').select('name');
   if (tables.length > 0 && (await pragma(db, 'application_id')) !== APPLICATION_ID) throw foreign(file);
-  if ((await stat(file)).size > checkedUpToBytes) return;
-  const found = await pragma(db, 'quick_check', '(1)');
-  if (found !== 'ok') throw corrupt(file, new Error(String(found)));
+  if ((await stat(file)).size <= checkedUpToBytes) {
+    const found = await pragma(db, 'quick_check', '(1)');
+    if (found !== 'ok') throw corrupt(file, new Error(String(found)));
+  }
+  return tables.length > 0;
 }
 
 /** The first value a pragma answers with. */

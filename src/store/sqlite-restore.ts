@@ -1,0 +1,123 @@
+// Puts a backup in the place of the SQLite database; what it replaces is kept beside it.
+import { randomUUID } from 'node:crypto';
+import { link, rename, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Knex } from 'knex';
+import type { Clock } from '../core/clock.js';
+import { StartError } from '../core/errors.js';
+import { isCurrent } from './migrate.js';
+import { connectSqlite, verifySqlite } from './sqlite.js';
+import { backupSqlite, syncToDisk } from './sqlite-backup.js';
+import { codeOf, toStartError } from './sqlite-errors.js';
+import { giveToFolderOwner, prepareFolder, sqliteFile } from './sqlite-files.js';
+
+/** Long enough to let a short command end, too short to be taken for a hang. */
+const LOCK_WAIT_MS = 1000;
+
+export interface RestoreOptions {
+  readonly dataDir: string;
+  /** A file that `backup` wrote, or any SQLite file of Pulsegate's. It is only read. */
+  readonly from: string;
+  readonly now: Clock;
+}
+
+/**
+ * Checks `from` page by page, then replaces the database by a copy of it in one step: at any moment either the old
+ * or the new one is in place. An older backup is brought up to date at the next start.
+ * @returns where the replaced database is kept; null when there was none
+ * @throws StartError `backup-unusable`, `database-newer`, `database-in-use` (a daemon has it open), or as `openStore`
+ */
+export async function restoreStore({ dataDir, from, now }: RestoreOptions): Promise<string | null> {
+  const file = sqliteFile(dataDir);
+  const copy = `${file}.restore-${randomUUID()}`;
+  try {
+    await prepareFolder(dataDir);
+    await copyChecked(from, copy);
+    await giveToFolderOwner(copy);
+    return await replace(
+      file,
+      copy,
+      `${file}.replaced-${new Date(now()).toISOString().replaceAll(':', '-')}`,
+    );
+  } catch (error) {
+    throw toStartError(error, file);
+  } finally {
+    await rm(copy, { force: true });
+  }
+}
+
+async function copyChecked(from: string, copy: string): Promise<void> {
+  const unusable = (why: string, cause?: unknown) =>
+    new StartError('backup-unusable', `The file ${from} cannot be restored: ${why}. Nothing was changed.`, {
+      cause,
+    });
+  // SQLite would make an empty database of a file that is missing.
+  const found = await stat(from).catch((error: unknown) => {
+    throw unusable(`it cannot be read (${codeOf(error)})`, error);
+  });
+  if (!found.isFile()) throw unusable('it is not a file');
+  const db = connectSqlite(from, LOCK_WAIT_MS);
+  try {
+    if (!(await verifySqlite(db, from, Number.POSITIVE_INFINITY))) throw unusable('it is empty');
+    await isCurrent(db, from);
+    await backupSqlite(db, copy);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'database-foreign') throw unusable('it is a database of another program', error);
+    if (code === 'database-corrupt' || code === 'SQLITE_NOTADB' || code === 'SQLITE_CORRUPT') {
+      throw unusable('it is damaged or not a database', error);
+    }
+    throw error;
+  } finally {
+    await db.destroy();
+  }
+}
+
+async function replace(file: string, copy: string, aside: string): Promise<string | null> {
+  const exists = await stat(file).then(
+    () => true,
+    () => false,
+  );
+  const db = connectSqlite(file, LOCK_WAIT_MS);
+  try {
+    if (exists) {
+      await holdAlone(db, file);
+      // A second name, not a move: a crash between the two steps must not leave the place empty.
+      await link(file, aside);
+      // A log that stayed would be replayed into the new file.
+      for (const suffix of ['-wal', '-shm']) await moveIfThere(`${file}${suffix}`, `${aside}${suffix}`);
+    }
+    await rename(copy, file);
+    await syncToDisk(dirname(file));
+    return exists ? aside : null;
+  } finally {
+    await db.destroy();
+  }
+}
+
+/**
+ * Takes the file for this connection alone, with all of its write-ahead log inside it.
+ * Leaving WAL mode needs every other connection to be closed, so it fails while a daemon runs, even an idle one.
+ */
+async function holdAlone(db: Knex, file: string): Promise<void> {
+  try {
+    await db.raw('pragma journal_mode = delete');
+    await db.raw('begin exclusive');
+  } catch (error) {
+    const code = codeOf(error);
+    // No daemon runs on a file that cannot be read: replacing it is what a backup is for.
+    if (code === 'SQLITE_NOTADB' || code === 'SQLITE_CORRUPT') return;
+    if (code !== 'SQLITE_BUSY') throw error;
+    throw new StartError(
+      'database-in-use',
+      `The database ${file} is in use. Stop the daemon (systemctl stop pulsegate), then restore again.`,
+      { cause: error },
+    );
+  }
+}
+
+async function moveIfThere(from: string, to: string): Promise<void> {
+  await rename(from, to).catch((error: unknown) => {
+    if (codeOf(error) !== 'ENOENT') throw error;
+  });
+}

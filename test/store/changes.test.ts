@@ -1,0 +1,82 @@
+// Two stores on one file: each hears what the other wrote, once and in order, and not its own.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { account, connectBeside, heartbeat, KEEP_ALL, openTestStore } from './helpers.js';
+
+const FIELDS = { isEnabled: true, remarks: null, expiresAt: null };
+
+test('a store hears the changes of another, oldest first, each once', async (t) => {
+  const { store: daemon, dataDir } = await openTestStore(t);
+  const { store: command } = await openTestStore(t, { dataDir });
+  const [one, two] = [account(), account()];
+  await command.accounts.add(one);
+  await command.settings.set('whitelist', '127.0.0.1');
+  await command.accounts.update(one.id, FIELDS);
+  await daemon.accounts.add(two);
+  await command.accounts.remove(one.id);
+  assert.deepEqual(await daemon.changes.next(), [
+    { topic: 'account', id: one.id },
+    { topic: 'setting', key: 'whitelist' },
+    { topic: 'account', id: one.id },
+    { topic: 'account', id: one.id },
+  ]);
+  assert.deepEqual(await daemon.changes.next(), []);
+  assert.deepEqual(await command.changes.next(), [{ topic: 'account', id: two.id }]);
+});
+
+test('what was written before the store was opened is not told', async (t) => {
+  const { store: first, dataDir } = await openTestStore(t);
+  await first.accounts.add(account());
+  const { store: second } = await openTestStore(t, { dataDir });
+  assert.deepEqual(await second.changes.next(), []);
+});
+
+test('calls side by side never return a change twice', async (t) => {
+  const { store: daemon, dataDir } = await openTestStore(t);
+  const { store: command } = await openTestStore(t, { dataDir });
+  for (let n = 0; n < 5; n++) await command.settings.set(`key-${n}`, 'value');
+  const heard = await Promise.all([daemon.changes.next(), daemon.changes.next(), daemon.changes.next()]);
+  assert.equal(heard.flat().length, 5);
+});
+
+test('a write that changes nothing, a login and heartbeat entries are not told', async (t) => {
+  const { store: daemon, dataDir } = await openTestStore(t);
+  const known = account();
+  await daemon.accounts.add(known);
+  const { store: command } = await openTestStore(t, { dataDir });
+  await command.accounts.add(account({ username: known.username }));
+  await command.accounts.update(account().id, FIELDS);
+  await command.accounts.remove(account().id);
+  await command.accounts.saveLogins([{ id: known.id, at: 5 }]);
+  await command.heartbeats.append([heartbeat(known)], KEEP_ALL);
+  assert.deepEqual(await daemon.changes.next(), []);
+});
+
+test('changes older than an hour are forgotten, and later ones still arrive', async (t) => {
+  let now = 1_700_000_000_000;
+  const { store: daemon, dataDir, file } = await openTestStore(t, { now: () => now });
+  const { store: command } = await openTestStore(t, { dataDir, now: () => now });
+  await command.settings.set('first', '1');
+  now += 60 * 60 * 1000 + 1;
+  await command.settings.set('second', '2');
+  const rows = await connectBeside(t, file)('changes').pluck('key');
+  assert.deepEqual(rows, ['second']);
+  assert.deepEqual(await daemon.changes.next(), [{ topic: 'setting', key: 'second' }]);
+});
+
+test('a topic of a newer version is passed over', async (t) => {
+  const { store, file } = await openTestStore(t);
+  await connectBeside(
+    t,
+    file,
+  )('changes').insert({ topic: 'weather', key: 'x', origin: 'other', at: Date.now() });
+  assert.deepEqual(await store.changes.next(), []);
+});
+
+test('a setting is null until set, and then what was set last', async (t) => {
+  const { store } = await openTestStore(t);
+  assert.equal(await store.settings.get('whitelist'), null);
+  await store.settings.set('whitelist', '10.*');
+  await store.settings.set('whitelist', '');
+  assert.equal(await store.settings.get('whitelist'), '');
+});

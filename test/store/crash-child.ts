@@ -1,0 +1,55 @@
+// A program that changes a store without end and says on stdout what it is about to do and what is done,
+// so that crash.test.ts can kill it at any moment and know what must be there.
+import { writeSync } from 'node:fs';
+import { openStore } from '../../src/store/store.js';
+import { account, heartbeat, KEEP_ALL } from './helpers.js';
+
+export type Operation =
+  | { readonly do: 'add'; readonly id: string }
+  | { readonly do: 'update'; readonly id: string; readonly remarks: string }
+  | { readonly do: 'append'; readonly id: string; readonly entries: number }
+  | { readonly do: 'remove'; readonly id: string };
+
+export type Line = { readonly begin: Operation } | { readonly done: true };
+
+const CAP = { ...KEEP_ALL, maxPerAccount: 50 };
+
+function say(line: Line): void {
+  writeSync(1, `${JSON.stringify(line)}\n`);
+}
+
+async function run(dataDir: string): Promise<void> {
+  const store = await openStore({ dataDir, client: 'sqlite3', busyTimeoutMs: 1000 });
+  const ids = (await store.accounts.all()).map((each) => each.id);
+  const pick = () => ids[Math.floor(Math.random() * ids.length)];
+  const around = async (begin: Operation, work: () => Promise<unknown>) => {
+    say({ begin });
+    await work();
+    say({ done: true });
+  };
+
+  for (;;) {
+    const id = pick();
+    const chance = Math.random();
+    if (id === undefined || chance < 0.25) {
+      const added = account();
+      ids.push(added.id);
+      await around({ do: 'add', id: added.id }, () => store.accounts.add(added));
+    } else if (chance < 0.45) {
+      const remarks = String(Math.random());
+      const fields = { isEnabled: true, remarks, expiresAt: null };
+      await around({ do: 'update', id, remarks }, () => store.accounts.update(id, fields));
+    } else if (chance < 0.85) {
+      const entries = 1 + Math.floor(Math.random() * 40);
+      const batch = Array.from({ length: entries }, () => heartbeat({ id, username: 'any' }));
+      await around({ do: 'append', id, entries }, () => store.heartbeats.append(batch, CAP));
+    } else {
+      ids.splice(ids.indexOf(id), 1);
+      await around({ do: 'remove', id }, () => store.accounts.remove(id));
+    }
+  }
+}
+
+const [, , dataDir] = process.argv;
+if (!dataDir) throw new Error('usage: crash-child.js DATA-FOLDER');
+await run(dataDir);

@@ -1,0 +1,69 @@
+// What the store's tests share: a data folder that goes away, and accounts and entries to put in it.
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import type { Account } from '../../src/core/account.js';
+import type { Heartbeat } from '../../src/core/heartbeat.js';
+import type { Store } from '../../src/core/ports.js';
+import { connectSqlite } from '../../src/store/sqlite.js';
+import { openStore, type StoreOptions } from '../../src/store/store.js';
+
+export async function tempDir(t: TestContext): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'pulsegate-store-'));
+  t.after(() => rm(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+/** A store in a folder of its own, closed when the test ends. */
+export async function openTestStore(
+  t: TestContext,
+  options: Partial<StoreOptions> = {},
+): Promise<{ store: Store; dataDir: string; file: string }> {
+  const dataDir = options.dataDir ?? (await tempDir(t));
+  const store = await openStore({ client: 'sqlite3', busyTimeoutMs: 5000, ...options, dataDir });
+  t.after(() => store.close());
+  return { store, dataDir, file: join(dataDir, 'pulsegate.db') };
+}
+
+/** A second connection to the same file, as another program would have it. */
+export function connectBeside(t: TestContext, file: string, busyTimeoutMs = 1000) {
+  const db = connectSqlite(file, busyTimeoutMs);
+  t.after(() => db.destroy());
+  return db;
+}
+
+export function account(fields: Partial<Account> = {}): Account {
+  const id = fields.id ?? randomUUID();
+  return {
+    id,
+    username: `player-${id.slice(0, 8)}`,
+    passwordHash: 'a'.repeat(64),
+    isEnabled: true,
+    remarks: null,
+    createdAt: 1_700_000_000_000,
+    lastLoginAt: null,
+    expiresAt: null,
+    ...fields,
+  };
+}
+
+export function heartbeat(of: Pick<Account, 'id' | 'username'>, fields: Partial<Heartbeat> = {}): Heartbeat {
+  return {
+    at: 1_700_000_000_000,
+    accountId: of.id,
+    username: of.username,
+    sessionId: randomUUID(),
+    client: '2001:db8::1',
+    destination: 'play.example:7000',
+    protocol: 'tcp',
+    bytesUp: 1,
+    bytesDown: 2,
+    kind: 'beat',
+    gameId: null,
+    ...fields,
+  };
+}
+
+export const KEEP_ALL = { maxAgeMs: Number.MAX_SAFE_INTEGER, maxPerAccount: 10_000 };

@@ -1,0 +1,264 @@
+// Opening the store: privacy of its files, and every reason not to start, with the file kept as it was.
+import assert from 'node:assert/strict';
+import { chmod, mkdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { StartError } from '../../src/core/errors.js';
+import { toStartError } from '../../src/store/sqlite-errors.js';
+import { openStore } from '../../src/store/store.js';
+import { account, connectBeside, heartbeat, KEEP_ALL, openTestStore, tempDir } from './helpers.js';
+
+const mode = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
+
+/** Runs `work` with the process's umask changed. */
+async function withUmask<T>(umask: number, work: () => Promise<T>): Promise<T> {
+  const before = process.umask(umask);
+  try {
+    return await work();
+  } finally {
+    process.umask(before);
+  }
+}
+
+async function refusal(dataDir: string, busyTimeoutMs = 200): Promise<StartError> {
+  const error: unknown = await openStore({ dataDir, client: 'sqlite3', busyTimeoutMs }).then(
+    () => assert.fail('the store opened'),
+    (reason) => reason,
+  );
+  assert.ok(error instanceof StartError, String(error));
+  return error;
+}
+
+for (const umask of [0o000, 0o022, 0o777]) {
+  test(`folder 0700 and files 0600 under umask ${umask.toString(8)}`, async (t) => {
+    const dataDir = join(await tempDir(t), 'data');
+    await withUmask(umask, async () => {
+      const { store, file } = await openTestStore(t, { dataDir });
+      await store.settings.set('key', 'value');
+      assert.equal(await mode(dataDir), '700');
+      for (const name of [file, `${file}-wal`, `${file}-shm`]) assert.equal(await mode(name), '600', name);
+      await store.backup(join(dataDir, 'backup'));
+      assert.equal(await mode(join(dataDir, 'backup')), '600');
+    });
+  });
+}
+
+test('a folder and files that others may read are closed to them', async (t) => {
+  const { store: holder, dataDir, file } = await openTestStore(t);
+  await holder.settings.set('key', 'value');
+  const all = [file, `${file}-wal`, `${file}-shm`];
+  await chmod(dataDir, 0o755);
+  for (const name of all) await chmod(name, 0o644);
+  const { store } = await openTestStore(t, { dataDir });
+  assert.equal(await mode(dataDir), '700');
+  for (const name of all) assert.equal(await mode(name), '600', name);
+  assert.equal(await store.settings.get('key'), 'value');
+});
+
+test('the file is in WAL mode, synced at every commit, with foreign keys held', async (t) => {
+  const { store, file } = await openTestStore(t);
+  await store.ping();
+  const beside = connectBeside(t, file);
+  assert.deepEqual(await beside.raw('pragma journal_mode'), [{ journal_mode: 'wal' }]);
+  assert.deepEqual(await beside.raw('pragma synchronous'), [{ synchronous: 2 }]);
+  const orphan = {
+    at: 1,
+    account_id: 'nobody',
+    username: 'x',
+    session_id: 'x',
+    client: 'x',
+    destination: 'x',
+  };
+  await assert.rejects(
+    beside('heartbeats')
+      .insert({ ...orphan, protocol: 'tcp', bytes_up: 0, bytes_down: 0, kind: 'beat' })
+      .then(),
+    { code: 'SQLITE_CONSTRAINT' },
+  );
+});
+
+test('a closed store rejects instead of answering', async (t) => {
+  const { store } = await openTestStore(t);
+  await store.close();
+  await assert.rejects(store.ping());
+});
+
+test('a data folder that cannot be made is said so, with its path', async (t) => {
+  const inTheWay = join(await tempDir(t), 'file');
+  await writeFile(inTheWay, '');
+  for (const dataDir of [inTheWay, join(inTheWay, 'data')]) {
+    const error = await refusal(dataDir);
+    assert.equal(error.code, 'data-dir-unusable');
+    assert.ok(error.message.includes(join(dataDir, 'pulsegate.db')), error.message);
+    assert.ok(error.cause);
+  }
+});
+
+test('a data folder that cannot be written is said so', {
+  skip: process.getuid?.() === 0 && 'root writes anywhere',
+}, async (t) => {
+  const dataDir = await tempDir(t);
+  await chmod(dataDir, 0o500);
+  assert.equal((await refusal(dataDir)).code, 'data-dir-unusable');
+});
+
+test('a folder in the place of the file is said so', async (t) => {
+  const dataDir = await tempDir(t);
+  await mkdir(join(dataDir, 'pulsegate.db'));
+  assert.equal((await refusal(dataDir)).code, 'data-dir-unusable');
+});
+
+/** A database with enough in it to damage, closed. */
+async function writtenFile(t: TestContext): Promise<{ dataDir: string; file: string }> {
+  const { store, dataDir, file } = await openTestStore(t);
+  const player = account();
+  await store.accounts.add(player);
+  await store.heartbeats.append(
+    Array.from({ length: 500 }, () => heartbeat(player)),
+    KEEP_ALL,
+  );
+  await store.close();
+  return { dataDir, file };
+}
+
+const damages: [string, (file: string) => Promise<void>][] = [
+  ['text', (file) => writeFile(file, 'not a database, but longer than the header of one '.repeat(50))],
+  ['a cut file', async (file) => truncate(file, Math.floor((await stat(file)).size / 2 / 4096) * 4096)],
+  ['a damaged schema', (file) => overwrite(file, 100, 2000)],
+  ['damaged pages', async (file) => overwrite(file, 4096 * 4, (await stat(file)).size - 4096 * 4)],
+];
+
+for (const [what, damage] of damages) {
+  test(`${what} in the place of the database is kept, and the start refused`, async (t) => {
+    const { dataDir, file } = await writtenFile(t);
+    await damage(file);
+    const before = await readFile(file);
+    const error = await refusal(dataDir);
+    assert.equal(error.code, 'database-corrupt');
+    assert.match(error.message, /pulsegate restore/);
+    assert.ok(error.message.includes(file));
+    assert.deepEqual(await readFile(file), before);
+  });
+}
+
+async function overwrite(file: string, from: number, length: number): Promise<void> {
+  const content = await readFile(file);
+  await writeFile(file, content.fill(0xa5, from, from + length));
+}
+
+test("another program's database is kept, and the start refused", async (t) => {
+  const dataDir = await tempDir(t);
+  const file = join(dataDir, 'pulsegate.db');
+  const other = connectBeside(t, file);
+  await other.raw('create table songs (title text)');
+  await other.destroy();
+  const before = await readFile(file);
+  assert.equal((await refusal(dataDir)).code, 'database-foreign');
+  assert.deepEqual(await readFile(file), before);
+});
+
+test('a database of a newer version is refused with the name of what is unknown', async (t) => {
+  const { store, dataDir, file } = await openTestStore(t);
+  await store.close();
+  const beside = connectBeside(t, file);
+  await beside('schema_migrations').insert({ name: '9999_future', batch: 9, migration_time: new Date() });
+  const error = await refusal(dataDir);
+  assert.equal(error.code, 'database-newer');
+  assert.match(error.message, /9999_future/);
+});
+
+test('a database that needs migrating while another program holds it is said to be locked', async (t) => {
+  const dataDir = await tempDir(t);
+  const file = join(dataDir, 'pulsegate.db');
+  const holder = connectBeside(t, file);
+  await holder.raw('pragma journal_mode = wal');
+  await holder.raw('begin immediate');
+  const error = await refusal(dataDir);
+  assert.equal(error.code, 'database-locked');
+  await holder.raw('rollback');
+  await (await openStore({ dataDir, client: 'sqlite3', busyTimeoutMs: 200 })).close();
+});
+
+test('a database that is current opens and reads while another program holds the write lock', async (t) => {
+  const { dataDir, file } = await writtenFile(t);
+  const holder = connectBeside(t, file);
+  await holder.raw('begin immediate');
+  const { store } = await openTestStore(t, { dataDir, busyTimeoutMs: 100 });
+  assert.equal((await store.accounts.all()).length, 1);
+});
+
+test('a write waits for the lock of another program', async (t) => {
+  const { store, file } = await openTestStore(t);
+  const holder = connectBeside(t, file);
+  await holder.raw('begin immediate');
+  let done = false;
+  const adding = store.accounts.add(account()).then((outcome) => {
+    done = true;
+    return outcome;
+  });
+  // A whole query on the other connection leaves the write time to be done, were it not waiting.
+  await holder('accounts').select();
+  assert.equal(done, false);
+  await holder.raw('commit');
+  assert.equal(await adding, 'added');
+});
+
+test('a write that waited longer than the busy timeout fails, and the store goes on', async (t) => {
+  const { store, file } = await openTestStore(t, { busyTimeoutMs: 50 });
+  const holder = connectBeside(t, file);
+  await holder.raw('begin immediate');
+  await assert.rejects(store.accounts.add(account()), { code: 'SQLITE_BUSY' });
+  await assert.rejects(store.settings.set('key', 'value'), { code: 'SQLITE_BUSY' });
+  await store.ping();
+  await holder.raw('rollback');
+  assert.equal(await store.accounts.add(account()), 'added');
+});
+
+test('a commit that fails is rolled back, and does not block the writes after it', async (t) => {
+  const { store, file } = await openTestStore(t);
+  const db = connectBeside(t, file);
+  const commitFails = db.transaction(async (trx) => {
+    await trx.raw('pragma defer_foreign_keys = on');
+    await trx('heartbeat_totals').insert({ account_id: 'nobody', count: 1 });
+  });
+  await assert.rejects(commitFails, { code: 'SQLITE_CONSTRAINT' });
+  await db.transaction(async (trx) => {
+    await trx('settings').insert({ key: 'after', value: 'yes' });
+  });
+  assert.deepEqual(await store.heartbeats.totals(), []);
+  assert.equal(await store.settings.get('after'), 'yes');
+});
+
+test('a new folder may be opened by several at the same moment', async (t) => {
+  const dataDir = await tempDir(t);
+  // Three: a connection that waits for the lock takes one of the four threads that node runs SQLite on.
+  const opened = await Promise.all([1, 2, 3].map(() => openTestStore(t, { dataDir })));
+  for (const { store } of opened) await store.accounts.add(account());
+  assert.equal((await opened[0]?.store.accounts.all())?.length, 3);
+});
+
+test('what cannot be made to happen everywhere is still said in words', () => {
+  const withCode = (code: string) => Object.assign(new Error(code), { code });
+  for (const [code, expected] of [
+    ['SQLITE_FULL', 'disk-full'],
+    ['ENOSPC', 'disk-full'],
+    ['EDQUOT', 'disk-full'],
+    ['SQLITE_CANTOPEN', 'data-dir-unusable'],
+    ['SQLITE_READONLY', 'data-dir-unusable'],
+    ['EACCES', 'data-dir-unusable'],
+    ['EROFS', 'data-dir-unusable'],
+  ] as const) {
+    const cause = withCode(code);
+    const error = toStartError(cause, '/data/pulsegate.db');
+    assert.equal(error.code, expected);
+    assert.equal(error.cause, cause);
+    assert.match(error.message, /\/data\/pulsegate\.db/);
+  }
+});
+
+test('a client that is not supported yet is refused', async (t) => {
+  const dataDir = await tempDir(t);
+  await assert.rejects(openStore({ dataDir, client: 'pg', busyTimeoutMs: 100 }), {
+    code: 'database-unsupported',
+  });
+});
