@@ -4,7 +4,11 @@ import { createServer } from 'node:net';
 import { createAdminServer } from './admin/server.js';
 import type { Config } from './config.js';
 import { type Accounts, createAccounts } from './core/accounts.js';
-import { ADMIN_CREDENTIALS_KEY, type AdminCredentials, createAdminCredentials } from './core/admin-credentials.js';
+import {
+  ADMIN_CREDENTIALS_KEY,
+  type AdminCredentials,
+  createAdminCredentials,
+} from './core/admin-credentials.js';
 import { AccountDirectory } from './core/directory.js';
 import { createEgressPolicy } from './core/egress.js';
 import { createGameRules } from './core/game-rules.js';
@@ -78,7 +82,13 @@ export async function openCore(config: Config): Promise<Core> {
   directory.load(await store.accounts.all());
   const pool = new HeartbeatPool({ maxPending, maxPerAccount: retention.perAccount });
   pool.load(await store.heartbeats.totals());
-  const accounts = createAccounts({ store: store.accounts, directory, pool, now: Date.now, newId: randomUUID });
+  const accounts = createAccounts({
+    store: store.accounts,
+    directory,
+    pool,
+    now: Date.now,
+    newId: randomUUID,
+  });
   const whitelist = createWhitelistSetting(store.settings);
   await whitelist.reload();
   const credentials = createAdminCredentials({ settings: store.settings });
@@ -141,8 +151,7 @@ async function start(
   // The SOCKS side.
   const ownPorts = new Set<number>();
   const isLocalAddress = createIsLocalAddress(Date.now);
-  const isOwnListener = (ip: IpBytes, port: number): boolean =>
-    ownPorts.has(port) && isLocalAddress(ip);
+  const isOwnListener = (ip: IpBytes, port: number): boolean => ownPorts.has(port) && isLocalAddress(ip);
   const hosts = openHostsFile();
   const resolver = createResolver({ ...config.dns, hosts });
   started.push(() => {
@@ -176,7 +185,9 @@ async function start(
       directory.rehashed(account.id, salted);
       store.accounts
         .rehash(account.id, account.passwordHash, salted)
-        .catch((error: unknown) => log.error({ err: error, account: account.username }, 'password not salted'));
+        .catch((error: unknown) =>
+          log.error({ err: error, account: account.username }, 'password not salted'),
+        );
     },
   });
   socks.start();
@@ -186,9 +197,10 @@ async function start(
   const admin = createAdminServer({
     accounts,
     whitelist,
-    verifyAdmin: credentials.verify,
+    credentials,
     isOwnOutbound: (address, port) => outbound.has(address, port),
     trustedProxies: config.admin.trustedProxies,
+    maxBodyBytes: config.admin.maxBodyBytes,
     maxDelayedPerSource: config.admin.maxDelayedPerSource,
     now: Date.now,
     random: Math.random,
@@ -197,7 +209,12 @@ async function start(
   started.push(() => admin.close());
 
   // Listen last: whoever connects finds everything in place.
-  const socketOptions = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 };
+  const socketOptions = {
+    allowHalfOpen: true,
+    noDelay: true,
+    keepAlive: true,
+    keepAliveInitialDelay: 60_000,
+  };
   const socksListening = await listenOn({
     name: 'socks',
     hosts: config.socks.host,
@@ -206,8 +223,14 @@ async function start(
   });
   started.push(socksListening.close);
   for (const { port } of socksListening.endpoints) ownPorts.add(port);
-  const adminAddresses = await admin.listen(config.admin.host, config.admin.port);
-  ownPorts.add(Number(adminAddresses[0]?.split(':').at(-1)));
+  const adminListening = await listenOn({
+    name: 'admin',
+    hosts: config.admin.host,
+    port: config.admin.port,
+    createServer: admin.createHttpServer,
+  });
+  started.push(adminListening.close);
+  for (const { port } of adminListening.endpoints) ownPorts.add(port);
 
   let isStopping = false;
   async function stop(): Promise<void> {
@@ -221,7 +244,7 @@ async function start(
     await sessionsOver(sessions, config.shutdownGraceMs);
     for (const undo of started.reverse()) await undo();
   }
-  return { ready: { socks: socksListening.addresses, admin: adminAddresses }, firstRun, stop };
+  return { ready: { socks: socksListening.addresses, admin: adminListening.addresses }, firstRun, stop };
 }
 
 /** Waits until no session is left; after `graceMs` ends those that are. */
@@ -250,14 +273,23 @@ function maxConnections({ socks }: Config): number {
 function reportWriter(log: Log, event: WriterEvent): void {
   switch (event.kind) {
     case 'write-failed':
-      return log.error({ err: event.error, pending: event.pending }, 'heartbeats not written; kept and tried again');
+      return log.error(
+        { err: event.error, pending: event.pending },
+        'heartbeats not written; kept and tried again',
+      );
     case 'write-recovered':
       return log.info({ outageMs: event.outageMs }, 'heartbeats are written again');
     case 'entries-dropped':
-      return log.warn({ entries: event.entries }, 'heartbeat entries given up: heartbeats.maxPending reached');
+      return log.warn(
+        { entries: event.entries },
+        'heartbeat entries given up: heartbeats.maxPending reached',
+      );
     case 'trim-failed':
       return log.error({ err: event.error }, 'old heartbeats not removed; tried again');
     case 'entries-lost':
-      return log.error({ err: event.error, entries: event.entries }, 'heartbeats lost: the database did not answer');
+      return log.error(
+        { err: event.error, entries: event.entries },
+        'heartbeats lost: the database did not answer',
+      );
   }
 }

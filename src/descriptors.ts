@@ -10,7 +10,8 @@ const WITHOUT_PROC = 1024;
 /** The soft limit of open descriptors of this process, which Node raises to the hard one at start. */
 export function descriptorLimit(): number {
   try {
-    const [, soft] = /^Max open files\s+(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+    const [, soft] =
+      /^Max open files\s+(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
     if (soft === 'unlimited') return Number.MAX_SAFE_INTEGER;
     return Number(soft ?? WITHOUT_PROC);
   } catch {

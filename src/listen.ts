@@ -37,7 +37,12 @@ export async function listenOn(options: ListenOptions): Promise<Listening> {
 
 type Attempt =
   | { readonly ok: true; readonly listening: Listening }
-  | { readonly ok: false; readonly host: string; readonly port: number; readonly error: NodeJS.ErrnoException };
+  | {
+      readonly ok: false;
+      readonly host: string;
+      readonly port: number;
+      readonly error: NodeJS.ErrnoException;
+    };
 
 async function listenOnce({ hosts, port: wanted, createServer }: ListenOptions): Promise<Attempt> {
   const servers: Server[] = [];
@@ -65,10 +70,18 @@ async function listenOnce({ hosts, port: wanted, createServer }: ListenOptions):
 /** `localhost` as both loopback addresses, of which the second may be missing. */
 function expand(hosts: readonly string[]): { host: string; isOptional: boolean }[] {
   const named = hosts.flatMap((host) => (host === 'localhost' ? LOOPBACK : [host]));
-  return [...new Set(named)].map((host) => ({ host, isOptional: host === '::1' && hosts.includes('localhost') }));
+  return [...new Set(named)].map((host) => ({
+    host,
+    isOptional: host === '::1' && hosts.includes('localhost'),
+  }));
 }
 
-function open(server: Server, host: string, port: number, besideIpv4: boolean): Promise<NodeJS.ErrnoException | null> {
+function open(
+  server: Server,
+  host: string,
+  port: number,
+  besideIpv4: boolean,
+): Promise<NodeJS.ErrnoException | null> {
   return new Promise((resolve) => {
     const failed = (error: NodeJS.ErrnoException): void => resolve(error);
     server.once('error', failed);
@@ -84,16 +97,27 @@ function format({ address, port }: AddressInfo): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
-function explain({ name }: ListenOptions, host: string, port: number, cause: NodeJS.ErrnoException): StartError {
+function explain(
+  { name }: ListenOptions,
+  host: string,
+  port: number,
+  cause: NodeJS.ErrnoException,
+): StartError {
   const where = format({ address: host, port, family: '' });
   if (cause.code === 'EADDRINUSE') {
     const todo = `Stop that program, or set ${name}.port to another port (0 picks a free one).`;
-    return new StartError('port-in-use', `${name}: ${where} is in use by another program. ${todo}`, { cause });
+    return new StartError('port-in-use', `${name}: ${where} is in use by another program. ${todo}`, {
+      cause,
+    });
   }
   if (cause.code === 'EACCES') {
     const todo = `Ports below 1024 need CAP_NET_BIND_SERVICE; or set ${name}.port to a higher one.`;
-    return new StartError('cannot-listen', `${name}: not permitted to listen on ${where}. ${todo}`, { cause });
+    return new StartError('cannot-listen', `${name}: not permitted to listen on ${where}. ${todo}`, {
+      cause,
+    });
   }
   const todo = `Set ${name}.host to an address of this machine.`;
-  return new StartError('cannot-listen', `${name}: cannot listen on ${where} (${cause.code}). ${todo}`, { cause });
+  return new StartError('cannot-listen', `${name}: cannot listen on ${where} (${cause.code}). ${todo}`, {
+    cause,
+  });
 }

@@ -12,7 +12,9 @@ export function createIsLocalAddress(now: () => number): (ip: IpBytes) => boolea
   return (ip) => {
     if (isLoopback(ip)) return true;
     if (now() - readAt > BELIEVED_MS) {
-      addresses = new Set(Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map((each) => each.address)));
+      addresses = new Set(
+        Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map((each) => each.address)),
+      );
       readAt = now();
     }
     return addresses.has(formatIp(ip));

@@ -161,7 +161,8 @@ export class HeartbeatPool {
   #giveUpOne(): void {
     const entry = this.#queue.shiftLeastWorth();
     if (entry === undefined) return;
-    this.#unqueued(entry);
+    // Its GameID stays the latest one collected until the database says otherwise.
+    this.#forgetIfEmpty(entry.accountId, this.#unqueued(entry));
     this.#dropped += 1;
   }
 

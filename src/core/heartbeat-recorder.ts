@@ -12,6 +12,21 @@ const GAME_INTERVAL_MS = 1000;
 /** Sees a flow's first client bytes, chunk by chunk, until it returns false. Never alters or keeps them. */
 export type PayloadInspector = (chunk: Uint8Array) => boolean;
 
+/** What the recorder looks at in a session. */
+export type ObservedSession = Pick<
+  Session,
+  | 'id'
+  | 'accountId'
+  | 'username'
+  | 'command'
+  | 'protocol'
+  | 'client'
+  | 'destination'
+  | 'gameId'
+  | 'bytesUp'
+  | 'bytesDown'
+>;
+
 export interface RecorderOptions {
   readonly pool: Pick<HeartbeatPool, 'record'>;
   readonly rules: GameRules;
@@ -25,18 +40,18 @@ export interface Recorder {
    * Asks the game rules about the session's destination (a UDP association has none yet), sets `session.gameId`, and
    * makes the `open` entry. Returns what must see the first client bytes, or null when no rule needs them.
    */
-  opened(session: Session): PayloadInspector | null;
+  opened(session: ObservedSession): PayloadInspector | null;
   /** Makes the `beat` entries that are due and settles GameIDs that waited for more bytes. Call it about once a second. */
   tick(now: number): void;
   /** The session plays `gameId`. Makes a `game` entry, but repeats an unchanged GameID at most once a second. */
-  game(session: Session, gameId: string): void;
+  game(session: ObservedSession, gameId: string): void;
   /** Makes the `close` entry; a session that is not open (any more) is passed over. */
-  closed(session: Session): void;
+  closed(session: ObservedSession): void;
 }
 
 /** What the recorder remembers of an open session. */
 interface Watched {
-  readonly session: Session;
+  readonly session: ObservedSession;
   readonly destination: string;
   lastEntryAt: number;
   lastGameAt: number;
@@ -48,7 +63,7 @@ interface Watched {
 }
 
 export function createRecorder({ pool, rules, intervalMs, now }: RecorderOptions): Recorder {
-  const open = new Map<Session, Watched>();
+  const open = new Map<ObservedSession, Watched>();
 
   function record(watched: Watched, kind: HeartbeatKind, at: number): void {
     const { session } = watched;
@@ -72,7 +87,7 @@ export function createRecorder({ pool, rules, intervalMs, now }: RecorderOptions
     watched.lastEntryAt = at;
   }
 
-  function start(session: Session): PayloadMatcher | null {
+  function start(session: ObservedSession): PayloadMatcher | null {
     if (session.command === 'udp-associate') return null;
     const { host, address, port } = session.destination;
     const verdict = rules.start({ host, ip: parseIp(address), port, protocol: session.protocol });

@@ -29,7 +29,7 @@ const MAX_GAME_ID_LENGTH = 128;
 /**
  * A flow may send its bytes one at a time, and every look starts from the first byte. So looks are free only up to this
  * many bytes looked at in all; after that the text must have grown by an eighth since the last look. With 4 KiB and one
- * rule that is at most 16 KiB + 9 × 4 KiB looked at, however the flow is cut.
+ * rule that is at most 16 KiB + 10 × 4 KiB looked at, however the flow is cut.
  */
 const FREE_LOOK_BYTES = 16 * 1024;
 const GROWTH = 1 / 8;

@@ -67,13 +67,15 @@ export interface Runner {
   readonly seenAt: number;
 }
 
-/** A run as lists show it: the texts may be long and are read one by one. */
-export type RunSummary = Omit<Run, 'message' | 'reply'>;
+/** How much of a message and a reply a list shows, in characters. */
+export const SHOWN_CHARACTERS = 200;
 
 export interface RunFilter {
   readonly agent?: string;
   readonly session?: string;
   readonly status?: RunStatus;
+  /** Only runs with this text in the message or the reply, whatever its case. */
+  readonly search?: string;
   /** Only runs with a smaller id. */
   readonly before?: string;
   readonly limit: number;
@@ -85,8 +87,8 @@ export interface RunStore {
   /** Looks a key up without storing anything; null when it is unknown or expired. */
   findAnswer(key: string, digest: string, now: number): Promise<StoredRun | null>;
   get(id: string): Promise<Run | null>;
-  /** Newest first. */
-  list(filter: RunFilter): Promise<RunSummary[]>;
+  /** Newest first; message and reply cut to `SHOWN_CHARACTERS`. */
+  list(filter: RunFilter): Promise<Run[]>;
   /** How many runs wait, by agent. */
   countQueued(): Promise<Map<string, number>>;
   /** When the agent's newest run was accepted or finished; null without one. */
@@ -128,13 +130,18 @@ export interface DeliveryStore {
   ofRun(runId: string): Promise<Delivery[]>;
 }
 
+export interface SessionFilter {
+  readonly agent?: string;
+  /** Only keys with this text in them, whatever its case. */
+  readonly search?: string;
+  /** Only what comes after this place of the list. */
+  readonly after?: { readonly lastUsedAt: number; readonly key: string };
+  readonly limit: number;
+}
+
 export interface AgentSessionStore {
   /** Most recently used first. */
-  list(filter: {
-    readonly agent?: string;
-    readonly limit: number;
-    readonly offset: number;
-  }): Promise<AgentSession[]>;
+  list(filter: SessionFilter): Promise<AgentSession[]>;
   get(key: string): Promise<AgentSession | null>;
   /** Oldest first. */
   messages(key: string): Promise<SessionMessage[]>;

@@ -21,7 +21,12 @@ const REPLY_BY_RESOLVE_FAILURE = {
 } as const;
 
 /** Serves one CONNECT of a logged-in client: ends in a relayed session, or in a refusal with the reply that says why. */
-export function connect(client: Socket, account: Account, request: SocksRequest, context: SocksContext): void {
+export function connect(
+  client: Socket,
+  account: Account,
+  request: SocksRequest,
+  context: SocksContext,
+): void {
   const target = readTarget(request.addressType, request.address, context.allowUnderscore);
   if (!target.ok) {
     logRefusal(target.host, target.reason);
@@ -47,7 +52,11 @@ export function connect(client: Socket, account: Account, request: SocksRequest,
     for (const address of addresses) {
       const ip = parseIp(address);
       if (ip === null) continue;
-      const verdict = context.egress.judge({ host: target.ok && target.kind === 'name' ? host : null, ip, port });
+      const verdict = context.egress.judge({
+        host: target.ok && target.kind === 'name' ? host : null,
+        ip,
+        port,
+      });
       if (verdict.ok) permitted.push(address);
       else denied = verdict.reason;
     }

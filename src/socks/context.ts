@@ -5,8 +5,8 @@ import type { EgressPolicy } from '../core/egress.js';
 import type { Recorder } from '../core/heartbeat-recorder.js';
 import type { Log } from '../core/log.js';
 import type { OwnOutbound } from '../core/outbound.js';
-import type { SessionRegistry } from '../core/session.js';
 import type { RelayEngine } from '../core/relay.js';
+import type { SessionRegistry } from '../core/session.js';
 import type { Resolve } from './resolve.js';
 
 export interface SocksContext {

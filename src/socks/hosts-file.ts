@@ -1,7 +1,7 @@
 // /etc/hosts (hosts(5)) in memory: read at start, and again when it has changed.
 import { type FSWatcher, readFileSync, statSync, watch } from 'node:fs';
-import { basename, dirname } from 'node:path';
 import { isIP } from 'node:net';
+import { basename, dirname } from 'node:path';
 
 export interface HostsFile {
   /** Addresses of a lower-case name, in file order; empty when the file does not have it. */

@@ -37,6 +37,10 @@ export class LoginParser {
     if (bytes.length < end) return null;
     this.#held = null;
     this.rest = bytes.length > end ? bytes.subarray(end) : null;
-    return { kind: 'login', username: bytes.subarray(UNAME_AT, plenAt), password: bytes.subarray(plenAt + 1, end) };
+    return {
+      kind: 'login',
+      username: bytes.subarray(UNAME_AT, plenAt),
+      password: bytes.subarray(plenAt + 1, end),
+    };
   }
 }

@@ -108,23 +108,26 @@ function query(
     const addresses = [...found.v6, ...found.v4];
     if (addresses.length > 0) {
       // With one family still unanswered the answer is used but soon asked again.
-      const ttlMs = unanswered > 0 ? MIN_TTL_MS : Math.min(MAX_TTL_MS, Math.max(MIN_TTL_MS, ttlSeconds * 1_000));
+      const ttlMs =
+        unanswered > 0 ? MIN_TTL_MS : Math.min(MAX_TTL_MS, Math.max(MIN_TTL_MS, ttlSeconds * 1_000));
       return done({ ok: true, addresses }, ttlMs);
     }
     if (timedOut) return done({ ok: false, reason: 'timeout' }, 0);
     done({ ok: false, reason: 'not-found' }, NEGATIVE_TTL_MS);
   };
 
-  const answered = (family: 'v4' | 'v6') => (error: NodeJS.ErrnoException | null, records: { address: string; ttl: number }[]) => {
-    unanswered -= 1;
-    if (error?.code === 'ETIMEOUT' || error?.code === 'ECANCELLED') timedOut = true;
-    for (const record of error ? [] : records) {
-      found[family].push(record.address);
-      ttlSeconds = Math.min(ttlSeconds, record.ttl);
-    }
-    if (unanswered === 0) return finish();
-    if (found[family].length > 0) otherFamily = setTimeout(finish, OTHER_FAMILY_MS);
-  };
+  const answered =
+    (family: 'v4' | 'v6') =>
+    (error: NodeJS.ErrnoException | null, records: { address: string; ttl: number }[]) => {
+      unanswered -= 1;
+      if (error?.code === 'ETIMEOUT' || error?.code === 'ECANCELLED') timedOut = true;
+      for (const record of error ? [] : records) {
+        found[family].push(record.address);
+        ttlSeconds = Math.min(ttlSeconds, record.ttl);
+      }
+      if (unanswered === 0) return finish();
+      if (found[family].length > 0) otherFamily = setTimeout(finish, OTHER_FAMILY_MS);
+    };
 
   dns.resolve4(name, { ttl: true }, answered('v4'));
   dns.resolve6(name, { ttl: true }, answered('v6'));

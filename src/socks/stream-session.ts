@@ -89,7 +89,8 @@ export class StreamSession implements Session {
     }
     const quietMs = now - this.#movedAt;
     if (quietMs >= this.#context.idleTimeoutMs) this.end('idle-timeout');
-    else if (quietMs >= this.#context.halfCloseTimeoutMs && this.#relay.isHalfClosed()) this.end('half-close-timeout');
+    else if (quietMs >= this.#context.halfCloseTimeoutMs && this.#relay.isHalfClosed())
+      this.end('half-close-timeout');
   }
 
   end(reason: SessionEnd): void {

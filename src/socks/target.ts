@@ -19,7 +19,8 @@ export function readTarget(addressType: number, address: Uint8Array, allowUnders
     return { ok: true, kind: 'address', host: formatIp(ip), ip };
   }
   const name = checkDestinationName(address, { allowUnderscore });
-  if (!name.ok) return { ok: false, host: Buffer.from(address).toString('latin1'), reason: `name-${name.reason}` };
+  if (!name.ok)
+    return { ok: false, host: Buffer.from(address).toString('latin1'), reason: `name-${name.reason}` };
   if ('ip' in name) {
     const ip = unmap(name.ip);
     return { ok: true, kind: 'address', host: formatIp(ip), ip };

@@ -1,0 +1,231 @@
+// Starts the built daemon as users do: a process of its own, a fresh data folder, free ports, stopped when the test ends.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { TestContext } from 'node:test';
+import { stringify } from 'yaml';
+
+/** The repository, seen from dist/test/helpers. */
+export const PROJECT = resolve(import.meta.dirname, '../../..');
+export const BIN = join(PROJECT, 'bin/pulsegate.js');
+export const ADMIN = { username: 'admin', password: 'test-admin-password' };
+
+export type LogLine = Readonly<Record<string, unknown>> & { readonly msg: string };
+
+export interface DaemonOptions {
+  /** Merged over the test defaults: free ports, a temporary data folder, private destinations allowed. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  readonly env?: Readonly<Record<string, string>>;
+  /** A folder that outlives this daemon, for tests that start it again. */
+  readonly dataDir?: string;
+  /** Put before the node command: `['prlimit', '--nofile=256']`. */
+  readonly wrap?: readonly string[];
+}
+
+export interface TestDaemon {
+  readonly process: ChildProcess;
+  readonly pid: number;
+  readonly dataDir: string;
+  readonly configFile: string;
+  readonly socks: { readonly host: string; readonly port: number };
+  /** `http://127.0.0.1:port` */
+  readonly adminUrl: string;
+  /** Every line logged so far. */
+  readonly lines: LogLine[];
+  readonly stderr: () => string;
+  /** Resolves with the first line, logged before or after the call, that `matches`; rejects after `timeoutMs`. */
+  waitForLine(matches: (line: LogLine) => boolean, timeoutMs?: number): Promise<LogLine>;
+  /** A request to the management plane with the admin's credentials. */
+  api(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<ApiAnswer>;
+  /** Creates an account; returns its AID. */
+  addAccount(username: string, password: string, fields?: Readonly<Record<string, unknown>>): Promise<string>;
+  account(username: string): Promise<Readonly<Record<string, unknown>>>;
+  signal(signal: NodeJS.Signals): void;
+  /** Resolves with the exit code (null after a signal). */
+  exited(): Promise<number | null>;
+}
+
+export interface ApiAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly json: unknown;
+}
+
+const START_TIMEOUT_MS = 20_000;
+const LINE_TIMEOUT_MS = 15_000;
+
+/** Starts `pulsegate serve`; rejects with what it printed if it does not get ready. */
+export async function startTestDaemon(
+  t: Pick<TestContext, 'after'>,
+  options: DaemonOptions = {},
+): Promise<TestDaemon> {
+  const folder = await mkdtemp(join(tmpdir(), 'pulsegate-test-'));
+  const dataDir = options.dataDir ?? join(folder, 'data');
+  const configFile = join(folder, 'pulsegate.yaml');
+  await writeFile(configFile, stringify(merge(defaults(dataDir), options.config ?? {})));
+
+  const command = [...(options.wrap ?? []), process.execPath, BIN, 'serve', '--config', configFile];
+  const child = spawn(command[0] ?? '', command.slice(1), {
+    cwd: folder,
+    env: { ...plainEnvironment(), PULSEGATE_ADMIN_PASSWORD: ADMIN.password, ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const exit = once(child, 'exit');
+  t.after(async () => {
+    child.kill('SIGKILL');
+    await exit;
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const lines: LogLine[] = [];
+  const watchers = new Set<(line: LogLine) => void>();
+  let stderr = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  createInterface({ input: child.stdout }).on('line', (text) => {
+    const line = parseLine(text);
+    lines.push(line);
+    for (const watcher of watchers) watcher(line);
+  });
+
+  const waitForLine = (matches: (line: LogLine) => boolean, timeoutMs = LINE_TIMEOUT_MS): Promise<LogLine> =>
+    new Promise((resolveLine, reject) => {
+      const known = lines.find(matches);
+      if (known) return resolveLine(known);
+      const done = (): void => {
+        clearTimeout(timer);
+        watchers.delete(watcher);
+        child.off('exit', exited);
+      };
+      const watcher = (line: LogLine): void => {
+        if (!matches(line)) return;
+        done();
+        resolveLine(line);
+      };
+      const fail = (why: string): void => {
+        done();
+        reject(new Error(`${why}\nstderr: ${stderr}\nlast lines: ${JSON.stringify(lines.slice(-5))}`));
+      };
+      const exited = (code: number | null): void => fail(`the daemon ended with ${code}`);
+      const timer = setTimeout(() => fail('no such line was logged'), timeoutMs);
+      watchers.add(watcher);
+      child.once('exit', exited);
+    });
+
+  const ready = await waitForLine((line) => line.msg === 'ready', START_TIMEOUT_MS);
+  const adminUrl = `http://${first(ready['admin'])}`;
+  const [socksHost, socksPort] = splitHostPort(first(ready['socks']));
+
+  const api: TestDaemon['api'] = async (method, path, body, headers = {}) => {
+    const basic = Buffer.from(`${ADMIN.username}:${ADMIN.password}`).toString('base64');
+    const response = await fetch(adminUrl + path, {
+      method,
+      headers: {
+        authorization: `Basic ${basic}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, json: parseJson(text) };
+  };
+
+  const account: TestDaemon['account'] = async (username) => {
+    const list = (await api('GET', '/ProxyAccount/GetProxyAccountList')).json as Record<string, unknown>[];
+    const found = list.find((each) => each['Username'] === username);
+    if (!found) throw new Error(`no account ${username}`);
+    return found;
+  };
+
+  return {
+    process: child,
+    pid: child.pid ?? 0,
+    dataDir,
+    configFile,
+    socks: { host: socksHost, port: socksPort },
+    adminUrl,
+    lines,
+    stderr: () => stderr,
+    waitForLine,
+    api,
+    async addAccount(username, password, fields = {}) {
+      const body = { Username: username, Password: password, ...fields };
+      const added = await api('POST', '/ProxyAccount/AddProxyAccount', body);
+      if (added.status !== 200) throw new Error(`adding ${username}: ${added.status} ${added.text}`);
+      return String((await account(username))['AID']);
+    },
+    account,
+    signal: (signal) => child.kill(signal),
+    exited: async () => {
+      const [code] = (await exit) as [number | null];
+      return code;
+    },
+  };
+}
+
+function defaults(dataDir: string): Record<string, unknown> {
+  return {
+    dataDir,
+    shutdownGrace: '1s',
+    socks: { host: '127.0.0.1', port: 0 },
+    admin: { host: '127.0.0.1', port: 0 },
+    egress: { private: 'allow' },
+  };
+}
+
+/** The caller's environment without what would configure the daemon. */
+export function plainEnvironment(): NodeJS.ProcessEnv {
+  const foreign = /^PULSEGATE_|^NOTIFY_SOCKET$|^INVOCATION_ID$|^JOURNAL_STREAM$|^CREDENTIALS_DIRECTORY$/;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name)));
+}
+
+function merge(
+  base: Record<string, unknown>,
+  over: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const result = { ...base };
+  for (const [key, value] of Object.entries(over)) {
+    const below = result[key];
+    result[key] = isRecord(below) && isRecord(value) ? merge(below, value) : value;
+  }
+  return result;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function parseLine(text: string): LogLine {
+  const value = parseJson(text);
+  return isRecord(value) && typeof value['msg'] === 'string'
+    ? { ...value, msg: value['msg'] }
+    : { msg: text };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function first(list: unknown): string {
+  return Array.isArray(list) ? String(list[0]) : '';
+}
+
+function splitHostPort(text: string): [string, number] {
+  const at = text.lastIndexOf(':');
+  return [text.slice(0, at).replace(/^\[|\]$/g, ''), Number(text.slice(at + 1))];
+}

@@ -1,0 +1,176 @@
+// A SOCKS5 client that can send anything: the tests' view of the listener, one byte sequence at a time.
+import { connect, type Socket } from 'node:net';
+
+/** Bytes of a greeting, RFC 1928 §3. */
+export function greeting(...methods: number[]): Buffer {
+  return Buffer.from([5, methods.length, ...methods]);
+}
+
+/** Bytes of a login, RFC 1929 §2. */
+export function login(username: string | Buffer, password: string | Buffer): Buffer {
+  const name = Buffer.from(username);
+  const word = Buffer.from(password);
+  return Buffer.concat([Buffer.from([1, name.length]), name, Buffer.from([word.length]), word]);
+}
+
+/** Bytes of a request, RFC 1928 §4. A host with a colon is IPv6, four numbers are IPv4, the rest is a domain name. */
+export function request(host: string | Buffer, port: number, command = 1): Buffer {
+  const tail = Buffer.alloc(2);
+  tail.writeUInt16BE(port);
+  return Buffer.concat([Buffer.from([5, command, 0]), addressField(host), tail]);
+}
+
+function addressField(host: string | Buffer): Buffer {
+  if (typeof host === 'string' && /^\d+\.\d+\.\d+\.\d+$/.test(host)) {
+    return Buffer.from([1, ...host.split('.').map(Number)]);
+  }
+  if (typeof host === 'string' && host.includes(':')) return Buffer.concat([Buffer.from([4]), ipv6(host)]);
+  const name = Buffer.from(host);
+  return Buffer.concat([Buffer.from([3, name.length]), name]);
+}
+
+function ipv6(text: string): Buffer {
+  const [head = '', tail] = text.split('::');
+  const groups = (part: string): number[] =>
+    part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16));
+  const left = groups(head);
+  const right = tail === undefined ? [] : groups(tail);
+  const all = [...left, ...new Array<number>(8 - left.length - right.length).fill(0), ...right];
+  return Buffer.from(all.flatMap((group) => [group >> 8, group & 255]));
+}
+
+const READ_TIMEOUT_MS = 15_000;
+
+/** A connection whose bytes are read by count, and whose end and reset can be waited for. */
+export class RawClient {
+  readonly socket: Socket;
+  #received = Buffer.alloc(0);
+  #ended = false;
+  #closed = false;
+  #failed: NodeJS.ErrnoException | null = null;
+  readonly #wakers = new Set<() => void>();
+
+  constructor(socket: Socket) {
+    this.socket = socket;
+    socket.on('data', (chunk: Buffer) => {
+      this.#received = Buffer.concat([this.#received, chunk]);
+      this.#wake();
+    });
+    socket.on('end', () => {
+      this.#ended = true;
+      this.#wake();
+    });
+    socket.on('error', (error) => {
+      this.#failed = error;
+      this.#wake();
+    });
+    socket.on('close', () => {
+      this.#closed = true;
+      this.#wake();
+    });
+  }
+
+  static async connect(port: number, host = '127.0.0.1'): Promise<RawClient> {
+    const socket = connect({ port, host, allowHalfOpen: true, noDelay: true });
+    const client = new RawClient(socket);
+    await client.#until(() => socket.readyState === 'open' || client.#closed, 'connect');
+    if (client.#failed) throw client.#failed;
+    return client;
+  }
+
+  send(bytes: Buffer | string): void {
+    this.socket.write(bytes);
+  }
+
+  /** Exactly `count` bytes; rejects if the connection ends first. */
+  async read(count: number): Promise<Buffer> {
+    await this.#until(() => this.#received.length >= count || this.#ended || this.#closed, `${count} bytes`);
+    if (this.#received.length < count) {
+      throw new Error(
+        `the connection ended after ${this.#received.length} of ${count} bytes: ${this.#received.toString('hex')}`,
+      );
+    }
+    const bytes = this.#received.subarray(0, count);
+    this.#received = this.#received.subarray(count);
+    return bytes;
+  }
+
+  /** Everything until the other side has closed its direction, or the connection is gone. */
+  async readToEnd(): Promise<Buffer> {
+    await this.#until(() => this.#ended || this.#closed, 'the end');
+    const bytes = this.#received;
+    this.#received = Buffer.alloc(0);
+    return bytes;
+  }
+
+  /** Resolves when the connection is gone: 'reset' after an error, else 'closed'. Closes our side on their FIN. */
+  async closed(): Promise<'closed' | 'reset'> {
+    await this.#until(() => this.#ended || this.#closed, 'the close');
+    if (!this.#closed) this.socket.end();
+    await this.#until(() => this.#closed, 'the close');
+    return this.#failed ? 'reset' : 'closed';
+  }
+
+  destroy(): void {
+    this.socket.destroy();
+  }
+
+  #wake(): void {
+    for (const waker of [...this.#wakers]) waker();
+  }
+
+  #until(isTrue: () => boolean, what: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const check = (): void => {
+        if (!isTrue()) return;
+        clearTimeout(timer);
+        this.#wakers.delete(check);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        this.#wakers.delete(check);
+        reject(new Error(`waited too long for ${what}; received ${this.#received.toString('hex')}`));
+      }, READ_TIMEOUT_MS);
+      this.#wakers.add(check);
+      this.socket.once('connect', check);
+      check();
+    });
+  }
+}
+
+export interface LoggedIn {
+  readonly port: number;
+  readonly username: string;
+  readonly password: string;
+}
+
+/** Connects, logs in, and returns the client ready for its request. */
+export async function loggedInClient({ port, username, password }: LoggedIn): Promise<RawClient> {
+  const client = await RawClient.connect(port);
+  client.send(greeting(2));
+  await client.read(2);
+  client.send(login(username, password));
+  const [, status] = await client.read(2);
+  if (status !== 0) throw new Error(`login refused with ${status}`);
+  return client;
+}
+
+/** Sends a request and returns the reply's code (RFC 1928 §6) and bound address. */
+export async function readReply(
+  client: RawClient,
+): Promise<{ code: number; atyp: number; address: string; port: number }> {
+  const head = await client.read(4);
+  const [, code = -1, , atyp = 0] = head;
+  const address = await client.read(atyp === 4 ? 16 : 4);
+  const port = (await client.read(2)).readUInt16BE();
+  return { code, atyp, address: [...address].join('.'), port };
+}
+
+/** Connects through the proxy; throws unless the reply is success. */
+export async function connectThrough(account: LoggedIn, host: string, port: number): Promise<RawClient> {
+  const client = await loggedInClient(account);
+  client.send(request(host, port));
+  const { code } = await readReply(client);
+  if (code !== 0) throw new Error(`the proxy answered ${code}`);
+  return client;
+}

@@ -1,0 +1,62 @@
+// Destinations for the proxy to connect to: TCP servers on loopback that close with the test.
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import type { TestContext } from 'node:test';
+
+export interface Target {
+  readonly port: number;
+  readonly host: string;
+  /** Connections taken so far. */
+  readonly accepted: () => number;
+  /** The next connection, or one that has come and not been asked for yet. */
+  nextConnection(): Promise<Socket>;
+}
+
+/** Listens on `host` and calls `serve` for each connection, which has `allowHalfOpen`. */
+export async function startTarget(
+  t: Pick<TestContext, 'after'>,
+  serve: (socket: Socket) => void,
+  host = '127.0.0.1',
+): Promise<Target> {
+  const open = new Set<Socket>();
+  const unclaimed: Socket[] = [];
+  const waiting: ((socket: Socket) => void)[] = [];
+  let accepted = 0;
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    accepted += 1;
+    open.add(socket);
+    socket.on('error', () => {});
+    socket.once('close', () => open.delete(socket));
+    serve(socket);
+    const claim = waiting.shift();
+    if (claim) claim(socket);
+    else unclaimed.push(socket);
+  });
+  server.listen(0, host);
+  await once(server, 'listening');
+  t.after(() => {
+    for (const socket of open) socket.destroy();
+    server.close();
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('not listening');
+  return {
+    host,
+    port: address.port,
+    accepted: () => accepted,
+    nextConnection: () =>
+      new Promise((resolve) => {
+        const ready = unclaimed.shift();
+        if (ready) resolve(ready);
+        else waiting.push(resolve);
+      }),
+  };
+}
+
+/** Sends back what it gets, and its FIN after the client's. */
+export function echo(socket: Socket): void {
+  socket.pipe(socket);
+}
+
+/** Takes a connection and does nothing with it. */
+export function hold(): void {}

@@ -1,0 +1,264 @@
+// CONNECT as a client sees it: destinations of every kind, the reply, the bytes, both ways of ending.
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import { connect as netConnect, type Socket } from 'node:net';
+import { before, describe, it } from 'node:test';
+import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { eventually } from '../helpers/descriptors.js';
+import {
+  connectThrough,
+  greeting,
+  loggedInClient,
+  login,
+  RawClient,
+  readReply,
+  request,
+} from '../helpers/socks-client.js';
+import { echo, hold, startTarget } from '../helpers/targets.js';
+
+const PLAYER = { username: 'player', password: 'secret' };
+
+describe('CONNECT', () => {
+  let daemon: TestDaemon;
+  let account: { port: number; username: string; password: string };
+
+  before(async (t) => {
+    daemon = await startTestDaemon(t as never, { config: { socks: { connectTimeout: '2s' } } });
+    await daemon.addAccount(PLAYER.username, PLAYER.password);
+    account = { port: daemon.socks.port, ...PLAYER };
+  });
+
+  for (const [kind, host, listenOn] of [
+    ['an IPv4 address', '127.0.0.1', '127.0.0.1'],
+    ['an IPv6 address', '::1', '::1'],
+    ['an IPv4 address sent as a name', Buffer.from('127.0.0.1'), '127.0.0.1'],
+    ['an IPv6 address sent as a name', Buffer.from('::1'), '::1'],
+    ['an IPv4-mapped IPv6 address', '::ffff:7f00:1', '127.0.0.1'],
+    ['localhost on IPv4', 'localhost', '127.0.0.1'],
+    ['localhost on IPv6 only', 'localhost', '::1'],
+    ['a name in capitals with a trailing dot', 'LocalHost.', '127.0.0.1'],
+  ] as const) {
+    it(`reaches ${kind}`, async (t) => {
+      const target = await startTarget(t, echo, listenOn);
+      const client = await connectThrough(account, host as string, target.port);
+      client.send('ping');
+      assert.equal((await client.read(4)).toString(), 'ping');
+      client.destroy();
+    });
+  }
+
+  it('replies after the destination has answered, with the bound address of the real socket', async (t) => {
+    const target = await startTarget(t, hold);
+    const client = await loggedInClient(account);
+    client.send(request('127.0.0.1', target.port));
+    const reply = await readReply(client);
+    const arrived = await target.nextConnection();
+    assert.equal(reply.code, 0);
+    assert.equal(reply.address, '127.0.0.1');
+    assert.equal(reply.port, arrived.remotePort);
+    client.destroy();
+  });
+
+  it('replies with a 22-byte frame when the bound address is IPv6', async (t) => {
+    const target = await startTarget(t, hold, '::1');
+    const client = await loggedInClient(account);
+    client.send(request('::1', target.port));
+    const reply = await readReply(client);
+    assert.deepEqual([reply.code, reply.atyp, reply.address], [0, 4, '0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.1']);
+    client.destroy();
+  });
+
+  it('answers 05 to a refused connection, in 10 bytes, and closes', async (t) => {
+    const target = await startTarget(t, hold);
+    const client = await loggedInClient(account);
+    const closedPort = await unusedPort(t);
+    client.send(request('127.0.0.1', closedPort));
+    assert.equal((await client.readToEnd()).toString('hex'), '05050001000000000000');
+    assert.equal(await client.closed(), 'closed');
+    assert.equal(target.accepted(), 0);
+  });
+
+  it('answers 04 to a name that does not exist', async () => {
+    const client = await loggedInClient(account);
+    client.send(request('no-such-name.invalid', 80));
+    assert.equal((await client.readToEnd()).toString('hex'), '05040001000000000000');
+  });
+
+  for (const command of [0, 2, 3, 4, 0x80, 255].filter((command) => command !== 2 && command !== 3)) {
+    it(`answers 07 to command ${command}`, async () => {
+      const client = await loggedInClient(account);
+      client.send(request('127.0.0.1', 80, command));
+      assert.equal((await client.readToEnd()).toString('hex'), '05070001000000000000');
+    });
+  }
+
+  for (const addressType of [0, 2, 5, 255]) {
+    it(`answers 08 to address type ${addressType}`, async () => {
+      const client = await loggedInClient(account);
+      client.send(Buffer.from([5, 1, 0, addressType, 1, 2, 3, 4, 0, 80]));
+      assert.equal((await client.readToEnd()).toString('hex'), '05080001000000000000');
+    });
+  }
+
+  it('answers 01 to a request of another version', async () => {
+    const client = await loggedInClient(account);
+    client.send(Buffer.from([4, 1, 0, 1, 127, 0, 0, 1, 0, 80]));
+    assert.equal((await client.readToEnd()).toString('hex'), '05010001000000000000');
+  });
+
+  it('closes when trailing bytes follow a refused request', async () => {
+    const client = await loggedInClient(account);
+    client.send(Buffer.concat([request('127.0.0.1', 80, 9), randomBytes(5000)]));
+    assert.equal((await client.readToEnd()).toString('hex'), '05070001000000000000');
+    assert.equal(await client.closed(), 'closed');
+  });
+
+  it('relays what a client sends before any answer, all in one packet', async (t) => {
+    const target = await startTarget(t, echo);
+    const client = await RawClient.connect(account.port);
+    const early = randomBytes(100_000);
+    client.send(
+      Buffer.concat([
+        greeting(2),
+        login(PLAYER.username, PLAYER.password),
+        request('127.0.0.1', target.port),
+        early,
+      ]),
+    );
+    await client.read(2 + 2 + 10);
+    assert.ok((await client.read(early.length)).equals(early));
+    client.destroy();
+  });
+
+  it('carries a half-close to the destination, and its answer back', async (t) => {
+    const target = await startTarget(t, (socket) => {
+      const hash = createHash('sha256');
+      socket.on('data', (chunk) => hash.update(chunk));
+      socket.on('end', () => socket.end(hash.digest('hex')));
+    });
+    const client = await connectThrough(account, '127.0.0.1', target.port);
+    const sent = randomBytes(3_000_000);
+    client.send(sent);
+    client.socket.end();
+    const answer = (await client.readToEnd()).toString();
+    assert.equal(answer, createHash('sha256').update(sent).digest('hex'));
+    assert.equal(await client.closed(), 'closed');
+  });
+
+  it('carries a half-close of the destination, and goes on taking from the client', async (t) => {
+    const target = await startTarget(t, (socket) => socket.end('bye'));
+    const client = await connectThrough(account, '127.0.0.1', target.port);
+    const upstream = await target.nextConnection();
+    assert.equal((await client.readToEnd()).toString(), 'bye');
+    const got = readAll(upstream);
+    client.send('still here');
+    client.socket.end();
+    assert.equal(await got, 'still here');
+  });
+
+  it('resets the client when the destination resets', async (t) => {
+    const target = await startTarget(t, hold);
+    const client = await connectThrough(account, '127.0.0.1', target.port);
+    (await target.nextConnection()).resetAndDestroy();
+    assert.equal(await client.closed(), 'reset');
+  });
+
+  it('ends the destination at once when the client resets', async (t) => {
+    const target = await startTarget(t, hold);
+    const client = await connectThrough(account, '127.0.0.1', target.port);
+    const upstream = await target.nextConnection();
+    const gone = new Promise((resolve) => upstream.once('close', resolve));
+    upstream.resume();
+    client.socket.resetAndDestroy();
+    await gone;
+  });
+
+  it('holds back a sender whose reader does not read', async (t) => {
+    const target = await startTarget(t, hold);
+    const client = await connectThrough(account, '127.0.0.1', target.port);
+    const upstream = await target.nextConnection();
+    upstream.pause();
+    const chunk = Buffer.alloc(1 << 20);
+    let written = 0;
+    // Writes until the whole path (our kernel buffers, the daemon, the target's kernel buffers) takes no more.
+    await new Promise<void>((resolve) => {
+      let stalled: NodeJS.Timeout;
+      const push = (): void => {
+        clearTimeout(stalled);
+        stalled = setTimeout(resolve, 400);
+        while (written < 512 * chunk.length) {
+          written += chunk.length;
+          if (!client.socket.write(chunk)) return void client.socket.once('drain', push);
+        }
+      };
+      push();
+    });
+    assert.ok(written < 64 * chunk.length, `${written} bytes were taken without a reader`);
+    client.destroy();
+  });
+
+  it('shows the login and the session in the account list, and logs the session once', async (t) => {
+    await daemon.addAccount('counted', 'secret');
+    assert.equal((await daemon.account('counted'))['LastLoginAt'], null);
+    const target = await startTarget(t, echo);
+    const client = await connectThrough({ ...account, username: 'counted' }, 'localhost', target.port);
+    client.send('0123456789');
+    await client.read(10);
+    client.socket.end();
+    await client.closed();
+    const line = await daemon.waitForLine(
+      (each) => each.msg === 'session ended' && each['account'] === 'counted',
+    );
+    assert.deepEqual(
+      [line['client'], line['destination'], line['address'], line['bytesUp'], line['bytesDown'], line['end']],
+      ['127.0.0.1', `localhost:${target.port}`, '127.0.0.1', 10, 10, 'client-closed'],
+    );
+    const shown = await daemon.account('counted');
+    assert.match(String(shown['LastLoginAt']), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/);
+    assert.equal(shown['DataCount'], 2);
+    assert.equal(shown['LatestGameId'], null);
+    assert.equal(daemon.lines.filter((each) => each['account'] === 'counted').length, 1);
+  });
+
+  it('never writes control bytes of a user name raw into the log', async () => {
+    const client = await RawClient.connect(account.port);
+    client.send(Buffer.concat([greeting(2), login('a\nb\u001b[31m\u202e"}', 'x')]));
+    await client.readToEnd();
+    const line = await daemon.waitForLine(
+      (each) => each.msg === 'login failed' && String(each['user']).startsWith('a'),
+    );
+    assert.equal(line['user'], 'a\\x0ab\\x1b[31m\\u{202e}"}');
+    await eventually(() => assert.equal(line['client'], '127.0.0.1'));
+  });
+});
+
+function readAll(socket: Socket): Promise<string> {
+  return new Promise((resolve) => {
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk.toString();
+    });
+    socket.on('end', () => resolve(text));
+    socket.resume();
+  });
+}
+
+/** A port nobody listens on: one that was just given back. */
+async function unusedPort(t: Parameters<typeof startTarget>[0]): Promise<number> {
+  const closers: (() => void)[] = [];
+  const { port } = await startTarget({ after: (fn: () => void) => closers.push(fn) } as never, hold);
+  for (const close of closers) close();
+  void t;
+  await new Promise<void>((resolve) => {
+    const probe = (): void => {
+      const socket = netConnect(port, '127.0.0.1');
+      socket.once('connect', () => {
+        socket.destroy();
+        setImmediate(probe);
+      });
+      socket.once('error', () => resolve());
+    };
+    probe();
+  });
+  return port;
+}

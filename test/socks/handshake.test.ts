@@ -1,0 +1,247 @@
+// The handshake under every cut, mix and mistake: the right frame or a closed socket, and nothing left behind.
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { before, describe, it } from 'node:test';
+import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { descriptorsBackTo, openDescriptors } from '../helpers/descriptors.js';
+import { greeting, login, RawClient, readReply, request } from '../helpers/socks-client.js';
+import { echo, startTarget, type Target } from '../helpers/targets.js';
+
+const LONGEST = `${'ü'.repeat(127)}x`; // 255 bytes of UTF-8, the most that RFC 1929 can carry
+
+describe('the handshake', () => {
+  let daemon: TestDaemon;
+  let target: Target;
+  let port: number;
+
+  before(async (t) => {
+    daemon = await startTestDaemon(t as never, { config: { socks: { handshakeTimeout: '3s' } } });
+    target = await startTarget(t as never, echo);
+    port = daemon.socks.port;
+    await daemon.addAccount('player', 'secret');
+    await daemon.addAccount(LONGEST, LONGEST);
+  });
+
+  const whole = (destination: string): Buffer =>
+    Buffer.concat([
+      greeting(0, 2, 1),
+      login('player', 'secret'),
+      request(destination, target.port),
+      Buffer.from('hello'),
+    ]);
+
+  async function succeeds(client: RawClient): Promise<void> {
+    assert.equal((await client.read(4)).toString('hex'), '05020100');
+    assert.equal((await readReply(client)).code, 0);
+    assert.equal((await client.read(5)).toString(), 'hello');
+    client.destroy();
+  }
+
+  for (const destination of ['127.0.0.1', 'localhost', '::ffff:7f00:1']) {
+    it(`works cut in two at every byte, to ${destination}`, async () => {
+      const bytes = whole(destination);
+      const cuts = Array.from({ length: bytes.length - 1 }, (_, i) => i + 1);
+      await inParallel(8, cuts, async (cut) => {
+        const client = await RawClient.connect(port);
+        client.send(bytes.subarray(0, cut));
+        await flushed(client);
+        client.send(bytes.subarray(cut));
+        await succeeds(client);
+      });
+    });
+
+    it(`works a byte at a time, to ${destination}`, async () => {
+      const client = await RawClient.connect(port);
+      for (const byte of whole(destination)) {
+        client.send(Buffer.from([byte]));
+        await flushed(client);
+      }
+      await succeeds(client);
+    });
+  }
+
+  it('takes the longest user name and password, a byte at a time', async () => {
+    const client = await RawClient.connect(port);
+    for (const byte of Buffer.concat([greeting(2), login(LONGEST, LONGEST)])) {
+      client.send(Buffer.from([byte]));
+      await flushed(client);
+    }
+    assert.equal((await client.read(4)).toString('hex'), '05020100');
+    client.destroy();
+  });
+
+  it('never mixes 500 interleaved logins', async () => {
+    const names = Array.from({ length: 25 }, (_, i) => `user-${i}`);
+    await inParallel(5, names, async (name) => {
+      await daemon.addAccount(name, `password of ${name}`);
+    });
+    // Every second one has another's password: exactly those must fail, however the bytes interleave.
+    const cases = Array.from({ length: 500 }, (_, i) => ({
+      name: names[i % 25] ?? '',
+      password: `password of ${names[(i % 25) + (i % 2 === 0 ? 0 : i % 25 === 24 ? -1 : 1)]}`,
+      mayPass: i % 2 === 0,
+    }));
+    const clients = await Promise.all(cases.map(() => RawClient.connect(port)));
+    const queues = cases.map(({ name, password }) => [
+      ...Buffer.concat([greeting(2), login(name, password)]),
+    ]);
+    // One byte of every connection in turn, so that all 500 are in the middle of their login at once.
+    for (let at = 0; queues.some((queue) => at < queue.length); at += 1) {
+      for (const [i, queue] of queues.entries()) {
+        const byte = queue[at];
+        if (byte !== undefined) clients[i]?.send(Buffer.from([byte]));
+      }
+      await Promise.all([clients[0], clients[499]].map((client) => client && flushed(client)));
+    }
+    for (const [i, client] of clients.entries()) {
+      const expected = cases[i]?.mayPass ? '05020100' : '05020101';
+      assert.equal((await client.read(4)).toString('hex'), expected, `login ${i}`);
+      client.destroy();
+    }
+  });
+
+  it('answers alike to unknown users, wrong passwords, disabled and expired accounts', async () => {
+    await daemon.addAccount('disabled', 'secret', { IsEnabled: false });
+    await daemon.addAccount('expired', 'secret', { ExpiresAt: '2020-01-01T00:00:00' });
+    for (const [name, password, reason] of [
+      ['nobody', 'secret', 'unknown-user'],
+      ['player', 'wrong', 'wrong-password'],
+      ['PLAYER', 'secret', 'unknown-user'],
+      ['disabled', 'secret', 'disabled'],
+      ['expired', 'secret', 'expired'],
+      [Buffer.from([0xff, 0xfe]), 'secret', 'unknown-user'],
+    ] as const) {
+      const client = await RawClient.connect(port);
+      client.send(Buffer.concat([greeting(2), login(name, password)]));
+      assert.equal((await client.readToEnd()).toString('hex'), '05020101');
+      assert.equal(await client.closed(), 'closed');
+      await daemon.waitForLine((line) => line.msg === 'login failed' && line['reason'] === reason);
+    }
+  });
+
+  it('answers 05 FF when only other methods are offered', async () => {
+    for (const methods of [[0], [1], [0, 1, 3, 0x80], [0xff]]) {
+      const client = await RawClient.connect(port);
+      client.send(greeting(...methods));
+      assert.equal((await client.readToEnd()).toString('hex'), '05ff');
+      assert.equal(await client.closed(), 'closed');
+    }
+  });
+
+  it('closes a client that stalls, whatever it has sent', async () => {
+    const stalls = [0, 1, 3, 5, 12].map(async (sent) => {
+      const client = await RawClient.connect(port);
+      client.send(whole('127.0.0.1').subarray(0, sent));
+      const startedAt = Date.now();
+      await client.closed();
+      assert.ok(Date.now() - startedAt >= 2_500, 'not before its time');
+    });
+    await Promise.all(stalls);
+  });
+
+  it('gives every malformed handshake its frame or a closed socket, and its descriptors back', async () => {
+    const before = openDescriptors(daemon.pid);
+    const cases = malformed();
+    assert.ok(cases.length >= 200, `${cases.length} cases`);
+    await inParallel(16, cases, async ({ bytes, answer }) => {
+      const client = await RawClient.connect(port);
+      client.send(bytes);
+      if (answer === null) client.socket.end();
+      const received = await client.readToEnd();
+      const expected = answer ?? '';
+      assert.ok(
+        received.toString('hex').startsWith(expected),
+        `${bytes.toString('hex')}: ${received.toString('hex')}`,
+      );
+      if (answer !== null) assert.equal(received.toString('hex'), expected);
+      await client.closed();
+    });
+    await descriptorsBackTo(daemon.pid, before + 2);
+  });
+});
+
+interface Malformed {
+  readonly bytes: Buffer;
+  /** Everything the server sends; null: the client closes first, and any prefix of a good answer will do. */
+  readonly answer: string | null;
+}
+
+/** Handshakes that cannot succeed, by the stage they fail in. */
+function malformed(): Malformed[] {
+  const noMethod = '05ff';
+  const failedLogin = '05020101';
+  const cases: Malformed[] = [];
+  for (let version = 0; version < 256; version += 3) {
+    if (version !== 5) cases.push({ bytes: Buffer.from([version, 1, 2]), answer: noMethod });
+  }
+  cases.push({ bytes: Buffer.from('GET / HTTP/1.1\r\nHost: a\r\n\r\n'), answer: noMethod });
+  cases.push({ bytes: Buffer.from([22, 3, 1, 2, 0, 1, 0]), answer: noMethod });
+  cases.push({ bytes: Buffer.from([4, 1, 0, 80, 127, 0, 0, 1, 0]), answer: noMethod });
+  cases.push({ bytes: Buffer.from([5, 0]), answer: noMethod });
+  cases.push({ bytes: Buffer.from([5, 255, ...new Array<number>(255).fill(0)]), answer: noMethod });
+  for (let version = 0; version < 256; version += 7) {
+    if (version !== 1)
+      cases.push({
+        bytes: Buffer.concat([greeting(2), Buffer.from([version, 1, 97, 1, 97])]),
+        answer: failedLogin,
+      });
+  }
+  cases.push({ bytes: Buffer.concat([greeting(2), Buffer.from([1, 0])]), answer: failedLogin });
+  cases.push({ bytes: Buffer.concat([greeting(2), Buffer.from([1, 1, 97, 0])]), answer: failedLogin });
+  for (let i = 0; i < 20; i += 1) {
+    cases.push({
+      bytes: Buffer.concat([greeting(2), login(randomBytes(1 + i * 12), randomBytes(255 - i * 12))]),
+      answer: failedLogin,
+    });
+  }
+  const good = Buffer.concat([greeting(2), login('player', 'secret')]);
+  for (let version = 0; version < 256; version += 9) {
+    if (version !== 5)
+      cases.push({
+        bytes: Buffer.concat([good, Buffer.from([version, 1, 0, 1, 1, 2, 3, 4, 0, 1])]),
+        answer: '0502010005010001000000000000',
+      });
+  }
+  for (let command = 4; command < 256; command += 9) {
+    cases.push({
+      bytes: Buffer.concat([good, request('127.0.0.1', 80, command)]),
+      answer: '0502010005070001000000000000',
+    });
+  }
+  for (const atyp of [0, 2, 5, 6, 7, 127, 128, 254, 255]) {
+    cases.push({
+      bytes: Buffer.concat([good, Buffer.from([5, 1, 0, atyp, 1, 2, 3, 4, 5, 6])]),
+      answer: '0502010005080001000000000000',
+    });
+  }
+  for (const name of ['', '\0', 'a b', 'a\0b', 'ü', '2130706433', '0x7f.1', '-a', 'a..b', 'a'.repeat(64)]) {
+    cases.push({
+      bytes: Buffer.concat([good, request(Buffer.from(name), 80)]),
+      answer: '0502010005020001000000000000',
+    });
+  }
+  // Valid beginnings that stop: the client gives up at every byte.
+  const whole = Buffer.concat([good, request('127.0.0.1', 9)]);
+  for (let cut = 0; cut < whole.length; cut += 1) cases.push({ bytes: whole.subarray(0, cut), answer: null });
+  return cases;
+}
+
+/** Resolves once the bytes are out, so that the next ones come in a packet of their own. */
+async function flushed(client: RawClient): Promise<void> {
+  await new Promise<void>((resolve) => {
+    client.socket.write('', () => setImmediate(resolve));
+  });
+}
+
+async function inParallel<T>(
+  width: number,
+  items: readonly T[],
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const queue = [...items];
+  await Promise.all(
+    Array.from({ length: width }, async () => {
+      for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(item);
+    }),
+  );
+}

@@ -1,0 +1,168 @@
+// When sessions end: time limits, and what becomes of them when their account changes.
+import assert from 'node:assert/strict';
+import { before, describe, it } from 'node:test';
+import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { connectThrough, greeting, loggedInClient, login, RawClient } from '../helpers/socks-client.js';
+import { echo, hold, startTarget } from '../helpers/targets.js';
+
+describe('live sessions of a changed account', () => {
+  let daemon: TestDaemon;
+  before(async (t) => {
+    daemon = await startTestDaemon(t as never);
+  });
+
+  async function liveSession(t: Parameters<typeof startTarget>[0], username: string, fields = {}) {
+    const id = await daemon.addAccount(username, 'secret', fields);
+    const target = await startTarget(t, echo);
+    const client = await connectThrough(
+      { port: daemon.socks.port, username, password: 'secret' },
+      '127.0.0.1',
+      target.port,
+    );
+    client.send('alive');
+    await client.read(5);
+    return { id, client };
+  }
+
+  for (const [change, path, body, reason] of [
+    ['disabled', 'UpdateProxyAccount', { IsEnabled: false }, 'account-disabled'],
+    ['given a new password', 'UpdateProxyAccount', { Password: 'other' }, 'password-changed'],
+    ['expired by an update', 'UpdateProxyAccount', { ExpiresAt: '2020-01-01T00:00:00' }, 'account-expired'],
+    ['deleted', 'DeleteProxyAccount', null, 'account-removed'],
+  ] as const) {
+    it(`end when it is ${change}`, async (t) => {
+      const username = `changed-${reason}`;
+      const { id, client } = await liveSession(t, username);
+      const url = body === null ? `/ProxyAccount/${path}?AID=${id}` : `/ProxyAccount/${path}`;
+      const answer = await daemon.api('POST', url, body === null ? undefined : { AID: id, ...body });
+      assert.equal(answer.status, 200, answer.text);
+      const answeredAt = Date.now();
+      await client.closed();
+      assert.ok(Date.now() - answeredAt <= 2_000);
+      const line = await daemon.waitForLine(
+        (each) => each.msg === 'session ended' && each['account'] === username,
+      );
+      assert.equal(line['end'], reason);
+      const again = await RawClient.connect(daemon.socks.port);
+      again.send(Buffer.concat([greeting(2), login(username, 'secret')]));
+      assert.equal((await again.readToEnd()).toString('hex'), '05020101');
+    });
+  }
+
+  it('end within 2 s of the moment the account expires', async (t) => {
+    // Dates on the wire have whole seconds: the second after next is 1 to 2 s away.
+    const expiresAtMs = (Math.floor(Date.now() / 1000) + 2) * 1000;
+    const { client } = await liveSession(t, 'expiring', {
+      ExpiresAt: new Date(expiresAtMs).toISOString().slice(0, 19),
+    });
+    await client.closed();
+    const late = Date.now() - expiresAtMs;
+    assert.ok(late >= 0 && late <= 2_000, `${late} ms after the moment`);
+  });
+
+  it('stay when nothing about the login changed', async (t) => {
+    const { id, client } = await liveSession(t, 'staying');
+    const answer = await daemon.api('POST', '/ProxyAccount/UpdateProxyAccount', {
+      AID: id,
+      Remarks: 'new',
+      Password: '  ',
+    });
+    assert.equal(answer.status, 200);
+    client.send('still');
+    assert.equal((await client.read(5)).toString(), 'still');
+    client.destroy();
+  });
+
+  it('are refused when the account is closed between login and request', async () => {
+    const id = await daemon.addAccount('between', 'secret');
+    const client = await loggedInClient({ port: daemon.socks.port, username: 'between', password: 'secret' });
+    await daemon.api('POST', `/ProxyAccount/DeleteProxyAccount?AID=${id}`);
+    client.send(Buffer.from([5, 1, 0, 1, 127, 0, 0, 1, 0, 9]));
+    assert.equal((await client.readToEnd()).toString('hex'), '05010001000000000000');
+  });
+});
+
+describe('time limits', () => {
+  let daemon: TestDaemon;
+  const account = { port: 0, username: 'player', password: 'secret' };
+  before(async (t) => {
+    daemon = await startTestDaemon(t as never, {
+      config: { socks: { idleTimeout: '4s', halfCloseTimeout: '1s' } },
+    });
+    await daemon.addAccount('player', 'secret');
+    account.port = daemon.socks.port;
+  });
+
+  it('end a session without traffic, and leave one with traffic alone', async (t) => {
+    const target = await startTarget(t, echo);
+    const idle = await connectThrough(account, '127.0.0.1', target.port);
+    const busy = await connectThrough(account, '127.0.0.1', target.port);
+    const chatter = setInterval(() => busy.send('x'), 300);
+    t.after(() => clearInterval(chatter));
+    await idle.closed();
+    assert.equal(busy.socket.destroyed, false);
+    const line = await daemon.waitForLine(
+      (each) => each.msg === 'session ended' && each['end'] === 'idle-timeout',
+    );
+    assert.equal(line['account'], 'player');
+    busy.destroy();
+  });
+
+  it('end a half-closed session whose other direction is silent', async (t) => {
+    const target = await startTarget(t, hold);
+    const client = await connectThrough(account, '127.0.0.1', target.port);
+    client.socket.end();
+    await daemon.waitForLine((each) => each.msg === 'session ended' && each['end'] === 'half-close-timeout');
+    await client.closed();
+  });
+});
+
+describe('shutdown', () => {
+  it('lets a session finish, takes no new one, and exits 0', async (t) => {
+    const daemon = await startTestDaemon(t, { config: { shutdownGrace: '20s' } });
+    await daemon.addAccount('player', 'secret');
+    const target = await startTarget(t, echo);
+    const account = { port: daemon.socks.port, username: 'player', password: 'secret' };
+    const client = await connectThrough(account, '127.0.0.1', target.port);
+    daemon.signal('SIGTERM');
+    await daemon.waitForLine((line) => /stopping/.test(line.msg));
+    await assert.rejects(RawClient.connect(daemon.socks.port));
+    client.send('last words');
+    assert.equal((await client.read(10)).toString(), 'last words');
+    client.socket.end();
+    assert.equal(await daemon.exited(), 0);
+  });
+
+  it('cuts sessions at the end of the grace, and still writes them down', async (t) => {
+    const first = await startTestDaemon(t, { config: { shutdownGrace: '500ms' } });
+    await first.addAccount('player', 'secret');
+    const target = await startTarget(t, echo);
+    const client = await connectThrough(
+      { port: first.socks.port, username: 'player', password: 'secret' },
+      '127.0.0.1',
+      target.port,
+    );
+    first.signal('SIGINT');
+    await client.closed();
+    assert.equal(await first.exited(), 0);
+    const second = await startTestDaemon(t, { dataDir: first.dataDir });
+    const shown = await second.account('player');
+    assert.equal(shown['DataCount'], 2);
+    assert.notEqual(shown['LastLoginAt'], null);
+  });
+
+  it('ends at once on a second signal', async (t) => {
+    const daemon = await startTestDaemon(t, { config: { shutdownGrace: '60s' } });
+    await daemon.addAccount('player', 'secret');
+    const target = await startTarget(t, echo);
+    await connectThrough(
+      { port: daemon.socks.port, username: 'player', password: 'secret' },
+      '127.0.0.1',
+      target.port,
+    );
+    daemon.signal('SIGTERM');
+    await daemon.waitForLine((line) => /stopping/.test(line.msg));
+    daemon.signal('SIGTERM');
+    await daemon.exited();
+  });
+});
