@@ -185,3 +185,23 @@ export function deliveredReply(run: Run): DeliveredReply | null {
 export function isWorthDelivering(kind: RunKind, status: FinalStatus, reply: string | null): boolean {
   return kind === 'message' || status !== 'succeeded' || (reply !== null && reply.trim() !== '');
 }
+
+/** What became of a run that somebody asked for from within. */
+export type QueuedAnswer =
+  | { readonly ok: true; readonly runId: string; readonly session: string | null }
+  | {
+      readonly ok: false;
+      readonly reason: 'no-agent' | 'no-run' | 'bad-message' | 'key-conflict' | 'full' | 'stopping';
+    };
+
+/** What the management API does with agents and runs. */
+export interface AgentControl {
+  /** In the order of the configuration. */
+  agents(): AgentView[];
+  /** Queues a message as the webhook would; `sessionKey` null takes the agent's fixed one, or a new one. */
+  send(agent: string, message: string, sessionKey: string | null): Promise<QueuedAnswer>;
+  /** Queues a new run with the same agent, session and message. */
+  rerun(id: string): Promise<QueuedAnswer>;
+  /** Cancels a run, and resolves when nothing of it is left. `elsewhere`: another daemon is running it. */
+  cancel(id: string): Promise<'cancelled' | 'finished' | 'not-found' | 'elsewhere'>;
+}

@@ -1,0 +1,168 @@
+// The `command` agent: a program without a shell, in a process group of its own. One JSON object on its standard
+// input; its standard output is the reply, and exit status 0 is success.
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Agent, AgentInput, AgentOutput } from '../../core/runs.js';
+import { killMarked, RUN_ID_VARIABLE, signalGroup } from '../processes.js';
+
+export interface CommandOptions {
+  /** Program and arguments. */
+  readonly command: readonly string[];
+  /** Working directory; undefined is the daemon's. */
+  readonly cwd?: string | undefined;
+  /** The whole environment besides the variables that name the run. */
+  readonly env: Readonly<Record<string, string>>;
+  /** A longer reply is a failure. */
+  readonly maxReplyBytes: number;
+  /** Between SIGTERM and SIGKILL, in milliseconds. */
+  readonly killAfterMs: number;
+  /** Told of every process group while it lives, so that a daemon that ends at once takes them along. */
+  readonly groups: Set<number>;
+}
+
+const STDERR_TAIL_BYTES = 4096;
+// Output that is still in the pipe when the program has ended is read; a stray process holding the pipe is not waited for.
+const DRAIN_MS = 1000;
+
+export function createCommandAgent(options: CommandOptions): Agent {
+  return {
+    run: (input, signal) =>
+      new Promise((resolve) => {
+        if (signal.aborted) return resolve(failed('not started'));
+        const [program = '', ...args] = options.command;
+        const child = spawn(program, args, {
+          cwd: options.cwd,
+          env: environment(options.env, input),
+          detached: true,
+          shell: false,
+          stdio: ['pipe', 'pipe', 'pipe'],
+        });
+        supervise(child, input, signal, options, resolve);
+      }),
+  };
+}
+
+function supervise(
+  child: ChildProcess,
+  input: AgentInput,
+  signal: AbortSignal,
+  options: CommandOptions,
+  resolve: (output: AgentOutput) => void,
+): void {
+  const { pid: groupId, stdin, stdout, stderr } = child;
+  const output = collect(options.maxReplyBytes);
+  const errors = tail(STDERR_TAIL_BYTES);
+  let fault: string | null = null;
+  let killTimer: NodeJS.Timeout | undefined;
+  let drainTimer: NodeJS.Timeout | undefined;
+
+  const endGroup = () => {
+    if (groupId === undefined || killTimer) return;
+    signalGroup(groupId, 'SIGTERM');
+    killTimer = setTimeout(() => signalGroup(groupId, 'SIGKILL'), options.killAfterMs);
+  };
+  if (groupId !== undefined) options.groups.add(groupId);
+  signal.addEventListener('abort', endGroup, { once: true });
+
+  stdout?.on('data', (part: Buffer) => {
+    if (output.add(part) || fault) return;
+    fault = `the reply is longer than ${options.maxReplyBytes} bytes`;
+    endGroup();
+  });
+  stderr?.on('data', errors.add);
+  for (const stream of [stdin, stdout, stderr]) stream?.on('error', () => {});
+  // A program that does not read its input is not at fault: its answer counts.
+  stdin?.end(JSON.stringify(input));
+
+  child.on('error', (error: NodeJS.ErrnoException) => {
+    if (groupId === undefined) settle(failed(spawnFault(error, options)));
+  });
+  child.on('exit', () => {
+    // Whoever the program left in its group goes with it.
+    if (groupId !== undefined) signalGroup(groupId, 'SIGKILL');
+    drainTimer = setTimeout(() => {
+      stdout?.destroy();
+      stderr?.destroy();
+    }, DRAIN_MS);
+  });
+  child.on('close', (code, endedBy) => {
+    if (groupId === undefined) return;
+    // After an abort also what had left the group.
+    if (signal.aborted || fault) killMarked(new Set([input.runId]));
+    if (fault) settle(failed(fault));
+    else if (code === 0) settle({ ok: true, reply: output.text() });
+    else settle(failed(exitFault(code, endedBy, errors.text())));
+  });
+
+  function settle(result: AgentOutput): void {
+    clearTimeout(killTimer);
+    clearTimeout(drainTimer);
+    signal.removeEventListener('abort', endGroup);
+    if (groupId !== undefined) options.groups.delete(groupId);
+    resolve(result);
+  }
+}
+
+function environment(env: Readonly<Record<string, string>>, input: AgentInput): Record<string, string> {
+  return {
+    ...env,
+    [RUN_ID_VARIABLE]: input.runId,
+    PULSEGATE_AGENT: input.agent,
+    PULSEGATE_KIND: input.kind,
+    PULSEGATE_SESSION: input.session ?? '',
+    PULSEGATE_ATTEMPT: String(input.attempt),
+  };
+}
+
+/** Gathers at most `maxBytes`; `add` tells whether all of it found room. */
+function collect(maxBytes: number) {
+  const parts: Buffer[] = [];
+  let length = 0;
+  return {
+    add(part: Buffer): boolean {
+      if (length + part.length > maxBytes) return false;
+      length += part.length;
+      parts.push(part);
+      return true;
+    },
+    // U+0000 cannot be stored by every database; one line break at the end is the shell's habit, not the reply's.
+    text: () =>
+      Buffer.concat(parts)
+        .toString('utf8')
+        .replaceAll('\0', '\uFFFD')
+        .replace(/\r?\n$/, ''),
+  };
+}
+
+/** Keeps the last `maxBytes`. */
+function tail(maxBytes: number) {
+  let kept = Buffer.alloc(0);
+  return {
+    add(part: Buffer): void {
+      kept = Buffer.concat([kept, part]).subarray(-maxBytes);
+    },
+    text: () =>
+      kept
+        .toString('utf8')
+        .replace(/[\p{C}\s]+/gu, ' ')
+        .trim()
+        .slice(-500),
+  };
+}
+
+function spawnFault(error: NodeJS.ErrnoException, { command, cwd }: CommandOptions): string {
+  const program = command[0] ?? '';
+  // ENOENT means either of the two, and node does not say which.
+  if (error.code === 'ENOENT')
+    return `${program} was not found${cwd === undefined ? '' : ` (or the folder ${cwd})`}`;
+  if (error.code === 'EACCES') return `${program} may not be run: permission denied`;
+  return `${program} could not be started: ${error.message}`;
+}
+
+function exitFault(code: number | null, endedBy: string | null, errors: string): string {
+  const how = code === null ? `ended by ${endedBy ?? 'a signal'}` : `exit status ${code}`;
+  return errors === '' ? how : `${how}: ${errors}`;
+}
+
+function failed(error: string): AgentOutput {
+  return { ok: false, error };
+}

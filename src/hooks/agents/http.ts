@@ -1,0 +1,100 @@
+// The `http` agent: a POST with the input as JSON; the answer is `{"reply": "…"}` or plain text.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from '../../core/clock.js';
+import type { Agent, AgentOutput } from '../../core/runs.js';
+import { callHttp, excerpt, type HttpCall, type HttpResult, retryAfterMs } from '../http-call.js';
+
+export interface HttpAgentOptions {
+  readonly url: string;
+  /** Sent as `Authorization: Bearer`; null sends none. Asked at every run, since it may be changed. */
+  readonly apiKey: () => string | null;
+  readonly maxReplyBytes: number;
+  readonly now: Clock;
+}
+
+export function createHttpAgent(options: HttpAgentOptions): Agent {
+  return {
+    async run(input, signal) {
+      const result = await callWithRetries(
+        {
+          method: 'POST',
+          url: options.url,
+          headers: {
+            'content-type': 'application/json',
+            accept: 'application/json, text/plain',
+            // Tells a repeated attempt of a run from a new run.
+            'idempotency-key': input.runId,
+            ...bearer(options.apiKey()),
+          },
+          body: JSON.stringify(input),
+          maxBytes: options.maxReplyBytes,
+          signal,
+        },
+        options.now,
+      );
+      if (!result.ok) return { ok: false, error: result.detail };
+      return readReply(result);
+    },
+  };
+}
+
+function readReply({ status, headers, body }: Extract<HttpResult, { ok: true }>): AgentOutput {
+  if (status < 200 || status > 299) return { ok: false, error: statusFault(status, body) };
+  const text = body.toString('utf8').replaceAll('\0', '\uFFFD');
+  if (!/^application\/(?:[\w.-]+\+)?json\b/i.test(headers['content-type'] ?? ''))
+    return { ok: true, reply: text };
+  const reply = replyOf(text);
+  if (reply !== null) return { ok: true, reply };
+  return { ok: false, error: `the answer is JSON without a "reply" text: ${excerpt(body)}` };
+}
+
+function replyOf(text: string): string | null {
+  // An agent that has nothing to say (woken, say) may answer with nothing.
+  if (text.trim() === '') return '';
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== 'object' || value === null || !('reply' in value)) return null;
+    if (value.reply === null) return '';
+    return typeof value.reply === 'string' ? value.reply.replaceAll('\0', '\uFFFD') : null;
+  } catch {
+    return null;
+  }
+}
+
+/** What a refused request is reported as. */
+export function statusFault(status: number, body: Buffer): string {
+  const said = excerpt(body);
+  const meaning = status >= 300 && status <= 399 ? ' (redirects are not followed)' : '';
+  return `HTTP ${status}${meaning}${said === '' ? '' : `: ${said}`}`;
+}
+
+export function bearer(key: string | null): Record<string, string> {
+  return key === null ? {} : { authorization: `Bearer ${key}` };
+}
+
+const MAX_TRIES = 3;
+const PAUSE_MS = 500;
+
+/**
+ * Calls up to three times, but again only where the run cannot have begun: the connection was refused, or the other
+ * side said 429 or 503 with Retry-After. The signal bounds the whole.
+ */
+export async function callWithRetries(call: HttpCall, now: Clock): Promise<HttpResult> {
+  for (let tried = 1; ; tried++) {
+    const result = await callHttp(call);
+    const pauseMs = pauseBefore(result, tried, now());
+    if (pauseMs === null || tried === MAX_TRIES || call.signal.aborted) return result;
+    try {
+      await sleep(pauseMs, undefined, { signal: call.signal });
+    } catch {
+      return result;
+    }
+  }
+}
+
+/** How long to wait before trying again, in milliseconds; null when trying again is not safe. */
+function pauseBefore(result: HttpResult, tried: number, now: number): number | null {
+  if (!result.ok) return result.isSent ? null : PAUSE_MS * tried;
+  if (result.status !== 429 && result.status !== 503) return null;
+  return retryAfterMs(result.headers, now);
+}

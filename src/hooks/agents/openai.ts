@@ -1,0 +1,156 @@
+// The `openai` agent: any server that speaks the chat-completions interface, asked with the session's history.
+import type { Clock } from '../../core/clock.js';
+import type { Agent, AgentInput, AgentOutput, HistoryEntry } from '../../core/runs.js';
+import { excerpt, type HttpResult } from '../http-call.js';
+import { bearer, callWithRetries, statusFault } from './http.js';
+
+export interface OpenAiOptions {
+  /** Up to and including the version: `https://api.example/v1`. */
+  readonly baseUrl: string;
+  readonly model: string;
+  /** null asks without a key. Asked at every run, since it may be changed. */
+  readonly apiKey: () => string | null;
+  /** First message of every conversation; null for none. */
+  readonly system: string | null;
+  /** Longest answer the model may give, in tokens. */
+  readonly maxTokens: number;
+  /** How much of the session's history is sent along: whichever limit is reached first. */
+  readonly historyMessages: number;
+  readonly historyBytes: number;
+  readonly maxReplyBytes: number;
+  readonly now: Clock;
+}
+
+// An answer is JSON around the reply: escapes may make it several times as long.
+const ENVELOPE_FACTOR = 6;
+
+export function createOpenAiAgent(options: OpenAiOptions): Agent {
+  const base = options.baseUrl.replace(/\/+$/, '');
+  const call = (
+    method: 'GET' | 'POST',
+    path: string,
+    body: unknown,
+    signal: AbortSignal,
+  ): Promise<HttpResult> =>
+    callWithRetries(
+      {
+        method,
+        url: `${base}${path}`,
+        headers: {
+          accept: 'application/json',
+          ...(body === null ? {} : { 'content-type': 'application/json' }),
+          ...bearer(options.apiKey()),
+        },
+        body: body === null ? null : JSON.stringify(body),
+        maxBytes: options.maxReplyBytes * ENVELOPE_FACTOR,
+        signal,
+      },
+      options.now,
+    );
+
+  return {
+    async run(input, signal) {
+      if (input.kind === 'wake') return readWake(await call('GET', '/models', null, signal), options);
+      const body = {
+        model: options.model,
+        messages: messagesOf(input, options),
+        max_tokens: options.maxTokens,
+        stream: false,
+      };
+      return readAnswer(await call('POST', '/chat/completions', body, signal), options);
+    },
+  };
+}
+
+function messagesOf(input: AgentInput, options: OpenAiOptions): { role: string; content: string }[] {
+  const system = options.system === null ? [] : [{ role: 'system', content: options.system }];
+  const history = newest(input.history, options.historyMessages, options.historyBytes);
+  return [...system, ...history, { role: 'user', content: input.message ?? '' }];
+}
+
+/** The newest entries within both limits; they begin with what a user said, as servers expect. */
+export function newest(
+  history: readonly HistoryEntry[],
+  maxMessages: number,
+  maxBytes: number,
+): readonly HistoryEntry[] {
+  let start = history.length;
+  let bytes = 0;
+  for (let i = history.length - 1; i >= 0 && history.length - i <= maxMessages; i--) {
+    bytes += Buffer.byteLength(history[i]?.content ?? '');
+    if (bytes > maxBytes) break;
+    if (history[i]?.role === 'user') start = i;
+  }
+  return history.slice(start);
+}
+
+/** There is nothing to say when woken: that the server answers, and takes the key, is all there is to know. */
+function readWake(result: HttpResult, options: OpenAiOptions): AgentOutput {
+  if (!result.ok) return { ok: false, error: result.detail };
+  // Some servers do not list their models; they are awake all the same.
+  if (result.status === 404 || result.status === 405) return { ok: true, reply: '' };
+  if (result.status < 200 || result.status > 299) return { ok: false, error: refusalOf(result, options) };
+  return { ok: true, reply: '' };
+}
+
+function readAnswer(result: HttpResult, options: OpenAiOptions): AgentOutput {
+  if (!result.ok) return { ok: false, error: result.detail };
+  if (result.status < 200 || result.status > 299) return { ok: false, error: refusalOf(result, options) };
+  const reply = contentOf(result.body);
+  if (reply === null) {
+    return { ok: false, error: `the answer is not a chat completion: ${excerpt(result.body)}` };
+  }
+  if (reply.trim() === '') return { ok: false, error: 'the model answered with nothing' };
+  if (Buffer.byteLength(reply) > options.maxReplyBytes) {
+    return { ok: false, error: `the reply is longer than ${options.maxReplyBytes} bytes` };
+  }
+  return { ok: true, reply };
+}
+
+/** `choices[0].message.content`, or what the model said when it refused; null when there is neither. */
+function contentOf(body: Buffer): string | null {
+  let answer: unknown;
+  try {
+    answer = JSON.parse(body.toString('utf8'));
+  } catch {
+    return null;
+  }
+  const message = member(member(member(answer, 'choices'), 0), 'message');
+  const text = member(message, 'content') ?? member(message, 'refusal');
+  return typeof text === 'string' ? text.replaceAll('\0', '\uFFFD') : null;
+}
+
+function member(value: unknown, key: string | number): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+  return (value as Record<string | number, unknown>)[key] ?? undefined;
+}
+
+/** Why the server refused, in the operator's terms. Never with the key: servers like to quote it. */
+function refusalOf({ status, body }: Extract<HttpResult, { ok: true }>, options: OpenAiOptions): string {
+  const said = statusFault(status, Buffer.from(messageOf(body)));
+  const key = options.apiKey();
+  const safe = key === null ? said : said.replaceAll(key, '(hidden)');
+  const hint = HINTS[status]?.(options);
+  return hint === undefined ? safe : `${hint} (${safe})`;
+}
+
+const HINTS: Readonly<Record<number, (options: OpenAiOptions) => string>> = {
+  400: () => 'the server does not accept the request',
+  401: (options) =>
+    options.apiKey() === null ? 'the server asks for a key: set apiKeyFile' : 'the key is refused',
+  403: () => 'the key may not do this',
+  404: ({ model }) => `there is no model ${model}, or baseUrl is wrong`,
+  413: () => 'the conversation is too long for the server',
+  429: () => 'the server limits the rate, or the quota is used up',
+};
+
+/** `error.message` of an error answer, or the answer itself. */
+function messageOf(body: Buffer): string {
+  try {
+    const answer: unknown = JSON.parse(body.toString('utf8'));
+    const message = member(member(answer, 'error'), 'message') ?? member(answer, 'error');
+    return typeof message === 'string' ? message : body.toString('utf8');
+  } catch {
+    return body.toString('utf8');
+  }
+}

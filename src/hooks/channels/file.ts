@@ -1,0 +1,43 @@
+// The `file` channel: one JSON line a reply, at the end of a file.
+import { constants, type FileHandle, mkdir, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Channel } from '../../core/runs.js';
+import type { InTurn } from '../../core/turns.js';
+
+const LINE_FEED = 0x0a;
+
+/** `inTurn` is shared by all file channels: two agents may write to one file. */
+export function createFileChannel(path: string, inTurn: InTurn): Channel {
+  return {
+    type: 'file',
+    async deliver(reply) {
+      try {
+        await inTurn(path, () => appendLine(path, JSON.stringify(reply)));
+        return { ok: true, detail: 'written' };
+      } catch (error) {
+        return { ok: false, detail: error instanceof Error ? error.message : String(error), again: true };
+      }
+    },
+  };
+}
+
+/** Appends a line and waits until it is on the disk. A line that a crash cut short is ended first. */
+async function appendLine(path: string, line: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const file = await open(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, 0o600);
+  try {
+    const text = (await endsInTheMiddle(file)) ? `\n${line}\n` : `${line}\n`;
+    await file.appendFile(text);
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function endsInTheMiddle(file: FileHandle): Promise<boolean> {
+  const { size } = await file.stat();
+  if (size === 0) return false;
+  const last = Buffer.alloc(1);
+  await file.read(last, 0, 1, size - 1);
+  return last[0] !== LINE_FEED;
+}

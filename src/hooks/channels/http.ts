@@ -1,0 +1,73 @@
+// The `http` channel: a signed POST, by the Standard Webhooks scheme (https://www.standardwebhooks.com).
+import { createHmac } from 'node:crypto';
+import type { Clock } from '../../core/clock.js';
+import type { Channel, DeliveredReply, DeliveryOutcome } from '../../core/runs.js';
+import { callHttp, excerpt, type HttpResult, retryAfterMs } from '../http-call.js';
+
+export interface HttpChannelOptions {
+  readonly url: string;
+  /** `whsec_` and base64; null delivers without a signature. */
+  readonly secret: string | null;
+  /** Longest a try may take, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly now: Clock;
+}
+
+// Only the status matters; a little of the text explains a failure.
+const MAX_ANSWER_BYTES = 64 * 1024;
+
+export function createHttpChannel(options: HttpChannelOptions): Channel {
+  const key = options.secret === null ? null : signingKey(options.secret);
+  return {
+    type: 'http',
+    async deliver(reply, signal) {
+      const limit = AbortSignal.timeout(options.timeoutMs);
+      const body = JSON.stringify(reply);
+      const result = await callHttp({
+        method: 'POST',
+        url: options.url,
+        headers: { 'content-type': 'application/json', ...signed(key, reply, body, options.now()) },
+        body,
+        maxBytes: MAX_ANSWER_BYTES,
+        signal: AbortSignal.any([signal, limit]),
+      });
+      if (limit.aborted && !result.ok) return notYet(`no answer within ${options.timeoutMs} ms`);
+      return outcomeOf(result, options.now());
+    },
+  };
+}
+
+/** The three headers of the scheme. The id is the run's, the same at every try, so that a receiver can tell repeats. */
+function signed(
+  key: Buffer | null,
+  reply: DeliveredReply,
+  body: string,
+  now: number,
+): Record<string, string> {
+  const timestamp = String(Math.floor(now / 1000));
+  const headers = { 'webhook-id': reply.runId, 'webhook-timestamp': timestamp };
+  if (key === null) return headers;
+  const signature = createHmac('sha256', key).update(`${reply.runId}.${timestamp}.${body}`).digest('base64');
+  return { ...headers, 'webhook-signature': `v1,${signature}` };
+}
+
+/** The bytes that a `whsec_…` secret stands for. */
+function signingKey(secret: string): Buffer {
+  return Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+}
+
+function outcomeOf(result: HttpResult, now: number): DeliveryOutcome {
+  if (!result.ok) return notYet(result.detail);
+  const { status, headers, body } = result;
+  if (status >= 200 && status <= 299) return { ok: true, detail: `HTTP ${status}` };
+  const said = excerpt(body);
+  const detail = `HTTP ${status}${said === '' ? '' : `: ${said}`}`;
+  // 410: the receiver wants no more of it, by the scheme.
+  if (status === 410) return { ok: false, detail, again: false };
+  const afterMs = retryAfterMs(headers, now);
+  return { ...notYet(detail), ...(afterMs === null ? {} : { afterMs }) };
+}
+
+function notYet(detail: string): DeliveryOutcome & { ok: false } {
+  return { ok: false, detail, again: true };
+}

@@ -1,0 +1,13 @@
+// The `log` channel: the reply as one line of the daemon's log.
+import type { Log } from '../../core/log.js';
+import type { Channel } from '../../core/runs.js';
+
+export function createLogChannel(log: Pick<Log, 'info'>): Channel {
+  return {
+    type: 'log',
+    async deliver(reply) {
+      log.info({ delivery: reply }, 'agent reply');
+      return { ok: true, detail: 'logged' };
+    },
+  };
+}

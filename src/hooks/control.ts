@@ -1,0 +1,69 @@
+// Acting on agents and runs from within: the management API uses it, and nothing here checks who asks.
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../core/clock.js';
+import type { RunStore } from '../core/run-ports.js';
+import type { AgentControl, NewRun, QueuedAnswer } from '../core/runs.js';
+import { chooseSession, messageFault } from '../core/webhooks.js';
+import type { BuiltAgent } from './agent-list.js';
+import type { Intake } from './intake.js';
+import type { QueueRoom } from './room.js';
+import type { Runner } from './runner.js';
+
+export function createControl(uses: {
+  /** The agents webhooks may trigger. */
+  readonly webhooks: Readonly<Record<string, { readonly sessionKey: string | null }>>;
+  readonly agents: ReadonlyMap<string, BuiltAgent>;
+  readonly lastActive: ReadonlyMap<string, number>;
+  readonly room: QueueRoom;
+  readonly runner: Runner;
+  readonly intake: Intake;
+  readonly store: Pick<RunStore, 'get'>;
+  readonly now: Clock;
+}): AgentControl {
+  const fixedKey = (name: string) =>
+    (Object.hasOwn(uses.webhooks, name) ? uses.webhooks[name]?.sessionKey : null) ?? null;
+
+  async function queue(run: Omit<NewRun, 'id' | 'acceptedAt'>): Promise<QueuedAnswer> {
+    const taken = await uses.intake.take({ run, idempotency: null, answer: () => ({}) });
+    if (taken.outcome === 'stored') return { ok: true, runId: taken.runId, session: run.session };
+    return { ok: false, reason: taken.outcome === 'stopping' ? 'stopping' : 'full' };
+  }
+
+  return {
+    agents: () =>
+      [...uses.agents].map(([name, { settings, plan }]) => {
+        const lastActiveAt = uses.lastActive.get(name) ?? null;
+        const running = uses.runner.running(name);
+        const isRecent = lastActiveAt !== null && uses.now() - lastActiveAt < settings.idleAfterMs;
+        return {
+          name,
+          type: settings.type,
+          state: isRecent || running > 0 ? 'active' : 'idle',
+          lastActiveAt,
+          channel: plan?.channel.type ?? 'none',
+          webhook: Object.hasOwn(uses.webhooks, name),
+          sessionKey: fixedKey(name),
+          queued: uses.room.of(name),
+          running,
+        };
+      }),
+
+    async send(agent, message, sessionKey) {
+      if (!uses.agents.has(agent)) return { ok: false, reason: 'no-agent' };
+      if (messageFault(message) !== null) return { ok: false, reason: 'bad-message' };
+      const session = chooseSession(fixedKey(agent), sessionKey, randomUUID);
+      if (session === null) return { ok: false, reason: 'key-conflict' };
+      return queue({ kind: 'message', agent, message, session, origin: 'api', rerunOf: null });
+    },
+
+    async rerun(id) {
+      const run = await uses.store.get(id);
+      if (!run) return { ok: false, reason: 'no-run' };
+      if (!uses.agents.has(run.agent)) return { ok: false, reason: 'no-agent' };
+      const { kind, agent, session, message } = run;
+      return queue({ kind, agent, session, message, origin: 'api', rerunOf: id });
+    },
+
+    cancel: uses.runner.cancel,
+  };
+}

@@ -1,0 +1,104 @@
+// One HTTP request with a bounded answer: what agents and channels that live elsewhere are called with.
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+
+export interface HttpCall {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+  /** A longer answer is a failure. */
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+}
+
+export type HttpResult =
+  | {
+      readonly ok: true;
+      readonly status: number;
+      readonly headers: IncomingHttpHeaders;
+      readonly body: Buffer;
+    }
+  /** `isSent: false`: the other side has certainly not seen the request, so it may be sent again. */
+  | { readonly ok: false; readonly detail: string; readonly isSent: boolean };
+
+// Failures of resolving and connecting: nothing of the request has left yet.
+const BEFORE_SENDING = new Set([
+  'ECONNREFUSED',
+  'EAI_AGAIN',
+  'ENOTFOUND',
+  'ENETUNREACH',
+  'EHOSTUNREACH',
+  'EADDRNOTAVAIL',
+]);
+
+/**
+ * Sends the request over a connection of its own. Redirects are not followed: a reply goes where the operator said, and
+ * nowhere else. Never rejects; an aborted call is a failure.
+ */
+export function callHttp(call: HttpCall): Promise<HttpResult> {
+  return new Promise((resolve) => {
+    const url = new URL(call.url);
+    const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
+    const request = send(url, {
+      method: call.method,
+      agent: false,
+      signal: call.signal,
+      headers: {
+        'user-agent': 'Pulsegate',
+        'accept-encoding': 'identity',
+        ...(call.body === null ? {} : { 'content-length': Buffer.byteLength(call.body) }),
+        ...call.headers,
+      },
+    });
+    const fail = (error: Error & { code?: string }) => {
+      const code = error.code ?? '';
+      resolve({ ok: false, detail: describe(error, code), isSent: !BEFORE_SENDING.has(code) });
+    };
+    request.on('error', fail);
+    request.on('response', (response) => {
+      const parts: Buffer[] = [];
+      let length = 0;
+      response.on('data', (part: Buffer) => {
+        length += part.length;
+        if (length <= call.maxBytes) parts.push(part);
+        else response.destroy(new Error(`the answer is longer than ${call.maxBytes} bytes`));
+      });
+      response.on('error', fail);
+      response.on('close', () => {
+        if (!response.complete) fail(new Error('the connection was closed in the middle of the answer'));
+      });
+      response.on('end', () => {
+        const { statusCode: status = 0, headers } = response;
+        resolve({ ok: true, status, headers, body: Buffer.concat(parts) });
+      });
+    });
+    request.end(call.body ?? undefined);
+  });
+}
+
+function describe(error: Error, code: string): string {
+  // Happy eyeballs reports several failures as one without a message of its own.
+  const first = error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error;
+  return first.message || code || 'the request failed';
+}
+
+// RFC 9110 §10.2.3: seconds or a date.
+/** What a Retry-After header asks for, in milliseconds from `now`; null when there is none that can be read. */
+export function retryAfterMs(headers: IncomingHttpHeaders, now: number): number | null {
+  const value = headers['retry-after'];
+  if (value === undefined) return null;
+  if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? null : Math.max(0, at - now);
+}
+
+/** The beginning of an answer's text on one line, for an error message. */
+export function excerpt(body: Buffer, maxCharacters = 200): string {
+  const text = body
+    .subarray(0, maxCharacters * 4)
+    .toString('utf8')
+    .replace(/[\p{C}\s]+/gu, ' ')
+    .trim();
+  return text.length > maxCharacters ? `${text.slice(0, maxCharacters)}…` : text;
+}

@@ -1,0 +1,122 @@
+// What happens at intervals: saying that this runner lives, taking over from runners that do not, and clearing out.
+import type { Clock } from '../core/clock.js';
+import type { Log } from '../core/log.js';
+import type { AgentSessionStore, Runner, RunStore } from '../core/run-ports.js';
+import type { QueuedRun } from '../core/runs.js';
+import { isAlive, killMarked, processStart, thisHost } from './processes.js';
+import type { QueueRoom } from './room.js';
+
+export interface Keeper {
+  /** Registers this runner, takes over what dead ones held, and goes on doing so. */
+  start(): Promise<void>;
+  /** Gives up everything this runner holds, for the next to take. */
+  stop(): Promise<void>;
+}
+
+/** How often runs that nobody holds are looked for (the command line leaves its runs so). */
+const ADOPT_EVERY_MS = 1000;
+/** How often a runner says that it lives; after `LEASE_MS` of silence its runs may be taken. */
+const SEEN_EVERY_MS = 5000;
+const LEASE_MS = 30_000;
+const CLEAR_EVERY_MS = 60 * 60 * 1000;
+const CLEAR_AT_ONCE = 500;
+
+export function createKeeper(uses: {
+  readonly store: RunStore;
+  readonly sessions: Pick<AgentSessionStore, 'trim'>;
+  readonly owner: string;
+  readonly room: QueueRoom;
+  readonly maxAttempts: number;
+  readonly retentionMs: number;
+  readonly now: Clock;
+  readonly log: Log;
+  /** Called for every run taken over, whose place in the queue is taken; oldest first. */
+  readonly onAdopted: (run: QueuedRun) => void;
+  /** Called about once a second. */
+  readonly onTick: () => void;
+}): Keeper {
+  const { store, owner, now, log } = uses;
+  const timers: NodeJS.Timeout[] = [];
+  const host = thisHost();
+  let lastRound: Promise<void> = Promise.resolve();
+
+  const seen = () =>
+    store.seen({ id: owner, host, pid: process.pid, pidStart: processStart(process.pid), seenAt: now() });
+
+  async function takeOverFromDead(): Promise<void> {
+    const others = (await store.runners()).filter(({ id }) => id !== owner);
+    for (const dead of others.filter((runner) => isDead(runner, host, now()))) await takeOver(dead);
+  }
+
+  async function takeOver(dead: Runner): Promise<void> {
+    const interrupted = await store.runningOf(dead.id);
+    // What the crash left running would do the work a second time.
+    const killed = dead.host === host ? killMarked(new Set(interrupted.map(({ id }) => id))) : 0;
+    const error = `interrupted ${uses.maxAttempts} times`;
+    const failed = await store.release(dead.id, uses.maxAttempts, error, now());
+    if (interrupted.length === 0) return;
+    log.warn(
+      { interrupted: interrupted.length - failed.length, failed: failed.length, killed },
+      'runs were interrupted; they are tried again',
+    );
+  }
+
+  async function adopt(): Promise<void> {
+    for (const run of await store.adopt(owner, uses.room.left())) {
+      uses.room.force(run.agent);
+      uses.onAdopted(run);
+    }
+  }
+
+  async function clearOut(): Promise<void> {
+    const before = now() - uses.retentionMs;
+    while (await store.trim(before, now(), CLEAR_AT_ONCE));
+    await uses.sessions.trim(before);
+  }
+
+  /** One thing at a time: rounds that took over at once would take a run twice. */
+  function every(ms: number, what: string, work: () => Promise<void>): void {
+    let isWaiting = false;
+    const round = () => {
+      if (isWaiting) return;
+      isWaiting = true;
+      lastRound = lastRound.then(async () => {
+        isWaiting = false;
+        await work().catch((err: unknown) => log.error({ err }, `runs: ${what} failed`));
+      });
+    };
+    timers.push(setInterval(round, ms));
+  }
+
+  return {
+    async start() {
+      await seen();
+      await takeOverFromDead();
+      await adopt();
+      every(SEEN_EVERY_MS, 'keeping the lease', async () => {
+        await seen();
+        await takeOverFromDead();
+      });
+      every(ADOPT_EVERY_MS, 'looking for waiting runs', async () => {
+        await adopt();
+        uses.onTick();
+      });
+      every(CLEAR_EVERY_MS, 'clearing out', clearOut);
+      lastRound = lastRound.then(() =>
+        clearOut().catch((err: unknown) => log.error({ err }, 'runs: clearing out failed')),
+      );
+    },
+
+    async stop() {
+      for (const timer of timers) clearInterval(timer);
+      await lastRound;
+      await store.release(owner, uses.maxAttempts, `interrupted ${uses.maxAttempts} times`, now());
+    },
+  };
+}
+
+/** On this machine a process is there or not; of another only its lease tells. */
+function isDead(runner: Runner, host: string, now: number): boolean {
+  if (runner.host === host) return !isAlive(runner.pid, runner.pidStart);
+  return now - runner.seenAt > LEASE_MS;
+}

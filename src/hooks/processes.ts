@@ -1,0 +1,95 @@
+// Processes of agents: ending a whole group, and finding what a crashed daemon left behind.
+import { readdirSync, readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+
+/** Set in the environment of every command an agent runs: how its processes are known again. */
+export const RUN_ID_VARIABLE = 'PULSEGATE_RUN_ID';
+
+/** Signals every process of a group; false when there is none left. */
+export function signalGroup(groupId: number, signal: NodeJS.Signals): boolean {
+  try {
+    process.kill(-groupId, signal);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Kills every process that carries one of these run ids in its environment, whatever group it moved to. Where there is
+ * no /proc nothing is found. Returns how many were killed.
+ */
+export function killMarked(runIds: ReadonlySet<string>): number {
+  if (runIds.size === 0) return 0;
+  let killed = 0;
+  // A process may start another while the list is read: look again until there is none.
+  for (let round = 0; round < 5; round++) {
+    const found = processIds().filter((pid) => pid !== process.pid && runIds.has(runIdOf(pid) ?? ''));
+    if (found.length === 0) break;
+    for (const pid of found) if (kill(pid)) killed++;
+  }
+  return killed;
+}
+
+function kill(pid: number): boolean {
+  try {
+    process.kill(pid, 'SIGKILL');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function processIds(): number[] {
+  try {
+    return readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number);
+  } catch {
+    return [];
+  }
+}
+
+/** The run a process belongs to, by its environment as it was started; null for a process that is not ours to see. */
+function runIdOf(pid: number): string | null {
+  try {
+    const variables = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
+    const mark = variables.find((variable) => variable.startsWith(`${RUN_ID_VARIABLE}=`));
+    // A zombie's environment reads as empty, so what is killed is not found again.
+    return mark?.slice(RUN_ID_VARIABLE.length + 1) ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** This machine since it was started: process numbers mean something only within it. */
+export function thisHost(): string {
+  return `${hostname()} ${readText('/proc/sys/kernel/random/boot_id')}`.trim().slice(0, 255);
+}
+
+/** When a process was started, in the kernel's clock ticks; empty when there is no such process, or no /proc. */
+export function processStart(pid: number): string {
+  // proc(5): field 22, counted after the name, which may hold spaces and parentheses.
+  const fields = readText(`/proc/${pid}/stat`).split(') ').at(-1)?.split(' ') ?? [];
+  const state = fields[0];
+  return state === undefined || state === 'Z' || state === 'X' ? '' : (fields[19] ?? '');
+}
+
+/** Whether the process that was started at `start` still runs. */
+export function isAlive(pid: number, start: string): boolean {
+  if (start !== '') return processStart(pid) === start;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch {
+    return '';
+  }
+}

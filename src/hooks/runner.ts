@@ -1,0 +1,273 @@
+// Running runs: one at a time and in order for each session, several sessions side by side, until told to stop.
+import PQueue from 'p-queue';
+import type { Clock } from '../core/clock.js';
+import type { Log } from '../core/log.js';
+import type { HistoryLimits, RunEnd, RunStore } from '../core/run-ports.js';
+import {
+  type Agent,
+  type AgentOutput,
+  isFinal,
+  isWorthDelivering,
+  type QueuedRun,
+  type Run,
+} from '../core/runs.js';
+import type { QueueRoom } from './room.js';
+
+/** An agent as the runner needs it. */
+export interface RunnableAgent {
+  readonly agent: Agent;
+  /** Longest a run may take, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Whether its replies go anywhere. */
+  readonly hasChannel: boolean;
+}
+
+export interface Runner {
+  /** Puts a stored run, whose place in the queue is taken, at the end of its session's line. */
+  enqueue(run: QueuedRun): void;
+  /** Tries lines again that had to wait for a run of another daemon. */
+  retryBlocked(): void;
+  /** Cancels a run, and resolves when nothing of it is left. `elsewhere`: another daemon is running it. */
+  cancel(id: string): Promise<'cancelled' | 'finished' | 'not-found' | 'elsewhere'>;
+  /** Runs of an agent under way here. */
+  running(agent: string): number;
+  /**
+   * Starts nothing more; runs under way may finish within `graceMs`, then they are interrupted. Resolves when nothing of
+   * them is left; interrupted ones are still `running` in the store.
+   */
+  stop(graceMs: number): Promise<void>;
+}
+
+export interface RunnerUses {
+  readonly store: Pick<RunStore, 'get' | 'claim' | 'finish' | 'cancelQueued'>;
+  readonly owner: string;
+  readonly room: QueueRoom;
+  readonly agents: ReadonlyMap<string, RunnableAgent>;
+  readonly concurrency: number;
+  readonly history: HistoryLimits;
+  readonly now: Clock;
+  readonly log: Log;
+  /** Called when a run has ended and is stored so. */
+  readonly onFinished: (agent: string, hasDelivery: boolean) => void;
+}
+
+/** The runs of one session that wait, oldest first. */
+interface Line {
+  readonly waiting: QueuedRun[];
+  isTaken: boolean;
+}
+
+type Abort = 'timeout' | 'cancelled' | 'shutdown';
+
+/** A failed write is tried again after this long: the result of a run must not get lost. */
+const WRITE_RETRY_MS = 1000;
+
+export function createRunner(uses: RunnerUses): Runner {
+  const { store, owner, room, log, now } = uses;
+  const queue = new PQueue({ concurrency: uses.concurrency });
+  const lines = new Map<string, Line>();
+  const underWay = new Map<
+    string,
+    { readonly controller: AbortController; readonly ended: Promise<unknown> }
+  >();
+  const runningByAgent = new Map<string, number>();
+  let isStopping = false;
+
+  const lineOf = (run: QueuedRun) => run.session ?? run.id;
+
+  function enqueue(run: QueuedRun): void {
+    const key = lineOf(run);
+    const line = lines.get(key) ?? { waiting: [], isTaken: false };
+    lines.set(key, line);
+    line.waiting.push(run);
+    call(key, line);
+  }
+
+  /** Lets the first run of a line wait for its turn among the lines; a line has one turn at a time. */
+  function call(key: string, line: Line): void {
+    if (isStopping || line.isTaken) return;
+    if (line.waiting.length === 0) {
+      lines.delete(key);
+      return;
+    }
+    line.isTaken = true;
+    void queue.add(async () => {
+      const isDone = await turn(line);
+      line.isTaken = false;
+      if (isDone) call(key, line);
+    });
+  }
+
+  /** Runs the first run of the line. False leaves the line as it is, until `retryBlocked`. */
+  async function turn(line: Line): Promise<boolean> {
+    const [queued] = line.waiting;
+    if (!queued || isStopping) return !isStopping;
+    const controller = new AbortController();
+    const attempt = start(line, queued, controller);
+    underWay.set(queued.id, { controller, ended: attempt });
+    try {
+      return await attempt;
+    } finally {
+      underWay.delete(queued.id);
+    }
+  }
+
+  async function start(line: Line, queued: QueuedRun, controller: AbortController): Promise<boolean> {
+    try {
+      const claim = await store.claim(queued.id, owner, now());
+      if (claim.outcome === 'blocked') return false;
+      remove(line, queued);
+      if (claim.outcome === 'claimed') await perform(claim.run, claim.history, controller);
+      return true;
+    } catch (err) {
+      log.error({ err, run: queued.id }, 'a run could not be started');
+      return false;
+    }
+  }
+
+  function remove(line: Line, run: QueuedRun): void {
+    const at = line.waiting.indexOf(run);
+    if (at < 0) return;
+    line.waiting.splice(at, 1);
+    room.give(run.agent);
+  }
+
+  async function perform(
+    run: Run,
+    history: Parameters<Agent['run']>[0]['history'],
+    controller: AbortController,
+  ): Promise<void> {
+    log.debug({ run: run.id, agent: run.agent, message: run.message }, 'run started');
+    count(run.agent, 1);
+    try {
+      const output = await ask(run, history, controller);
+      const why = controller.signal.aborted ? (controller.signal.reason as Abort) : null;
+      // Interrupted: it stays `running` here and is tried again by whoever takes over.
+      if (why === 'shutdown') return;
+      await finish(run, endOf(output, why, uses.agents.get(run.agent), now()));
+    } finally {
+      count(run.agent, -1);
+    }
+  }
+
+  async function ask(
+    run: Run,
+    history: Parameters<Agent['run']>[0]['history'],
+    controller: AbortController,
+  ): Promise<AgentOutput> {
+    const target = uses.agents.get(run.agent);
+    if (!target) return { ok: false, error: `there is no agent ${run.agent} in the configuration any more` };
+    const { id: runId, kind, agent, session, message, attempt } = run;
+    const timer = setTimeout(() => controller.abort('timeout' satisfies Abort), target.timeoutMs);
+    try {
+      return await target.agent.run(
+        { kind, runId, agent, session, message, history, attempt },
+        controller.signal,
+      );
+    } catch (err) {
+      log.error({ err, run: runId, agent }, 'an agent failed in an unexpected way');
+      return { ok: false, error: err instanceof Error ? err.message : String(err) };
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async function finish(run: Run, wanted: RunEnd): Promise<void> {
+    const end = {
+      ...wanted,
+      deliver: wanted.deliver && isWorthDelivering(run.kind, wanted.status, wanted.reply),
+    };
+    if (!(await stored(run, end))) return;
+    log.info(
+      {
+        run: run.id,
+        kind: run.kind,
+        agent: run.agent,
+        session: run.session,
+        status: end.status,
+        attempt: run.attempt,
+        waitedMs: (run.startedAt ?? end.finishedAt) - run.acceptedAt,
+        tookMs: end.finishedAt - (run.startedAt ?? end.finishedAt),
+        ...(end.error === null ? {} : { error: end.error }),
+      },
+      'run finished',
+    );
+    uses.onFinished(run.agent, end.deliver);
+  }
+
+  /** Writes the end of a run, again and again while the database fails. False when the run is not ours any more. */
+  async function stored(run: Run, end: RunEnd): Promise<boolean> {
+    for (;;) {
+      try {
+        return await store.finish(run.id, owner, end, uses.history);
+      } catch (err) {
+        log.error({ err, run: run.id }, 'the end of a run could not be stored');
+        if (isStopping) return false;
+        await new Promise((resolve) => setTimeout(resolve, WRITE_RETRY_MS));
+      }
+    }
+  }
+
+  function count(agent: string, step: 1 | -1): void {
+    runningByAgent.set(agent, (runningByAgent.get(agent) ?? 0) + step);
+  }
+
+  return {
+    enqueue,
+
+    retryBlocked() {
+      for (const [key, line] of lines) call(key, line);
+    },
+
+    async cancel(id) {
+      const run = await store.get(id);
+      if (!run) return 'not-found';
+      const deliver =
+        (uses.agents.get(run.agent)?.hasChannel ?? false) && isWorthDelivering(run.kind, 'cancelled', null);
+      if (await store.cancelQueued(id, now(), deliver)) {
+        const line = lines.get(lineOf(run));
+        const waiting = line?.waiting.find((queued) => queued.id === id);
+        if (line && waiting) remove(line, waiting);
+        log.info({ run: id, agent: run.agent, session: run.session, status: 'cancelled' }, 'run finished');
+        uses.onFinished(run.agent, deliver);
+        return 'cancelled';
+      }
+      const here = underWay.get(id);
+      here?.controller.abort('cancelled' satisfies Abort);
+      await here?.ended;
+      const after = await store.get(id);
+      if (!after) return 'not-found';
+      if (after.status === 'cancelled' && here) return 'cancelled';
+      return isFinal(after.status) ? 'finished' : 'elsewhere';
+    },
+
+    running: (agent) => runningByAgent.get(agent) ?? 0,
+
+    async stop(graceMs) {
+      isStopping = true;
+      queue.clear();
+      const idle = queue.onPendingZero();
+      const timer = setTimeout(() => {
+        for (const { controller } of underWay.values()) controller.abort('shutdown' satisfies Abort);
+      }, graceMs);
+      await idle;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** How a run ended, by what its agent answered and whether it was cut short. */
+function endOf(
+  output: AgentOutput,
+  why: Abort | null,
+  target: RunnableAgent | undefined,
+  finishedAt: number,
+): RunEnd {
+  const common = { finishedAt, deliver: target?.hasChannel ?? false, reply: null };
+  // First, because a program that is told to end may well say something and leave with status 0.
+  if (why === 'timeout')
+    return { ...common, status: 'timeout', error: `no reply within ${target?.timeoutMs} ms` };
+  if (why === 'cancelled') return { ...common, status: 'cancelled', error: null };
+  if (output.ok) return { ...common, status: 'succeeded', reply: output.reply, error: null };
+  return { ...common, status: 'failed', error: output.error };
+}

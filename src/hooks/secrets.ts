@@ -1,0 +1,72 @@
+// Secrets that come from files or the configuration: the webhook token, and the keys agents are called with.
+import { readFileSync } from 'node:fs';
+import { StartError } from '../core/errors.js';
+import type { Log } from '../core/log.js';
+import type { HookSettings } from './settings.js';
+
+const RECOMMENDED_CHARACTERS = 32;
+
+/**
+ * The tokens callers may present: the current one first, then the previous one while callers are being changed over. None when
+ * webhooks are not enabled. Warns of a short one.
+ * @throws StartError `secret-file` when a file cannot be read or a secret is empty
+ */
+export function webhookSecrets(settings: HookSettings, log: Pick<Log, 'warn'>): string[] {
+  if (!settings.enabled) return [];
+  const current = settings.secret?.reveal() ?? fromFile(settings.secretFile, 'webhooks.secretFile');
+  const previous =
+    settings.previousSecret?.reveal() ?? fromFile(settings.previousSecretFile, 'webhooks.previousSecretFile');
+  if (current === null || current.trim() === '') {
+    throw new StartError(
+      'secret-missing',
+      'webhooks.enabled is true, but there is no secret. Set webhooks.secret or webhooks.secretFile.',
+    );
+  }
+  if (current.length < RECOMMENDED_CHARACTERS) {
+    log.warn(
+      { characters: current.length },
+      `webhooks.secret is shorter than ${RECOMMENDED_CHARACTERS} characters and could be guessed`,
+    );
+  }
+  return previous === null ? [current] : [current, previous];
+}
+
+/** A key from a file, read anew by `reload`; null without a file. */
+export interface KeyFile {
+  read(): string | null;
+  /** @throws StartError `secret-file` */
+  reload(): void;
+}
+
+/** @throws StartError `secret-file` when the file cannot be read or is empty */
+export function openKeyFile(path: string | null, key: string): KeyFile {
+  let value = fromFile(path, key);
+  return {
+    read: () => value,
+    reload() {
+      value = fromFile(path, key);
+    },
+  };
+}
+
+/** The text of a secret's file without the line break at its end. */
+function fromFile(path: string | null, key: string): string | null {
+  if (path === null) return null;
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new StartError(
+      'secret-file',
+      `${key}: ${path} cannot be read (${why}). Check its path and permissions.`,
+      {
+        cause,
+      },
+    );
+  }
+  if (text.trim() === '')
+    throw new StartError('secret-file', `${key}: ${path} is empty. Write the secret into it.`);
+  if (/[\r\n\0]/.test(text)) throw new StartError('secret-file', `${key}: ${path} must hold one line only.`);
+  return text;
+}

@@ -1,0 +1,64 @@
+// What the hooks are told by the configuration, as the schema's output names it.
+
+/** A text that is never shown by accident. */
+export interface Hidden {
+  reveal(): string;
+}
+
+export interface HookSettings {
+  readonly enabled: boolean;
+  readonly secret: Hidden | null;
+  readonly secretFile: string | null;
+  readonly previousSecret: Hidden | null;
+  readonly previousSecretFile: string | null;
+  readonly maxBodyBytes: number;
+  readonly maxFailuresPerSource: number;
+  readonly failureWindowMs: number;
+  readonly concurrency: number;
+  readonly maxAttempts: number;
+  readonly queue: { readonly perAgent: number; readonly total: number };
+  readonly history: { readonly messages: number; readonly maxBytes: number };
+  readonly retentionMs: number;
+  readonly agents: Readonly<Record<string, { readonly sessionKey: string | null }>>;
+}
+
+export type ChannelSettings =
+  | { readonly type: 'none' }
+  | { readonly type: 'log' }
+  | { readonly type: 'file'; readonly path: string }
+  | {
+      readonly type: 'http';
+      readonly url: string;
+      readonly secret: Hidden | null;
+      readonly timeoutMs: number;
+      readonly maxTries: number;
+      readonly backoffMs: number;
+    };
+
+interface CommonSettings {
+  readonly timeoutMs: number;
+  readonly idleAfterMs: number;
+  readonly maxReplyBytes: number;
+  readonly channel: ChannelSettings;
+}
+
+export type AgentSettings = CommonSettings &
+  (
+    | {
+        readonly type: 'command';
+        readonly command: readonly string[];
+        readonly cwd: string | null;
+        readonly env: Readonly<Record<string, string>>;
+      }
+    | { readonly type: 'http'; readonly url: string; readonly apiKeyFile: string | null }
+    | {
+        readonly type: 'openai';
+        readonly baseUrl: string;
+        readonly model: string;
+        readonly apiKeyFile: string | null;
+        readonly system: string | null;
+        readonly maxTokens: number;
+        readonly historyMessages: number;
+        readonly maxHistoryBytes: number;
+      }
+  );
