@@ -1,0 +1,109 @@
+// Accounts as a JSON array of objects (RFC 8259), read and written one object at a time.
+import { Readable } from 'node:stream';
+import type { AccountView } from '../core/accounts.js';
+import { type FileRecord, readRecord, toRow } from './record.js';
+
+const MAX_RECORD_CHARS = 64 * 1024;
+
+/** Reads an array of objects as it comes. A fault in the file's form ends it with a last record that says so. */
+export async function* readJson(input: Readable): AsyncGenerator<FileRecord> {
+  const splitter = createSplitter();
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  try {
+    for await (const chunk of input as AsyncIterable<Buffer>)
+      yield* read(splitter.push(decoder.decode(chunk, { stream: true })));
+    yield* read(splitter.push(decoder.decode()));
+    splitter.end();
+  } catch (error) {
+    if (!(error instanceof FormError || error instanceof TypeError)) throw error;
+    const text = error instanceof FormError ? error.message : 'this is not UTF-8';
+    yield { line: splitter.line(), username: null, fault: `${text}; nothing after it was read` };
+  }
+}
+
+/** The file is not an array of objects. */
+class FormError extends Error {}
+
+function* read(objects: Iterable<{ line: number; text: string }>): Generator<FileRecord> {
+  for (const { line, text } of objects) {
+    let fields: unknown;
+    try {
+      fields = JSON.parse(text);
+    } catch {
+      // Without its message, which quotes the text, and with it a password.
+      throw new FormError('this is not valid JSON');
+    }
+    yield readRecord(line, fields as Record<string, unknown>);
+  }
+}
+
+/** Cuts the text of an array into the texts of its objects, without reading what is in them. */
+function createSplitter() {
+  let state: 'start' | 'before' | 'object' | 'after' | 'end' = 'start';
+  let depth = 0;
+  let inString = false;
+  let escaped = false;
+  let text = '';
+  let line = 1;
+  let startLine = 1;
+
+  /** Takes one character of an object; true when it was the last. */
+  function within(char: string): boolean {
+    text += char;
+    if (text.length > MAX_RECORD_CHARS) throw new FormError('an account is longer than 64 KiB');
+    if (inString) {
+      if (escaped) escaped = false;
+      else if (char === '\\') escaped = true;
+      else if (char === '"') inString = false;
+      return false;
+    }
+    if (char === '"') inString = true;
+    else if (char === '{' || char === '[') depth += 1;
+    else if (char === '}' || char === ']') depth -= 1;
+    return depth === 0;
+  }
+
+  function between(char: string): void {
+    if (/\s/.test(char) || (state === 'start' && char === '\ufeff')) return;
+    if (state === 'start' && char === '[') state = 'before';
+    else if (state === 'before' && char === '{') {
+      state = 'object';
+      text = char;
+      depth = 1;
+      startLine = line;
+    } else if (state === 'after' && char === ',') state = 'before';
+    else if ((state === 'after' || state === 'before') && char === ']') state = 'end';
+    else throw new FormError('this is not a JSON array of objects');
+  }
+
+  return {
+    *push(chunk: string): Generator<{ line: number; text: string }> {
+      for (const char of chunk) {
+        if (char === '\n') line += 1;
+        if (state !== 'object') between(char);
+        else if (within(char)) {
+          state = 'after';
+          yield { line: startLine, text };
+        }
+      }
+    },
+    end(): void {
+      if (state !== 'end') throw new FormError('the JSON array does not end');
+    },
+    line: () => line,
+  };
+}
+
+/** Writes a JSON array, one object a line. */
+export function writeJson(views: Iterable<AccountView>, { withHashes }: { withHashes: boolean }): Readable {
+  const texts = function* () {
+    let before = '[\n';
+    for (const view of views) {
+      const { passwordHash, ...row } = toRow(view);
+      yield before + JSON.stringify(withHashes ? { ...row, passwordHash } : row);
+      before = ',\n';
+    }
+    yield before === '[\n' ? '[]\n' : '\n]\n';
+  };
+  return Readable.from(texts());
+}

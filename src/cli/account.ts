@@ -1,0 +1,310 @@
+// `pulsegate account`: add, list, show, update and remove accounts.
+import { randomBytes } from 'node:crypto';
+import type { Command } from 'commander';
+import type { Core } from '../app.js';
+import type { Config } from '../config.js';
+import { isExpired } from '../core/account.js';
+import { ACCOUNT_DEFAULTS, type AccountView, type AddRefusal, type UpdateRefusal } from '../core/accounts.js';
+import { CommandError, load, printJson, printLine, type Surroundings } from './command.js';
+import { proxyLink } from './link.js';
+import { parseExpiry } from './moments.js';
+import { confirm, readNewPassword } from './prompt.js';
+import { withCore } from './store.js';
+import { formatMoment, printFields, printTable } from './table.js';
+
+const EXPIRY_FORMS = 'never, in so long (30d), or a date in UTC (2026-12-31, 2026-12-31T23:59:59)';
+
+/** How many of the newest heartbeat entries `account show` prints. */
+const SHOWN_ENTRIES = 10;
+
+interface PasswordOptions {
+  passwordStdin?: true;
+  generate?: true;
+}
+
+interface FieldOptions {
+  remarks?: string;
+  expires?: string;
+}
+
+/** Adds `account` and returns it, for the commands that others add to it. */
+export function addAccountCommands(program: Command, around: Surroundings): Command {
+  const account = program.command('account').description('add, find, change and remove accounts');
+  addAdd(account, around);
+  addList(account, around);
+  addShow(account, around);
+  addUpdate(account, around);
+  addRemove(account, around);
+  return account;
+}
+
+function withPasswordOptions(command: Command): Command {
+  return command
+    .option('--generate', 'make a random password and print it once')
+    .option('--password-stdin', 'read the password from stdin instead of asking');
+}
+
+function addAdd(account: Command, around: Surroundings): void {
+  withPasswordOptions(account.command('add'))
+    .argument('<name>', 'the user name')
+    .description('add an account and print its link')
+    .option('--remarks <text>', 'notes')
+    .option('--expires <when>', EXPIRY_FORMS)
+    .option('--disabled', 'it cannot log in yet')
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  pulsegate account add player --generate --expires 30d\n  pulsegate account add player --password-stdin < password.txt',
+    )
+    .action(
+      async (
+        username: string,
+        options: PasswordOptions & FieldOptions & { disabled?: true; json?: true },
+        command,
+      ) => {
+        const { config } = await load(command, around);
+        const expiresAt = options.expires === undefined ? null : parseExpiry(options.expires, Date.now());
+        const password = await choosePassword(around, options);
+        await withCore(config, async (core) => {
+          const added = await core.accounts.add({
+            ...ACCOUNT_DEFAULTS,
+            username,
+            password,
+            isEnabled: !options.disabled,
+            remarks: options.remarks ?? null,
+            expiresAt,
+          });
+          if (!added.ok) throw new CommandError(REFUSALS[added.reason]);
+          printCredentials(around, config, options, { ...added.account, password });
+        });
+      },
+    );
+}
+
+function addList(account: Command, around: Surroundings): void {
+  account
+    .command('list')
+    .description('list accounts')
+    .option('--search <text>', 'only those with this text in user name, remarks or latest GameID')
+    .option('--json', 'as JSON')
+    .action(async (options: { search?: string; json?: true }, command) => {
+      const { config } = await load(command, around);
+      await withCore(config, async ({ accounts }) => {
+        const all = accounts.list();
+        const found = all.filter((view) => matches(view, options.search ?? ''));
+        const now = Date.now();
+        if (options.json)
+          return printJson(
+            around,
+            found.map((view) => toJson(view, now)),
+          );
+        printTable(
+          around,
+          ['USER NAME', 'STATE', 'EXPIRES', 'LAST LOGIN', 'ENTRIES', 'LATEST GAME', 'REMARKS'],
+          found.map((view) => [
+            view.account.username,
+            stateOf(view, now),
+            formatMoment(view.account.expiresAt, 'never'),
+            formatMoment(view.account.lastLoginAt, 'never'),
+            String(view.dataCount),
+            view.latestGameId ?? '',
+            view.account.remarks ?? '',
+          ]),
+        );
+        printLine(
+          around.stdout,
+          found.length === all.length
+            ? `${all.length} accounts`
+            : `${found.length} of ${all.length} accounts`,
+        );
+      });
+    });
+}
+
+function addShow(account: Command, around: Surroundings): void {
+  account
+    .command('show')
+    .argument('<account>', 'user name or id')
+    .description('show one account and its newest heartbeat entries')
+    .option('--json', 'as JSON')
+    .action(async (nameOrId: string, options: { json?: true }, command) => {
+      const { config } = await load(command, around);
+      await withCore(config, async (core) => {
+        const view = find(core, nameOrId);
+        const now = Date.now();
+        const { account: it } = view;
+        const newest = await core.store.heartbeats.newest(it.id, SHOWN_ENTRIES);
+        if (options.json) {
+          const heartbeats = newest.map(({ at, ...entry }) => ({ at: isoOrNull(at), ...entry }));
+          return printJson(around, { ...toJson(view, now), heartbeats });
+        }
+        printFields(around, [
+          ['id', it.id],
+          ['user name', it.username],
+          ['state', stateOf(view, now)],
+          ['remarks', it.remarks ?? ''],
+          ['created', formatMoment(it.createdAt, '')],
+          ['last login', formatMoment(it.lastLoginAt, 'never')],
+          ['expires', formatMoment(it.expiresAt, 'never')],
+          ['entries', String(view.dataCount)],
+          ['latest game', view.latestGameId ?? ''],
+        ]);
+        if (newest.length === 0) return;
+        printLine(around.stdout, '');
+        printTable(
+          around,
+          ['TIME', 'KIND', 'GAME', 'CLIENT', 'DESTINATION', 'UP', 'DOWN'],
+          newest.map(({ at, kind, gameId, client, destination, bytesUp, bytesDown }) => [
+            formatMoment(at, ''),
+            kind,
+            gameId ?? '',
+            client,
+            destination,
+            String(bytesUp),
+            String(bytesDown),
+          ]),
+        );
+      });
+    });
+}
+
+function addUpdate(account: Command, around: Surroundings): void {
+  withPasswordOptions(account.command('update'))
+    .argument('<account>', 'user name or id')
+    .description('change an account; what is not given stays as it is')
+    .option('--password', 'ask for a new password')
+    .option('--enable', 'it may log in')
+    .option('--disable', 'it may not log in; its live sessions end')
+    .option('--remarks <text>', 'notes; "" removes them')
+    .option('--expires <when>', EXPIRY_FORMS)
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  pulsegate account update player --expires 30d\n  pulsegate account update player --disable',
+    )
+    .action(async (nameOrId: string, options: UpdateOptions, command) => {
+      if (options.enable && options.disable)
+        throw new CommandError('--enable and --disable exclude each other.', 2);
+      const { config } = await load(command, around);
+      const expiresAt = options.expires === undefined ? undefined : parseExpiry(options.expires, Date.now());
+      const isNewPassword = options.password || options.generate || options.passwordStdin;
+      const password = isNewPassword ? await choosePassword(around, options) : undefined;
+      await withCore(config, async (core) => {
+        const { account: before } = find(core, nameOrId);
+        const updated = await core.accounts.update(before.id, {
+          password,
+          isEnabled: options.enable ? true : options.disable ? false : before.isEnabled,
+          remarks: options.remarks === undefined ? before.remarks : options.remarks || null,
+          expiresAt: expiresAt === undefined ? before.expiresAt : expiresAt,
+        });
+        if (!updated.ok) throw new CommandError(REFUSALS[updated.reason]);
+        if (password !== undefined)
+          return printCredentials(around, config, options, { ...updated.account, password });
+        if (options.json) printJson(around, toJson(find(core, before.id), Date.now()));
+        else printLine(around.stdout, `${before.username} was updated.`);
+      });
+    });
+}
+
+interface UpdateOptions extends PasswordOptions, FieldOptions {
+  password?: true;
+  enable?: true;
+  disable?: true;
+  json?: true;
+}
+
+function addRemove(account: Command, around: Surroundings): void {
+  account
+    .command('remove')
+    .argument('<account...>', 'user names or ids')
+    .description('remove accounts with their heartbeat data; this cannot be undone')
+    .option('--yes', 'do not ask')
+    .action(async (namesOrIds: string[], options: { yes?: true }, command) => {
+      const { config } = await load(command, around);
+      await withCore(config, async (core) => {
+        // All of them are looked up first: a typing error must not leave half of the work done.
+        const views = namesOrIds.map((nameOrId) => find(core, nameOrId));
+        const names = views.map(({ account: it }) => it.username).join(', ');
+        const entries = views.reduce((sum, { dataCount }) => sum + dataCount, 0);
+        await confirm(
+          around,
+          options.yes ?? false,
+          `${names} will be removed with ${entries} heartbeat entries.`,
+        );
+        for (const { account: it } of views) {
+          const removed = await core.accounts.remove(it.id);
+          if (!removed.ok) throw new CommandError(REFUSALS[removed.reason]);
+          printLine(around.stdout, `${it.username} was removed.`);
+        }
+      });
+    });
+}
+
+async function choosePassword(around: Surroundings, options: PasswordOptions): Promise<string> {
+  if (options.generate && options.passwordStdin) {
+    throw new CommandError('--generate and --password-stdin exclude each other.', 2);
+  }
+  // 15 bytes are 20 characters, 120 bits, and none of them needs escaping in a link.
+  if (options.generate) return randomBytes(15).toString('base64url');
+  const otherwise = 'There is no terminal to ask for the password on. Use --generate, or --password-stdin.';
+  return readNewPassword(around, options.passwordStdin ?? false, otherwise);
+}
+
+function printCredentials(
+  around: Surroundings,
+  { socks }: Config,
+  { generate, json }: { generate?: true; json?: true },
+  { id, username, password }: { id: string; username: string; password: string },
+): void {
+  const link = proxyLink({ username, password, hosts: socks.host, port: socks.port });
+  if (json) return printJson(around, { id, username, ...(generate ? { password } : {}), link });
+  printLine(around.stdout, `user name  ${username}`);
+  if (generate) printLine(around.stdout, `password   ${password}   (shown only now)`);
+  printLine(around.stdout, `link       ${link}`);
+}
+
+/** By user name first: a name may well look like an id. */
+function find({ accounts }: Core, nameOrId: string): AccountView {
+  const view = accounts.getByUsername(nameOrId) ?? accounts.get(nameOrId.toLowerCase());
+  if (!view)
+    throw new CommandError(`There is no account ${JSON.stringify(nameOrId)}. See: pulsegate account list`);
+  return view;
+}
+
+function matches({ account, latestGameId }: AccountView, search: string): boolean {
+  const wanted = search.toLowerCase();
+  return [account.id, account.username, account.remarks, latestGameId].some((text) =>
+    text?.toLowerCase().includes(wanted),
+  );
+}
+
+function stateOf({ account }: AccountView, now: number): string {
+  if (!account.isEnabled) return 'disabled';
+  return isExpired(account, now) ? 'expired' : 'enabled';
+}
+
+const isoOrNull = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
+
+function toJson({ account, dataCount, latestGameId }: AccountView, now: number) {
+  return {
+    id: account.id,
+    username: account.username,
+    isEnabled: account.isEnabled,
+    remarks: account.remarks,
+    createdAt: isoOrNull(account.createdAt),
+    lastLoginAt: isoOrNull(account.lastLoginAt),
+    expiresAt: isoOrNull(account.expiresAt),
+    isExpired: isExpired(account, now),
+    dataCount,
+    latestGameId,
+  };
+}
+
+const REFUSALS: Readonly<Record<AddRefusal | UpdateRefusal, string>> = {
+  'empty-credentials': 'User name and password must not be empty.',
+  'invalid-username': 'A user name is 1 to 255 bytes of UTF-8 without control characters.',
+  'invalid-password': 'A password is 1 to 255 bytes of UTF-8 and not only white space.',
+  'invalid-remarks': 'The remarks hold characters that cannot be stored.',
+  'username-taken': 'There is an account with this user name already.',
+  'not-found': 'The account was removed meanwhile.',
+};

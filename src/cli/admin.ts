@@ -1,0 +1,33 @@
+// `pulsegate admin`: the operator's own credentials.
+import { type AddCommands, CommandError, load, printLine } from './command.js';
+import { readNewPassword } from './prompt.js';
+import { withCore } from './store.js';
+
+export const addAdminCommands: AddCommands = (program, around) => {
+  const admin = program.command('admin').description("the operator's own user name and password");
+
+  admin
+    .command('set-password')
+    .description('change the admin password; a running daemon takes it over within a second')
+    .option('--username <name>', 'change the admin user name too')
+    .option('--password-stdin', 'read the password from stdin instead of asking')
+    .addHelpText('after', '\nExample:\n  pulsegate admin set-password --password-stdin < password.txt')
+    .action(async (options: { username?: string; passwordStdin?: true }, command) => {
+      const { config } = await load(command, around);
+      const password = await readNewPassword(
+        around,
+        options.passwordStdin ?? false,
+        'There is no terminal to ask on. Give the password on stdin, with --password-stdin.',
+      );
+      await withCore(config, async (core) => {
+        const result = await core.credentials.set(options.username, password);
+        if (!result.ok) throw new CommandError(REFUSALS[result.reason]);
+        printLine(around.stdout, `The password of ${result.username} was changed.`);
+      });
+    });
+};
+
+const REFUSALS = {
+  'invalid-username': 'The user name must be 1 to 255 bytes, without a colon or control characters.',
+  'invalid-password': 'The password must be 1 to 255 bytes and not only white space.',
+};

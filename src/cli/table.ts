@@ -1,0 +1,47 @@
+// Tables for people: columns as wide as what is in them, colour only on a terminal.
+import { printable } from '../core/printable.js';
+import type { Surroundings } from './command.js';
+
+const BOLD = '\x1b[1m';
+const RESET = '\x1b[0m';
+
+/** Prints rows under a heading. Texts from outside are made safe for a terminal. */
+export function printTable(
+  { stdout }: Surroundings,
+  heading: readonly string[],
+  rows: readonly (readonly string[])[],
+): void {
+  const cells = [heading, ...rows].map((row) => row.map((cell) => printable(cell, 60)));
+  const widths = heading.map((_, column) => Math.max(...cells.map((row) => displayWidth(row[column] ?? ''))));
+  for (const [index, row] of cells.entries()) {
+    const line = row
+      .map((cell, column) => pad(cell, widths[column] ?? 0))
+      .join('  ')
+      .trimEnd();
+    stdout.write(index === 0 && stdout.isTTY ? `${BOLD}${line}${RESET}\n` : `${line}\n`);
+  }
+}
+
+/** Prints `name: value` lines. */
+export function printFields({ stdout }: Surroundings, fields: readonly (readonly [string, string])[]): void {
+  const width = Math.max(...fields.map(([name]) => name.length));
+  for (const [name, value] of fields) stdout.write(`${name.padEnd(width)}  ${printable(value, 4000)}\n`);
+}
+
+const pad = (text: string, width: number): string =>
+  text + ' '.repeat(Math.max(0, width - displayWidth(text)));
+
+// East Asian wide characters take two columns: the scripts that user names and remarks are written in.
+const WIDE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
+
+function displayWidth(text: string): number {
+  let width = 0;
+  for (const char of text) width += WIDE.test(char) ? 2 : 1;
+  return width;
+}
+
+/** A moment as `2026-11-20 21:00` in UTC; `none` when there is none. */
+export function formatMoment(ms: number | null, none: string): string {
+  return ms === null ? none : `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
