@@ -12,7 +12,7 @@ export function otherMethods(): Middleware {
     const { matched = [] } = ctx as Routed;
     const methods = new Set(matched.flatMap((route) => route.methods));
     if (methods.size === 0) return next();
-    ctx.set('Allow', [...methods, 'OPTIONS'].join(', '));
+    ctx.set('Allow', [...methods, 'OPTIONS'].sort().join(', '));
     if (ctx.method !== 'OPTIONS') return refuse(ctx, 'method-not-allowed');
     ctx.status = 204;
   };

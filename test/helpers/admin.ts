@@ -1,0 +1,135 @@
+// The management plane over a real store in a temporary folder, without the rest of the daemon: the clock, the delay
+// and the connections it sees are the test's.
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type AdminServer, type AdminServerUses, createAdminServer } from '../../src/admin/server.js';
+import { type Accounts, createAccounts } from '../../src/core/accounts.js';
+import { createAdminCredentials } from '../../src/core/admin-credentials.js';
+import { AccountDirectory } from '../../src/core/directory.js';
+import type { Heartbeat } from '../../src/core/heartbeat.js';
+import { HeartbeatPool } from '../../src/core/heartbeat-pool.js';
+import type { Log } from '../../src/core/log.js';
+import type { Store } from '../../src/core/ports.js';
+import { createWhitelistSetting, type WhitelistSetting } from '../../src/core/whitelist-setting.js';
+import { openStore } from '../../src/store/store.js';
+import { basic, type HttpAnswer, type HttpRequest, send } from './http.js';
+
+// With a colon and beyond ASCII, as RFC 7617 allows a password to be.
+export const ADMIN = { username: 'admin', password: 'pass:wörd:口令' };
+
+export interface TestAdmin {
+  /** `http://127.0.0.1:port` */
+  readonly url: string;
+  readonly server: AdminServer;
+  readonly store: Store;
+  readonly directory: AccountDirectory;
+  readonly pool: HeartbeatPool;
+  readonly accounts: Accounts;
+  readonly whitelist: WhitelistSetting;
+  /** Lines logged so far, each with its level. */
+  readonly lines: Record<string, unknown>[];
+  /** Sends a request with the admin's credentials; `json` becomes the body, with its content type. */
+  api(method: string, path: string, options?: HttpRequest & { json?: unknown }): Promise<HttpAnswer>;
+  /** Adds an account through the API; returns its AID. */
+  addAccount(username: string, fields?: Record<string, unknown>): Promise<string>;
+  /** One more address to listen on; returns its URL. */
+  listen(host: string): Promise<string>;
+}
+
+/** Starts it on a free port of 127.0.0.1; stopped and removed when the test ends. */
+export async function startTestAdmin(
+  t: { after(fn: () => Promise<void>): void },
+  options: Partial<Omit<AdminServerUses, 'accounts' | 'whitelist' | 'credentials' | 'log'>> = {},
+): Promise<TestAdmin> {
+  const folder = await mkdtemp(join(tmpdir(), 'pulsegate-admin-'));
+  const store = await openStore({ dataDir: join(folder, 'data'), client: 'sqlite3', busyTimeoutMs: 1_000 });
+  const directory = new AccountDirectory();
+  const pool = new HeartbeatPool({ maxPending: 1_000, maxPerAccount: 1_000 });
+  const now = options.now ?? Date.now;
+  const accounts = createAccounts({ store: store.accounts, directory, pool, now, newId: randomUUID });
+  const whitelist = createWhitelistSetting(store.settings);
+  await whitelist.reload();
+  const credentials = createAdminCredentials({ settings: store.settings });
+  await credentials.ensure(ADMIN);
+  const lines: Record<string, unknown>[] = [];
+  const server = createAdminServer({
+    isOwnOutbound: () => false,
+    trustedProxies: [],
+    maxBodyBytes: 65_536,
+    maxDelayedPerSource: 64,
+    random: () => 0,
+    ...options,
+    now,
+    accounts,
+    whitelist,
+    credentials,
+    log: logInto(lines),
+  });
+
+  async function listen(host: string): Promise<string> {
+    const http = server.createHttpServer();
+    http.listen(0, host);
+    await once(http, 'listening');
+    const { address, port, family } = http.address() as AddressInfo;
+    return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+  }
+
+  const url = await listen('127.0.0.1');
+  t.after(async () => {
+    await server.close();
+    await store.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const api: TestAdmin['api'] = (method, path, { headers, body, json } = {}) =>
+    send(url + path, {
+      method,
+      headers: {
+        authorization: basic(ADMIN.username, ADMIN.password),
+        ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: json === undefined ? body : JSON.stringify(json),
+    });
+
+  async function addAccount(username: string, fields: Record<string, unknown> = {}): Promise<string> {
+    const json = { Username: username, Password: 'secret', ...fields };
+    const added = await api('POST', '/ProxyAccount/AddProxyAccount', { json });
+    if (added.status !== 200) throw new Error(`adding ${username} failed: ${added.status} ${added.text}`);
+    return accounts.getByUsername(username)?.account.id ?? '';
+  }
+
+  return { url, server, store, directory, pool, accounts, whitelist, lines, api, addAccount, listen };
+}
+
+/** A heartbeat entry of an account, for the pool. */
+export function heartbeatOf(
+  account: { id: string; username: string },
+  gameId: string | null,
+  at = Date.now(),
+): Heartbeat {
+  return {
+    at,
+    accountId: account.id,
+    username: account.username,
+    sessionId: randomUUID(),
+    client: '127.0.0.1',
+    destination: 'game.example:7000',
+    protocol: 'tcp',
+    bytesUp: 1,
+    bytesDown: 1,
+    kind: 'game',
+    gameId,
+  };
+}
+
+function logInto(lines: Record<string, unknown>[]): Log {
+  const write = (level: string) => (fields: Readonly<Record<string, unknown>>, msg: string) => {
+    lines.push({ level, msg, ...fields });
+  };
+  return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
+}

@@ -1,0 +1,81 @@
+// HTTP requests as tests need them: nothing added, nothing repaired, and raw bytes where a client library would object.
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { connect } from 'node:net';
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** Parsed body; undefined when there is none or it is not JSON. */
+  readonly json: unknown;
+}
+
+export interface HttpRequest {
+  readonly method?: string | undefined;
+  readonly headers?: Readonly<Record<string, string | string[]>> | undefined;
+  readonly body?: string | Buffer | undefined;
+}
+
+/** Sends one request on a connection of its own. With a body and no Transfer-Encoding, Content-Length is set. */
+export function send(
+  url: string,
+  { method = 'GET', headers = {}, body }: HttpRequest = {},
+): Promise<HttpAnswer> {
+  return new Promise((resolve, reject) => {
+    const isChunked = 'transfer-encoding' in headers;
+    const length = body === undefined || isChunked ? {} : { 'content-length': Buffer.byteLength(body) };
+    const req = httpRequest(url, { method, agent: false, headers: { ...length, ...headers } }, (res) => {
+      const chunks: Buffer[] = [];
+      res.on('data', (chunk: Buffer) => chunks.push(chunk));
+      res.on('error', reject);
+      res.on('end', () => {
+        const text = Buffer.concat(chunks).toString();
+        resolve({ status: res.statusCode ?? 0, headers: res.headers, text, json: parseJson(text) });
+      });
+    });
+    req.on('error', reject);
+    req.end(body);
+  });
+}
+
+/** The Authorization header of Basic credentials. */
+export function basic(username: string, password: string): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+}
+
+/**
+ * Writes bytes to a new connection and returns everything that came back until the other side ended or cut it.
+ * A request written this way should ask for `Connection: close`.
+ */
+export function exchange(url: string, bytes: string | Buffer): Promise<string> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname.replace(/^\[|\]$/g, ''));
+    let received = '';
+    socket.on('data', (chunk: Buffer) => {
+      received += chunk.toString();
+    });
+    // A reset after the answer is an end like any other; what was received tells.
+    socket.on('error', () => {});
+    socket.on('close', () => resolve(received));
+    socket.write(bytes);
+  });
+}
+
+/** Status and parsed body of what `exchange` returned; status 0 when nothing did. */
+export function parseExchange(received: string): { status: number; head: string; json: unknown } {
+  const [head = '', ...rest] = received.split('\r\n\r\n');
+  return {
+    status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1] ?? 0),
+    head,
+    json: parseJson(rest.join('\r\n\r\n')),
+  };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
