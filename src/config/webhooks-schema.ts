@@ -1,6 +1,7 @@
 // The keys `webhooks` and `agents`: who may trigger which agent, what an agent is, and where its reply goes.
 import { z } from 'zod';
 import { about, duration, flag, httpUrl, secret, size, text, textThat, whole } from './fields.js';
+import { Secret } from './secret.js';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const SESSION_KEY = /^[A-Za-z0-9._:-]{1,128}$/;
@@ -23,16 +24,25 @@ export const webhooksSchema = z
     secret: secret().nullable().default(null),
     secretFile: path().nullable().default(null),
     previousSecret: secret().nullable().default(null),
+    previousSecretFile: path().nullable().default(null),
     allowFrom: z
       .array(text('an address, a wildcard such as 10.0.* or a network such as 10.0.0.0/8'))
       .default([]),
     maxBody: size({ min: '1KiB', max: '10MiB' }).prefault('256KiB'),
     maxFailuresPerSource: whole(1, 1_000_000).default(20),
+    failureWindow: duration({ min: '1s', max: '24h' }).prefault('1m'),
     concurrency: whole(1, 1000).default(4),
+    maxAttempts: whole(1, 100).default(3),
     queue: z
       .strictObject({
         perAgent: whole(1, 1_000_000).default(1000),
         total: whole(1, 1_000_000).default(10_000),
+      })
+      .prefault({}),
+    history: z
+      .strictObject({
+        messages: whole(0, 10_000).default(100),
+        maxBytes: size({ min: '1KiB', max: '64MiB' }).prefault('256KiB'),
       })
       .prefault({}),
     retention: duration({ min: '1h', max: '3650d' }).prefault('30d'),
@@ -57,6 +67,13 @@ export const webhooksSchema = z
         message: 'null, because webhooks.secret is set too',
       });
     }
+    if (webhooks.previousSecret && webhooks.previousSecretFile) {
+      context.addIssue({
+        code: 'custom',
+        path: ['previousSecretFile'],
+        message: 'null, because webhooks.previousSecret is set too',
+      });
+    }
     if (webhooks.enabled && !webhooks.secret && !webhooks.secretFile) {
       context.addIssue({
         code: 'custom',
@@ -67,20 +84,43 @@ export const webhooksSchema = z
     }
   });
 
+/** The form of the Standard Webhooks scheme. */
+const signingSecret = () =>
+  z
+    .string()
+    .max(4096)
+    .regex(/^whsec_[A-Za-z0-9+/]{16,}={0,2}$/)
+    .transform((value) => new Secret(value))
+    .register(about, { allowed: 'whsec_ and base64 of at least 12 bytes', secret: true });
+
 const channel = () =>
   z
     .discriminatedUnion('type', [
       z.strictObject({ type: z.literal('none') }),
       z.strictObject({ type: z.literal('log') }),
       z.strictObject({ type: z.literal('file'), path: path() }),
-      z.strictObject({ type: z.literal('http'), url: httpUrl(), secret: secret().nullable().default(null) }),
+      z.strictObject({
+        type: z.literal('http'),
+        url: httpUrl(),
+        secret: signingSecret().nullable().default(null),
+        timeout: duration({ min: '100ms', max: '1h' }).prefault('15s'),
+        maxTries: whole(1, 100).default(10),
+        backoff: duration({ min: '10ms', max: '1h' }).prefault('1s'),
+      }),
     ])
     .default({ type: 'none' });
+
+const variableName = () =>
+  z
+    .string()
+    .regex(/^(?!PULSEGATE_)[A-Za-z_][A-Za-z0-9_]{0,127}$/)
+    .register(about, { allowed: 'the name of a variable, not beginning with PULSEGATE_' });
 
 /** What every agent has, whatever its type. */
 const common = {
   timeout: duration({ min: '100ms', max: '24h' }).prefault('2m'),
   idleAfter: duration({ min: '1s', max: '24d' }).prefault('15m'),
+  maxReply: size({ min: '1KiB', max: '64MiB' }).prefault('1MiB'),
   channel: channel(),
 };
 
@@ -88,12 +128,14 @@ const agent = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('command'),
     command: z.array(text('a program or an argument, as text')).min(1),
+    cwd: text('a folder').nullable().default(null),
+    env: z.record(variableName(), secret('the value of a variable, 1 to 4096 characters')).default({}),
     ...common,
   }),
   z.strictObject({
     type: z.literal('http'),
     url: httpUrl(),
-    secret: secret().nullable().default(null),
+    apiKeyFile: path().nullable().default(null),
     ...common,
   }),
   z.strictObject({
@@ -101,6 +143,10 @@ const agent = z.discriminatedUnion('type', [
     baseUrl: httpUrl(),
     model: text('the name of a model'),
     apiKeyFile: path().nullable().default(null),
+    system: text('a text of 1 to 4096 characters').nullable().default(null),
+    maxTokens: whole(1, 10_000_000).default(1024),
+    historyMessages: whole(0, 10_000).default(40),
+    historySize: size({ min: '1B', max: '64MiB' }).prefault('64KiB'),
     ...common,
   }),
 ]);

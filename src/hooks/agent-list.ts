@@ -12,7 +12,7 @@ import { createHttpChannel } from './channels/http.js';
 import { createLogChannel } from './channels/log.js';
 import type { DeliveryPlan } from './deliverer.js';
 import { type KeyFile, openKeyFile } from './secrets.js';
-import type { AgentSettings, ChannelSettings } from './settings.js';
+import type { AgentSettings, ChannelSettings, Hidden } from './settings.js';
 
 export interface BuiltAgent {
   readonly settings: AgentSettings;
@@ -63,7 +63,7 @@ export function buildAgents(uses: {
         return createCommandAgent({
           command: settings.command,
           cwd: settings.cwd ?? undefined,
-          env: { ...basicEnvironment(), ...settings.env },
+          env: { ...basicEnvironment(), ...revealed(settings.env) },
           maxReplyBytes,
           killAfterMs: KILL_AFTER_MS,
           groups,
@@ -79,7 +79,7 @@ export function buildAgents(uses: {
         return createOpenAiAgent({
           ...settings,
           apiKey: keyOf(settings.apiKeyFile, name),
-          historyBytes: settings.maxHistoryBytes,
+          historyBytes: settings.historySizeBytes,
           now,
         });
     }
@@ -124,4 +124,8 @@ function basicEnvironment(): Record<string, string> {
       return value === undefined ? [] : [[name, value]];
     }),
   );
+}
+
+function revealed(env: Readonly<Record<string, Hidden>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value.reveal()]));
 }

@@ -48,7 +48,7 @@ export type AgentSettings = CommonSettings &
         readonly type: 'command';
         readonly command: readonly string[];
         readonly cwd: string | null;
-        readonly env: Readonly<Record<string, string>>;
+        readonly env: Readonly<Record<string, Hidden>>;
       }
     | { readonly type: 'http'; readonly url: string; readonly apiKeyFile: string | null }
     | {
@@ -59,6 +59,6 @@ export type AgentSettings = CommonSettings &
         readonly system: string | null;
         readonly maxTokens: number;
         readonly historyMessages: number;
-        readonly maxHistoryBytes: number;
+        readonly historySizeBytes: number;
       }
   );

@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import type { AgentSessionStore, HistoryLimits } from '../core/run-ports.js';
 import type { AgentSession, HistoryEntry, Run, SessionMessage } from '../core/runs.js';
+import { containing } from './like.js';
 
 interface SessionRow {
   key: string;
@@ -24,10 +25,20 @@ interface MessageRow {
 
 export function createAgentSessionStore(db: Knex): AgentSessionStore {
   return {
-    async list({ agent, limit, offset }) {
+    async list({ agent, search, after, limit }) {
       const newestFirst = [{ column: 'last_used_at', order: 'desc' }, { column: 'key' }];
-      const query = db('agent_sessions').orderBy(newestFirst).limit(limit).offset(offset);
-      const rows: SessionRow[] = await (agent === undefined ? query : query.where({ agent }));
+      const query = db('agent_sessions').orderBy(newestFirst).limit(limit);
+      if (agent !== undefined) query.where({ agent });
+      if (search !== undefined) query.where(containing(db, 'key', search));
+      if (after !== undefined) {
+        const { lastUsedAt, key } = after;
+        query.where((later) =>
+          later
+            .where('last_used_at', '<', lastUsedAt)
+            .orWhere((same) => same.where('last_used_at', lastUsedAt).where('key', '>', key)),
+        );
+      }
+      const rows: SessionRow[] = await query;
       return rows.map(toSession);
     },
 

@@ -1,5 +1,5 @@
 // How a run stands in its table.
-import type { RunSummary, RunToStore } from '../core/run-ports.js';
+import type { RunToStore } from '../core/run-ports.js';
 import type { DeliveryState, Run, RunKind, RunOrigin, RunStatus } from '../core/runs.js';
 
 export interface RunRow {
@@ -24,7 +24,7 @@ export interface RunRow {
 }
 
 /** Every column but the long texts. */
-export const SUMMARY_COLUMNS = [
+export const SHORT_COLUMNS = [
   'id',
   'kind',
   'agent',
@@ -42,12 +42,13 @@ export const SUMMARY_COLUMNS = [
   'next_delivery_at',
 ] as const;
 
-export function toSummary(row: Omit<RunRow, 'message' | 'reply'>): RunSummary {
+export function toRun(row: RunRow): Run {
   return {
     id: row.id,
     kind: row.kind as RunKind,
     agent: row.agent,
     session: row.session,
+    message: row.message,
     origin: row.origin as RunOrigin,
     rerunOf: row.rerun_of,
     status: row.status as RunStatus,
@@ -55,15 +56,12 @@ export function toSummary(row: Omit<RunRow, 'message' | 'reply'>): RunSummary {
     acceptedAt: Number(row.accepted_at),
     startedAt: toTime(row.started_at),
     finishedAt: toTime(row.finished_at),
+    reply: row.reply,
     error: row.error,
     delivery: row.delivery as DeliveryState,
     deliveryTries: row.delivery_tries,
     nextDeliveryAt: toTime(row.next_delivery_at),
   };
-}
-
-export function toRun(row: RunRow): Run {
-  return { ...toSummary(row), message: row.message, reply: row.reply };
 }
 
 export function newRow({ run, owner }: RunToStore): RunRow {

@@ -60,20 +60,19 @@ export function createRunnerStore(
         return failed;
       }),
 
-    adopt: (owner, limit) =>
-      db.transaction(async (trx) => {
-        const rows: QueuedRun[] = await trx('runs')
-          .whereNull('owner')
-          .whereNull('finished_at')
-          .orderBy('id')
-          .limit(limit)
-          .select('id', 'agent', 'session');
+    async adopt(owner, limit) {
+      // Asked every second and mostly in vain: only what is found needs the write lock.
+      const free = (on: Knex) => on('runs').whereNull('owner').whereNull('finished_at');
+      if (limit <= 0 || !(await free(db).first('id'))) return [];
+      return db.transaction(async (trx) => {
+        const rows: QueuedRun[] = await free(trx).orderBy('id').limit(limit).select('id', 'agent', 'session');
         for (let start = 0; start < rows.length; start += IDS_PER_STATEMENT) {
           const ids = rows.slice(start, start + IDS_PER_STATEMENT).map(({ id }) => id);
-          await trx('runs').whereIn('id', ids).whereNull('owner').update({ owner });
+          await trx('runs').whereIn('id', ids).update({ owner });
         }
         return rows;
-      }),
+      });
+    },
   };
 }
 

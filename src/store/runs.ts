@@ -1,10 +1,11 @@
 // The runs table as the queue uses it: store, claim, finish, hand over.
 import type { Knex } from 'knex';
-import type { RunFilter, RunStore, RunToStore } from '../core/run-ports.js';
+import { type RunFilter, type RunStore, type RunToStore, SHOWN_CHARACTERS } from '../core/run-ports.js';
 import type { Run } from '../core/runs.js';
 import { appendToSession, readHistory } from './agent-sessions.js';
 import { findKey, takeKeys } from './idempotency.js';
-import { newRow, type RunRow, SUMMARY_COLUMNS, toRun, toSummary } from './run-rows.js';
+import { containing } from './like.js';
+import { newRow, type RunRow, SHORT_COLUMNS, toRun } from './run-rows.js';
 import { createRunnerStore } from './runners.js';
 
 /** 18 bound values each, well under every engine's limit. */
@@ -34,7 +35,7 @@ export function createRunStore(db: Knex): RunStore {
 
     async list(filter) {
       const rows: RunRow[] = await selected(db, filter);
-      return rows.map(toSummary);
+      return rows.map(toRun);
     },
 
     async countQueued() {
@@ -119,12 +120,22 @@ async function insertAll(trx: Knex.Transaction, items: readonly RunToStore[]): P
 }
 
 function selected(db: Knex, filter: RunFilter): Knex.QueryBuilder {
-  const { agent, session, status, before, limit } = filter;
-  const query = db('runs').select(SUMMARY_COLUMNS).orderBy('id', 'desc').limit(limit);
+  const { agent, session, status, search, before, limit } = filter;
+  const query = db('runs')
+    .select(SHORT_COLUMNS)
+    .select(db.raw('substr(message, 1, ?) as message', [SHOWN_CHARACTERS]))
+    .select(db.raw('substr(reply, 1, ?) as reply', [SHOWN_CHARACTERS]))
+    .orderBy('id', 'desc')
+    .limit(limit);
   if (agent !== undefined) query.where({ agent });
   if (session !== undefined) query.where({ session });
   if (status !== undefined) query.where({ status });
   if (before !== undefined) query.where('id', '<', before);
+  if (search !== undefined) {
+    query.where((either) =>
+      either.where(containing(db, 'message', search)).orWhere(containing(db, 'reply', search)),
+    );
+  }
   return query;
 }
 

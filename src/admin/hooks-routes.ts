@@ -1,0 +1,51 @@
+// /hooks: hands requests to the agent gateway and its answers back. Neither the whitelist nor Basic applies here.
+import type { IncomingMessage } from 'node:http';
+import type { Context, Middleware } from 'koa';
+import type { HandleHook, HookAnswer } from '../core/webhooks.js';
+import type { AdminState } from './state.js';
+
+/** Answers everything under /hooks with `handle`, and lets every other path by. */
+export function hookRoutes(handle: HandleHook): Middleware<AdminState> {
+  return async (ctx, next) => {
+    if (ctx.path !== '/hooks' && !ctx.path.startsWith('/hooks/')) return next();
+    const answer = await handle({
+      method: ctx.method,
+      path: ctx.path,
+      query: ctx.querystring,
+      source: ctx.state.client,
+      header: (name) => ctx.req.headersDistinct[name] ?? [],
+      readBody: (maxBytes) => readBody(ctx.req, maxBytes),
+    });
+    send(ctx, answer);
+  };
+}
+
+function send(ctx: Context, { status, headers, body }: HookAnswer): void {
+  ctx.status = status;
+  ctx.set({ ...headers, 'Content-Type': 'application/json; charset=utf-8' });
+  // A body that was not read to its end would be taken for the next request.
+  if (!ctx.req.complete) {
+    ctx.set('Connection', 'close');
+    ctx.req.resume();
+  }
+  ctx.body = JSON.stringify(body);
+}
+
+/** The body's bytes; null when there are more than `maxBytes`. A body cut short by its sender is as good as an empty one. */
+function readBody(req: IncomingMessage, maxBytes: number): Promise<Uint8Array | null> {
+  return new Promise((resolve) => {
+    if (Number(req.headers['content-length'] ?? 0) > maxBytes) return resolve(null);
+    const parts: Buffer[] = [];
+    let length = 0;
+    const take = (part: Buffer) => {
+      length += part.length;
+      if (length <= maxBytes) return parts.push(part);
+      req.removeListener('data', take);
+      resolve(null);
+    };
+    req.on('data', take);
+    req.once('end', () => resolve(Buffer.concat(parts)));
+    // Nobody waits for the answer any more.
+    req.once('error', () => resolve(new Uint8Array()));
+  });
+}
