@@ -9,7 +9,11 @@ import { openStore } from '../../src/store/store.js';
 import type { Line, Operation } from './crash-child.js';
 import { connectBeside, tempDir } from './helpers.js';
 
-const ROUNDS = 50;
+const ROUNDS = 60;
+/** Most rounds strike a removal: it is the change of several steps. */
+const KINDS: readonly Operation['do'][] = ['remove', 'add', 'remove', 'append', 'remove', 'update'];
+/** A kill comes at a random moment of about as long as a change takes. */
+const LONGEST_CHANGE_MS = 3;
 const CHILD = join(import.meta.dirname, 'crash-child.js');
 
 interface Expected {
@@ -22,8 +26,9 @@ test(`${ROUNDS} rounds of kill -9 lose no answered change and leave nothing half
   const expected = new Map<string, Expected>();
   let unanswered = 0;
   for (let round = 0; round < ROUNDS; round++) {
+    const kind = KINDS[round % KINDS.length] ?? 'remove';
     const child = spawn(process.execPath, [CHILD, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] });
-    const pending = await killAfter(child, 1 + Math.floor(Math.random() * 40), expected);
+    const pending = await killDuring(child, kind, 1 + Math.floor(Math.random() * 20), expected);
     if (pending) unanswered++;
 
     const store = await openStore({ dataDir, client: 'sqlite3', busyTimeoutMs: 1000 });
@@ -65,9 +70,13 @@ test(`${ROUNDS} rounds of kill -9 lose no answered change and leave nothing half
   );
 });
 
-/** Lets the child answer `changes` changes, kills it at once, and returns the change it had begun, if any. */
-async function killAfter(
+/**
+ * Lets the child answer `changes` changes, kills it in the midst of the next one of that kind (or just after), and
+ * returns the change that it had begun and not answered, if any.
+ */
+async function killDuring(
   child: ChildProcess,
+  kind: Operation['do'],
   changes: number,
   expected: Map<string, Expected>,
 ): Promise<Operation | null> {
@@ -79,6 +88,10 @@ async function killAfter(
     const line: Line = JSON.parse(text);
     if ('begin' in line) {
       pending = line.begin;
+      if (answered >= changes && pending.do === kind) {
+        spin(Math.random() * LONGEST_CHANGE_MS);
+        child.kill('SIGKILL');
+      }
       continue;
     }
     assert.ok(pending);
@@ -86,10 +99,16 @@ async function killAfter(
     if (after) expected.set(pending.id, after);
     else expected.delete(pending.id);
     pending = null;
-    if (++answered === changes) child.kill('SIGKILL');
+    answered++;
   }
   assert.deepEqual(await closed, [null, 'SIGKILL'], 'the child was killed, and did not end by itself');
   return pending;
+}
+
+/** Timers are too coarse to hit one statement of a transaction. */
+function spin(forMs: number): void {
+  const until = performance.now() + forMs;
+  while (performance.now() < until);
 }
 
 function apply(before: Expected | undefined, operation: Operation): Expected | undefined {

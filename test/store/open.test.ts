@@ -125,7 +125,7 @@ const damages: [string, (file: string) => Promise<void>][] = [
   ['text', (file) => writeFile(file, 'not a database, but longer than the header of one '.repeat(50))],
   ['a cut file', async (file) => truncate(file, Math.floor((await stat(file)).size / 2 / 4096) * 4096)],
   ['a damaged schema', (file) => overwrite(file, 100, 2000)],
-  ['damaged pages', async (file) => overwrite(file, 4096 * 4, (await stat(file)).size - 4096 * 4)],
+  ['one damaged page', async (file) => overwrite(file, (await stat(file)).size - 4096, 4096)],
 ];
 
 for (const [what, damage] of damages) {
