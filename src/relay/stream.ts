@@ -2,6 +2,7 @@
 // Listeners are shared functions that find their relay through the socket, so that a connection allocates little.
 import type { Socket } from 'node:net';
 import type { Relay, RelayEnd, RelayEngine, RelayOptions } from '../core/relay.js';
+import { isConnected, resetNow } from './handle.js';
 
 const RELAY = Symbol('relay');
 
@@ -54,7 +55,7 @@ class StreamRelay implements Relay {
   }
 
   end(): void {
-    this.#end ??= 'ended';
+    if (this.#socketsOpen > 0 && this.#isOrderly()) this.#end = 'ended';
     this.client.destroy();
     this.destination.destroy();
   }
@@ -81,6 +82,12 @@ class StreamRelay implements Relay {
 
   /** `from` has sent its FIN: passed on behind the bytes that are still buffered. */
   finished(from: RelayedSocket): void {
+    const wasOpen = !this.#clientDone && !this.#destinationDone;
+    // Once we have sent our own FIN the connection may rightly be gone.
+    if (wasOpen && !isConnected(from)) {
+      this.failed(from);
+      return;
+    }
     if (from === this.client) this.#clientDone = true;
     else this.#destinationDone = true;
     this.#end ??= from === this.client ? 'client-closed' : 'destination-closed';
@@ -89,11 +96,16 @@ class StreamRelay implements Relay {
 
   failed(socket: RelayedSocket): void {
     // A failure that follows an orderly half-close is still a failure; one that follows another's is its echo.
-    if (this.#end === null || this.#end === 'client-closed' || this.#end === 'destination-closed') {
+    if (this.#isOrderly()) {
       this.#end = socket === this.client ? 'client-reset' : 'destination-reset';
     }
     socket.destroy();
-    reset(this.peerOf(socket));
+    resetNow(this.peerOf(socket));
+  }
+
+  /** Nothing but FINs so far. */
+  #isOrderly(): boolean {
+    return this.#end === null || this.#end === 'client-closed' || this.#end === 'destination-closed';
   }
 
   closed(socket: RelayedSocket): void {
@@ -127,11 +139,4 @@ function onError(this: RelayedSocket): void {
 
 function onClose(this: RelayedSocket): void {
   this[RELAY].closed(this);
-}
-
-/** Closes with RST. While a shutdown is being flushed libuv refuses that and would keep the descriptor: then FIN. */
-function reset(socket: Socket): void {
-  if (socket.destroyed) return;
-  if (socket.writableEnded && !socket.writableFinished) socket.destroy();
-  else socket.resetAndDestroy();
 }

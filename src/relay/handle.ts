@@ -1,0 +1,39 @@
+// All that the relay asks of node:net beyond its documentation. Each use says what is relied on, and what happens
+// when a later Node no longer offers it: nothing breaks, something is only done less well.
+import type { Socket } from 'node:net';
+
+/** The part of libuv's TCP handle, `socket._handle`, that is used here. */
+interface TcpHandle {
+  /** The descriptor; -1 once closed. */
+  readonly fd?: number;
+  /** Whether net.Socket believes that libuv is reading. */
+  reading?: boolean;
+  /** uv_read_stop: returns 0. libuv drops the descriptor from its epoll set at its next event. */
+  readStop?(): number;
+  /** Fills in the peer's address; returns a negative error code, ENOTCONN when the connection is gone. */
+  getpeername?(out: object): number;
+}
+
+function handleOf(socket: Socket): TcpHandle | null {
+  return (socket as unknown as { _handle?: TcpHandle | null })._handle ?? null;
+}
+
+/**
+ * Whether the connection behind an `end` event is still there. libuv reports a reset that comes right behind data
+ * as an orderly end; the kernel knows better. Without `getpeername` the end is believed.
+ */
+export function isConnected(socket: Socket): boolean {
+  return (handleOf(socket)?.getpeername?.({}) ?? 0) === 0;
+}
+
+/**
+ * Closes with RST at once. The public `resetAndDestroy()` flushes what is written first, which may never end; it
+ * sets the flag set here. A shutdown that is still being flushed makes libuv refuse, and Node then keep the
+ * descriptor: such a socket is closed without. Where the flag means nothing the socket is destroyed all the same.
+ */
+export function resetNow(socket: Socket): void {
+  if (socket.destroyed) return;
+  const flushing = socket.writableEnded && !socket.writableFinished;
+  if (!flushing) Object.assign(socket, { resetAndClosing: true });
+  socket.destroy();
+}
