@@ -21,10 +21,12 @@ import { OwnOutbound } from './core/outbound.js';
 import { hashPassword } from './core/password.js';
 import type { Change, Store } from './core/ports.js';
 import { SessionRegistry } from './core/session.js';
+import { parseWhitelist } from './core/whitelist.js';
 import { createWhitelistSetting, WHITELIST_KEY, type WhitelistSetting } from './core/whitelist-setting.js';
 import { connectionsFor, descriptorLimit } from './descriptors.js';
 import { followChanges } from './follow-changes.js';
 import { compilePattern } from './games-pattern.js';
+import { createHooks } from './hooks/hooks.js';
 import { listenOn } from './listen.js';
 import { createIsLocalAddress } from './own-addresses.js';
 import { createStreamRelay } from './relay/stream.js';
@@ -68,6 +70,8 @@ export interface App {
    * A second call ends the wait for sessions.
    */
   stop(): Promise<void>;
+  /** Takes over what may change while the daemon runs: the webhook secrets and the keys of agents. Throws StartError. */
+  reload(config: Config): void;
 }
 
 /** Opens the database and fills what is kept of it in memory. Throws StartError. */
@@ -193,8 +197,31 @@ async function start(
   socks.start();
   started.push(() => socks.stop());
 
+  // The agent gateway.
+  const callers = parseWhitelist(config.webhooks.allowFrom.join(','));
+  const hooks = createHooks({
+    webhooks: config.webhooks,
+    agents: config.agents,
+    dataDir: config.dataDir,
+    runs: store.runs,
+    deliveries: store.deliveries,
+    sessions: store.agentSessions,
+    mayCall: (source) => callers.ok && callers.whitelist.allows(source),
+    now: Date.now,
+    log,
+  });
+  await hooks.start();
+  started.push(() => hooks.stop(0));
+
   // The management plane.
   const admin = createAdminServer({
+    handleHook: hooks.handle,
+    agents: {
+      control: hooks.control,
+      runs: store.runs,
+      deliveries: store.deliveries,
+      sessions: store.agentSessions,
+    },
     accounts,
     whitelist,
     credentials,
@@ -236,15 +263,22 @@ async function start(
   async function stop(): Promise<void> {
     if (isStopping) {
       sessions.endAll('shutdown');
+      hooks.interrupt();
       return;
     }
     isStopping = true;
     socksListening.close();
     socks.closeHandshakes();
-    await sessionsOver(sessions, config.shutdownGraceMs);
+    // Webhooks are answered with 503 meanwhile, so that callers come back.
+    await Promise.all([sessionsOver(sessions, config.shutdownGraceMs), hooks.stop(config.shutdownGraceMs)]);
     for (const undo of started.reverse()) await undo();
   }
-  return { ready: { socks: socksListening.addresses, admin: adminListening.addresses }, firstRun, stop };
+  return {
+    ready: { socks: socksListening.addresses, admin: adminListening.addresses },
+    firstRun,
+    stop,
+    reload: (changed) => hooks.reload(changed.webhooks),
+  };
 }
 
 /** Waits until no session is left; after `graceMs` ends those that are. */

@@ -6,6 +6,7 @@ import type { Accounts } from '../core/accounts.js';
 import type { AdminCredentials } from '../core/admin-credentials.js';
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
+import type { HandleHook } from '../core/webhooks.js';
 import type { WhitelistSetting } from '../core/whitelist-setting.js';
 import { currentUserRoute } from './account-api/current-user.js';
 import { accountRoutes } from './account-api/routes.js';
@@ -18,14 +19,19 @@ import { type IsOwnOutbound, refuseOwnOutbound } from './guards/own-outbound.js'
 import { otherMethods, unknownPath } from './guards/routing.js';
 import { sameOriginGuard } from './guards/same-origin.js';
 import { whitelistGuard } from './guards/whitelist.js';
+import { hookRoutes } from './hooks-routes.js';
 import { createHttpServers } from './http.js';
 import type { AdminState } from './state.js';
+import { type RunUses, runRoutes } from './v1/runs.js';
 import { settingsRoutes } from './v1/settings.js';
 
 export interface AdminServerUses {
   readonly accounts: Accounts;
   readonly whitelist: WhitelistSetting;
   readonly credentials: Pick<AdminCredentials, 'verify'>;
+  /** Answers /hooks. */
+  readonly handleHook: HandleHook;
+  readonly agents: RunUses;
   readonly isOwnOutbound: IsOwnOutbound;
   /** Addresses and blocks whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
@@ -59,6 +65,7 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
   const guarded = new Router<AdminState>();
   accountRoutes(guarded, { accounts, readJsonObject });
   settingsRoutes(guarded, { whitelist, readJsonObject });
+  runRoutes(guarded, { ...uses.agents, readJsonObject });
 
   const app = new Koa<AdminState>();
   app.use(answerFailures(log));
@@ -70,6 +77,7 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
     ctx.set('X-Content-Type-Options', 'nosniff');
     return next();
   });
+  app.use(hookRoutes(uses.handleHook));
   app.use(whitelistGuard(whitelist.allows));
   app.use(open.routes());
   app.use(otherMethods());

@@ -54,7 +54,7 @@ async function serve(command: Command, around: Surroundings): Promise<void> {
   const app = await startApp(loaded.config, log, given);
   sayReady(app, loaded, log, around);
   await service.ready();
-  process.on('SIGHUP', () => void reload(read, log));
+  process.on('SIGHUP', () => void reload(read, app, log));
   await untilStopped(app, signals, service, log);
   await flush(log);
   // Whatever might still hold the process (an agent's pipe, a console on the debugger port) no longer matters.
@@ -134,12 +134,16 @@ function isService(env: Surroundings['env']): boolean {
   return env['INVOCATION_ID'] !== undefined || env['JOURNAL_STREAM'] !== undefined;
 }
 
-/** SIGHUP: the log level takes effect at once; other keys need a restart. */
-async function reload(read: () => Promise<Loaded>, log: Logger): Promise<void> {
+/** SIGHUP: the log level, webhook secrets and the keys of agents take effect at once; other keys need a restart. */
+async function reload(read: () => Promise<Loaded>, app: App, log: Logger): Promise<void> {
   try {
     const { config } = await read();
+    app.reload(config);
     log.level = config.log.level;
-    log.info({}, 'configuration read again: log.level is in effect, other keys need a restart');
+    log.info(
+      {},
+      'configuration read again: log.level, webhook secrets and key files are in effect, other keys need a restart',
+    );
   } catch (error) {
     log.error({ err: error }, 'the configuration was not read again; the old one stays');
   }

@@ -1,5 +1,6 @@
 // The keys `webhooks` and `agents`: who may trigger which agent, what an agent is, and where its reply goes.
 import { z } from 'zod';
+import { parseWhitelist } from '../core/whitelist.js';
 import { about, duration, flag, httpUrl, secret, size, text, textThat, whole } from './fields.js';
 import { Secret } from './secret.js';
 
@@ -18,6 +19,11 @@ const agentName = () =>
     .regex(NAME)
     .register(about, { allowed: 'a name of 1 to 64 letters, digits, dots, dashes and underscores' });
 
+function isWhitelistEntry(text: string): boolean {
+  const read = parseWhitelist(text);
+  return read.ok && read.whitelist.entries.length === 1;
+}
+
 export const webhooksSchema = z
   .strictObject({
     enabled: flag().default(false),
@@ -26,7 +32,9 @@ export const webhooksSchema = z
     previousSecret: secret().nullable().default(null),
     previousSecretFile: path().nullable().default(null),
     allowFrom: z
-      .array(text('an address, a wildcard such as 10.0.* or a network such as 10.0.0.0/8'))
+      .array(
+        textThat('an address, a wildcard such as 10.0.* or a network such as 10.0.0.0/8', isWhitelistEntry),
+      )
       .default([]),
     maxBody: size({ min: '1KiB', max: '10MiB' }).prefault('256KiB'),
     maxFailuresPerSource: whole(1, 1_000_000).default(20),

@@ -46,6 +46,8 @@ export interface Hooks {
    * them to the next start. Takes up to 5 s longer than `graceMs` when a command does not end at SIGTERM.
    */
   stop(graceMs: number): Promise<void>;
+  /** Interrupts the runs that a `stop` still waits for. */
+  interrupt(): void;
   /** Takes new webhook secrets and reads key files again. @throws StartError; then the old ones stay */
   reload(webhooks: HookSettings): void;
 }
@@ -124,6 +126,7 @@ export function createHooks(uses: HooksUses): Hooks {
     },
   });
 
+  let isStopped = false;
   const killGroups = () => {
     for (const group of agents.groups) signalGroup(group, 'SIGKILL');
   };
@@ -169,7 +172,11 @@ export function createHooks(uses: HooksUses): Hooks {
       deliverer.wake();
     },
 
+    interrupt: runner.interrupt,
+
     async stop(graceMs) {
+      if (isStopped) return;
+      isStopped = true;
       const until = performance.now() + graceMs;
       await intake.stop();
       await runner.stop(graceMs);

@@ -36,6 +36,8 @@ export interface Runner {
    * them is left; interrupted ones are still `running` in the store.
    */
   stop(graceMs: number): Promise<void>;
+  /** Interrupts everything under way now. */
+  interrupt(): void;
 }
 
 export interface RunnerUses {
@@ -212,8 +214,13 @@ export function createRunner(uses: RunnerUses): Runner {
     runningByAgent.set(agent, (runningByAgent.get(agent) ?? 0) + step);
   }
 
+  function interrupt(): void {
+    for (const { controller } of underWay.values()) controller.abort('shutdown' satisfies Abort);
+  }
+
   return {
     enqueue,
+    interrupt,
 
     retryBlocked() {
       for (const [key, line] of lines) call(key, line);
@@ -247,9 +254,7 @@ export function createRunner(uses: RunnerUses): Runner {
       isStopping = true;
       queue.clear();
       const idle = queue.onPendingZero();
-      const timer = setTimeout(() => {
-        for (const { controller } of underWay.values()) controller.abort('shutdown' satisfies Abort);
-      }, graceMs);
+      const timer = setTimeout(interrupt, graceMs);
       await idle;
       clearTimeout(timer);
     },

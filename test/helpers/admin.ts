@@ -16,6 +16,7 @@ import type { Log } from '../../src/core/log.js';
 import type { Store } from '../../src/core/ports.js';
 import { createWhitelistSetting, type WhitelistSetting } from '../../src/core/whitelist-setting.js';
 import { openStore } from '../../src/store/store.js';
+import { testHooks } from './hooks.js';
 import { basic, type HttpAnswer, type HttpRequest, send } from './http.js';
 
 // With a colon and beyond ASCII, as RFC 7617 allows a password to be.
@@ -56,7 +57,12 @@ export async function startTestAdmin(
   const credentials = createAdminCredentials({ settings: store.settings });
   await credentials.ensure(ADMIN);
   const lines: Record<string, unknown>[] = [];
+  const log = logInto(lines);
+  const { runs, deliveries, agentSessions } = store;
+  const hooks = testHooks(store, { log, now });
   const server = createAdminServer({
+    handleHook: hooks.handle,
+    agents: { control: hooks.control, runs, deliveries, sessions: agentSessions },
     isOwnOutbound: () => false,
     trustedProxies: [],
     maxBodyBytes: 65_536,
@@ -67,7 +73,7 @@ export async function startTestAdmin(
     accounts,
     whitelist,
     credentials,
-    log: logInto(lines),
+    log,
   });
 
   async function listen(host: string): Promise<string> {

@@ -1,0 +1,73 @@
+// The agent gateway over a store, with settings a test need not spell out.
+import type { Log } from '../../src/core/log.js';
+import type { Store } from '../../src/core/ports.js';
+import { createHooks, type Hooks, type HooksUses } from '../../src/hooks/hooks.js';
+import type { AgentSettings, ChannelSettings, HookSettings } from '../../src/hooks/settings.js';
+
+export const SECRET = 'test-secret-of-more-than-32-characters';
+
+const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+export function hidden(text: string) {
+  return { reveal: () => text };
+}
+
+/** Webhooks that are enabled with `SECRET`; the limits are those of the schema, or small where that is quicker. */
+export function hookSettings(over: Partial<HookSettings> = {}): HookSettings {
+  return {
+    enabled: true,
+    secret: hidden(SECRET),
+    secretFile: null,
+    previousSecret: null,
+    previousSecretFile: null,
+    maxBodyBytes: 256 * 1024,
+    maxFailuresPerSource: 20,
+    failureWindowMs: 60_000,
+    concurrency: 4,
+    maxAttempts: 3,
+    queue: { perAgent: 1000, total: 10_000 },
+    history: { messages: 100, maxBytes: 256 * 1024 },
+    retentionMs: 86_400_000,
+    agents: {},
+    ...over,
+  };
+}
+
+/** A `command` agent; `script` is run by node with the input as parsed JSON in `input` and `reply(text)` to answer. */
+export function scriptAgent(script: string, over: Partial<AgentSettings> = {}): AgentSettings {
+  const program = `
+    const reply = (text) => process.stdout.write(text);
+    let text = '';
+    process.stdin.on('data', (part) => (text += part)).on('end', () => {
+      const input = JSON.parse(text);
+      ${script}
+    });`;
+  return commandAgent([process.execPath, '-e', program], over);
+}
+
+export function commandAgent(command: readonly string[], over: Partial<AgentSettings> = {}): AgentSettings {
+  return { ...common, type: 'command', command, cwd: null, env: {}, ...over } as AgentSettings;
+}
+
+export function httpAgent(url: string, over: Partial<AgentSettings> = {}): AgentSettings {
+  return { ...common, type: 'http', url, apiKeyFile: null, ...over } as AgentSettings;
+}
+
+const none: ChannelSettings = { type: 'none' };
+const common = { timeoutMs: 10_000, idleAfterMs: 900_000, maxReplyBytes: 1024 * 1024, channel: none };
+
+/** Neither started nor stopped by itself. */
+export function testHooks(store: Store, over: Partial<HooksUses> = {}): Hooks {
+  return createHooks({
+    webhooks: hookSettings(),
+    agents: {},
+    dataDir: '.',
+    runs: store.runs,
+    deliveries: store.deliveries,
+    sessions: store.agentSessions,
+    mayCall: () => true,
+    now: Date.now,
+    log: silent,
+    ...over,
+  });
+}
