@@ -5,7 +5,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../config.js';
 import { createOrderedIds } from '../core/ordered-id.js';
 import type { Store } from '../core/ports.js';
-import { isFinal, RUN_STATUSES, type Run, type RunStatus } from '../core/runs.js';
+import { isFinal, type Run } from '../core/runs.js';
 import { chooseSession, messageFault, SESSION_KEY } from '../core/webhooks.js';
 import { CommandError, load, printJson, printLine, type Surroundings } from './command.js';
 import { iso, presentRun } from './runs.js';
