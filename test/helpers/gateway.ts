@@ -1,0 +1,143 @@
+// The agent gateway behind the real HTTP server, over a real store in a temporary folder.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import type { Store } from '../../src/core/ports.js';
+import { isFinal, type Run } from '../../src/core/runs.js';
+import type { Hooks, HooksUses } from '../../src/hooks/hooks.js';
+import type { AgentSettings, HookSettings } from '../../src/hooks/settings.js';
+import { openStore } from '../../src/store/store.js';
+import { startTestAdmin, type TestAdmin } from './admin.js';
+import { hookSettings, SECRET, testHooks } from './hooks.js';
+import { type HttpAnswer, send } from './http.js';
+
+export interface GatewayOptions {
+  readonly webhooks?: Partial<HookSettings>;
+  readonly agents?: Readonly<Record<string, AgentSettings>>;
+  /** The other parts of the wiring: the clock, who may call. */
+  readonly uses?: Partial<HooksUses>;
+  /** A folder that outlives this gateway. */
+  readonly dataDir?: string;
+  /** Whether runs are run; default true. */
+  readonly isStarted?: boolean;
+  readonly trustedProxies?: readonly string[];
+}
+
+export interface Gateway {
+  readonly url: string;
+  readonly admin: TestAdmin;
+  readonly hooks: Hooks;
+  readonly store: Store;
+  readonly dataDir: string;
+  readonly lines: Record<string, unknown>[];
+  /** POSTs `body` as JSON with the right token; `headers` go over the usual ones. */
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<HttpAnswer>;
+  /** Queues a message, expects 200, and returns the run's id. */
+  queue(agent: string, message: string, sessionKey?: string): Promise<string>;
+  /** Resolves with the run once `isReached`; default: once it has ended. */
+  run(id: string, isReached?: (run: Run) => boolean): Promise<Run>;
+  /** Every message with what became of it, oldest first. */
+  runs(): Promise<Run[]>;
+  stop(graceMs?: number): Promise<void>;
+}
+
+export async function startGateway(
+  t: Pick<TestContext, 'after'>,
+  options: GatewayOptions = {},
+): Promise<Gateway> {
+  const folder = await mkdtemp(join(tmpdir(), 'pulsegate-hooks-'));
+  const dataDir = options.dataDir ?? join(folder, 'data');
+  const store = await openStore({ dataDir, client: 'sqlite3', busyTimeoutMs: 5000 });
+  const lines: Record<string, unknown>[] = [];
+  const write = (level: string) => (fields: object, msg: string) =>
+    void lines.push({ ...fields, level, msg });
+  const log = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
+  const agents = options.agents ?? {};
+  const everyAgent = Object.fromEntries(Object.keys(agents).map((name) => [name, { sessionKey: null }]));
+  const hooks = testHooks(store, {
+    webhooks: hookSettings({ agents: everyAgent, ...options.webhooks }),
+    agents,
+    dataDir,
+    log,
+    ...options.uses,
+  });
+  if (options.isStarted ?? true) await hooks.start();
+
+  let isStopped = false;
+  async function stop(graceMs = 0): Promise<void> {
+    if (isStopped) return;
+    isStopped = true;
+    await hooks.stop(graceMs);
+    await store.close();
+  }
+  t.after(async () => {
+    await stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const admin = await startTestAdmin(t, {
+    handleHook: hooks.handle,
+    agents: {
+      control: hooks.control,
+      runs: store.runs,
+      deliveries: store.deliveries,
+      sessions: store.agentSessions,
+    },
+    trustedProxies: options.trustedProxies ?? [],
+  });
+
+  const post: Gateway['post'] = (path, body, headers = {}) =>
+    send(admin.url + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${SECRET}`, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+
+  return {
+    url: admin.url,
+    admin,
+    hooks,
+    store,
+    dataDir,
+    lines,
+    post,
+    async queue(agent, message, sessionKey) {
+      const answer = await post('/hooks/agent', { agent, message, ...(sessionKey ? { sessionKey } : {}) });
+      if (answer.status !== 200) throw new Error(`not queued: ${answer.status} ${answer.text}`);
+      return (answer.json as { runId: string }).runId;
+    },
+    run: (id, isReached = (run) => isFinal(run.status)) => reached(store, id, isReached),
+    runs: async () => (await store.runs.list({ limit: 100_000 })).reverse(),
+    stop,
+  };
+}
+
+/** Looks until the run is as wanted. */
+export async function reached(
+  store: Pick<Store, 'runs'>,
+  id: string,
+  isReached: (run: Run) => boolean,
+  timeoutMs = 20_000,
+): Promise<Run> {
+  const until = Date.now() + timeoutMs;
+  for (;;) {
+    const run = await store.runs.get(id);
+    if (run && isReached(run)) return run;
+    if (Date.now() > until) throw new Error(`the run is not as it should be: ${JSON.stringify(run)}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/** Waits until `check` returns true. */
+export async function until(
+  check: () => boolean | Promise<boolean>,
+  what: string,
+  timeoutMs = 20_000,
+): Promise<void> {
+  const end = Date.now() + timeoutMs;
+  while (!(await check())) {
+    if (Date.now() > end) throw new Error(`never: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
