@@ -52,10 +52,11 @@ async function serve(command: Command, around: Surroundings): Promise<void> {
 
   const signals = catchSignals();
   const app = await startApp(loaded.config, log, given);
+  const firstSignal = signals.next();
   sayReady(app, loaded, log, around);
   await service.ready();
   process.on('SIGHUP', () => void reload(read, app, log));
-  await untilStopped(app, signals, service, log);
+  await untilStopped(app, firstSignal, signals, service, log);
   await flush(log);
   // Whatever might still hold the process (an agent's pipe, a console on the debugger port) no longer matters.
   process.exit(0);
@@ -69,32 +70,34 @@ function overrides(command: Command): Override[] {
   });
 }
 
-/** Notes signals from now on, so that one that comes during the start is not lost. */
+/** Takes over SIGTERM and SIGINT. One that nobody waits for ends the process at once: during the start, or the third. */
 function catchSignals(): { next(): Promise<NodeJS.Signals> } {
-  const came: NodeJS.Signals[] = [];
   let waiting: ((signal: NodeJS.Signals) => void) | null = null;
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
-      if (waiting) waiting(signal);
-      else came.push(signal);
+  let exitCode = 0;
+  for (const name of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(name, (signal) => {
+      if (!waiting) process.exit(exitCode);
+      waiting(signal);
       waiting = null;
+      exitCode = 1;
     });
   }
   return {
-    next: () => {
-      const first = came.shift();
-      return first ? Promise.resolve(first) : new Promise((resolve) => (waiting = resolve));
-    },
+    next: () =>
+      new Promise((resolve) => {
+        waiting = resolve;
+      }),
   };
 }
 
 async function untilStopped(
   app: App,
+  firstSignal: Promise<NodeJS.Signals>,
   signals: { next(): Promise<NodeJS.Signals> },
   service: ServiceManager,
   log: Logger,
 ): Promise<void> {
-  const signal = await signals.next();
+  const signal = await firstSignal;
   log.info({ signal }, 'stopping; a second signal ends at once');
   void service.stopping();
   const stopped = app.stop();

@@ -60,6 +60,7 @@ function explain(issue: z.core.$ZodIssue, schema: walk.Schema, data: unknown): s
     return `found ${show(issue.path.at(-1))} as a name; allowed: ${allowedKey(schemaAt(schema, data, issue.path.slice(0, -1)))}`;
   }
   const about = at && walk.aboutOf(at);
+  if (issue.code === 'custom' && issue.params?.['isSentence']) return issue.message;
   if (issue.code === 'custom' && issue.message !== 'Invalid input') {
     return `found ${about?.secret ? kindOf(value) : show(value)}; allowed: ${issue.message}`;
   }

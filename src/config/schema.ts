@@ -1,6 +1,9 @@
 // Every configuration key, what it may be, and its default. What it means is said in etc/pulsegate.yaml.
-import { RE2JS } from 're2js';
 import { z } from 'zod';
+import { ENTRY_FORMS, parseEgressEntry } from '../core/egress-entry.js';
+import { createGameRules, GameRuleError } from '../core/game-rules.js';
+import { parseCidr } from '../core/ip.js';
+import { compilePattern } from '../games-pattern.js';
 import {
   about,
   duration,
@@ -54,7 +57,7 @@ const dns = section({
 });
 
 const destinations = () =>
-  z.array(text('a destination: 10.1.2.0/24, db.example:5432 or *.example.com:443')).default([]);
+  z.array(textThat(ENTRY_FORMS, (entry) => parseEgressEntry(entry) !== null)).default([]);
 
 const egress = section({
   private: oneOf('deny', 'allow').default('deny'),
@@ -63,45 +66,33 @@ const egress = section({
   allowUnderscore: flag().default(false),
 });
 
-const ports = () =>
-  z
-    .union([
-      z.int().min(1).max(65535),
-      textThat('a range of ports such as "7100-7200"', (range) => {
-        const [, low = '', high = ''] = /^(\d{1,5})-(\d{1,5})$/.exec(range) ?? [];
-        return Number(low) >= 1 && Number(low) <= Number(high) && Number(high) <= 65535;
-      }),
-    ])
-    .register(about, { allowed: 'a port from 1 to 65535, or a range such as "7100-7200"' });
-
 const game = section({
-  id: text('the GameID, 1 to 128 characters', /^[^\p{C}]{1,128}$/u).optional(),
-  gameId: textThat(
-    'a linear-time regular expression (RE2 syntax) with at least one group',
-    isPatternWithGroup,
-  ).optional(),
+  id: text('the GameID, 1 to 128 visible characters').optional(),
+  gameId: text('a linear-time regular expression (RE2 syntax) with a group').optional(),
   match: section({
-    hosts: z.array(text('a host name, *.name, an address or a network')).min(1).optional(),
-    ports: z.array(ports()).min(1).optional(),
+    hosts: z.array(text('a host name, *.name, an address or a network')).optional(),
+    ports: z
+      .array(
+        z
+          .union([z.int(), z.string()])
+          .register(about, { allowed: 'a port from 1 to 65535, or a range such as "7100-7200"' }),
+      )
+      .optional(),
     protocol: oneOf('tcp', 'udp').optional(),
   }).prefault({}),
   maxBytes: size({ min: '1B', max: '64KiB' }).prefault('4KiB'),
-}).superRefine((rule, context) => {
-  if ((rule.id === undefined) === (rule.gameId === undefined)) {
-    context.addIssue({
-      code: 'custom',
-      message: 'a rule with either a fixed id or a gameId pattern, not both',
-    });
+}).superRefine(({ maxBytes, ...rule }, context) => {
+  try {
+    createGameRules([{ ...rule, maxBytes: maxBytes.value }], compilePattern);
+  } catch (error) {
+    if (!(error instanceof GameRuleError)) throw error;
+    // `[0].match.ports[1]`: the first step is the list of one that the rule was put into.
+    const path = [...error.path.matchAll(/\w+/g)]
+      .slice(1)
+      .map(([step]) => (/^\d+$/.test(step) ? Number(step) : step));
+    context.addIssue({ code: 'custom', path, message: error.message, params: { isSentence: true } });
   }
 });
-
-function isPatternWithGroup(pattern: string): boolean {
-  try {
-    return RE2JS.compile(pattern).groupCount() >= 1;
-  } catch {
-    return false;
-  }
-}
 
 const heartbeats = section({
   interval: duration({ min: '1s', max: '24h' }).prefault('30s'),
@@ -117,7 +108,9 @@ const heartbeats = section({
 const admin = section({
   host: listenHosts().prefault('localhost'),
   port: listenPort().default(8080),
-  trustedProxies: z.array(text('an address or a network such as 10.0.0.0/8')).default([]),
+  trustedProxies: z
+    .array(textThat('an address or a network such as 10.0.0.0/8', (entry) => parseCidr(entry) !== null))
+    .default([]),
   maxBody: size({ min: '1KiB', max: '10MiB' }).prefault('64KiB'),
   maxDelayedPerSource: whole(1, 100_000).default(64),
 });

@@ -1,0 +1,12 @@
+// The configuration as it would stand in a file, for people to read: units as they were written, secrets hidden.
+import { Secret } from './secret.js';
+import { isPlainObject, Quantity } from './units.js';
+
+/** Plain data without a secret in it. */
+export function toPlain(value: unknown): unknown {
+  if (value instanceof Secret) return value.toJSON();
+  if (value instanceof Quantity) return value.text;
+  if (Array.isArray(value)) return value.map(toPlain);
+  if (!isPlainObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, toPlain(item)]));
+}
