@@ -6,6 +6,7 @@ import {
   matchesEntry,
   parseEgressEntry,
 } from './egress-entry.js';
+import type { Protocol } from './heartbeat.js';
 import { type IpBytes, unmap } from './ip.js';
 import { embeddedIpv4, isNeverAllowed, isPrivate } from './special-addresses.js';
 
@@ -19,7 +20,7 @@ export interface EgressOptions {
   /** Entries that may not be reached; stronger than `allow`. */
   readonly deny: readonly string[];
   /** Whether this process itself listens there. Asked with unmapped addresses. */
-  readonly isOwnListener: (ip: IpBytes, port: number) => boolean;
+  readonly isOwnListener: (ip: IpBytes, port: number, protocol: Protocol) => boolean;
 }
 
 export type EgressRefusal = 'own-listener' | 'always-denied' | 'denied-by-rule' | 'private';
@@ -31,7 +32,14 @@ export interface EgressPolicy {
     readonly host: string | null;
     readonly ip: IpBytes;
     readonly port: number;
+    /** Which ports are our own depends on it. Default: tcp. */
+    readonly protocol?: Protocol;
   }): EgressVerdict;
+  /**
+   * Judges a name that will be resolved somewhere else, by what is known of it here: the `deny` entries that name it or
+   * any host, and names of this machine (RFC 6761 §6.3) unless private addresses are allowed.
+   */
+  judgeName(destination: { readonly host: string; readonly port: number }): EgressVerdict;
 }
 
 /** An entry of the lists that cannot be read: thrown when the policy is made, never when it is used. */
@@ -53,6 +61,8 @@ export class EgressEntryError extends Error {
 }
 
 const ALLOWED: EgressVerdict = { ok: true };
+/** In no block of addresses. */
+const NO_ADDRESS: IpBytes = new Uint8Array(0);
 
 /**
  * Makes the policy. In this order, the first that applies: our own listeners and addresses that are never a destination
@@ -67,14 +77,24 @@ export function createEgressPolicy(options: EgressOptions): EgressPolicy {
     options.private === 'allow' || !isPrivate(candidate.ip) || matchesAny(allow, candidate);
 
   return {
-    judge({ host, ip, port }) {
+    judge({ host, ip, port, protocol = 'tcp' }) {
       const name = host === null ? null : host.toLowerCase().replace(/\.$/, '');
       const plain = unmap(ip);
       const candidates = [plain, ...embeddedIpv4(plain)].map((each) => ({ host: name, ip: each, port }));
-      if (candidates.some((each) => options.isOwnListener(each.ip, port))) return refuse('own-listener');
+      if (candidates.some((each) => options.isOwnListener(each.ip, port, protocol)))
+        return refuse('own-listener');
       if (candidates.some((each) => isNeverAllowed(each.ip))) return refuse('always-denied');
       if (candidates.some((each) => matchesAny(deny, each))) return refuse('denied-by-rule');
       return candidates.every(mayBeReached) ? ALLOWED : refuse('private');
+    },
+
+    judgeName({ host, port }) {
+      const name = host.toLowerCase().replace(/\.$/, '');
+      const candidate = { host: name, ip: NO_ADDRESS, port };
+      if (matchesAny(deny, candidate)) return refuse('denied-by-rule');
+      const isThisMachine = name === 'localhost' || name.endsWith('.localhost');
+      const isAllowed = options.private === 'allow' || !isThisMachine || matchesAny(allow, candidate);
+      return isAllowed ? ALLOWED : refuse('private');
     },
   };
 }

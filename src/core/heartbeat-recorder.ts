@@ -1,6 +1,6 @@
 // When heartbeat entries are made: at a session's open and close, every interval while bytes move, on a GameID.
 import type { Clock } from './clock.js';
-import type { GameRules, PayloadMatcher, PayloadVerdict } from './game-rules.js';
+import type { Flow, GameRules, PayloadMatcher, PayloadVerdict } from './game-rules.js';
 import type { HeartbeatKind } from './heartbeat.js';
 import type { HeartbeatPool } from './heartbeat-pool.js';
 import { parseIp } from './ip.js';
@@ -8,6 +8,9 @@ import type { Session } from './session.js';
 
 /** A session repeats an unchanged GameID at most this often. */
 const GAME_INTERVAL_MS = 1000;
+
+/** Destinations of one session whose first bytes may be under inspection at once; each holds up to `maxBytes` of its rule. */
+const MAX_INSPECTED = 16;
 
 /** Sees a flow's first client bytes, chunk by chunk, until it returns false. Never alters or keeps them. */
 export type PayloadInspector = (chunk: Uint8Array) => boolean;
@@ -41,6 +44,13 @@ export interface Recorder {
    * makes the `open` entry. Returns what must see the first client bytes, or null when no rule needs them.
    */
   opened(session: ObservedSession): PayloadInspector | null;
+  /**
+   * A UDP association sends to a destination it has not sent to before, which its entries name from now on. Asks the
+   * game rules about it: a fixed rule makes a `game` entry. Returns what must see the first datagrams to that
+   * destination, one datagram a call, or null when no rule needs them. Beyond MAX_INSPECTED destinations of a session
+   * that still wait for bytes, the one that has waited longest is decided as if it had ended.
+   */
+  destination(session: ObservedSession, flow: Omit<Flow, 'protocol'>): PayloadInspector | null;
   /** Makes the `beat` entries that are due and settles GameIDs that waited for more bytes. Call it about once a second. */
   tick(now: number): void;
   /** The session plays `gameId`. Makes a `game` entry, but repeats an unchanged GameID at most once a second. */
@@ -52,15 +62,23 @@ export interface Recorder {
 /** What the recorder remembers of an open session. */
 interface Watched {
   readonly session: ObservedSession;
-  readonly destination: string;
+  destination: string;
   lastEntryAt: number;
   lastGameAt: number;
   bytesUp: number;
   bytesDown: number;
-  matcher: PayloadMatcher | null;
+  /** In the order they began: at most one for a stream, one a destination for a UDP association. */
+  inspected: readonly Inspected[];
+}
+
+interface Inspected {
+  readonly matcher: PayloadMatcher;
   /** Whether client bytes came since the last tick. */
   fed: boolean;
 }
+
+/** Most sessions have nothing to inspect: they share this. */
+const NOTHING_INSPECTED: readonly Inspected[] = [];
 
 export function createRecorder({ pool, rules, intervalMs, now }: RecorderOptions): Recorder {
   const open = new Map<ObservedSession, Watched>();
@@ -87,22 +105,31 @@ export function createRecorder({ pool, rules, intervalMs, now }: RecorderOptions
     watched.lastEntryAt = at;
   }
 
-  function start(session: ObservedSession): PayloadMatcher | null {
-    if (session.command === 'udp-associate') return null;
-    const { host, address, port } = session.destination;
-    const verdict = rules.start({ host, ip: parseIp(address), port, protocol: session.protocol });
-    if (verdict === null) return null;
-    if ('inspect' in verdict) return verdict.inspect;
-    session.gameId = verdict.gameId;
-    return null;
+  /** Asks the rules about a flow of the session: a GameID at once, bytes to be inspected, or neither. */
+  function ask(watched: Watched, flow: Flow): { gameId: string } | { inspect: PayloadInspector } | null {
+    const verdict = rules.start(flow);
+    if (verdict === null || 'gameId' in verdict) return verdict;
+    const inspected: Inspected = { matcher: verdict.inspect, fed: false };
+    watched.inspected = [...watched.inspected, inspected];
+    const inspect: PayloadInspector = (chunk) => {
+      if (!watched.inspected.includes(inspected)) return false;
+      inspected.fed = true;
+      return heed(watched, inspected, inspected.matcher.feed(chunk));
+    };
+    return { inspect };
   }
 
   /** Acts on a verdict; true while the matcher wants more bytes. */
-  function heed(watched: Watched, verdict: PayloadVerdict): boolean {
+  function heed(watched: Watched, inspected: Inspected, verdict: PayloadVerdict): boolean {
     if (verdict === 'more') return true;
-    watched.matcher = null;
+    watched.inspected = watched.inspected.filter((each) => each !== inspected);
     if (verdict !== 'done') game(watched, verdict.gameId, now());
     return false;
+  }
+
+  function makeRoomToInspect(watched: Watched): void {
+    const [oldest] = watched.inspected;
+    if (oldest && watched.inspected.length >= MAX_INSPECTED) heed(watched, oldest, oldest.matcher.end());
   }
 
   function game(watched: Watched, gameId: string, at: number): void {
@@ -126,32 +153,45 @@ export function createRecorder({ pool, rules, intervalMs, now }: RecorderOptions
   return {
     opened(session) {
       const at = now();
-      const { host, port } = session.destination;
+      const { host, address, port } = session.destination;
       const watched: Watched = {
         session,
-        destination: host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`,
+        destination: formatHostPort(host, port),
         lastEntryAt: at,
         lastGameAt: Number.NEGATIVE_INFINITY,
         bytesUp: 0,
         bytesDown: 0,
-        matcher: start(session),
-        fed: false,
+        inspected: NOTHING_INSPECTED,
       };
-      if (session.gameId !== null) watched.lastGameAt = at;
       open.set(session, watched);
+      const verdict =
+        session.command === 'udp-associate'
+          ? null
+          : ask(watched, { host, ip: parseIp(address), port, protocol: session.protocol });
+      if (verdict && 'gameId' in verdict) {
+        session.gameId = verdict.gameId;
+        watched.lastGameAt = at;
+      }
       record(watched, 'open', at);
-      if (watched.matcher === null) return null;
-      return (chunk) => {
-        if (watched.matcher === null) return false;
-        watched.fed = true;
-        return heed(watched, watched.matcher.feed(chunk));
-      };
+      return verdict && 'inspect' in verdict ? verdict.inspect : null;
+    },
+
+    destination(session, { host, ip, port }) {
+      const watched = open.get(session);
+      if (!watched) return null;
+      watched.destination = formatHostPort(host, port);
+      makeRoomToInspect(watched);
+      const verdict = ask(watched, { host, ip, port, protocol: session.protocol });
+      if (verdict && 'gameId' in verdict) game(watched, verdict.gameId, now());
+      return verdict && 'inspect' in verdict ? verdict.inspect : null;
     },
 
     tick(at) {
       for (const watched of open.values()) {
-        if (watched.matcher !== null && !watched.fed) heed(watched, watched.matcher.settle());
-        watched.fed = false;
+        for (const inspected of watched.inspected) {
+          if (!inspected.fed) heed(watched, inspected, inspected.matcher.settle());
+          inspected.fed = false;
+        }
         beatIfDue(watched, at);
       }
     },
@@ -165,11 +205,17 @@ export function createRecorder({ pool, rules, intervalMs, now }: RecorderOptions
       const watched = open.get(session);
       if (!watched) return;
       open.delete(session);
-      const verdict = watched.matcher?.end() ?? 'done';
-      watched.matcher = null;
-      // The close entry itself carries the GameID: no entry beside it.
-      if (verdict !== 'done') session.gameId = verdict.gameId;
+      for (const { matcher } of watched.inspected) {
+        const verdict = matcher.end();
+        // The close entry itself carries the GameID: no entry beside it.
+        if (verdict !== 'done') session.gameId = verdict.gameId;
+      }
+      watched.inspected = NOTHING_INSPECTED;
       record(watched, 'close', now());
     },
   };
+}
+
+function formatHostPort(host: string, port: number): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }

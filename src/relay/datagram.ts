@@ -1,0 +1,197 @@
+// The portable datagram engine: node:dgram sockets, with a map lookup and no garbage of ours per datagram.
+import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
+import { isIPv6 } from 'node:net';
+import { headerKey, MAX_DATAGRAM_BYTES } from '../core/datagram-header.js';
+import type {
+  DatagramEngine,
+  DatagramRelay,
+  DatagramRelayOptions,
+  Endpoint,
+} from '../core/datagram-relay.js';
+
+/** Room for bursts while the event loop is busy; the system may grant less (net.core.rmem_max). */
+const RECEIVE_BUFFER_BYTES = 1024 * 1024;
+
+interface Route {
+  readonly headerLength: number;
+  readonly to: Endpoint;
+}
+
+/**
+ * Returns the engine that relays with node:dgram alone.
+ * @param random a number from 0 up to 1, for choosing among the ports of a range
+ */
+export function createDatagramRelay(random: () => number): DatagramEngine {
+  return (options, onOpen) => {
+    const opened = openSocket(options.bindAddress, options.portRange, random);
+    if (typeof opened === 'string') onOpen({ ok: false, code: opened });
+    else onOpen({ ok: true, relay: new SocketDatagramRelay(opened, options, random) });
+  };
+}
+
+/** The sockets of one association. Lives until `end()`. */
+class SocketDatagramRelay implements DatagramRelay {
+  readonly local: Endpoint;
+  readonly counts = { bytesUp: 0, bytesDown: 0, datagramsUp: 0, datagramsDown: 0, unsendable: 0 };
+  readonly #options: DatagramRelayOptions;
+  readonly #random: () => number;
+  readonly #inner: Socket;
+  #outer4: Socket | null = null;
+  #outer6: Socket | null = null;
+  #client: Endpoint | null = null;
+  #watching = false;
+  #ended = false;
+  readonly #routes = new Map<number | string, Route>();
+  /** Headers of the datagrams to the client, by source address and source port. */
+  readonly #sources = new Map<string, Map<number, Buffer>>();
+
+  constructor(inner: Socket, options: DatagramRelayOptions, random: () => number) {
+    this.#inner = inner;
+    this.#options = options;
+    this.#random = random;
+    const { address, port } = inner.address();
+    this.local = { address, port };
+    options.ports.opened('client', port);
+    inner.on('message', this.#onClientDatagram);
+  }
+
+  setClient(client: Endpoint): void {
+    this.#client = client;
+  }
+
+  setRoute(header: Buffer, to: Endpoint): void {
+    const key = headerKey(header);
+    if (key !== null) this.#routes.set(key, { headerLength: header.length, to });
+  }
+
+  removeRoute(header: Buffer): void {
+    const key = headerKey(header);
+    if (key !== null) this.#routes.delete(key);
+  }
+
+  setSource({ address, port }: Endpoint, header: Buffer): void {
+    const ports = this.#sources.get(address);
+    if (ports) ports.set(port, header);
+    else this.#sources.set(address, new Map([[port, header]]));
+  }
+
+  removeSource({ address, port }: Endpoint): void {
+    const ports = this.#sources.get(address);
+    ports?.delete(port);
+    if (ports?.size === 0) this.#sources.delete(address);
+  }
+
+  watchClient(watch: boolean): void {
+    this.#watching = watch;
+  }
+
+  sendOutside(datagram: Buffer, offset: number, { address, port }: Endpoint): void {
+    const length = datagram.length - offset;
+    const socket = this.#outer(address);
+    if (socket === null || length > MAX_DATAGRAM_BYTES) {
+      this.counts.unsendable += 1;
+      return;
+    }
+    // Without a callback what the system says of this datagram is dropped with it.
+    socket.send(datagram, offset, length, port, address);
+    this.counts.bytesUp += length;
+    this.counts.datagramsUp += 1;
+  }
+
+  sendToClient(header: Buffer, data: Buffer): void {
+    if (this.#ended || this.#client === null) return;
+    if (header.length + data.length > MAX_DATAGRAM_BYTES) {
+      this.counts.unsendable += 1;
+      return;
+    }
+    this.#inner.send([header, data], this.#client.port, this.#client.address);
+    this.counts.bytesDown += data.length;
+    this.counts.datagramsDown += 1;
+  }
+
+  end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#options.ports.closed('client', this.local.port);
+    close(this.#inner);
+    for (const outer of [this.#outer4, this.#outer6]) {
+      if (outer === null) continue;
+      this.#options.ports.closed('outside', outer.address().port);
+      close(outer);
+    }
+  }
+
+  readonly #onClientDatagram = (datagram: Buffer, from: RemoteInfo): void => {
+    const client = this.#client;
+    if (!this.#watching && client !== null && from.port === client.port && from.address === client.address) {
+      const key = headerKey(datagram);
+      const route = key === null ? undefined : this.#routes.get(key);
+      if (route !== undefined) return this.sendOutside(datagram, route.headerLength, route.to);
+    }
+    this.#options.onClientDatagram(datagram, from);
+  };
+
+  readonly #onOutsideDatagram = (data: Buffer, from: RemoteInfo): void => {
+    const header = this.#sources.get(from.address)?.get(from.port);
+    if (header !== undefined) this.sendToClient(header, data);
+    else this.#options.onOutsideDatagram(data, from);
+  };
+
+  /** The socket for destinations of this family, opened now if there is none; null when it cannot be opened. */
+  #outer(address: string): Socket | null {
+    if (this.#ended) return null;
+    const isV6 = address.includes(':');
+    const open = isV6 ? this.#outer6 : this.#outer4;
+    if (open !== null) return open;
+    const opened = openSocket(isV6 ? '::' : '0.0.0.0', this.#options.portRange, this.#random);
+    if (typeof opened === 'string') return null;
+    opened.on('message', this.#onOutsideDatagram);
+    this.#options.ports.opened('outside', opened.address().port);
+    if (isV6) this.#outer6 = opened;
+    else this.#outer4 = opened;
+    return opened;
+  }
+}
+
+/** A bound socket, or the system error code that says why there is none. */
+function openSocket(
+  address: string,
+  range: DatagramRelayOptions['portRange'],
+  random: () => number,
+): Socket | string {
+  if (range === null) return bindSocket(address, 0);
+  const [first, last] = range;
+  const size = last - first + 1;
+  // A port that is hard to guess keeps strangers from finding the client's side.
+  const start = Math.floor(random() * size);
+  let result: Socket | string = 'EADDRINUSE';
+  for (let i = 0; i < size; i += 1) {
+    result = bindSocket(address, first + ((start + i) % size));
+    if (result !== 'EADDRINUSE') break;
+  }
+  return result;
+}
+
+function bindSocket(address: string, port: number): Socket | string {
+  let failed: string | null = null;
+  const socket = createSocket({
+    type: isIPv6(address.replace(/%.*/, '')) ? 'udp6' : 'udp4',
+    ipv6Only: true,
+    recvBufferSize: RECEIVE_BUFFER_BYTES,
+    // Every address is an address already: dns.lookup would cost each datagram a turn of the event loop.
+    lookup: (host, family, done) => done(null, host, Number(family)),
+  });
+  socket.on('error', (error: NodeJS.ErrnoException) => {
+    failed ??= error.code ?? 'UNKNOWN';
+  });
+  // With such a lookup `bind` is done, or has failed, when it returns.
+  socket.bind({ address, port, exclusive: true });
+  if (failed === null) return socket;
+  close(socket);
+  return failed;
+}
+
+function close(socket: Socket): void {
+  socket.removeAllListeners('message');
+  socket.close();
+}
