@@ -169,6 +169,7 @@ export function createHooks(uses: HooksUses): Hooks {
         if (at !== null) lastActive.set(name, at);
       }
       await keeper.start();
+      runner.start();
       deliverer.wake();
     },
 

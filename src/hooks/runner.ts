@@ -23,6 +23,8 @@ export interface RunnableAgent {
 }
 
 export interface Runner {
+  /** Begins to run what was put in line. */
+  start(): void;
   /** Puts a stored run, whose place in the queue is taken, at the end of its session's line. */
   enqueue(run: QueuedRun): void;
   /** Tries lines again that had to wait for a run of another daemon. */
@@ -66,7 +68,7 @@ const WRITE_RETRY_MS = 1000;
 
 export function createRunner(uses: RunnerUses): Runner {
   const { store, owner, room, log, now } = uses;
-  const queue = new PQueue({ concurrency: uses.concurrency });
+  const queue = new PQueue({ concurrency: uses.concurrency, autoStart: false });
   const lines = new Map<string, Line>();
   const underWay = new Map<
     string,
@@ -219,6 +221,7 @@ export function createRunner(uses: RunnerUses): Runner {
   }
 
   return {
+    start: () => void queue.start(),
     enqueue,
     interrupt,
 
