@@ -37,3 +37,33 @@ export function resetNow(socket: Socket): void {
   if (!flushing) Object.assign(socket, { resetAndClosing: true });
   socket.destroy();
 }
+
+/**
+ * Stops libuv reading and returns the descriptor, for another thread to read and write; ask
+ * `hasDescriptor` first. net.Socket goes on believing that libuv reads, or its next turn would start it again. Until
+ * `giveBackDescriptor` a call of `destroy` calls `instead`: to close the descriptor would let the number be
+ * used again while the other thread still writes to it.
+ */
+export function takeDescriptor(socket: Socket, instead: () => void): number {
+  const handle = handleOf(socket);
+  const fd = handle?.fd ?? -1;
+  if (!handle?.readStop || fd < 0) throw new Error('net.Socket offers no descriptor');
+  handle.reading = true;
+  handle.readStop();
+  const destroy = (): Socket => {
+    instead();
+    return socket;
+  };
+  Object.assign(socket, { destroy });
+  return fd;
+}
+
+export function giveBackDescriptor(socket: Socket): void {
+  Reflect.deleteProperty(socket, 'destroy');
+}
+
+/** Whether `takeDescriptor` would succeed. */
+export function hasDescriptor(socket: Socket): boolean {
+  const handle = handleOf(socket);
+  return typeof handle?.readStop === 'function' && (handle.fd ?? -1) >= 0;
+}

@@ -2,7 +2,7 @@
 // Listeners are shared functions that find their relay through the socket, so that a connection allocates little.
 import type { Socket } from 'node:net';
 import type { Relay, RelayEnd, RelayEngine, RelayOptions } from '../core/relay.js';
-import { isConnected, resetNow } from './handle.js';
+import { giveBackDescriptor, hasDescriptor, isConnected, resetNow, takeDescriptor } from './handle.js';
 
 const RELAY = Symbol('relay');
 
@@ -19,8 +19,19 @@ export function createStreamRelay(): RelayEngine {
   };
 }
 
-/** One relayed connection. Lives from `start()` until both sockets have closed. */
-class StreamRelay implements Relay {
+/** Two descriptors that someone else relays between, and what has ended already. */
+export interface HandedOver {
+  readonly client: number;
+  readonly destination: number;
+  readonly isUpDone: boolean;
+  readonly isDownDone: boolean;
+}
+
+/**
+ * One relayed connection. Lives from `start()` until both sockets have closed. `onQuiet` is called after a chunk
+ * when nothing is buffered anywhere and no inspector wants more: the moment at which `handOver()` works.
+ */
+export class StreamRelay implements Relay {
   readonly client: RelayedSocket;
   readonly destination: RelayedSocket;
   readonly #options: RelayOptions;
@@ -28,16 +39,18 @@ class StreamRelay implements Relay {
   readonly #clientBase: number;
   readonly #destinationBase: number;
   #inspect: RelayOptions['inspect'];
+  readonly #onQuiet: (() => void) | undefined;
   #clientDone = false;
   #destinationDone = false;
   #end: RelayEnd | null = null;
   #socketsOpen = 2;
 
-  constructor(client: Socket, destination: Socket, options: RelayOptions) {
+  constructor(client: Socket, destination: Socket, options: RelayOptions, onQuiet?: () => void) {
     this.client = Object.assign(client, { [RELAY]: this });
     this.destination = Object.assign(destination, { [RELAY]: this });
     this.#options = options;
     this.#inspect = options.inspect;
+    this.#onQuiet = onQuiet;
     this.#clientBase = client.bytesRead - client.readableLength;
     this.#destinationBase = destination.bytesRead - destination.readableLength;
   }
@@ -77,7 +90,47 @@ class StreamRelay implements Relay {
 
   forward(from: RelayedSocket, chunk: Buffer): void {
     if (this.#inspect && from === this.client && !this.#inspect(chunk)) this.#inspect = undefined;
-    if (!this.peerOf(from).write(chunk)) from.pause();
+    const to = this.peerOf(from);
+    // `write` also returns false for a large chunk that the kernel took whole: nothing to wait for then.
+    if (!to.write(chunk) && to.writableLength > 0) from.pause();
+    else if (this.#onQuiet && !this.#inspect && this.#isQuiet()) this.#onQuiet();
+  }
+
+  #isQuiet(): boolean {
+    const { client, destination } = this;
+    return (
+      client.writableLength === 0 &&
+      destination.writableLength === 0 &&
+      client.readableLength === 0 &&
+      destination.readableLength === 0 &&
+      // A FIN that is still on its way out belongs to libuv.
+      client.writableEnded === client.writableFinished &&
+      destination.writableEnded === destination.writableFinished &&
+      this.#socketsOpen === 2 &&
+      hasDescriptor(client) &&
+      hasDescriptor(destination)
+    );
+  }
+
+  /** Only inside `onQuiet`: stops relaying and lends out both descriptors, until `takeBack()`. `onDestroy`: someone tried to destroy a socket. */
+  handOver(onDestroy: () => void): HandedOver {
+    return {
+      client: takeDescriptor(this.client, onDestroy),
+      destination: takeDescriptor(this.destination, onDestroy),
+      isUpDone: this.#clientDone,
+      isDownDone: this.#destinationDone,
+    };
+  }
+
+  /** The descriptors are ours again, and all there is left to do is to close: `end` says why. */
+  takeBack(end: RelayEnd): void {
+    giveBackDescriptor(this.client);
+    giveBackDescriptor(this.destination);
+    if (this.#isOrderly()) this.#end = end;
+    if (end === 'client-reset') resetNow(this.destination);
+    if (end === 'destination-reset') resetNow(this.client);
+    this.client.destroy();
+    this.destination.destroy();
   }
 
   /** `from` has sent its FIN: passed on behind the bytes that are still buffered. */

@@ -240,6 +240,7 @@ export function engineSuite(name: string, make: () => Promise<EngineUnderTest>):
         }
       };
       await Promise.all(Array.from({ length: 100 }, one));
+      lanes.hangUp();
       await until(() => openDescriptors() <= descriptors);
     });
   });

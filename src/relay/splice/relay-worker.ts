@@ -1,0 +1,117 @@
+// One relay worker as the main thread sees it: seats for sessions, and what to do when the thread dies.
+import { closeSync, writeSync } from 'node:fs';
+import { Worker } from 'node:worker_threads';
+import { allocateShared, Order, Outcome, SLOTS, viewShared } from './shared.js';
+
+/** A session's place in a worker. After `onReport` was called its numbers stand still. */
+export interface Seat {
+  bytesUp(): number;
+  bytesDown(): number;
+  /** UP_DONE and DOWN_DONE bits. */
+  done(): number;
+  /** Asks the worker to let go; the report follows. */
+  release(): void;
+}
+
+export interface Passenger {
+  readonly client: number;
+  readonly destination: number;
+  /** UP_DONE and DOWN_DONE bits. */
+  readonly done: number;
+  /** Called once, when the worker has let go of both descriptors; `outcome` is one of `Outcome`. */
+  readonly onReport: (outcome: number) => void;
+}
+
+export interface RelayWorker {
+  /** Sessions it has now. */
+  load(): number;
+  /** Whether it lives and has a free seat. */
+  hasRoom(): boolean;
+  /** Hands it a session; only when it has room. */
+  take(passenger: Passenger): Seat;
+  /** Writes any order, for what has no method of its own. */
+  order(kind: number): void;
+  /** Stops the thread. Sessions it still has are reported as failed. */
+  close(): Promise<void>;
+}
+
+/** Starts a worker; rejects when it cannot run here. `onDeath` is called if it ends without being asked to. */
+export async function startRelayWorker(onDeath: (error: Error) => void): Promise<RelayWorker> {
+  const buffers = allocateShared();
+  const shared = viewShared(buffers);
+  const worker = new Worker(new URL('./worker.js', import.meta.url), { workerData: buffers, name: 'relay' });
+  const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+  await new Promise<void>((resolve, reject) => {
+    worker.once('message', () => resolve());
+    worker.once('error', reject);
+  });
+  worker.unref();
+
+  const one = new Uint8Array(new BigUint64Array([1n]).buffer);
+  const passengers = new Map<number, Passenger>();
+  const generations = new Int32Array(SLOTS);
+  const free = Array.from({ length: SLOTS }, (_, i) => SLOTS - 1 - i);
+  let isAlive = true;
+  let isClosing = false;
+
+  const send = (kind: number, slot = 0, generation = 0, client = -1, destination = -1, done = 0): void => {
+    if (!isAlive) return;
+    if (shared.order(kind, slot, generation, client, destination, done))
+      writeSync(shared.descriptors[1] ?? -1, one);
+  };
+  const settle = (slot: number, generation: number, outcome: number): void => {
+    const passenger = passengers.get(slot);
+    if (!passenger || generations[slot] !== generation) return;
+    passengers.delete(slot);
+    free.push(slot);
+    if (passengers.size === 0) worker.unref();
+    passenger.onReport(outcome);
+  };
+  const stopAtExit = (): void => send(Order.stop);
+  // Node joins its threads at exit, and this one sleeps where only an order wakes it.
+  process.on('exit', stopAtExit);
+
+  worker.on('message', () => shared.takeReports(settle));
+  let error = new Error('the relay worker ended by itself');
+  worker.on('error', (cause: Error) => {
+    error = cause;
+  });
+  worker.once('exit', () => {
+    isAlive = false;
+    process.off('exit', stopAtExit);
+    shared.takeReports(settle);
+    for (const fd of shared.descriptors) if (fd > 0) closeSync(fd);
+    for (const slot of [...passengers.keys()]) settle(slot, generations[slot] ?? 0, Outcome.failed);
+    if (!isClosing) onDeath(error);
+  });
+
+  return {
+    load: () => passengers.size,
+    hasRoom: () => isAlive && !isClosing && free.length > 0,
+    take(passenger) {
+      const slot = free.pop();
+      if (slot === undefined) throw new Error('no seat is free');
+      if (passengers.size === 0) worker.ref();
+      const generation = ((generations[slot] ?? 0) + 1) & 0x7fffffff;
+      generations[slot] = generation;
+      passengers.set(slot, passenger);
+      shared.bytes[2 * slot] = 0;
+      shared.bytes[2 * slot + 1] = 0;
+      shared.done[slot] = passenger.done;
+      send(Order.take, slot, generation, passenger.client, passenger.destination, passenger.done);
+      return {
+        bytesUp: () => shared.bytes[2 * slot] ?? 0,
+        bytesDown: () => shared.bytes[2 * slot + 1] ?? 0,
+        done: () => shared.done[slot] ?? 0,
+        release: () => send(Order.release, slot, generation),
+      };
+    },
+    order: (kind) => send(kind),
+    async close() {
+      isClosing = true;
+      send(Order.stop);
+      worker.ref();
+      await exited;
+    },
+  };
+}

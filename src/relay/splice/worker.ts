@@ -1,0 +1,68 @@
+// The relay worker's thread: sleeps in epoll_wait, obeys the main thread's orders, and moves bytes in between.
+// It never returns to an event loop of its own: what it has to say goes through shared memory, and a message wakes
+// the main thread. Small flows are served at once, bulk flows one visit at a time with a look at epoll in between.
+import { parentPort, workerData } from 'node:worker_threads';
+import { EINTR, EPOLL_CTL_ADD, EPOLL_EVENT, EPOLLIN, loadLibc } from './libc.js';
+import { createPipes } from './pipes.js';
+import { createPump } from './pump.js';
+import { type Buffers, Order, viewShared } from './shared.js';
+
+const EVENTS = 256;
+/** The side that stands for the eventfd; no session has it. */
+const WAKE = -1;
+
+function run(): void {
+  const shared = viewShared(workerData as Buffers);
+  const libc = loadLibc();
+  const epoll = must('epoll_create1', libc.epollCreate());
+  const wake = must('eventfd', libc.eventFd());
+  shared.descriptors.set([epoll, wake]);
+  const registration = new Int32Array(EPOLL_EVENT.words);
+  registration[0] = EPOLLIN;
+  registration[EPOLL_EVENT.data] = WAKE;
+  must('epoll_ctl', libc.epollCtl(epoll, EPOLL_CTL_ADD, wake, registration));
+  const pipes = createPipes(libc, shared.descriptors.subarray(2));
+  const pump = createPump(libc, epoll, pipes, shared, (slot, generation, outcome) => {
+    if (shared.report(slot, generation, outcome)) tellMain();
+  });
+  tellMain();
+
+  const events = new Int32Array(EVENTS * EPOLL_EVENT.words);
+  let isStopped = false;
+  const obey = (
+    kind: number,
+    slot: number,
+    generation: number,
+    client: number,
+    destination: number,
+    done: number,
+  ) => {
+    if (kind === Order.take) pump.take(slot, generation, client, destination, done);
+    else if (kind === Order.release) pump.release(slot, generation);
+    else if (kind === Order.stop) isStopped = true;
+    else throw new Error(`unknown order ${kind}`);
+  };
+  while (!isStopped) {
+    const mayBlock = !pump.visitBulk() && shared.maySleep();
+    const count = libc.epollWait(epoll, events, EVENTS, mayBlock ? -1 : 0);
+    if (mayBlock) shared.awake();
+    if (count < 0 && libc.errno() !== EINTR) throw new Error(`epoll_wait failed, errno ${libc.errno()}`);
+    for (let at = 0; at < count * EPOLL_EVENT.words; at += EPOLL_EVENT.words) {
+      const side = events[at + EPOLL_EVENT.data] ?? WAKE;
+      if (side === WAKE) libc.drainEventFd(wake);
+      else pump.event(side, events[at + EPOLL_EVENT.data + 1] ?? 0, events[at] ?? 0);
+    }
+    shared.takeOrders(obey);
+  }
+
+  function must(call: string, result: number): number {
+    if (result < 0) throw new Error(`${call} failed, errno ${libc.errno()}`);
+    return result;
+  }
+}
+
+function tellMain(): void {
+  parentPort?.postMessage(0);
+}
+
+run();
