@@ -5,8 +5,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { TestContext } from 'node:test';
 import { stringify } from 'yaml';
+import type { Scope } from './suite.js';
 
 /** The repository, seen from dist/test/helpers. */
 export const PROJECT = resolve(import.meta.dirname, '../../..');
@@ -64,10 +64,7 @@ const START_TIMEOUT_MS = 20_000;
 const LINE_TIMEOUT_MS = 15_000;
 
 /** Starts `pulsegate serve`; rejects with what it printed if it does not get ready. */
-export async function startTestDaemon(
-  t: Pick<TestContext, 'after'>,
-  options: DaemonOptions = {},
-): Promise<TestDaemon> {
+export async function startTestDaemon(t: Scope, options: DaemonOptions = {}): Promise<TestDaemon> {
   const folder = await mkdtemp(join(tmpdir(), 'pulsegate-test-'));
   const dataDir = options.dataDir ?? join(folder, 'data');
   const configFile = join(folder, 'pulsegate.yaml');

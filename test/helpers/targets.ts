@@ -1,7 +1,7 @@
 // Destinations for the proxy to connect to: TCP servers on loopback that close with the test.
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
-import type { TestContext } from 'node:test';
+import type { Scope } from './suite.js';
 
 export interface Target {
   readonly port: number;
@@ -14,7 +14,7 @@ export interface Target {
 
 /** Listens on `host` and calls `serve` for each connection, which has `allowHalfOpen`. */
 export async function startTarget(
-  t: Pick<TestContext, 'after'>,
+  t: Scope,
   serve: (socket: Socket) => void,
   host = '127.0.0.1',
 ): Promise<Target> {

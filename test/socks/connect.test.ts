@@ -14,16 +14,18 @@ import {
   readReply,
   request,
 } from '../helpers/socks-client.js';
+import { suiteScope } from '../helpers/suite.js';
 import { echo, hold, startTarget } from '../helpers/targets.js';
 
 const PLAYER = { username: 'player', password: 'secret' };
 
 describe('CONNECT', () => {
+  const scope = suiteScope();
   let daemon: TestDaemon;
   let account: { port: number; username: string; password: string };
 
-  before(async (t) => {
-    daemon = await startTestDaemon(t as never, { config: { socks: { connectTimeout: '2s' } } });
+  before(async () => {
+    daemon = await startTestDaemon(scope, { config: { socks: { connectTimeout: '2s' } } });
     await daemon.addAccount(PLAYER.username, PLAYER.password);
     account = { port: daemon.socks.port, ...PLAYER };
   });
@@ -245,8 +247,8 @@ function readAll(socket: Socket): Promise<string> {
 
 /** A port nobody listens on: one that was just given back. */
 async function unusedPort(t: Parameters<typeof startTarget>[0]): Promise<number> {
-  const closers: (() => void)[] = [];
-  const { port } = await startTarget({ after: (fn: () => void) => closers.push(fn) } as never, hold);
+  const closers: (() => unknown)[] = [];
+  const { port } = await startTarget({ after: (close) => closers.push(close) }, hold);
   for (const close of closers) close();
   void t;
   await new Promise<void>((resolve) => {

@@ -5,18 +5,20 @@ import { before, describe, it } from 'node:test';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { descriptorsBackTo, openDescriptors } from '../helpers/descriptors.js';
 import { greeting, login, RawClient, readReply, request } from '../helpers/socks-client.js';
+import { suiteScope } from '../helpers/suite.js';
 import { echo, startTarget, type Target } from '../helpers/targets.js';
 
 const LONGEST = `${'ü'.repeat(127)}x`; // 255 bytes of UTF-8, the most that RFC 1929 can carry
 
 describe('the handshake', () => {
+  const scope = suiteScope();
   let daemon: TestDaemon;
   let target: Target;
   let port: number;
 
-  before(async (t) => {
-    daemon = await startTestDaemon(t as never, { config: { socks: { handshakeTimeout: '3s' } } });
-    target = await startTarget(t as never, echo);
+  before(async () => {
+    daemon = await startTestDaemon(scope, { config: { socks: { handshakeTimeout: '3s' } } });
+    target = await startTarget(scope, echo);
     port = daemon.socks.port;
     await daemon.addAccount('player', 'secret');
     await daemon.addAccount(LONGEST, LONGEST);

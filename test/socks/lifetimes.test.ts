@@ -3,12 +3,14 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { connectThrough, greeting, loggedInClient, login, RawClient } from '../helpers/socks-client.js';
+import { suiteScope } from '../helpers/suite.js';
 import { echo, hold, startTarget } from '../helpers/targets.js';
 
 describe('live sessions of a changed account', () => {
+  const scope = suiteScope();
   let daemon: TestDaemon;
-  before(async (t) => {
-    daemon = await startTestDaemon(t as never);
+  before(async () => {
+    daemon = await startTestDaemon(scope);
   });
 
   async function liveSession(t: Parameters<typeof startTarget>[0], username: string, fields = {}) {
@@ -83,10 +85,11 @@ describe('live sessions of a changed account', () => {
 });
 
 describe('time limits', () => {
+  const scope = suiteScope();
   let daemon: TestDaemon;
   const account = { port: 0, username: 'player', password: 'secret' };
-  before(async (t) => {
-    daemon = await startTestDaemon(t as never, {
+  before(async () => {
+    daemon = await startTestDaemon(scope, {
       config: { socks: { idleTimeout: '4s', halfCloseTimeout: '1s' } },
     });
     await daemon.addAccount('player', 'secret');

@@ -1,0 +1,158 @@
+// Names: both families, time limits, caches, and that slow names hold up nobody else.
+import assert from 'node:assert/strict';
+import { mkdtemp, rename, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { openHostsFile, parseHosts } from '../../src/socks/hosts-file.js';
+import { createResolver, type ResolveResult } from '../../src/socks/resolve.js';
+import { startTestDaemon } from '../helpers/daemon.js';
+import { eventually } from '../helpers/descriptors.js';
+import { startNameServer, type Zone } from '../helpers/name-server.js';
+import { connectThrough, loggedInClient, readReply, request } from '../helpers/socks-client.js';
+import { echo, startTarget } from '../helpers/targets.js';
+
+async function resolver(
+  t: TestContext,
+  zone: Zone,
+  options: { ttl?: number; limits?: Record<string, number> } = {},
+) {
+  const names = await startNameServer(t, zone, options.ttl);
+  const made = createResolver({
+    servers: [names.address],
+    timeoutMs: 500,
+    cacheSize: 100,
+    maxPending: 10,
+    maxPendingPerAccount: 3,
+    hosts: { lookup: (name) => (name === 'in-file.test' ? ['192.0.2.9'] : []), close() {} },
+    ...options.limits,
+  });
+  t.after(() => made.close());
+  const ask = (name: string, account = 'a'): Promise<ResolveResult> =>
+    new Promise((resolve) => made.resolve(name, account, resolve));
+  return { ask, questions: names.questions };
+}
+
+describe('resolution', () => {
+  it('asks for both families and gives all addresses', async (t) => {
+    const { ask } = await resolver(t, (_name, family) =>
+      family === 4 ? ['192.0.2.1', '192.0.2.2'] : ['2001:db8::1'],
+    );
+    const result = await ask('a.test');
+    assert.deepEqual(result, { ok: true, addresses: ['2001:db8::1', '192.0.2.1', '192.0.2.2'] });
+  });
+
+  it('does not wait for a family that never answers', async (t) => {
+    const { ask } = await resolver(t, (_name, family) => (family === 4 ? ['192.0.2.1'] : 'silence'));
+    assert.deepEqual(await ask('a.test'), { ok: true, addresses: ['192.0.2.1'] });
+  });
+
+  it('keeps an answer for its TTL, and a negative one for a moment', async (t) => {
+    const { ask, questions } = await resolver(
+      t,
+      (name, family) => (name === 'a.test' && family === 4 ? ['192.0.2.1'] : undefined),
+      { ttl: 60 },
+    );
+    await ask('a.test');
+    await ask('a.test');
+    await ask('none.test');
+    assert.deepEqual(await ask('none.test'), { ok: false, reason: 'not-found' });
+    assert.deepEqual([...questions].sort(), ['A a.test', 'A none.test', 'AAAA a.test', 'AAAA none.test']);
+  });
+
+  it('asks once for a name that many wait for', async (t) => {
+    const { ask, questions } = await resolver(t, () => ['192.0.2.1'].filter((_, i) => i === 0));
+    const results = await Promise.all(['a', 'b', 'c', 'd'].map((account) => ask('same.test', account)));
+    assert.ok(results.every((result) => result.ok));
+    assert.equal(questions.length, 2);
+  });
+
+  it('gives up after its time limit', async (t) => {
+    const { ask } = await resolver(t, () => 'silence');
+    assert.deepEqual(await ask('slow.test'), { ok: false, reason: 'timeout' });
+  });
+
+  it('lets one account wait for so many names and no more, at once', async (t) => {
+    const { ask } = await resolver(t, (name) => (name.startsWith('slow') ? 'silence' : ['192.0.2.1']));
+    const slow = ['slow1.test', 'slow2.test', 'slow3.test'].map((name) => ask(name));
+    assert.deepEqual(await ask('slow4.test'), { ok: false, reason: 'too-many' });
+    assert.equal((await ask('other.test', 'b')).ok, true);
+    await Promise.all(slow);
+    assert.equal((await ask('other2.test')).ok, true);
+  });
+
+  it('asks for so many names at once and no more, over all accounts', async (t) => {
+    const { ask } = await resolver(t, () => 'silence', { limits: { maxPending: 2 } });
+    const slow = [ask('slow1.test', 'a'), ask('slow2.test', 'b')];
+    assert.deepEqual(await ask('slow3.test', 'c'), { ok: false, reason: 'too-many' });
+    await Promise.all(slow);
+  });
+
+  it('answers localhost and the hosts file without DNS', async (t) => {
+    const { ask, questions } = await resolver(t, () => undefined);
+    assert.deepEqual(await ask('localhost'), { ok: true, addresses: ['127.0.0.1', '::1'] });
+    assert.deepEqual(await ask('x.localhost'), { ok: true, addresses: ['127.0.0.1', '::1'] });
+    assert.deepEqual(await ask('in-file.test'), { ok: true, addresses: ['192.0.2.9'] });
+    assert.deepEqual(questions, []);
+  });
+});
+
+describe('the hosts file', () => {
+  it('is read as hosts(5) says', () => {
+    const hosts = parseHosts(
+      '# comment\n127.0.0.1 localhost a.Test\t b.test # end\n::1 a.test\nnonsense x\n1.2.3 y\n\n10.0.0.1\n',
+    );
+    assert.deepEqual(Object.fromEntries(hosts), {
+      localhost: ['127.0.0.1'],
+      'a.test': ['127.0.0.1', '::1'],
+      'b.test': ['127.0.0.1'],
+    });
+  });
+
+  it('is read again when it has been replaced', async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'hosts-'));
+    const path = join(folder, 'hosts');
+    await writeFile(path, '192.0.2.1 one.test\n');
+    const hosts = openHostsFile(path);
+    t.after(() => hosts.close());
+    assert.deepEqual(hosts.lookup('one.test'), ['192.0.2.1']);
+    await writeFile(`${path}.new`, '192.0.2.2 two.test\n');
+    await rename(`${path}.new`, path);
+    await eventually(() => assert.deepEqual(hosts.lookup('two.test'), ['192.0.2.2']));
+    assert.deepEqual(hosts.lookup('one.test'), []);
+  });
+
+  it('may be missing', () => {
+    assert.deepEqual(openHostsFile('/no/such/folder/hosts').lookup('a.test'), []);
+  });
+});
+
+describe('slow names', () => {
+  it('of one player do not hold up another', async (t) => {
+    const target = await startTarget(t, echo);
+    const names = await startNameServer(t, (name, family) =>
+      name.startsWith('slow') ? 'silence' : family === 4 ? ['127.0.0.1'] : [],
+    );
+    const daemon = await startTestDaemon(t, { config: { dns: { servers: [names.address], timeout: '5s' } } });
+    await daemon.addAccount('slow', 'secret');
+    await daemon.addAccount('quick', 'secret');
+    const slow = { port: daemon.socks.port, username: 'slow', password: 'secret' };
+    for (let i = 0; i < 50; i += 1) (await loggedInClient(slow)).send(request(`slow-${i}.test`, 80));
+    const startedAt = Date.now();
+    const client = await connectThrough({ ...slow, username: 'quick' }, 'quick.test', target.port);
+    assert.ok(Date.now() - startedAt < 2_500, 'a quick name waited for slow ones');
+    assert.equal((await daemon.api('GET', '/ProxyAccount/GetProxyAccountList')).status, 200);
+    client.destroy();
+  });
+
+  it('are answered with 04 when their time is over', async (t) => {
+    const names = await startNameServer(t, () => 'silence');
+    const daemon = await startTestDaemon(t, {
+      config: { dns: { servers: [names.address], timeout: '300ms' } },
+    });
+    await daemon.addAccount('player', 'secret');
+    const client = await loggedInClient({ port: daemon.socks.port, username: 'player', password: 'secret' });
+    client.send(request('slow.test', 80));
+    assert.equal((await readReply(client)).code, 4);
+  });
+});
