@@ -48,6 +48,10 @@ export async function startTestAdmin(
 ): Promise<TestAdmin> {
   const folder = await mkdtemp(join(tmpdir(), 'pulsegate-admin-'));
   const store = await openStore({ dataDir: join(folder, 'data'), client: 'sqlite3', busyTimeoutMs: 1_000 });
+  t.after(async () => {
+    await store.close();
+    await rm(folder, { recursive: true, force: true });
+  });
   const directory = new AccountDirectory();
   const pool = new HeartbeatPool({ maxPending: 1_000, maxPerAccount: 1_000 });
   const now = options.now ?? Date.now;
@@ -85,11 +89,7 @@ export async function startTestAdmin(
   }
 
   const url = await listen('127.0.0.1');
-  t.after(async () => {
-    await server.close();
-    await store.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  t.after(() => server.close());
 
   const api: TestAdmin['api'] = (method, path, { headers, body, json } = {}) =>
     send(url + path, {

@@ -1,5 +1,5 @@
 // HTTP requests as tests need them: nothing added, nothing repaired, and raw bytes where a client library would object.
-import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { type Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 
 export interface HttpAnswer {
@@ -14,25 +14,30 @@ export interface HttpRequest {
   readonly method?: string | undefined;
   readonly headers?: Readonly<Record<string, string | string[]>> | undefined;
   readonly body?: string | Buffer | undefined;
+  readonly agent?: Agent | undefined;
 }
 
-/** Sends one request on a connection of its own. With a body and no Transfer-Encoding, Content-Length is set. */
+/** Sends one request, on a connection of its own unless there is an agent. With a body and no Transfer-Encoding, Content-Length is set. */
 export function send(
   url: string,
-  { method = 'GET', headers = {}, body }: HttpRequest = {},
+  { method = 'GET', headers = {}, body, agent }: HttpRequest = {},
 ): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     const isChunked = 'transfer-encoding' in headers;
     const length = body === undefined || isChunked ? {} : { 'content-length': Buffer.byteLength(body) };
-    const req = httpRequest(url, { method, agent: false, headers: { ...length, ...headers } }, (res) => {
-      const chunks: Buffer[] = [];
-      res.on('data', (chunk: Buffer) => chunks.push(chunk));
-      res.on('error', reject);
-      res.on('end', () => {
-        const text = Buffer.concat(chunks).toString();
-        resolve({ status: res.statusCode ?? 0, headers: res.headers, text, json: parseJson(text) });
-      });
-    });
+    const req = httpRequest(
+      url,
+      { method, agent: agent ?? false, headers: { ...length, ...headers } },
+      (res) => {
+        const chunks: Buffer[] = [];
+        res.on('data', (chunk: Buffer) => chunks.push(chunk));
+        res.on('error', reject);
+        res.on('end', () => {
+          const text = Buffer.concat(chunks).toString();
+          resolve({ status: res.statusCode ?? 0, headers: res.headers, text, json: parseJson(text) });
+        });
+      },
+    );
     req.on('error', reject);
     req.end(body);
   });

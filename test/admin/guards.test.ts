@@ -1,0 +1,366 @@
+// The stages before the router: who may ask at all, who is asking, and how a refused login is answered.
+import assert from 'node:assert/strict';
+import { Agent } from 'node:http';
+import { describe, test } from 'node:test';
+import { ADMIN, startTestAdmin, type TestAdmin } from '../helpers/admin.js';
+import { basic, exchange, parseExchange, send } from '../helpers/http.js';
+
+const LIST = '/ProxyAccount/GetProxyAccountList';
+const CURRENT = '/ProxyAccount/GetCurrentUser';
+const authorization = basic(ADMIN.username, ADMIN.password);
+const wrong = basic(ADMIN.username, 'wrong');
+
+async function saveWhitelist(admin: TestAdmin, whitelist: string): Promise<void> {
+  const saved = await admin.api('PUT', '/api/v1/settings/whitelist', { json: { whitelist } });
+  assert.equal(saved.status, 200, saved.text);
+  assert.deepEqual(saved.json, { whitelist });
+}
+
+test('a changed whitelist counts from the next request on, on a connection that stays open too', async (t) => {
+  const admin = await startTestAdmin(t);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  t.after(async () => agent.destroy());
+  const ask = async (method: string, path: string, body?: string) => {
+    const headers = { authorization, 'content-type': 'application/json' };
+    return send(admin.url + path, { method, headers, body, agent });
+  };
+  assert.equal((await ask('GET', LIST)).status, 200);
+  assert.equal((await ask('PUT', '/api/v1/settings/whitelist', '{"whitelist":"10.9.8.7"}')).status, 200);
+  const refused = await ask('GET', LIST);
+  assert.deepEqual([refused.status, refused.text], [403, '"IP不在白名单中"']);
+  const sockets = Object.values({ ...agent.sockets, ...agent.freeSockets }).flat();
+  assert.equal(sockets.length, 1, 'one connection carried them all');
+});
+
+test('the whitelist comes before everything: credentials, GetCurrentUser, unknown paths', async (t) => {
+  const admin = await startTestAdmin(t);
+  await saveWhitelist(admin, '10.0.0.0/8, 2001:db8::*');
+  for (const path of [LIST, CURRENT, '/nowhere', '/api/v1/settings/whitelist']) {
+    for (const headers of [{}, { authorization }, { authorization: wrong }]) {
+      const answer = await send(admin.url + path, { headers });
+      assert.deepEqual([answer.status, answer.text], [403, '"IP不在白名单中"'], path);
+    }
+  }
+});
+
+for (const whitelist of [
+  '',
+  '*',
+  ' , ，\n',
+  '127.0.0.1',
+  '127.*',
+  '127.0.0.*',
+  '10.0.0.1，127.0.0.1',
+  '::ffff:127.0.0.1',
+  '127.0.0.0/8',
+  '1.1.1.1\n127.0.0.1',
+]) {
+  test(`the whitelist ${JSON.stringify(whitelist)} lets 127.0.0.1 in`, async (t) => {
+    const admin = await startTestAdmin(t);
+    await saveWhitelist(admin, whitelist);
+    assert.equal((await admin.api('GET', LIST)).status, 200);
+  });
+}
+
+test('a whitelist with an entry that cannot be read is not saved, and the old one stays', async (t) => {
+  const admin = await startTestAdmin(t);
+  await saveWhitelist(admin, '127.0.0.1, ::1');
+  const refused = await admin.api('PUT', '/api/v1/settings/whitelist', {
+    json: { whitelist: '10.0.0.1, nonsense' },
+  });
+  assert.deepEqual([refused.status, refused.text], [400, '"请求格式错误"']);
+  assert.match(String(refused.headers['x-error-detail']), /"nonsense"/);
+  assert.deepEqual((await admin.api('GET', '/api/v1/settings/whitelist')).json, {
+    whitelist: '127.0.0.1, ::1',
+  });
+});
+
+test('a whitelist that cannot be written is 500, and the old one stays', async (t) => {
+  const admin = await startTestAdmin(t);
+  await admin.store.close();
+  const failed = await admin.api('PUT', '/api/v1/settings/whitelist', { json: { whitelist: '10.0.0.1' } });
+  assert.deepEqual([failed.status, failed.text], [500, '"服务器内部错误"']);
+  assert.equal((await admin.api('GET', LIST)).status, 200);
+});
+
+test('IPv6 clients are matched as themselves, and IPv4 clients of a dual-stack listener as IPv4', async (t) => {
+  const admin = await startTestAdmin(t);
+  const v6 = await admin.listen('::1');
+  const dual = (await admin.listen('::')).replace('[::]', '127.0.0.1');
+  const status = async (url: string) => (await send(url + LIST, { headers: { authorization } })).status;
+  await saveWhitelist(admin, '127.0.0.1');
+  assert.deepEqual(await Promise.all([admin.url, v6, dual].map(status)), [200, 403, 200]);
+  await saveWhitelist(admin, '::1, 127.0.0.1');
+  assert.deepEqual(await Promise.all([admin.url, v6, dual].map(status)), [200, 200, 200]);
+});
+
+const FORWARDED: [string, string, string | undefined][] = [
+  ['no header', '127.0.0.1', undefined],
+  ['one address', '203.0.113.9', '203.0.113.9'],
+  ['the rightmost that is not trusted', '203.0.113.9', '198.51.100.1, 203.0.113.9'],
+  ['trusted hops are passed over', '203.0.113.9', '198.51.100.1, 203.0.113.9, 10.1.2.3'],
+  ['a mapped address', '203.0.113.9', '::ffff:203.0.113.9'],
+  ['only trusted hops: the leftmost', '10.0.0.1', '10.0.0.1, 10.0.0.2'],
+  ['IPv6', '2001:db8::1', '2001:DB8:0::1'],
+];
+for (const [name, client, header] of FORWARDED) {
+  test(`behind a trusted proxy the client is known by X-Forwarded-For: ${name}`, async (t) => {
+    const admin = await startTestAdmin(t, { trustedProxies: ['127.0.0.1', '10.0.0.0/8'] });
+    await admin.whitelist.save(client);
+    const headers = { authorization, ...(header === undefined ? {} : { 'x-forwarded-for': header }) };
+    assert.equal((await send(admin.url + LIST, { headers })).status, 200);
+    await admin.whitelist.save('192.0.2.1');
+    assert.equal((await send(admin.url + LIST, { headers })).status, 403);
+  });
+}
+
+for (const garbage of ['unknown', '203.0.113.9:80', '"203.0.113.9"', '_hidden', '1.2.3', '127.0.0.1, x']) {
+  test(`a forwarded address that is none (${garbage}) passes no whitelist and no range`, async (t) => {
+    const admin = await startTestAdmin(t, { trustedProxies: ['127.0.0.1'] });
+    await admin.addAccount('a');
+    const headers = { authorization, 'x-forwarded-for': garbage, 'x-socks5-username': 'a' };
+    assert.equal((await send(admin.url + CURRENT, { headers })).text, '"仅允许本地或内网访问"');
+    await admin.whitelist.save('127.0.0.1, 203.0.113.9');
+    assert.equal((await send(admin.url + LIST, { headers })).status, 403);
+  });
+}
+
+test('X-Forwarded-For of a peer that is not trusted is not believed', async (t) => {
+  const admin = await startTestAdmin(t);
+  await admin.whitelist.save('203.0.113.9');
+  for (const name of ['x-forwarded-for', 'x-real-ip', 'forwarded', 'x-client-ip', 'true-client-ip']) {
+    const headers = { authorization, [name]: '203.0.113.9' };
+    assert.equal((await send(admin.url + LIST, { headers })).status, 403, name);
+  }
+});
+
+test('a trusted proxy that is no address stops the start', async (t) => {
+  await assert.rejects(
+    startTestAdmin(t, { trustedProxies: ['proxy.example'] }),
+    /admin\.trustedProxies.*proxy\.example/,
+  );
+});
+
+const RANGES: [string, boolean][] = [
+  ['127.0.0.1', true],
+  ['127.255.255.255', true],
+  ['10.0.0.0', true],
+  ['10.255.255.255', true],
+  ['172.16.0.1', true],
+  ['172.31.255.255', true],
+  ['192.168.0.1', true],
+  ['::ffff:192.168.1.1', true],
+  ['fc00::1', true],
+  ['fdff:ffff::1', true],
+  ['fe80::1', true],
+  ['febf::1', true],
+  ['126.255.255.255', false],
+  ['128.0.0.1', false],
+  ['9.255.255.255', false],
+  ['11.0.0.0', false],
+  ['172.15.255.255', false],
+  ['172.32.0.0', false],
+  ['192.167.255.255', false],
+  ['192.169.0.0', false],
+  ['169.254.1.1', false],
+  ['100.64.0.1', false],
+  ['0.0.0.0', false],
+  ['8.8.8.8', false],
+  ['::1', false],
+  ['::', false],
+  ['fbff::1', false],
+  ['fe00::1', false],
+  ['fec0::1', false],
+  ['2001:db8::1', false],
+  ['::ffff:8.8.8.8', false],
+];
+test('GetCurrentUser answers exactly the local and private ranges of the specification', async (t) => {
+  const admin = await startTestAdmin(t, { trustedProxies: ['127.0.0.1/32'] });
+  await admin.addAccount('a');
+  for (const [address, isLocal] of RANGES) {
+    const headers = { 'x-forwarded-for': address, 'x-socks5-username': 'a' };
+    const answer = await send(admin.url + CURRENT, { headers });
+    assert.equal(answer.status, isLocal ? 200 : 403, address);
+    if (!isLocal) assert.equal(answer.text, '"仅允许本地或内网访问"');
+  }
+  // The range comes before the header.
+  const outside = await send(admin.url + CURRENT, { headers: { 'x-forwarded-for': '8.8.8.8' } });
+  assert.equal(outside.status, 403);
+});
+
+test('a request from one of our own outbound sockets is refused, whatever it carries', async (t) => {
+  const asked: [string, number][] = [];
+  const admin = await startTestAdmin(t, {
+    isOwnOutbound: (address, port) => {
+      asked.push([address, port]);
+      return true;
+    },
+  });
+  const dual = (await admin.listen('::')).replace('[::]', '127.0.0.1');
+  for (const path of [LIST, CURRENT, '/', '/nowhere']) {
+    const answer = await send(dual + path, { headers: { authorization, 'x-socks5-username': 'a' } });
+    assert.deepEqual([answer.status, answer.text], [403, '"禁止通过代理访问管理接口"']);
+  }
+  for (const [address, port] of asked) {
+    assert.equal(address, '127.0.0.1', 'unmapped');
+    assert.ok(port > 0);
+  }
+});
+
+test('a password with colons and beyond ASCII logs in; so does the scheme in any case', async (t) => {
+  const admin = await startTestAdmin(t);
+  for (const scheme of ['Basic', 'basic', 'BASIC', 'bAsIc']) {
+    const headers = { authorization: authorization.replace('Basic', scheme) };
+    assert.equal((await send(admin.url + LIST, { headers })).status, 200);
+  }
+});
+
+test('two Authorization headers are as good as none', async (t) => {
+  const admin = await startTestAdmin(t);
+  const header = `Authorization: ${authorization}\r\n`;
+  const received = await exchange(
+    admin.url,
+    `GET ${LIST} HTTP/1.1\r\nHost: x\r\n${header}${header}Connection: close\r\n\r\n`,
+  );
+  assert.equal(parseExchange(received).status, 401);
+});
+
+test('a refused login is answered after 500 to 1500 ms, at random, and logged without the password', async (t) => {
+  const admin = await startTestAdmin(t, { random: Math.random });
+  const times = await Promise.all(
+    Array.from({ length: 20 }, async () => {
+      const startedAt = performance.now();
+      const answer = await send(admin.url + LIST, { headers: { authorization: basic('eve\n', 'guess-1') } });
+      assert.equal(answer.status, 401);
+      return performance.now() - startedAt;
+    }),
+  );
+  assert.ok(Math.min(...times) >= 500, `the fastest took ${Math.min(...times)} ms`);
+  assert.ok(Math.max(...times) < 10_000, `the slowest took ${Math.max(...times)} ms`);
+  assert.ok(Math.max(...times) - Math.min(...times) > 100, 'they differ');
+  const failures = admin.lines.filter((line) => line['msg'] === 'admin login failed');
+  assert.equal(failures.length, 20);
+  assert.deepEqual(failures[0], {
+    level: 'warn',
+    msg: 'admin login failed',
+    client: '127.0.0.1',
+    username: 'eve\\x0a',
+  });
+  assert.doesNotMatch(JSON.stringify(admin.lines), /guess-1/);
+});
+
+test('only refused logins wait: a missing user header does not', async (t) => {
+  // A delay this long would fail the test by its time limit.
+  const admin = await startTestAdmin(t, { random: () => 1e6 });
+  assert.equal((await send(admin.url + CURRENT)).status, 401);
+  assert.equal((await admin.api('GET', '/nowhere')).status, 404);
+});
+
+test('no more than so many refused logins of one source wait; the rest are hung up on', async (t) => {
+  const admin = await startTestAdmin(t, { maxDelayedPerSource: 5, trustedProxies: ['127.0.0.1'] });
+  const attempt = (client: string) =>
+    send(admin.url + LIST, { headers: { authorization: wrong, 'x-forwarded-for': client } }).then(
+      (answer) => answer.status,
+      () => 'hung up',
+    );
+  const flood = Array.from({ length: 30 }, () => attempt('203.0.113.1'));
+  const sameNetwork = Array.from({ length: 10 }, (_, i) => attempt(`2001:db8:0:1::${i + 1}`));
+  const others = Array.from({ length: 10 }, (_, i) => attempt(`203.0.113.${i + 2}`));
+  const count = async (attempts: Promise<unknown>[], wanted: unknown) =>
+    (await Promise.all(attempts)).filter((result) => result === wanted).length;
+  assert.deepEqual([await count(flood, 401), await count(flood, 'hung up')], [5, 25]);
+  assert.equal(await count(sameNetwork, 401), 5, 'an IPv6 /64 is one source');
+  assert.equal(await count(others, 401), 10, 'other sources are not concerned');
+  assert.equal(await attempt('203.0.113.1'), 401, 'the places are free again');
+});
+
+test('hanging up early frees no place', async (t) => {
+  const admin = await startTestAdmin(t, { maxDelayedPerSource: 2 });
+  const guess = `GET ${LIST} HTTP/1.1\r\nHost: x\r\n\r\n`;
+  const controller = new AbortController();
+  const left = [1, 2].map(() => fetch(admin.url + LIST, { signal: controller.signal }).catch(() => 'left'));
+  while (admin.lines.length < 2) await new Promise((resolve) => setImmediate(resolve));
+  controller.abort();
+  await Promise.all(left);
+  assert.equal(await exchange(admin.url, guess), '');
+});
+
+const FOREIGN: [string, Record<string, string>][] = [
+  ['Sec-Fetch-Site cross-site', { 'sec-fetch-site': 'cross-site' }],
+  ['Sec-Fetch-Site same-site', { 'sec-fetch-site': 'same-site' }],
+  ['Sec-Fetch-Site in capitals', { 'sec-fetch-site': 'CROSS-SITE' }],
+  ['another origin', { origin: 'http://evil.example' }],
+  ['the null origin', { origin: 'null' }],
+  ['an empty origin', { origin: '' }],
+  ['a file origin', { origin: 'file://' }],
+  ['our address on another port', { origin: 'http://127.0.0.1:1' }],
+  ['our host as the user of another', { origin: 'http://{host}@evil.example' }],
+  ['our host as the beginning of another', { origin: 'http://{host}.evil.example' }],
+  ['a path after our host', { origin: 'http://{host}/' }],
+  ['two origins', { origin: 'http://{host} http://evil.example' }],
+  [
+    'same origin by its word, another by its Origin',
+    { 'sec-fetch-site': 'same-origin', origin: 'http://evil.example' },
+  ],
+];
+describe('cross-site changes', { concurrency: 8 }, () => {
+  for (const [name, headers] of FOREIGN) {
+    test(`a change from another site is refused: ${name}`, async (t) => {
+      const admin = await startTestAdmin(t);
+      const filled = fillHost(headers, admin.url);
+      const json = { Username: 'a', Password: 'b' };
+      for (const [method, path] of [
+        ['POST', '/ProxyAccount/AddProxyAccount'],
+        ['PUT', '/api/v1/settings/whitelist'],
+        ['POST', '/nowhere'],
+      ] as const) {
+        const answer = await admin.api(method, path, { json, headers: filled });
+        assert.deepEqual([answer.status, answer.text], [403, '"禁止跨站请求"']);
+      }
+      assert.equal(admin.directory.size, 0);
+      assert.equal(
+        (await admin.api('GET', LIST, { headers: filled })).status,
+        200,
+        'reading changes nothing',
+      );
+      const anonymous = await send(`${admin.url}/ProxyAccount/AddProxyAccount`, {
+        method: 'POST',
+        headers: filled,
+      });
+      assert.equal(anonymous.status, 401, 'credentials come first');
+    });
+  }
+});
+
+const OWN: [string, Record<string, string>][] = [
+  ['a script', {}],
+  ['our own page', { 'sec-fetch-site': 'same-origin', origin: 'http://{host}' }],
+  ['a page behind TLS', { origin: 'https://panel.example', host: 'panel.example' }],
+  ['a page behind TLS that names the port', { origin: 'https://panel.example', host: 'panel.example:443' }],
+  ['the address bar', { 'sec-fetch-site': 'none' }],
+];
+for (const [name, headers] of OWN) {
+  test(`a change from here is taken: ${name}`, async (t) => {
+    const admin = await startTestAdmin(t);
+    const json = { Username: 'a', Password: 'b' };
+    const answer = await admin.api('POST', '/ProxyAccount/AddProxyAccount', {
+      json,
+      headers: fillHost(headers, admin.url),
+    });
+    assert.equal(answer.status, 200, answer.text);
+  });
+}
+
+test('no header or field turns one method into another', async (t) => {
+  const admin = await startTestAdmin(t);
+  const headers = { 'x-http-method-override': 'POST', 'x-http-method': 'POST', 'x-method-override': 'POST' };
+  const answer = await admin.api('GET', '/ProxyAccount/AddProxyAccount?_method=POST', { headers });
+  assert.equal(answer.status, 405);
+});
+
+function fillHost(headers: Record<string, string>, url: string): Record<string, string> {
+  const host = new URL(url).host;
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, value.replace('{host}', host)]),
+  );
+}

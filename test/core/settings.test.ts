@@ -1,0 +1,176 @@
+// The settings that are kept in memory: the admin credentials and the IP whitelist.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ADMIN_CREDENTIALS_KEY, createAdminCredentials } from '../../src/core/admin-credentials.js';
+import type { SettingStore } from '../../src/core/ports.js';
+import { createWhitelistSetting, WHITELIST_KEY } from '../../src/core/whitelist-setting.js';
+
+function memorySettings() {
+  const values = new Map<string, string>();
+  let writes = 0;
+  let failure: Error | null = null;
+  const settings: SettingStore = {
+    async get(key) {
+      if (failure) throw failure;
+      return values.get(key) ?? null;
+    },
+    async set(key, value) {
+      if (failure) throw failure;
+      writes++;
+      values.set(key, value);
+    },
+  };
+  return {
+    settings,
+    values,
+    writes: () => writes,
+    fail: () => {
+      failure = new Error('disk full');
+    },
+  };
+}
+
+test('the first start makes a random password, shows it once and stores only its hash', async () => {
+  const { settings, values } = memorySettings();
+  const credentials = createAdminCredentials({ settings });
+  assert.equal(credentials.verify('admin', ''), false, 'nothing logs in before there are credentials');
+  const made = await credentials.ensure({});
+  assert.equal(made?.username, 'admin');
+  assert.match(made?.password ?? '', /^[\w-]{24}$/);
+  assert.ok(credentials.verify('admin', made?.password ?? ''));
+  assert.doesNotMatch(JSON.stringify([...values]), new RegExp(made?.password ?? ''));
+  assert.equal(await credentials.ensure({}), null, 'only once');
+  const other = await createAdminCredentials(memorySettings()).ensure({});
+  assert.notEqual(other?.password, made?.password);
+});
+
+test('only the exact user name and password log in', async () => {
+  const { settings } = memorySettings();
+  const credentials = createAdminCredentials({ settings });
+  await credentials.ensure({ username: 'root', password: 'pass:word' });
+  assert.ok(credentials.verify('root', 'pass:word'));
+  for (const [username, password] of [
+    ['root', 'pass'],
+    ['root', 'pass:word '],
+    ['root', ''],
+    ['', 'pass:word'],
+    ['Root', 'pass:word'],
+    ['admin', 'pass:word'],
+    ['root:pass', 'word'],
+  ] as const) {
+    assert.equal(credentials.verify(username, password), false, `${username}:${password}`);
+  }
+});
+
+test('given credentials replace the stored ones, part by part, and are written only if they differ', async () => {
+  const { settings, writes } = memorySettings();
+  const credentials = createAdminCredentials({ settings, newPassword: () => 'random' });
+  assert.deepEqual(await credentials.ensure({ username: 'root' }), { username: 'root', password: 'random' });
+  assert.equal(await credentials.ensure({ password: 'given' }), null);
+  assert.ok(credentials.verify('root', 'given'));
+  assert.equal(await credentials.ensure({ username: 'boss' }), null);
+  assert.ok(credentials.verify('boss', 'given'));
+  assert.equal(writes(), 3);
+  await credentials.ensure({ username: 'boss', password: 'given' });
+  await credentials.ensure({});
+  assert.equal(writes(), 3);
+});
+
+for (const given of [
+  { username: '' },
+  { username: 'a:b' },
+  { username: 'a\n' },
+  { password: '' },
+  { password: ' ' },
+  { password: 'x'.repeat(256) },
+]) {
+  test(`the given credentials ${JSON.stringify(given).slice(0, 40)} stop the start`, async () => {
+    const { settings, writes } = memorySettings();
+    await assert.rejects(createAdminCredentials({ settings }).ensure(given), RangeError);
+    assert.equal(writes(), 0);
+  });
+}
+
+test('set changes the password, and the user name if there is one', async () => {
+  const { settings } = memorySettings();
+  const credentials = createAdminCredentials({ settings });
+  await credentials.ensure({ username: 'root', password: 'old' });
+  assert.deepEqual(await credentials.set(undefined, 'new'), { ok: true, username: 'root' });
+  assert.ok(credentials.verify('root', 'new') && !credentials.verify('root', 'old'));
+  assert.deepEqual(await credentials.set('boss', 'newer'), { ok: true, username: 'boss' });
+  assert.ok(credentials.verify('boss', 'newer') && !credentials.verify('root', 'newer'));
+  assert.deepEqual(await credentials.set('a:b', 'x'), { ok: false, reason: 'invalid-username' });
+  assert.deepEqual(await credentials.set(undefined, ''), { ok: false, reason: 'invalid-password' });
+  assert.ok(credentials.verify('boss', 'newer'));
+});
+
+test('reload takes over what another process set; credentials that cannot be read let nobody in', async () => {
+  const { settings, values } = memorySettings();
+  const daemon = createAdminCredentials({ settings });
+  await daemon.ensure({ password: 'old' });
+  await createAdminCredentials({ settings }).set(undefined, 'new');
+  assert.ok(daemon.verify('admin', 'old'));
+  await daemon.reload();
+  assert.ok(daemon.verify('admin', 'new') && !daemon.verify('admin', 'old'));
+  for (const damaged of ['', '{', 'null', '[]', '{"username":"admin"}', '{"username":1,"passwordHash":2}']) {
+    values.set(ADMIN_CREDENTIALS_KEY, damaged);
+    await daemon.reload();
+    assert.equal(daemon.verify('admin', 'new'), false, damaged);
+  }
+});
+
+test('credentials that could not be written do not count', async () => {
+  const { settings, fail } = memorySettings();
+  const credentials = createAdminCredentials({ settings });
+  await credentials.ensure({ password: 'old' });
+  fail();
+  await assert.rejects(credentials.set('admin', 'new'), /disk full/);
+  assert.ok(credentials.verify('admin', 'old') && !credentials.verify('admin', 'new'));
+});
+
+test('the whitelist lets nobody in until it is known, and everyone when it was never set', async () => {
+  const { settings } = memorySettings();
+  const whitelist = createWhitelistSetting(settings);
+  assert.equal(whitelist.allows('127.0.0.1'), false);
+  await whitelist.reload();
+  assert.equal(whitelist.text(), '');
+  assert.equal(whitelist.allows('203.0.113.1'), true);
+});
+
+test('a saved whitelist counts at once, keeps its spelling, and survives', async () => {
+  const { settings, values } = memorySettings();
+  const whitelist = createWhitelistSetting(settings);
+  await whitelist.reload();
+  const text = ' 10.0.0.0/8，\n ::1 ';
+  assert.deepEqual(await whitelist.save(text), { ok: true });
+  assert.equal(whitelist.text(), text);
+  assert.deepEqual(['10.1.1.1', '::1', '11.0.0.1', 'unknown'].map(whitelist.allows), [
+    true,
+    true,
+    false,
+    false,
+  ]);
+  assert.equal(values.get(WHITELIST_KEY), text);
+  const again = createWhitelistSetting(settings);
+  await again.reload();
+  assert.equal(again.allows('11.0.0.1'), false);
+});
+
+test('a whitelist that cannot be read or written leaves the old one in force', async () => {
+  const { settings, values, fail } = memorySettings();
+  const whitelist = createWhitelistSetting(settings);
+  await whitelist.save('10.0.0.1');
+  assert.deepEqual(await whitelist.save('10.0.0.1, x, 300.1.1.1'), {
+    ok: false,
+    badEntries: ['x', '300.1.1.1'],
+  });
+  values.set(WHITELIST_KEY, 'damaged');
+  await assert.rejects(whitelist.reload(), /damaged/);
+  fail();
+  await assert.rejects(whitelist.save('*'), /disk full/);
+  await assert.rejects(whitelist.reload(), /disk full/);
+  assert.deepEqual(
+    [whitelist.text(), whitelist.allows('10.0.0.1'), whitelist.allows('10.0.0.2')],
+    ['10.0.0.1', true, false],
+  );
+});
