@@ -17,6 +17,7 @@ export async function startTarget(
   t: Scope,
   serve: (socket: Socket) => void,
   host = '127.0.0.1',
+  port = 0,
 ): Promise<Target> {
   const open = new Set<Socket>();
   const unclaimed: Socket[] = [];
@@ -32,7 +33,7 @@ export async function startTarget(
     if (claim) claim(socket);
     else unclaimed.push(socket);
   });
-  server.listen(0, host);
+  server.listen(port, host);
   await once(server, 'listening');
   t.after(() => {
     for (const socket of open) socket.destroy();

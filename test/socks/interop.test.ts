@@ -1,0 +1,190 @@
+// Real clients against the running daemon. A program that is not installed is skipped; under CI it is a failure.
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { SocksClient } from 'socks';
+import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { needs } from '../helpers/programs.js';
+import { startSshServer } from '../helpers/ssh-server.js';
+import { suiteScope } from '../helpers/suite.js';
+import { echo, startTarget } from '../helpers/targets.js';
+
+const run = promisify(execFile);
+const TIMEOUT_MS = 30_000;
+// A password with what URLs, shells and config files trip over, within what every client can be told.
+const PLAYER = { username: 'player', password: 'p4ss-w.rd_~' };
+
+describe('real clients', () => {
+  const scope = suiteScope();
+  let daemon: TestDaemon;
+  let web: { v4: number; v6: number };
+
+  before(async () => {
+    daemon = await startTestDaemon(scope);
+    await daemon.addAccount(PLAYER.username, PLAYER.password);
+    web = { v4: await startWeb('127.0.0.1'), v6: await startWeb('::1') };
+  });
+
+  async function startWeb(host: string): Promise<number> {
+    const server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => response.end(`hello ${Buffer.concat(chunks).length}`));
+    });
+    server.listen(0, host);
+    await once(server, 'listening');
+    scope.after(() => server.close());
+    return (server.address() as AddressInfo).port;
+  }
+
+  const proxy = () => `${PLAYER.username}:${PLAYER.password}@127.0.0.1:${daemon.socks.port}`;
+
+  for (const [what, scheme, url] of [
+    ['an address, resolved by curl', 'socks5', () => `http://127.0.0.1:${web.v4}/`],
+    ['a name, resolved here', 'socks5h', () => `http://localhost:${web.v4}/`],
+    ['an IPv6 address', 'socks5', () => `http://[::1]:${web.v6}/`],
+    ['an IPv6 address, sent as a name', 'socks5h', () => `http://[::1]:${web.v6}/`],
+  ] as const) {
+    it(`curl ${scheme} reaches ${what}`, needs('curl'), async () => {
+      const { stdout } = await run('curl', ['-sS', '-m', '20', '-x', `${scheme}://${proxy()}`, url()], {
+        timeout: TIMEOUT_MS,
+      });
+      assert.equal(stdout, 'hello 0');
+    });
+  }
+
+  it('curl uploads a large body', needs('curl'), async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'interop-'));
+    t.after(() => rm(folder, { recursive: true }));
+    await writeFile(join(folder, 'body'), Buffer.alloc(20_000_000, 'x'));
+    const { stdout } = await run(
+      'curl',
+      [
+        '-sS',
+        '-m',
+        '20',
+        '-x',
+        `socks5h://${proxy()}`,
+        '--data-binary',
+        `@${join(folder, 'body')}`,
+        `http://localhost:${web.v4}/`,
+      ],
+      { timeout: TIMEOUT_MS },
+    );
+    assert.equal(stdout, 'hello 20000000');
+  });
+
+  it('curl is told that a wrong password is wrong', needs('curl'), async () => {
+    const wrong = `socks5h://${PLAYER.username}:wrong@127.0.0.1:${daemon.socks.port}`;
+    const failed = run('curl', ['-sS', '-m', '20', '-x', wrong, `http://localhost:${web.v4}/`], {
+      timeout: TIMEOUT_MS,
+    });
+    await assert.rejects(failed, { code: 97 }); // curl's CURLE_PROXY
+  });
+
+  it('ncat talks through it', needs('ncat'), async (t) => {
+    const target = await startTarget(t, echo);
+    const child = spawn('ncat', [
+      ...[
+        '--proxy',
+        `127.0.0.1:${daemon.socks.port}`,
+        '--proxy-type',
+        'socks5',
+        '--proxy-auth',
+        `${PLAYER.username}:${PLAYER.password}`,
+      ],
+      ...['127.0.0.1', String(target.port)],
+    ]);
+    t.after(() => child.kill('SIGKILL'));
+    child.stdin.end('through ncat');
+    const [answer] = (await once(child.stdout, 'data')) as [Buffer];
+    assert.equal(answer.toString(), 'through ncat');
+  });
+
+  it('proxychains4 carries a program that knows no proxies', needs('proxychains4', 'curl'), async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'interop-'));
+    t.after(() => rm(folder, { recursive: true }));
+    const file = join(folder, 'proxychains.conf');
+    const line = `socks5 127.0.0.1 ${daemon.socks.port} ${PLAYER.username} ${PLAYER.password}`;
+    await writeFile(file, `strict_chain\nproxy_dns\n[ProxyList]\n${line}\n`);
+    const { stdout } = await run(
+      'proxychains4',
+      ['-q', '-f', file, 'curl', '-sS', '-m', '20', `http://localhost:${web.v4}/`],
+      {
+        timeout: TIMEOUT_MS,
+      },
+    );
+    assert.equal(stdout, 'hello 0');
+  });
+
+  it(
+    'python3-socks connects, with the name resolved here',
+    needs('python3', { pythonModule: 'python_socks' }),
+    async () => {
+      const program = `
+import sys
+from python_socks.sync import Proxy
+s = Proxy.from_url(sys.argv[1], rdns=True).connect(dest_host='localhost', dest_port=int(sys.argv[2]), timeout=20)
+s.sendall(b'GET / HTTP/1.0\\r\\nHost: localhost\\r\\n\\r\\n')
+print(b''.join(iter(lambda: s.recv(4096), b'')).decode().split('\\r\\n\\r\\n')[1], end='')
+`;
+      const { stdout } = await run(
+        '/usr/bin/python3',
+        ['-c', program, `socks5://${proxy()}`, String(web.v4)],
+        { timeout: TIMEOUT_MS },
+      );
+      assert.equal(stdout, 'hello 0');
+    },
+  );
+
+  it('the socks package of npm connects', async (t) => {
+    const target = await startTarget(t, echo);
+    const { socket } = await SocksClient.createConnection({
+      proxy: {
+        host: '127.0.0.1',
+        port: daemon.socks.port,
+        type: 5,
+        userId: PLAYER.username,
+        password: PLAYER.password,
+      },
+      command: 'connect',
+      destination: { host: 'localhost', port: target.port },
+    });
+    socket.end('through npm');
+    const chunks: Buffer[] = [];
+    for await (const chunk of socket) chunks.push(chunk as Buffer);
+    assert.equal(Buffer.concat(chunks).toString(), 'through npm');
+  });
+
+  it('ssh runs a command through it', needs('ssh', 'sshd', 'ssh-keygen', 'ncat'), async (t) => {
+    const ssh = await startSshServer(t);
+    // nc of OpenBSD (`nc -X 5 -x`) speaks SOCKS5 but cannot log in; ncat can, and ssh uses either as its ProxyCommand.
+    const command = `ncat --proxy 127.0.0.1:${daemon.socks.port} --proxy-type socks5 --proxy-auth ${PLAYER.username}:${PLAYER.password} %h %p`;
+    const { stdout } = await run(
+      'ssh',
+      [...ssh.options, '-o', `ProxyCommand=${command}`, ssh.target, 'echo through ssh'],
+      {
+        timeout: TIMEOUT_MS,
+      },
+    );
+    assert.equal(stdout, 'through ssh\n');
+  });
+
+  it('nc -X 5 -x, which cannot log in, is told that its method is not accepted', needs('nc'), async () => {
+    const failed = run(
+      'nc',
+      ['-X', '5', '-x', `127.0.0.1:${daemon.socks.port}`, '127.0.0.1', String(web.v4)],
+      { timeout: TIMEOUT_MS },
+    );
+    await assert.rejects(failed, (error: { stderr: string }) =>
+      /proxy|authentication|method/i.test(error.stderr),
+    );
+  });
+});
