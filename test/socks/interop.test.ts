@@ -124,25 +124,20 @@ describe('real clients', () => {
     assert.equal(stdout, 'hello 0');
   });
 
-  it(
-    'python3-socks connects, with the name resolved here',
-    needs('python3', { pythonModule: 'python_socks' }),
-    async () => {
-      const program = `
-import sys
-from python_socks.sync import Proxy
-s = Proxy.from_url(sys.argv[1], rdns=True).connect(dest_host='localhost', dest_port=int(sys.argv[2]), timeout=20)
+  it('python3-socks connects, with the name resolved here', needs({ pythonModule: 'socks' }), async () => {
+    const program = `
+import socks, sys
+s = socks.socksocket(); s.settimeout(20)
+s.set_proxy(socks.SOCKS5, '127.0.0.1', int(sys.argv[1]), rdns=True, username=sys.argv[2], password=sys.argv[3])
+s.connect(('localhost', int(sys.argv[4])))
 s.sendall(b'GET / HTTP/1.0\\r\\nHost: localhost\\r\\n\\r\\n')
 print(b''.join(iter(lambda: s.recv(4096), b'')).decode().split('\\r\\n\\r\\n')[1], end='')
 `;
-      const { stdout } = await run(
-        '/usr/bin/python3',
-        ['-c', program, `socks5://${proxy()}`, String(web.v4)],
-        { timeout: TIMEOUT_MS },
-      );
-      assert.equal(stdout, 'hello 0');
-    },
-  );
+    const { username, password } = PLAYER;
+    const args = ['-c', program, String(daemon.socks.port), username, password, String(web.v4)];
+    const { stdout } = await run('/usr/bin/python3', args, { timeout: TIMEOUT_MS });
+    assert.equal(stdout, 'hello 0');
+  });
 
   it('the socks package of npm connects', async (t) => {
     const target = await startTarget(t, echo);
