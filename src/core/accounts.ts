@@ -1,6 +1,7 @@
 // The account service: every change of an account by the API, the console or the command line goes through here.
 // A change is written to the database first, then to the directory (which ends live sessions), and only then answered.
 import { type Account, type AccountUpdate, isValidPassword, isValidUsername } from './account.js';
+import type { Actor } from './audit.js';
 import type { Clock } from './clock.js';
 import type { AccountDirectory } from './directory.js';
 import { hashPassword } from './password.js';
@@ -68,11 +69,11 @@ export interface AccountPool {
 
 export interface Accounts {
   /** Creates an account. Rejects when the database cannot be written; nothing has changed then. */
-  add(input: NewAccount): Promise<AddResult>;
+  add(input: NewAccount, by?: Actor): Promise<AddResult>;
   /** Overwrites every field of an account. Ends its live sessions if it was disabled or its password changed. */
-  update(id: string, input: ChangedAccount): Promise<UpdateResult>;
+  update(id: string, input: ChangedAccount, by?: Actor): Promise<UpdateResult>;
   /** Removes an account and its heartbeat data, and ends its live sessions. */
-  remove(id: string): Promise<RemoveResult>;
+  remove(id: string, by?: Actor): Promise<RemoveResult>;
   /** Takes over an account as the database has it, after another process changed, added or removed it. */
   refresh(id: string): Promise<void>;
   /** Every account in the order of creation. */
@@ -115,7 +116,7 @@ export function createAccounts(uses: {
   }
 
   return {
-    async add(input) {
+    async add(input, by) {
       const refusal = refuseNew(input);
       if (refusal) return refused(refusal);
       const account: Account = {
@@ -129,13 +130,13 @@ export function createAccounts(uses: {
         expiresAt: input.expiresAt,
       };
       return inTurn(account.id, async () => {
-        if ((await store.add(account)) === 'username-taken') return refused('username-taken');
+        if ((await store.add(account, by)) === 'username-taken') return refused('username-taken');
         directory.put(account);
         return { ok: true, account };
       });
     },
 
-    async update(id, input) {
+    async update(id, input, by) {
       const password = isBlank(input.password) ? undefined : input.password;
       if (password !== undefined && !isValidPassword(password)) return refused('invalid-password');
       if (input.remarks !== null && !isValidRemarks(input.remarks)) return refused('invalid-remarks');
@@ -146,16 +147,16 @@ export function createAccounts(uses: {
         passwordHash: password === undefined ? undefined : hashPassword(password),
       };
       return inTurn(id, async () => {
-        const account = await store.update(id, fields);
+        const account = await store.update(id, fields, by);
         if (!account) return refused('not-found');
         directory.put(account);
         return { ok: true, account };
       });
     },
 
-    remove: (id) =>
+    remove: (id, by) =>
       inTurn(id, async () => {
-        const account = await store.remove(id);
+        const account = await store.remove(id, by);
         if (!account) return refused('not-found');
         forget(id);
         return { ok: true, account };

@@ -1,6 +1,7 @@
 // The operator's user name and password: one setting, kept as a hash. There is no default password.
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { isValidPassword, isValidUsername } from './account.js';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { isValidPassword, isValidUsername, MAX_CREDENTIAL_BYTES } from './account.js';
+import { type Actor, type AuditRecord, DAEMON } from './audit.js';
 import { hashPassword, verifyAgainstNothing, verifyPassword } from './password.js';
 import type { SettingStore } from './ports.js';
 import { createTurns } from './turns.js';
@@ -28,7 +29,9 @@ export interface AdminCredentials {
     readonly password?: string | undefined;
   }): Promise<{ readonly username: string; readonly password: string } | null>;
   /** Changes the password, and the user name unless it is undefined. Rejects when it cannot be written. */
-  set(username: string | undefined, password: string): Promise<AdminCredentialsSet>;
+  set(username: string | undefined, password: string, by?: Actor): Promise<AdminCredentialsSet>;
+  /** The user name now; the default one before `ensure`. */
+  username(): string;
   /** In constant time, whatever is wrong. False until `ensure` or `reload` has been called. */
   verify(username: string, password: string): boolean;
   /** Reads the credentials again, after another process changed them. */
@@ -57,12 +60,12 @@ export function createAdminCredentials({
     return current;
   }
 
-  async function save(username: string, password: string): Promise<void> {
-    await write({ username, passwordHash: hashPassword(password) });
+  async function save(username: string, password: string, by: Actor = DAEMON): Promise<void> {
+    await write({ username, passwordHash: hashPassword(password) }, by);
   }
 
-  async function write(stored: Stored): Promise<void> {
-    await settings.set(ADMIN_CREDENTIALS_KEY, JSON.stringify(stored));
+  async function write(stored: Stored, by: Actor = DAEMON): Promise<void> {
+    await settings.set(ADMIN_CREDENTIALS_KEY, JSON.stringify(stored), auditOf(by, current, stored));
     current = stored;
   }
 
@@ -89,26 +92,39 @@ export function createAdminCredentials({
         return { username, password };
       }),
 
-    set: (newUsername, password) =>
+    set: (newUsername, password, by = DAEMON) =>
       inTurn(ADMIN_CREDENTIALS_KEY, async () => {
         const username = newUsername ?? (await load())?.username ?? DEFAULT_ADMIN_USERNAME;
         if (!isValidAdminUsername(username)) return { ok: false, reason: 'invalid-username' };
         if (!isValidPassword(password)) return { ok: false, reason: 'invalid-password' };
-        await save(username, password);
+        await save(username, password, by);
         return { ok: true, username };
       }),
+
+    username: () => current?.username ?? DEFAULT_ADMIN_USERNAME,
 
     verify(username, password) {
       const matches = current
         ? verifyPassword(password, current.passwordHash)
         : verifyAgainstNothing(password);
-      const named = current !== null && sameText(username, current.username);
+      const named = current !== null && sameUsername(username, current.username);
       return matches && named;
     },
 
     async reload() {
       await inTurn(ADMIN_CREDENTIALS_KEY, load);
     },
+  };
+}
+
+function auditOf(by: Actor, before: Stored | null, after: Stored): AuditRecord {
+  const isNewPassword = before?.passwordHash !== after.passwordHash;
+  return {
+    by,
+    action: isNewPassword ? 'admin.password' : 'admin.username',
+    object: { type: 'admin', id: null, name: after.username },
+    before: before && { username: before.username },
+    after: { username: after.username, ...(isNewPassword ? { password: 'changed' } : {}) },
   };
 }
 
@@ -121,10 +137,17 @@ function isValidAdminUsername(username: string): boolean {
   return isValidUsername(username) && !username.includes(':');
 }
 
-/** Compares digests, which are equally long, so that neither length nor content shows in the time. */
-function sameText(a: string, b: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(a), digest(b));
+/** Compares all the bytes that a user name may have, so that neither length nor content shows in the time. */
+function sameUsername(given: string, stored: string): boolean {
+  const isShort = Buffer.byteLength(given) <= MAX_CREDENTIAL_BYTES;
+  return timingSafeEqual(padded(given), padded(stored)) && isShort;
+}
+
+/** The bytes, their number, and zeros: two names that are padded alike are alike. */
+function padded(username: string): Buffer {
+  const bytes = Buffer.alloc(MAX_CREDENTIAL_BYTES + 1);
+  bytes[MAX_CREDENTIAL_BYTES] = bytes.write(username, 0, MAX_CREDENTIAL_BYTES);
+  return bytes;
 }
 
 /** Null for text that is not credentials: nobody can log in with it, and the next `ensure` makes new ones. */

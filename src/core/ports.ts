@@ -1,21 +1,35 @@
 // What the rules ask of a database: one interface a table. `store/` implements them with knex.
 import type { Account, AccountUpdate } from './account.js';
+import type { ApiTokenStore } from './api-tokens.js';
+import type { Actor, AuditRecord, AuditStore } from './audit.js';
+import type { ConsoleSessionStore } from './console-sessions.js';
 import type { Heartbeat, HeartbeatRetention, HeartbeatTotals } from './heartbeat.js';
+import type { KeptLimits, TrafficOfDay, TrafficSums } from './limits.js';
 import type { AgentSessionStore, DeliveryStore, RunStore } from './run-ports.js';
 
+/** Every change is noted in the audit log with the transaction that makes it, as made by `by` (the daemon itself unless given). */
 export interface AccountStore {
   all(): Promise<Account[]>;
   get(id: string): Promise<Account | null>;
   getByUsername(username: string): Promise<Account | null>;
   /** Returns 'username-taken' when another account has the name; nothing is written then. */
-  add(account: Account): Promise<'added' | 'username-taken'>;
+  add(account: Account, by?: Actor): Promise<'added' | 'username-taken'>;
+  /** Adds many in one transaction; returns the ids of those that were added, the names of the others are taken. */
+  addMany(accounts: readonly Account[], by?: Actor): Promise<ReadonlySet<string>>;
   /** Writes the given fields in one transaction and returns the account as it is now; null when there is none. */
-  update(id: string, fields: AccountUpdate): Promise<Account | null>;
+  update(id: string, fields: AccountUpdate, by?: Actor): Promise<Account | null>;
+  /** Updates many in one transaction; returns those that there are, as they are now. */
+  updateMany(
+    updates: readonly { readonly id: string; readonly fields: AccountUpdate }[],
+    by?: Actor,
+  ): Promise<Account[]>;
   /**
    * Deletes, in one transaction and in this order, the heartbeat data of the account's user name and the account.
    * A failure leaves both as they were. Returns the removed account; null when there is none.
    */
-  remove(id: string): Promise<Account | null>;
+  remove(id: string, by?: Actor): Promise<Account | null>;
+  /** Removes many in one transaction; returns those that there were. */
+  removeMany(ids: readonly string[], by?: Actor): Promise<Account[]>;
   /** Writes the time of the newest login of many accounts at once; unknown ids are passed over. */
   saveLogins(logins: readonly { readonly id: string; readonly at: number }[]): Promise<void>;
   /** Replaces only the password hash (an imported hash becomes a salted one), if it is still `from`. */
@@ -36,9 +50,24 @@ export interface HeartbeatStore {
   newest(accountId: string, limit: number): Promise<Heartbeat[]>;
 }
 
+export interface LimitStore {
+  /** Of every account that has limits, or had some. */
+  all(): Promise<({ readonly accountId: string } & KeptLimits)[]>;
+  get(accountId: string): Promise<KeptLimits | null>;
+  /** False when there is no such account; nothing is written then. */
+  save(accountId: string, kept: KeptLimits): Promise<boolean>;
+  /** Adds to the traffic of many accounts and days at once; unknown accounts are passed over. */
+  addTraffic(rows: readonly TrafficOfDay[]): Promise<void>;
+  /** Days on which the account moved anything, from `fromDay` on, oldest first. */
+  traffic(accountId: string, fromDay: number): Promise<TrafficOfDay[]>;
+  /** Sums of every account that has traffic, or of one; `bytesSince` counts from `fromDay` on (null: everything). */
+  sums(fromDay: number | null, accountId?: string): Promise<TrafficSums[]>;
+}
+
 export interface SettingStore {
   get(key: string): Promise<string | null>;
-  set(key: string, value: string): Promise<void>;
+  /** `audit` is noted in the same transaction. */
+  set(key: string, value: string, audit?: AuditRecord): Promise<void>;
 }
 
 /** Something that another process (the command line, later another daemon) changed in the database. */
@@ -56,6 +85,10 @@ export interface Store {
   readonly accounts: AccountStore;
   readonly heartbeats: HeartbeatStore;
   readonly settings: SettingStore;
+  readonly limits: LimitStore;
+  readonly audit: AuditStore;
+  readonly consoleSessions: ConsoleSessionStore;
+  readonly apiTokens: ApiTokenStore;
   readonly runs: RunStore;
   readonly deliveries: DeliveryStore;
   readonly agentSessions: AgentSessionStore;

@@ -1,4 +1,5 @@
 // The IP whitelist as a setting: kept in the database as the text the operator wrote, in memory as its entries.
+import { type Actor, DAEMON } from './audit.js';
 import type { IpBytes } from './ip.js';
 import type { SettingStore } from './ports.js';
 import { createTurns } from './turns.js';
@@ -16,7 +17,7 @@ export interface WhitelistSetting {
   /** Reads the setting from the database. Rejects when it cannot be read; the list then stays as it was. */
   reload(): Promise<void>;
   /** Saves `text` if every entry parses. It counts from the next request on. Rejects when it cannot be written. */
-  save(text: string): Promise<WhitelistSaved>;
+  save(text: string, by?: Actor): Promise<WhitelistSaved>;
   /** As it was saved; empty when it never was. */
   text(): string;
   /** Whether a client address may use the management plane. */
@@ -47,11 +48,17 @@ export function createWhitelistSetting(settings: SettingStore): WhitelistSetting
         current = { text, allows: parsed.whitelist.allows };
       }),
 
-    save: (text) =>
+    save: (text, by = DAEMON) =>
       inTurn(WHITELIST_KEY, async () => {
         const parsed = parseWhitelist(text);
         if (!parsed.ok) return { ok: false, badEntries: parsed.badEntries };
-        await settings.set(WHITELIST_KEY, text);
+        await settings.set(WHITELIST_KEY, text, {
+          by,
+          action: 'settings.whitelist',
+          object: { type: 'settings', id: WHITELIST_KEY, name: 'whitelist' },
+          before: { whitelist: current.text },
+          after: { whitelist: text },
+        });
         current = { text, allows: parsed.whitelist.allows };
         return { ok: true };
       }),

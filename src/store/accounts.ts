@@ -1,11 +1,15 @@
 // The accounts table.
 import type { Knex } from 'knex';
-import type { Account } from '../core/account.js';
-import type { AccountStore } from '../core/ports.js';
+import type { Account, AccountUpdate } from '../core/account.js';
+import { type Actor, accountAudit, DAEMON } from '../core/audit.js';
+import type { AccountStore, Change } from '../core/ports.js';
+import type { RecordAudit } from './audit.js';
 import type { RecordChange } from './changes.js';
 
 /** Logins written by one statement; two bound values each, well under every engine's limit. */
 const LOGINS_PER_STATEMENT = 400;
+/** Accounts added by one statement; eight bound values each. */
+const ADDED_PER_STATEMENT = 200;
 
 interface AccountRow {
   id: string;
@@ -18,11 +22,85 @@ interface AccountRow {
   expires_at: number | string | null;
 }
 
-export function createAccountStore(db: Knex, recordChange: RecordChange): AccountStore {
-  const find = async (where: Partial<AccountRow>, on: Knex = db): Promise<Account | null> => {
-    const row: AccountRow | undefined = await on('accounts').where(where).first();
+export function createAccountStore(
+  db: Knex,
+  recordChange: RecordChange,
+  recordAudit: RecordAudit,
+): AccountStore {
+  const find = async (where: Partial<AccountRow>): Promise<Account | null> => {
+    const row: AccountRow | undefined = await db('accounts').where(where).first();
     return row ? toAccount(row) : null;
   };
+
+  async function addMany(accounts: readonly Account[], by: Actor = DAEMON): Promise<ReadonlySet<string>> {
+    return db.transaction(async (trx) => {
+      const added = new Set<string>();
+      for (const slice of slices(accounts, ADDED_PER_STATEMENT)) {
+        const rows: { id: string }[] = await trx('accounts')
+          .insert(slice.map(toRow))
+          .onConflict('username')
+          .ignore()
+          .returning('id');
+        for (const { id } of rows) added.add(id);
+      }
+      const news = accounts.filter(({ id }) => added.has(id));
+      await recordChange(trx, ...news.map(toChange));
+      await recordAudit(
+        trx,
+        news.map((account) => accountAudit(by, null, account)),
+      );
+      return added;
+    });
+  }
+
+  async function updateMany(
+    updates: readonly { readonly id: string; readonly fields: AccountUpdate }[],
+    by: Actor = DAEMON,
+  ): Promise<Account[]> {
+    return db.transaction(async (trx) => {
+      const before = await findMany(
+        updates.map(({ id }) => id),
+        trx,
+      );
+      const changed: Account[] = [];
+      for (const { id, fields } of updates) {
+        const old = before.get(id);
+        if (!old) continue;
+        await trx('accounts').where({ id }).update(toUpdate(fields));
+        changed.push({ ...old, ...fields, passwordHash: fields.passwordHash ?? old.passwordHash });
+      }
+      await recordChange(trx, ...changed.map(toChange));
+      await recordAudit(
+        trx,
+        changed.map((account) => accountAudit(by, before.get(account.id) ?? null, account)),
+      );
+      return changed;
+    });
+  }
+
+  async function removeMany(ids: readonly string[], by: Actor = DAEMON): Promise<Account[]> {
+    return db.transaction(async (trx) => {
+      const removed = [...(await findMany(ids, trx)).values()];
+      if (removed.length === 0) return [];
+      const there = removed.map(({ id }) => id);
+      // The id stands for the user name here: a name belongs to one account and never changes, and every entry
+      // was written with both.
+      await trx('heartbeats').whereIn('account_id', there).delete();
+      await trx('heartbeat_totals').whereIn('account_id', there).delete();
+      await trx('accounts').whereIn('id', there).delete();
+      await recordChange(trx, ...removed.map(toChange));
+      await recordAudit(
+        trx,
+        removed.map((account) => accountAudit(by, account, null)),
+      );
+      return removed;
+    });
+  }
+
+  async function findMany(ids: readonly string[], on: Knex): Promise<ReadonlyMap<string, Account>> {
+    const rows: AccountRow[] = await on('accounts').whereIn('id', ids);
+    return new Map(rows.map((row) => [row.id, toAccount(row)]));
+  }
 
   return {
     async all() {
@@ -33,45 +111,14 @@ export function createAccountStore(db: Knex, recordChange: RecordChange): Accoun
     get: (id) => find({ id }),
     getByUsername: (username) => find({ username }),
 
-    add: (account) =>
-      db.transaction(async (trx) => {
-        const added: unknown[] = await trx('accounts')
-          .insert(toRow(account))
-          .onConflict('username')
-          .ignore()
-          .returning('id');
-        if (added.length === 0) return 'username-taken';
-        await recordChange(trx, { topic: 'account', id: account.id });
-        return 'added';
-      }),
+    add: async (account, by) => ((await addMany([account], by)).size === 0 ? 'username-taken' : 'added'),
+    addMany,
 
-    update: (id, fields) =>
-      db.transaction(async (trx) => {
-        const changed = await trx('accounts')
-          .where({ id })
-          .update({
-            is_enabled: fields.isEnabled,
-            remarks: fields.remarks,
-            expires_at: fields.expiresAt,
-            ...(fields.passwordHash === undefined ? {} : { password_hash: fields.passwordHash }),
-          });
-        if (changed === 0) return null;
-        await recordChange(trx, { topic: 'account', id });
-        return find({ id }, trx);
-      }),
+    update: async (id, fields, by) => (await updateMany([{ id, fields }], by))[0] ?? null,
+    updateMany,
 
-    remove: (id) =>
-      db.transaction(async (trx) => {
-        const account = await find({ id }, trx);
-        if (!account) return null;
-        // The id stands for the user name here: a name belongs to one account and never changes, and every entry
-        // was written with both.
-        await trx('heartbeats').where({ account_id: id }).delete();
-        await trx('heartbeat_totals').where({ account_id: id }).delete();
-        await trx('accounts').where({ id }).delete();
-        await recordChange(trx, { topic: 'account', id });
-        return account;
-      }),
+    remove: async (id, by) => (await removeMany([id], by))[0] ?? null,
+    removeMany,
 
     async saveLogins(logins) {
       if (logins.length === 0) return;
@@ -97,6 +144,23 @@ async function saveLogins(trx: Knex, logins: readonly { id: string; at: number }
      where accounts.id = newest.id and (last_login_at is null or last_login_at < newest.at)`,
     logins.flatMap(({ id, at }) => [id, at]),
   );
+}
+
+function* slices<T>(items: readonly T[], size: number): Generator<readonly T[]> {
+  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
+}
+
+function toChange({ id }: Account): Change {
+  return { topic: 'account', id };
+}
+
+function toUpdate(fields: AccountUpdate): Partial<AccountRow> {
+  return {
+    is_enabled: fields.isEnabled,
+    remarks: fields.remarks,
+    expires_at: fields.expiresAt,
+    ...(fields.passwordHash === undefined ? {} : { password_hash: fields.passwordHash }),
+  };
 }
 
 function toAccount(row: AccountRow): Account {

@@ -5,9 +5,11 @@ import type { Change, ChangeFeed } from '../core/ports.js';
 
 /** Whoever has not asked for this long is gone. */
 const KEPT_FOR_MS = 60 * 60 * 1000;
+/** Rows in one statement: four bound values each. */
+const ROWS_PER_STATEMENT = 200;
 
-/** Notes a change; to be called with the transaction that makes it, so that both are seen together or not at all. */
-export type RecordChange = (trx: Knex.Transaction, change: Change) => Promise<void>;
+/** Notes changes; to be called with the transaction that makes them, so that both are seen together or not at all. */
+export type RecordChange = (trx: Knex.Transaction, ...changes: readonly Change[]) => Promise<void>;
 
 interface ChangeRow {
   seq: number | string;
@@ -18,13 +20,18 @@ interface ChangeRow {
 
 /** @param origin GUID of this process's store: its own changes are not told back to it */
 export function createChangeRecorder(origin: string, now: Clock): RecordChange {
-  return async (trx, change) => {
+  return async (trx, ...changes) => {
     const at = now();
     await trx('changes')
       .where('at', '<', at - KEPT_FOR_MS)
       .delete();
-    const key = change.topic === 'account' ? change.id : change.key;
-    await trx('changes').insert({ topic: change.topic, key, origin, at });
+    const rows = changes.map((change) => {
+      const key = change.topic === 'account' ? change.id : change.key;
+      return { topic: change.topic, key, origin, at };
+    });
+    for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT) {
+      await trx('changes').insert(rows.slice(start, start + ROWS_PER_STATEMENT));
+    }
   };
 }
 

@@ -1,19 +1,25 @@
 // The settings table: text values by key.
 import type { Knex } from 'knex';
 import type { SettingStore } from '../core/ports.js';
+import type { RecordAudit } from './audit.js';
 import type { RecordChange } from './changes.js';
 
-export function createSettingStore(db: Knex, recordChange: RecordChange): SettingStore {
+export function createSettingStore(
+  db: Knex,
+  recordChange: RecordChange,
+  recordAudit: RecordAudit,
+): SettingStore {
   return {
     async get(key) {
       const row: { value: string } | undefined = await db('settings').where({ key }).first('value');
       return row?.value ?? null;
     },
 
-    async set(key, value) {
+    async set(key, value, audit) {
       await db.transaction(async (trx) => {
         await trx('settings').insert({ key, value }).onConflict('key').merge();
         await recordChange(trx, { topic: 'setting', key });
+        await recordAudit(trx, [audit]);
       });
     },
   };

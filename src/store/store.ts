@@ -6,8 +6,12 @@ import { StartError } from '../core/errors.js';
 import type { Store } from '../core/ports.js';
 import { createAccountStore } from './accounts.js';
 import { createAgentSessionStore } from './agent-sessions.js';
+import { createApiTokenStore } from './api-tokens.js';
+import { createAuditRecorder, createAuditStore } from './audit.js';
 import { createChangeFeed, createChangeRecorder } from './changes.js';
+import { createConsoleSessionStore } from './console-sessions.js';
 import { createDeliveryStore } from './deliveries.js';
+import { createLimitStore } from './limits.js';
 import { migrate } from './migrate.js';
 import { createRunStore } from './runs.js';
 import { createSettingStore } from './settings.js';
@@ -62,10 +66,15 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 async function createStore(db: Knex, now: Clock): Promise<Store> {
   const origin = randomUUID();
   const recordChange = createChangeRecorder(origin, now);
+  const recordAudit = createAuditRecorder(now);
   return {
-    accounts: createAccountStore(db, recordChange),
+    accounts: createAccountStore(db, recordChange, recordAudit),
     heartbeats: createSqliteHeartbeatStore(db),
-    settings: createSettingStore(db, recordChange),
+    settings: createSettingStore(db, recordChange, recordAudit),
+    audit: createAuditStore(db, recordAudit),
+    consoleSessions: createConsoleSessionStore(db),
+    apiTokens: createApiTokenStore(db, recordAudit),
+    limits: createLimitStore(db, recordChange),
     runs: createRunStore(db),
     deliveries: createDeliveryStore(db),
     agentSessions: createAgentSessionStore(db),

@@ -47,6 +47,9 @@ function setUp() {
         rows.delete(id);
         return row;
       }),
+    addMany: async () => new Set(),
+    updateMany: async () => [],
+    removeMany: async () => [],
     saveLogins: async () => {},
     rehash: async () => {},
   };

@@ -5,6 +5,8 @@
 import type { Knex } from 'knex';
 import * as accounts from './0001_accounts.js';
 import * as runs from './0002_runs.js';
+import * as operator from './0003_operator.js';
+import * as limits from './0004_limits.js';
 
 /** One step of the schema. `down` undoes exactly what `up` did. */
 export interface Migration {
@@ -16,4 +18,6 @@ export interface Migration {
 export const migrations: readonly Migration[] = [
   { name: '0001_accounts', ...accounts },
   { name: '0002_runs', ...runs },
+  { name: '0003_operator', ...operator },
+  { name: '0004_limits', ...limits },
 ];

@@ -1,0 +1,69 @@
+// The api_tokens table.
+import type { Knex } from 'knex';
+import type { ApiToken, ApiTokenStore } from '../core/api-tokens.js';
+import type { RecordAudit } from './audit.js';
+
+interface TokenRow {
+  id: string;
+  name: string;
+  prefix: string;
+  hash: string;
+  scopes: string;
+  created_at: number | string;
+  expires_at: number | string | null;
+  last_used_at: number | string | null;
+  last_used_from: string | null;
+}
+
+export function createApiTokenStore(db: Knex, recordAudit: RecordAudit): ApiTokenStore {
+  return {
+    async all() {
+      const rows: TokenRow[] = await db('api_tokens');
+      return rows.map(toToken);
+    },
+
+    add: (token, audit) =>
+      db.transaction(async (trx) => {
+        await trx('api_tokens').insert(toRow(token));
+        await recordAudit(trx, [audit]);
+      }),
+
+    remove: (id, audit) =>
+      db.transaction(async (trx) => {
+        await trx('api_tokens').where({ id }).delete();
+        await recordAudit(trx, [audit]);
+      }),
+
+    async used(id, at, from) {
+      await db('api_tokens').where({ id }).update({ last_used_at: at, last_used_from: from });
+    },
+  };
+}
+
+function toRow(token: ApiToken): TokenRow {
+  return {
+    id: token.id,
+    name: token.name,
+    prefix: token.prefix,
+    hash: token.hash,
+    scopes: token.scopes.join(' '),
+    created_at: token.createdAt,
+    expires_at: token.expiresAt,
+    last_used_at: token.lastUsedAt,
+    last_used_from: token.lastUsedFrom,
+  };
+}
+
+function toToken(row: TokenRow): ApiToken {
+  return {
+    id: row.id,
+    name: row.name,
+    prefix: row.prefix,
+    hash: row.hash,
+    scopes: row.scopes.split(' '),
+    createdAt: Number(row.created_at),
+    expiresAt: row.expires_at === null ? null : Number(row.expires_at),
+    lastUsedAt: row.last_used_at === null ? null : Number(row.last_used_at),
+    lastUsedFrom: row.last_used_from,
+  };
+}

@@ -1,0 +1,116 @@
+// The audit table: entries go in with the transaction of the change they tell of.
+import type { Knex } from 'knex';
+import type {
+  Actor,
+  AuditEntry,
+  AuditFilter,
+  AuditObjectType,
+  AuditRecord,
+  AuditStore,
+} from '../core/audit.js';
+import type { Clock } from '../core/clock.js';
+import { createOrderedIds } from '../core/ordered-id.js';
+import { containing } from './like.js';
+
+/** Notes changes; to be called with the transaction that makes them, so that both are kept together or not at all. */
+export type RecordAudit = (trx: Knex, records: readonly (AuditRecord | null | undefined)[]) => Promise<void>;
+
+interface AuditRow {
+  id: string;
+  at: number | string;
+  actor: string;
+  via: string;
+  address: string | null;
+  action: string;
+  object_type: string;
+  object_id: string | null;
+  object_name: string | null;
+  before: string | null;
+  after: string | null;
+}
+
+/** Rows in one statement: eleven bound values each. */
+const ROWS_PER_STATEMENT = 200;
+
+export function createAuditRecorder(now: Clock): RecordAudit {
+  const newId = createOrderedIds(now);
+  return async (trx, records) => {
+    const at = now();
+    const rows = records.flatMap((record) => (record ? [toRow(record, newId(), at)] : []));
+    for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT) {
+      await trx('audit').insert(rows.slice(start, start + ROWS_PER_STATEMENT));
+    }
+  };
+}
+
+export function createAuditStore(db: Knex, recordAudit: RecordAudit): AuditStore {
+  const matching = (filter: AuditFilter): Knex.QueryBuilder => {
+    const query = db('audit');
+    if (filter.action !== undefined) query.where('action', filter.action);
+    if (filter.via !== undefined) query.where('via', filter.via);
+    if (filter.objectId !== undefined) query.where('object_id', filter.objectId);
+    if (filter.from !== undefined) query.where('at', '>=', filter.from);
+    if (filter.to !== undefined) query.where('at', '<', filter.to);
+    const { search } = filter;
+    if (search !== undefined && search !== '') {
+      query.where((any) => {
+        for (const column of ['actor', 'address', 'action', 'object_name'])
+          any.orWhere(containing(db, column, search));
+      });
+    }
+    return query;
+  };
+
+  return {
+    add: (records) => recordAudit(db, records),
+
+    async list(filter, before, limit) {
+      const query = matching(filter).orderBy('id', 'desc').limit(limit);
+      if (before !== null) query.where('id', '<', before);
+      const rows: AuditRow[] = await query;
+      return rows.map(toEntry);
+    },
+
+    async count(filter) {
+      const [row] = (await matching(filter).count({ count: '*' })) as { count: number | string }[];
+      return Number(row?.count ?? 0);
+    },
+
+    async trim(before, limit) {
+      const old = db('audit').where('at', '<', before).orderBy('at').limit(limit).select('id');
+      return db('audit').whereIn('id', old).delete();
+    },
+  };
+}
+
+function toRow({ by, action, object, before, after }: AuditRecord, id: string, at: number): AuditRow {
+  return {
+    id,
+    at,
+    actor: by.name,
+    via: by.via,
+    address: by.address,
+    action,
+    object_type: object.type,
+    object_id: object.id,
+    object_name: object.name,
+    before: before && JSON.stringify(before),
+    after: after && JSON.stringify(after),
+  };
+}
+
+function toEntry(row: AuditRow): AuditEntry {
+  return {
+    id: row.id,
+    at: Number(row.at),
+    by: { name: row.actor, via: row.via as Actor['via'], address: row.address },
+    action: row.action,
+    object: { type: row.object_type as AuditObjectType, id: row.object_id, name: row.object_name },
+    before: parse(row.before),
+    after: parse(row.after),
+  };
+}
+
+function parse(text: string | null): Record<string, unknown> | null {
+  return text === null ? null : (JSON.parse(text) as Record<string, unknown>);
+}

@@ -1,0 +1,44 @@
+// The console_sessions table.
+import type { Knex } from 'knex';
+import type { ConsoleSessionStore } from '../core/console-sessions.js';
+
+interface SessionRow {
+  hash: string;
+  username: string;
+  address: string;
+  created_at: number | string;
+  used_at: number | string;
+}
+
+export function createConsoleSessionStore(db: Knex): ConsoleSessionStore {
+  return {
+    async all() {
+      const rows: SessionRow[] = await db('console_sessions');
+      return rows.map(({ hash, username, address, created_at, used_at }) => ({
+        hash,
+        username,
+        address,
+        createdAt: Number(created_at),
+        usedAt: Number(used_at),
+      }));
+    },
+
+    async add({ hash, username, address, createdAt, usedAt }) {
+      await db('console_sessions').insert({
+        hash,
+        username,
+        address,
+        created_at: createdAt,
+        used_at: usedAt,
+      });
+    },
+
+    async used(hash, at) {
+      await db('console_sessions').where({ hash }).update({ used_at: at });
+    },
+
+    async remove(hashes) {
+      await db('console_sessions').whereIn('hash', hashes).delete();
+    },
+  };
+}

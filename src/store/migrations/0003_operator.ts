@@ -1,0 +1,90 @@
+// What the operator's desk keeps: console sessions, API tokens, the audit log, logins, and the history of charts.
+import type { Knex } from 'knex';
+
+export async function up(db: Knex): Promise<void> {
+  await db.schema.createTable('console_sessions', (table) => {
+    table.string('hash', 64).primary();
+    table.string('username', 255).notNullable();
+    table.string('address', 64).notNullable();
+    table.bigInteger('created_at').notNullable();
+    table.bigInteger('used_at').notNullable();
+  });
+
+  await db.schema.createTable('api_tokens', (table) => {
+    table.string('id', 36).primary();
+    table.string('name', 100).notNullable();
+    table.string('prefix', 16).notNullable();
+    table.string('hash', 64).notNullable().unique();
+    table.text('scopes').notNullable();
+    table.bigInteger('created_at').notNullable();
+    table.bigInteger('expires_at');
+    table.bigInteger('last_used_at');
+    table.string('last_used_from', 64);
+  });
+
+  await db.schema.createTable('audit', (table) => {
+    table.string('id', 36).primary();
+    table.bigInteger('at').notNullable().index();
+    table.string('actor', 255).notNullable();
+    table.string('via', 16).notNullable();
+    table.string('address', 64);
+    table.string('action', 64).notNullable();
+    table.string('object_type', 16).notNullable();
+    table.string('object_id', 255);
+    table.text('object_name');
+    table.text('before');
+    table.text('after');
+    table.index(['object_id', 'id']);
+  });
+
+  await db.schema.createTable('logins', (table) => {
+    // Order of arrival; never leaves the store.
+    table.bigIncrements('id');
+    table.bigInteger('at').notNullable().index();
+    // No reference: what happened stays when the account goes.
+    table.string('account_id', 36);
+    table.text('username').notNullable();
+    table.string('client', 64).notNullable();
+    table.string('outcome', 32).notNullable();
+    table.bigInteger('times').notNullable();
+    table.index(['account_id', 'id']);
+  });
+
+  await db.schema.createTable('samples', (table) => {
+    // minute, hour, day, month
+    table.string('step', 8).notNullable();
+    table.bigInteger('at').notNullable();
+    table.bigInteger('measured').notNullable();
+    for (const column of SAMPLE_COLUMNS) table.double(column).notNullable();
+    table.primary(['step', 'at']);
+  });
+
+  await db.schema.createTable('heartbeat_sums', (table) => {
+    table.integer('step_seconds').notNullable();
+    table.bigInteger('at').notNullable();
+    table.string('account_id', 36).notNullable();
+    // Empty: none.
+    table.text('game_id').notNullable();
+    table.bigInteger('count').notNullable();
+    table.bigInteger('bytes_up').notNullable();
+    table.bigInteger('bytes_down').notNullable();
+    table.primary(['step_seconds', 'at', 'account_id', 'game_id']);
+  });
+}
+
+const SAMPLE_COLUMNS = [
+  'sessions',
+  'players_online',
+  'bytes_up',
+  'bytes_down',
+  'logins',
+  'failures',
+  'heartbeats',
+  'runs',
+];
+
+export async function down(db: Knex): Promise<void> {
+  for (const table of ['heartbeat_sums', 'samples', 'logins', 'audit', 'api_tokens', 'console_sessions']) {
+    await db.schema.dropTable(table);
+  }
+}

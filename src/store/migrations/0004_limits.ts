@@ -1,0 +1,22 @@
+// What accounts may use at most. What they have used stands in traffic_days, which came with the operator's desk.
+import type { Knex } from 'knex';
+
+export async function up(db: Knex): Promise<void> {
+  await db.schema.createTable('account_limits', (table) => {
+    table.string('account_id', 36).primary().references('id').inTable('accounts');
+    table.bigInteger('max_sessions');
+    table.bigInteger('max_client_addresses');
+    table.bigInteger('bytes_per_second_up');
+    table.bigInteger('bytes_per_second_down');
+    table.bigInteger('quota_bytes');
+    table.string('quota_period', 8).notNullable();
+    table.string('egress_class', 64);
+    table.bigInteger('reset_at');
+    // Of the account since ever, when the period was last started again.
+    table.bigInteger('reset_total_bytes').notNullable();
+  });
+}
+
+export async function down(db: Knex): Promise<void> {
+  await db.schema.dropTable('account_limits');
+}
