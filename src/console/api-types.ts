@@ -176,6 +176,10 @@ export type BulkResult = {
 };
 export type Bytes = number;
 export type BytesPerSecond = number;
+export type ChangedEvent = {
+  readonly topic: 'accounts' | 'sessions' | 'settings' | 'runs' | 'agents' | 'tokens' | 'audit';
+  readonly id: string | null;
+};
 export type Count = number;
 export type CreatedAccount = {
   readonly account: Account;

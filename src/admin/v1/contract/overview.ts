@@ -91,6 +91,12 @@ export const overviewRoutes = [
     tag,
     access: 'sessions:read',
     request: {},
-    responses: { 200: { description: 'A stream that does not end.', contentType: 'text/event-stream' } },
+    responses: {
+      200: {
+        description: 'A stream that does not end; this is the data of its events.',
+        schema: z.union([Overview, ChangedEvent]),
+        contentType: 'text/event-stream',
+      },
+    },
   }),
 ];

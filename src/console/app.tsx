@@ -1,0 +1,177 @@
+// The frame: rail, page, banners, keyboard. Which page stands where.
+import { useEffect, useState } from 'preact/hooks';
+import type { Me } from './api-types.js';
+import { ApiError, call, me, online } from './lib/api.js';
+import { useCell } from './lib/cell.js';
+import { type TextKey, t, useLanguage } from './lib/i18n.js';
+import { go, href, usePlace } from './lib/router.js';
+import { AccountPage } from './pages/account.js';
+import { AccountsPage } from './pages/accounts.js';
+import { AgentSessionPage } from './pages/agent-session.js';
+import { AgentsPage } from './pages/agents.js';
+import { HeartbeatsPage } from './pages/heartbeats.js';
+import { LoginPage } from './pages/login.js';
+import { OverviewPage } from './pages/overview.js';
+import { RunPage } from './pages/run.js';
+import { SessionsPage } from './pages/sessions.js';
+import { SettingsPage } from './pages/settings.js';
+import { Dialog } from './ui/dialog.js';
+import { Icon, type IconName } from './ui/icons.js';
+import { Empty, Failure, Skeleton } from './ui/states.js';
+import { Toasts } from './ui/toast.js';
+
+const PLACES: readonly { path: string; icon: IconName; key: string; text: TextKey }[] = [
+  { path: '', icon: 'overview', key: 'o', text: 'nav.overview' },
+  { path: 'accounts', icon: 'accounts', key: 'a', text: 'nav.accounts' },
+  { path: 'sessions', icon: 'sessions', key: 's', text: 'nav.sessions' },
+  { path: 'heartbeats', icon: 'heartbeats', key: 'h', text: 'nav.heartbeats' },
+  { path: 'agents', icon: 'agents', key: 'g', text: 'nav.agents' },
+  { path: 'settings', icon: 'settings', key: 'e', text: 'nav.settings' },
+];
+
+export function App() {
+  useLanguage();
+  const who = useCell(me);
+  const [failure, setFailure] = useState<unknown>(null);
+  const ask = () => {
+    setFailure(null);
+    call('getMe').then(
+      (answer) => me.set(answer),
+      (error: unknown) => {
+        if (!(error instanceof ApiError) || error.status !== 401) setFailure(error);
+      },
+    );
+  };
+  useEffect(ask, []);
+  if (who === null) return <LoginPage />;
+  if (who === undefined) {
+    return <main class="alone">{failure ? <Failure error={failure} retry={ask} /> : <Skeleton />}</main>;
+  }
+  return <Console who={who} />;
+}
+
+function Console({ who }: { who: Me }) {
+  const isOnline = useCell(online);
+  const { path } = usePlace();
+  const [help, setHelp] = useState(false);
+  useKeyboard(() => setHelp(true));
+  const here = PLACES.find((one) => one.path === (path[0] ?? ''));
+  useEffect(() => {
+    document.title = here ? `${t(here.text)} · Pulsegate` : 'Pulsegate';
+  });
+  return (
+    <div class="frame">
+      <a
+        class="skip"
+        href={`#${location.hash.slice(1)}`}
+        onClick={(event) => {
+          event.preventDefault();
+          document.querySelector('main')?.focus();
+        }}
+      >
+        {t('nav.skip')}
+      </a>
+      <nav class="rail" aria-label={t('nav.label')}>
+        <a class="brand" href={href([])}>
+          <img src="./icon.svg" alt="" width="22" height="22" />
+          <span>Pulsegate</span>
+        </a>
+        {PLACES.map((one) => (
+          <a
+            key={one.path}
+            href={href(one.path ? [one.path] : [])}
+            aria-current={one === here ? 'page' : undefined}
+          >
+            <Icon name={one.icon} size={18} />
+            <span>{t(one.text)}</span>
+          </a>
+        ))}
+        <div class="rail-foot soft">
+          <span>{who.username}</span>
+          <span class="number">{who.address}</span>
+          <span>v{who.version}</span>
+        </div>
+      </nav>
+      <main tabIndex={-1}>
+        {!isOnline && (
+          <div class="banner" role="alert">
+            <Icon name="warn" /> {t('state.offline')}
+          </div>
+        )}
+        <Page path={path} />
+      </main>
+      <Toasts />
+      {help && <KeyboardHelp onClose={() => setHelp(false)} />}
+    </div>
+  );
+}
+
+function Page({ path }: { path: readonly string[] }) {
+  const [first, second, third] = path;
+  if (first === undefined) return <OverviewPage />;
+  if (first === 'accounts') return second ? <AccountPage key={second} id={second} /> : <AccountsPage />;
+  if (first === 'sessions') return <SessionsPage tab={second === 'logins' ? 'logins' : 'live'} />;
+  if (first === 'heartbeats') return <HeartbeatsPage />;
+  if (first === 'agents' && second === 'runs' && third) return <RunPage key={third} id={third} />;
+  if (first === 'agents' && second === 'sessions' && third)
+    return <AgentSessionPage key={third} sessionKey={third} />;
+  if (first === 'agents') return <AgentsPage tab={second === 'sessions' ? 'sessions' : 'runs'} />;
+  if (first === 'settings') return <SettingsPage tab={second} />;
+  return (
+    <Empty icon="search" title={t('error.notFound')}>
+      <a href={href([])}>{t('nav.overview')}</a>
+    </Empty>
+  );
+}
+
+/** `/` searches, `g` and a letter goes somewhere, `?` tells. */
+function useKeyboard(showHelp: () => void): void {
+  useEffect(() => {
+    let goes = 0;
+    const onKey = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')) return;
+      if ((event.target as Element).matches('input:not([type=checkbox]),textarea,select')) return;
+      if (event.key === '/') {
+        const search = document.querySelector<HTMLInputElement>('[data-search]');
+        if (!search) return;
+        event.preventDefault();
+        search.focus();
+        search.select();
+      } else if (event.key === '?') showHelp();
+      else if (event.key === 'g' && Date.now() - goes > 1_000) goes = Date.now();
+      else if (Date.now() - goes < 1_000) {
+        goes = 0;
+        const place = PLACES.find((one) => one.key === event.key);
+        if (place) go(place.path ? [place.path] : []);
+      }
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, [showHelp]);
+}
+
+function KeyboardHelp({ onClose }: { onClose: () => void }) {
+  const keys: readonly (readonly [string, string])[] = [
+    ['/', t('keys.search')],
+    ['↑ ↓ / j k', t('keys.move')],
+    ['Enter', t('keys.open')],
+    ['Space / x', t('keys.select')],
+    ['Esc', t('keys.close')],
+    ...PLACES.map((one) => [`g ${one.key}`, t(one.text)] as const),
+    ['?', t('keys.help')],
+  ];
+  return (
+    <Dialog title={t('keys.title')} onClose={onClose}>
+      <dl class="keys">
+        {keys.map(([key, what]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  );
+}

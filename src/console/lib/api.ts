@@ -1,0 +1,117 @@
+// Every request to /api/v1 goes through `call`: typed by the document, errors as one kind of object.
+import { type Me, OPERATIONS, type Operations, type Problem } from '../api-types.js';
+import { cell } from './cell.js';
+
+/** undefined: not known yet; null: signed out. */
+export const me = cell<Me | null | undefined>(undefined);
+
+/** Whether the daemon answered the last time it was asked. */
+export const online = cell(true);
+
+type Code = Problem['code'] | 'offline';
+
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: Code,
+    readonly detail: string | null,
+    readonly fields: readonly { path: string; message: string }[] = [],
+  ) {
+    super(detail ?? code);
+  }
+}
+
+type Part<N extends keyof Operations, K extends keyof Operations[N]> = Operations[N][K] extends undefined
+  ? { readonly [P in K]?: undefined }
+  : undefined extends Operations[N][K]
+    ? { readonly [P in K]?: Operations[N][K] }
+    : K extends 'query'
+      ? { readonly [P in K]?: Operations[N][K] }
+      : { readonly [P in K]: Operations[N][K] };
+
+export type Input<N extends keyof Operations> = Part<N, 'params'> &
+  Part<N, 'query'> &
+  Part<N, 'body'> & {
+    /** Sent as If-Match: the change is refused when somebody else changed it meanwhile. */
+    readonly etag?: string;
+    readonly signal?: AbortSignal;
+    /** Media type of a body that is not JSON. */
+    readonly type?: string;
+  };
+
+/** Calls one operation. Throws ApiError for every failure, and AbortError when `signal` says so. */
+export async function call<N extends keyof Operations>(
+  name: N,
+  ...[input]: Record<string, never> extends Input<N> ? [Input<N>?] : [Input<N>]
+): Promise<Operations[N]['answer']> {
+  const [method] = OPERATIONS[name];
+  const given = (input ?? {}) as Loose;
+  const headers: Record<string, string> = { accept: 'application/json' };
+  if (given.etag !== undefined) headers['if-match'] = given.etag;
+  const init: RequestInit = { method, headers, credentials: 'same-origin', cache: 'no-store' };
+  if (given.signal) init.signal = given.signal;
+  if (given.body !== undefined) {
+    headers['content-type'] = given.type ?? 'application/json';
+    init.body = given.type ? (given.body as Blob | string) : JSON.stringify(given.body);
+  }
+  const response = await send(urlOf(name, given), init);
+  const text = await response.text();
+  if (response.ok) return (text === '' ? undefined : JSON.parse(text)) as Operations[N]['answer'];
+  const error = toError(response.status, text);
+  if (error.status === 401 && name !== 'signIn') me.set(null);
+  throw error;
+}
+
+interface Loose {
+  readonly params?: Record<string, string>;
+  readonly query?: Record<string, unknown>;
+  readonly body?: unknown;
+  readonly etag?: string;
+  readonly signal?: AbortSignal;
+  readonly type?: string;
+}
+
+/** The address of an operation with its parameters filled in; for links to downloads. */
+export function urlOf(name: keyof Operations, input: Pick<Loose, 'params' | 'query'>): string {
+  const path = OPERATIONS[name][1].replace(/\{(\w+)\}/g, (_, key: string) =>
+    encodeURIComponent(input.params?.[key] ?? ''),
+  );
+  const query = new URLSearchParams();
+  for (const [key, value] of Object.entries(input.query ?? {})) {
+    if (value !== undefined && value !== '') query.set(key, String(value));
+  }
+  const text = query.toString();
+  return text === '' ? path : `${path}?${text}`;
+}
+
+async function send(url: string, init: RequestInit): Promise<Response> {
+  try {
+    const response = await fetch(url, init);
+    online.set(true);
+    return response;
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error;
+    online.set(false);
+    throw new ApiError(0, 'offline', null);
+  }
+}
+
+function toError(status: number, text: string): ApiError {
+  try {
+    const body = JSON.parse(text) as Problem | string;
+    // The guards before /api/v1 answer with a plain JSON string.
+    if (typeof body === 'string') return new ApiError(status, codeOf(status), body);
+    return new ApiError(status, body.code ?? codeOf(status), body.detail ?? null, body.errors ?? []);
+  } catch {
+    return new ApiError(status, codeOf(status), null);
+  }
+}
+
+function codeOf(status: number): Code {
+  if (status === 401) return 'signed-out';
+  if (status === 403) return 'forbidden';
+  if (status === 404) return 'not-found';
+  if (status === 429) return 'too-many-requests';
+  if (status === 503) return 'unavailable';
+  return status >= 500 ? 'internal' : 'bad-request';
+}

@@ -1,0 +1,37 @@
+// A value that components can watch: the smallest store that works.
+import { useEffect, useState } from 'preact/hooks';
+
+export interface Cell<T> {
+  get(): T;
+  set(value: T): void;
+  subscribe(listener: () => void): () => void;
+}
+
+export function cell<T>(initial: T): Cell<T> {
+  let current = initial;
+  const listeners = new Set<() => void>();
+  return {
+    get: () => current,
+    set(value) {
+      if (Object.is(value, current)) return;
+      current = value;
+      for (const listener of [...listeners]) listener();
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => {
+        listeners.delete(listener);
+      };
+    },
+  };
+}
+
+/** The cell's value; the component is drawn again when it changes. */
+export function useCell<T>(source: Cell<T>): T {
+  const [value, setValue] = useState(source.get());
+  useEffect(() => {
+    setValue(source.get());
+    return source.subscribe(() => setValue(source.get()));
+  }, [source]);
+  return value;
+}

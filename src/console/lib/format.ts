@@ -1,0 +1,75 @@
+// Numbers, sizes and times as people say them, in the language shown.
+import { language, t } from './i18n.js';
+
+const UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
+
+/** `1.23 GB`: three digits, decimal units. */
+export function bytes(value: number): string {
+  let scaled = value;
+  let unit = 0;
+  while (scaled >= 999.5 && unit < UNITS.length - 1) {
+    scaled /= 1_000;
+    unit++;
+  }
+  const digits = unit === 0 || scaled >= 100 ? 0 : scaled >= 10 ? 1 : 2;
+  return `${scaled.toFixed(digits)} ${UNITS[unit]}`;
+}
+
+export const rate = (bytesPerSecond: number): string => `${bytes(bytesPerSecond)}/s`;
+
+export function count(value: number): string {
+  return Math.round(value).toLocaleString(language.get());
+}
+
+export function percent(part: number, whole: number): string {
+  return `${Math.round((part / whole) * 100)}%`;
+}
+
+/** `2026-11-20 21:04:05` in the viewer's own zone. */
+export function localTime(iso: string): string {
+  const at = new Date(iso);
+  return `${localDay(at)} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
+}
+
+/** The same in UTC, for the hover text. */
+export const utcTime = (iso: string): string =>
+  `${new Date(iso).toISOString().replace('T', ' ').slice(0, 19)} UTC`;
+
+export function localDay(at: Date): string {
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+}
+
+const two = (n: number) => String(n).padStart(2, '0');
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+
+/** `3 天`, `2 h`, `45 s`: one unit, rounded down. */
+export function duration(ms: number): string {
+  const value = Math.abs(ms);
+  if (value < MINUTE) return t('unit.seconds', { n: Math.floor(value / SECOND) });
+  if (value < HOUR) return t('unit.minutes', { n: Math.floor(value / MINUTE) });
+  if (value < 2 * DAY) return t('unit.hours', { n: Math.floor(value / HOUR) });
+  return t('unit.days', { n: Math.floor(value / DAY) });
+}
+
+/** `1:02:09`: for what is still running. */
+export function clock(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / SECOND));
+  const [h, m, s] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60, seconds % 60];
+  return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`;
+}
+
+export function ago(iso: string, now = Date.now()): string {
+  const passed = now - Date.parse(iso);
+  return passed < 5 * SECOND ? t('time.now') : t('time.ago', { time: duration(passed) });
+}
+
+/** `3 天后到期`, `2 小时前已到期`, `永不过期`. */
+export function expiry(iso: string | null, now = Date.now()): string {
+  if (iso === null) return t('expiry.never');
+  const left = Date.parse(iso) - now;
+  return t(left > 0 ? 'expiry.in' : 'expiry.ago', { time: duration(left) });
+}

@@ -1,0 +1,47 @@
+// Texts in the reader's language. zh-CN is the first language: its file says which texts there are.
+import { en } from '../locales/en.js';
+import { zhCN } from '../locales/zh-CN.js';
+import { cell, useCell } from './cell.js';
+
+export type TextKey = keyof typeof zhCN;
+export type Language = 'zh-CN' | 'en';
+type Values = Readonly<Record<string, string | number>>;
+
+const TEXTS: Readonly<Record<Language, Readonly<Record<TextKey, string>>>> = { 'zh-CN': zhCN, en };
+const STORED = 'pulsegate.language';
+
+export const language = cell<Language>(first());
+
+function first(): Language {
+  const stored = localStorage.getItem(STORED);
+  if (stored === 'zh-CN' || stored === 'en') return stored;
+  return navigator.language.toLowerCase().startsWith('zh') ? 'zh-CN' : 'en';
+}
+
+export function setLanguage(next: Language): void {
+  localStorage.setItem(STORED, next);
+  document.documentElement.lang = next;
+  language.set(next);
+}
+
+/**
+ * The text of `key`. `{name}` is replaced by a value (numbers grouped), `{n:day|days}` by the first form when n is 1
+ * and by the second otherwise.
+ */
+export function t(key: TextKey, values: Values = {}): string {
+  const text = TEXTS[language.get()][key];
+  return text.replace(
+    /\{(\w+)(?::([^|}]*)\|([^}]*))?\}/g,
+    (whole, name: string, one?: string, many?: string) => {
+      const value = values[name];
+      if (value === undefined) return whole;
+      if (one !== undefined) return value === 1 ? one : (many ?? '');
+      return typeof value === 'number' ? value.toLocaleString(language.get()) : value;
+    },
+  );
+}
+
+/** Draws the component again when the language changes. */
+export function useLanguage(): Language {
+  return useCell(language);
+}

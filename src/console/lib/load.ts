@@ -1,0 +1,84 @@
+// Reading for a component: what it shows while it waits, when it fails, and when to read again.
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import type { Operations } from '../api-types.js';
+import { ApiError, call, type Input } from './api.js';
+import { onChanged, type Topic } from './live.js';
+
+export interface Loaded<T> {
+  /** The last answer; stays while it is read again, so that nothing jumps. */
+  readonly data: T | undefined;
+  readonly error: ApiError | null;
+  /** True while the question differs from what `data` answers. */
+  readonly pending: boolean;
+  reload(): void;
+}
+
+interface LoadOptions {
+  /** Changes of these make it read again. */
+  readonly topics?: readonly Topic[];
+  /** And every so often; 0 or left out: never by itself. */
+  readonly everyMs?: number;
+}
+
+/** Changes come in bursts: a list is read at most this often because of them. */
+const SETTLE_MS = 400;
+
+/** Reads an operation and keeps it fresh. `input` null: nothing is read. */
+export function useLoad<N extends keyof Operations>(
+  name: N,
+  input: Input<N> | null,
+  { topics = [], everyMs = 0 }: LoadOptions = {},
+): Loaded<Operations[N]['answer']> {
+  type Answer = Operations[N]['answer'];
+  const key = JSON.stringify(input);
+  const [state, setState] = useState<{
+    key: string | null;
+    data: Answer | undefined;
+    error: ApiError | null;
+  }>({
+    key: null,
+    data: undefined,
+    error: null,
+  });
+  const [round, setRound] = useState(0);
+  const reload = useCallback(() => setRound((n) => n + 1), []);
+  const current = useRef(input);
+  current.current = input;
+
+  // `key` stands for the input.
+  useEffect(() => {
+    if (current.current === null) return;
+    const abort = new AbortController();
+    const ask = call as (name: N, input: unknown) => Promise<Answer>;
+    ask(name, { ...current.current, signal: abort.signal }).then(
+      (data) => setState({ key, data, error: null }),
+      (error: unknown) => {
+        if (abort.signal.aborted) return;
+        const failure = error instanceof ApiError ? error : new ApiError(0, 'internal', String(error));
+        setState((before) => ({ key, data: before.key === key ? before.data : undefined, error: failure }));
+      },
+    );
+    return () => abort.abort();
+  }, [name, key, round]);
+
+  const topicKey = topics.join();
+  // `topicKey` stands for the topics.
+  useEffect(() => {
+    let settling: ReturnType<typeof setTimeout> | undefined;
+    const stop = onChanged((topic) => {
+      if (topic !== 'everything' && !topics.includes(topic)) return;
+      settling ??= setTimeout(() => {
+        settling = undefined;
+        reload();
+      }, SETTLE_MS);
+    });
+    const timer = everyMs > 0 ? setInterval(() => document.hidden || reload(), everyMs) : undefined;
+    return () => {
+      stop();
+      clearTimeout(settling);
+      clearInterval(timer);
+    };
+  }, [topicKey, everyMs, reload]);
+
+  return { data: state.data, error: state.error, pending: state.key !== key, reload };
+}

@@ -1,0 +1,150 @@
+// The audit log: who changed what, from where, with before and after.
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import type { AuditEntry, Operations } from '../api-types.js';
+import { type TextKey, t } from '../lib/i18n.js';
+import { useLoad } from '../lib/load.js';
+import { href, usePlace } from '../lib/router.js';
+import { Ago, At, Button, Tag } from '../ui/basics.js';
+import { Counts, FilterChip, Pager, SearchBox } from '../ui/list.js';
+import { Empty, Failure, Skeleton } from '../ui/states.js';
+import { showField } from './bulk.js';
+
+const VIAS = ['console', 'api', 'token', 'cli', 'daemon'] as const;
+
+export function AuditPage() {
+  const { query } = usePlace();
+  const list = useLoad(
+    'listAudit',
+    {
+      query: {
+        search: query.get('search') ?? undefined,
+        via: VIAS.find((via) => via === query.get('via')),
+        cursor: query.get('cursor') ?? undefined,
+        limit: 100,
+      },
+    },
+    { topics: ['audit', 'accounts', 'settings'] },
+  );
+  const page = list.data;
+  return (
+    <>
+      <div class="toolbar">
+        <SearchBox placeholder={t('audit.search')} />
+        <fieldset class="chips" aria-label={t('list.filters')}>
+          {VIAS.map((via) => (
+            <FilterChip key={via} name="via" value={via}>
+              {t(`audit.via.${via}`)}
+            </FilterChip>
+          ))}
+        </fieldset>
+        {page && <Counts matched={page.matched} total={page.total} />}
+      </div>
+      {list.error && <Failure error={list.error} retry={list.reload} />}
+      {!page && !list.error && <Skeleton rows={12} />}
+      {page && <Entries items={page.items} />}
+      {page && <Pager nextCursor={page.nextCursor} shown={page.items.length} matched={page.matched} />}
+    </>
+  );
+}
+
+/** The changes of one object, newest first. */
+export function AuditList({ objectId }: { objectId: string }) {
+  const [limit, setLimit] = useState(10);
+  const { data, error, reload } = useLoad(
+    'listAudit',
+    { query: { objectId, limit } },
+    { topics: ['audit', 'accounts'] },
+  );
+  if (error && !data) return <Failure error={error} retry={reload} />;
+  if (!data) return <Skeleton rows={3} />;
+  return (
+    <>
+      <Entries items={data.items} />
+      {data.nextCursor !== null && <Button onClick={() => setLimit(limit + 50)}>{t('list.more')}</Button>}
+    </>
+  );
+}
+
+function Entries({ items }: { items: Operations['listAudit']['answer']['items'] }) {
+  if (items.length === 0) {
+    return (
+      <Empty icon="check" title={t('audit.empty')}>
+        {t('audit.empty.text')}
+      </Empty>
+    );
+  }
+  return (
+    <ol class="audit">
+      {items.map((entry) => (
+        <li key={entry.id}>
+          <div class="row wrap">
+            <strong>{actionText(entry.action)}</strong>
+            <ObjectName entry={entry} />
+            <span class="grow" />
+            <span class="soft">
+              {entry.actor} <Tag>{t(`audit.via.${entry.via}`)}</Tag>{' '}
+              {entry.address !== null && <code>{entry.address}</code>}
+            </span>
+            <span class="soft when" title={entry.at}>
+              <Ago at={entry.at} />
+            </span>
+          </div>
+          <Changes entry={entry} />
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+const ACTIONS: Readonly<Record<string, TextKey>> = {
+  'account.create': 'audit.account.create',
+  'account.update': 'audit.account.update',
+  'account.delete': 'audit.account.delete',
+  'account.password': 'audit.account.password',
+  'account.limits': 'audit.account.limits',
+  'account.import': 'audit.account.import',
+  'account.bulk': 'audit.account.bulk',
+  'session.end': 'audit.session.end',
+  'settings.whitelist': 'audit.settings.whitelist',
+  'settings.games': 'audit.settings.games',
+  'settings.retention': 'audit.settings.retention',
+  'admin.password': 'audit.admin.password',
+  'admin.totp': 'audit.admin.totp',
+  'token.create': 'audit.token.create',
+  'token.revoke': 'audit.token.revoke',
+  'run.cancel': 'audit.run.cancel',
+  'run.rerun': 'audit.run.rerun',
+  'agent.send': 'audit.agent.send',
+};
+
+function actionText(action: string): string {
+  const known = ACTIONS[action];
+  return known ? t(known) : action;
+}
+
+function ObjectName({ entry }: { entry: AuditEntry }) {
+  const { type, id, name } = entry.object;
+  if (type === 'account' && id !== null) return <a href={href(['accounts', id])}>{name ?? id}</a>;
+  return <span>{name ?? ''}</span>;
+}
+
+function Changes({ entry }: { entry: AuditEntry }) {
+  const names = [...new Set([...Object.keys(entry.before ?? {}), ...Object.keys(entry.after ?? {})])];
+  if (names.length === 0) return null;
+  const side = (fields: AuditEntry['before'], name: string): ComponentChildren =>
+    fields && name in fields ? showField(name, fields[name]) : null;
+  return (
+    <ul class="changes">
+      {names.map((name) => (
+        <li key={name}>
+          {side(entry.before, name) !== null && <del>{side(entry.before, name)}</del>}{' '}
+          {side(entry.after, name) !== null && <ins>{side(entry.after, name)}</ins>}
+        </li>
+      ))}
+      <li class="soft">
+        <At at={entry.at} />
+      </li>
+    </ul>
+  );
+}

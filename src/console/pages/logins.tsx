@@ -1,0 +1,119 @@
+// Logins and failures: who tried, from where, and why not.
+import type { Login, LoginOutcome } from '../api-types.js';
+import { t } from '../lib/i18n.js';
+import { useLoad } from '../lib/load.js';
+import { href, usePlace } from '../lib/router.js';
+import { Ago, At, State, type Tone } from '../ui/basics.js';
+import { Counts, FilterChip, Pager, SearchBox } from '../ui/list.js';
+import { Empty, Failure, Skeleton } from '../ui/states.js';
+import { type Column, Table } from '../ui/table.js';
+
+export function loginTone(outcome: LoginOutcome): Tone {
+  if (outcome === 'success') return 'good';
+  return outcome === 'unknown-user' || outcome === 'wrong-password' || outcome === 'blocked-address'
+    ? 'bad'
+    : 'warn';
+}
+
+export function LoginList() {
+  const { query } = usePlace();
+  const account = query.get('account');
+  const list = useLoad(
+    'listLogins',
+    {
+      query: {
+        search: query.get('search') ?? undefined,
+        accountId: account ?? undefined,
+        failed: query.has('failed') ? query.get('failed') === 'true' : undefined,
+        cursor: query.get('cursor') ?? undefined,
+        limit: 200,
+      },
+    },
+    { topics: ['sessions'], everyMs: 10_000 },
+  );
+  const page = list.data;
+  return (
+    <>
+      <div class="toolbar">
+        <SearchBox placeholder={t('logins.search')} />
+        <fieldset class="chips" aria-label={t('list.filters')}>
+          <FilterChip name="failed" value="true">
+            {t('logins.failed')}
+          </FilterChip>
+          <FilterChip name="failed" value="false">
+            {t('login.outcome.success')}
+          </FilterChip>
+          {account !== null && (
+            <FilterChip name="account" value={account}>
+              {page?.items[0]?.username ?? t('nav.accounts')} ×
+            </FilterChip>
+          )}
+        </fieldset>
+        {page && <Counts matched={page.matched} total={page.total} />}
+      </div>
+      {list.error && <Failure error={list.error} retry={list.reload} />}
+      {!page && !list.error && <Skeleton rows={12} />}
+      {page?.matched === 0 && (
+        <Empty icon="sessions" title={t('logins.empty')}>
+          {t('logins.empty.text')}
+        </Empty>
+      )}
+      {page && page.matched > 0 && (
+        <>
+          <Table
+            label={t('sessions.logins')}
+            rows={page.items}
+            columns={columns()}
+            id={(one) => `${one.at} ${one.username} ${one.client} ${one.outcome}`}
+            pending={list.pending}
+          />
+          <Pager nextCursor={page.nextCursor} shown={page.items.length} matched={page.matched} />
+        </>
+      )}
+    </>
+  );
+}
+
+function columns(): readonly Column<Login>[] {
+  return [
+    {
+      key: 'outcome',
+      head: t('logins.outcome'),
+      width: '200px',
+      cell: (one) => (
+        <State tone={loginTone(one.outcome)}>
+          {t(`login.outcome.${one.outcome}`)}
+          {one.times > 1 && ` × ${one.times}`}
+        </State>
+      ),
+    },
+    {
+      key: 'username',
+      head: t('account.username'),
+      cell: (one) =>
+        one.accountId === null ? (
+          <span>{one.username}</span>
+        ) : (
+          <a class="strong" href={href(['accounts', one.accountId])}>
+            {one.username}
+          </a>
+        ),
+    },
+    {
+      key: 'client',
+      head: t('sessions.client'),
+      width: '200px',
+      from: 700,
+      cell: (one) => <code>{one.client}</code>,
+    },
+    { key: 'ago', head: '', width: '112px', align: 'end', cell: (one) => <Ago at={one.at} /> },
+    {
+      key: 'at',
+      head: t('logins.at'),
+      width: '176px',
+      from: 900,
+      align: 'end',
+      cell: (one) => <At at={one.at} />,
+    },
+  ];
+}

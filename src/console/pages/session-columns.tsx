@@ -1,0 +1,116 @@
+// The columns of live sessions, on their own page and on an account's.
+import type { LiveSession } from '../api-types.js';
+import { ApiError, call } from '../lib/api.js';
+import { clock } from '../lib/format.js';
+import { t } from '../lib/i18n.js';
+import { href } from '../lib/router.js';
+import { Button, Tag, Traffic } from '../ui/basics.js';
+import type { Column } from '../ui/table.js';
+import { notify } from '../ui/toast.js';
+
+async function end(session: LiveSession, then: () => void): Promise<void> {
+  try {
+    await call('endSession', { params: { id: session.id } });
+    notify(t('sessions.ended', { n: 1 }));
+  } catch (error) {
+    // One that is gone already has what was asked for.
+    if (!(error instanceof ApiError) || error.code !== 'not-found') notify(t('sessions.notEnded'), 'bad');
+  }
+  then();
+}
+
+export function sessionColumns(
+  reload: () => void,
+  show: { account: boolean },
+): readonly Column<LiveSession>[] {
+  const account: Column<LiveSession> = {
+    key: 'username',
+    head: t('account.username'),
+    sort: 'username',
+    cell: (one) => (
+      <a class="strong" href={href(['accounts', one.accountId])}>
+        {one.username}
+      </a>
+    ),
+  };
+  return [
+    ...(show.account ? [account] : []),
+    {
+      key: 'destination',
+      head: t('sessions.destination'),
+      ...(show.account ? { sort: 'destination' } : {}),
+      cell: (one) => (
+        <span title={one.destination.address}>
+          {one.destination.host}
+          <span class="faint">:{one.destination.port}</span>
+        </span>
+      ),
+    },
+    {
+      key: 'game',
+      head: t('account.game'),
+      ...(show.account ? { sort: 'gameId' } : {}),
+      width: '112px',
+      from: 800,
+      cell: (one) => one.gameId ?? <span class="faint">—</span>,
+    },
+    {
+      key: 'client',
+      head: t('sessions.client'),
+      ...(show.account ? { sort: 'client' } : {}),
+      width: '176px',
+      from: 900,
+      cell: (one) => (
+        <span class="number">
+          {one.client.address}
+          <span class="faint">:{one.client.port}</span>
+        </span>
+      ),
+    },
+    {
+      key: 'protocol',
+      head: t('sessions.protocol'),
+      width: '72px',
+      from: 1100,
+      cell: (one) => <Tag>{one.protocol.toUpperCase()}</Tag>,
+    },
+    {
+      key: 'rate',
+      head: t('sessions.rate'),
+      ...(show.account ? { sort: 'bytesPerSecond' } : {}),
+      width: '200px',
+      from: 700,
+      align: 'end',
+      cell: (one) => <Traffic up={one.bytesPerSecondUp} down={one.bytesPerSecondDown} perSecond />,
+    },
+    {
+      key: 'bytes',
+      head: t('sessions.bytes'),
+      ...(show.account ? { sort: 'bytes' } : {}),
+      width: '176px',
+      from: 1200,
+      align: 'end',
+      cell: (one) => <Traffic up={one.bytesUp} down={one.bytesDown} />,
+    },
+    {
+      key: 'age',
+      head: t('sessions.age'),
+      ...(show.account ? { sort: 'openedAt' } : {}),
+      width: '84px',
+      from: 560,
+      align: 'end',
+      cell: (one) => <span class="number">{clock(Date.now() - Date.parse(one.openedAt))}</span>,
+    },
+    {
+      key: 'end',
+      head: '',
+      width: '72px',
+      align: 'end',
+      cell: (one) => (
+        <Button kind="quiet" onClick={() => void end(one, reload)}>
+          {t('sessions.end')}
+        </Button>
+      ),
+    },
+  ];
+}

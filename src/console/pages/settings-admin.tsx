@@ -1,0 +1,181 @@
+// The administrator: password, second factor, how the console looks here, signing out.
+import { useState } from 'preact/hooks';
+import type { TotpEnrolment } from '../api-types.js';
+import { call, me } from '../lib/api.js';
+import { useCell } from '../lib/cell.js';
+import { t } from '../lib/i18n.js';
+import { Button, CopyButton, State } from '../ui/basics.js';
+import { Dialog, useAction } from '../ui/dialog.js';
+import { Field, Input } from '../ui/form.js';
+import { QrCode } from '../ui/qr.js';
+import { Failure } from '../ui/states.js';
+import { notify } from '../ui/toast.js';
+import { LanguageChoice, ThemeChoice } from './settings-display.js';
+
+export function AdminSettings() {
+  return (
+    <div class="columns">
+      <PasswordForm />
+      <div class="stack">
+        <Totp />
+        <Here />
+      </div>
+    </div>
+  );
+}
+
+function PasswordForm() {
+  const [current, setCurrent] = useState('');
+  const [next, setNext] = useState('');
+  const [again, setAgain] = useState('');
+  const { busy, error, run } = useAction();
+  const differs = again !== '' && again !== next;
+  const ready = current !== '' && next !== '' && next === again && !busy;
+  const submit = () => {
+    if (!ready) return;
+    void run(async () => {
+      await call('setAdminPassword', { body: { current, next } });
+      notify(t('admin.passwordChanged'));
+      setCurrent('');
+      setNext('');
+      setAgain('');
+    });
+  };
+  return (
+    <form
+      class="card stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      <h2>{t('admin.password')}</h2>
+      <p class="soft">{t('admin.password.text')}</p>
+      <Field label={t('admin.current')}>
+        <Input value={current} onInput={setCurrent} type="password" autocomplete="current-password" />
+      </Field>
+      <Field label={t('admin.next')}>
+        <Input value={next} onInput={setNext} type="password" autocomplete="new-password" maxLength={255} />
+      </Field>
+      <Field label={t('admin.again')} hint={differs ? t('admin.differs') : undefined}>
+        <Input value={again} onInput={setAgain} type="password" autocomplete="new-password" maxLength={255} />
+      </Field>
+      {error ? <Failure error={error} /> : null}
+      <div class="row">
+        <Button type="submit" kind="primary" disabled={!ready}>
+          {t('admin.change')}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function Totp() {
+  const who = useCell(me);
+  const [enrolment, setEnrolment] = useState<TotpEnrolment | null>(null);
+  const [turningOff, setTurningOff] = useState(false);
+  const { busy, error, run } = useAction();
+  const isOn = who?.totpEnabled === true;
+  return (
+    <section class="card stack">
+      <h2>
+        {t('totp.title')} <State tone={isOn ? 'good' : 'none'}>{t(isOn ? 'totp.on' : 'totp.off')}</State>
+      </h2>
+      <p class="soft">{t('totp.text')}</p>
+      {error ? <Failure error={error} /> : null}
+      <div class="row">
+        {isOn ? (
+          <Button onClick={() => setTurningOff(true)}>{t('totp.turnOff')}</Button>
+        ) : (
+          <Button disabled={busy} onClick={() => void run(async () => setEnrolment(await call('enrolTotp')))}>
+            {t('totp.turnOn')}
+          </Button>
+        )}
+      </div>
+      {enrolment && <CodeDialog enrolment={enrolment} onClose={() => setEnrolment(null)} />}
+      {turningOff && <CodeDialog enrolment={null} onClose={() => setTurningOff(false)} />}
+    </section>
+  );
+}
+
+/** Asks for a code: with an enrolment to turn the factor on, without to turn it off. */
+function CodeDialog({ enrolment, onClose }: { enrolment: TotpEnrolment | null; onClose: () => void }) {
+  const [code, setCode] = useState('');
+  const { busy, error, run } = useAction();
+  const ready = /^\d{6}$/.test(code) && !busy;
+  const submit = () => {
+    if (!ready) return;
+    void run(async () => {
+      await call(enrolment ? 'confirmTotp' : 'disableTotp', { body: { code } });
+      me.set(await call('getMe'));
+      onClose();
+    });
+  };
+  const action = t(enrolment ? 'totp.turnOn' : 'totp.turnOff');
+  return (
+    <Dialog
+      title={action}
+      onClose={onClose}
+      onSubmit={submit}
+      footer={
+        <>
+          <Button onClick={onClose}>{t('dialog.cancel')}</Button>
+          <Button type="submit" kind="primary" disabled={!ready}>
+            {action}
+          </Button>
+        </>
+      }
+    >
+      {enrolment && (
+        <div class="credentials">
+          <QrCode text={enrolment.uri} label={t('totp.qr')} />
+          <div class="stack">
+            <p>{t('totp.scan')}</p>
+            <p>
+              <code class="break">{enrolment.secret}</code> <CopyButton text={enrolment.secret} />
+            </p>
+          </div>
+        </div>
+      )}
+      <Field label={t('login.code')} hint={t('login.code.hint')}>
+        <Input
+          value={code}
+          onInput={setCode}
+          inputMode="numeric"
+          maxLength={6}
+          autocomplete="one-time-code"
+          autoFocus
+        />
+      </Field>
+      {error ? <Failure error={error} /> : null}
+    </Dialog>
+  );
+}
+
+function Here() {
+  const who = useCell(me);
+  const { busy, run } = useAction();
+  const leave = () =>
+    run(async () => {
+      await call('signOut');
+      me.set(null);
+    });
+  return (
+    <section class="card stack">
+      <h2>{t('display.title')}</h2>
+      <div class="row wrap">
+        <LanguageChoice />
+        <ThemeChoice />
+      </div>
+      <div class="row">
+        <span class="soft grow">
+          {t('display.signedInAs', { name: who?.username ?? '', address: who?.address ?? '' })} · v
+          {who?.version}
+        </span>
+        <Button icon="exit" disabled={busy} onClick={() => void leave()}>
+          {t('display.signOut')}
+        </Button>
+      </div>
+    </section>
+  );
+}

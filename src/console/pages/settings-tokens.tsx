@@ -1,0 +1,209 @@
+// API tokens: what programs sign in with. A token's secret is shown once.
+import { useState } from 'preact/hooks';
+import type { Scope, Token } from '../api-types.js';
+import { call } from '../lib/api.js';
+import { t } from '../lib/i18n.js';
+import { useLoad } from '../lib/load.js';
+import { Ago, Button, CopyButton, Expiry, Tag } from '../ui/basics.js';
+import { Confirm, Dialog, useAction } from '../ui/dialog.js';
+import { Checkbox, ExpiryField, Field, Input } from '../ui/form.js';
+import { Empty, Failure, Skeleton } from '../ui/states.js';
+import { type Column, Table } from '../ui/table.js';
+import { notify } from '../ui/toast.js';
+
+const SCOPES: readonly Scope[] = [
+  'accounts:read',
+  'accounts:write',
+  'sessions:read',
+  'sessions:write',
+  'heartbeats:read',
+  'agents:read',
+  'agents:write',
+  'settings:read',
+  'settings:write',
+  'audit:read',
+];
+
+export function TokenSettings() {
+  const { data, error, reload } = useLoad('listTokens', {}, { topics: ['tokens'] });
+  const [creating, setCreating] = useState(false);
+  const [secret, setSecret] = useState<string | null>(null);
+  const [revoking, setRevoking] = useState<Token | null>(null);
+  return (
+    <>
+      <div class="row wrap">
+        <p class="soft grow">{t('tokens.text')}</p>
+        <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
+          {t('tokens.new')}
+        </Button>
+      </div>
+      {error && !data && <Failure error={error} retry={reload} />}
+      {!data && !error && <Skeleton rows={4} />}
+      {data?.items.length === 0 && (
+        <Empty icon="keyboard" title={t('tokens.empty')}>
+          {t('tokens.empty.text')}
+        </Empty>
+      )}
+      {data && data.items.length > 0 && (
+        <Table
+          label={t('settings.tokens')}
+          rows={data.items}
+          columns={columns(setRevoking)}
+          id={(one) => one.id}
+        />
+      )}
+      {creating && (
+        <CreateDialog
+          onClose={() => setCreating(false)}
+          onCreated={(made) => {
+            setCreating(false);
+            setSecret(made);
+            reload();
+          }}
+        />
+      )}
+      {secret !== null && (
+        <Dialog
+          title={t('tokens.created')}
+          onClose={() => setSecret(null)}
+          footer={
+            <Button kind="primary" onClick={() => setSecret(null)}>
+              {t('credentials.kept')}
+            </Button>
+          }
+        >
+          <p class="warn-text">{t('tokens.once')}</p>
+          <p class="row">
+            <code class="break">{secret}</code> <CopyButton text={secret} />
+          </p>
+          <pre>{`curl -H "Authorization: Bearer ${secret}" \\\n  ${location.origin}/api/v1/accounts`}</pre>
+        </Dialog>
+      )}
+      {revoking && (
+        <Confirm
+          title={t('tokens.revoke')}
+          action={t('tokens.revoke')}
+          danger
+          onClose={() => setRevoking(null)}
+          act={async () => {
+            await call('revokeToken', { params: { id: revoking.id } });
+            notify(t('tokens.revoked'));
+            reload();
+          }}
+        >
+          <p>{t('tokens.revoke.text', { name: revoking.name })}</p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function columns(revoke: (token: Token) => void): readonly Column<Token>[] {
+  return [
+    { key: 'name', head: t('tokens.name'), cell: (one) => <span class="strong">{one.name}</span> },
+    {
+      key: 'prefix',
+      head: t('tokens.prefix'),
+      width: '104px',
+      from: 560,
+      cell: (one) => <code>{one.prefix}…</code>,
+    },
+    {
+      key: 'scopes',
+      head: t('tokens.scopes'),
+      from: 800,
+      cell: (one) => (
+        <span title={one.scopes.join('\n')}>
+          {one.scopes.map((scope) => (
+            <Tag key={scope}>{scope}</Tag>
+          ))}
+        </span>
+      ),
+    },
+    {
+      key: 'expires',
+      head: t('account.expiresAt'),
+      width: '136px',
+      cell: (one) => <Expiry at={one.expiresAt} />,
+    },
+    {
+      key: 'used',
+      head: t('tokens.lastUsed'),
+      width: '200px',
+      from: 1000,
+      cell: (one) => (
+        <>
+          <Ago at={one.lastUsedAt} />{' '}
+          {one.lastUsedFrom !== null && <code class="soft">{one.lastUsedFrom}</code>}
+        </>
+      ),
+    },
+    {
+      key: 'revoke',
+      head: '',
+      width: '88px',
+      align: 'end',
+      cell: (one) => (
+        <Button kind="quiet" onClick={() => revoke(one)}>
+          {t('tokens.revoke')}
+        </Button>
+      ),
+    },
+  ];
+}
+
+function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: (secret: string) => void }) {
+  const [name, setName] = useState('');
+  const [scopes, setScopes] = useState<ReadonlySet<Scope>>(new Set());
+  const [expiresAt, setExpiresAt] = useState<string | null>(
+    new Date(Date.now() + 90 * 86_400_000).toISOString(),
+  );
+  const { busy, error, run } = useAction();
+  const ready = name.trim() !== '' && scopes.size > 0 && !busy;
+  const submit = () => {
+    if (!ready) return;
+    void run(async () =>
+      onCreated((await call('createToken', { body: { name, scopes: [...scopes], expiresAt } })).secret),
+    );
+  };
+  return (
+    <Dialog
+      title={t('tokens.new')}
+      onClose={onClose}
+      onSubmit={submit}
+      footer={
+        <>
+          <Button onClick={onClose}>{t('dialog.cancel')}</Button>
+          <Button type="submit" kind="primary" disabled={!ready}>
+            {t('tokens.create')}
+          </Button>
+        </>
+      }
+    >
+      <Field label={t('tokens.name')}>
+        <Input value={name} onInput={setName} autoFocus maxLength={100} placeholder="billing" />
+      </Field>
+      <fieldset class="field">
+        <legend>{t('tokens.scopes')}</legend>
+        <div class="scopes">
+          {SCOPES.map((scope) => (
+            <Checkbox
+              key={scope}
+              checked={scopes.has(scope)}
+              onChange={(on) => {
+                const next = new Set(scopes);
+                if (on) next.add(scope);
+                else next.delete(scope);
+                setScopes(next);
+              }}
+            >
+              <code>{scope}</code>
+            </Checkbox>
+          ))}
+        </div>
+      </fieldset>
+      <ExpiryField value={expiresAt} onChange={setExpiresAt} />
+      {error ? <Failure error={error} /> : null}
+    </Dialog>
+  );
+}

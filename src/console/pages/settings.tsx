@@ -1,0 +1,46 @@
+// Settings: a list of rooms, each with its own address.
+
+import { type TextKey, t } from '../lib/i18n.js';
+import { href } from '../lib/router.js';
+import { Tabs } from '../ui/tabs.js';
+import { ApiDocument } from './api-document.js';
+import { AuditPage } from './audit.js';
+import { AdminSettings } from './settings-admin.js';
+import { EffectiveSettings, RetentionSettings } from './settings-data.js';
+import { GameSettings } from './settings-games.js';
+import { TokenSettings } from './settings-tokens.js';
+import { WhitelistSettings } from './settings-whitelist.js';
+
+const ROOMS = {
+  whitelist: { text: 'settings.whitelist', Page: WhitelistSettings },
+  admin: { text: 'settings.admin', Page: AdminSettings },
+  games: { text: 'settings.games', Page: GameSettings },
+  audit: { text: 'settings.audit', Page: AuditPage },
+  tokens: { text: 'settings.tokens', Page: TokenSettings },
+  retention: { text: 'settings.retention', Page: RetentionSettings },
+  effective: { text: 'settings.effective', Page: EffectiveSettings },
+  api: { text: 'settings.api', Page: ApiDocument },
+} as const satisfies Record<string, { text: TextKey; Page: () => unknown }>;
+type Room = keyof typeof ROOMS;
+
+export function SettingsPage({ tab }: { tab: string | undefined }) {
+  const names = Object.keys(ROOMS) as Room[];
+  const current = names.find((name) => name === tab) ?? 'whitelist';
+  const { Page } = ROOMS[current];
+  return (
+    <>
+      <header class="page-head">
+        <h1>{t('nav.settings')}</h1>
+      </header>
+      <Tabs
+        label={t('nav.settings')}
+        tabs={names.map((name) => ({
+          text: t(ROOMS[name].text),
+          link: href(['settings', name]),
+          current: name === current,
+        }))}
+      />
+      <Page />
+    </>
+  );
+}

@@ -1,0 +1,182 @@
+// The small parts every page is made of.
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import * as format from '../lib/format.js';
+import { t } from '../lib/i18n.js';
+import { Icon, type IconName } from './icons.js';
+import { notify } from './toast.js';
+
+interface ButtonProps {
+  readonly children?: ComponentChildren;
+  readonly onClick?: () => void;
+  readonly kind?: 'plain' | 'primary' | 'danger' | 'quiet';
+  readonly icon?: IconName;
+  readonly disabled?: boolean;
+  readonly type?: 'button' | 'submit';
+  /** For a button that shows only its icon. */
+  readonly label?: string;
+  readonly pressed?: boolean;
+}
+
+export function Button({
+  children,
+  onClick,
+  kind = 'plain',
+  icon,
+  disabled,
+  type = 'button',
+  label,
+  pressed,
+}: ButtonProps) {
+  return (
+    <button
+      type={type}
+      class={`button ${kind}${children ? '' : ' icon-only'}`}
+      onClick={onClick}
+      disabled={disabled ?? false}
+      aria-label={label}
+      title={label}
+      aria-pressed={pressed}
+    >
+      {icon && <Icon name={icon} />}
+      {children}
+    </button>
+  );
+}
+
+export type Tone = 'good' | 'warn' | 'bad' | 'info' | 'none';
+
+/** A state: a shape and a word, so that colour is never all that tells. */
+export function State({ tone, children }: { tone: Tone; children: ComponentChildren }) {
+  return (
+    <span class={`state ${tone}`}>
+      <span class="dot" aria-hidden="true" />
+      {children}
+    </span>
+  );
+}
+
+export function Tag({ children }: { children: ComponentChildren }) {
+  return <span class="tag">{children}</span>;
+}
+
+/** How much of a limit is used. The number stands beside the bar. */
+export function Meter({ value, max, label }: { value: number; max: number; label: string }) {
+  const share = max > 0 ? Math.min(1, value / max) : 0;
+  const tone = share >= 1 ? 'bad' : share >= 0.8 ? 'warn' : 'fine';
+  return (
+    <span
+      class={`meter ${tone}`}
+      role="meter"
+      aria-valuemin={0}
+      aria-valuemax={max}
+      aria-valuenow={Math.min(value, max)}
+      aria-label={label}
+    >
+      <span style={{ width: `${share * 100}%` }} />
+    </span>
+  );
+}
+
+/** A moment as "3 min ago"; its full time in both zones under the pointer. */
+export function Ago({ at }: { at: string | null }) {
+  useMinuteTick();
+  if (at === null) return <span class="faint">—</span>;
+  return (
+    <time dateTime={at} title={`${format.localTime(at)}\n${format.utcTime(at)}`}>
+      {format.ago(at)}
+    </time>
+  );
+}
+
+/** A moment in the viewer's zone; UTC under the pointer. */
+export function At({ at }: { at: string | null }) {
+  if (at === null) return <span class="faint">—</span>;
+  return (
+    <time class="number" dateTime={at} title={format.utcTime(at)}>
+      {format.localTime(at)}
+    </time>
+  );
+}
+
+export function Expiry({ at }: { at: string | null }) {
+  useMinuteTick();
+  if (at === null) return <span class="faint">{format.expiry(null)}</span>;
+  const left = Date.parse(at) - Date.now();
+  const tone = left <= 0 ? 'bad-text' : left < 3 * format.DAY ? 'warn-text' : '';
+  return (
+    <time class={tone} dateTime={at} title={`${format.localTime(at)}\n${format.utcTime(at)}`}>
+      {format.expiry(at)}
+    </time>
+  );
+}
+
+/** Bytes up and down, side by side. */
+export function Traffic({ up, down, perSecond = false }: { up: number; down: number; perSecond?: boolean }) {
+  const show = perSecond ? format.rate : format.bytes;
+  if (up === 0 && down === 0) return <span class="faint">—</span>;
+  return (
+    <span class="traffic number">
+      <span title={t('traffic.down')}>↓ {show(down)}</span>{' '}
+      <span class="soft" title={t('traffic.up')}>
+        ↑ {show(up)}
+      </span>
+    </span>
+  );
+}
+
+export function CopyButton({ text, label }: { text: string; label?: string }) {
+  const copy = () => {
+    copyText(text).then(
+      () => notify(t('copy.done')),
+      () => notify(t('copy.failed'), 'bad'),
+    );
+  };
+  return (
+    <Button icon="copy" kind="quiet" onClick={copy} label={label ?? t('copy.copy')}>
+      {label}
+    </Button>
+  );
+}
+
+/** The clipboard API needs HTTPS or localhost; elsewhere a selection is copied the old way. */
+async function copyText(text: string): Promise<void> {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const area = document.createElement('textarea');
+  area.value = text;
+  (document.querySelector('dialog[open]') ?? document.body).append(area);
+  area.select();
+  const done = document.execCommand('copy');
+  area.remove();
+  if (!done) throw new Error('not copied');
+}
+
+/** Draws "3 min ago" again while it stands there. */
+export function useMinuteTick(everyMs = 20_000): void {
+  const [, draw] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => draw((n) => n + 1), everyMs);
+    return () => clearInterval(timer);
+  }, [everyMs]);
+}
+
+/** The value, once it has stood still for a while: for searches as one types. */
+export function useSettled<T>(value: T, ms = 250): T {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), ms);
+    return () => clearTimeout(timer);
+  }, [value, ms]);
+  return settled;
+}
+
+/** The window's width, for what changes with it. */
+export function useWidth(): number {
+  const [width, setWidth] = useState(innerWidth);
+  useEffect(() => {
+    const measure = () => setWidth(innerWidth);
+    addEventListener('resize', measure);
+    return () => removeEventListener('resize', measure);
+  }, []);
+  return width;
+}

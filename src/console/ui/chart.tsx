@@ -1,0 +1,148 @@
+// Charts over time: one axis, gaps as gaps, the exact values under the pointer, and a unit in words.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { useCell } from '../lib/cell.js';
+import { localDay } from '../lib/format.js';
+import { useLanguage } from '../lib/i18n.js';
+import { shownTheme } from '../lib/theme.js';
+
+export interface ChartSeries {
+  readonly label: string;
+  readonly values: readonly (number | null)[];
+}
+
+interface ChartProps {
+  readonly title: string;
+  /** Start of each step, ISO 8601. */
+  readonly at: readonly string[];
+  readonly series: readonly ChartSeries[];
+  readonly show: (value: number) => string;
+  readonly kind?: 'line' | 'bars';
+  /** Whole days, which carry no time of day. */
+  readonly days?: boolean;
+  readonly height?: number;
+  /** Charts of one group share their pointer. */
+  readonly group?: string;
+}
+
+export function Chart({
+  title,
+  at,
+  series,
+  show,
+  kind = 'line',
+  days = false,
+  height = 140,
+  group,
+}: ChartProps) {
+  const holder = useRef<HTMLDivElement>(null);
+  const theme = useCell(shownTheme);
+  const language = useLanguage();
+  const [index, setIndex] = useState<number | null>(null);
+  const x = at.map((moment) => Date.parse(moment) / 1_000);
+
+  // The theme's colours are read from the page.
+  useEffect(() => {
+    const element = holder.current;
+    if (!element) return;
+    const colours = getComputedStyle(element);
+    const colour = (name: string) => colours.getPropertyValue(name).trim();
+    // Bars stand in the middle of their step: half a step more at both ends.
+    const margin = kind === 'bars' && x.length > 1 ? ((x[1] ?? 0) - (x[0] ?? 0)) / 2 : 0;
+    const axis = { stroke: colour('--soft'), font: '11px system-ui, sans-serif', ticks: { show: false } };
+    const plot = new uPlot(
+      {
+        width: element.clientWidth,
+        height,
+        legend: { show: false },
+        padding: [8, 8, 0, 0],
+        cursor: {
+          y: false,
+          points: { size: 6 },
+          drag: { x: false, y: false },
+          ...(group ? { sync: { key: group } } : {}),
+        },
+        scales: {
+          x: { time: true, range: (_, low, high) => [low - margin, high + margin] },
+          y: { range: (_, __, max) => [0, max > 0 ? max * 1.1 : 1] },
+        },
+        axes: [
+          {
+            ...axis,
+            size: 24,
+            space: 72,
+            grid: { show: false },
+            values: (_, splits) => splits.map((split) => tick(split, x, days)),
+          },
+          {
+            ...axis,
+            size: 68,
+            space: 36,
+            grid: { stroke: colour('--line'), width: 1 },
+            values: (_, splits) => splits.map(show),
+          },
+        ],
+        series: [
+          {},
+          ...series.map((one, i) => ({
+            label: one.label,
+            stroke: colour(`--chart-${(i % 7) + 1}`),
+            width: 1.5,
+            points: { show: false },
+            spanGaps: false,
+            ...(kind === 'bars' && uPlot.paths.bars
+              ? { fill: colour(`--chart-${(i % 7) + 1}`), paths: uPlot.paths.bars({ size: [0.6, 40] }) }
+              : {}),
+          })),
+        ],
+        hooks: { setCursor: [(self) => setIndex(self.cursor.idx ?? null)] },
+      },
+      [x, ...series.map((one) => [...one.values])] as uPlot.AlignedData,
+      element,
+    );
+    const resize = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }));
+    resize.observe(element);
+    return () => {
+      resize.disconnect();
+      plot.destroy();
+    };
+  }, [JSON.stringify([at[0], at.at(-1), series]), theme, language, height, kind, group]);
+
+  const shownAt = index === null ? at.length - 1 : index;
+  const moment = at[shownAt];
+  return (
+    <figure class="chart">
+      <figcaption>
+        <strong>{title}</strong>
+        <span class="soft number">{moment === undefined ? '' : fullTime(moment, days)}</span>
+        {series.map((one, i) => {
+          const value = one.values[shownAt];
+          return (
+            <span key={one.label} class="key">
+              <i class={`swatch c${(i % 7) + 1}`} aria-hidden="true" />
+              {one.label} <b class="number">{value === null || value === undefined ? '—' : show(value)}</b>
+            </span>
+          );
+        })}
+      </figcaption>
+      <div ref={holder} class="plot" role="img" aria-label={title} />
+    </figure>
+  );
+}
+
+const two = (n: number) => String(n).padStart(2, '0');
+
+function tick(seconds: number, x: readonly number[], days: boolean): string {
+  const at = new Date(seconds * 1_000);
+  const span = (x.at(-1) ?? 0) - (x[0] ?? 0);
+  const day = `${at.getMonth() + 1}/${at.getDate()}`;
+  if (days || span > 3 * 86_400) return day;
+  return `${two(at.getHours())}:${two(at.getMinutes())}`;
+}
+
+function fullTime(moment: string, days: boolean): string {
+  const at = new Date(moment);
+  if (days) return moment.slice(0, 10);
+  return `${localDay(at)} ${two(at.getHours())}:${two(at.getMinutes())}`;
+}

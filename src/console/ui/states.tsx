@@ -1,0 +1,86 @@
+// What stands where data would: nothing yet, loading, an error, no permission.
+import type { ComponentChildren } from 'preact';
+import { ApiError } from '../lib/api.js';
+import { type TextKey, t } from '../lib/i18n.js';
+import { Button } from './basics.js';
+import { Icon, type IconName } from './icons.js';
+
+interface EmptyProps {
+  readonly icon: IconName;
+  readonly title: string;
+  readonly children?: ComponentChildren;
+  readonly action?: ComponentChildren;
+}
+
+/** What this is, and the one thing to begin with. */
+export function Empty({ icon, title, children, action }: EmptyProps) {
+  return (
+    <div class="empty">
+      <Icon name={icon} size={28} />
+      <h2>{title}</h2>
+      {children && <div class="soft">{children}</div>}
+      {action && <div class="row">{action}</div>}
+    </div>
+  );
+}
+
+/** What happened, why, and the one thing to do next. */
+export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
+  const { title, next, detail } = explain(error);
+  return (
+    <div class="failure" role="alert">
+      <Icon name="warn" />
+      <div>
+        <strong>{title}</strong>
+        {detail && <div class="soft">{detail}</div>}
+        <div class="soft">{next}</div>
+      </div>
+      {retry && (
+        <Button icon="refresh" onClick={retry}>
+          {t('error.retry')}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+const KNOWN: Partial<Record<ApiError['code'], { title: TextKey; next: TextKey }>> = {
+  offline: { title: 'error.offline', next: 'error.offline.next' },
+  forbidden: { title: 'error.forbidden', next: 'error.forbidden.next' },
+  'wrong-scope': { title: 'error.forbidden', next: 'error.forbidden.next' },
+  'cross-site': { title: 'error.crossSite', next: 'error.crossSite.next' },
+  'not-found': { title: 'error.notFound', next: 'error.notFound.next' },
+  'username-taken': { title: 'error.usernameTaken', next: 'error.usernameTaken.next' },
+  'wrong-credentials': { title: 'error.wrongCredentials', next: 'error.wrongCredentials.next' },
+  'changed-meanwhile': { title: 'error.changedMeanwhile', next: 'error.changedMeanwhile.next' },
+  conflict: { title: 'error.conflict', next: 'error.conflict.next' },
+  validation: { title: 'error.validation', next: 'error.validation.next' },
+  'bad-request': { title: 'error.validation', next: 'error.validation.next' },
+  'too-large': { title: 'error.tooLarge', next: 'error.tooLarge.next' },
+  'too-many-requests': { title: 'error.tooMany', next: 'error.tooMany.next' },
+  'queue-full': { title: 'error.tooMany', next: 'error.tooMany.next' },
+};
+
+function explain(error: unknown): { title: string; next: string; detail: string | null } {
+  const known = error instanceof ApiError ? KNOWN[error.code] : undefined;
+  const fields =
+    error instanceof ApiError ? error.fields.map((field) => `${field.path}: ${field.message}`) : [];
+  const detail =
+    fields.length > 0 ? fields.join('; ') : error instanceof ApiError ? error.detail : String(error);
+  return {
+    title: t(known?.title ?? 'error.internal'),
+    next: t(known?.next ?? 'error.internal.next'),
+    detail: detail ?? null,
+  };
+}
+
+/** The layout of what is coming, so that nothing jumps when it is there. */
+export function Skeleton({ rows = 6 }: { rows?: number }) {
+  return (
+    <div class="skeleton" role="status" aria-label={t('state.loading')}>
+      {Array.from({ length: rows }, (_, i) => (
+        <span key={i} style={{ width: `${92 - ((i * 17) % 40)}%` }} />
+      ))}
+    </div>
+  );
+}

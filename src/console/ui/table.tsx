@@ -1,0 +1,278 @@
+// The one table: fixed rows, only those in sight are in the page, keyboard, sorting and selection.
+import type { ComponentChildren } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { t } from '../lib/i18n.js';
+import { patchQuery } from '../lib/router.js';
+import { useWidth } from './basics.js';
+import { Icon } from './icons.js';
+
+export interface Column<T> {
+  readonly key: string;
+  readonly head: string;
+  readonly cell: (row: T) => ComponentChildren;
+  /** Name in `sort`; left out: not sortable. */
+  readonly sort?: string;
+  /** CSS width; left out: shares what is left. */
+  readonly width?: string;
+  /** Shown from this window width on. */
+  readonly from?: number;
+  readonly align?: 'end';
+}
+
+export interface Selection {
+  readonly ids: ReadonlySet<string>;
+  change(ids: ReadonlySet<string>): void;
+}
+
+interface TableProps<T> {
+  readonly label: string;
+  readonly rows: readonly T[];
+  readonly columns: readonly Column<T>[];
+  readonly id: (row: T) => string;
+  /** What a screen reader calls a row's checkbox. */
+  readonly name?: (row: T) => string;
+  /** Enter or a click opens it. */
+  readonly open?: (row: T) => void;
+  readonly sort?: string;
+  readonly selection?: Selection;
+  /** True while newer rows are on their way. */
+  readonly pending?: boolean;
+  readonly rowHeight?: number;
+}
+
+/** Rows drawn above and below the visible ones. */
+const OVERSCAN = 12;
+const ROW_PX = 36;
+
+export function Table<T>(props: TableProps<T>) {
+  const {
+    label,
+    rows,
+    columns,
+    id,
+    name,
+    open,
+    sort,
+    selection,
+    pending = false,
+    rowHeight = ROW_PX,
+  } = props;
+  const width = useWidth();
+  const shown = columns.filter((column) => (column.from ?? 0) <= width);
+  const body = useRef<HTMLTableSectionElement>(null);
+  const { first, last } = useWindow(body, rows.length, rowHeight);
+  const [active, setActive] = useState(-1);
+  const anchor = useRef(-1);
+  const selectable = selection !== undefined;
+  const span = shown.length + (selectable ? 1 : 0);
+  // Tab enters the table at the row last used, or at the nearest that is drawn.
+  const tabStop = Math.min(Math.max(active, first), last - 1);
+
+  const focusRow = (index: number) => {
+    const next = Math.max(0, Math.min(rows.length - 1, index));
+    setActive(next);
+    scrollTo(body.current, next, rowHeight);
+    requestAnimationFrame(() => body.current?.querySelector<HTMLElement>(`[data-row="${next}"]`)?.focus());
+  };
+  const toggle = (index: number, range: boolean) => {
+    if (!selection) return;
+    const ids = new Set(selection.ids);
+    const row = rows[index];
+    if (row === undefined) return;
+    const add = !ids.has(id(row));
+    const start = range && anchor.current >= 0 ? Math.min(anchor.current, index) : index;
+    const end = range && anchor.current >= 0 ? Math.max(anchor.current, index) : index;
+    for (const one of rows.slice(start, end + 1)) add ? ids.add(id(one)) : ids.delete(id(one));
+    anchor.current = index;
+    selection.change(ids);
+  };
+  const onKey = (event: KeyboardEvent, index: number) => {
+    const row = rows[index];
+    if (
+      event.target !== event.currentTarget ||
+      row === undefined ||
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey
+    )
+      return;
+    const steps: Record<string, number> = {
+      ArrowDown: 1,
+      j: 1,
+      ArrowUp: -1,
+      k: -1,
+      PageDown: 20,
+      PageUp: -20,
+      Home: -rows.length,
+      End: rows.length,
+    };
+    const step = steps[event.key];
+    if (step !== undefined) focusRow(index + step);
+    else if (event.key === 'Enter' && open) open(row);
+    else if ((event.key === ' ' || event.key === 'x') && selectable) toggle(index, event.shiftKey);
+    else return;
+    event.preventDefault();
+  };
+
+  const allChosen =
+    rows.length > 0 && selection !== undefined && rows.every((row) => selection.ids.has(id(row)));
+  return (
+    <table
+      class={`table${pending ? ' pending' : ''}`}
+      aria-label={label}
+      aria-rowcount={rows.length + 1}
+      aria-busy={pending}
+    >
+      <colgroup>
+        {selectable && <col style={{ width: '36px' }} />}
+        {shown.map((column) => (
+          <col key={column.key} style={column.width ? { width: column.width } : {}} />
+        ))}
+      </colgroup>
+      <thead>
+        <tr>
+          {selection && (
+            <th scope="col" class="tick">
+              <input
+                type="checkbox"
+                aria-label={t('list.selectPage')}
+                checked={allChosen}
+                onChange={() => selection.change(allChosen ? new Set() : new Set(rows.map(id)))}
+              />
+            </th>
+          )}
+          {shown.map((column) => (
+            <Head key={column.key} column={column} sort={sort} />
+          ))}
+        </tr>
+      </thead>
+      <tbody ref={body}>
+        {first > 0 && <Spacer span={span} height={first * rowHeight} />}
+        {rows.slice(first, last).map((row, offset) => {
+          const index = first + offset;
+          const key = id(row);
+          const chosen = selection?.ids.has(key) ?? false;
+          return (
+            <tr
+              key={key}
+              data-row={index}
+              aria-rowindex={index + 2}
+              aria-selected={selectable ? chosen : undefined}
+              tabIndex={index === tabStop ? 0 : -1}
+              class={open ? 'opens' : ''}
+              style={{ height: `${rowHeight}px` }}
+              onFocus={() => setActive(index)}
+              onKeyDown={(event) => onKey(event, index)}
+              onClick={(event) => {
+                if (
+                  open &&
+                  !(event.target as Element).closest('a,button,input,label') &&
+                  String(getSelection()) === ''
+                )
+                  open(row);
+              }}
+            >
+              {selectable && (
+                <td class="tick">
+                  <input
+                    type="checkbox"
+                    checked={chosen}
+                    aria-label={t('list.select', { name: name?.(row) ?? key })}
+                    onClick={(event) => toggle(index, event.shiftKey)}
+                  />
+                </td>
+              )}
+              {shown.map((column) => (
+                <td key={column.key} class={column.align ?? ''} data-column={column.key}>
+                  {column.cell(row)}
+                </td>
+              ))}
+            </tr>
+          );
+        })}
+        {last < rows.length && <Spacer span={span} height={(rows.length - last) * rowHeight} />}
+      </tbody>
+    </table>
+  );
+}
+
+function Spacer({ span, height }: { span: number; height: number }) {
+  return (
+    <tr aria-hidden="true" class="spacer">
+      <td colSpan={span} style={{ height: `${height}px` }} />
+    </tr>
+  );
+}
+
+function Head<T>({ column, sort }: { column: Column<T>; sort: string | undefined }) {
+  if (!column.sort) {
+    return (
+      <th scope="col" class={column.align ?? ''}>
+        {column.head}
+      </th>
+    );
+  }
+  const direction = sort === column.sort ? 'ascending' : sort === `-${column.sort}` ? 'descending' : 'none';
+  const next = direction === 'ascending' ? `-${column.sort}` : column.sort;
+  return (
+    <th scope="col" class={column.align ?? ''} aria-sort={direction}>
+      <button type="button" onClick={() => patchQuery({ sort: next, cursor: null, back: null }, 'push')}>
+        {column.head}
+        {direction !== 'none' && <Icon name={direction === 'ascending' ? 'up' : 'down'} size={12} />}
+      </button>
+    </th>
+  );
+}
+
+const scroller = () => document.querySelector<HTMLElement>('main');
+
+/** Which rows are in sight of the scrolling page. */
+function useWindow(body: { current: HTMLElement | null }, total: number, rowHeight: number) {
+  const [range, setRange] = useState({ first: 0, last: Math.min(total, 60) });
+  useLayoutEffect(() => {
+    const view = scroller();
+    if (!view) return;
+    const measure = () => {
+      const top = body.current?.getBoundingClientRect().top ?? 0;
+      const start = Math.floor((view.getBoundingClientRect().top - top) / rowHeight);
+      const first = Math.max(0, Math.min(total, start - OVERSCAN));
+      const last = Math.max(0, Math.min(total, start + Math.ceil(view.clientHeight / rowHeight) + OVERSCAN));
+      setRange((before) => (before.first === first && before.last === last ? before : { first, last }));
+    };
+    measure();
+    view.addEventListener('scroll', measure, { passive: true });
+    addEventListener('resize', measure);
+    return () => {
+      view.removeEventListener('scroll', measure);
+      removeEventListener('resize', measure);
+    };
+  }, [body, total, rowHeight]);
+  useEffect(() => {
+    const stop = (event: KeyboardEvent) => {
+      if (
+        event.key !== 'ArrowDown' ||
+        (document.activeElement !== document.body &&
+          !(document.activeElement as HTMLElement).matches('[data-search]'))
+      )
+        return;
+      event.preventDefault();
+      body.current?.querySelector<HTMLElement>('[data-row][tabindex="0"]')?.focus();
+    };
+    document.addEventListener('keydown', stop);
+    return () => document.removeEventListener('keydown', stop);
+  }, [body]);
+  return {
+    first: Math.min(range.first, total),
+    last: Math.min(Math.max(range.last, Math.min(total, range.first + 1)), total),
+  };
+}
+
+/** Brings a row between the sticky head and the lower edge. */
+function scrollTo(body: HTMLElement | null, index: number, rowHeight: number): void {
+  const view = scroller();
+  if (!view || !body) return;
+  const top = body.getBoundingClientRect().top - view.getBoundingClientRect().top + index * rowHeight;
+  const head = ROW_PX;
+  if (top < head) view.scrollTop += top - head;
+  else if (top + rowHeight > view.clientHeight) view.scrollTop += top + rowHeight - view.clientHeight;
+}
