@@ -8,6 +8,9 @@ export type { Logger } from 'pino';
 
 /** Lines waiting for a reader who has stopped reading; beyond that they are dropped, so that memory stays bounded. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
+/** Lines are written together once there are so many bytes, or so many ms have passed: a write a session costs CPU. */
+const BATCH_BYTES = 4096;
+const BATCH_MS = 100;
 /** Longer texts from outside are cut. */
 const MAX_TEXT_CHARS = 4096;
 const MAX_DEPTH = 6;
@@ -42,7 +45,13 @@ export function createLogger({
 function stdout(): DestinationStream {
   if (process.stdout.isTTY)
     return pretty({ ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss.l', sync: true });
-  const lines = pino.destination({ fd: 1, sync: false, maxLength: MAX_WAITING_BYTES });
+  const lines = pino.destination({
+    fd: 1,
+    sync: false,
+    maxLength: MAX_WAITING_BYTES,
+    minLength: BATCH_BYTES,
+    periodicFlush: BATCH_MS,
+  });
   // Whoever read the log is gone (EPIPE): that must not end the daemon.
   lines.on('error', () => undefined);
   return lines;
