@@ -1,6 +1,5 @@
-// The `file` channel: one JSON line a reply, at the end of a file.
-import { constants, type FileHandle, mkdir, open } from 'node:fs/promises';
-import { dirname } from 'node:path';
+// The `file` channel: one JSON line a reply, at the end of a file. The file is made when it is missing, its folder is not.
+import { constants, type FileHandle, open } from 'node:fs/promises';
 import type { Channel } from '../../core/runs.js';
 import type { InTurn } from '../../core/turns.js';
 
@@ -23,7 +22,6 @@ export function createFileChannel(path: string, inTurn: InTurn): Channel {
 
 /** Appends a line and waits until it is on the disk. A line that a crash cut short is ended first. */
 async function appendLine(path: string, line: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const file = await open(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, 0o600);
   try {
     const text = (await endsInTheMiddle(file)) ? `\n${line}\n` : `${line}\n`;
