@@ -1,11 +1,24 @@
 // Who is asking: the address that the whitelist, the delay and the local-range check are applied to.
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import proxyAddr from 'proxy-addr';
 import { StartError } from '../core/errors.js';
 import { normalizeAddress, parseIp } from '../core/ip.js';
 
 /** Stands for a client whose address cannot be read: no whitelist entry and no range holds it. */
 export const UNKNOWN_CLIENT = 'unknown';
+
+const peers = new WeakMap<Socket, string>();
+
+/** Address of the other end of the connection, unmapped. Worked out once a connection, and kept when it breaks. */
+export function peerAddress(socket: Socket): string {
+  let address = peers.get(socket);
+  if (address === undefined) {
+    address = normalizeAddress(socket.remoteAddress ?? UNKNOWN_CLIENT);
+    peers.set(socket, address);
+  }
+  return address;
+}
 
 /**
  * Makes the function that tells a request's client address: the peer, or, when the peer is one of `trustedProxies`
@@ -15,6 +28,8 @@ export const UNKNOWN_CLIENT = 'unknown';
 export function createClientAddress(trustedProxies: readonly string[]): (req: IncomingMessage) => string {
   const trusts = compile(trustedProxies);
   return (req) => {
+    const peer = peerAddress(req.socket);
+    if (trustedProxies.length === 0 || !trusts(peer, 0)) return peer;
     const address = normalizeAddress(proxyAddr(req, (hop, index) => trusts(normalizeAddress(hop), index)));
     return parseIp(address) ? address : UNKNOWN_CLIENT;
   };

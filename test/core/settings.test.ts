@@ -174,3 +174,31 @@ test('a whitelist that cannot be read or written leaves the old one in force', a
     ['10.0.0.1', true, false],
   );
 });
+
+test('a user name and its beginning, or its padding, are different names', async () => {
+  const { settings } = memorySettings();
+  const credentials = createAdminCredentials({ settings });
+  const longest = 'x'.repeat(255);
+  await credentials.ensure({ username: longest, password: 'p' });
+  assert.ok(credentials.verify(longest, 'p'));
+  for (const other of [`${longest}x`, longest.slice(1), `${longest.slice(1)}\0`, '']) {
+    assert.equal(credentials.verify(other, 'p'), false);
+  }
+  await credentials.set('名', 'p');
+  assert.ok(credentials.verify('名', 'p'));
+  for (const other of ['名\0', '\u540e', '名'.repeat(300)]) assert.equal(credentials.verify(other, 'p'), false);
+});
+
+test('what was accepted once is not accepted after a change', async () => {
+  const { settings } = memorySettings();
+  const credentials = createAdminCredentials({ settings });
+  await credentials.ensure({ password: 'old' });
+  for (let i = 0; i < 3; i++) assert.ok(credentials.verify('admin', 'old'));
+  assert.equal(credentials.verify('admino', 'ld'), false, 'the same characters, split elsewhere');
+  await credentials.set('boss', 'old');
+  assert.equal(credentials.verify('admin', 'old'), false);
+  assert.ok(credentials.verify('boss', 'old'));
+  await createAdminCredentials({ settings }).set('boss', 'new');
+  await credentials.reload();
+  assert.equal(credentials.verify('boss', 'old'), false);
+});

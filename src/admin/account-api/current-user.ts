@@ -4,6 +4,7 @@ import type { Accounts } from '../../core/accounts.js';
 import type { Clock } from '../../core/clock.js';
 import { inCidr, parseCidr, parseIp } from '../../core/ip.js';
 import { answer, refuse } from '../answer.js';
+import { headerValues } from '../header-values.js';
 import type { AdminState } from '../state.js';
 import { presentCurrentUser } from './present.js';
 
@@ -21,7 +22,7 @@ export function currentUserRoute(
   router.get('/ProxyAccount/GetCurrentUser', (ctx) => {
     const { client } = ctx.state;
     if (!isLocal(client)) return refuse(ctx, 'not-local');
-    const names = ctx.req.headersDistinct['x-socks5-username'] ?? [];
+    const names = headerValues(ctx.req, 'x-socks5-username');
     if (names.length > 1)
       return refuse(ctx, 'malformed-request', 'X-Socks5-Username is given more than once');
     const [name = ''] = names;
