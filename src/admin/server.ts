@@ -11,8 +11,9 @@ import type { WhitelistSetting } from '../core/whitelist-setting.js';
 import { currentUserRoute } from './account-api/current-user.js';
 import { accountRoutes } from './account-api/routes.js';
 import { createBodyReader } from './body.js';
-import { createClientAddress } from './client.js';
-import { basicGuard } from './guards/basic.js';
+import { createClientAddress, isSecure } from './client.js';
+import { serveConsole } from './console.js';
+import { authenticate } from './guards/authenticate.js';
 import { answerFailures } from './guards/failures.js';
 import { createLoginDelay } from './guards/login-delay.js';
 import { type IsOwnOutbound, refuseOwnOutbound } from './guards/own-outbound.js';
@@ -22,13 +23,18 @@ import { whitelistGuard } from './guards/whitelist.js';
 import { hookRoutes } from './hooks-routes.js';
 import { createHttpServers } from './http.js';
 import type { AdminState } from './state.js';
+import { type OperatorUses, operatorRoutes } from './v1/operator.js';
 import { type RunUses, runRoutes } from './v1/runs.js';
 import { settingsRoutes } from './v1/settings.js';
 
 export interface AdminServerUses {
   readonly accounts: Accounts;
   readonly whitelist: WhitelistSetting;
-  readonly credentials: Pick<AdminCredentials, 'verify'>;
+  readonly credentials: AdminCredentials;
+  /** What the console and the rest of /api/v1 need. */
+  readonly operator: OperatorUses;
+  /** Folder of the built console. */
+  readonly consoleFolder: string;
   /** Answers /hooks. */
   readonly handleHook: HandleHook;
   readonly agents: RunUses;
@@ -62,16 +68,20 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
   const open = new Router<AdminState>();
   currentUserRoute(open, { accounts, now });
 
-  const guarded = new Router<AdminState>();
-  accountRoutes(guarded, { accounts, readJsonObject });
-  settingsRoutes(guarded, { whitelist, readJsonObject });
-  runRoutes(guarded, { ...uses.agents, readJsonObject });
+  // A router of its own, asked first: looking an account up costs the same however many routes /api/v1 has.
+  const accountApi = new Router<AdminState>();
+  accountRoutes(accountApi, { accounts, readJsonObject });
+  const v1 = new Router<AdminState>();
+  settingsRoutes(v1, { whitelist, readJsonObject });
+  operatorRoutes(v1, { ...uses.operator, accounts, credentials: uses.credentials, delay, log, now, readJsonObject });
+  runRoutes(v1, { ...uses.agents, readJsonObject });
 
   const app = new Koa<AdminState>();
   app.use(answerFailures(log));
   app.use(refuseOwnOutbound(uses.isOwnOutbound));
   app.use((ctx, next) => {
     ctx.state.client = clientAddress(ctx.req);
+    ctx.state.isSecure = isSecure(ctx.req);
     // Account data is for the one who asked: no cache keeps it, no browser guesses another type.
     ctx.set('Cache-Control', 'no-store');
     ctx.set('X-Content-Type-Options', 'nosniff');
@@ -79,11 +89,14 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
   });
   app.use(hookRoutes(uses.handleHook));
   app.use(whitelistGuard(whitelist.allows));
+  app.use(serveConsole(uses.consoleFolder));
   app.use(open.routes());
   app.use(otherMethods());
-  app.use(basicGuard({ credentials: uses.credentials, delay, log }));
+  const { consoleSessions, apiTokens } = uses.operator;
+  app.use(authenticate({ credentials: uses.credentials, consoleSessions, apiTokens, delay, log }));
   app.use(sameOriginGuard());
-  app.use(guarded.routes());
+  app.use(accountApi.routes());
+  app.use(v1.routes());
   app.use(otherMethods());
   app.use(unknownPath());
   // What fails after the stages is a connection that broke while its answer was sent.

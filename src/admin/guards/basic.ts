@@ -5,6 +5,7 @@ import { parseBasic } from '../../core/credentials.js';
 import type { Log } from '../../core/log.js';
 import { printable } from '../../core/printable.js';
 import { refuse } from '../answer.js';
+import { headerValues } from '../header-values.js';
 import type { AdminState } from '../state.js';
 import type { LoginDelay } from './login-delay.js';
 
@@ -22,7 +23,7 @@ export function basicGuard({
     // Before the check: past the bound a guess is not even compared.
     if (delay.isFull(client)) return hangUp(ctx);
 
-    const headers = ctx.req.headersDistinct['authorization'] ?? [];
+    const headers = headerValues(ctx.req, 'authorization');
     // Two of them are as good as none: it would be open which one counts.
     const given = headers.length === 1 ? parseBasic(headers[0]) : null;
     if (given && credentials.verify(given.username, given.password)) return next();
