@@ -386,6 +386,7 @@ export const en: Readonly<Record<keyof typeof zhCN, string>> = {
   'run.acceptedAt': 'Accepted',
   'run.startedAt': 'Started',
   'run.finishedAt': 'Finished',
+  'run.id': 'Run ID',
   'run.facts': 'Details',
   'run.origin': 'Asked by',
   'run.origin.webhook': 'webhook',

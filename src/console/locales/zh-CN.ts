@@ -378,6 +378,7 @@ export const zhCN = {
   'run.acceptedAt': '提交',
   'run.startedAt': '开始',
   'run.finishedAt': '结束',
+  'run.id': '运行ID',
   'run.facts': '资料',
   'run.origin': '来源',
   'run.origin.webhook': 'webhook',

@@ -5,13 +5,13 @@ import { bytes, localTime } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
 import { href, usePlace } from '../lib/router.js';
-import { Ago, Button, State } from '../ui/basics.js';
+import { Ago, Button } from '../ui/basics.js';
 import { Chart } from '../ui/chart.js';
 import { Failure, Skeleton } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { notify } from '../ui/toast.js';
 import { AuditList } from './audit.js';
-import { loginTone } from './logins.js';
+import { Outcome } from './logins.js';
 import { RangeChoice, rangeOf } from './overview.js';
 import { sessionColumns } from './session-columns.js';
 
@@ -187,10 +187,7 @@ function Logins({ account }: { account: Account }) {
             {data.items.map((one) => (
               <tr key={`${one.at}${one.client}`}>
                 <td>
-                  <State tone={loginTone(one.outcome)}>
-                    {t(`login.outcome.${one.outcome}`)}
-                    {one.times > 1 && ` × ${one.times}`}
-                  </State>
+                  <Outcome login={one} />
                 </td>
                 <td>
                   <code>{one.client}</code>

@@ -225,7 +225,7 @@ function columns(): readonly Column<Account>[] {
       key: 'username',
       head: t('account.username'),
       sort: 'username',
-      width: '20%',
+      width: '13%',
       cell: (one) => (
         <a class="strong" href={href(['accounts', one.id])} tabIndex={-1}>
           {one.username}
@@ -249,7 +249,7 @@ function columns(): readonly Column<Account>[] {
     {
       key: 'sessions',
       head: t('account.sessions'),
-      width: '76px',
+      width: '72px',
       from: 1100,
       align: 'end',
       cell: (one) => (
@@ -263,7 +263,7 @@ function columns(): readonly Column<Account>[] {
       key: 'today',
       head: t('account.today'),
       sort: 'todayBytes',
-      width: '172px',
+      width: '164px',
       from: 800,
       align: 'end',
       cell: (one) => <Traffic up={one.todayBytesUp} down={one.todayBytesDown} />,
@@ -272,7 +272,7 @@ function columns(): readonly Column<Account>[] {
       key: 'quota',
       head: t('account.quota'),
       sort: 'periodBytes',
-      width: '116px',
+      width: '136px',
       from: 960,
       cell: (one) => <Quota account={one} />,
     },
@@ -280,7 +280,7 @@ function columns(): readonly Column<Account>[] {
       key: 'login',
       head: t('account.lastLoginAt'),
       sort: 'lastLoginAt',
-      width: '96px',
+      width: '104px',
       from: 720,
       cell: (one) => <Ago at={one.lastLoginAt} />,
     },
@@ -301,7 +301,7 @@ function columns(): readonly Column<Account>[] {
       key: 'game',
       head: t('account.game'),
       sort: 'latestGameId',
-      width: '112px',
+      width: '104px',
       from: 1200,
       cell: (one) => one.latestGameId ?? <span class="faint">—</span>,
     },

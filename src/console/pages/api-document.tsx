@@ -77,7 +77,7 @@ function OperationView({ path, method, operation, schemas }: ViewProps) {
     <details>
       <summary>
         <code class={`method ${method.toLowerCase()}`}>{method}</code> <code>{path}</code>{' '}
-        <span class="soft">{operation.summary}</span>
+        <span class="soft">{operation.summary.replaceAll('`', '')}</span>
       </summary>
       <div class="stack">
         {scope !== undefined && (

@@ -5,7 +5,7 @@ import type { AuditEntry, Operations } from '../api-types.js';
 import { type TextKey, t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
 import { href, usePlace } from '../lib/router.js';
-import { Ago, At, Button, Tag } from '../ui/basics.js';
+import { Ago, Button, Tag } from '../ui/basics.js';
 import { Counts, FilterChip, Pager, SearchBox } from '../ui/list.js';
 import { Empty, Failure, Skeleton } from '../ui/states.js';
 import { showField } from './bulk.js';
@@ -86,7 +86,7 @@ function Entries({ items }: { items: Operations['listAudit']['answer']['items'] 
               {entry.actor} <Tag>{t(`audit.via.${entry.via}`)}</Tag>{' '}
               {entry.address !== null && <code>{entry.address}</code>}
             </span>
-            <span class="soft when" title={entry.at}>
+            <span class="soft when">
               <Ago at={entry.at} />
             </span>
           </div>
@@ -142,9 +142,6 @@ function Changes({ entry }: { entry: AuditEntry }) {
           {side(entry.after, name) !== null && <ins>{side(entry.after, name)}</ins>}
         </li>
       ))}
-      <li class="soft">
-        <At at={entry.at} />
-      </li>
     </ul>
   );
 }

@@ -261,6 +261,7 @@ const FIELD_TEXTS: Readonly<Record<string, TextKey>> = {
   egressClass: 'limits.egressClass',
   remarks: 'account.remarks',
   username: 'account.username',
+  whitelist: 'settings.whitelist',
 };
 
 /** One changed field in words. */

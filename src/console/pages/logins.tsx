@@ -3,21 +3,31 @@ import type { Login, LoginOutcome } from '../api-types.js';
 import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
 import { href, usePlace } from '../lib/router.js';
-import { Ago, At, State, type Tone } from '../ui/basics.js';
+import { Ago, At, State, type Tone, useWidth } from '../ui/basics.js';
 import { Counts, FilterChip, Pager, SearchBox } from '../ui/list.js';
 import { Empty, Failure, Skeleton } from '../ui/states.js';
 import { type Column, Table } from '../ui/table.js';
 
-export function loginTone(outcome: LoginOutcome): Tone {
+function loginTone(outcome: LoginOutcome): Tone {
   if (outcome === 'success') return 'good';
   return outcome === 'unknown-user' || outcome === 'wrong-password' || outcome === 'blocked-address'
     ? 'bad'
     : 'warn';
 }
 
+export function Outcome({ login }: { login: Login }) {
+  return (
+    <State tone={loginTone(login.outcome)}>
+      {t(`login.outcome.${login.outcome}`)}
+      {login.times > 1 && ` × ${login.times}`}
+    </State>
+  );
+}
+
 export function LoginList() {
   const { query } = usePlace();
   const account = query.get('account');
+  const narrow = useWidth() < 640;
   const list = useLoad(
     'listLogins',
     {
@@ -63,7 +73,8 @@ export function LoginList() {
           <Table
             label={t('sessions.logins')}
             rows={page.items}
-            columns={columns()}
+            columns={narrow ? narrowColumns() : columns()}
+            rowHeight={narrow ? 56 : 36}
             id={(one) => `${one.at} ${one.username} ${one.client} ${one.outcome}`}
             pending={list.pending}
           />
@@ -80,12 +91,7 @@ function columns(): readonly Column<Login>[] {
       key: 'outcome',
       head: t('logins.outcome'),
       width: '200px',
-      cell: (one) => (
-        <State tone={loginTone(one.outcome)}>
-          {t(`login.outcome.${one.outcome}`)}
-          {one.times > 1 && ` × ${one.times}`}
-        </State>
-      ),
+      cell: (one) => <Outcome login={one} />,
     },
     {
       key: 'username',
@@ -114,6 +120,42 @@ function columns(): readonly Column<Login>[] {
       from: 900,
       align: 'end',
       cell: (one) => <At at={one.at} />,
+    },
+  ];
+}
+
+/** On a phone: two lines a row. */
+function narrowColumns(): readonly Column<Login>[] {
+  return [
+    {
+      key: 'username',
+      head: t('account.username'),
+      cell: (one) => (
+        <div class="two-lines">
+          {one.accountId === null ? (
+            <span>{one.username}</span>
+          ) : (
+            <a class="strong" href={href(['accounts', one.accountId])}>
+              {one.username}
+            </a>
+          )}
+          <code class="soft">{one.client}</code>
+        </div>
+      ),
+    },
+    {
+      key: 'outcome',
+      head: t('logins.outcome'),
+      width: '160px',
+      align: 'end',
+      cell: (one) => (
+        <div class="two-lines end">
+          <Outcome login={one} />
+          <span class="soft">
+            <Ago at={one.at} />
+          </span>
+        </div>
+      ),
     },
   ];
 }

@@ -159,7 +159,7 @@ function Facts({ run }: { run: RunDetail }) {
             </dd>
           </>
         )}
-        <dt>{t('account.id')}</dt>
+        <dt>{t('run.id')}</dt>
         <dd>
           <code class="break">{run.id}</code>
         </dd>

@@ -1,7 +1,7 @@
 // The columns of live sessions, on their own page and on an account's.
 import type { LiveSession } from '../api-types.js';
 import { ApiError, call } from '../lib/api.js';
-import { clock } from '../lib/format.js';
+import { clock, rate } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
 import { href } from '../lib/router.js';
 import { Button, Tag, Traffic } from '../ui/basics.js';
@@ -19,6 +19,58 @@ async function end(session: LiveSession, then: () => void): Promise<void> {
   then();
 }
 
+/** On a phone: two lines a row. */
+export function narrowSessionColumns(reload: () => void): readonly Column<LiveSession>[] {
+  return [
+    {
+      key: 'username',
+      head: t('account.username'),
+      sort: 'username',
+      cell: (one) => (
+        <div class="two-lines">
+          <span>
+            <a class="strong" href={href(['accounts', one.accountId])}>
+              {one.username}
+            </a>
+            {one.gameId !== null && <span class="soft"> · {one.gameId}</span>}
+          </span>
+          <span class="soft">
+            {one.destination.host}:{one.destination.port}
+          </span>
+        </div>
+      ),
+    },
+    {
+      key: 'rate',
+      head: t('sessions.rate'),
+      sort: 'bytesPerSecond',
+      width: '104px',
+      align: 'end',
+      cell: (one) => (
+        <div class="two-lines end number">
+          <span>↓ {rate(one.bytesPerSecondDown)}</span>
+          <span class="soft">{clock(Date.now() - Date.parse(one.openedAt))}</span>
+        </div>
+      ),
+    },
+    {
+      key: 'end',
+      head: '',
+      width: '64px',
+      align: 'end',
+      cell: (one) => <EndButton session={one} reload={reload} />,
+    },
+  ];
+}
+
+function EndButton({ session, reload }: { session: LiveSession; reload: () => void }) {
+  return (
+    <Button kind="quiet" onClick={() => void end(session, reload)}>
+      {t('sessions.end')}
+    </Button>
+  );
+}
+
 export function sessionColumns(
   reload: () => void,
   show: { account: boolean },
@@ -27,6 +79,7 @@ export function sessionColumns(
     key: 'username',
     head: t('account.username'),
     sort: 'username',
+    width: '12%',
     cell: (one) => (
       <a class="strong" href={href(['accounts', one.accountId])}>
         {one.username}
@@ -50,7 +103,7 @@ export function sessionColumns(
       key: 'game',
       head: t('account.game'),
       ...(show.account ? { sort: 'gameId' } : {}),
-      width: '112px',
+      width: '100px',
       from: 800,
       cell: (one) => one.gameId ?? <span class="faint">—</span>,
     },
@@ -58,7 +111,7 @@ export function sessionColumns(
       key: 'client',
       head: t('sessions.client'),
       ...(show.account ? { sort: 'client' } : {}),
-      width: '176px',
+      width: '172px',
       from: 900,
       cell: (one) => (
         <span class="number">
@@ -70,7 +123,7 @@ export function sessionColumns(
     {
       key: 'protocol',
       head: t('sessions.protocol'),
-      width: '72px',
+      width: '64px',
       from: 1100,
       cell: (one) => <Tag>{one.protocol.toUpperCase()}</Tag>,
     },
@@ -78,7 +131,7 @@ export function sessionColumns(
       key: 'rate',
       head: t('sessions.rate'),
       ...(show.account ? { sort: 'bytesPerSecond' } : {}),
-      width: '200px',
+      width: '176px',
       from: 700,
       align: 'end',
       cell: (one) => <Traffic up={one.bytesPerSecondUp} down={one.bytesPerSecondDown} perSecond />,
@@ -87,7 +140,7 @@ export function sessionColumns(
       key: 'bytes',
       head: t('sessions.bytes'),
       ...(show.account ? { sort: 'bytes' } : {}),
-      width: '176px',
+      width: '164px',
       from: 1200,
       align: 'end',
       cell: (one) => <Traffic up={one.bytesUp} down={one.bytesDown} />,
@@ -106,11 +159,7 @@ export function sessionColumns(
       head: '',
       width: '72px',
       align: 'end',
-      cell: (one) => (
-        <Button kind="quiet" onClick={() => void end(one, reload)}>
-          {t('sessions.end')}
-        </Button>
-      ),
+      cell: (one) => <EndButton session={one} reload={reload} />,
     },
   ];
 }

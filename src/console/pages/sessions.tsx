@@ -5,7 +5,7 @@ import { call } from '../lib/api.js';
 import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
 import { go, href, usePlace } from '../lib/router.js';
-import { Button } from '../ui/basics.js';
+import { Button, useWidth } from '../ui/basics.js';
 import { Confirm } from '../ui/dialog.js';
 import { Counts, FilterChip, Pager, SearchBox } from '../ui/list.js';
 import { Empty, Failure, Skeleton } from '../ui/states.js';
@@ -13,7 +13,7 @@ import { Table } from '../ui/table.js';
 import { Tabs } from '../ui/tabs.js';
 import { notify } from '../ui/toast.js';
 import { LoginList } from './logins.js';
-import { sessionColumns } from './session-columns.js';
+import { narrowSessionColumns, sessionColumns } from './session-columns.js';
 
 export function SessionsPage({ tab }: { tab: 'live' | 'logins' }) {
   return (
@@ -39,6 +39,7 @@ function LiveList() {
   const { query } = usePlace();
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
   const [asking, setAsking] = useState(false);
+  const narrow = useWidth() < 640;
   const sort = (query.get('sort') ?? '-openedAt') as NonNullable<Query['sort']>;
   const list = useLoad(
     'listSessions',
@@ -104,7 +105,10 @@ function LiveList() {
           <Table
             label={t('nav.sessions')}
             rows={page.items}
-            columns={sessionColumns(list.reload, { account: true })}
+            columns={
+              narrow ? narrowSessionColumns(list.reload) : sessionColumns(list.reload, { account: true })
+            }
+            rowHeight={narrow ? 56 : 36}
             id={(one) => one.id}
             name={(one) => `${one.username} → ${one.destination.host}`}
             sort={sort}

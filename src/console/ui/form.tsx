@@ -48,6 +48,8 @@ export function Input({
       value={value}
       autocomplete={autocomplete}
       spellcheck={false}
+      // For a dialog, which focuses when it opens; and the ref for what is shown later.
+      autofocus={autoFocus}
       ref={(element) => {
         if (element && autoFocus && !element.dataset['focused']) {
           element.dataset['focused'] = 'yes';
