@@ -12,6 +12,7 @@ import {
   type Node,
   type Pair,
   parseDocument,
+  visit,
 } from 'yaml';
 import { ConfigError } from './problems.js';
 
@@ -48,13 +49,13 @@ export async function readConfigFile(name: string, cwd: string): Promise<ConfigF
     lineCounter: lines,
     prettyErrors: false,
     stringKeys: true,
-    logLevel: 'silent',
+    logLevel: 'error',
   });
   const place = (offset: number): string => {
     const { line, col } = lines.linePos(offset);
     return `${name}:${line}:${col}`;
   };
-  const faults = [...document.errors, ...document.warnings];
+  const faults: Fault[] = [...document.errors, ...document.warnings, ...unknownAliases(document)];
   if (faults.length > 0) {
     throw new ConfigError(
       faults.map((fault) => ({
@@ -93,6 +94,22 @@ const READ_FAULTS: Readonly<Record<string, string>> = {
   EACCES: 'this user may not read the file',
   EISDIR: 'this is a folder, not a file',
 };
+
+interface Fault {
+  readonly code: string;
+  readonly pos: readonly [start: number, ...rest: number[]];
+}
+
+/** The parser leaves it to the reader to find that an alias names nothing. */
+function unknownAliases(document: Document): Fault[] {
+  const faults: Fault[] = [];
+  visit(document, {
+    Alias: (_key, alias) => {
+      if (!alias.resolve(document)) faults.push({ code: 'BAD_ALIAS', pos: [alias.range?.[0] ?? 0] });
+    },
+  });
+  return faults;
+}
 
 function toData(document: Document, name: string): unknown {
   try {

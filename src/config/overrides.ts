@@ -76,12 +76,13 @@ function findPath(parts: readonly string[], schema: walk.Schema, data: unknown):
 }
 
 function unknownVariable(name: string, schema: walk.Schema): string {
-  const near = closest(name, [
-    ...RESERVED,
-    ...[...walk.everyKey(schema)].map(({ path }) => variableName(path)),
-  ]);
+  const known = [...RESERVED, ...[...walk.everyKey(schema)].map(({ path }) => variableName(path))];
+  const near = closest(
+    name.slice(PREFIX.length),
+    known.map((variable) => variable.slice(PREFIX.length)),
+  );
   const shape = 'two underscores go one level down, as in PULSEGATE_SOCKS__PORT';
-  return near ? `there is no such key; did you mean ${near}?` : `there is no such key (${shape})`;
+  return near ? `there is no such key; did you mean ${PREFIX}${near}?` : `there is no such key (${shape})`;
 }
 
 /** `['socks', 'idleTimeout']` as `PULSEGATE_SOCKS__IDLE_TIMEOUT`. */

@@ -4,6 +4,9 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
+/** For one file: a test that hangs must not hang everything. */
+const TIMEOUT_MS = 600_000;
+
 const filters = process.argv.slice(2);
 const files = readdirSync('test', { recursive: true })
   .filter(
@@ -17,7 +20,11 @@ if (files.length === 0) {
   process.exit(1);
 }
 const concurrency = Math.max(2, availableParallelism());
-const { status } = spawnSync(process.execPath, ['--test', `--test-concurrency=${concurrency}`, ...files], {
-  stdio: 'inherit',
-});
+const { status } = spawnSync(
+  process.execPath,
+  ['--test', `--test-concurrency=${concurrency}`, `--test-timeout=${TIMEOUT_MS}`, ...files],
+  {
+    stdio: 'inherit',
+  },
+);
 process.exit(status ?? 1);

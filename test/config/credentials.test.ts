@@ -1,0 +1,65 @@
+// Where the admin's credentials come from at a start.
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { readAdminCredentials } from '../../src/config/credentials.js';
+import { messageOf } from '../helpers/config-file.js';
+
+describe('admin credentials', () => {
+  let folder = '';
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'pulsegate-credentials-'));
+    await writeFile(join(folder, 'admin-password'), 'from systemd\n');
+    await writeFile(join(folder, 'own'), ' from file \r\n');
+    await writeFile(join(folder, 'empty'), '\n');
+    await mkdir(join(folder, 'none'));
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  it('are none when nothing is given', async () => {
+    assert.deepEqual(await readAdminCredentials({}), {});
+    assert.deepEqual(
+      await readAdminCredentials({ PULSEGATE_ADMIN_PASSWORD: '', PULSEGATE_ADMIN_USERNAME: '' }),
+      {},
+    );
+  });
+
+  it('come from variables', async () => {
+    const env = { PULSEGATE_ADMIN_USERNAME: 'root', PULSEGATE_ADMIN_PASSWORD: ' p ' };
+    assert.deepEqual(await readAdminCredentials(env), { username: 'root', password: ' p ' });
+  });
+
+  it('come from a file, without the line break at its end', async () => {
+    assert.deepEqual(await readAdminCredentials({ PULSEGATE_ADMIN_PASSWORD_FILE: join(folder, 'own') }), {
+      password: ' from file ',
+    });
+  });
+
+  it('come from systemd, unless a variable or a file is named', async () => {
+    const env = { CREDENTIALS_DIRECTORY: folder };
+    assert.deepEqual(await readAdminCredentials(env), { password: 'from systemd' });
+    assert.deepEqual(await readAdminCredentials({ ...env, PULSEGATE_ADMIN_PASSWORD: 'x' }), {
+      password: 'x',
+    });
+    assert.deepEqual(await readAdminCredentials({ CREDENTIALS_DIRECTORY: join(folder, 'none') }), {});
+  });
+
+  it('are refused when a file is missing, empty, or one too many', async () => {
+    const missing = messageOf(
+      readAdminCredentials({ PULSEGATE_ADMIN_PASSWORD_FILE: join(folder, 'missing') }),
+    );
+    assert.match(
+      await missing,
+      /PULSEGATE_ADMIN_PASSWORD_FILE: the file .*missing cannot be read \(ENOENT\)/,
+    );
+    const empty = messageOf(readAdminCredentials({ PULSEGATE_ADMIN_PASSWORD_FILE: join(folder, 'empty') }));
+    assert.match(await empty, /is empty/);
+    const both = messageOf(
+      readAdminCredentials({ PULSEGATE_ADMIN_PASSWORD_FILE: 'x', PULSEGATE_ADMIN_PASSWORD: 'hunter2' }),
+    );
+    assert.match(await both, /keep one of the two/);
+    assert.doesNotMatch(await both, /hunter2/);
+  });
+});

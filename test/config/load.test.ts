@@ -1,0 +1,186 @@
+// Where values come from: defaults, file, environment, flags, in this order; and what they become.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { parseDuration, parseSize } from '../../src/config/units.js';
+import { loadText, messageOf } from '../helpers/config-file.js';
+
+const flag = (text: string) => [{ path: ['socks', 'port'], text, where: 'flag --socks-port' }];
+
+describe('where a value comes from', () => {
+  it('is the default without a file', async () => {
+    const { config, file } = await loadText(null);
+    assert.equal(file, null);
+    assert.equal(config.socks.port, 1080);
+    assert.deepEqual(config.admin.host, ['localhost']);
+  });
+
+  it('is the file, then the environment, then a flag', async () => {
+    const yaml = 'socks: { port: 1 }';
+    const env = { PULSEGATE_SOCKS__PORT: '2' };
+    assert.equal((await loadText(yaml)).config.socks.port, 1);
+    assert.equal((await loadText(yaml, { env })).config.socks.port, 2);
+    assert.equal((await loadText(yaml, { env, flags: flag('3') })).config.socks.port, 3);
+  });
+
+  it('is named in the message when it is wrong', async () => {
+    const env = { PULSEGATE_SOCKS__PORT: 'x' };
+    assert.match(
+      await messageOf(loadText('socks: { port: y }', { env })),
+      /environment PULSEGATE_SOCKS__PORT: socks\.port: found "x"/,
+    );
+    assert.match(
+      await messageOf(loadText('socks: { port: y }', { env, flags: flag('z') })),
+      /flag --socks-port: socks\.port: found "z"/,
+    );
+  });
+});
+
+describe('an empty file, and one with everything commented out', () => {
+  for (const yaml of [
+    '',
+    '# nothing',
+    'socks:\n  # port: 1\nlog:',
+    '---\n',
+    'socks: null\nheartbeats: { retention: ~ }',
+  ]) {
+    it(JSON.stringify(yaml), async () => assert.equal((await loadText(yaml)).config.socks.port, 1080));
+  }
+});
+
+describe('the environment', () => {
+  const cases: readonly (readonly [env: Record<string, string>, path: string, value: unknown])[] = [
+    [{ PULSEGATE_DATA_DIR: '/x' }, 'dataDir', '/x'],
+    [{ PULSEGATE_DATADIR: '/x' }, 'dataDir', '/x'],
+    [{ PULSEGATE_SOCKS__HANDSHAKE_TIMEOUT: '250ms' }, 'socks.handshakeTimeoutMs', 250],
+    [{ PULSEGATE_socks__handshakeTimeout: '250ms' }, 'socks.handshakeTimeoutMs', 250],
+    [{ PULSEGATE_SOCKS__HANDSHAKETIMEOUT: '1d' }, 'socks.handshakeTimeoutMs', null],
+    [{ PULSEGATE_SOCKS__HOST: '[::1, 127.0.0.1]' }, 'socks.host', ['::1', '127.0.0.1']],
+    [{ PULSEGATE_SOCKS__HOST: '::1' }, 'socks.host', ['::1']],
+    [{ PULSEGATE_SOCKS__HOST: '0.0.0.0' }, 'socks.host', ['0.0.0.0']],
+    [{ PULSEGATE_SOCKS__MAX_CONNECTIONS: '500' }, 'socks.maxConnections', 500],
+    [{ PULSEGATE_SOCKS__MAX_CONNECTIONS: 'auto' }, 'socks.maxConnections', 'auto'],
+    [{ PULSEGATE_EGRESS__ALLOW_UNDERSCORE: 'true' }, 'egress.allowUnderscore', true],
+    [
+      { PULSEGATE_EGRESS__ALLOW: '["10.0.0.0/8", "*.example.com:443"]' },
+      'egress.allow',
+      ['10.0.0.0/8', '*.example.com:443'],
+    ],
+    [{ PULSEGATE_HEARTBEATS__RETENTION__PER_ACCOUNT: '5' }, 'heartbeats.retention.perAccount', 5],
+    [
+      { PULSEGATE_HEARTBEATS__RETENTION: '{ days: 2 }' },
+      'heartbeats.retention',
+      { days: 2, perAccount: 10000 },
+    ],
+    [{ PULSEGATE_ADMIN__MAX_BODY: '1MiB' }, 'admin.maxBodyBytes', 1048576],
+    [{ PULSEGATE_WEBHOOKS__SECRET_FILE: '123' }, 'webhooks.secretFile', '123'],
+    [{ PULSEGATE_WEBHOOKS__SECRET_FILE: 'null' }, 'webhooks.secretFile', null],
+    [{ PULSEGATE_SOCKS__PORT: '' }, 'socks.port', 1080],
+    [
+      { PULSEGATE_ADMIN_USERNAME: 'x', PULSEGATE_ADMIN_PASSWORD: 'y', PULSEGATE_ADMIN_PASSWORD_FILE: '/z' },
+      'socks.port',
+      1080,
+    ],
+    [{ PULSEGATEX: '1', OTHER: '2', pulsegate_x: '3' }, 'socks.port', 1080],
+  ];
+  for (const [env, path, value] of cases) {
+    it(JSON.stringify(env), async () => {
+      if (value === null && path.endsWith('Ms')) {
+        await assert.rejects(loadText(null, { env }));
+        return;
+      }
+      const { config } = await loadText(null, { env });
+      assert.deepEqual(
+        path.split('.').reduce((at: unknown, key) => (at as Record<string, unknown>)[key], config),
+        value,
+      );
+    });
+  }
+
+  it('reaches into maps by the names that the file has', async () => {
+    const yaml = 'agents: { My-Agent: { type: http, url: "http://x/" } }';
+    const { config } = await loadText(yaml, { env: { PULSEGATE_AGENTS__MY_AGENT__TIMEOUT: '3s' } });
+    assert.equal(config.agents['My-Agent']?.timeoutMs, 3000);
+  });
+
+  it('adds to a map', async () => {
+    const env = {
+      PULSEGATE_AGENTS__X: '{ type: http, url: "http://x/" }',
+      PULSEGATE_AGENTS__X__TIMEOUT: '3s',
+    };
+    assert.equal((await loadText(null, { env })).config.agents['x']?.timeoutMs, 3000);
+  });
+
+  it('takes a secret as it is, never as YAML', async () => {
+    for (const secret of ['12345', 'true', '*alias', '"quoted"', '{a: b}', 'null!', ' x ']) {
+      const { config } = await loadText(null, { env: { PULSEGATE_WEBHOOKS__SECRET: secret } });
+      assert.equal(config.webhooks.secret?.reveal(), secret);
+    }
+  });
+
+  const unknown: readonly (readonly [name: string, suggestion: string])[] = [
+    ['PULSEGATE_SOKS__PORT', 'PULSEGATE_SOCKS__PORT'],
+    ['PULSEGATE_SOCKS_PORT', 'PULSEGATE_SOCKS__PORT'],
+    ['PULSEGATE_ADMIN_PASSWROD', 'PULSEGATE_ADMIN_PASSWORD'],
+    ['PULSEGATE_ADMIN__PASSWORD', 'PULSEGATE_ADMIN_PASSWORD'],
+    ['PULSEGATE_LOG__LEVEL__X', 'PULSEGATE_LOG__LEVEL'],
+    ['PULSEGATE_', 'two underscores go one level down'],
+    ['PULSEGATE___', 'two underscores go one level down'],
+    ['PULSEGATE_QUITE_SOMETHING_ELSE', 'two underscores go one level down'],
+  ];
+  for (const [name, suggestion] of unknown) {
+    it(`refuses ${name}`, async () => {
+      const message = await messageOf(loadText(null, { env: { [name]: 'hunter2' } }));
+      assert.ok(message.includes(name) && message.includes(suggestion), message);
+      assert.ok(!message.includes('hunter2'), message);
+    });
+  }
+
+  it('refuses two names of one key', async () => {
+    const env = { PULSEGATE_DATA_DIR: 'a', PULSEGATE_DATADIR: 'b' };
+    assert.match(
+      await messageOf(loadText(null, { env })),
+      /PULSEGATE_DATA_DIR: PULSEGATE_DATADIR sets the same key|PULSEGATE_DATADIR: PULSEGATE_DATA_DIR sets the same key/,
+    );
+  });
+
+  it('cannot be hidden behind a wrong kind in the file', async () => {
+    assert.match(
+      await messageOf(loadText('socks: text', { env: { PULSEGATE_SOCKS__PORT: '1' } })),
+      /socks: found a text/,
+    );
+  });
+});
+
+describe('units', () => {
+  it('are milliseconds and bytes', () => {
+    const durations = ['250ms', '10s', '5m', '24h', '30d', '0s'].map(parseDuration);
+    assert.deepEqual(durations, [250, 10_000, 300_000, 86_400_000, 2_592_000_000, 0]);
+    assert.deepEqual(['1B', '64KiB', '10MiB', '1GiB', '1TiB'].map(parseSize), [
+      1,
+      65_536,
+      10_485_760,
+      2 ** 30,
+      2 ** 40,
+    ]);
+  });
+
+  it('are never guessed', () => {
+    const forms = /^\d{1,12}(ms|s|m|h|d)$/;
+    fc.assert(
+      fc.property(
+        fc.stringMatching(/^[-+ .0-9msdhKiB\n]{0,8}$/),
+        (text) => forms.test(text) || parseDuration(text) === null,
+      ),
+      { numRuns: 5000 },
+    );
+  });
+});
+
+describe('warnings', () => {
+  it('tell of a secret that is too short', async () => {
+    const { warnings } = await loadText('webhooks: { secret: short }');
+    assert.match(warnings.join(), /webhooks\.secret is shorter than 32 characters/);
+    assert.deepEqual((await loadText(`webhooks: { secret: ${'x'.repeat(32)} }`)).warnings, []);
+  });
+});

@@ -1,0 +1,114 @@
+// No secret is ever shown: not printed, not logged, not in a message, whatever is wrong with it or around it.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { inspect } from 'node:util';
+import { stringify } from 'yaml';
+import { z } from 'zod';
+import { toPlain } from '../../src/config/plain.js';
+import { configSchema } from '../../src/config/schema.js';
+import { Secret } from '../../src/config/secret.js';
+import { aboutOf, type Schema, shapeOf, unwrap } from '../../src/config/walk.js';
+import { createLogger } from '../../src/log.js';
+import { loadText, messageOf } from '../helpers/config-file.js';
+
+const CANARY = 'hunter2-hunter2-hunter2-hunter2-hunter2';
+
+/** Every leaf of the schema, also those in lists, maps and each type of a section. */
+function* leaves(schema: Schema, at: string): Generator<{ at: string; schema: Schema }> {
+  const inner = unwrap(schema);
+  if (aboutOf(inner)) yield { at, schema: inner };
+  else if (inner instanceof z.ZodArray) yield* leaves(inner.element, `${at}[]`);
+  else if (inner instanceof z.ZodRecord) yield* leaves(inner.valueType, `${at}.*`);
+  else if (inner instanceof z.ZodDiscriminatedUnion) {
+    for (const option of inner.options) yield* leaves(option, at);
+  } else
+    for (const [key, child] of Object.entries(shapeOf(inner)))
+      yield* leaves(child, at === '' ? key : `${at}.${key}`);
+}
+
+describe('the schema', () => {
+  it('marks as secret every key that sounds like one', () => {
+    const sounds = /secret|passw|token|credential|connection$|(^|\.)env\.|apikey|privatekey/i;
+    // Names of files and of sessions are no secrets; the limits only count.
+    const harmless = /File$|sessionKey$|maxTokens$/;
+    const open = [...leaves(configSchema, '')]
+      .filter(({ at }) => sounds.test(at) && !harmless.test(at))
+      .filter(({ schema }) => !aboutOf(schema)?.secret)
+      .map(({ at }) => at);
+    assert.deepEqual(open, []);
+  });
+
+  it('wraps what it marks', () => {
+    const marked = [...leaves(configSchema, '')].filter(({ schema }) => aboutOf(schema)?.secret);
+    assert.ok(marked.length >= 3);
+    for (const { at, schema } of marked) {
+      const read = z.safeParse(schema, 'whsec_aGVsbG8taGVsbG8taGVsbG8taGVsbG8=');
+      assert.ok(read.success && read.data instanceof Secret, at);
+    }
+  });
+});
+
+const VALID = `
+webhooks: { enabled: true, secret: ${CANARY}, previousSecret: ${CANARY}2 }
+agents:
+  a: { type: command, command: [x], env: { KEY: ${CANARY} }, channel: { type: http, url: "https://x.example/", secret: whsec_${CANARY.replaceAll('-', '')} } }
+`;
+
+describe('a configuration with secrets', () => {
+  it('shows none of them', async () => {
+    const { config, settings } = await loadText(VALID);
+    const lines: string[] = [];
+    createLogger({ level: 'info', destination: { write: (line: string) => void lines.push(line) } }).info(
+      { config },
+      'configuration',
+    );
+    const shown = [
+      stringify(toPlain(settings)),
+      JSON.stringify(config),
+      JSON.stringify(settings),
+      inspect(config, { depth: 20, showHidden: true }),
+      String(config.webhooks.secret),
+      `${lines}`,
+    ].join('\n');
+    assert.doesNotMatch(shown, /hunter2/);
+    assert.match(shown, /\(hidden\)/);
+    assert.equal(config.webhooks.secret?.reveal(), CANARY);
+  });
+});
+
+describe('a message about something wrong near a secret', () => {
+  const WRONG: readonly (string | [yaml: string, env: Record<string, string>])[] = [
+    `webhooks: { secert: ${CANARY} }`,
+    `webhooks: { secret: [${CANARY}] }`,
+    `webhooks: { secret: { x: ${CANARY} } }`,
+    `webhooks: ${CANARY}`,
+    `webhooks: [${CANARY}]`,
+    `webhooks: { secret: *${CANARY} }`,
+    `webhooks: { secret: !${CANARY} x }`,
+    `webhooks: { secret: @${CANARY} }`,
+    `webhooks: { secret: "${CANARY}\\q" }`,
+    `webhooks: { secret: "${CANARY} }`,
+    `webhooks: { secret: ${CANARY}, secret: ${CANARY}x }`,
+    `webhooks: { secret: ${CANARY}: x: y }`,
+    `webhooks:\n  secret: ${CANARY}\n   x: 1`,
+    `webhooks: { secret: ${CANARY}, secretFile: x }`,
+    `webhooks: { secret: "${CANARY.repeat(200)}" }`,
+    `agents: { a: { type: command, command: [x], env: { KEY: [${CANARY}] } } }`,
+    `agents: { a: { type: command, command: [x], channel: { type: http, url: "https://x/", secret: ${CANARY} } } }`,
+    `agents: { a: { type: command, command: [x], channel: { type: htp, secret: ${CANARY} } } }`,
+    `agents: { a: { type: comand, env: { KEY: ${CANARY} } } }`,
+    ['', { PULSEGATE_WEBHOOKS__SECERT: CANARY }],
+    ['', { PULSEGATE_WEBHOOKS: CANARY }],
+    ['', { PULSEGATE_WEBHOOKS: `{ secret: [${CANARY}] }` }],
+    ['', { PULSEGATE_WEBHOOKS: `{ secret: ${CANARY}` }],
+    ['', { PULSEGATE_AGENTS__A__CHANNEL__SECRET: CANARY }],
+    ['', { PULSEGATE_ADMIN__PASSWORD: CANARY }],
+    ['log: { level: x }', { PULSEGATE_ADMIN_PASSWORD: CANARY }],
+  ];
+  for (const item of WRONG) {
+    it(JSON.stringify(item), async () => {
+      const [yaml, env] = typeof item === 'string' ? [item, {}] : item;
+      assert.doesNotMatch(await messageOf(loadText(yaml, { env })), /hunter2/);
+    });
+  }
+});

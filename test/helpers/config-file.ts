@@ -1,0 +1,30 @@
+// A configuration file in a folder of its own, loaded as the daemon loads it.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ConfigError, type Loaded, type LoadOptions, loadConfig } from '../../src/config.js';
+
+/** Loads `yaml` as `pulsegate.yaml`; without it, there is no file. */
+export async function loadText(
+  yaml: string | Buffer | null,
+  options: Omit<LoadOptions, 'env' | 'cwd'> & { env?: Record<string, string> } = {},
+): Promise<Loaded> {
+  const cwd = await mkdtemp(join(tmpdir(), 'pulsegate-config-'));
+  try {
+    if (yaml !== null) await writeFile(join(cwd, 'pulsegate.yaml'), yaml);
+    return await loadConfig({ env: {}, ...options, cwd });
+  } finally {
+    await rm(cwd, { recursive: true, force: true });
+  }
+}
+
+/** The message of the ConfigError that loading ends with. */
+export async function messageOf(loading: Promise<unknown>): Promise<string> {
+  try {
+    await loading;
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  throw new Error('the configuration was accepted');
+}
