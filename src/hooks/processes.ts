@@ -20,23 +20,26 @@ export function signalGroup(groupId: number, signal: NodeJS.Signals): boolean {
  * no /proc nothing is found. Returns how many were killed.
  */
 export function killMarked(runIds: ReadonlySet<string>): number {
+  const killed = new Set<number>();
   if (runIds.size === 0) return 0;
-  let killed = 0;
-  // A process may start another while the list is read: look again until there is none.
-  for (let round = 0; round < 5; round++) {
-    const found = processIds().filter((pid) => pid !== process.pid && runIds.has(runIdOf(pid) ?? ''));
-    if (found.length === 0) break;
-    for (const pid of found) if (kill(pid)) killed++;
+  // A process may start another while the list is read: look again until there is no new one.
+  for (;;) {
+    const found = processIds().filter(
+      (pid) => pid !== process.pid && !killed.has(pid) && runIds.has(runIdOf(pid) ?? ''),
+    );
+    if (found.length === 0) return killed.size;
+    for (const pid of found) {
+      kill(pid);
+      killed.add(pid);
+    }
   }
-  return killed;
 }
 
-function kill(pid: number): boolean {
+function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
-    return true;
   } catch {
-    return false;
+    // It has ended by itself.
   }
 }
 
