@@ -28,7 +28,7 @@ const SESSIONS = Number(process.env['RELAY_TEST_SESSIONS'] ?? 2000);
 
 /** A test that waits in vain says so, and does not hold up the others. */
 function it(name: string, run: () => Promise<void>): void {
-  test(name, { timeout: 60_000 }, run);
+  test(name, { timeout: 180_000 }, run);
 }
 
 export function engineSuite(name: string, make: () => Promise<EngineUnderTest>): void {

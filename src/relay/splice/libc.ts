@@ -76,11 +76,13 @@ export interface Libc {
   close(fd: number): number;
 }
 
-/** Loads libc through koffi. Throws when koffi is not installed, or has no build for this platform, or a symbol is missing. */
+/**
+ * Finds libc's functions in this process through koffi, whichever libc Node was linked with. Throws when koffi is
+ * not installed, has no build for this platform, or a function is missing (splice and epoll are Linux alone).
+ */
 export function loadLibc(): Libc {
-  if (process.platform !== 'linux') throw new Error(`splice is a Linux call; this is ${process.platform}`);
   const koffi = createRequire(import.meta.url)('koffi') as typeof import('koffi');
-  const library = koffi.load('libc.so.6');
+  const library = koffi.load(null);
   const epollCreate1 = library.func('int epoll_create1(int flags)');
   const epollCtl = library.func('int epoll_ctl(int epoll, int op, int fd, void *event)');
   const epollWait = library.func('int epoll_wait(int epoll, void *events, int most, int timeout)');

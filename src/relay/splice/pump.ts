@@ -28,8 +28,12 @@ import { Outcome, type Shared, SLOTS } from './shared.js';
 
 /** One visit moves at most this; then other directions have their turn. */
 const VISIT_BYTES = 256 * 1024;
+/** The same while small flows are active: what one of them may have to wait for. */
+const SHORT_VISIT_BYTES = 32 * 1024;
+/** How many bulk visits are short after a small flow moved something: a few milliseconds' worth. */
+const SHORT_VISITS = 256;
 /** A direction that moved this much in its last visit is bulk: it waits behind those that did not. */
-const BULK_BYTES = 64 * 1024;
+const BULK_BYTES = 32 * 1024;
 const COPY_BYTES = 64 * 1024;
 
 /** What a connection does when the other side, or the network between, is gone. Anything else is our own fault. */
@@ -84,6 +88,7 @@ export function createPump(
   const queue = new Int32Array(2 * SLOTS);
   let queueHead = 0;
   let queueLength = 0;
+  let shortVisits = 0;
 
   const is = (direction: number, bits: number): boolean => ((states[direction] ?? 0) & bits) !== 0;
   const set = (direction: number, bits: number): void => {
@@ -181,11 +186,11 @@ export function createPump(
     else again(direction ^ 1, WRITABLE);
   };
 
-  /** Takes what is there; returns the bytes moved (0: none, now), or -1 when the session is retired. */
-  const fill = (direction: number): number => {
+  /** Takes what is there, at most `share`; returns the bytes moved (0: none, now), or -1 when the session is retired. */
+  const fill = (direction: number, share: number): number => {
     if (pipe(direction) === NO_PIPE) pipeOf[direction] = pipes.borrow();
     if (pipe(direction) === NO_PIPE) return moveByCopy(direction);
-    const taken = libc.spliceIn(fdOf(direction), pipes.writeEnd(pipe(direction)), VISIT_BYTES);
+    const taken = libc.spliceIn(fdOf(direction), pipes.writeEnd(pipe(direction)), share);
     if (taken < 0) return again(direction, READABLE) ? 0 : -1;
     if (taken === 0) set(direction, ENDED);
     held[direction] = taken;
@@ -195,7 +200,8 @@ export function createPump(
 
   const visit = (direction: number): void => {
     const generation = generations[direction >> 1];
-    let share = VISIT_BYTES;
+    const allowed = shortVisits > 0 && is(direction, BULK) ? SHORT_VISIT_BYTES : VISIT_BYTES;
+    let share = allowed;
     for (;;) {
       if ((held[direction] ?? 0) > 0) {
         if (!is(direction ^ 1, WRITABLE)) break;
@@ -210,14 +216,19 @@ export function createPump(
         enqueue(direction);
         break;
       } else {
-        const moved = fill(direction);
+        const moved = fill(direction, share);
         if (moved < 0) return;
         share -= moved;
       }
     }
     returnPipeIfEmpty(direction);
-    if (VISIT_BYTES - share >= BULK_BYTES) set(direction, BULK);
-    else clear(direction, BULK);
+    if (allowed - share >= BULK_BYTES) {
+      set(direction, BULK);
+      if (shortVisits > 0) shortVisits -= 1;
+    } else {
+      clear(direction, BULK);
+      if (share < allowed) shortVisits = SHORT_VISITS;
+    }
   };
 
   return {

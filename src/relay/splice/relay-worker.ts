@@ -37,6 +37,7 @@ export interface RelayWorker {
 
 /** Starts a worker; rejects when it cannot run here. `onDeath` is called if it ends without being asked to. */
 export async function startRelayWorker(onDeath: (error: Error) => void): Promise<RelayWorker> {
+  if (process.platform !== 'linux') throw new Error(`splice is a Linux call; this is ${process.platform}`);
   const buffers = allocateShared();
   const shared = viewShared(buffers);
   const worker = new Worker(new URL('./worker.js', import.meta.url), { workerData: buffers, name: 'relay' });
