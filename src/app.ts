@@ -29,7 +29,7 @@ import { compilePattern } from './games-pattern.js';
 import { createHooks } from './hooks/hooks.js';
 import { listenOn } from './listen.js';
 import { createIsLocalAddress } from './own-addresses.js';
-import { createStreamRelay } from './relay/stream.js';
+import { chooseRelay } from './relay/choose.js';
 import { openHostsFile } from './socks/hosts-file.js';
 import { createResolver } from './socks/resolve.js';
 import { createSocksServer } from './socks/server.js';
@@ -162,6 +162,8 @@ async function start(
     resolver.close();
     hosts.close();
   });
+  const relay = await chooseRelay(config.socks.relay, { log });
+  started.push(() => relay.close());
   const socks = createSocksServer({
     directory,
     egress: createEgressPolicy({ ...config.egress, isOwnListener }),
@@ -175,7 +177,7 @@ async function start(
     }),
     sessions,
     outbound,
-    relay: createStreamRelay(),
+    relay: relay.engine,
     log,
     now: Date.now,
     newId: randomUUID,
