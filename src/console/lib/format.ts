@@ -67,6 +67,13 @@ export function ago(iso: string, now = Date.now()): string {
   return passed < 5 * SECOND ? t('time.now') : t('time.ago', { time: duration(passed) });
 }
 
+/** The same in a column that is headed "expires". */
+export function expiryShort(iso: string | null, now = Date.now()): string {
+  if (iso === null) return t('expiry.short.never');
+  const left = Date.parse(iso) - now;
+  return t(left > 0 ? 'expiry.short.in' : 'expiry.short.ago', { time: duration(left) });
+}
+
 /** `3 天后到期`, `2 小时前已到期`, `永不过期`. */
 export function expiry(iso: string | null, now = Date.now()): string {
   if (iso === null) return t('expiry.never');

@@ -81,7 +81,7 @@ export function AccountsPage() {
           {narrow ? null : t('accounts.export')}
         </Button>
         <Button icon="plus" kind="primary" onClick={() => patchQuery({ new: 'one' }, 'push')}>
-          {t('accounts.new')}
+          {t(narrow ? 'accounts.newShort' : 'accounts.new')}
         </Button>
       </header>
       <div class="toolbar">
@@ -236,15 +236,15 @@ function columns(): readonly Column<Account>[] {
       key: 'state',
       head: t('account.state'),
       sort: 'sessions',
-      width: '92px',
+      width: '104px',
       cell: (one) => <AccountState account={one} />,
     },
     {
       key: 'expires',
       head: t('account.expiresAt'),
       sort: 'expiresAt',
-      width: '124px',
-      cell: (one) => <Expiry at={one.expiresAt} />,
+      width: '116px',
+      cell: (one) => <Expiry at={one.expiresAt} short />,
     },
     {
       key: 'sessions',
@@ -263,7 +263,7 @@ function columns(): readonly Column<Account>[] {
       key: 'today',
       head: t('account.today'),
       sort: 'todayBytes',
-      width: '164px',
+      width: '184px',
       from: 800,
       align: 'end',
       cell: (one) => <Traffic up={one.todayBytesUp} down={one.todayBytesDown} />,
@@ -272,7 +272,7 @@ function columns(): readonly Column<Account>[] {
       key: 'quota',
       head: t('account.quota'),
       sort: 'periodBytes',
-      width: '136px',
+      width: '128px',
       from: 960,
       cell: (one) => <Quota account={one} />,
     },

@@ -146,7 +146,7 @@ function narrowColumns(): readonly Column<Login>[] {
     {
       key: 'outcome',
       head: t('logins.outcome'),
-      width: '160px',
+      width: '184px',
       align: 'end',
       cell: (one) => (
         <div class="two-lines end">

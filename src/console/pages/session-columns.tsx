@@ -4,7 +4,7 @@ import { ApiError, call } from '../lib/api.js';
 import { clock, rate } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
 import { href } from '../lib/router.js';
-import { Button, Tag, Traffic } from '../ui/basics.js';
+import { Button, Traffic } from '../ui/basics.js';
 import type { Column } from '../ui/table.js';
 import { notify } from '../ui/toast.js';
 
@@ -44,7 +44,7 @@ export function narrowSessionColumns(reload: () => void): readonly Column<LiveSe
       key: 'rate',
       head: t('sessions.rate'),
       sort: 'bytesPerSecond',
-      width: '104px',
+      width: '184px',
       align: 'end',
       cell: (one) => (
         <div class="two-lines end number">
@@ -95,7 +95,9 @@ export function sessionColumns(
       cell: (one) => (
         <span title={one.destination.address}>
           {one.destination.host}
-          <span class="faint">:{one.destination.port}</span>
+          <span class="faint">
+            :{one.destination.port}/{one.protocol}
+          </span>
         </span>
       ),
     },
@@ -119,13 +121,6 @@ export function sessionColumns(
           <span class="faint">:{one.client.port}</span>
         </span>
       ),
-    },
-    {
-      key: 'protocol',
-      head: t('sessions.protocol'),
-      width: '64px',
-      from: 1100,
-      cell: (one) => <Tag>{one.protocol.toUpperCase()}</Tag>,
     },
     {
       key: 'rate',

@@ -124,7 +124,7 @@ function columns(revoke: (token: Token) => void): readonly Column<Token>[] {
       key: 'expires',
       head: t('account.expiresAt'),
       width: '136px',
-      cell: (one) => <Expiry at={one.expiresAt} />,
+      cell: (one) => <Expiry at={one.expiresAt} short />,
     },
     {
       key: 'used',

@@ -99,14 +99,16 @@ export function At({ at }: { at: string | null }) {
   );
 }
 
-export function Expiry({ at }: { at: string | null }) {
+/** When an account expires; `short` for a column that says so in its head. */
+export function Expiry({ at, short = false }: { at: string | null; short?: boolean }) {
   useMinuteTick();
-  if (at === null) return <span class="faint">{format.expiry(null)}</span>;
+  const show = short ? format.expiryShort : format.expiry;
+  if (at === null) return <span class="faint">{show(null)}</span>;
   const left = Date.parse(at) - Date.now();
   const tone = left <= 0 ? 'bad-text' : left < 3 * format.DAY ? 'warn-text' : '';
   return (
     <time class={tone} dateTime={at} title={`${format.localTime(at)}\n${format.utcTime(at)}`}>
-      {format.expiry(at)}
+      {show(at)}
     </time>
   );
 }

@@ -1,0 +1,75 @@
+// Both languages have every text the console shows, and none that it does not.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const CONSOLE = fileURLToPath(new URL('../../../src/console', import.meta.url));
+
+/** `key: 'text',` of a locale file. */
+function textsOf(language: string): Map<string, string> {
+  const source = readFileSync(join(CONSOLE, 'locales', `${language}.ts`), 'utf8');
+  return new Map(
+    [...source.matchAll(/^ {2}'?([\w.-]+)'?:\s*'((?:[^'\\]|\\.)*)',$/gm)].map(([, key = '', text = '']) => [
+      key,
+      text,
+    ]),
+  );
+}
+
+function sources(): string {
+  return readdirSync(CONSOLE, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.tsx?$/.test(name) && !name.startsWith('locales') && name !== 'api-types.ts')
+    .map((name) => readFileSync(join(CONSOLE, name), 'utf8'))
+    .join('\n');
+}
+
+const chinese = textsOf('zh-CN');
+const english = textsOf('en');
+const code = sources();
+
+test('the two languages have the same keys', () => {
+  assert.ok(chinese.size > 300, `only ${chinese.size} texts were read`);
+  assert.deepEqual([...english.keys()], [...chinese.keys()]);
+});
+
+test('a text has the same values to fill in, in both languages', () => {
+  const names = (text: string) =>
+    [...new Set([...text.matchAll(/\{(\w+)[:}]/g)].map(([, name]) => name))].sort();
+  for (const [key, text] of chinese) assert.deepEqual(names(english.get(key) ?? ''), names(text), key);
+});
+
+test('no text is empty, and no Chinese text was left in English', () => {
+  for (const [key, text] of chinese) {
+    assert.ok(text.trim() !== '', key);
+    assert.ok(!/[\u4e00-\u9fff]/.test(english.get(key) ?? ''), `${key} is Chinese in English`);
+  }
+});
+
+test('every text is shown somewhere', () => {
+  const prefixes = [...code.matchAll(/t\(`([\w.]+)\$\{/g)].map(([, prefix = '']) => prefix);
+  assert.ok(prefixes.length > 5, 'keys that are put together were not found');
+  const dead = [...chinese.keys()].filter(
+    (key) => !code.includes(`'${key}'`) && !prefixes.some((prefix) => key.startsWith(prefix)),
+  );
+  assert.deepEqual(dead, []);
+});
+
+test('every text that is asked for exists', () => {
+  const asked = [...code.matchAll(/\bt\(\s*'([\w.-]+)'/g)].map(([, key = '']) => key);
+  assert.ok(asked.length > 200, `only ${asked.length} uses were found`);
+  assert.deepEqual(
+    asked.filter((key) => !chinese.has(key)),
+    [],
+  );
+});
+
+test('nothing is shown that is not in the locale files', () => {
+  const hardCoded = code
+    .split('\n')
+    .filter((line) => /[\u4e00-\u9fff]/.test(line) && !/^\s*(\/\/|\*|\/\*\*)/.test(line))
+    // The name of a language stands in that language.
+    .filter((line) => !line.includes("label: '中文'") && !/split\(/.test(line));
+  assert.deepEqual(hardCoded, []);
+});
