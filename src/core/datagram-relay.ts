@@ -2,6 +2,7 @@
 // It knows no rules. Who may send where is decided by its owner, datagram by datagram, until the owner sets a route
 // or a source; what these cover the engine then moves by itself. An engine keeps no timers and never ends by itself:
 // errors of datagrams (ICMP, full buffers, no route to a host) lose the datagram and nothing else.
+import type { AccountRates } from './rate-limit.js';
 
 /** An IP address, a link-local one with its zone, and a port. */
 export interface Endpoint {
@@ -23,6 +24,8 @@ export interface DatagramRelayOptions {
   readonly onOutsideDatagram: (data: Buffer, from: Endpoint) => void;
   /** Told of every port that is bound, and again when it is given back. */
   readonly ports: DatagramPorts;
+  /** The rates of the account; what is beyond them is dropped. */
+  readonly rates?: AccountRates | undefined;
 }
 
 /** Which UDP ports of this process are in use, by the side they are on. */
@@ -41,6 +44,8 @@ export interface DatagramCounts {
   readonly datagramsDown: number;
   /** Larger than a datagram can be once it has its header, or without a socket of the family. */
   readonly unsendable: number;
+  /** Dropped because the account's rates did not let them pass. */
+  readonly overRate: number;
 }
 
 /** One association's sockets: one towards the client, and one outside for each family, opened when it is first needed. */
@@ -62,6 +67,8 @@ export interface DatagramRelay {
   sendOutside(datagram: Buffer, offset: number, to: Endpoint): void;
   /** Sends `data` to the client; does nothing before `setClient`. */
   sendToClient(header: Buffer, data: Buffer): void;
+  /** From now on it moves at the account's rates. False when the engine can no longer hold it to them. */
+  limitRates(rates: AccountRates): boolean;
   /** Closes the sockets; no callback is called from then on. Calling it twice does nothing more. */
   end(): void;
 }

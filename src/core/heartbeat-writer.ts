@@ -22,6 +22,8 @@ export interface HeartbeatWriterOptions {
   readonly directory: Pick<AccountDirectory, 'takeLogins' | 'restoreLogins'>;
   readonly heartbeats: Pick<HeartbeatStore, 'append' | 'trim'>;
   readonly accounts: Pick<AccountStore, 'saveLogins'>;
+  /** Writes what accounts have moved; rejects when it cannot, and keeps it then. */
+  readonly traffic: { flush(): Promise<void> };
   readonly retention: HeartbeatRetention;
   readonly flushIntervalMs: number;
   readonly trimIntervalMs: number;
@@ -80,6 +82,7 @@ export function createHeartbeatWriter(options: HeartbeatWriterOptions): Heartbea
     try {
       await writeLogins();
       await writeEntries();
+      await options.traffic.flush();
     } catch (error) {
       if (failingSince === null) report({ kind: 'write-failed', error, pending: pool.pendingSize });
       failingSince ??= now();

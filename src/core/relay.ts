@@ -4,6 +4,7 @@
 // From the call on the sockets belong to the relay: others neither destroy them nor listen for their data;
 // they call `end()`. The engine keeps no timers: whoever sweeps the sessions polls the counts and `isHalfClosed()`.
 import type { Socket } from 'node:net';
+import type { AccountRates } from './rate-limit.js';
 
 /**
  * How a relay came to its end by itself: who closed first, who was reset (or failed in any other way), or
@@ -26,6 +27,8 @@ export interface Relay {
   isHalfClosed(): boolean;
   /** Destroys both sockets, whatever they still hold. Calling it twice, or after the end, does nothing. */
   end(): void;
+  /** From now on the flow moves at the account's rates. False when the engine can no longer hold it to them. */
+  limitRates(rates: AccountRates): boolean;
 }
 
 export interface RelayOptions {
@@ -33,6 +36,8 @@ export interface RelayOptions {
   readonly onEnd: (end: RelayEnd) => void;
   /** Sees the first client bytes of the flow, chunk by chunk, until it returns false. Never alters them. */
   readonly inspect?: ((chunk: Buffer) => boolean) | undefined;
+  /** The rates that the flow shares with the account's others; none when the account has no such limit. */
+  readonly rates?: AccountRates | undefined;
 }
 
 /** Both sockets are connected, have `allowHalfOpen`, carry no other `data` or `end` listeners, and are paused. */

@@ -1,5 +1,6 @@
 // Live SOCKS sessions: who is connected, where to, and how to end them.
 import type { Protocol } from './heartbeat.js';
+import type { AccountRates } from './rate-limit.js';
 
 /** Why a session ended; goes into its log line. */
 export type SessionEnd =
@@ -15,7 +16,8 @@ export type SessionEnd =
   | 'account-expired'
   | 'password-changed'
   | 'ended-by-operator'
-  | 'relay-failed'
+  | 'over-quota'
+  | 'limits-changed'
   | 'shutdown';
 
 /** One relayed connection (CONNECT, BIND) or UDP association. Byte counts are live. */
@@ -37,6 +39,8 @@ export interface Session {
   bytesDown(): number;
   /** Ends the session if it has been without traffic for longer than it may. Meant to be called about once a second. */
   enforceTimeLimits(now: number): void;
+  /** From now on it moves at its account's rates. False when it cannot be held to them any more. */
+  limitRates(rates: AccountRates): boolean;
   /** Ends both sides now. Calling it twice does nothing more. */
   end(reason: SessionEnd): void;
 }

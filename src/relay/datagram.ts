@@ -8,6 +8,7 @@ import type {
   DatagramRelayOptions,
   Endpoint,
 } from '../core/datagram-relay.js';
+import type { AccountRates } from '../core/rate-limit.js';
 
 /** Room for bursts while the event loop is busy; the system may grant less (net.core.rmem_max). */
 const RECEIVE_BUFFER_BYTES = 1024 * 1024;
@@ -32,7 +33,14 @@ export function createDatagramRelay(random: () => number): DatagramEngine {
 /** The sockets of one association. Lives until `end()`. */
 class SocketDatagramRelay implements DatagramRelay {
   readonly local: Endpoint;
-  readonly counts = { bytesUp: 0, bytesDown: 0, datagramsUp: 0, datagramsDown: 0, unsendable: 0 };
+  readonly counts = {
+    bytesUp: 0,
+    bytesDown: 0,
+    datagramsUp: 0,
+    datagramsDown: 0,
+    unsendable: 0,
+    overRate: 0,
+  };
   readonly #options: DatagramRelayOptions;
   readonly #random: () => number;
   readonly #inner: Socket;
@@ -40,6 +48,7 @@ class SocketDatagramRelay implements DatagramRelay {
   #outer6: Socket | null = null;
   #client: Endpoint | null = null;
   #watching = false;
+  #rates: AccountRates | undefined;
   #ended = false;
   readonly #routes = new Map<number | string, Route>();
   /** Headers of the datagrams to the client, by source address and source port. */
@@ -49,6 +58,7 @@ class SocketDatagramRelay implements DatagramRelay {
     this.#inner = inner;
     this.#options = options;
     this.#random = random;
+    this.#rates = options.rates;
     const { address, port } = inner.address();
     this.local = { address, port };
     options.ports.opened('client', port);
@@ -85,11 +95,20 @@ class SocketDatagramRelay implements DatagramRelay {
     this.#watching = watch;
   }
 
+  limitRates(rates: AccountRates): boolean {
+    this.#rates = rates;
+    return true;
+  }
+
   sendOutside(datagram: Buffer, offset: number, { address, port }: Endpoint): void {
     const length = datagram.length - offset;
     const socket = this.#outer(address);
     if (socket === null || length > MAX_DATAGRAM_BYTES) {
       this.counts.unsendable += 1;
+      return;
+    }
+    if (this.#rates && !this.#rates.up.pass(length)) {
+      this.counts.overRate += 1;
       return;
     }
     // Without a callback what the system says of this datagram is dropped with it.
@@ -102,6 +121,10 @@ class SocketDatagramRelay implements DatagramRelay {
     if (this.#ended || this.#client === null) return;
     if (header.length + data.length > MAX_DATAGRAM_BYTES) {
       this.counts.unsendable += 1;
+      return;
+    }
+    if (this.#rates && !this.#rates.down.pass(data.length)) {
+      this.counts.overRate += 1;
       return;
     }
     this.#inner.send([header, data], this.#client.port, this.#client.address);

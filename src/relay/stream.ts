@@ -1,8 +1,10 @@
 // The portable relay engine: two node:net sockets, each one's data written to the other.
 // Listeners are shared functions that find their relay through the socket, so that a connection allocates little.
 import type { Socket } from 'node:net';
+import type { AccountRates } from '../core/rate-limit.js';
 import type { Relay, RelayEnd, RelayEngine, RelayOptions } from '../core/relay.js';
 import { giveBackDescriptor, hasDescriptor, isConnected, resetNow, takeDescriptor } from './handle.js';
+import { type Paced, pace } from './paced.js';
 
 const RELAY = Symbol('relay');
 
@@ -44,6 +46,8 @@ export class StreamRelay implements Relay {
   #destinationDone = false;
   #end: RelayEnd | null = null;
   #socketsOpen = 2;
+  /** What reads the two directions while rates hold; null while data simply flows. */
+  #paced: { readonly client: Paced; readonly destination: Paced } | null = null;
 
   constructor(client: Socket, destination: Socket, options: RelayOptions, onQuiet?: () => void) {
     this.client = Object.assign(client, { [RELAY]: this });
@@ -76,12 +80,25 @@ export class StreamRelay implements Relay {
   start(): void {
     listen(this.client);
     listen(this.destination);
+    if (this.#options.rates) this.limitRates(this.#options.rates);
     // A side that ended or closed before we listened does not say so again.
     for (const socket of [this.client, this.destination]) {
       if (socket.closed) process.nextTick(() => this.closed(socket));
       else if (socket.readableEnded) process.nextTick(() => this.finished(socket));
       else socket.resume();
     }
+  }
+
+  limitRates({ up, down }: AccountRates): boolean {
+    if (this.#paced || this.#socketsOpen < 2) return true;
+    const { client, destination } = this;
+    this.#paced = {
+      client: pace(client.off('data', onData), destination, up, (chunk) => this.forward(client, chunk)),
+      destination: pace(destination.off('data', onData), client, down, (chunk) =>
+        this.forward(destination, chunk),
+      ),
+    };
+    return true;
   }
 
   peerOf(socket: RelayedSocket): RelayedSocket {
@@ -92,8 +109,16 @@ export class StreamRelay implements Relay {
     if (this.#inspect && from === this.client && !this.#inspect(chunk)) this.#inspect = undefined;
     const to = this.peerOf(from);
     // `write` also returns false for a large chunk that the kernel took whole: nothing to wait for then.
-    if (!to.write(chunk) && to.writableLength > 0) from.pause();
-    else if (this.#onQuiet && !this.#inspect && this.#isQuiet()) this.#onQuiet();
+    if (!to.write(chunk) && to.writableLength > 0) {
+      if (!this.#paced) from.pause();
+    } else if (this.#onQuiet && !this.#inspect && !this.#paced && this.#isQuiet()) this.#onQuiet();
+  }
+
+  /** `socket` takes bytes again. */
+  drained(socket: RelayedSocket): void {
+    if (!this.#paced) this.peerOf(socket).resume();
+    else if (socket === this.client) this.#paced.destination.pump();
+    else this.#paced.client.pump();
   }
 
   #isQuiet(): boolean {
@@ -164,6 +189,8 @@ export class StreamRelay implements Relay {
   closed(socket: RelayedSocket): void {
     this.#end ??= socket === this.client ? 'client-closed' : 'destination-closed';
     this.#socketsOpen -= 1;
+    this.#paced?.client.end();
+    this.#paced?.destination.end();
     // After both FINs each socket closes when it has flushed; otherwise what closed first takes the other along.
     if (this.#socketsOpen === 0) this.#options.onEnd(this.#end);
     else if (!(this.#clientDone && this.#destinationDone)) this.peerOf(socket).destroy();
@@ -179,7 +206,7 @@ function onData(this: RelayedSocket, chunk: Buffer): void {
 }
 
 function onDrain(this: RelayedSocket): void {
-  this[RELAY].peerOf(this).resume();
+  this[RELAY].drained(this);
 }
 
 function onEnd(this: RelayedSocket): void {

@@ -96,6 +96,7 @@ function setup(overrides: Partial<HeartbeatWriterOptions> = {}) {
       trim: (before, limit) => store.trim(before, limit),
     },
     accounts: { saveLogins: (saved) => store.saveLogins(saved) },
+    traffic: { flush: async () => {} },
     retention: { maxAgeMs: 30 * DAY_MS, maxPerAccount: 10_000 },
     flushIntervalMs: 60_000,
     trimIntervalMs: 60_000,

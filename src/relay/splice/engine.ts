@@ -1,6 +1,7 @@
 // The splice engine: every relay begins as a stream relay, and one that lives long enough for it to pay is handed
 // to a worker at a moment when nothing of it is buffered. Short connections never leave the main thread.
 import type { Socket } from 'node:net';
+import type { AccountRates } from '../../core/rate-limit.js';
 import type { Relay, RelayEnd, RelayEngine, RelayOptions } from '../../core/relay.js';
 import { StreamRelay } from '../stream.js';
 import type { RelayWorker, Seat } from './relay-worker.js';
@@ -77,6 +78,11 @@ class SpliceRelay implements Relay {
   end(): void {
     if (this.#seat) this.#seat.release();
     else this.#stream.end();
+  }
+
+  /** A worker knows no rates: what it has taken over cannot be held back any more. */
+  limitRates(rates: AccountRates): boolean {
+    return this.#seat === null && this.#stream.limitRates(rates);
   }
 
   #onQuiet(): void {

@@ -1,0 +1,149 @@
+// Limits of accounts, and their traffic per day.
+import type { Knex } from 'knex';
+import type { KeptLimits, QuotaPeriod, TrafficOfDay } from '../core/limits.js';
+import type { LimitStore } from '../core/ports.js';
+import type { RecordChange } from './changes.js';
+
+/** Rows in one statement; five bound values each, well under every engine's limit. */
+const ROWS_PER_STATEMENT = 200;
+
+type Integer = number | string;
+
+interface LimitsRow {
+  account_id: string;
+  max_sessions: Integer | null;
+  max_client_addresses: Integer | null;
+  bytes_per_second_up: Integer | null;
+  bytes_per_second_down: Integer | null;
+  quota_bytes: Integer | null;
+  quota_period: QuotaPeriod;
+  egress_class: string | null;
+  reset_at: Integer | null;
+  reset_total_bytes: Integer;
+}
+
+interface TrafficRow {
+  account_id: string;
+  day: number;
+  bytes_up: Integer;
+  bytes_down: Integer;
+  sessions: Integer;
+}
+
+export function createLimitStore(db: Knex, recordChange: RecordChange): LimitStore {
+  return {
+    async all() {
+      const rows: LimitsRow[] = await db('account_limits');
+      return rows.map((row) => ({ accountId: row.account_id, ...toKept(row) }));
+    },
+
+    async get(accountId) {
+      const row: LimitsRow | undefined = await db('account_limits').where({ account_id: accountId }).first();
+      return row ? toKept(row) : null;
+    },
+
+    save: (accountId, kept) =>
+      db.transaction(async (trx) => {
+        const account: unknown = await trx('accounts').where({ id: accountId }).first('id');
+        if (!account) return false;
+        await trx('account_limits').insert(toRow(accountId, kept)).onConflict('account_id').merge();
+        await recordChange(trx, { topic: 'account', id: accountId });
+        return true;
+      }),
+
+    async addTraffic(rows) {
+      await db.transaction(async (trx) => {
+        for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT) {
+          await add(trx, rows.slice(start, start + ROWS_PER_STATEMENT));
+        }
+      });
+    },
+
+    async traffic(accountId, fromDay) {
+      const rows: TrafficRow[] = await db('traffic_days')
+        .where({ account_id: accountId })
+        .where('day', '>=', fromDay)
+        .orderBy('day');
+      return rows.map((row) => ({
+        accountId,
+        day: row.day,
+        bytesUp: Number(row.bytes_up),
+        bytesDown: Number(row.bytes_down),
+        sessions: Number(row.sessions),
+      }));
+    },
+
+    async sums(fromDay, accountId) {
+      const query = db('traffic_days')
+        .groupBy('account_id')
+        .select(
+          'account_id',
+          db.raw('sum(bytes_up) as bytes_up'),
+          db.raw('sum(bytes_down) as bytes_down'),
+          // A day before all days: everything counts.
+          db.raw('sum(case when day >= ? then bytes_up + bytes_down else 0 end) as bytes_since', [
+            fromDay ?? -1,
+          ]),
+        );
+      const rows: { account_id: string; bytes_up: Integer; bytes_down: Integer; bytes_since: Integer }[] =
+        accountId === undefined ? await query : await query.where({ account_id: accountId });
+      return rows.map((row) => ({
+        accountId: row.account_id,
+        bytesUp: Number(row.bytes_up),
+        bytesDown: Number(row.bytes_down),
+        bytesSince: Number(row.bytes_since),
+      }));
+    },
+  };
+}
+
+/** Rows of accounts that no longer exist fall out in the join. */
+async function add(trx: Knex, rows: readonly TrafficOfDay[]): Promise<void> {
+  const values = rows
+    .map(() => '(?, cast(? as bigint), cast(? as bigint), cast(? as bigint), cast(? as bigint))')
+    .join(', ');
+  await trx.raw(
+    `with moved(account_id, day, bytes_up, bytes_down, sessions) as (values ${values})
+     insert into traffic_days (account_id, day, bytes_up, bytes_down, sessions)
+     select moved.account_id, moved.day, moved.bytes_up, moved.bytes_down, moved.sessions
+     from moved join accounts on accounts.id = moved.account_id where true
+     on conflict (account_id, day) do update set bytes_up = traffic_days.bytes_up + excluded.bytes_up,
+       bytes_down = traffic_days.bytes_down + excluded.bytes_down, sessions = traffic_days.sessions + excluded.sessions`,
+    rows.flatMap((row) => [row.accountId, row.day, row.bytesUp, row.bytesDown, row.sessions]),
+  );
+}
+
+function toKept(row: LimitsRow): KeptLimits {
+  return {
+    limits: {
+      maxSessions: toNumber(row.max_sessions),
+      maxClientAddresses: toNumber(row.max_client_addresses),
+      bytesPerSecondUp: toNumber(row.bytes_per_second_up),
+      bytesPerSecondDown: toNumber(row.bytes_per_second_down),
+      quotaBytes: toNumber(row.quota_bytes),
+      quotaPeriod: row.quota_period,
+      egressClass: row.egress_class,
+    },
+    reset:
+      row.reset_at === null ? null : { at: Number(row.reset_at), totalBytes: Number(row.reset_total_bytes) },
+  };
+}
+
+function toRow(accountId: string, { limits, reset }: KeptLimits): LimitsRow {
+  return {
+    account_id: accountId,
+    max_sessions: limits.maxSessions,
+    max_client_addresses: limits.maxClientAddresses,
+    bytes_per_second_up: limits.bytesPerSecondUp,
+    bytes_per_second_down: limits.bytesPerSecondDown,
+    quota_bytes: limits.quotaBytes,
+    quota_period: limits.quotaPeriod,
+    egress_class: limits.egressClass,
+    reset_at: reset?.at ?? null,
+    reset_total_bytes: reset?.totalBytes ?? 0,
+  };
+}
+
+function toNumber(value: Integer | null): number | null {
+  return value === null ? null : Number(value);
+}
