@@ -5,6 +5,8 @@ import { hostname } from 'node:os';
 /** Set in the environment of every command an agent runs: how its processes are known again. */
 export const RUN_ID_VARIABLE = 'PULSEGATE_RUN_ID';
 
+const MAX_ROUNDS = 100;
+
 /** Signals every process of a group; false when there is none left. */
 export function signalGroup(groupId: number, signal: NodeJS.Signals): boolean {
   try {
@@ -22,17 +24,18 @@ export function signalGroup(groupId: number, signal: NodeJS.Signals): boolean {
 export function killMarked(runIds: ReadonlySet<string>): number {
   const killed = new Set<number>();
   if (runIds.size === 0) return 0;
-  // A process may start another while the list is read: look again until there is no new one.
-  for (;;) {
+  // A process may start another while the list is read: look again until there is no new one, but not for ever.
+  for (let round = 0; round < MAX_ROUNDS; round++) {
     const found = processIds().filter(
       (pid) => pid !== process.pid && !killed.has(pid) && runIds.has(runIdOf(pid) ?? ''),
     );
-    if (found.length === 0) return killed.size;
+    if (found.length === 0) break;
     for (const pid of found) {
       kill(pid);
       killed.add(pid);
     }
   }
+  return killed.size;
 }
 
 function kill(pid: number): void {
