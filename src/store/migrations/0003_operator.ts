@@ -1,4 +1,4 @@
-// What the operator's desk keeps: console sessions, API tokens, the audit log, logins, and the history of charts.
+// What the operator's desk keeps: console sessions, API tokens, the audit log, logins, traffic, and the history of charts.
 import type { Knex } from 'knex';
 
 export async function up(db: Knex): Promise<void> {
@@ -48,6 +48,17 @@ export async function up(db: Knex): Promise<void> {
     table.string('outcome', 32).notNullable();
     table.bigInteger('times').notNullable();
     table.index(['account_id', 'id']);
+  });
+
+  await db.schema.createTable('traffic_days', (table) => {
+    table.string('account_id', 36).notNullable();
+    // Days since the epoch, UTC.
+    table.integer('day').notNullable();
+    table.bigInteger('bytes_up').notNullable();
+    table.bigInteger('bytes_down').notNullable();
+    table.bigInteger('sessions').notNullable();
+    table.primary(['account_id', 'day']);
+    table.index(['day']);
   });
 
   await db.schema.createTable('samples', (table) => {
