@@ -1,6 +1,5 @@
 // The portable datagram engine: node:dgram sockets, with a map lookup and no garbage of ours per datagram.
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
-import { isIPv6 } from 'node:net';
 import { headerKey, MAX_DATAGRAM_BYTES } from '../core/datagram-header.js';
 import type {
   DatagramEngine,
@@ -197,9 +196,10 @@ function openSocket(
 
 function bindSocket(address: string, port: number): Socket | string {
   let failed: string | null = null;
+  const isV6 = address.includes(':');
   const socket = createSocket({
-    type: isIPv6(address.replace(/%.*/, '')) ? 'udp6' : 'udp4',
-    ipv6Only: true,
+    type: isV6 ? 'udp6' : 'udp4',
+    ipv6Only: isV6,
     recvBufferSize: RECEIVE_BUFFER_BYTES,
     // Every address is an address already: dns.lookup would cost each datagram a turn of the event loop.
     lookup: (host, family, done) => done(null, host, Number(family)),

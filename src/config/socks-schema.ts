@@ -1,0 +1,163 @@
+// The key `socks`: the listeners players connect to, what they may ask for, and the proxies some of it goes through.
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { readDestination } from '../core/game-destination.js';
+import { parseCidr } from '../core/ip.js';
+import {
+  about,
+  duration,
+  flag,
+  listenHosts,
+  listenPort,
+  oneOf,
+  secret,
+  size,
+  text,
+  textThat,
+  whole,
+} from './fields.js';
+
+const section = <S extends z.core.$ZodLooseShape>(shape: S) => z.strictObject(shape);
+
+const PORT_RANGE = /^(\d{1,5})-(\d{1,5})$/;
+
+const portRange = () =>
+  textThat('null, or a range of ports such as "40000-49999"', (range) => {
+    const [, first = '', last = ''] = PORT_RANGE.exec(range) ?? [];
+    return Number(first) >= 1 && Number(first) <= Number(last) && Number(last) <= 65535;
+  })
+    .nullable()
+    .default(null);
+
+const publicAddress = () => {
+  const allowed = 'null, an IP address, or a list of one IPv4 and one IPv6 address';
+  const address = textThat(allowed, (each) => isIP(each) !== 0);
+  return z
+    .union([address, z.array(address).min(1).max(2)])
+    .refine(
+      (list) => typeof list === 'string' || list.length < 2 || isIP(list[0] ?? '') !== isIP(list[1] ?? ''),
+    )
+    .register(about, { allowed })
+    .nullable()
+    .default(null);
+};
+
+const udp = section({
+  enabled: flag().default(true),
+  portRange: portRange(),
+  publicAddress: publicAddress(),
+  idleTimeout: duration({ min: '1s' }).prefault('60s'),
+  fullCone: flag().default(true),
+  maxDestinations: whole(1, 65_536).default(1000),
+  fragmentMemory: size({ min: '64KiB', max: '1GiB' }).prefault('4MiB'),
+});
+
+const bind = section({
+  enabled: flag().default(false),
+  portRange: portRange(),
+  publicAddress: publicAddress(),
+  timeout: duration({ min: '1s', max: '1h' }).prefault('2m'),
+});
+
+/** What stands in proxyProtocolFrom for connections over a Unix socket. */
+export const UNIX_SOURCE = 'unix';
+
+const listener = section({
+  host: listenHosts().optional(),
+  port: listenPort().optional(),
+  path: text('the path of a Unix socket', /^[^\0]{1,107}$/).optional(),
+  mode: text('the permissions of the Unix socket in octal, such as "0660"', /^0?[0-7]{3}$/).optional(),
+  proxyProtocol: flag().optional(),
+}).superRefine(({ host, port, path, mode }, context) => {
+  const isTcp = host !== undefined && port !== undefined && path === undefined && mode === undefined;
+  const isUnix = path !== undefined && host === undefined && port === undefined;
+  if (!isTcp && !isUnix) {
+    context.addIssue({ code: 'custom', message: 'a host with a port, or the path of a Unix socket' });
+  }
+});
+
+const upstream = section({
+  match: section({
+    hosts: z.array(text('a host name, *.name, an address, a network or *')).optional(),
+    ports: z.array(z.union([whole(1, 65_535), text('a range of ports')])).optional(),
+  }).prefault({}),
+  proxy: textThat(
+    'the host and port of a SOCKS5 server, such as parent.example:1080',
+    (where) =>
+      /^(?:\[[0-9a-f:.]+\]|[a-z0-9.-]+):[1-9]\d{0,4}$/i.test(where) &&
+      Number(where.replace(/^.*:/, '')) <= 65_535,
+  ).nullable(),
+  username: text('a user name of 1 to 255 bytes').nullable().default(null),
+  password: secret('a password of 1 to 255 bytes').nullable().default(null),
+  passwordFile: text('a file path').nullable().default(null),
+  names: oneOf('here', 'proxy').default('here'),
+}).superRefine(checkUpstream);
+
+interface UpstreamLogin {
+  readonly match: { readonly hosts?: string[] | undefined; readonly ports?: (string | number)[] | undefined };
+  readonly username: string | null;
+  readonly password: unknown;
+  readonly passwordFile: string | null;
+}
+
+function checkUpstream(rule: UpstreamLogin, context: z.RefinementCtx): void {
+  try {
+    readDestination(rule.match, 'match');
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    context.addIssue({
+      code: 'custom',
+      path: ['match'],
+      message: `hosts and ports that can be read: ${why}`,
+    });
+  }
+  if (rule.password && rule.passwordFile)
+    context.addIssue({
+      code: 'custom',
+      path: ['passwordFile'],
+      message: 'null, because password is set too',
+    });
+  const hasPassword = Boolean(rule.password) || rule.passwordFile !== null;
+  if (hasPassword !== (rule.username !== null))
+    context.addIssue({
+      code: 'custom',
+      path: ['username'],
+      message: 'a user name exactly where there is a password',
+    });
+}
+
+export const socksSchema = section({
+  host: listenHosts().prefault('127.0.0.1'),
+  port: listenPort().default(1080),
+  listeners: z.array(listener).max(64).default([]),
+  proxyProtocol: flag().default(false),
+  proxyProtocolFrom: z
+    .array(
+      textThat(
+        'an address, a network such as 10.0.0.0/8, or unix',
+        (source) => source === UNIX_SOURCE || parseCidr(source) !== null,
+      ),
+    )
+    .default([]),
+  maxConnections: z
+    .union([z.literal('auto'), whole(1, 1_000_000)])
+    .register(about, { allowed: 'auto, or a whole number from 1 to 1000000' })
+    .default('auto'),
+  handshakeTimeout: duration({ min: '10ms', max: '1h' }).prefault('10s'),
+  connectTimeout: duration({ min: '10ms', max: '1h' }).prefault('10s'),
+  idleTimeout: duration({ min: '10ms' }).prefault('5m'),
+  halfCloseTimeout: duration({ min: '10ms' }).prefault('60s'),
+  relay: oneOf('auto', 'stream', 'splice').default('auto'),
+  udp: udp.prefault({}),
+  bind: bind.prefault({}),
+  upstreams: z.array(upstream).max(1000).default([]),
+}).superRefine(({ proxyProtocol, proxyProtocolFrom, listeners }, context) => {
+  const isUsed = proxyProtocol || listeners.some((each) => each.proxyProtocol);
+  if (!isUsed || proxyProtocolFrom.length > 0) return;
+  context.addIssue({
+    code: 'custom',
+    path: ['proxyProtocolFrom'],
+    message:
+      'at least one address or network whose PROXY headers are believed, because proxyProtocol is true',
+  });
+});

@@ -1,0 +1,45 @@
+// Who is at the other end of an accepted connection: its peer, or whom a PROXY header names.
+import type { Socket } from 'node:net';
+
+/** An address with IPv4-mapped IPv6 as IPv4, and a port. */
+export interface ClientEnd {
+  readonly address: string;
+  readonly port: number;
+}
+
+/** What clients of a Unix socket are called: they have no address. */
+export const UNIX_CLIENT = 'unix';
+
+const CLIENT_END = Symbol('client end');
+
+interface MarkedSocket extends Socket {
+  [CLIENT_END]?: ClientEnd;
+}
+
+/** The client's own address and port, which are not the peer's when a proxy has told whom it speaks for. */
+export function clientEnd(socket: Socket): ClientEnd {
+  return (socket as MarkedSocket)[CLIENT_END] ?? peerEnd(socket);
+}
+
+/** The client's own address, see `clientEnd`. */
+export function clientAddress(socket: Socket): string {
+  return clientEnd(socket).address;
+}
+
+/** The peer of the TCP connection itself. */
+export function peerEnd(socket: Socket): ClientEnd {
+  const { remoteAddress, remotePort } = socket;
+  if (remoteAddress === undefined) return { address: UNIX_CLIENT, port: 0 };
+  const address = remoteAddress.startsWith('::ffff:') ? remoteAddress.slice('::ffff:'.length) : remoteAddress;
+  return { address, port: remotePort ?? 0 };
+}
+
+/** A trusted proxy has said for whom this connection is. */
+export function setClientEnd(socket: Socket, end: ClientEnd): void {
+  (socket as MarkedSocket)[CLIENT_END] = end;
+}
+
+/** Whether the peer speaks for somebody else. */
+export function isProxied(socket: Socket): boolean {
+  return (socket as MarkedSocket)[CLIENT_END] !== undefined;
+}

@@ -1,0 +1,50 @@
+// Which destinations are reached through a parent SOCKS5 proxy, and which parent that is.
+import { readDestination } from '../core/game-destination.js';
+import type { IpBytes } from '../core/ip.js';
+
+/** A parent proxy. */
+export interface Upstream {
+  readonly host: string;
+  readonly port: number;
+  /** RFC 1929 credentials; null: the parent asks for none. */
+  readonly login: { readonly username: string; readonly password: string } | null;
+  /** Who resolves names of destinations. */
+  readonly names: 'here' | 'proxy';
+}
+
+export interface UpstreamRule {
+  /** Every part is optional, as in game rules. */
+  readonly match: {
+    readonly hosts?: readonly string[] | undefined;
+    readonly ports?: readonly (number | string)[] | undefined;
+  };
+  /** null: reached directly, an exception from the rules after it. */
+  readonly upstream: Upstream | null;
+}
+
+export interface Upstreams {
+  /** The parent that takes a name as it is; null when the name is to be resolved here. */
+  selectForName(host: string, port: number): Upstream | null;
+  /** The parent of a destination with its address; null when it is reached directly. `host` is the name or the address. */
+  select(host: string, ip: IpBytes, port: number): Upstream | null;
+}
+
+/**
+ * Reads the rules, of which the first that matches wins. A name that has not been resolved is held against the names of
+ * the rules only. Throws GameRuleError for a rule that cannot be read.
+ */
+export function createUpstreams(rules: readonly UpstreamRule[]): Upstreams {
+  const read = rules.map(({ match, upstream }, i) => ({
+    matches: readDestination(match, `[${i}].match`),
+    upstream,
+  }));
+  const first = (host: string, ip: IpBytes | null, port: number): Upstream | null =>
+    read.find(({ matches }) => matches({ host, ip, port, protocol: 'tcp' }))?.upstream ?? null;
+  return {
+    selectForName(host, port) {
+      const upstream = first(host, null, port);
+      return upstream?.names === 'proxy' ? upstream : null;
+    },
+    select: first,
+  };
+}
