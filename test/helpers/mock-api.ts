@@ -27,6 +27,8 @@ export interface MockOptions {
 
 export interface MockDaemon {
   readonly url: string;
+  /** An account that is online and a run, to visit. */
+  samples(): { accountId: string; runId: string };
   close(): Promise<void>;
 }
 
@@ -42,6 +44,7 @@ export async function startMockDaemon(options: MockOptions): Promise<MockDaemon>
   await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    samples: handlers.samples,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

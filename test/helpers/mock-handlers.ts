@@ -25,6 +25,7 @@ export interface MockRequest {
 export interface Handlers {
   readonly byOperation: Record<string, (request: MockRequest) => unknown>;
   overview(): unknown;
+  samples(): { accountId: string; runId: string };
   onChange(listener: (topic: string) => void): () => void;
 }
 
@@ -1038,6 +1039,7 @@ export function mockHandlers(size: number): Handlers {
   return {
     byOperation,
     overview,
+    samples: () => ({ accountId: [...sessions.values()][0]?.accountId ?? '', runId: runs[4]?.id ?? '' }),
     onChange: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -1,0 +1,149 @@
+// A real browser on the console: the system's Chromium, driven by playwright-core.
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { delimiter, join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+/** Where `npm run build` leaves the console. */
+export const BUILT_CONSOLE = fileURLToPath(new URL('../../console', import.meta.url));
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+
+/** The system's Chromium: `CHROMIUM` or the first of the usual names on the path; undefined when there is none. */
+export function findChromium(): string | undefined {
+  const folders = (process.env['PATH'] ?? '').split(delimiter);
+  const candidates = [
+    process.env['CHROMIUM'] ?? '',
+    ...folders.flatMap((folder) => NAMES.map((name) => join(folder, name))),
+  ];
+  return candidates.find((path) => path !== '' && existsSync(path));
+}
+
+/** Why the browser tests cannot run here; false when they can. For the `skip` option of a test. */
+export const noBrowser: string | false =
+  findChromium() === undefined
+    ? 'no Chromium on this machine'
+    : !existsSync(join(BUILT_CONSOLE, 'index.html'))
+      ? 'the console is not built (npm run build)'
+      : false;
+
+export async function launchBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: findChromium() ?? '',
+    args: [
+      '--headless',
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+}
+
+export interface ConsoleOptions {
+  readonly url: string;
+  readonly language?: 'zh-CN' | 'en';
+  readonly theme?: 'light' | 'dark';
+  readonly width?: number;
+}
+
+export interface ConsolePage {
+  readonly page: Page;
+  /** Errors of scripts and breaches of the content security policy, as they come. */
+  readonly errors: string[];
+  /** Goes to an address inside the console and waits until nothing is loading. */
+  visit(hash: string): Promise<void>;
+}
+
+/** A new window with its own cookies; closed with the test. */
+export async function openConsole(
+  t: TestContext,
+  browser: Browser,
+  options: ConsoleOptions,
+): Promise<ConsolePage> {
+  const width = options.width ?? 1440;
+  const context = await browser.newContext({ viewport: { width, height: width < 600 ? 844 : 900 } });
+  t.after(() => context.close());
+  // Scripts for the page are texts: the names they use are the browser's, not Node's.
+  const preset = JSON.stringify({
+    'pulsegate.theme': options.theme ?? 'light',
+    'pulsegate.language': options.language ?? 'en',
+  });
+  await context.addInitScript(`if (location.protocol.startsWith('http')) {
+    for (const [key, value] of Object.entries(${preset})) if (!localStorage.getItem(key)) localStorage.setItem(key, value);
+  }`);
+  const page = await context.newPage();
+  page.setDefaultTimeout(10_000);
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(error.message));
+  page.on('console', (message) => {
+    // A refused or failed request is written there too; pages show those themselves.
+    if (message.type() === 'error' && !message.text().includes('Failed to load resource'))
+      errors.push(message.text());
+  });
+  page.on('dialog', (dialog) => {
+    errors.push(`a dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  await page.goto(`${options.url}/`);
+  return {
+    page,
+    errors,
+    async visit(hash) {
+      await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+      await settled(page);
+      await page.waitForSelector('main:has(.page-head, .empty):not(:has(.skeleton))');
+    },
+  };
+}
+
+/** After a change of the address: until the browser has drawn what follows from it. */
+export async function settled(page: Page): Promise<void> {
+  await page.evaluate(`new Promise((done) => {
+    const frames = (left) => (left === 0 ? done() : requestAnimationFrame(() => frames(left - 1)));
+    frames(4);
+  })`);
+}
+
+/** Signs in and waits for the first page. */
+export async function signIn({ page }: ConsolePage, username: string, password: string): Promise<void> {
+  await page.fill('input[autocomplete=username]', username);
+  await page.fill('input[autocomplete=current-password]', password);
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('.rail');
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What axe finds serious or critical on the page as it stands, one line each. */
+export async function axeFindings(page: Page): Promise<string[]> {
+  // Evaluated by the debugger, which the page's policy does not bind.
+  await page.evaluate(`if (!window.axe) { ${AXE} }`);
+  const { violations } = await page.evaluate<{ violations: readonly Violation[] }>(
+    `axe.run({ resultTypes: ['violations'] })`,
+  );
+  return violations
+    .filter((one) => one.impact === 'serious' || one.impact === 'critical')
+    .flatMap((one) =>
+      one.nodes.slice(0, 3).map((node) => `${one.id}: ${node.html} — ${node.failureSummary}`),
+    );
+}
+
+interface Violation {
+  readonly id: string;
+  readonly impact: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
+}
+
+/** Whether the page is wider than its window, so that something is cut off. */
+export async function isCutOff(page: Page): Promise<boolean> {
+  return page.evaluate<boolean>(`(() => {
+    const main = document.querySelector('main');
+    return document.documentElement.scrollWidth > innerWidth || main.scrollWidth > main.clientWidth + 1;
+  })()`);
+}
