@@ -1,0 +1,166 @@
+// The gateway in the daemon: configuration that stops the start, SIGHUP, signals, and who may reach /hooks.
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { startAgentServer } from '../helpers/agent-server.js';
+import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { until } from '../helpers/gateway.js';
+import { SECRET } from '../helpers/hooks.js';
+import { send } from '../helpers/http.js';
+
+const echo = { type: 'command', command: ['cat'] };
+
+function post(daemon: TestDaemon, token = SECRET, body: unknown = { agent: 'a', message: 'x' }) {
+  return send(`${daemon.adminUrl}/hooks/agent`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+}
+
+const refused: readonly [string, Record<string, unknown>, RegExp][] = [
+  [
+    'a webhook agent that is not configured',
+    { webhooks: { enabled: true, secret: SECRET, agents: { gone: {} } }, agents: { a: echo } },
+    /webhooks\.agents\.gone[\s\S]*agents \(a\)/,
+  ],
+  ['no secret', { webhooks: { enabled: true } }, /webhooks\.secret/],
+  ['an empty secret', { webhooks: { enabled: true, secret: '' } }, /webhooks\.secret/],
+  ['two secrets', { webhooks: { enabled: true, secret: SECRET, secretFile: '/x' } }, /secretFile/],
+  [
+    'a secret file that is not there',
+    { webhooks: { enabled: true, secretFile: '/no/such/file' } },
+    /secretFile.*cannot be read/,
+  ],
+  ['an empty secret file', { webhooks: { enabled: true, secretFile: '/dev/null' } }, /secretFile.*empty/],
+  [
+    'a key file that is not there',
+    { agents: { m: { type: 'openai', baseUrl: 'http://x/v1', model: 'm', apiKeyFile: '/no/such' } } },
+    /agents\.m\.apiKeyFile.*cannot be read/,
+  ],
+  [
+    'a bad session key',
+    { webhooks: { agents: { a: { sessionKey: 'a b' } } }, agents: { a: echo } },
+    /sessionKey/,
+  ],
+  ['a type that does not exist', { agents: { a: { type: 'shell', command: ['x'] } } }, /agents\.a/],
+  [
+    'a command that is a line',
+    { agents: { a: { type: 'command', command: 'cat x' } } },
+    /agents\.a\.command/,
+  ],
+  [
+    'a signing secret of another form',
+    { agents: { a: { ...echo, channel: { type: 'http', url: 'http://x/', secret: 'plain' } } } },
+    /whsec_/,
+  ],
+  ['an entry of allowFrom that is none', { webhooks: { allowFrom: ['nowhere'] } }, /allowFrom/],
+];
+for (const [name, config, message] of refused) {
+  test(`the start is refused, and says why: ${name}`, async (t) => {
+    await assert.rejects(startTestDaemon(t, { config }), (error: Error) => {
+      assert.match(error.message, /ended with [12]\n/);
+      assert.match(error.message, message);
+      assert.ok(!/\n\s+at /.test(error.message.split('last lines')[0] ?? ''), 'no stack');
+      return true;
+    });
+  });
+}
+
+test('a short secret starts with a warning, which does not show it', async (t) => {
+  const daemon = await startTestDaemon(t, {
+    config: { webhooks: { enabled: true, secret: 'short-secret' } },
+  });
+  const line = await daemon.waitForLine(({ msg }) => msg.includes('shorter than 32'));
+  assert.equal(line['level'], 'warn');
+  assert.ok(!JSON.stringify(daemon.lines).includes('short-secret'));
+});
+
+test('SIGHUP takes a changed secret, with the previous one beside it, and a changed key', async (t) => {
+  const model = await startAgentServer(t, () => ({ choices: [{ message: { content: 'hi' } }] }));
+  const folder = await startTestDaemon(t).then(({ dataDir }) => dataDir);
+  const [secretFile, previousSecretFile, apiKeyFile] = [
+    join(folder, 'new'),
+    join(folder, 'old'),
+    join(folder, 'key'),
+  ];
+  await writeFile(secretFile, `${SECRET}\n`);
+  await writeFile(previousSecretFile, 'not-in-use-yet\n');
+  await writeFile(apiKeyFile, 'key-1\n');
+  const daemon = await startTestDaemon(t, {
+    config: {
+      webhooks: { enabled: true, secretFile, previousSecretFile, agents: { a: {} } },
+      agents: { a: { type: 'openai', baseUrl: `${model.url}/v1`, model: 'm', apiKeyFile } },
+    },
+  });
+  assert.equal((await post(daemon)).status, 200);
+  await until(() => model.requests.length === 1, 'the first run');
+  await writeFile(secretFile, 'the-new-secret\n');
+  await writeFile(previousSecretFile, SECRET);
+  await writeFile(apiKeyFile, 'key-2\n');
+  assert.equal((await post(daemon, 'the-new-secret')).status, 401, 'not before it is told');
+  daemon.signal('SIGHUP');
+  await daemon.waitForLine(({ msg }) => msg.startsWith('configuration read again'));
+  assert.equal((await post(daemon, 'the-new-secret')).status, 200);
+  assert.equal((await post(daemon, SECRET)).status, 200);
+  await until(() => model.requests.length === 3, 'the other runs');
+  assert.deepEqual(
+    model.requests.map(({ headers }) => headers['authorization']),
+    ['Bearer key-1', 'Bearer key-2', 'Bearer key-2'],
+  );
+
+  await writeFile(secretFile, '');
+  daemon.signal('SIGHUP');
+  await daemon.waitForLine(({ msg }) => msg.includes('the old one stays'));
+  assert.equal((await post(daemon, 'the-new-secret')).status, 200);
+});
+
+test('a graceful shutdown lets the run under way end and deliver, and the next start runs the rest', async (t) => {
+  const config = {
+    shutdownGrace: '20s',
+    webhooks: { enabled: true, secret: SECRET, concurrency: 1, agents: { a: {} } },
+    agents: {
+      a: {
+        type: 'command',
+        command: ['sh', '-c', 'sleep 0.5; echo done'],
+        channel: { type: 'file', path: 'replies.jsonl' },
+      },
+    },
+  };
+  const first = await startTestDaemon(t, { config });
+  const running = ((await post(first)).json as { runId: string }).runId;
+  const waiting = ((await post(first)).json as { runId: string }).runId;
+  const status = async (id: string) =>
+    ((await first.api('GET', `/api/v1/runs/${id}`)).json as { status: string }).status;
+  await until(async () => (await status(running)) === 'running', 'the first run');
+  first.signal('SIGTERM');
+  await first.waitForLine(({ msg }) => msg.startsWith('stopping'));
+  assert.equal((await post(first)).status, 503);
+  assert.equal(await first.exited(), 0);
+  const replies = async () =>
+    (await readFile(join(first.dataDir, 'replies.jsonl'), 'utf8'))
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+  assert.deepEqual(
+    (await replies()).map(({ runId, status }) => [runId, status]),
+    [[running, 'succeeded']],
+  );
+
+  await startTestDaemon(t, { config, dataDir: first.dataDir });
+  await until(async () => (await replies()).length === 2, 'the second run');
+  assert.equal((await replies())[1].runId, waiting);
+});
+
+test('allowFrom decides who may call', async (t) => {
+  const webhooks = { enabled: true, secret: SECRET, agents: { a: {} } };
+  const closed = await startTestDaemon(t, {
+    config: { webhooks: { ...webhooks, allowFrom: ['203.0.113.0/24'] }, agents: { a: echo } },
+  });
+  assert.equal((await post(closed)).status, 403);
+  const open = await startTestDaemon(t, {
+    config: { webhooks: { ...webhooks, allowFrom: ['127.0.0.*'] }, agents: { a: echo } },
+  });
+  assert.equal((await post(open)).status, 200);
+});
