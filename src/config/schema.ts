@@ -16,6 +16,7 @@ import {
   textThat,
   whole,
 } from './fields.js';
+import { socksSchema } from './socks-schema.js';
 import type { WithUnits } from './units.js';
 import { agentsSchema, checkWebhookAgents, webhooksSchema } from './webhooks-schema.js';
 
@@ -28,20 +29,6 @@ const log = section({
 const database = section({
   client: oneOf('sqlite3').default('sqlite3'),
   busyTimeout: duration({ min: '0ms', max: '1h' }).prefault('5s'),
-});
-
-const socks = section({
-  host: listenHosts().prefault('127.0.0.1'),
-  port: listenPort().default(1080),
-  maxConnections: z
-    .union([z.literal('auto'), whole(1, 1_000_000)])
-    .register(about, { allowed: 'auto, or a whole number from 1 to 1000000' })
-    .default('auto'),
-  handshakeTimeout: duration({ min: '10ms', max: '1h' }).prefault('10s'),
-  connectTimeout: duration({ min: '10ms', max: '1h' }).prefault('10s'),
-  idleTimeout: duration({ min: '10ms' }).prefault('5m'),
-  halfCloseTimeout: duration({ min: '10ms' }).prefault('60s'),
-  relay: oneOf('auto', 'stream', 'splice').default('auto'),
 });
 
 const dns = section({
@@ -64,6 +51,16 @@ const egress = section({
   allow: destinations(),
   deny: destinations(),
   allowUnderscore: flag().default(false),
+  classes: z
+    .record(
+      text('the name of a class: 1 to 64 letters, digits, dots, dashes and underscores', /^[\w.-]{1,64}$/),
+      section({
+        private: oneOf('deny', 'allow').default('deny'),
+        allow: destinations(),
+        deny: destinations(),
+      }),
+    )
+    .default({}),
 });
 
 const game = section({
@@ -106,6 +103,16 @@ const heartbeats = section({
 });
 
 const admin = section({
+  session: section({
+    idleTimeout: duration({ min: '1s', max: '30d' }).prefault('12h'),
+    maxAge: duration({ min: '1s', max: '365d' }).prefault('7d'),
+    max: whole(1, 10_000).default(100),
+    maxFailures: whole(1, 1_000_000).default(20),
+    failureWindow: duration({ min: '1s', max: '1d' }).prefault('5m'),
+  }).prefault({}),
+  maxTokens: whole(1, 10_000).default(100),
+  maxBulkBody: size({ min: '1KiB', max: '64MiB' }).prefault('4MiB'),
+  maxImport: size({ min: '1KiB', max: '10GiB' }).prefault('256MiB'),
   host: listenHosts().prefault('localhost'),
   port: listenPort().default(8080),
   trustedProxies: z
@@ -120,7 +127,7 @@ export const configSchema = section({
   shutdownGrace: duration({ min: '0s', max: '1h' }).prefault('30s'),
   log: log.prefault({}),
   database: database.prefault({}),
-  socks: socks.prefault({}),
+  socks: socksSchema.prefault({}),
   dns: dns.prefault({}),
   egress: egress.prefault({}),
   heartbeats: heartbeats.prefault({}),

@@ -1,6 +1,7 @@
 // The limits of every account: kept in memory beside what is used of them, asked by the listener, enforced on live
 // sessions, changed by the operator. The counts are this process's own; several daemons would share them behind
 // `SessionLimits`, which is all that the listener knows.
+import type { Actor } from './audit.js';
 import type { Clock } from './clock.js';
 import type { EgressPolicy } from './egress.js';
 import { parseIp } from './ip.js';
@@ -54,9 +55,9 @@ export interface AccountLimitsService extends SessionLimits {
   /** Limits and usage of an account that exists. */
   view(accountId: string): LimitsView;
   /** Writes the limits given, leaves the others; live sessions are held to them at once. Rejects when the database cannot be written. */
-  change(accountId: string, change: Partial<AccountLimits>): Promise<ChangeLimitsResult>;
+  change(accountId: string, change: Partial<AccountLimits>, by: Actor): Promise<ChangeLimitsResult>;
   /** Starts the quota period again from nothing; false when there is no such account. */
-  reset(accountId: string): Promise<boolean>;
+  reset(accountId: string, by: Actor): Promise<boolean>;
   /** Takes over an account's limits as the database has them, after another process changed them. */
   refresh(accountId: string): Promise<void>;
   /** The account is gone. */
@@ -248,14 +249,14 @@ export function createAccountLimits(options: AccountLimitsOptions): AccountLimit
       return { limits, usage };
     },
 
-    change: (accountId, change) =>
+    change: (accountId, change, by) =>
       afterWriting(async () => {
         const before = of(accountId);
         const limits = { ...before.limits, ...change };
         if (limits.egressClass !== null && !egressOf(limits.egressClass)) {
           return { ok: false, reason: 'unknown-egress-class' };
         }
-        if (!(await store.save(accountId, { limits, reset: before.reset })))
+        if (!(await store.save(accountId, { limits, reset: before.reset }, before, by)))
           return { ok: false, reason: 'not-found' };
         keep(accountId, { limits, reset: before.reset });
         if (limits.quotaPeriod !== before.limits.quotaPeriod) await recount(accountId);
@@ -263,13 +264,14 @@ export function createAccountLimits(options: AccountLimitsOptions): AccountLimit
         return { ok: true, limits };
       }),
 
-    reset: (accountId) =>
+    reset: (accountId, by) =>
       afterWriting(async () => {
-        const { limits } = of(accountId);
+        const before = of(accountId);
+        const { limits } = before;
         const at = now();
         const { totalBytesUp, totalBytesDown } = meter.used(accountId, at);
         const reset = { at, totalBytes: totalBytesUp + totalBytesDown };
-        if (!(await store.save(accountId, { limits, reset }))) return false;
+        if (!(await store.save(accountId, { limits, reset }, before, by))) return false;
         keep(accountId, { limits, reset });
         await recount(accountId);
         return true;

@@ -54,8 +54,8 @@ export interface LimitStore {
   /** Of every account that has limits, or had some. */
   all(): Promise<({ readonly accountId: string } & KeptLimits)[]>;
   get(accountId: string): Promise<KeptLimits | null>;
-  /** False when there is no such account; nothing is written then. */
-  save(accountId: string, kept: KeptLimits): Promise<boolean>;
+  /** False when there is no such account; nothing is written then. `before` is for the audit log. */
+  save(accountId: string, kept: KeptLimits, before: KeptLimits, by: Actor): Promise<boolean>;
   /** Adds to the traffic of many accounts and days at once; unknown accounts are passed over. */
   addTraffic(rows: readonly TrafficOfDay[]): Promise<void>;
   /** Days on which the account moved anything, from `fromDay` on, oldest first. */

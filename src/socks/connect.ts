@@ -2,13 +2,14 @@
 import type { Socket } from 'node:net';
 import type { Account } from '../core/account.js';
 import { parseIp } from '../core/ip.js';
+import { clientAddress } from './client-end.js';
 import type { SocksContext } from './context.js';
 import { dial } from './dial.js';
 import type { SocksRequest } from './handshake.js';
 import { Reply, type ReplyCode, replyForErrno, replyFrame } from './protocol.js';
 import { refuse } from './refuse.js';
 import type { ResolveResult } from './resolve.js';
-import { clientAddress, StreamSession } from './stream-session.js';
+import { StreamSession } from './stream-session.js';
 import { formatDestination, readTarget } from './target.js';
 
 /** How long one attempt runs alone before the next address is tried beside it, in ms (RFC 8305 §5). */

@@ -1,4 +1,5 @@
 // What the SOCKS side is given by the wiring: everything a command may ask of the rest of the daemon.
+import type { SessionLimits } from '../core/account-limits.js';
 import type { Clock } from '../core/clock.js';
 import type { AccountDirectory } from '../core/directory.js';
 import type { EgressPolicy } from '../core/egress.js';
@@ -8,10 +9,14 @@ import type { OwnOutbound } from '../core/outbound.js';
 import type { RelayEngine } from '../core/relay.js';
 import type { SessionRegistry } from '../core/session.js';
 import type { Resolve } from './resolve.js';
+import type { UdpOptions } from './udp/options.js';
+import type { Upstreams } from './upstreams.js';
 
 export interface SocksContext {
   readonly directory: AccountDirectory;
+  /** The rules that hold for the account that is served. */
   readonly egress: EgressPolicy;
+  readonly limits: SessionLimits;
   /** Whether destination names may contain underscores. */
   readonly allowUnderscore: boolean;
   readonly resolve: Resolve;
@@ -19,6 +24,8 @@ export interface SocksContext {
   readonly sessions: SessionRegistry;
   readonly outbound: OwnOutbound;
   readonly relay: RelayEngine;
+  readonly udp: UdpOptions;
+  readonly upstreams: Upstreams;
   readonly log: Log;
   readonly now: Clock;
   readonly newId: () => string;
@@ -28,4 +35,9 @@ export interface SocksContext {
   readonly idleTimeoutMs: number;
   /** A session with one direction closed and no byte in the other for this long is ended, in ms. */
   readonly halfCloseTimeoutMs: number;
+  /**
+   * Counts a command that holds more descriptors than a CONNECT as one connection more. Returns how to give that back,
+   * or null when there is no room.
+   */
+  readonly takeConnection: () => (() => void) | null;
 }

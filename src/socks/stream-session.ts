@@ -1,8 +1,10 @@
 // One TCP session of a player, from its request to its log line: first dialling, then relaying, then ended.
 import type { Socket } from 'node:net';
 import type { Account } from '../core/account.js';
+import type { AccountRates } from '../core/rate-limit.js';
 import type { Relay, RelayEnd } from '../core/relay.js';
 import type { Session, SessionEnd } from '../core/session.js';
+import { clientEnd } from './client-end.js';
 import type { SocksContext } from './context.js';
 import { formatDestination } from './target.js';
 
@@ -37,7 +39,7 @@ export class StreamSession implements Session {
     this.id = context.newId();
     this.accountId = account.id;
     this.username = account.username;
-    this.client = { address: clientAddress(socket), port: socket.remotePort ?? 0 };
+    this.client = clientEnd(socket);
     this.destination = { host: destination.host, address: '', port: destination.port };
     this.openedAt = context.now();
     this.#movedAt = this.openedAt;
@@ -73,10 +75,14 @@ export class StreamSession implements Session {
     this.#cancel = null;
     this.#socket.off('close', this.#onClientClosed);
     this.destination.address = address;
-    const { relay, recorder, now } = this.#context;
+    const { relay, recorder, limits, now } = this.#context;
     this.#movedAt = now();
     const inspect = recorder.opened(this) ?? undefined;
-    this.#relay = relay(this.#socket, upstream, { onEnd: this.#onRelayEnd, inspect });
+    this.#relay = relay(this.#socket, upstream, {
+      onEnd: this.#onRelayEnd,
+      inspect,
+      rates: limits.rates(this.accountId),
+    });
   }
 
   enforceTimeLimits(now: number): void {
@@ -91,6 +97,11 @@ export class StreamSession implements Session {
     if (quietMs >= this.#context.idleTimeoutMs) this.end('idle-timeout');
     else if (quietMs >= this.#context.halfCloseTimeoutMs && this.#relay.isHalfClosed())
       this.end('half-close-timeout');
+  }
+
+  limitRates(rates: AccountRates): boolean {
+    // One that is not relayed yet asks for the rates when it is.
+    return this.#relay?.limitRates(rates) ?? true;
   }
 
   end(reason: SessionEnd): void {
@@ -137,10 +148,4 @@ export class StreamSession implements Session {
     this.#socket.off('close', this.#onClientClosed);
     this.#context.sessions.remove(this);
   }
-}
-
-/** The peer's address with IPv4-mapped IPv6 as IPv4. */
-export function clientAddress(socket: Socket): string {
-  const address = socket.remoteAddress ?? '';
-  return address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address;
 }

@@ -87,6 +87,8 @@ export function createAccountStore(
       // was written with both.
       await trx('heartbeats').whereIn('account_id', there).delete();
       await trx('heartbeat_totals').whereIn('account_id', there).delete();
+      await trx('account_limits').whereIn('account_id', there).delete();
+      await trx('traffic_days').whereIn('account_id', there).delete();
       await trx('accounts').whereIn('id', there).delete();
       await recordChange(trx, ...removed.map(toChange));
       await recordAudit(

@@ -1,7 +1,9 @@
 // Limits of accounts, and their traffic per day.
 import type { Knex } from 'knex';
+import { type Actor, type AuditRecord, differences } from '../core/audit.js';
 import type { KeptLimits, QuotaPeriod, TrafficOfDay } from '../core/limits.js';
 import type { LimitStore } from '../core/ports.js';
+import type { RecordAudit } from './audit.js';
 import type { RecordChange } from './changes.js';
 
 /** Rows in one statement; five bound values each, well under every engine's limit. */
@@ -30,7 +32,7 @@ interface TrafficRow {
   sessions: Integer;
 }
 
-export function createLimitStore(db: Knex, recordChange: RecordChange): LimitStore {
+export function createLimitStore(db: Knex, recordChange: RecordChange, recordAudit: RecordAudit): LimitStore {
   return {
     async all() {
       const rows: LimitsRow[] = await db('account_limits');
@@ -42,12 +44,15 @@ export function createLimitStore(db: Knex, recordChange: RecordChange): LimitSto
       return row ? toKept(row) : null;
     },
 
-    save: (accountId, kept) =>
+    save: (accountId, kept, before, by) =>
       db.transaction(async (trx) => {
-        const account: unknown = await trx('accounts').where({ id: accountId }).first('id');
+        const account: { username: string } | undefined = await trx('accounts')
+          .where({ id: accountId })
+          .first('username');
         if (!account) return false;
         await trx('account_limits').insert(toRow(accountId, kept)).onConflict('account_id').merge();
         await recordChange(trx, { topic: 'account', id: accountId });
+        await recordAudit(trx, [toAudit(accountId, account.username, before, kept, by)]);
         return true;
       }),
 
@@ -111,6 +116,21 @@ async function add(trx: Knex, rows: readonly TrafficOfDay[]): Promise<void> {
        bytes_down = traffic_days.bytes_down + excluded.bytes_down, sessions = traffic_days.sessions + excluded.sessions`,
     rows.flatMap((row) => [row.accountId, row.day, row.bytesUp, row.bytesDown, row.sessions]),
   );
+}
+
+function toAudit(
+  id: string,
+  name: string,
+  before: KeptLimits,
+  after: KeptLimits,
+  by: Actor,
+): AuditRecord | null {
+  const object = { type: 'account', id, name } as const;
+  if (after.reset !== before.reset)
+    return { by, action: 'account.reset-usage', object, before: null, after: null };
+  const changed = differences({ ...before.limits }, { ...after.limits });
+  if (!changed.differs) return null;
+  return { by, action: 'account.limits', object, before: changed.before, after: changed.after };
 }
 
 function toKept(row: LimitsRow): KeptLimits {

@@ -74,7 +74,7 @@ async function createStore(db: Knex, now: Clock): Promise<Store> {
     audit: createAuditStore(db, recordAudit),
     consoleSessions: createConsoleSessionStore(db),
     apiTokens: createApiTokenStore(db, recordAudit),
-    limits: createLimitStore(db, recordChange),
+    limits: createLimitStore(db, recordChange, recordAudit),
     runs: createRunStore(db),
     deliveries: createDeliveryStore(db),
     agentSessions: createAgentSessionStore(db),

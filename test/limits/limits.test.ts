@@ -1,0 +1,352 @@
+// Limits of an account as its player and its operator see them: refused, slowed, ended, shown, and kept.
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { connect } from 'node:net';
+import { before, describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { eventually } from '../helpers/descriptors.js';
+import {
+  connectThrough,
+  loggedInClient,
+  type RawClient,
+  readReply,
+  request,
+} from '../helpers/socks-client.js';
+import { suiteScope } from '../helpers/suite.js';
+import { echo, startTarget, type Target } from '../helpers/targets.js';
+
+interface Shown {
+  readonly limits: Readonly<Record<string, unknown>>;
+  readonly usage: Readonly<Record<string, number | string | null>>;
+}
+
+const NOT_ALLOWED = 2; // RFC 1928 §6: connection not allowed by ruleset
+
+describe('limits of an account', () => {
+  const scope = suiteScope();
+  let daemon: TestDaemon;
+  let target: Target;
+  let target6: Target;
+
+  before(async () => {
+    daemon = await startTestDaemon(scope, {
+      config: {
+        socks: { host: ['127.0.0.1', '::1'] },
+        egress: {
+          private: 'allow',
+          classes: { shut: { private: 'deny' }, odd: { private: 'allow', deny: ['::1'] } },
+        },
+      },
+    });
+    target = await startTarget(scope, echo);
+    target6 = await startTarget(scope, echo, '::1');
+  });
+
+  async function account(username: string, limits: Record<string, unknown> = {}) {
+    const id = await daemon.addAccount(username, 'secret');
+    if (Object.keys(limits).length > 0) await set(id, limits);
+    return { id, login: { port: daemon.socks.port, username, password: 'secret' } };
+  }
+
+  async function set(id: string, limits: Record<string, unknown>): Promise<Shown> {
+    const answer = await daemon.api('PATCH', `/api/v1/accounts/${id}/limits`, limits);
+    assert.equal(answer.status, 200, answer.text);
+    return answer.json as Shown;
+  }
+
+  async function shown(id: string): Promise<Shown> {
+    return (await daemon.api('GET', `/api/v1/accounts/${id}/limits`)).json as Shown;
+  }
+
+  async function refused(login: Parameters<typeof loggedInClient>[0], reason: string): Promise<void> {
+    const client = await loggedInClient(login);
+    client.send(request('127.0.0.1', target.port));
+    assert.equal((await readReply(client)).code, NOT_ALLOWED);
+    await client.closed();
+    await daemon.waitForLine(
+      (line) =>
+        line.msg === 'session refused' && line['account'] === login.username && line['reason'] === reason,
+    );
+  }
+
+  async function moves(client: RawClient, bytes = 5): Promise<void> {
+    const sent = randomBytes(bytes);
+    client.send(sent);
+    assert.ok((await client.read(bytes)).equals(sent));
+  }
+
+  const endOf = (username: string) =>
+    daemon.waitForLine((line) => line.msg === 'session ended' && line['account'] === username);
+
+  it('are none at first, and shown with what is used', async () => {
+    const { id, login } = await account('plain');
+    const client = await connectThrough(login, '127.0.0.1', target.port);
+    await moves(client, 1000);
+    const { limits, usage } = await shown(id);
+    assert.deepEqual(limits, {
+      maxSessions: null,
+      maxClientAddresses: null,
+      bytesPerSecondUp: null,
+      bytesPerSecondDown: null,
+      quotaBytes: null,
+      quotaPeriod: 'month',
+      egressClass: null,
+    });
+    assert.deepEqual(
+      [
+        usage['sessions'],
+        usage['clientAddresses'],
+        usage['periodBytes'],
+        usage['totalBytesUp'],
+        usage['totalBytesDown'],
+      ],
+      [1, 1, 2000, 1000, 1000],
+    );
+    const now = new Date();
+    assert.equal(
+      usage['periodStartedAt'],
+      new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth())).toISOString(),
+    );
+    client.destroy();
+  });
+
+  it('let so many sessions in and no more, until one has ended', async () => {
+    const { id, login } = await account('two-sessions', { maxSessions: 2 });
+    const first = await connectThrough(login, '127.0.0.1', target.port);
+    const second = await connectThrough(login, '127.0.0.1', target.port);
+    await refused(login, 'too-many-sessions');
+    first.destroy();
+    await eventually(async () => assert.equal((await shown(id)).usage['sessions'], 1));
+    const third = await connectThrough(login, '127.0.0.1', target.port);
+    await moves(third);
+    second.destroy();
+    third.destroy();
+  });
+
+  it('let no burst past the number of sessions', async () => {
+    const { login } = await account('burst', { maxSessions: 5 });
+    const clients = await Promise.all(Array.from({ length: 40 }, () => loggedInClient(login)));
+    for (const client of clients) client.send(request('127.0.0.1', target.port));
+    const codes = await Promise.all(clients.map(async (client) => (await readReply(client)).code));
+    assert.equal(codes.filter((code) => code === 0).length, 5);
+    assert.equal(codes.filter((code) => code === NOT_ALLOWED).length, 35);
+    for (const client of clients) client.destroy();
+  });
+
+  it('let so many client addresses in at once', async () => {
+    const { login } = await account('one-address', { maxClientAddresses: 1 });
+    const from4 = await connectThrough(login, '127.0.0.1', target.port);
+    const again = await connectThrough(login, '127.0.0.1', target.port);
+    // Another loopback address is another client.
+    const socket = connect({
+      port: daemon.socks.port,
+      host: '127.0.0.1',
+      localAddress: '127.0.0.9',
+      allowHalfOpen: true,
+    });
+    const client = new RawClient(socket);
+    client.send(
+      Buffer.concat([
+        greeting(2),
+        loginBytes(login.username, login.password),
+        request('127.0.0.1', target.port),
+      ]),
+    );
+    assert.equal((await client.readToEnd()).toString('hex'), '0502010005020001000000000000');
+    from4.destroy();
+    again.destroy();
+  });
+
+  it('end the newest sessions when they are lowered', async () => {
+    const { id, login } = await account('lowered');
+    const clients = [];
+    for (let i = 0; i < 3; i += 1) clients.push(await connectThrough(login, '127.0.0.1', target.port));
+    await set(id, { maxSessions: 1 });
+    await Promise.all(clients.slice(1).map((client) => client.closed()));
+    assert.equal((await endOf('lowered'))['end'], 'limits-changed');
+    const [first] = clients;
+    if (first) await moves(first);
+    first?.destroy();
+  });
+
+  for (const [direction, limits] of [
+    ['up', { bytesPerSecondUp: 200_000 }],
+    ['down', { bytesPerSecondDown: 200_000 }],
+  ] as const) {
+    it(`hold two sessions together to a rate ${direction}, each to its half, without gaps`, async () => {
+      const { login } = await account(`rate-${direction}`, limits);
+      const clients = await Promise.all([0, 1].map(() => connectThrough(login, '127.0.0.1', target.port)));
+      const received = [0, 0];
+      const arrivals: number[] = [];
+      clients.forEach((client, i) => {
+        client.socket.removeAllListeners('data');
+        client.socket.on('data', (chunk: Buffer) => {
+          received[i] = (received[i] ?? 0) + chunk.length;
+          arrivals.push(performance.now());
+        });
+        // Different sizes of writes: fairness is of bytes.
+        const chunk = Buffer.alloc(i === 0 ? 100_000 : 10_000);
+        const push = (): void => {
+          while (!client.socket.destroyed && client.socket.write(chunk));
+          client.socket.once('drain', push);
+        };
+        push();
+      });
+      await pause(500);
+      const [start, from] = [performance.now(), [...received]];
+      await pause(3_000);
+      const seconds = (performance.now() - start) / 1000;
+      const rates = received.map((bytes, i) => (bytes - (from[i] ?? 0)) / seconds);
+      for (const client of clients) client.destroy();
+      const total = (rates[0] ?? 0) + (rates[1] ?? 0);
+      assert.ok(Math.abs(total - 200_000) < 30_000, `${rates}`);
+      for (const rate of rates) assert.ok(Math.abs(rate - total / 2) < total * 0.1, `${rates}`);
+      const gaps = arrivals.filter((at) => at > start).map((at, i, all) => at - (all[i - 1] ?? at));
+      assert.ok(Math.max(...gaps) < 400, `a gap of ${Math.max(...gaps)} ms`);
+    });
+  }
+
+  it('lose, add and reorder nothing under a rate, and pass the end on', async () => {
+    const { login } = await account('whole', { bytesPerSecondUp: 1_500_000, bytesPerSecondDown: 1_000_000 });
+    const client = await connectThrough(login, '127.0.0.1', target.port);
+    const sent = randomBytes(1_200_000);
+    client.send(sent);
+    client.socket.end();
+    assert.ok((await client.readToEnd()).equals(sent));
+    assert.equal(await client.closed(), 'closed');
+  });
+
+  it('slow a session that is already under way, and let it go again', async () => {
+    const { id, login } = await account('slowed');
+    const client = await connectThrough(login, '127.0.0.1', target.port);
+    await moves(client);
+    await set(id, { bytesPerSecondDown: 20_000 });
+    const startedAt = performance.now();
+    await moves(client, 40_000);
+    assert.ok(performance.now() - startedAt > 1_000, 'was not slowed');
+    await set(id, { bytesPerSecondDown: null });
+    const freeAt = performance.now();
+    await moves(client, 2_000_000);
+    assert.ok(performance.now() - freeAt < 5_000, 'was not let go');
+    client.destroy();
+  });
+
+  it('end sessions within 2 s when the quota is used up, refuse new ones, and forget it after a reset', async () => {
+    const { id, login } = await account('quota', { quotaBytes: 100_000, quotaPeriod: 'never' });
+    const client = await connectThrough(login, '127.0.0.1', target.port);
+    await moves(client, 60_000);
+    const usedAt = Date.now();
+    await client.closed();
+    assert.ok(Date.now() - usedAt <= 2_000);
+    assert.equal((await endOf('quota'))['end'], 'over-quota');
+    await refused(login, 'over-quota');
+    const { usage } = await shown(id);
+    assert.deepEqual(
+      [usage['periodBytes'], usage['periodStartedAt'], usage['periodEndsAt']],
+      [120_000, null, null],
+    );
+
+    const reset = await daemon.api('POST', `/api/v1/accounts/${id}/usage/reset`);
+    assert.equal(reset.status, 200, reset.text);
+    const after = (reset.json as Shown).usage;
+    assert.deepEqual(
+      [after['periodBytes'], after['totalBytesUp'], after['totalBytesDown']],
+      [0, 60_000, 60_000],
+    );
+    const again = await connectThrough(login, '127.0.0.1', target.port);
+    await moves(again);
+    again.destroy();
+  });
+
+  it('end sessions that a new egress class does not permit, and only those', async () => {
+    const { id, login } = await account('classed');
+    const four = await connectThrough(login, '127.0.0.1', target.port);
+    const six = await connectThrough(login, '::1', target6.port);
+    await set(id, { egressClass: 'odd' });
+    await six.closed();
+    await moves(four);
+    const client = await loggedInClient(login);
+    client.send(request('::1', target6.port));
+    assert.equal((await readReply(client)).code, NOT_ALLOWED);
+    await set(id, { egressClass: 'shut' });
+    await four.closed();
+    const unknown = await daemon.api('PATCH', `/api/v1/accounts/${id}/limits`, { egressClass: 'none-such' });
+    assert.equal(unknown.status, 400);
+    await set(id, { egressClass: null });
+    (await connectThrough(login, '127.0.0.1', target.port)).destroy();
+  });
+
+  it('are refused when they make no sense, and leave the old ones', async () => {
+    const { id } = await account('checked', { maxSessions: 3 });
+    for (const body of [
+      { maxSessions: 0 },
+      { quotaBytes: -1 },
+      { quotaPeriod: 'year' },
+      { bytesPerSecondUp: 1.5 },
+      { maxSessions: '3' },
+    ]) {
+      const answer = await daemon.api('PATCH', `/api/v1/accounts/${id}/limits`, body);
+      assert.equal(answer.status, 400, JSON.stringify(body));
+    }
+    assert.equal((await shown(id)).limits['maxSessions'], 3);
+    const nobody = '00000000-0000-4000-8000-000000000000';
+    assert.equal((await daemon.api('GET', `/api/v1/accounts/${nobody}/limits`)).status, 404);
+    assert.equal((await daemon.api('PATCH', `/api/v1/accounts/${nobody}/limits`, {})).status, 404);
+    assert.equal((await daemon.api('POST', `/api/v1/accounts/${nobody}/usage/reset`)).status, 404);
+  });
+
+  it('are not overwritten by someone who has not seen them', async () => {
+    const { id } = await account('etag');
+    const path = `/api/v1/accounts/${id}/limits`;
+    const etag = (await daemon.api('GET', path)).headers.get('etag') ?? '';
+    assert.notEqual(etag, '');
+    assert.equal((await daemon.api('PATCH', path, { maxSessions: 4 }, { 'if-match': etag })).status, 200);
+    assert.equal((await daemon.api('PATCH', path, { maxSessions: 5 }, { 'if-match': etag })).status, 412);
+    assert.equal((await shown(id)).limits['maxSessions'], 4);
+  });
+});
+
+describe('what an account has used', () => {
+  it('is counted across restarts, and a kill loses at most a second of it', async (t) => {
+    const first = await startTestDaemon(t);
+    const id = await first.addAccount('player', 'secret');
+    const path = `/api/v1/accounts/${id}/limits`;
+    await first.api('PATCH', path, { quotaBytes: 1_000_000, quotaPeriod: 'day', maxSessions: 7 });
+    const target = await startTarget(t, echo);
+    const login = { port: first.socks.port, username: 'player', password: 'secret' };
+    const client = await connectThrough(login, '127.0.0.1', target.port);
+    client.send(randomBytes(300_000));
+    await client.read(300_000);
+    await pause(1_000);
+    // A session that is still open when the daemon dies.
+    first.signal('SIGKILL');
+    await first.exited();
+
+    const second = await startTestDaemon(t, { dataDir: first.dataDir });
+    const { limits, usage } = (await second.api('GET', path)).json as Shown;
+    assert.deepEqual(
+      [limits['maxSessions'], limits['quotaBytes'], limits['quotaPeriod']],
+      [7, 1_000_000, 'day'],
+    );
+    assert.deepEqual(
+      [usage['periodBytes'], usage['totalBytesUp'], usage['totalBytesDown']],
+      [600_000, 300_000, 300_000],
+    );
+    const again = { ...login, port: second.socks.port };
+    const more = await connectThrough(again, '127.0.0.1', target.port);
+    more.send(randomBytes(250_000));
+    await more.closed();
+    const refused = await loggedInClient(again);
+    refused.send(request('127.0.0.1', target.port));
+    assert.equal((await readReply(refused)).code, NOT_ALLOWED);
+    await second.api('POST', `/api/v1/accounts/${id}/usage/reset`);
+    second.signal('SIGTERM');
+    await second.exited();
+
+    const third = await startTestDaemon(t, { dataDir: first.dataDir });
+    const after = ((await third.api('GET', path)).json as Shown).usage;
+    assert.equal(after['periodBytes'], 0);
+    assert.ok(Number(after['totalBytesUp']) + Number(after['totalBytesDown']) >= 1_000_000);
+  });
+});
