@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:net';
 import { createAdminServer } from './admin/server.js';
 import type { Config } from './config.js';
+import { type AccountLimitsService, createAccountLimits } from './core/account-limits.js';
 import { type Accounts, createAccounts } from './core/accounts.js';
 import {
   ADMIN_CREDENTIALS_KEY,
@@ -10,10 +11,11 @@ import {
   createAdminCredentials,
 } from './core/admin-credentials.js';
 import { AccountDirectory } from './core/directory.js';
-import { createEgressPolicy } from './core/egress.js';
+import { createEgressPolicy, type EgressPolicy } from './core/egress.js';
 import { createGameRules } from './core/game-rules.js';
+import type { Protocol } from './core/heartbeat.js';
 import { HeartbeatPool } from './core/heartbeat-pool.js';
-import { createRecorder } from './core/heartbeat-recorder.js';
+import { createRecorder, type Recorder } from './core/heartbeat-recorder.js';
 import { createHeartbeatWriter, type WriterEvent } from './core/heartbeat-writer.js';
 import type { IpBytes } from './core/ip.js';
 import type { Log } from './core/log.js';
@@ -24,15 +26,21 @@ import { SessionRegistry } from './core/session.js';
 import { parseWhitelist } from './core/whitelist.js';
 import { createWhitelistSetting, WHITELIST_KEY, type WhitelistSetting } from './core/whitelist-setting.js';
 import { connectionsFor, descriptorLimit } from './descriptors.js';
+import { openDesk } from './desk.js';
 import { followChanges } from './follow-changes.js';
 import { compilePattern } from './games-pattern.js';
 import { createHooks } from './hooks/hooks.js';
 import { listenOn } from './listen.js';
 import { createIsLocalAddress } from './own-addresses.js';
 import { chooseRelay } from './relay/choose.js';
+import { createDatagramRelay } from './relay/datagram.js';
 import { openHostsFile } from './socks/hosts-file.js';
 import { createResolver } from './socks/resolve.js';
 import { createSocksServer } from './socks/server.js';
+import { createFragmentMemory } from './socks/udp/fragments.js';
+import { createOwnDatagramPorts } from './socks/udp/own-ports.js';
+import { createUpstreams } from './socks/upstreams.js';
+import { portRange, upstreamRules } from './socks-settings.js';
 import { openStore } from './store/store.js';
 
 const DAY_MS = 86_400_000;
@@ -124,13 +132,41 @@ async function start(
   // What is alive, and what becomes of it when its account is closed.
   const sessions = new SessionRegistry();
   const outbound = new OwnOutbound();
-  directory.onClosed((account, reason) => sessions.endAccount(account.id, reason));
+  directory.onClosed((account, reason) => {
+    sessions.endAccount(account.id, reason);
+    // After its sessions, which are still counted.
+    if (reason === 'account-removed') limits.forget(account.id);
+  });
+
+  // Where each account may go, and how much of everything it may use.
+  const ownPorts = new Set<number>();
+  const isLocalAddress = createIsLocalAddress(Date.now);
+  const ownUdpPorts = createOwnDatagramPorts();
+  // Of associations only the clients' side is a listener: players may reach each other's outer side, as behind any NAT.
+  const isOwnListener = (ip: IpBytes, port: number, protocol: Protocol): boolean =>
+    (protocol === 'tcp' ? ownPorts.has(port) : ownUdpPorts.isClientSide(port)) && isLocalAddress(ip);
+  const egress = createEgressPolicy({ ...config.egress, isOwnListener });
+  const egressClasses = new Map<string, EgressPolicy>(
+    Object.entries(config.egress.classes).map(([name, rules]) => [
+      name,
+      createEgressPolicy({ ...rules, isOwnListener }),
+    ]),
+  );
+  const limits = createAccountLimits({
+    store: store.limits,
+    sessions,
+    egressOf: (name) => (name === null ? egress : egressClasses.get(name)),
+    now: Date.now,
+    monotonicNow: () => performance.now(),
+  });
+  await limits.load();
 
   const writer = createHeartbeatWriter({
     pool,
     directory,
     heartbeats: store.heartbeats,
     accounts: store.accounts,
+    traffic: limits,
     retention: {
       maxAgeMs: config.heartbeats.retention.days * DAY_MS,
       maxPerAccount: config.heartbeats.retention.perAccount,
@@ -143,19 +179,20 @@ async function start(
   writer.start();
   started.push(() => writer.stop());
 
+  let reloadDesk: (key: string) => Promise<void> = async () => {};
   started.push(
     followChanges({
       feed: store.changes,
       intervalMs: FOLLOW_INTERVAL_MS,
-      apply: (change) => applyChange(core, change),
+      apply: async (change) => {
+        await applyChange(core, limits, change);
+        if (change.topic === 'setting') await reloadDesk(change.key);
+      },
       onError: (error) => log.error({ err: error }, 'a change by another process could not be taken in'),
     }),
   );
 
   // The SOCKS side.
-  const ownPorts = new Set<number>();
-  const isLocalAddress = createIsLocalAddress(Date.now);
-  const isOwnListener = (ip: IpBytes, port: number): boolean => ownPorts.has(port) && isLocalAddress(ip);
   const hosts = openHostsFile();
   const resolver = createResolver({ ...config.dns, hosts });
   started.push(() => {
@@ -166,18 +203,33 @@ async function start(
   started.push(() => relay.close());
   const socks = createSocksServer({
     directory,
-    egress: createEgressPolicy({ ...config.egress, isOwnListener }),
+    egress,
+    egressClasses,
+    limits,
     allowUnderscore: config.egress.allowUnderscore,
     resolve: resolver.resolve,
-    recorder: createRecorder({
-      pool,
-      rules: createGameRules(config.heartbeats.games, compilePattern),
-      intervalMs: config.heartbeats.intervalMs,
-      now: Date.now,
-    }),
+    recorder: metered(
+      limits,
+      createRecorder({
+        pool,
+        rules: createGameRules(config.heartbeats.games, compilePattern),
+        intervalMs: config.heartbeats.intervalMs,
+        now: Date.now,
+      }),
+    ),
     sessions,
     outbound,
     relay: relay.engine,
+    udp: {
+      ...config.socks.udp,
+      portRange: portRange(config.socks.udp.portRange),
+      publicAddresses: [config.socks.udp.publicAddress ?? []].flat(),
+      engine: createDatagramRelay(Math.random),
+      fragmentMemory: createFragmentMemory(config.socks.udp.fragmentMemoryBytes),
+      ownPorts: ownUdpPorts,
+      isLocalAddress,
+    },
+    upstreams: createUpstreams(upstreamRules(config.socks.upstreams)),
     log,
     now: Date.now,
     newId: randomUUID,
@@ -199,6 +251,18 @@ async function start(
   socks.start();
   started.push(() => socks.stop());
 
+  // The operator's desk.
+  const desk = await openDesk({
+    config,
+    core,
+    limits,
+    log,
+    socksAddresses: () => socksListening.addresses,
+    now: Date.now,
+  });
+  started.push(() => desk.close());
+  reloadDesk = desk.reloadSetting;
+
   // The agent gateway.
   const callers = parseWhitelist(config.webhooks.allowFrom.join(','));
   const hooks = createHooks({
@@ -217,6 +281,7 @@ async function start(
 
   // The management plane.
   const admin = createAdminServer({
+    ...desk.admin,
     handleHook: hooks.handle,
     agents: {
       control: hooks.control,
@@ -283,6 +348,21 @@ async function start(
   };
 }
 
+/** A session is counted for its account's limits from its first heartbeat entry to its last. */
+function metered(limits: AccountLimitsService, recorder: Recorder): Recorder {
+  return {
+    ...recorder,
+    opened(session) {
+      limits.opened(session);
+      return recorder.opened(session);
+    },
+    closed(session) {
+      limits.closed(session);
+      recorder.closed(session);
+    },
+  };
+}
+
 /** Waits until no session is left; after `graceMs` ends those that are. */
 async function sessionsOver(sessions: SessionRegistry, graceMs: number): Promise<void> {
   const until = Date.now() + graceMs;
@@ -296,8 +376,16 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-async function applyChange({ accounts, whitelist, credentials }: Core, change: Change): Promise<void> {
-  if (change.topic === 'account') return accounts.refresh(change.id);
+async function applyChange(
+  { accounts, whitelist, credentials }: Core,
+  limits: AccountLimitsService,
+  change: Change,
+): Promise<void> {
+  if (change.topic === 'account') {
+    await accounts.refresh(change.id);
+    if (accounts.get(change.id)) await limits.refresh(change.id);
+    return;
+  }
   if (change.key === WHITELIST_KEY) return whitelist.reload();
   if (change.key === ADMIN_CREDENTIALS_KEY) return credentials.reload();
 }

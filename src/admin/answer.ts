@@ -1,5 +1,6 @@
 // How the management plane answers: JSON always, and one table that turns a refusal into its status and text.
 import type { Context } from 'koa';
+import { type ProblemAnswer, sendProblem } from './v1/problem.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -49,6 +50,10 @@ export function answer(ctx: Context, value: unknown): void {
 
 /** Answers with the status and text of `code`; the detail goes into `X-Error-Detail`. */
 export function refuse(ctx: Context, code: RefusalCode, detail?: string): void {
+  if (isV1(ctx.path)) {
+    const problem = V1_PROBLEMS[code] ?? 'bad-request';
+    return sendProblem(ctx, { problem, ...(detail === undefined ? {} : { detail }) });
+  }
   const { status, text } = REFUSALS[code];
   ctx.status = status;
   if (detail !== undefined) ctx.set('X-Error-Detail', detail);
@@ -56,6 +61,28 @@ export function refuse(ctx: Context, code: RefusalCode, detail?: string): void {
   if (status === 401) ctx.set('WWW-Authenticate', 'Basic realm="Pulsegate", charset="UTF-8"');
   send(ctx, text);
 }
+
+const V1 = '/api/v1/';
+/** Was there before the rest of /api/v1, and scripts know its refusals as the account API's. */
+const WHITELIST_PATH = '/api/v1/settings/whitelist';
+
+/** Whether refusals on this path are problems in the sense of RFC 9457. */
+export function isV1(path: string): boolean {
+  const folded = path.toLowerCase();
+  return folded.startsWith(V1) && folded !== WHITELIST_PATH;
+}
+
+const V1_PROBLEMS: Partial<Record<RefusalCode, ProblemAnswer['problem']>> = {
+  'wrong-credentials': 'wrong-credentials',
+  'not-whitelisted': 'forbidden',
+  'through-own-proxy': 'forbidden',
+  'cross-site': 'cross-site',
+  'path-not-found': 'not-found',
+  'method-not-allowed': 'method-not-allowed',
+  'body-too-large': 'too-large',
+  'unsupported-body': 'unsupported-media-type',
+  'server-error': 'internal',
+};
 
 /** `text` as JSON in printable ASCII, shortened: what an error detail may quote of a request. */
 export function quoted(text: string): string {

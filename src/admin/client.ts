@@ -35,6 +35,14 @@ export function createClientAddress(trustedProxies: readonly string[]): (req: In
   };
 }
 
+/**
+ * Whether the client's connection is encrypted, here or, as the header says, at a proxy. Whoever makes the header up only
+ * keeps a cookie from travelling in the clear.
+ */
+export function isSecure(req: IncomingMessage): boolean {
+  return 'encrypted' in req.socket || /^https\s*(,|$)/i.test(String(req.headers['x-forwarded-proto'] ?? ''));
+}
+
 function compile(trustedProxies: readonly string[]): ReturnType<typeof proxyAddr.compile> {
   try {
     return proxyAddr.compile([...trustedProxies]);

@@ -73,7 +73,15 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
   accountRoutes(accountApi, { accounts, readJsonObject });
   const v1 = new Router<AdminState>();
   settingsRoutes(v1, { whitelist, readJsonObject });
-  operatorRoutes(v1, { ...uses.operator, accounts, credentials: uses.credentials, delay, log, now, readJsonObject });
+  operatorRoutes(v1, {
+    ...uses.operator,
+    accounts,
+    credentials: uses.credentials,
+    delay,
+    log,
+    now,
+    readJsonObject,
+  });
   runRoutes(v1, { ...uses.agents, readJsonObject });
 
   const app = new Koa<AdminState>();

@@ -78,6 +78,7 @@ export interface Accounts {
   refresh(id: string): Promise<void>;
   /** Every account in the order of creation. */
   list(): AccountView[];
+  count(): number;
   get(id: string): AccountView | null;
   getByUsername(username: string): AccountView | null;
 }
@@ -169,6 +170,7 @@ export function createAccounts(uses: {
         else forget(id);
       }),
 
+    count: () => directory.size,
     list: () => Array.from(directory.all(), view),
     get: (id) => found(directory.byId(id)),
     getByUsername: (username) => found(directory.byUsername(username)),

@@ -48,7 +48,6 @@ function authenticationCases(): ApiCase[] {
     ['GET', '/nowhere'],
     ['DELETE', LIST],
     ['OPTIONS', LIST],
-    ['GET', '/'],
   ];
   const encoded = (text: string | Buffer) => Buffer.from(text).toString('base64');
   const headers: [string, string | null][] = [
@@ -125,7 +124,6 @@ function routingCases(): ApiCase[] {
     allow: [...allowed, 'OPTIONS'].sort().join(', '),
   }));
   const unknown = [
-    '/',
     '/ProxyAccount',
     '/ProxyAccount/',
     '/ProxyAccount/GetProxyAccountLists',

@@ -7,6 +7,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AdminServer, type AdminServerUses, createAdminServer } from '../../src/admin/server.js';
+import { loadConfig } from '../../src/config.js';
+import { createAccountLimits } from '../../src/core/account-limits.js';
 import { type Accounts, createAccounts } from '../../src/core/accounts.js';
 import { createAdminCredentials } from '../../src/core/admin-credentials.js';
 import { AccountDirectory } from '../../src/core/directory.js';
@@ -14,7 +16,9 @@ import type { Heartbeat } from '../../src/core/heartbeat.js';
 import { HeartbeatPool } from '../../src/core/heartbeat-pool.js';
 import type { Log } from '../../src/core/log.js';
 import type { Store } from '../../src/core/ports.js';
+import { SessionRegistry } from '../../src/core/session.js';
 import { createWhitelistSetting, type WhitelistSetting } from '../../src/core/whitelist-setting.js';
+import { openDesk } from '../../src/desk.js';
 import { openStore } from '../../src/store/store.js';
 import { testHooks } from './hooks.js';
 import { basic, type HttpAnswer, type HttpRequest, send } from './http.js';
@@ -64,7 +68,17 @@ export async function startTestAdmin(
   const log = logInto(lines);
   const { runs, deliveries, agentSessions } = store;
   const hooks = testHooks(store, { log, now });
+  const { config } = await loadConfig({ file: undefined, env: {}, flags: [] });
+  const limits = createAccountLimits({
+    store: store.limits,
+    sessions: new SessionRegistry(),
+    egressOf: () => undefined,
+    now,
+    monotonicNow: now,
+  });
+  const desk = await openDesk({ config, core: { store }, limits, log, socksAddresses: () => [], now });
   const server = createAdminServer({
+    ...desk.admin,
     handleHook: hooks.handle,
     agents: { control: hooks.control, runs, deliveries, sessions: agentSessions },
     isOwnOutbound: () => false,
@@ -89,7 +103,10 @@ export async function startTestAdmin(
   }
 
   const url = await listen('127.0.0.1');
-  t.after(() => server.close());
+  t.after(async () => {
+    await server.close();
+    await desk.close();
+  });
 
   const api: TestAdmin['api'] = (method, path, { headers, body, json } = {}) =>
     send(url + path, {

@@ -21,6 +21,19 @@ export function sameOriginGuard(): Middleware {
   };
 }
 
+/**
+ * Whether a request with the console's cookie comes from the console: a browser says so of every change, and says
+ * otherwise of what another site makes it ask for.
+ */
+export function isFromOurPage(req: IncomingMessage): boolean {
+  const { origin } = req.headers;
+  const site = String(req.headers['sec-fetch-site'] ?? '').toLowerCase();
+  if (FOREIGN_SITES.has(site)) return false;
+  if (READS.has(req.method ?? '')) return true;
+  if (origin !== undefined) return isThisHost(origin, req);
+  return site === 'same-origin';
+}
+
 /** The schemes may differ, since TLS may end in a reverse proxy; a default port counts as given. */
 function isThisHost(origin: string, req: IncomingMessage): boolean {
   const from = parseOrigin(origin);

@@ -1,10 +1,13 @@
 // Serves routes of the /api/v1 contract: requests are checked by its schemas, failures are RFC 9457 problems.
+import { Readable } from 'node:stream';
 import type Router from '@koa/router';
-import type { Context } from 'koa';
+import type { Context, ParameterizedContext } from 'koa';
 import type { z } from 'zod';
 import type { ReadJsonObject } from '../body.js';
+import type { Caller } from '../caller.js';
 import type { AdminState } from '../state.js';
-import type { ProblemCode, Route, RouteRequest } from './contract/common.js';
+import type { Access, ProblemCode, Route, RouteRequest } from './contract/common.js';
+import { type ProblemAnswer, sendProblem } from './problem.js';
 
 type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined;
 
@@ -13,20 +16,22 @@ export interface Asked<R extends RouteRequest> {
   readonly params: Parsed<R['params']>;
   readonly query: Parsed<R['query']>;
   readonly body: Parsed<R['body']>;
+  readonly caller: Caller;
+  /** `If-Match` as it was sent. */
+  readonly ifMatch: string | null;
+  /** The request itself: for bodies that are read as they come, and for what lasts as long as its connection. */
+  readonly ctx: ParameterizedContext<AdminState>;
 }
 
 /** A success: one of the route's statuses and its body. */
 export interface Answered {
   readonly status: number;
+  /** A stream is sent as it comes, and needs a `Content-Type` among the headers. */
   readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A failure, as a value. */
-export interface ProblemAnswer {
-  readonly problem: z.infer<typeof ProblemCode>;
-  readonly detail?: string;
-  readonly errors?: readonly { readonly path: string; readonly message: string }[];
-}
+export type { ProblemAnswer } from './problem.js';
 
 /** One handler a route, by `operationId`. */
 export type Handlers<R extends Route> = {
@@ -50,14 +55,28 @@ export function serveRoutes<R extends Route>(
     if (!handler) throw new TypeError(`no handler for ${route.operationId}`);
     const path = route.path.replace(/\{(\w+)\}/g, ':$1');
     router.register(path, [route.method], async (ctx) => {
+      const refused = refuseCaller(ctx.state.caller, route.access);
+      if (refused) return sendProblem(ctx, refused);
       const asked = await read(ctx, route.request, readJsonObject);
       send(ctx, 'problem' in asked ? asked : await handler(asked));
     });
   }
 }
 
+function refuseCaller(caller: Caller | undefined, access: Access): ProblemAnswer | null {
+  if (access === 'public') return null;
+  if (!caller) return { problem: 'signed-out' };
+  if (access === 'any' || caller.scopes === null) return null;
+  if (access === 'operator') return { problem: 'wrong-scope', detail: 'tokens may not do this' };
+  if (caller.scopes.includes(access)) return null;
+  return { problem: 'wrong-scope', detail: `the token lacks the scope ${access}` };
+}
+
+/** Stands for whoever asks for what everybody may. */
+const nobody = (address: string): Caller => ({ via: 'basic', name: '', scopes: [], address, key: null });
+
 async function read(
-  ctx: Context,
+  ctx: ParameterizedContext<AdminState>,
   request: RouteRequest,
   readJsonObject: ReadJsonObject,
 ): Promise<Asked<RouteRequest> | ProblemAnswer> {
@@ -75,13 +94,20 @@ async function read(
   const checkedQuery = check('query', request.query, query);
   // A wrong address is told before the body is read.
   if (errors.length > 0) return { problem: 'validation', errors };
-  if (!request.body) return { params, query: checkedQuery, body: undefined } as Asked<RouteRequest>;
+  const around = {
+    params,
+    query: checkedQuery,
+    caller: ctx.state.caller ?? nobody(ctx.state.client),
+    ifMatch: ctx.req.headers['if-match'] ?? null,
+    ctx,
+  };
+  if (!request.body) return { ...around, body: undefined } as Asked<RouteRequest>;
 
   const body = await readJsonObject(ctx);
   if (!body.ok) return { problem: BODY_PROBLEMS[body.code] ?? 'bad-request', ...detailOf(body.detail) };
   const checkedBody = check('body', request.body, namedAs(request.body, body.fields));
   if (errors.length > 0) return { problem: 'validation', errors };
-  return { params, query: checkedQuery, body: checkedBody } as Asked<RouteRequest>;
+  return { ...around, body: checkedBody } as Asked<RouteRequest>;
 }
 
 const BODY_PROBLEMS: Readonly<Record<string, z.infer<typeof ProblemCode>>> = {
@@ -103,53 +129,15 @@ function queryOf(querystring: string): Record<string, string> | null {
   return names.size === entries.length ? Object.fromEntries(entries) : null;
 }
 
-const PROBLEMS: Readonly<Record<z.infer<typeof ProblemCode>, { status: number; title: string }>> = {
-  'bad-request': { status: 400, title: 'The request cannot be read' },
-  validation: { status: 400, title: 'A value is not as it should be' },
-  'signed-out': { status: 401, title: 'Not signed in' },
-  'wrong-credentials': { status: 401, title: 'Wrong user name or password' },
-  'totp-required': { status: 401, title: 'A one-time code is needed' },
-  forbidden: { status: 403, title: 'Not allowed' },
-  'wrong-scope': { status: 403, title: 'The token may not do this' },
-  'cross-site': { status: 403, title: 'Another site sent this' },
-  'not-found': { status: 404, title: 'There is no such object' },
-  'method-not-allowed': { status: 405, title: 'Not with this method' },
-  'username-taken': { status: 409, title: 'The user name is taken' },
-  'would-lock-you-out': { status: 409, title: 'This would lock you out' },
-  conflict: { status: 409, title: 'It conflicts with what there is' },
-  'changed-meanwhile': { status: 412, title: 'It was changed meanwhile' },
-  'too-large': { status: 413, title: 'Too large' },
-  'unsupported-media-type': { status: 415, title: 'Not this content type' },
-  'too-many-requests': { status: 429, title: 'Too many requests' },
-  'queue-full': { status: 429, title: 'The queue is full' },
-  internal: { status: 500, title: 'The daemon failed' },
-  unavailable: { status: 503, title: 'Not now' },
-};
-
-/** Seconds a caller is asked to wait where a problem passes by itself. */
-const RETRY_AFTER_S: Readonly<Record<number, string>> = { 429: '5', 503: '10' };
-
 function send(ctx: Context, result: Answered | ProblemAnswer): void {
-  if ('problem' in result) {
-    const { status, title } = PROBLEMS[result.problem];
-    ctx.status = status;
-    const wait = RETRY_AFTER_S[status];
-    if (wait !== undefined) ctx.set('Retry-After', wait);
-    ctx.set('Content-Type', 'application/problem+json; charset=utf-8');
-    const { problem: code, errors } = result;
-    const body = {
-      type: 'about:blank',
-      title,
-      status,
-      code,
-      ...detailOf(result.detail),
-      ...(errors ? { errors } : {}),
-    };
-    ctx.body = JSON.stringify(body);
+  if ('problem' in result) return sendProblem(ctx, result);
+  ctx.status = result.status;
+  if (result.headers) ctx.set({ ...result.headers });
+  if (result.body === undefined) return;
+  if (result.body instanceof Readable) {
+    ctx.body = result.body;
     return;
   }
-  ctx.status = result.status;
-  if (result.body === undefined) return;
   ctx.set('Content-Type', 'application/json; charset=utf-8');
   ctx.body = JSON.stringify(result.body);
 }

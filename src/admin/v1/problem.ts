@@ -1,0 +1,70 @@
+// Failures of /api/v1 as RFC 9457 problems: one table from code to status and title.
+import type { Context } from 'koa';
+import type { z } from 'zod';
+import type { ProblemCode } from './contract/common.js';
+
+/** A failure, as a value. */
+export interface ProblemAnswer {
+  readonly problem: z.infer<typeof ProblemCode>;
+  readonly detail?: string;
+  readonly errors?: readonly { readonly path: string; readonly message: string }[];
+  /** Whole seconds after which it is worth asking again. */
+  readonly retryAfterS?: number;
+}
+
+const PROBLEMS: Readonly<Record<z.infer<typeof ProblemCode>, { status: number; title: string }>> = {
+  'bad-request': { status: 400, title: 'The request cannot be read' },
+  validation: { status: 400, title: 'A value is not as it should be' },
+  'signed-out': { status: 401, title: 'Not signed in' },
+  'wrong-credentials': { status: 401, title: 'Wrong user name or password' },
+  'totp-required': { status: 401, title: 'A one-time code is needed' },
+  forbidden: { status: 403, title: 'Not allowed' },
+  'wrong-scope': { status: 403, title: 'The token may not do this' },
+  'cross-site': { status: 403, title: 'Another site sent this' },
+  'not-found': { status: 404, title: 'There is no such object' },
+  'method-not-allowed': { status: 405, title: 'Not with this method' },
+  'username-taken': { status: 409, title: 'The user name is taken' },
+  'would-lock-you-out': { status: 409, title: 'This would lock you out' },
+  conflict: { status: 409, title: 'It conflicts with what there is' },
+  'changed-meanwhile': { status: 412, title: 'It was changed meanwhile' },
+  'too-large': { status: 413, title: 'Too large' },
+  'unsupported-media-type': { status: 415, title: 'Not this content type' },
+  'too-many-requests': { status: 429, title: 'Too many requests' },
+  'queue-full': { status: 429, title: 'The queue is full' },
+  internal: { status: 500, title: 'The daemon failed' },
+  unavailable: { status: 503, title: 'Not now' },
+};
+
+/** Seconds a caller is asked to wait where a problem passes by itself. */
+const RETRY_AFTER_S: Readonly<Record<number, number>> = { 429: 5, 503: 10 };
+
+export function sendProblem(ctx: Context, answer: ProblemAnswer): void {
+  const { problem: code, detail, errors } = answer;
+  const { status, title } = PROBLEMS[code];
+  ctx.status = status;
+  const wait = answer.retryAfterS ?? RETRY_AFTER_S[status];
+  if (wait !== undefined) ctx.set('Retry-After', String(wait));
+  // RFC 9110 §15.5.2: a 401 names a scheme. A browser that is told of Basic would ask with a dialog of its own.
+  if (status === 401) {
+    ctx.set(
+      'WWW-Authenticate',
+      isBrowser(ctx) ? BEARER : `Basic realm="Pulsegate", charset="UTF-8", ${BEARER}`,
+    );
+  }
+  ctx.set('Content-Type', 'application/problem+json; charset=utf-8');
+  ctx.body = JSON.stringify({
+    type: 'about:blank',
+    title,
+    status,
+    code,
+    ...(detail === undefined ? {} : { detail }),
+    ...(errors === undefined ? {} : { errors }),
+  });
+}
+
+/** Browsers say so of themselves; what they say of the page (Sec-Fetch-*) is left out over plain HTTP. */
+export function isBrowser(ctx: Context): boolean {
+  return ctx.get('Sec-Fetch-Site') !== '' || ctx.get('User-Agent').startsWith('Mozilla/');
+}
+
+const BEARER = 'Bearer realm="Pulsegate"';

@@ -1,0 +1,8 @@
+// Times of /api/v1: ISO 8601 in UTC outside, milliseconds since the epoch inside.
+
+export const iso = (ms: number): string => new Date(ms).toISOString();
+export const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms));
+
+/** A time that the schema has let through: with `Z` or an offset, so that it means one moment. */
+export const fromIso = (text: string): number => Date.parse(text);
+export const fromIsoOrNull = (text: string | null): number | null => (text === null ? null : fromIso(text));

@@ -1,0 +1,233 @@
+// Signing in to the console, the second factor and API tokens, on the daemon itself.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { totpCode, totpStep } from '../../../src/core/totp.js';
+import { type Console, codeOf, fetchFrom, signIn } from '../../helpers/console.js';
+import { ADMIN, type ApiAnswer, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
+
+const ME = '/api/v1/me';
+const LIST = '/ProxyAccount/GetProxyAccountList';
+
+test('signing in sets a cookie that only the page itself can use, and signing out ends it', async (t) => {
+  const daemon = await startTestDaemon(t);
+  const desk = await signIn(daemon);
+  const { cookie } = desk;
+  for (const part of ['HttpOnly', 'SameSite=Strict', 'Path=/']) assert.ok(desk.setCookie.includes(part));
+  assert.ok(!desk.setCookie.includes('Secure'), 'over plain HTTP the browser would drop it');
+
+  const me = await desk.api('GET', ME);
+  assert.equal(me.status, 200, me.text);
+  const told = me.json as Record<string, unknown>;
+  assert.deepEqual([told['username'], told['via'], told['scopes']], [ADMIN.username, 'console', null]);
+  assert.deepEqual(told['socks'], [`${daemon.socks.host}:${daemon.socks.port}`]);
+
+  assert.equal((await fetchFrom(daemon, 'GET', LIST, { cookie })).status, 401, 'the account API wants Basic');
+  const out = await desk.api('DELETE', '/api/v1/session');
+  assert.equal(out.status, 204);
+  assert.match(out.headers.get('set-cookie') ?? '', /pulsegate_session=;.*Max-Age=0/);
+  const after = await desk.api('GET', ME);
+  assert.deepEqual([after.status, codeOf(after)], [401, 'signed-out']);
+});
+
+test('behind TLS the cookie is Secure', async (t) => {
+  const daemon = await startTestDaemon(t);
+  const desk = await signIn(daemon, {}, { 'x-forwarded-proto': 'https' });
+  assert.ok(desk.setCookie.includes('Secure'));
+});
+
+test('a change with the cookie needs the word of the browser that our own page asks for it', async (t) => {
+  const daemon = await startTestDaemon(t);
+  const { cookie } = await signIn(daemon);
+  const put = (headers: Record<string, string>) =>
+    fetchFrom(daemon, 'PUT', '/api/v1/settings/whitelist', { cookie, ...headers }, { whitelist: '' });
+  for (const headers of [
+    {},
+    { origin: 'http://evil.example' },
+    { origin: 'null' },
+    { 'sec-fetch-site': 'cross-site', origin: daemon.adminUrl },
+    { 'sec-fetch-site': 'same-site' },
+    { 'sec-fetch-site': 'none' },
+  ]) {
+    assert.equal((await put(headers)).status, 403, JSON.stringify(headers));
+  }
+  assert.equal((await put({ origin: daemon.adminUrl })).status, 200);
+  assert.equal((await put({ 'sec-fetch-site': 'same-origin' })).status, 200);
+  const read = await fetchFrom(daemon, 'GET', ME, { cookie, 'sec-fetch-site': 'cross-site' });
+  assert.equal(read.status, 403, 'nor does another site read');
+});
+
+test('a script in a page is not asked by a dialog of the browser; a program is told of Basic', async (t) => {
+  const daemon = await startTestDaemon(t);
+  const page = await fetchFrom(daemon, 'GET', ME, { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64)' });
+  assert.deepEqual([page.status, codeOf(page)], [401, 'signed-out']);
+  assert.ok(!page.headers.get('www-authenticate')?.includes('Basic'));
+  const program = await fetchFrom(daemon, 'GET', ME, {});
+  assert.ok(program.headers.get('www-authenticate')?.startsWith('Basic'));
+});
+
+test('a wrong sign-in is answered late and alike, and too many of them are refused for a while', async (t) => {
+  const daemon = await startTestDaemon(t, { config: { admin: { session: { maxFailures: 2 } } } });
+  const attempt = (username: string, password: string) =>
+    fetchFrom(daemon, 'POST', '/api/v1/session', {}, { username, password });
+  const before = Date.now();
+  const [wrongName, wrongPassword] = await Promise.all([
+    attempt('nobody', ADMIN.password),
+    attempt(ADMIN.username, 'wrong'),
+  ]);
+  assert.ok(Date.now() - before >= 500);
+  assert.deepEqual([wrongName.status, wrongName.text], [401, wrongPassword.text]);
+  const locked = await attempt(ADMIN.username, ADMIN.password);
+  assert.deepEqual([locked.status, codeOf(locked)], [429, 'too-many-requests']);
+  const wait = Number(locked.headers.get('retry-after'));
+  assert.ok(wait > 250 && wait <= 300, `${wait} s`);
+  assert.equal((await daemon.api('GET', ME)).status, 200, 'Basic is not locked with it');
+});
+
+test('a sign-in that is right takes earlier failures back', async (t) => {
+  const daemon = await startTestDaemon(t, { config: { admin: { session: { maxFailures: 2 } } } });
+  const attempt = (password: string) =>
+    fetchFrom(daemon, 'POST', '/api/v1/session', {}, { username: ADMIN.username, password });
+  for (let round = 0; round < 2; round++) {
+    assert.equal((await attempt('wrong')).status, 401);
+    assert.equal((await attempt(ADMIN.password)).status, 200);
+  }
+});
+
+test('a session ends when it is not used, and at its age however much it is used', async (t) => {
+  const idle = await startTestDaemon(t, { config: { admin: { session: { idleTimeout: '1s' } } } });
+  const idler = await signIn(idle);
+  await untilSignedOut(idler, 1_050);
+  const old = await startTestDaemon(t, { config: { admin: { session: { maxAge: '1s' } } } });
+  await untilSignedOut(await signIn(old), 50);
+});
+
+async function untilSignedOut(desk: Console, pauseMs: number): Promise<void> {
+  for (let tries = 0; tries < 100; tries++) {
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    if ((await desk.api('GET', ME)).status === 401) return;
+  }
+  assert.fail('the session did not end');
+}
+
+test('one session more than there may be ends the one not used for longest', async (t) => {
+  const daemon = await startTestDaemon(t, { config: { admin: { session: { max: 2 } } } });
+  const first = await signIn(daemon);
+  const second = await signIn(daemon);
+  await first.api('GET', ME);
+  const third = await signIn(daemon);
+  const statuses = [];
+  for (const desk of [first, second, third]) statuses.push((await desk.api('GET', ME)).status);
+  assert.deepEqual(statuses, [200, 401, 200]);
+});
+
+test('sessions, tokens and the second factor outlive a restart', async (t) => {
+  const daemon = await startTestDaemon(t);
+  const desk = await signIn(daemon);
+  const made = await createToken(desk, ['audit:read']);
+  await switchOn(desk);
+  daemon.signal('SIGTERM');
+  await daemon.exited();
+  const again = await startTestDaemon(t, { dataDir: daemon.dataDir });
+  assert.equal((await fetchFrom(again, 'GET', ME, { cookie: desk.cookie })).status, 200);
+  assert.equal((await fetchFrom(again, 'GET', ME, bearer(made.secret))).status, 200);
+  const body = { username: ADMIN.username, password: ADMIN.password };
+  assert.equal(codeOf(await fetchFrom(again, 'POST', '/api/v1/session', {}, body)), 'totp-required');
+});
+
+/** Turns the second factor on and returns its secret. */
+async function switchOn(desk: Console): Promise<Buffer> {
+  const offered = (await desk.api('POST', '/api/v1/session/totp')).json as { secret: string; uri: string };
+  assert.match(offered.uri, /^otpauth:\/\/totp\/Pulsegate%3Aadmin\?secret=[A-Z2-7]{32}&issuer=Pulsegate$/);
+  const secret = fromBase32(offered.secret);
+  const wrong = await desk.api('PUT', '/api/v1/session/totp', { code: wrongCode(secret) });
+  assert.equal(wrong.status, 400);
+  // One step back, so that the present code is left for the next use.
+  const code = totpCode(secret, totpStep(Date.now()) - 1);
+  const on = await desk.api('PUT', '/api/v1/session/totp', { code });
+  assert.equal(on.status, 204, on.text);
+  return secret;
+}
+
+test('with the second factor a sign-in needs its code, and a code is good once', async (t) => {
+  const daemon = await startTestDaemon(t);
+  const desk = await signIn(daemon);
+  const secret = await switchOn(desk);
+  const attempt = (code?: string) =>
+    fetchFrom(daemon, 'POST', '/api/v1/session', {}, { ...ADMIN, ...(code === undefined ? {} : { code }) });
+  assert.equal(codeOf(await attempt()), 'totp-required');
+  assert.equal(codeOf(await attempt(wrongCode(secret))), 'wrong-credentials');
+  const code = totpCode(secret, totpStep(Date.now()));
+  assert.equal((await attempt(code)).status, 200);
+  assert.equal((await attempt(code)).status, 401, 'the same code again');
+  assert.equal((await desk.api('POST', '/api/v1/session/totp')).status, 409, 'it is on already');
+  const next = totpCode(secret, totpStep(Date.now()) + 1);
+  assert.equal((await desk.api('POST', '/api/v1/session/totp/disable', { code: next })).status, 204);
+  assert.equal((await attempt()).status, 200);
+  const audit = (await desk.api('GET', '/api/v1/audit')).text;
+  assert.match(audit, /admin\.totp-off/);
+  assert.ok(!audit.includes(secret.toString('base64')));
+});
+
+function wrongCode(secret: Buffer): string {
+  const step = totpStep(Date.now());
+  const right = [-2, -1, 0, 1, 2].map((by) => totpCode(secret, step + by));
+  return (
+    ['000000', '000001', '000002', '000003', '000004', '000005'].find((code) => !right.includes(code)) ?? ''
+  );
+}
+
+function fromBase32(text: string): Buffer {
+  const bits = [...text]
+    .map((c) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(c).toString(2).padStart(5, '0'))
+    .join('');
+  return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
+}
+
+const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` });
+
+async function createToken(
+  desk: Console | { api: TestDaemon['api'] },
+  scopes: string[],
+  expiresAt: string | null = null,
+): Promise<{ id: string; secret: string; answer: ApiAnswer }> {
+  const answer = await desk.api('POST', '/api/v1/tokens', { name: 'script', scopes, expiresAt });
+  assert.equal(answer.status, 201, answer.text);
+  const { token, secret } = answer.json as { token: { id: string }; secret: string };
+  return { id: token.id, secret, answer };
+}
+
+test('a token may do what its scopes say, is shown once, and ends when revoked or expired', async (t) => {
+  const daemon = await startTestDaemon(t, { config: { admin: { maxTokens: 2 } } });
+  const token = await createToken(daemon, ['audit:read']);
+  const use = (path: string, method = 'GET') => fetchFrom(daemon, method, path, bearer(token.secret));
+  assert.equal((await use('/api/v1/audit')).status, 200);
+  assert.equal(((await use(ME)).json as { via: string }).via, 'token');
+  const lacks = await use('/api/v1/runs');
+  assert.deepEqual([lacks.status, codeOf(lacks)], [403, 'wrong-scope']);
+  assert.equal(codeOf(await use('/api/v1/tokens')), 'wrong-scope', 'tokens make no tokens');
+  assert.equal((await use(LIST)).status, 401, 'the account API wants Basic');
+  assert.equal((await fetchFrom(daemon, 'GET', ME, bearer(`${token.secret}x`))).status, 401);
+
+  const list = await daemon.api('GET', '/api/v1/tokens');
+  assert.ok(!list.text.includes(token.secret));
+  const [shown] = (list.json as { items: Record<string, unknown>[] }).items;
+  assert.equal(shown?.['lastUsedFrom'], '127.0.0.1');
+
+  const soon = await createToken(daemon, ['audit:read'], new Date(Date.now() + 300).toISOString());
+  assert.equal(
+    (await daemon.api('POST', '/api/v1/tokens', { name: 'third', scopes: ['audit:read'] })).status,
+    409,
+  );
+  await new Promise((resolve) => setTimeout(resolve, 310));
+  assert.equal((await fetchFrom(daemon, 'GET', ME, bearer(soon.secret))).status, 401, 'expired');
+  const past = { name: 'p', scopes: ['audit:read'], expiresAt: '2020-01-01T00:00:00Z' };
+  assert.equal((await daemon.api('POST', '/api/v1/tokens', past)).status, 400);
+  assert.equal((await daemon.api('DELETE', `/api/v1/tokens/${token.id}`)).status, 204);
+  assert.equal((await daemon.api('DELETE', `/api/v1/tokens/${token.id}`)).status, 404);
+  assert.equal((await use(ME)).status, 401);
+
+  const audit = await daemon.api('GET', '/api/v1/audit?search=token');
+  const actions = (audit.json as { items: { action: string }[] }).items.map(({ action }) => action);
+  assert.deepEqual(actions, ['token.revoke', 'token.create', 'token.create']);
+  assert.ok(!audit.text.includes(token.secret));
+});

@@ -1,0 +1,62 @@
+// Signs in to a test daemon as the console does, and calls /api/v1 with its cookie.
+import { ADMIN, type ApiAnswer, type TestDaemon } from './daemon.js';
+
+export interface Console {
+  /** `pulsegate_session=…`, as a browser sends it back. */
+  readonly cookie: string;
+  readonly setCookie: string;
+  /** A request as the console's own page makes it. */
+  api(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<ApiAnswer>;
+}
+
+/** A request with exactly these headers, and a JSON body when there is one. */
+export async function fetchFrom(
+  daemon: Pick<TestDaemon, 'adminUrl'>,
+  method: string,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  body?: unknown,
+): Promise<ApiAnswer> {
+  const response = await fetch(daemon.adminUrl + path, {
+    method,
+    headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, json: parse(text) };
+}
+
+export async function signIn(
+  daemon: Pick<TestDaemon, 'adminUrl'>,
+  credentials: Readonly<Record<string, string>> = {},
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Console> {
+  const answer = await fetchFrom(daemon, 'POST', '/api/v1/session', headers, { ...ADMIN, ...credentials });
+  if (answer.status !== 200) throw new Error(`signing in: ${answer.status} ${answer.text}`);
+  const setCookie = answer.headers.get('set-cookie') ?? '';
+  const [cookie = ''] = setCookie.split(';');
+  return {
+    cookie,
+    setCookie,
+    api: (method, path, body, more = {}) =>
+      fetchFrom(daemon, method, path, { cookie, origin: daemon.adminUrl, ...more }, body),
+  };
+}
+
+/** The machine-readable code of a problem. */
+export function codeOf(answer: ApiAnswer): unknown {
+  return (answer.json as { code?: unknown } | undefined)?.code;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
