@@ -1,0 +1,96 @@
+// `pulsegate agent` and `pulsegate run`, with the daemon running and without it.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { test } from 'node:test';
+import { BIN, plainEnvironment, startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { until } from '../helpers/gateway.js';
+
+const config = {
+  webhooks: { agents: { fixed: { sessionKey: 'the-key' } }, queue: { perAgent: 2, total: 3 } },
+  agents: {
+    echo: { type: 'command', command: ['sh', '-c', 'echo heard; cat > /dev/null'] },
+    fixed: { type: 'command', command: ['sh', '-c', 'echo no >&2; exit 4'] },
+  },
+};
+
+function pulsegate(daemon: TestDaemon, ...args: string[]) {
+  return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
+    const command = [BIN, ...args, '--config', daemon.configFile];
+    execFile(process.execPath, command, { env: plainEnvironment() }, (error, stdout, stderr) => {
+      resolve({ code: error ? Number(error.code) : 0, stdout, stderr });
+    });
+  });
+}
+
+test('agent send, agent list, run list and run show', async (t) => {
+  const daemon = await startTestDaemon(t, { config });
+  const [waited, failed, queued] = await Promise.all([
+    pulsegate(daemon, 'agent', 'send', 'echo', 'hello', '--wait'),
+    pulsegate(daemon, 'agent', 'send', 'fixed', 'hello', '--wait'),
+    pulsegate(daemon, 'agent', 'send', 'echo', 'later', '--session', 'k', '--json'),
+  ]);
+  assert.deepEqual([waited.code, waited.stdout], [0, 'heard\n']);
+  assert.deepEqual([failed.code, failed.stderr], [1, 'The run ended as failed: exit status 4: no.\n']);
+  const { runId, session } = JSON.parse(queued.stdout);
+  assert.equal(session, 'k');
+  await until(
+    async () => (await daemon.api('GET', `/api/v1/runs/${runId}`)).text.includes('succeeded'),
+    'the run',
+  );
+
+  const [list, agents, shown, json] = await Promise.all([
+    pulsegate(daemon, 'run', 'list', '--agent', 'echo'),
+    pulsegate(daemon, 'agent', 'list', '--json'),
+    pulsegate(daemon, 'run', 'show', runId),
+    pulsegate(daemon, 'run', 'list', '--status', 'failed', '--json'),
+  ]);
+  assert.match(list.stdout, /^ID +AGENT +SESSION +STATUS/);
+  assert.equal(list.stdout.trimEnd().split('\n').length, 3);
+  assert.deepEqual(
+    JSON.parse(agents.stdout).map((agent: Record<string, unknown>) => [
+      agent['name'],
+      agent['state'],
+      agent['sessionKey'],
+      agent['webhook'],
+    ]),
+    [
+      ['echo', 'active', null, false],
+      ['fixed', 'active', 'the-key', true],
+    ],
+  );
+  assert.match(shown.stdout, /message +later\nreply +heard\n/);
+  assert.deepEqual(
+    JSON.parse(json.stdout).map(({ agent }: { agent: string }) => agent),
+    ['fixed'],
+  );
+});
+
+test('without the daemon a run is stored, and run when it starts; what cannot be is refused', async (t) => {
+  const first = await startTestDaemon(t, { config });
+  first.signal('SIGTERM');
+  await first.exited();
+  assert.equal((await pulsegate(first, 'agent', 'send', 'echo', 'waiting')).code, 0);
+  const [unknown, conflict, blank, badKey, none] = await Promise.all([
+    pulsegate(first, 'agent', 'send', 'nobody', 'x'),
+    pulsegate(first, 'agent', 'send', 'fixed', 'x', '--session', 'other'),
+    pulsegate(first, 'agent', 'send', 'echo', '  '),
+    pulsegate(first, 'agent', 'send', 'echo', 'x', '--session', 'a b'),
+    pulsegate(first, 'run', 'show', '01900000-0000-7000-8000-000000000000'),
+  ]);
+  assert.deepEqual([unknown.code, conflict.code, blank.code, badKey.code, none.code], [1, 2, 2, 2, 1]);
+  assert.match(unknown.stderr, /no agent "nobody".*echo, fixed/);
+  assert.match(conflict.stderr, /fixed session the-key/);
+  assert.equal((await pulsegate(first, 'agent', 'send', 'echo', 'second')).code, 0);
+  const full = await pulsegate(first, 'agent', 'send', 'echo', 'third');
+  assert.equal(full.code, 1);
+  assert.match(full.stderr, /queue is full/);
+
+  const second = await startTestDaemon(t, { config, dataDir: first.dataDir });
+  const runs = async () =>
+    (await second.api('GET', '/api/v1/runs')).json as { items: { status: string; message: string }[] };
+  await until(async () => (await runs()).items.every(({ status }) => status === 'succeeded'), 'both runs');
+  assert.deepEqual(
+    (await runs()).items.map(({ message }) => message),
+    ['second', 'waiting'],
+  );
+});
