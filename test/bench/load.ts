@@ -1,0 +1,61 @@
+// The load generator: compiled with the system's C compiler, run once for each measurement.
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { PROJECT } from '../helpers/daemon.js';
+import { findProgram } from '../helpers/programs.js';
+import type { Scope } from '../helpers/suite.js';
+
+/** Where a measurement connects: through a proxy, or straight to the target when `proxyPort` is 0. */
+export interface Route {
+  readonly proxyPort: number;
+  /** Empty: no login. */
+  readonly user: string;
+  readonly password: string;
+}
+
+export type Numbers = Readonly<Record<string, number>>;
+
+export interface Load {
+  /** Starts a target that sinks, sources and echoes; resolves with its port. */
+  target(t: Scope): Promise<number>;
+  /** Runs one mode of socksbench; rejects with what it said when it failed. */
+  run(mode: string, route: Route, target: number, options: readonly string[]): Promise<Numbers>;
+}
+
+/** Compiles socksbench.c into `folder`; throws with what to install when there is no compiler. */
+export function buildLoad(folder: string): Load {
+  const compiler = findProgram('cc') ?? findProgram('gcc') ?? findProgram('clang');
+  if (!compiler) {
+    throw new Error(
+      'The benchmark needs a C compiler for its load generator (on Debian: apt install gcc libc6-dev).',
+    );
+  }
+  const program = join(folder, 'socksbench');
+  execFileSync(compiler, ['-O2', '-o', program, join(PROJECT, 'test/bench/socksbench.c')]);
+  return {
+    async target(t) {
+      const server = spawn(program, ['serve', '0'], { stdio: ['ignore', 'pipe', 'inherit'] });
+      t.after(() => {
+        server.kill();
+      });
+      const [line] = await once(createInterface(server.stdout), 'line');
+      return parse(String(line))['port'] ?? 0;
+    },
+    async run(mode, { proxyPort, user, password }, target, options) {
+      const common = ['-p', String(proxyPort), '-t', String(target), '-u', user, '-k', password];
+      const { stdout } = await promisify(execFile)(program, [mode, ...common, ...options], {
+        timeout: 180_000,
+      });
+      return parse(stdout);
+    },
+  };
+}
+
+function parse(line: string): Numbers {
+  const result = JSON.parse(line) as Numbers & { error?: string };
+  if (result.error) throw new Error(`socksbench: ${result.error}`);
+  return result;
+}

@@ -1,0 +1,80 @@
+// `npm run bench`: this server and the installed peers on this machine, in turn, so that its drift hits all alike.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { buildLoad } from './load.js';
+import { measures } from './measures.js';
+import { describeMachine, medians, type Series, table } from './report.js';
+import { startServers } from './servers.js';
+
+const USAGE = `npm run bench -- [options]
+  --repeats N     runs of each measure and server, of which the median counts (5)
+  --scale X       amount of work in each run (1; 0.2 is quick and rough)
+  --only TEXT     measures whose name holds TEXT
+  --servers TEXT  servers whose name holds TEXT
+  --json FILE     all numbers, not only medians
+Use a machine that does nothing else; the load before each run is kept in the JSON.`;
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      repeats: { type: 'string', default: '5' },
+      scale: { type: 'string', default: '1' },
+      only: { type: 'string', default: '' },
+      servers: { type: 'string', default: '' },
+      json: { type: 'string' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) {
+    process.stdout.write(`${USAGE}\n`);
+    return;
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'pulsegate-bench-'));
+  const undo: (() => unknown)[] = [() => rmSync(folder, { recursive: true })];
+  const scope = { after: (run: () => unknown) => void undo.push(run) };
+  try {
+    const load = buildLoad(folder);
+    const targets = { bulk: await load.target(scope), echo: await load.target(scope) };
+    const servers = (await startServers(scope, folder)).filter(({ name }) => name.includes(values.servers));
+    const list = measures(Number(values.scale)).filter(({ name }) => name.includes(values.only));
+    const all = new Map<string, Series & { loads: number[] }>();
+    for (let repeat = 1; repeat <= Number(values.repeats); repeat += 1) {
+      for (const measure of list) {
+        for (const server of servers) {
+          if (measure.needsUdp && !server.hasUdp) continue;
+          showProgress(`${repeat}/${values.repeats} ${measure.name}: ${server.name}`);
+          const key = `${measure.name}/${server.name}`;
+          const series = all.get(key) ?? { measure: measure.name, server: server.name, runs: [], loads: [] };
+          all.set(key, series);
+          series.loads.push(loadavg()[0] ?? 0);
+          series.runs.push(await measure.run(load, targets, server));
+        }
+      }
+    }
+    showProgress('');
+    const machine = describeMachine();
+    process.stdout.write(
+      `${table(list, [...all.values()])}\n\n${Object.entries(machine).flat().join(' ')}\n`,
+    );
+    if (values.json) {
+      const results = [...all.values()].map((series) => ({ ...series, medians: medians(series) }));
+      writeFileSync(
+        values.json,
+        `${JSON.stringify({ machine, at: new Date().toISOString(), results }, null, 2)}\n`,
+      );
+    }
+  } finally {
+    for (const run of undo.reverse()) await run();
+  }
+}
+
+function showProgress(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`);
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+});

@@ -1,0 +1,115 @@
+// What is measured, in the order of the table. Each measure of a server is one run and gives a few named numbers.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Load, Numbers } from './load.js';
+import { cpuSeconds, memoryBytes } from './processes.js';
+import type { Server } from './servers.js';
+
+/** Two targets, so that the echo of a mixed load does not wait in the same target as the bulk. */
+export interface Targets {
+  readonly bulk: number;
+  readonly echo: number;
+}
+
+export interface Measure {
+  readonly name: string;
+  /** Whether more of a number is better; the others are better when smaller. */
+  readonly moreIsBetter: readonly string[];
+  readonly needsUdp?: boolean;
+  run(load: Load, targets: Targets, server: Server): Promise<Numbers>;
+}
+
+/** `scale` 1 takes a minute or two for each server and repeat. */
+export function measures(scale: number): Measure[] {
+  const gigabytes = 2 * scale;
+  const connections = Math.ceil(5000 * scale);
+  const rounds = Math.ceil(20_000 * scale);
+  const packets = Math.ceil(100_000 * scale);
+  const held = 1000;
+  return [
+    ...[1, 16].flatMap((flows) =>
+      (['down', 'up'] as const).map((direction) => throughput(direction, flows, gigabytes)),
+    ),
+    {
+      name: 'login + CONNECT + echo + close, 32 at once',
+      moreIsBetter: ['connections/s'],
+      async run(load, { echo }, server) {
+        const before = cpuSeconds(server.pid);
+        const options = ['-n', String(connections), '-c', '32'];
+        const result = await load.run('rate', server, echo, options);
+        return {
+          'connections/s': result['connectionsPerSecond'] ?? 0,
+          'CPU µs each': ((cpuSeconds(server.pid) - before) / connections) * 1e6,
+          'p99 ms': (result['p99Us'] ?? 0) / 1000,
+          failed: result['failed'] ?? 0,
+        };
+      },
+    },
+    {
+      name: '64-byte round trip',
+      moreIsBetter: [],
+      async run(load, { echo }, server) {
+        const before = cpuSeconds(server.pid);
+        const result = await load.run('ping', server, echo, ['-n', String(rounds)]);
+        return { ...latency(result), 'CPU µs each': ((cpuSeconds(server.pid) - before) / rounds) * 1e6 };
+      },
+    },
+    {
+      name: '64-byte round trip beside 8 bulk flows',
+      moreIsBetter: ['MB/s beside'],
+      async run(load, { bulk, echo }, server) {
+        const beside = load.run('tput', server, bulk, ['-d', 'down', '-c', '8', '-b', '1e12', '-w', '2.5']);
+        await delay(500);
+        const result = await load.run('ping', server, echo, ['-n', '500']);
+        return { ...latency(result), 'MB/s beside': (await beside)['megabytesPerSecond'] ?? 0 };
+      },
+    },
+    {
+      name: 'UDP echo, 200 bytes, 32 in flight',
+      moreIsBetter: ['packets/s'],
+      needsUdp: true,
+      async run(load, { echo }, server) {
+        const before = cpuSeconds(server.pid);
+        const options = ['-n', String(packets), '-s', '200', '-c', '32'];
+        const result = await load.run('udp', server, echo, options);
+        return {
+          'packets/s': result['packetsPerSecond'] ?? 0,
+          'CPU µs each': ((cpuSeconds(server.pid) - before) / packets) * 1e6,
+          ...latency(result),
+          lost: result['lost'] ?? 0,
+        };
+      },
+    },
+    {
+      name: `memory of an idle session, ${held} held`,
+      moreIsBetter: [],
+      async run(load, { echo }, server) {
+        const before = memoryBytes(server.pid);
+        const holding = load.run('idle', server, echo, ['-c', String(held), '-w', '2']);
+        await delay(1500);
+        const during = memoryBytes(server.pid);
+        await holding;
+        return { 'KiB each': (during - before) / held / 1024, 'MiB without': before / 1024 / 1024 };
+      },
+    },
+  ];
+}
+
+function throughput(direction: 'up' | 'down', flows: number, gigabytes: number): Measure {
+  return {
+    name: `${direction === 'up' ? 'upload' : 'download'}, ${flows} ${flows === 1 ? 'flow' : 'flows'}`,
+    moreIsBetter: ['MB/s'],
+    async run(load, { bulk }, server) {
+      const before = cpuSeconds(server.pid);
+      const options = ['-d', direction, '-c', String(flows), '-b', String((gigabytes * 1e9) / flows)];
+      const result = await load.run('tput', server, bulk, options);
+      return {
+        'MB/s': result['megabytesPerSecond'] ?? 0,
+        'CPU s/GB': (cpuSeconds(server.pid) - before) / gigabytes,
+      };
+    },
+  };
+}
+
+function latency(result: Numbers): Numbers {
+  return { 'p50 µs': result['p50Us'] ?? 0, 'p99 µs': result['p99Us'] ?? 0 };
+}

@@ -1,0 +1,54 @@
+// What a server costs: CPU time and memory of its process with all children and threads, from /proc.
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+
+const TICKS_PER_SECOND = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
+
+/** Seconds of user and system time that `pid` and its descendants have used. */
+export function cpuSeconds(pid: number): number {
+  return sum(pid, (id) => {
+    const fields = statFields(id);
+    return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+  });
+}
+
+/** Bytes of memory that are theirs: shared pages count in proportion. */
+export function memoryBytes(pid: number): number {
+  return sum(pid, (id) => {
+    const line = /^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${id}/smaps_rollup`, 'utf8'));
+    return Number(line?.[1] ?? 0) * 1024;
+  });
+}
+
+function sum(pid: number, read: (pid: number) => number): number {
+  return family(pid).reduce((total, id) => total + (orGone(() => read(id)) ?? 0), 0);
+}
+
+function family(pid: number): number[] {
+  const parents = new Map<number, number>();
+  for (const name of readdirSync('/proc')) {
+    const id = Number(name);
+    const parent = id > 0 ? orGone(() => Number(statFields(id)[1])) : null;
+    if (parent !== null) parents.set(id, parent);
+  }
+  const members = [pid];
+  for (const member of members) {
+    for (const [id, parent] of parents) if (parent === member) members.push(id);
+  }
+  return members;
+}
+
+/** The fields of /proc/pid/stat behind the command, which may hold spaces: state, parent, … */
+function statFields(pid: number): string[] {
+  const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return text.slice(text.lastIndexOf(')') + 2).split(' ');
+}
+
+/** A process may end between two looks. */
+function orGone<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,69 @@
+// What a benchmark prints: one table of medians with the ratio to the best, and the machine they were measured on.
+import { cpus, release, totalmem } from 'node:os';
+import type { Measure } from './measures.js';
+import { BARE } from './servers.js';
+
+/** The numbers of one measure and server, one entry a repeat. */
+export interface Series {
+  readonly measure: string;
+  readonly server: string;
+  readonly runs: Readonly<Record<string, number>>[];
+}
+
+export interface Machine {
+  readonly processor: string;
+  readonly cores: number;
+  readonly memoryGiB: number;
+  readonly kernel: string;
+  readonly node: string;
+}
+
+export function describeMachine(): Machine {
+  const cores = cpus();
+  return {
+    processor: cores[0]?.model.trim() ?? 'unknown',
+    cores: cores.length,
+    memoryGiB: Math.round(totalmem() / 1024 ** 3),
+    kernel: release(),
+    node: process.versions.node,
+  };
+}
+
+export function medians(series: Series): Record<string, number> {
+  const names = Object.keys(series.runs[0] ?? {});
+  return Object.fromEntries(names.map((name) => [name, median(series.runs.map((run) => run[name] ?? 0))]));
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? 0;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? 0) + upper) / 2;
+}
+
+/** A Markdown table: one row for each measure and server; behind a number its ratio to the best peer's. */
+export function table(list: readonly Measure[], all: readonly Series[]): string {
+  const lines = ['| what | server | median (× best peer) |', '|---|---|---|'];
+  for (const measure of list) {
+    const rows = all.filter((series) => series.measure === measure.name);
+    const peers = rows.filter(({ server }) => isPeer(server)).map(medians);
+    for (const row of rows) {
+      const cells = Object.entries(medians(row)).map(([name, value]) => {
+        const others = peers.map((peer) => peer[name] ?? 0);
+        const best = measure.moreIsBetter.includes(name) ? Math.max(...others) : Math.min(...others);
+        const ratio = others.length > 0 && best > 0 ? ` (${(value / best).toFixed(2)})` : '';
+        return `${short(value)} ${name}${ratio}`;
+      });
+      lines.push(`| ${row === rows[0] ? measure.name : ''} | ${row.server} | ${cells.join(', ')} |`);
+    }
+  }
+  return lines.join('\n');
+}
+
+function isPeer(server: string): boolean {
+  return server !== BARE && !server.startsWith('pulsegate');
+}
+
+function short(value: number): string {
+  return value >= 100 ? value.toFixed(0) : value.toPrecision(3);
+}
