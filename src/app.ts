@@ -19,6 +19,7 @@ import { createRecorder, type Recorder } from './core/heartbeat-recorder.js';
 import { createHeartbeatWriter, type WriterEvent } from './core/heartbeat-writer.js';
 import type { IpBytes } from './core/ip.js';
 import type { Log } from './core/log.js';
+import { createLoginGuard } from './core/login-guard.js';
 import { OwnOutbound } from './core/outbound.js';
 import { hashPassword } from './core/password.js';
 import type { Change, Store } from './core/ports.js';
@@ -35,11 +36,13 @@ import { createIsLocalAddress } from './own-addresses.js';
 import { chooseRelay } from './relay/choose.js';
 import { createDatagramRelay } from './relay/datagram.js';
 import { openHostsFile } from './socks/hosts-file.js';
+import { createProxySources } from './socks/proxy-protocol.js';
 import { createResolver } from './socks/resolve.js';
 import { createSocksServer } from './socks/server.js';
 import { createFragmentMemory } from './socks/udp/fragments.js';
 import { createOwnDatagramPorts } from './socks/udp/own-ports.js';
 import { createUpstreams } from './socks/upstreams.js';
+import { openSocksListeners } from './socks-listeners.js';
 import { portRange, upstreamRules } from './socks-settings.js';
 import { openStore } from './store/store.js';
 
@@ -229,6 +232,7 @@ async function start(
       ownPorts: ownUdpPorts,
       isLocalAddress,
     },
+    proxySources: createProxySources(config.socks.proxyProtocolFrom),
     upstreams: createUpstreams(upstreamRules(config.socks.upstreams)),
     log,
     now: Date.now,
@@ -238,6 +242,15 @@ async function start(
     idleTimeoutMs: config.socks.idleTimeoutMs,
     halfCloseTimeoutMs: config.socks.halfCloseTimeoutMs,
     maxConnections: maxConnections(config),
+    maxHandshakes: maxHandshakes(config),
+    maxHandshakesPerSource: config.socks.maxHandshakesPerSource,
+    loginGuard: createLoginGuard({
+      maxFailuresPerSource: config.socks.login.maxFailuresPerSource,
+      maxFailuresPerLogin: config.socks.login.maxFailuresPerUser,
+      windowMs: config.socks.login.failureWindowMs,
+      maxRows: config.socks.login.maxSources,
+      now: Date.now,
+    }),
     rehash(account, password) {
       const salted = hashPassword(password);
       directory.rehashed(account.id, salted);
@@ -309,12 +322,9 @@ async function start(
     keepAlive: true,
     keepAliveInitialDelay: 60_000,
   };
-  const socksListening = await listenOn({
-    name: 'socks',
-    hosts: config.socks.host,
-    port: config.socks.port,
-    createServer: () => createServer(socketOptions, socks.accept),
-  });
+  const socksListening = await openSocksListeners(config.socks, (arrival) =>
+    createServer(socketOptions, (client) => socks.accept(client, arrival)),
+  );
   started.push(socksListening.close);
   for (const { port } of socksListening.endpoints) ownPorts.add(port);
   const adminListening = await listenOn({
@@ -392,6 +402,12 @@ async function applyChange(
 
 function maxConnections({ socks }: Config): number {
   return socks.maxConnections === 'auto' ? connectionsFor(descriptorLimit()) : socks.maxConnections;
+}
+
+/** Half of the places are kept for sessions, whatever waits. */
+function maxHandshakes(config: Config): number {
+  const { maxHandshakes } = config.socks;
+  return maxHandshakes === 'auto' ? Math.max(1, Math.floor(maxConnections(config) / 2)) : maxHandshakes;
 }
 
 function reportWriter(log: Log, event: WriterEvent): void {

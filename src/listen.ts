@@ -1,10 +1,12 @@
 // Opening listeners: `localhost` is both loopback addresses, port 0 is the same free port on every address.
-import type { AddressInfo, Server } from 'node:net';
+import { chmodSync, unlinkSync } from 'node:fs';
+import { type AddressInfo, connect, type Server } from 'node:net';
 import { StartError } from './core/errors.js';
 
 export interface Listening {
-  /** `127.0.0.1:1080`, `[::1]:1080`, in the order of the configuration. */
+  /** `127.0.0.1:1080`, `[::1]:1080`, `unix:/run/socks.sock`, in the order of the configuration. */
   readonly addresses: readonly string[];
+  /** Those that have a port. */
   readonly endpoints: readonly { readonly address: string; readonly port: number }[];
   /** Stops accepting; open connections stay. */
   close(): void;
@@ -65,6 +67,82 @@ async function listenOnce({ hosts, port: wanted, createServer }: ListenOptions):
     port = endpoint.port;
   }
   return { ok: true, listening: { addresses: endpoints.map(format), endpoints, close } };
+}
+
+export interface ListenOnPathOptions {
+  /** As in ListenOptions. */
+  readonly name: string;
+  /** At most 107 bytes (unix(7)). */
+  readonly path: string;
+  /** Permissions of the socket: who may write to it may connect. */
+  readonly mode: number;
+  readonly createServer: () => Server;
+}
+
+/**
+ * Opens a listener on a Unix socket. One that a crash has left behind is replaced, one that is in use never is.
+ * Throws StartError (`path-in-use`, `cannot-listen`).
+ */
+export async function listenOnPath({
+  name,
+  path,
+  mode,
+  createServer,
+}: ListenOnPathOptions): Promise<Listening> {
+  let server = createServer();
+  let error = await openPath(server, path, mode);
+  if (error?.code === 'EADDRINUSE' && !(await isAnswered(path))) {
+    server = createServer();
+    error = removeFile(path) ?? (await openPath(server, path, mode));
+  }
+  if (error?.code === 'EADDRINUSE') {
+    const todo = `Stop that program, or set ${name}.path to another path.`;
+    throw new StartError('path-in-use', `${name}: ${path} is in use by another program. ${todo}`, {
+      cause: error,
+    });
+  }
+  if (error) {
+    const todo = `Set ${name}.path to a path in a folder that exists and may be written to.`;
+    throw new StartError('cannot-listen', `${name}: cannot listen on ${path} (${error.code}). ${todo}`, {
+      cause: error,
+    });
+  }
+  return { addresses: [`unix:${path}`], endpoints: [], close: () => void server.close() };
+}
+
+function openPath(server: Server, path: string, mode: number): Promise<NodeJS.ErrnoException | null> {
+  return new Promise((resolve) => {
+    server.once('error', resolve);
+    // Nobody may connect before the permissions are what they shall be.
+    const umask = process.umask(0o777);
+    server.listen({ path, backlog: 4096 }, () => {
+      server.off('error', resolve);
+      chmodSync(path, mode);
+      resolve(null);
+    });
+    process.umask(umask);
+  });
+}
+
+/** Whether a program takes connections there. */
+function isAnswered(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = connect({ path });
+    probe.once('connect', () => {
+      probe.destroy();
+      resolve(true);
+    });
+    probe.once('error', (error: NodeJS.ErrnoException) => resolve(error.code !== 'ECONNREFUSED'));
+  });
+}
+
+function removeFile(path: string): NodeJS.ErrnoException | null {
+  try {
+    unlinkSync(path);
+    return null;
+  } catch (error) {
+    return error as NodeJS.ErrnoException;
+  }
 }
 
 /** `localhost` as both loopback addresses, of which the second may be missing. */

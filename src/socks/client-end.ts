@@ -26,20 +26,19 @@ export function clientAddress(socket: Socket): string {
   return clientEnd(socket).address;
 }
 
-/** The peer of the TCP connection itself. */
+/** The peer of the connection itself; its address is empty when the connection is gone. */
 export function peerEnd(socket: Socket): ClientEnd {
-  const { remoteAddress, remotePort } = socket;
-  if (remoteAddress === undefined) return { address: UNIX_CLIENT, port: 0 };
+  const { remoteAddress = '', remotePort } = socket;
   const address = remoteAddress.startsWith('::ffff:') ? remoteAddress.slice('::ffff:'.length) : remoteAddress;
   return { address, port: remotePort ?? 0 };
 }
 
-/** A trusted proxy has said for whom this connection is. */
+/** A trusted proxy has said for whom this connection is, or it came over a Unix socket. */
 export function setClientEnd(socket: Socket, end: ClientEnd): void {
   (socket as MarkedSocket)[CLIENT_END] = end;
 }
 
-/** Whether the peer speaks for somebody else. */
+/** Whether the client is not the peer of a TCP connection. */
 export function isProxied(socket: Socket): boolean {
   return (socket as MarkedSocket)[CLIENT_END] !== undefined;
 }

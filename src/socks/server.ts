@@ -2,14 +2,18 @@
 import type { Socket } from 'node:net';
 import { type Account, isExpired } from '../core/account.js';
 import type { EgressPolicy } from '../core/egress.js';
-import { createLogin } from '../core/login.js';
-import { clientAddress } from './client-end.js';
+import { createLogin, type LoginFailure, type LoginResult } from '../core/login.js';
+import type { LoginGuard } from '../core/login-guard.js';
+import { printable } from '../core/printable.js';
+import { clientAddress, clientEnd, setClientEnd, UNIX_CLIENT } from './client-end.js';
 import { connect } from './connect.js';
 import type { SocksContext } from './context.js';
 import { type SocksRequest, startHandshake } from './handshake.js';
 import { Reply, replyFrame } from './protocol.js';
+import { type ProxySources, readProxyHeader } from './proxy-protocol.js';
 import { refuse } from './refuse.js';
 import { associate } from './udp/associate.js';
+import { createWaitingRoom } from './waiting-room.js';
 
 /** How often sessions are held against their time limits, their account's expiry and their next heartbeat, in ms. */
 const SWEEP_INTERVAL_MS = 1_000;
@@ -17,17 +21,30 @@ const SWEEP_INTERVAL_MS = 1_000;
 export interface SocksServerOptions extends Omit<SocksContext, 'takeConnection'> {
   /** Connections at once, handshakes included; further ones are closed at once. */
   readonly maxConnections: number;
+  /** Of those, how many may be without a request yet, in all and from one source; beyond that the oldest is closed. */
+  readonly maxHandshakes: number;
+  readonly maxHandshakesPerSource: number;
+  readonly loginGuard: LoginGuard;
   /** What holds instead of `egress` for accounts that have a class. */
   readonly egressClasses: ReadonlyMap<string, EgressPolicy>;
   /** From the first byte to the complete request, in ms. */
   readonly handshakeTimeoutMs: number;
+  /** Whose PROXY headers are believed; others speak SOCKS from their first byte. */
+  readonly proxySources: ProxySources;
   /** An imported password hash was used: store the salted form of this password. */
   readonly rehash: (account: Account, password: Uint8Array) => void;
 }
 
+/** What is known of a connection by the listener it came to. */
+export interface Arrival {
+  /** Connections from `proxySources` begin with a PROXY header. */
+  readonly proxyProtocol: boolean;
+  readonly isUnix: boolean;
+}
+
 export interface SocksServer {
   /** Takes over an accepted socket; it must have `allowHalfOpen`. */
-  accept(client: Socket): void;
+  accept(client: Socket, arrival: Arrival): void;
   /** Ends every connection that is not a session yet. Sessions are ended through the registry. */
   closeHandshakes(): void;
   /** Starts holding sessions against their limits. */
@@ -37,9 +54,14 @@ export interface SocksServer {
 
 export function createSocksServer(options: SocksServerOptions): SocksServer {
   const { directory, sessions, recorder, limits, log, now } = options;
-  const handshaking = new Set<Socket>();
+  const waitingRoom = createWaitingRoom({
+    maxClients: options.maxHandshakes,
+    maxPerSource: options.maxHandshakesPerSource,
+  });
+  const check = createLogin({ directory, now });
   let connections = 0;
   let turnedAway = 0;
+  let refusedUnchecked = 0;
   let sweep: NodeJS.Timeout | undefined;
 
   const context: SocksContext = {
@@ -60,13 +82,8 @@ export function createSocksServer(options: SocksServerOptions): SocksServer {
   for (const [name, egress] of options.egressClasses) contextByClass.set(name, { ...context, egress });
 
   const handshake = {
-    logIn: createLogin({ directory, now }),
+    logIn,
     timeoutMs: options.handshakeTimeoutMs,
-
-    onLoginFailed(client: Socket, reason: string, username: string): void {
-      // fail2ban matches this line: what the client chose (`user`) stands behind what it cannot choose.
-      log.warn({ client: clientAddress(client), reason, user: username }, 'login failed');
-    },
 
     onLoggedIn(account: Account, needsRehash: boolean, password: Uint8Array): Account {
       directory.loggedIn(account.id, now());
@@ -75,7 +92,7 @@ export function createSocksServer(options: SocksServerOptions): SocksServer {
     },
 
     onRequest(client: Socket, account: Account, request: SocksRequest): void {
-      handshaking.delete(client);
+      waitingRoom.leave(client);
       // The account may have been closed between its login and its request.
       if (!isStillOpen(account)) return refuse(client, replyFrame(Reply.generalFailure));
       const refusal = limits.refusal(account.id, clientAddress(client));
@@ -88,6 +105,28 @@ export function createSocksServer(options: SocksServerOptions): SocksServer {
       refuse(client, replyFrame(Reply.commandNotSupported));
     },
   };
+
+  /** Blocked logins are checked like any other, so that they take as long, and refused whatever comes out. */
+  function logIn(client: Socket, username: Uint8Array, password: Uint8Array): LoginResult {
+    const { address } = clientEnd(client);
+    const name = Buffer.from(username).toString('latin1');
+    // Clients of a Unix socket have no address to tell them apart by.
+    const guard = address === UNIX_CLIENT ? 'check' : options.loginGuard.attempt(address, name);
+    const result = check(username, password);
+    if (guard === 'check' && result.ok) options.loginGuard.succeeded(address, name);
+    if (guard === 'check') return result.ok ? result : loginFailed(client, result.reason, result.username);
+    // Of a blocked source the first is told at length: the rest could fill the disk.
+    if (guard === 'blocked') refusedUnchecked += 1;
+    const shown = result.ok ? printable(result.account.username) : result.username;
+    const refusal = { ok: false, reason: 'blocked-address', username: shown } as const;
+    return guard === 'block' ? loginFailed(client, refusal.reason, shown) : refusal;
+  }
+
+  function loginFailed(client: Socket, reason: LoginFailure, username: string): LoginResult {
+    // fail2ban matches this line: what the client chose (`user`) stands behind what it cannot choose.
+    log.warn({ client: clientAddress(client), reason, user: username }, 'login failed');
+    return { ok: false, reason, username };
+  }
 
   function refuseByLimit(client: Socket, account: Account, reason: string): void {
     log.info({ account: account.username, client: clientAddress(client), reason }, 'session refused');
@@ -110,27 +149,44 @@ export function createSocksServer(options: SocksServerOptions): SocksServer {
       log.warn({ turnedAway, maxConnections: options.maxConnections }, 'connection limit reached');
       turnedAway = 0;
     }
+    const evicted = waitingRoom.takeEvicted();
+    if (evicted > 0) log.warn({ evicted }, 'too many unfinished handshakes: the oldest were closed');
+    if (refusedUnchecked > 0) {
+      log.warn({ logins: refusedUnchecked }, 'logins of blocked addresses refused');
+      refusedUnchecked = 0;
+    }
   }
 
   return {
-    accept(client) {
+    accept(client, { proxyProtocol, isUnix }) {
       if (connections >= options.maxConnections) {
         turnedAway += 1;
         client.destroy();
         return;
       }
       connections += 1;
-      handshaking.add(client);
       // A reset is followed by 'close', which whoever holds the socket then acts on.
       client.on('error', ignoreError);
       client.once('close', () => {
         connections -= 1;
-        handshaking.delete(client);
+        waitingRoom.leave(client);
       });
-      startHandshake(client, handshake);
+      if (isUnix) setClientEnd(client, { address: UNIX_CLIENT, port: 0 });
+      const peer = clientEnd(client);
+      const isProxy = proxyProtocol && options.proxySources(peer);
+      waitingRoom.enter(client, isProxy || isUnix ? null : peer.address);
+      if (!isProxy) return startHandshake(client, handshake);
+      readProxyHeader(client, {
+        timeoutMs: options.handshakeTimeoutMs,
+        onMalformed: () => log.warn({ client: peer.address }, 'malformed PROXY header'),
+        onReady: (named) => {
+          waitingRoom.enter(named, clientAddress(named));
+          startHandshake(named, handshake);
+        },
+      });
     },
     closeHandshakes() {
-      for (const client of handshaking) client.destroy();
+      waitingRoom.close();
     },
     start() {
       sweep = setInterval(sweepSessions, SWEEP_INTERVAL_MS);
