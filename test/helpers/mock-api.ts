@@ -23,6 +23,8 @@ export interface MockOptions {
   /** Folder of the built console. */
   readonly console: string;
   readonly port?: number;
+  /** Stand in for every text that others write: one after the other. */
+  readonly texts?: readonly string[];
 }
 
 export interface MockDaemon {
@@ -34,7 +36,7 @@ export interface MockDaemon {
 
 /** Starts the mock on a loopback port. Sign in with admin / secret. */
 export async function startMockDaemon(options: MockOptions): Promise<MockDaemon> {
-  const handlers = mockHandlers(options.accounts);
+  const handlers = mockHandlers(options.accounts, options.texts);
   const server = createServer((request, response) => {
     answer(request, response, handlers, options.console).catch((error: unknown) => {
       process.stderr.write(`${String(error)}\n`);

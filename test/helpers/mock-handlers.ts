@@ -1,7 +1,15 @@
 // What the mock /api/v1 answers, operation by operation, over an invented world.
 import { randomUUID } from 'node:crypto';
 import { NO_LIMITS } from '../../src/admin/v1/contract/limits.js';
-import { DAY, type FakeAccount, type FakeSession, fakeSamples, fakeWorld, GAMES } from './fake-world.js';
+import {
+  DAY,
+  type FakeAccount,
+  type FakeSession,
+  type FakeWorld,
+  fakeSamples,
+  fakeWorld,
+  GAMES,
+} from './fake-world.js';
 
 export class MockProblem extends Error {
   constructor(
@@ -32,8 +40,25 @@ export interface Handlers {
 const iso = (ms: number) => new Date(ms).toISOString();
 const isoOrNull = (ms: number | null) => (ms === null ? null : iso(ms));
 
-export function mockHandlers(size: number): Handlers {
+/** Puts `texts` wherever a player, a caller or an agent may write. */
+function writeTexts(world: FakeWorld, texts: readonly string[]): void {
+  let next = 0;
+  const text = () => texts[next++ % texts.length] ?? '';
+  if (texts.length === 0) return;
+  for (const account of world.accounts.values()) {
+    account.username = text();
+    account.remarks = account.username;
+    account.latestGameId = account.username;
+  }
+  for (const session of world.sessions.values()) {
+    session.gameId = text();
+    session.destination.host = session.gameId;
+  }
+}
+
+export function mockHandlers(size: number, texts: readonly string[] = []): Handlers {
   const world = fakeWorld(size);
+  writeTexts(world, texts);
   const { accounts, sessions, random } = world;
   const listeners = new Set<(topic: string) => void>();
   const changed = (topic: string) => {
@@ -127,6 +152,11 @@ export function mockHandlers(size: number): Handlers {
     else note('session.end', 'session', randomUUID(), account.username, null, null, at);
   }
   const runs = fakeRuns();
+  for (const [i, run] of runs.entries()) {
+    const text = texts[i % Math.max(1, texts.length)];
+    if (text !== undefined)
+      Object.assign(run, { agent: text, session: text, message: text, reply: text, error: text });
+  }
 
   const sessionsOf = (id: string) => [...sessions.values()].filter((session) => session.accountId === id);
   const onlineIds = () => new Set([...sessions.values()].map((session) => session.accountId));
