@@ -143,6 +143,17 @@ export const socksSchema = section({
     .union([z.literal('auto'), whole(1, 1_000_000)])
     .register(about, { allowed: 'auto, or a whole number from 1 to 1000000' })
     .default('auto'),
+  maxHandshakes: z
+    .union([z.literal('auto'), whole(1, 1_000_000)])
+    .register(about, { allowed: 'auto, or a whole number from 1 to 1000000' })
+    .default('auto'),
+  maxHandshakesPerSource: whole(1, 1_000_000).default(512),
+  login: section({
+    maxFailuresPerSource: whole(1, 1_000_000).default(50),
+    maxFailuresPerUser: whole(1, 1_000_000).default(20),
+    failureWindow: duration({ min: '1s', max: '24h' }).prefault('5m'),
+    maxSources: whole(100, 10_000_000).default(100_000),
+  }).prefault({}),
   handshakeTimeout: duration({ min: '10ms', max: '1h' }).prefault('10s'),
   connectTimeout: duration({ min: '10ms', max: '1h' }).prefault('10s'),
   idleTimeout: duration({ min: '10ms' }).prefault('5m'),

@@ -6,7 +6,7 @@ import { isSalted, verifyAgainstNothing, verifyPassword } from './password.js';
 import { printable } from './printable.js';
 
 /** Why a login failed: for the log and the penalties only, the client is told the same for each. */
-export type LoginFailure = 'unknown-user' | 'wrong-password' | 'disabled' | 'expired';
+export type LoginFailure = 'unknown-user' | 'wrong-password' | 'disabled' | 'expired' | 'blocked-address';
 
 export type LoginResult =
   /** `needsRehash`: the stored hash is an imported one, to be replaced by the salted form of this password. */

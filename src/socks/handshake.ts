@@ -1,7 +1,7 @@
 // A connection from its first byte to its request: methods (RFC 1928 §3), login (RFC 1929), request (RFC 1928 §4).
 import type { Socket } from 'node:net';
 import type { Account } from '../core/account.js';
-import type { LogIn } from '../core/login.js';
+import type { LogIn, LoginResult } from '../core/login.js';
 import { LoginParser } from './login.js';
 import {
   LOGIN_FAILED,
@@ -26,10 +26,9 @@ export interface SocksRequest {
 }
 
 export interface HandshakeOptions {
-  readonly logIn: LogIn;
+  readonly logIn: (client: Socket, ...credentials: Parameters<LogIn>) => LoginResult;
   /** From the first byte to the complete request, in ms; then the connection is closed. */
   readonly timeoutMs: number;
-  readonly onLoginFailed: (client: Socket, reason: string, username: string) => void;
   /** Notes the login; returns the account as it is from now on. */
   readonly onLoggedIn: (account: Account, needsRehash: boolean, password: Uint8Array) => Account;
   /** The client is paused, carries no `data` listener, and what it sent early has been put back into it. */
@@ -100,11 +99,8 @@ class Handshake {
     if (message === null) return null;
     if (message.kind === 'error') return this.#refuse(LOGIN_FAILED);
 
-    const result = this.#options.logIn(message.username, message.password);
-    if (!result.ok) {
-      this.#options.onLoginFailed(this.#client, result.reason, result.username);
-      return this.#refuse(LOGIN_FAILED);
-    }
+    const result = this.#options.logIn(this.#client, message.username, message.password);
+    if (!result.ok) return this.#refuse(LOGIN_FAILED);
     this.#account = this.#options.onLoggedIn(result.account, result.needsRehash, message.password);
     this.#client.write(LOGIN_SUCCEEDED);
     this.#stage = 'request';

@@ -8,8 +8,10 @@ import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/descriptors.js';
 import {
   connectThrough,
+  greeting,
   loggedInClient,
-  type RawClient,
+  login as loginBytes,
+  RawClient,
   readReply,
   request,
 } from '../helpers/socks-client.js';
