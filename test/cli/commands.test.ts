@@ -1,0 +1,349 @@
+// The command line as a script sees it: real processes, a real database, exit codes, what is on stdout and on stderr.
+import assert from 'node:assert/strict';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { before, describe, it } from 'node:test';
+import { type CommandLine, commandLine, type RunOptions } from '../helpers/command.js';
+import { suiteScope } from '../helpers/suite.js';
+
+/** What a user may do wrong, the exit code, and a part of what stderr says. */
+const MISUSES: readonly (readonly [args: string[], code: number, says: RegExp, options?: RunOptions])[] = [
+  [['nonsense'], 2, /unknown command 'nonsense'/],
+  [['account', 'nonsense'], 2, /unknown command 'nonsense'/],
+  [['account', 'add'], 2, /missing required argument 'name'/],
+  [['account', 'add', 'x', '--password', 'hunter2'], 2, /unknown option '--password'/],
+  [['account', 'add', 'x'], 2, /no terminal to ask/],
+  [['account', 'add', 'x', '--generate', '--password-stdin'], 2, /exclude each other/],
+  [['account', 'add', 'x', '--password-stdin'], 2, /no password on stdin/],
+  [['account', 'add', 'x', '--password-stdin'], 2, /too long/, { stdin: 'x'.repeat(5000) }],
+  [['account', 'add', 'x', '--password-stdin'], 1, /1 to 255 bytes/, { stdin: 'x'.repeat(256) }],
+  [['account', 'add', 'x\u0001', '--generate'], 1, /without control characters/],
+  [['account', 'add', '', '--generate'], 1, /must not be empty/],
+  [['account', 'add', 'x', '--generate', '--expires', 'soon'], 2, /"soon" is no moment/],
+  [['account', 'add', 'x', '--generate', '--expires', '2026-02-30'], 2, /is no moment/],
+  [['account', 'show', 'ghost'], 1, /There is no account "ghost"/],
+  [['account', 'update', 'ghost', '--enable'], 1, /There is no account/],
+  [['account', 'update', 'x', '--enable', '--disable'], 2, /exclude each other/],
+  [['account', 'remove', 'ghost', '--yes'], 1, /There is no account/],
+  [['account', 'import', 'missing.csv'], 1, /There is no file missing.csv/],
+  [['account', 'import', '.'], 1, /There is no file/],
+  [
+    ['account', 'import', 'pulsegate.yaml', '--existing', 'merge'],
+    2,
+    /Allowed choices are keep, replace, skip/,
+  ],
+  [['account', 'export', '--format', 'xml'], 2, /Allowed choices are csv, json/],
+  [['account', 'export', 'pulsegate.yaml'], 1, /exists already/],
+  [['whitelist', 'set', '1.2.3.4, nonsense, 10.0.0.0/8'], 2, /cannot be read: nonsense\. The list stays/],
+  [['whitelist', 'check', 'nonsense'], 2, /nonsense is not an IPv4 or IPv6 address/],
+  [['admin', 'set-password'], 2, /no terminal to ask/],
+  [['admin', 'set-password', '--password-stdin', '--username', 'a:b'], 1, /without a colon/, { stdin: 'x' }],
+  [['backup', '/nowhere/x.db'], 1, /cannot be written to \/nowhere\/x\.db/],
+  [['restore', 'missing.db'], 2, /Add --yes to do it/],
+  [['restore', 'missing.db', '--yes'], 1, /missing\.db cannot be restored/],
+  [['serve', '--socks-port', 'abc'], 2, /flag --socks-port: socks\.port: found "abc"/],
+  [['serve', '--log-level', 'loud'], 2, /flag --log-level/],
+  [['config', 'check', '--config', 'missing.yaml'], 2, /missing\.yaml: there is no such file/],
+  [['config', 'check'], 2, /PULSEGATE_SOKS__PORT/, { env: { PULSEGATE_SOKS__PORT: '1' } }],
+  [['account', 'list'], 2, /socks\.port/, { env: { PULSEGATE_SOCKS__PORT: 'x' } }],
+  [['account', 'list'], 1, /\/dev\/null/, { env: { PULSEGATE_DATA_DIR: '/dev/null/x' } }],
+];
+
+describe('a wrong use', () => {
+  const scope = suiteScope();
+  let cli: CommandLine;
+  before(async () => {
+    cli = await commandLine(scope);
+  });
+  for (const [args, code, says, options] of MISUSES) {
+    it(`${args.join(' ').slice(0, 70)} ${options?.env ? JSON.stringify(options.env) : ''}`, async () => {
+      const result = await cli.run(args, options);
+      assert.match(result.stderr, says);
+      assert.equal(result.code, code);
+      assert.doesNotMatch(result.stderr, /^ +at |node:internal|Unexpected error/m);
+      assert.equal(result.stdout, '');
+    });
+  }
+});
+
+describe('accounts', () => {
+  const scope = suiteScope();
+  let cli: CommandLine;
+  before(async () => {
+    cli = await commandLine(scope, 'socks: { host: "::1", port: 4321 }');
+  });
+
+  it('are added with a password from stdin, and a link that is percent-encoded', async () => {
+    const { code, stdout } = await cli.run(
+      ['account', 'add', 'pläyer 1', '--password-stdin', '--remarks', 'hi'],
+      { stdin: 'p@ss:w/örd\n' },
+    );
+    assert.equal(code, 0);
+    assert.match(stdout, /socks5h:\/\/pl%C3%A4yer%201:p%40ss%3Aw%2F%C3%B6rd@\[::1\]:4321/);
+  });
+
+  it('are added with a password made at random, which is told once', async () => {
+    const result = await cli.run([
+      'account',
+      'add',
+      'random',
+      '--generate',
+      '--json',
+      '--expires',
+      '30d',
+      '--disabled',
+    ]);
+    const { password, link } = result.json() as { password: string; link: string };
+    assert.match(password, /^[\w-]{20}$/);
+    assert.equal(link, `socks5h://random:${password}@[::1]:4321`);
+    assert.doesNotMatch(
+      (await cli.run(['account', 'show', 'random', '--json'])).stdout,
+      new RegExp(password),
+    );
+  });
+
+  it('are refused when the name is taken', async () => {
+    const { code, stderr } = await cli.run(['account', 'add', 'random', '--generate']);
+    assert.deepEqual([code, stderr], [1, 'There is an account with this user name already.\n']);
+  });
+
+  it('are listed, searched and shown', async () => {
+    const names = async (...args: string[]) =>
+      ((await cli.run(['account', 'list', '--json', ...args])).json() as { username: string }[]).map(
+        ({ username }) => username,
+      );
+    assert.deepEqual(await names(), ['pläyer 1', 'random']);
+    assert.deepEqual(await names('--search', 'RAND'), ['random']);
+    assert.deepEqual(await names('--search', 'hi'), ['pläyer 1']);
+    const { stdout } = await cli.run(['account', 'list', '--search', 'random']);
+    assert.match(stdout, /^USER NAME +STATE/);
+    assert.match(stdout, /^random +disabled/m);
+    assert.match(stdout, /1 of 2 accounts/);
+    const shown = (await cli.run(['account', 'show', 'random', '--json'])).json() as Record<string, unknown>;
+    assert.equal(shown['isEnabled'], false);
+    assert.ok(Math.abs(Date.parse(String(shown['expiresAt'])) - Date.now() - 30 * 86_400_000) < 60_000);
+    const byId = (await cli.run(['account', 'show', String(shown['id']), '--json'])).json();
+    assert.deepEqual(byId, shown);
+  });
+
+  it('keep what an update does not name', async () => {
+    assert.equal(
+      (await cli.run(['account', 'update', 'pläyer 1', '--expires', '2030-01-02T03:04:05'])).code,
+      0,
+    );
+    assert.equal((await cli.run(['account', 'update', 'pläyer 1', '--disable'])).code, 0);
+    const shown = (await cli.run(['account', 'show', 'pläyer 1', '--json'])).json() as Record<
+      string,
+      unknown
+    >;
+    assert.deepEqual(
+      [shown['remarks'], shown['expiresAt'], shown['isEnabled']],
+      ['hi', '2030-01-02T03:04:05.000Z', false],
+    );
+    const update = [
+      'account',
+      'update',
+      'pläyer 1',
+      '--remarks',
+      '',
+      '--expires',
+      'never',
+      '--enable',
+      '--json',
+    ];
+    const updated = (await cli.run(update)).json() as Record<string, unknown>;
+    assert.deepEqual([updated['remarks'], updated['expiresAt'], updated['isEnabled']], [null, null, true]);
+  });
+
+  it('are removed only when that is confirmed, and all or none', async () => {
+    const refused = await cli.run(['account', 'remove', 'random']);
+    assert.equal(refused.code, 2);
+    assert.match(refused.stderr, /random will be removed with 0 heartbeat entries\. Add --yes/);
+    assert.equal((await cli.run(['account', 'remove', 'random', 'ghost', '--yes'])).code, 1);
+    assert.equal((await cli.run(['account', 'show', 'random'])).code, 0);
+    assert.equal((await cli.run(['account', 'remove', 'random', '--yes'])).code, 0);
+    assert.equal((await cli.run(['account', 'show', 'random'])).code, 1);
+  });
+
+  it('are safe to show on a terminal', async () => {
+    await cli.run(['account', 'add', 'evil', '--generate', '--remarks', 'a\u001b[31mred\u202e']);
+    assert.doesNotMatch((await cli.run(['account', 'list'])).stdout.replaceAll('\n', ''), /\p{Cc}|\p{Cf}/u);
+  });
+
+  it('stop quietly when the reader goes away', async () => {
+    const { code, stderr } = await cli.run(['account', 'list', '--json']);
+    assert.deepEqual([code, stderr], [0, '']);
+  });
+});
+
+describe('files of accounts', () => {
+  const scope = suiteScope();
+  let cli: CommandLine;
+  before(async () => {
+    cli = await commandLine(scope);
+    await writeFile(
+      join(cli.folder, 'in.csv'),
+      'Username,Password,Remarks\nann,one,=1+1\nbob,two,\n,three,\nann,again,\n',
+    );
+  });
+
+  it('are only looked at with --dry-run', async () => {
+    const { code, stdout } = await cli.run(['account', 'import', 'in.csv', '--dry-run']);
+    assert.equal(code, 1);
+    assert.match(stdout, /line 4: failed: there is no user name/);
+    assert.match(stdout, /line 5: ann failed: the file has this user name twice/);
+    assert.match(
+      stdout,
+      /Nothing was written; it would be: 4 read, 2 added, 0 replaced, 0 kept, 0 skipped, 2 failed/,
+    );
+    assert.deepEqual((await cli.run(['account', 'list', '--json'])).json(), []);
+  });
+
+  it('are imported, with a report', async () => {
+    const report = (await cli.run(['account', 'import', 'in.csv', '--json'])).json() as Record<
+      string,
+      unknown
+    >;
+    assert.deepEqual([report['added'], report['failed']], [2, 2]);
+    assert.equal(((await cli.run(['account', 'list', '--json'])).json() as unknown[]).length, 2);
+  });
+
+  it('leave alone or replace what exists, as chosen', async () => {
+    await writeFile(join(cli.folder, 'more.json'), '[{"username":"bob","remarks":"new"},{"username":"cat"}]');
+    const skip = await cli.run(['account', 'import', 'more.json']);
+    assert.match(
+      skip.stdout,
+      /line 1: bob skipped: it exists already\nline 1: cat failed: a new account needs a password/,
+    );
+    const refused = await cli.run(['account', 'import', 'more.json', '--existing', 'replace']);
+    assert.match(refused.stderr, /1 accounts will be overwritten\. Add --yes/);
+    assert.equal(refused.code, 2);
+    await cli.run(['account', 'import', 'more.json', '--existing', 'replace', '--yes']);
+    const { remarks } = (await cli.run(['account', 'show', 'bob', '--json'])).json() as { remarks: string };
+    assert.equal(remarks, 'new');
+  });
+
+  it('move accounts to another place, ids and passwords with them', async () => {
+    const other = await commandLine(scope);
+    for (const format of ['csv', 'json']) {
+      const file = join(other.folder, `out.${format}`);
+      assert.equal((await cli.run(['account', 'export', file, '--with-hashes'])).code, 0);
+      assert.equal((await stat(file)).mode & 0o777, 0o600);
+    }
+    assert.match(await readFile(join(other.folder, 'out.csv'), 'utf8'), /,'=1\+1,/);
+    assert.equal((await other.run(['account', 'import', 'out.csv'])).code, 0);
+    const exported = async (from: CommandLine) =>
+      (await from.run(['account', 'export', '--format', 'json', '--with-hashes'])).stdout;
+    assert.equal(await exported(other), await exported(cli));
+  });
+});
+
+describe('the whitelist', () => {
+  it('is set, shown and asked', async (t) => {
+    const cli = await commandLine(t);
+    assert.match((await cli.run(['whitelist', 'show'])).stdout, /empty: every address is allowed/);
+    assert.equal((await cli.run(['whitelist', 'check', '1.2.3.4'])).code, 0);
+    await cli.run(['whitelist', 'set', '10.0.*， 2001:db8::/32']);
+    assert.deepEqual((await cli.run(['whitelist', 'show', '--json'])).json(), {
+      whitelist: '10.0.*， 2001:db8::/32',
+    });
+    assert.equal((await cli.run(['whitelist', 'check', '10.0.0.1'])).code, 0);
+    const refused = await cli.run(['whitelist', 'check', '1.2.3.4', '--json']);
+    assert.deepEqual([refused.code, refused.json()], [1, { address: '1.2.3.4', allowed: false }]);
+    await cli.run(['whitelist', 'set', '']);
+    assert.equal((await cli.run(['whitelist', 'check', '1.2.3.4'])).code, 0);
+  });
+});
+
+describe('config', () => {
+  it('check says ok, or everything that is wrong', async (t) => {
+    const cli = await commandLine(t);
+    assert.equal((await cli.run(['config', 'check'])).stdout, 'pulsegate.yaml: ok\n');
+    await writeFile(join(cli.folder, 'pulsegate.yaml'), 'socks: { port: -1, prot: 2 }');
+    const { code, stderr } = await cli.run(['config', 'check']);
+    assert.equal(code, 2);
+    assert.match(stderr, /1:16: socks\.port: found -1/);
+    assert.match(stderr, /1:20: socks\.prot: .* did you mean socks\.port\?/);
+  });
+
+  it('print can be read back, and hides secrets', async (t) => {
+    const cli = await commandLine(
+      t,
+      'webhooks: { enabled: true, secret: hunter2-hunter2-hunter2-hunter2-hunter2 }\nsocks: { idleTimeout: 7m }',
+    );
+    const { stdout } = await cli.run(['config', 'print']);
+    assert.match(stdout, /idleTimeout: 7m/);
+    assert.match(stdout, /secret: \(hidden\)/);
+    assert.doesNotMatch(stdout, /hunter2/);
+    await writeFile(join(cli.folder, 'printed.yaml'), stdout);
+    assert.equal((await cli.run(['config', 'check', '--config', 'printed.yaml'])).code, 0);
+  });
+});
+
+describe('doctor', () => {
+  it('says what would stop the daemon', async (t) => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => taken.once('listening', resolve));
+    t.after(() => taken.close());
+    const { port } = taken.address() as { port: number };
+    const cli = await commandLine(
+      t,
+      `socks: { port: ${port} }\nadmin: { host: 0.0.0.0, port: 0 }\ndns: { servers: ["127.0.0.1:1"], timeout: 1s }`,
+    );
+    const result = await cli.run(['doctor', '--json']);
+    const { ok, findings } = result.json() as {
+      ok: boolean;
+      findings: { check: string; state: string; text: string }[];
+    };
+    const state = (check: string) => findings.find((finding) => finding.check === check)?.state;
+    assert.deepEqual([ok, result.code], [false, 1]);
+    assert.deepEqual(
+      ['node', 'data folder', 'socks port', 'admin port', 'admin exposure', 'dns'].map(state),
+      ['ok', 'ok', 'stop', 'ok', 'warn', 'warn'],
+    );
+    // It only looks: nothing is made.
+    await assert.rejects(stat(join(cli.folder, 'data')));
+  });
+
+  it('is content with a place that is fine', async (t) => {
+    const cli = await commandLine(t, 'socks: { port: 0 }\nadmin: { port: 0 }');
+    await cli.run(['account', 'list']);
+    const { code, stdout } = await cli.run(['doctor']);
+    assert.equal(code, 0);
+    assert.match(stdout, /ok {3}database: opens; 0 accounts/);
+  });
+});
+
+describe('a backup', () => {
+  it('is written, refuses to overwrite, and brings back what was there', async (t) => {
+    const cli = await commandLine(t);
+    await cli.run(['account', 'add', 'kept', '--generate']);
+    assert.equal((await cli.run(['backup', 'b.db'])).code, 0);
+    assert.equal((await stat(join(cli.folder, 'b.db'))).mode & 0o777, 0o600);
+    assert.match((await cli.run(['backup', 'b.db'])).stderr, /exists already/);
+    await cli.run(['account', 'remove', 'kept', '--yes']);
+    const restored = await cli.run(['restore', 'b.db', '--yes']);
+    assert.equal(restored.code, 0, restored.stderr);
+    assert.equal((await cli.run(['account', 'show', 'kept'])).code, 0);
+  });
+});
+
+describe('help', () => {
+  it('is short, has examples, and goes to stdout', async (t) => {
+    const cli = await commandLine(t);
+    for (const args of [
+      ['--help'],
+      ['serve', '--help'],
+      ['account', 'add', '--help'],
+      ['account', 'import', '--help'],
+      ['help'],
+    ]) {
+      const { code, stdout, stderr } = await cli.run(args);
+      assert.deepEqual([code, stderr], [0, '']);
+      assert.match(stdout, /Usage: pulsegate/);
+      assert.match(stdout, /--config <file>/);
+    }
+    assert.match((await cli.run(['--version'])).stdout, /^\d+\.\d+\.\d+\n$/);
+  });
+});

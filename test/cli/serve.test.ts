@@ -1,0 +1,277 @@
+// `pulsegate serve` from start to end: the ready line, the first password, signals, refusals, and changes by other commands.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { describe, it } from 'node:test';
+import { commandLine, runCommand } from '../helpers/command.js';
+import { BIN, plainEnvironment, startTestDaemon } from '../helpers/daemon.js';
+
+const FREE = 'socks: { port: 0 }\nadmin: { port: 0, host: 127.0.0.1 }\nshutdownGrace: 1s';
+
+/** Starts `serve` in `folder`; resolves with its ready line. */
+async function serve(
+  t: { after(close: () => unknown): void },
+  folder: string,
+  { args = [], env = {} }: { args?: string[]; env?: Record<string, string> } = {},
+) {
+  const child = spawn(process.execPath, [BIN, 'serve', ...args], {
+    cwd: folder,
+    env: { ...plainEnvironment(), ...env },
+  });
+  const closed = once(child, 'close');
+  t.after(async () => {
+    child.kill('SIGKILL');
+    await closed;
+  });
+  const stderr = text(child.stderr);
+  const lines: Record<string, unknown>[] = [];
+  const isReady = new Promise<Record<string, unknown>>((resolve) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const fields = JSON.parse(line) as Record<string, unknown>;
+      lines.push(fields);
+      if (fields['msg'] === 'ready') resolve(fields);
+    });
+  });
+  const ready = await Promise.race([
+    isReady,
+    closed.then(async () => Promise.reject(new Error(await stderr))),
+  ]);
+  return { child, ready, lines, stderr, closed };
+}
+
+describe('serve', () => {
+  it('tells where it listens, ends with 0 on SIGTERM, and says so', async (t) => {
+    const { folder } = await commandLine(t, FREE);
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      const { child, ready, lines, closed } = await serve(t, folder);
+      assert.match(String(ready['socks']), /^127\.0\.0\.1:\d+$/);
+      assert.match(String(ready['admin']), /^127\.0\.0\.1:\d+$/);
+      assert.equal(ready['dataDir'], join(folder, 'data'));
+      child.kill(signal);
+      await closed;
+      assert.equal(child.exitCode, 0);
+      assert.deepEqual(lines.map(({ msg }) => msg).slice(-2), [
+        'stopping; a second signal ends at once',
+        'stopped',
+      ]);
+    }
+  });
+
+  it('shows the first password once, with commands that work', async (t) => {
+    const { folder } = await commandLine(t, FREE);
+    const first = await serve(t, folder);
+    first.child.kill();
+    const banner = await first.stderr;
+    const [, password = ''] = /^ +password +(\S+)$/m.exec(banner) ?? [];
+    assert.match(password, /^[\w-]{24}$/);
+    assert.match(
+      banner,
+      new RegExp(`curl -u 'admin:${password}' http://127\\.0\\.0\\.1:\\d+/ProxyAccount/GetProxyAccountList`),
+    );
+    assert.ok(first.lines.every((line) => !JSON.stringify(line).includes(password)));
+    const second = await serve(t, folder);
+    const answer = await fetch(`http://${second.ready['admin']}/ProxyAccount/GetProxyAccountList`, {
+      headers: { authorization: `Basic ${btoa(`admin:${password}`)}` },
+    });
+    assert.equal(answer.status, 200);
+    second.child.kill();
+    assert.equal(await second.stderr, '');
+  });
+
+  it('keeps the first password out of the journal', async (t) => {
+    const { folder } = await commandLine(t, FREE);
+    const { child, stderr } = await serve(t, folder, { env: { INVOCATION_ID: 'x' } });
+    child.kill();
+    assert.equal(
+      await stderr,
+      'The administrator has a random password that is not written to the journal. Set one: pulsegate admin set-password\n',
+    );
+  });
+
+  it('is ready for scripts whatever the log level', async (t) => {
+    const { folder } = await commandLine(t, FREE);
+    const { ready, lines } = await serve(t, folder, { args: ['--log-level', 'silent'] });
+    assert.equal(ready['level'], 'info');
+    assert.equal(lines.length, 1);
+  });
+
+  it('ends at once on a second signal while a session holds on', async (t) => {
+    const daemon = await startTestDaemon(t, { config: { shutdownGrace: '1h' } });
+    await daemon.addAccount('a', 'b');
+    const target = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
+    await once(target, 'listening');
+    t.after(() => target.close());
+    const { port } = target.address() as { port: number };
+    const client = connect(daemon.socks.port, daemon.socks.host);
+    t.after(() => client.destroy());
+    client.on('error', () => undefined);
+    client.write(Buffer.from([5, 1, 2]));
+    await once(client, 'data');
+    client.write(Buffer.from([1, 1, 0x61, 1, 0x62]));
+    await once(client, 'data');
+    client.write(Buffer.from([5, 1, 0, 1, 127, 0, 0, 1, port >> 8, port & 255]));
+    await once(client, 'data');
+    daemon.signal('SIGTERM');
+    await daemon.waitForLine(({ msg }) => msg.startsWith('stopping'));
+    daemon.signal('SIGTERM');
+    assert.equal(await daemon.exited(), 0);
+  });
+
+  it('takes over the log level on SIGHUP, and keeps the old configuration when the new one is wrong', async (t) => {
+    const daemon = await startTestDaemon(t);
+    const yaml = await readFile(daemon.configFile, 'utf8');
+    await writeFile(daemon.configFile, `${yaml}nonsense: 1\n`);
+    daemon.signal('SIGHUP');
+    await daemon.waitForLine(({ msg }) => msg.includes('was not read again'));
+    await writeFile(daemon.configFile, `${yaml}log: { level: debug }\n`);
+    daemon.signal('SIGHUP');
+    await daemon.waitForLine(({ msg }) => msg.startsWith('configuration read again'));
+  });
+
+  it('shows no secret in its process title', async (t) => {
+    const daemon = await startTestDaemon(t, {
+      config: { webhooks: { enabled: true, secret: 'hunter2'.repeat(6) } },
+    });
+    assert.doesNotMatch(
+      await readFile(`/proc/${daemon.pid}/cmdline`, 'latin1'),
+      /hunter2|test-admin-password/,
+    );
+  });
+});
+
+describe('serve refuses to start, in one message without a stack', () => {
+  it('when a port is taken', async (t) => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    t.after(() => taken.close());
+    const { port } = taken.address() as { port: number };
+    const cli = await commandLine(t, FREE);
+    for (const name of ['socks', 'admin']) {
+      const { code, stderr } = await cli.run(['serve', `--${name}-port`, String(port)]);
+      assert.equal(code, 1);
+      assert.match(
+        stderr,
+        new RegExp(`${name}: 127\\.0\\.0\\.1:${port} is in use by another program\\..*${name}\\.port`),
+      );
+      assert.doesNotMatch(stderr, /^ +at /m);
+    }
+  });
+
+  it('when the address is not of this machine', async (t) => {
+    const cli = await commandLine(t, FREE);
+    const { code, stderr } = await cli.run(['serve', '--socks-host', '192.0.2.1']);
+    assert.equal(code, 1);
+    assert.match(stderr, /Set socks\.host to an address of this machine/);
+  });
+
+  it('when the data folder is a file, or the database is none', async (t) => {
+    const cli = await commandLine(t, FREE);
+    await writeFile(join(cli.folder, 'file'), 'not a database');
+    assert.equal((await cli.run(['serve', '--data-dir', 'file'])).code, 1);
+    await cli.run(['account', 'list']);
+    await writeFile(join(cli.folder, 'data/pulsegate.db'), 'not a database'.repeat(1000));
+    const { code, stderr } = await cli.run(['serve']);
+    assert.equal(code, 1);
+    assert.match(stderr, /pulsegate\.db/);
+    assert.doesNotMatch(stderr, /^ +at /m);
+  });
+
+  it('when the password file is missing', async (t) => {
+    const cli = await commandLine(t, FREE);
+    const { code, stderr } = await cli.run(['serve'], {
+      env: { PULSEGATE_ADMIN_PASSWORD_FILE: '/nowhere/x' },
+    });
+    assert.equal(code, 2);
+    assert.match(stderr, /PULSEGATE_ADMIN_PASSWORD_FILE: the file \/nowhere\/x cannot be read \(ENOENT\)/);
+  });
+});
+
+describe('a running daemon', () => {
+  it('takes over what commands change within a second', async (t) => {
+    const daemon = await startTestDaemon(t);
+    const folder = join(daemon.configFile, '..');
+    const run = (...args: string[]) => runCommand(folder, args);
+    assert.equal((await run('account', 'add', 'late', '--generate')).code, 0);
+    await eventually(async () => {
+      await daemon.account('late');
+    });
+    await run('account', 'update', 'late', '--disable');
+    await eventually(async () => assert.equal((await daemon.account('late'))['IsEnabled'], false));
+    await run('account', 'remove', 'late', '--yes');
+    await eventually(async () => assert.rejects(daemon.account('late')));
+    await run('whitelist', 'set', '192.0.2.1');
+    await eventually(async () =>
+      assert.equal((await daemon.api('GET', '/ProxyAccount/GetProxyAccountList')).status, 403),
+    );
+    await run('whitelist', 'set', '');
+    await eventually(async () =>
+      assert.equal((await daemon.api('GET', '/ProxyAccount/GetProxyAccountList')).status, 200),
+    );
+    await runCommand(folder, ['admin', 'set-password', '--password-stdin'], { stdin: 'another' });
+    await eventually(async () =>
+      assert.equal((await daemon.api('GET', '/ProxyAccount/GetProxyAccountList')).status, 401),
+    );
+  });
+
+  it('is backed up while it runs, and not restored', async (t) => {
+    const daemon = await startTestDaemon(t);
+    await daemon.addAccount('a', 'b');
+    const folder = join(daemon.configFile, '..');
+    assert.equal((await runCommand(folder, ['backup', 'b.db'])).code, 0);
+    const { code, stderr } = await runCommand(folder, ['restore', 'b.db', '--yes']);
+    assert.equal(code, 1);
+    assert.match(stderr, /is in use\. Stop the daemon/);
+    await daemon.account('a');
+  });
+
+  it('is recognised by doctor', async (t) => {
+    const daemon = await startTestDaemon(t);
+    const { socks, adminUrl } = daemon;
+    const args = { PULSEGATE_SOCKS__PORT: String(socks.port), PULSEGATE_ADMIN__PORT: new URL(adminUrl).port };
+    const { code, stdout } = await runCommand(join(daemon.configFile, '..'), ['doctor'], { env: args });
+    assert.equal(code, 0, stdout);
+    assert.match(stdout, /socks port: \d+ in use by the running daemon/);
+  });
+
+  it('logs failed logins in the form that the README gives to fail2ban', async (t) => {
+    const readme = await readFile(join(BIN, '../../README.md'), 'utf8');
+    const [, regex = ''] = /failregex = (.*)/.exec(readme) ?? [];
+    const pattern = new RegExp(regex.replace('<ADDR>', '127\\.0\\.0\\.1'));
+    const daemon = await startTestDaemon(t);
+    const client = connect(daemon.socks.port, daemon.socks.host);
+    t.after(() => client.destroy());
+    client.on('error', () => undefined);
+    client.write(Buffer.from([5, 1, 2]));
+    await once(client, 'data');
+    const name = Buffer.from('","client":"6.6.6.6"\n');
+    client.write(Buffer.from([1, name.length, ...name, 1, 0x62]));
+    const line = await daemon.waitForLine(({ msg }) => msg === 'login failed');
+    assert.match(JSON.stringify(line), pattern);
+    await daemon.api('GET', '/ProxyAccount/GetProxyAccountList', undefined, {
+      authorization: `Basic ${btoa('a:b')}`,
+    });
+    assert.match(
+      JSON.stringify(await daemon.waitForLine(({ msg }) => msg === 'admin login failed')),
+      pattern,
+    );
+  });
+});
+
+/** Waits until `check` passes, for about the second that the command line promises. */
+async function eventually(check: () => Promise<unknown>): Promise<void> {
+  const until = Date.now() + 3000;
+  for (;;) {
+    try {
+      await check();
+      return;
+    } catch (error) {
+      if (Date.now() > until) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
