@@ -93,8 +93,9 @@ test(
     await page.waitForSelector('.bulk-bar >> text=1 selected');
     await page.keyboard.press('Escape');
     await page.waitForSelector('.bulk-bar', { state: 'detached' });
+    const name = (await page.textContent('tr[data-row="1"] a.strong')) ?? '';
     await page.keyboard.press('Enter');
-    await page.waitForSelector('h1 >> text=/^vip/');
+    await page.waitForSelector(`h1 >> text=${name}`);
     await page.keyboard.press('g');
     await page.keyboard.press('s');
     await page.waitForSelector('h1 >> text=Sessions');
