@@ -30,7 +30,7 @@ export interface HookAnswer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Answers one request to /hooks. Rejects only for what is answered with 500. */
+/** Answers one request to /hooks. Never rejects: a failure is logged and answered with 500. */
 export type HandleHook = (request: HookRequest) => Promise<HookAnswer>;
 
 export const SESSION_KEY = /^[A-Za-z0-9._:-]{1,128}$/;

@@ -146,7 +146,6 @@ export function createHooks(uses: HooksUses): Hooks {
       agents: new Map(Object.entries(webhooks.agents)),
       intake,
       newId: randomUUID,
-      now,
       log,
     }),
 
@@ -187,8 +186,10 @@ export function createHooks(uses: HooksUses): Hooks {
     },
 
     reload(settings) {
-      token.replace(webhookSecrets(settings, log));
+      // Whether webhooks are enabled is settled at the start.
+      const secrets = webhookSecrets({ ...settings, enabled: webhooks.enabled }, log);
       agents.reloadKeys();
+      token.replace(secrets);
     },
   };
 }

@@ -33,6 +33,9 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
+/** Runs stored by one transaction: enough to make it cheap, few enough to keep others from waiting long. */
+const MAX_BATCH = 500;
+
 /** How long an idempotency key is remembered. */
 export const KEY_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
@@ -47,7 +50,7 @@ export function createIntake(uses: {
   readonly onStored: (run: QueuedRun) => void;
 }): Intake {
   const { store, owner, room, now } = uses;
-  let waiting: Waiting[] = [];
+  const waiting: Waiting[] = [];
   let writing: Promise<void> | null = null;
   let isStopping = false;
 
@@ -63,9 +66,7 @@ export function createIntake(uses: {
     // One turn of the event loop: every request whose body has arrived joins in.
     await new Promise(setImmediate);
     while (waiting.length > 0) {
-      const batch = waiting;
-      waiting = [];
-      await write(batch);
+      await write(waiting.splice(0, MAX_BATCH));
     }
     writing = null;
   }

@@ -1,5 +1,4 @@
 // The two webhook endpoints: every check in its order, then the run, then the answer.
-import type { Clock } from '../core/clock.js';
 import { readJsonObject } from '../core/json-object.js';
 import type { Log } from '../core/log.js';
 import type { RunKind } from '../core/runs.js';
@@ -28,8 +27,7 @@ export interface WebhookUses {
   readonly agents: ReadonlyMap<string, { readonly sessionKey: string | null }>;
   readonly intake: Intake;
   readonly newId: () => string;
-  readonly now: Clock;
-  readonly log: Pick<Log, 'warn'>;
+  readonly log: Pick<Log, 'warn' | 'error'>;
 }
 
 /** Seconds a caller is asked to wait when the queue is full, and while the daemon shuts down. */
@@ -37,10 +35,17 @@ const FULL_RETRY_S = 5;
 const STOPPING_RETRY_S = 10;
 
 export function createWebhook(uses: WebhookUses): HandleHook {
-  return async (request) => (await refusedAtTheDoor(request)) ?? (await act(request));
+  return async (request) => {
+    try {
+      return refusedAtTheDoor(request) ?? (await act(request));
+    } catch (err) {
+      uses.log.error({ err, path: request.path }, 'webhook failed');
+      return refuse(500, 'the daemon failed; its log says why');
+    }
+  };
 
   /** What is decided before anything of the request but its source, its address line and its token is read. */
-  async function refusedAtTheDoor(request: HookRequest): Promise<HookAnswer | null> {
+  function refusedAtTheDoor(request: HookRequest): HookAnswer | null {
     if (!uses.isEnabled) return refuse(404, 'webhooks are not enabled');
     const { source } = request;
     if (!uses.mayCall(source)) return refuse(403, 'this address may not call webhooks');

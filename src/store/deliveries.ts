@@ -23,16 +23,17 @@ export function createDeliveryStore(db: Knex): DeliveryStore {
       .where((mine) => mine.where({ owner }).orWhereNull('owner'));
 
   return {
-    due: (owner, now, limit) =>
-      db.transaction(async (trx) => {
-        const rows: RunRow[] = await pending(owner, trx)
-          .where('next_delivery_at', '<=', now)
-          .orderBy(['next_delivery_at', 'id'])
-          .limit(limit);
-        const unowned = rows.filter((row) => row.owner === null).map(({ id }) => id);
-        if (unowned.length > 0) await trx('runs').whereIn('id', unowned).update({ owner });
-        return rows.map(toRun);
-      }),
+    async due(owner, now, limit) {
+      const due = () =>
+        pending(owner).where('next_delivery_at', '<=', now).orderBy(['next_delivery_at', 'id']).limit(limit);
+      const rows: RunRow[] = await due();
+      const unowned = rows.filter((row) => row.owner === null).map(({ id }) => id);
+      if (unowned.length === 0) return rows.map(toRun);
+      // Another daemon may be taking them at this moment: what is ours afterwards counts.
+      await db('runs').whereIn('id', unowned).whereNull('owner').update({ owner });
+      const taken: RunRow[] = await due().where({ owner });
+      return taken.map(toRun);
+    },
 
     async nextDueAt(owner) {
       const row = await pending(owner).min({ at: 'next_delivery_at' }).first();

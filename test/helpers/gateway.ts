@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Store } from '../../src/core/ports.js';
+import type { RunStore } from '../../src/core/run-ports.js';
 import { isFinal, type Run } from '../../src/core/runs.js';
 import type { Hooks, HooksUses } from '../../src/hooks/hooks.js';
 import type { AgentSettings, HookSettings } from '../../src/hooks/settings.js';
@@ -22,6 +23,8 @@ export interface GatewayOptions {
   /** Whether runs are run; default true. */
   readonly isStarted?: boolean;
   readonly trustedProxies?: readonly string[];
+  /** Puts something between the gateway and its table of runs. */
+  readonly breakStore?: (runs: RunStore) => RunStore;
 }
 
 export interface Gateway {
@@ -60,6 +63,7 @@ export async function startGateway(
     agents,
     dataDir,
     log,
+    ...(options.breakStore ? { runs: options.breakStore(store.runs) } : {}),
     ...options.uses,
   });
   if (options.isStarted ?? true) await hooks.start();

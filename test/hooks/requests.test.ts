@@ -492,3 +492,25 @@ test('the whitelist of the management plane does not apply, nor its Basic authen
   assert.equal((await gateway.post('/hooks/agent', message)).status, 200);
   assert.equal((await send(`${gateway.url}/api/v1/runs`)).status, 403);
 });
+
+test('a database that fails is 500 in the form of every other error, and its place in the queue is free again', async (t) => {
+  let isBroken = true;
+  const gateway = await startGateway(t, {
+    isStarted: false,
+    agents: { free: httpAgent('http://127.0.0.1:9/') },
+    webhooks: { queue: { perAgent: 1, total: 1 }, agents: { free: { sessionKey: null } } },
+    breakStore: (store) => ({
+      ...store,
+      add: (items, now) => (isBroken ? Promise.reject(new Error('disk full')) : store.add(items, now)),
+    }),
+  });
+  for (let i = 0; i < 3; i++) {
+    const answer = await gateway.post('/hooks/agent', message);
+    assert.equal(answer.status, 500);
+    assert.deepEqual(Object.keys(answer.json as object), ['status', 'error']);
+    assert.ok(!answer.text.includes('disk full'));
+  }
+  assert.ok(gateway.lines.some(({ level, msg }) => level === 'error' && msg === 'webhook failed'));
+  isBroken = false;
+  assert.equal((await gateway.post('/hooks/agent', message)).status, 200);
+});

@@ -21,7 +21,14 @@ export function createHttpChannel(options: HttpChannelOptions): Channel {
   return {
     type: 'http',
     async deliver(reply, signal) {
-      const limit = AbortSignal.timeout(options.timeoutMs);
+      const cut = new AbortController();
+      const abort = () => cut.abort();
+      let isLate = false;
+      const timer = setTimeout(() => {
+        isLate = true;
+        abort();
+      }, options.timeoutMs);
+      signal.addEventListener('abort', abort, { once: true });
       const body = JSON.stringify(reply);
       const result = await callHttp({
         method: 'POST',
@@ -29,9 +36,11 @@ export function createHttpChannel(options: HttpChannelOptions): Channel {
         headers: { 'content-type': 'application/json', ...signed(key, reply, body, options.now()) },
         body,
         maxBytes: MAX_ANSWER_BYTES,
-        signal: AbortSignal.any([signal, limit]),
+        signal: cut.signal,
       });
-      if (limit.aborted && !result.ok) return notYet(`no answer within ${options.timeoutMs} ms`);
+      clearTimeout(timer);
+      signal.removeEventListener('abort', abort);
+      if (isLate && !result.ok) return notYet(`no answer within ${options.timeoutMs} ms`);
       return outcomeOf(result, options.now());
     },
   };
