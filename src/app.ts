@@ -232,6 +232,13 @@ async function start(
       ownPorts: ownUdpPorts,
       isLocalAddress,
     },
+    bind: {
+      ...config.socks.bind,
+      portRange: portRange(config.socks.bind.portRange),
+      publicAddresses: [config.socks.bind.publicAddress ?? []].flat(),
+      ownPorts,
+      random: Math.random,
+    },
     proxySources: createProxySources(config.socks.proxyProtocolFrom),
     upstreams: createUpstreams(upstreamRules(config.socks.upstreams)),
     log,

@@ -1,25 +1,21 @@
 // CONNECT, RFC 1928 §4 and §6: resolve, judge the addresses, dial exactly those, answer, relay.
+// A destination that a rule sends through a parent proxy is judged all the same, by what is known of it here.
 import type { Socket } from 'node:net';
 import type { Account } from '../core/account.js';
 import { parseIp } from '../core/ip.js';
-import { clientAddress } from './client-end.js';
 import type { SocksContext } from './context.js';
 import { dial } from './dial.js';
 import type { SocksRequest } from './handshake.js';
+import { permittedAddresses } from './permitted.js';
 import { Reply, type ReplyCode, replyForErrno, replyFrame } from './protocol.js';
-import { refuse } from './refuse.js';
-import type { ResolveResult } from './resolve.js';
+import { logRefusal, REPLY_BY_RESOLVE_FAILURE, refuse } from './refuse.js';
 import { StreamSession } from './stream-session.js';
 import { formatDestination, readTarget } from './target.js';
+import { dialUpstream } from './upstream.js';
+import type { Upstream } from './upstreams.js';
 
 /** How long one attempt runs alone before the next address is tried beside it, in ms (RFC 8305 §5). */
 const ATTEMPT_DELAY_MS = 250;
-
-const REPLY_BY_RESOLVE_FAILURE = {
-  'not-found': Reply.hostUnreachable,
-  timeout: Reply.hostUnreachable,
-  'too-many': Reply.generalFailure,
-} as const;
 
 /** Serves one CONNECT of a logged-in client: ends in a relayed session, or in a refusal with the reply that says why. */
 export function connect(
@@ -28,80 +24,107 @@ export function connect(
   request: SocksRequest,
   context: SocksContext,
 ): void {
+  const { egress, upstreams, resolve, connectTimeoutMs } = context;
+  const { port } = request;
   const target = readTarget(request.addressType, request.address, context.allowUnderscore);
+  const { host } = target;
+  const log = (reason: string): void => logRefusal(context, account, client, { host, port }, reason);
   if (!target.ok) {
-    logRefusal(target.host, target.reason);
+    log(target.reason);
     return refuse(client, replyFrame(Reply.notAllowedByRuleset));
   }
 
-  const { host } = target;
-  const { port } = request;
+  const name = target.kind === 'name' ? host : null;
   const session = new StreamSession(context, 'connect', account, client, { host, port });
-  if (target.kind === 'address') judgeAndDial([host]);
-  else context.resolve(host, account.id, resolved);
+  const parentForName = name === null ? null : upstreams.selectForName(name, port);
+  if (parentForName !== null) judgeNameAndAsk(parentForName);
+  else if (name === null) judgeAndDial([host]);
+  else
+    resolve(name, account.id, (result) => {
+      if (session.isEnded) return;
+      if (result.ok) judgeAndDial(result.addresses);
+      else fail(REPLY_BY_RESOLVE_FAILURE[result.reason], `resolve-${result.reason}`);
+    });
 
-  function resolved(result: ResolveResult): void {
-    if (session.isEnded) return;
-    if (result.ok) return judgeAndDial(result.addresses);
-    logRefusal(host, `resolve-${result.reason}`);
-    fail(REPLY_BY_RESOLVE_FAILURE[result.reason]);
+  function judgeNameAndAsk(upstream: Upstream): void {
+    const verdict = egress.judgeName({ host, port });
+    if (verdict.ok) askUpstream(upstream, host);
+    else fail(Reply.notAllowedByRuleset, verdict.reason);
   }
 
   function judgeAndDial(addresses: readonly string[]): void {
-    const permitted: string[] = [];
-    let denied = 'no-address';
-    for (const address of addresses) {
-      const ip = parseIp(address);
-      if (ip === null) continue;
-      const verdict = context.egress.judge({
-        host: target.ok && target.kind === 'name' ? host : null,
-        ip,
-        port,
-      });
-      if (verdict.ok) permitted.push(address);
-      else denied = verdict.reason;
-    }
-    if (permitted.length === 0) {
-      logRefusal(host, denied);
-      return fail(Reply.notAllowedByRuleset);
-    }
+    const { permitted, refusal } = permittedAddresses(egress, addresses, name, port);
+    const [first] = permitted;
+    if (first === undefined) return fail(Reply.notAllowedByRuleset, refusal);
+    const upstream = upstreamOf(first);
+    const alike = permitted.filter((address) => upstreamOf(address) === upstream);
+    // A parent is asked for one address only: IPv4 is what every parent has.
+    if (upstream !== null) return askUpstream(upstream, alike.find((each) => !each.includes(':')) ?? first);
     const giveUp = dial({
-      addresses: permitted,
+      addresses: alike,
       port,
-      timeoutMs: context.connectTimeoutMs,
+      timeoutMs: connectTimeoutMs,
       attemptDelayMs: ATTEMPT_DELAY_MS,
-      onConnected: connected,
-      onFailed: (code) => {
-        logRefusal(host, code);
-        fail(replyForErrno(code));
+      onConnected: (socket, address) => {
+        connected(socket, address, socket.localAddress ?? '', socket.localPort ?? 0);
       },
+      onFailed: (code) => fail(replyForErrno(code), code),
     });
     session.whileWaiting(giveUp);
   }
 
-  function connected(upstream: Socket, address: string): void {
-    const { localAddress = '', localPort = 0 } = upstream;
+  function upstreamOf(address: string): Upstream | null {
+    const ip = parseIp(address);
+    return ip === null ? null : upstreams.select(host, ip, port);
+  }
+
+  /** `asked`: the name or the address that the parent is to connect to. */
+  function askUpstream(upstream: Upstream, asked: string): void {
+    if (parseIp(upstream.host) !== null) return dialParent([upstream.host]);
+    resolve(upstream.host, account.id, (result) => {
+      if (session.isEnded) return;
+      if (result.ok) dialParent(result.addresses);
+      else fail(Reply.generalFailure, `upstream-resolve-${result.reason}`);
+    });
+
+    function dialParent(addresses: readonly string[]): void {
+      const others = addresses.filter((address) => !isOwnListener(address, upstream.port));
+      // A rule that names this proxy as its own parent would go round in circles.
+      if (others.length === 0) return fail(Reply.generalFailure, 'upstream-is-this-proxy');
+      const giveUp = dialUpstream({
+        upstream,
+        addresses: others,
+        destination: { host: asked, port },
+        timeoutMs: connectTimeoutMs,
+        onConnected: (socket, boundAddress, boundPort) => {
+          session.via = formatDestination(upstream.host, upstream.port);
+          connected(socket, parseIp(asked) === null ? '' : asked, boundAddress, boundPort);
+        },
+        onFailed: fail,
+      });
+      session.whileWaiting(giveUp);
+    }
+  }
+
+  function isOwnListener(address: string, atPort: number): boolean {
+    const ip = parseIp(address);
+    if (ip === null) return false;
+    const verdict = egress.judge({ host: null, ip, port: atPort });
+    return !verdict.ok && verdict.reason === 'own-listener';
+  }
+
+  function connected(socket: Socket, address: string, boundAddress: string, boundPort: number): void {
+    const { localAddress = '', localPort = 0 } = socket;
     // Known before the destination can see a byte, so that a management request through the proxy is recognised.
     context.outbound.add(localAddress, localPort);
-    upstream.once('close', () => context.outbound.delete(localAddress, localPort));
-    client.write(replyFrame(Reply.succeeded, localAddress, localPort));
-    session.startRelay(upstream, address);
+    socket.once('close', () => context.outbound.delete(localAddress, localPort));
+    client.write(replyFrame(Reply.succeeded, boundAddress, boundPort));
+    session.startRelay(socket, address);
   }
 
-  function fail(reply: ReplyCode): void {
+  function fail(reply: ReplyCode, reason: string): void {
+    log(reason);
     session.abandon();
     refuse(client, replyFrame(reply));
-  }
-
-  function logRefusal(asked: string, reason: string): void {
-    context.log.info(
-      {
-        account: account.username,
-        client: clientAddress(client),
-        destination: formatDestination(asked, request.port),
-        reason,
-      },
-      'destination refused',
-    );
   }
 }

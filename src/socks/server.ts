@@ -4,7 +4,9 @@ import { type Account, isExpired } from '../core/account.js';
 import type { EgressPolicy } from '../core/egress.js';
 import { createLogin, type LoginFailure, type LoginResult } from '../core/login.js';
 import type { LoginGuard } from '../core/login-guard.js';
+import type { NoteLogin } from '../core/login-log.js';
 import { printable } from '../core/printable.js';
+import { bind } from './bind.js';
 import { clientAddress, clientEnd, setClientEnd, UNIX_CLIENT } from './client-end.js';
 import { connect } from './connect.js';
 import type { SocksContext } from './context.js';
@@ -25,6 +27,8 @@ export interface SocksServerOptions extends Omit<SocksContext, 'takeConnection'>
   readonly maxHandshakes: number;
   readonly maxHandshakesPerSource: number;
   readonly loginGuard: LoginGuard;
+  /** Told of every login and of why it failed. */
+  readonly logins: NoteLogin;
   /** What holds instead of `egress` for accounts that have a class. */
   readonly egressClasses: ReadonlyMap<string, EgressPolicy>;
   /** From the first byte to the complete request, in ms. */
@@ -96,13 +100,16 @@ export function createSocksServer(options: SocksServerOptions): SocksServer {
       // The account may have been closed between its login and its request.
       if (!isStillOpen(account)) return refuse(client, replyFrame(Reply.generalFailure));
       const refusal = limits.refusal(account.id, clientAddress(client));
-      if (refusal) return refuseByLimit(client, account, refusal);
+      if (refusal) {
+        options.logins.note(refusal, account.username, account.id, clientAddress(client));
+        return refuseByLimit(client, account, refusal);
+      }
       const accountContext = contextByClass.get(limits.egressClass(account.id));
       // The class has gone from the configuration: what it would permit is not known.
       if (!accountContext) return refuseByLimit(client, account, 'unknown-egress-class');
       if (request.command === 'connect') return connect(client, account, request, accountContext);
       if (request.command === 'udp') return associate(client, account, request, accountContext);
-      refuse(client, replyFrame(Reply.commandNotSupported));
+      bind(client, account, request, accountContext);
     },
   };
 
@@ -113,19 +120,29 @@ export function createSocksServer(options: SocksServerOptions): SocksServer {
     // Clients of a Unix socket have no address to tell them apart by.
     const guard = address === UNIX_CLIENT ? 'check' : options.loginGuard.attempt(address, name);
     const result = check(username, password);
-    if (guard === 'check' && result.ok) options.loginGuard.succeeded(address, name);
+    if (guard === 'check' && result.ok) {
+      options.loginGuard.succeeded(address, name);
+      options.logins.note('success', result.account.username, result.account.id, clientAddress(client));
+    }
     if (guard === 'check') return result.ok ? result : loginFailed(client, result.reason, result.username);
     // Of a blocked source the first is told at length: the rest could fill the disk.
     if (guard === 'blocked') refusedUnchecked += 1;
     const shown = result.ok ? printable(result.account.username) : result.username;
     const refusal = { ok: false, reason: 'blocked-address', username: shown } as const;
-    return guard === 'block' ? loginFailed(client, refusal.reason, shown) : refusal;
+    if (guard === 'block') return loginFailed(client, refusal.reason, shown);
+    noteFailure(client, refusal.reason, shown);
+    return refusal;
   }
 
   function loginFailed(client: Socket, reason: LoginFailure, username: string): LoginResult {
     // fail2ban matches this line: what the client chose (`user`) stands behind what it cannot choose.
     log.warn({ client: clientAddress(client), reason, user: username }, 'login failed');
+    noteFailure(client, reason, username);
     return { ok: false, reason, username };
+  }
+
+  function noteFailure(client: Socket, reason: LoginFailure, username: string): void {
+    options.logins.note(reason, username, directory.byUsername(username)?.id ?? null, clientAddress(client));
   }
 
   function refuseByLimit(client: Socket, account: Account, reason: string): void {

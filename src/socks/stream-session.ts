@@ -17,6 +17,8 @@ export class StreamSession implements Session {
   readonly destination: { readonly host: string; address: string; readonly port: number };
   readonly openedAt: number;
   gameId: string | null = null;
+  /** The parent proxy that it goes through, as `host:port`; null when it goes directly. */
+  via: string | null = null;
 
   readonly #context: SocksContext;
   readonly #socket: Socket;
@@ -132,6 +134,7 @@ export class StreamSession implements Session {
         client: this.client.address,
         destination: formatDestination(this.destination.host, this.destination.port),
         address: this.destination.address,
+        ...(this.via === null ? {} : { via: this.via }),
         bytesUp: this.bytesUp(),
         bytesDown: this.bytesDown(),
         durationMs: now() - this.openedAt,

@@ -1,0 +1,25 @@
+// Which addresses of a destination may be reached.
+import type { EgressPolicy } from '../core/egress.js';
+import { parseIp } from '../core/ip.js';
+
+/**
+ * The addresses that the policy permits, in their order. `refusal` says why, when there is none.
+ * @param name the name they are the addresses of; null for an address that the client itself gave
+ */
+export function permittedAddresses(
+  egress: EgressPolicy,
+  addresses: readonly string[],
+  name: string | null,
+  port: number,
+): { readonly permitted: readonly string[]; readonly refusal: string } {
+  const permitted: string[] = [];
+  let refusal = 'no-address';
+  for (const address of addresses) {
+    const ip = parseIp(address);
+    if (ip === null) continue;
+    const verdict = egress.judge({ host: name, ip, port });
+    if (verdict.ok) permitted.push(address);
+    else refusal = verdict.reason;
+  }
+  return { permitted, refusal };
+}
