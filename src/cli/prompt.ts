@@ -44,8 +44,9 @@ const BACKSPACE = /[\b\x7f]/;
 const [CTRL_C, CTRL_D, CTRL_U] = ['\x03', '\x04', '\x15'];
 
 function askHidden({ stdin, stderr }: Surroundings, question: string): Promise<string> {
-  stderr.write(question);
+  // Before the question: what is typed as soon as it is there must not be echoed.
   stdin.setRawMode?.(true);
+  stderr.write(question);
   return new Promise((resolve, reject) => {
     let typed: string[] = [];
     const finish = (settle: () => void) => {
