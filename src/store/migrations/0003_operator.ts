@@ -95,7 +95,15 @@ const SAMPLE_COLUMNS = [
 ];
 
 export async function down(db: Knex): Promise<void> {
-  for (const table of ['heartbeat_sums', 'samples', 'logins', 'audit', 'api_tokens', 'console_sessions']) {
+  for (const table of [
+    'heartbeat_sums',
+    'samples',
+    'traffic_days',
+    'logins',
+    'audit',
+    'api_tokens',
+    'console_sessions',
+  ]) {
     await db.schema.dropTable(table);
   }
 }
