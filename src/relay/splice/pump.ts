@@ -27,7 +27,7 @@ import type { Pipes } from './pipes.js';
 import { Outcome, type Shared, SLOTS } from './shared.js';
 
 /** One visit moves at most this; then other directions have their turn. */
-const VISIT_BYTES = 256 * 1024;
+const VISIT_BYTES = 128 * 1024;
 /** The same while small flows are active: what one of them may have to wait for. */
 const SHORT_VISIT_BYTES = 32 * 1024;
 /** How many bulk visits are short after a small flow moved something: a few milliseconds' worth. */
