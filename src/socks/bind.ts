@@ -3,6 +3,7 @@ import { createSocket } from 'node:dgram';
 import { type AddressInfo, createServer, isIPv6, type Server, type Socket } from 'node:net';
 import type { Account } from '../core/account.js';
 import { normalizeAddress, parseIp } from '../core/ip.js';
+import type { BindOptions } from './bind-options.js';
 import type { SocksContext } from './context.js';
 import type { SocksRequest } from './handshake.js';
 import { permittedAddresses } from './permitted.js';
@@ -10,19 +11,6 @@ import { Reply, type ReplyCode, replyForErrno, replyFrame } from './protocol.js'
 import { logRefusal, REPLY_BY_RESOLVE_FAILURE, refuse } from './refuse.js';
 import { StreamSession } from './stream-session.js';
 import { readTarget } from './target.js';
-
-export interface BindOptions {
-  readonly enabled: boolean;
-  /** First and last port to wait on; null leaves it to the system. */
-  readonly portRange: readonly [number, number] | null;
-  /** What clients are told to have their peer connect to, at most one address a family. */
-  readonly publicAddresses: readonly string[];
-  /** How long one waits for its peer, in ms. */
-  readonly timeoutMs: number;
-  /** TCP ports that this process listens on: a port that waits is one of them. */
-  readonly ownPorts: { add(port: number): void; delete(port: number): void };
-  readonly random: () => number;
-}
 
 /** What a client may send ahead of its peer, in bytes; more is left in the kernel. */
 const MAX_EARLY_BYTES = 64 * 1024;

@@ -8,7 +8,7 @@ import type { Log } from '../core/log.js';
 import type { OwnOutbound } from '../core/outbound.js';
 import type { RelayEngine } from '../core/relay.js';
 import type { SessionRegistry } from '../core/session.js';
-import type { BindOptions } from './bind.js';
+import type { BindOptions } from './bind-options.js';
 import type { Resolve } from './resolve.js';
 import type { UdpOptions } from './udp/options.js';
 import type { Upstreams } from './upstreams.js';
