@@ -126,6 +126,8 @@ export interface DeliveryStore {
   nextDueAt(owner: string): Promise<number | null>;
   /** Keeps a try and what follows from it: `nextAt` null ends the delivery as delivered or failed. */
   record(delivery: Delivery, nextAt: number | null): Promise<void>;
+  /** Ends a delivery that has nowhere to go, without a try. */
+  dismiss(runId: string): Promise<void>;
   /** Oldest first. */
   ofRun(runId: string): Promise<Delivery[]>;
 }

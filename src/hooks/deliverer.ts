@@ -99,6 +99,8 @@ export function createDeliverer(uses: {
     const startedAt = now();
     const plan = uses.plans.get(run.agent);
     try {
+      // The agent or its channel has gone from the configuration since.
+      if (!plan) return await store.dismiss(run.id);
       const outcome = await deliver(run, plan);
       // Cut short by the shutdown: not a try, and due again at the next start.
       if (!outcome.ok && stopped.signal.aborted) return;
@@ -109,7 +111,7 @@ export function createDeliverer(uses: {
           id: uses.newId(),
           runId: run.id,
           attempt: tries,
-          channel: plan?.channel.type ?? 'none',
+          channel: plan.channel.type,
           startedAt,
           finishedAt: now(),
           delivered: outcome.ok,
@@ -127,9 +129,9 @@ export function createDeliverer(uses: {
     }
   }
 
-  async function deliver(run: Run, plan: DeliveryPlan | undefined): Promise<DeliveryOutcome> {
+  async function deliver(run: Run, plan: DeliveryPlan): Promise<DeliveryOutcome> {
     const reply = deliveredReply(run);
-    if (!plan || !reply) return { ok: false, detail: `agent ${run.agent} has no channel`, again: false };
+    if (!reply) return { ok: false, detail: `the run is ${run.status}`, again: false };
     try {
       return await plan.channel.deliver(reply, stopped.signal);
     } catch (err) {
@@ -138,8 +140,8 @@ export function createDeliverer(uses: {
     }
   }
 
-  function nextTry(outcome: DeliveryOutcome, tries: number, plan: DeliveryPlan | undefined): number | null {
-    if (outcome.ok || !outcome.again || !plan || tries >= plan.maxTries) return null;
+  function nextTry(outcome: DeliveryOutcome, tries: number, plan: DeliveryPlan): number | null {
+    if (outcome.ok || !outcome.again || tries >= plan.maxTries) return null;
     const pauseMs = Math.min(plan.backoffMs * PAUSE_FACTOR ** (tries - 1), MAX_PAUSE_MS);
     const spread = 1 + SPREAD * (2 * uses.random() - 1);
     const askedMs = Math.min(outcome.afterMs ?? 0, MAX_PAUSE_MS);

@@ -54,6 +54,10 @@ export function createDeliveryStore(db: Knex): DeliveryStore {
           });
       }),
 
+    async dismiss(runId) {
+      await db('runs').where({ id: runId }).update({ delivery: 'none', next_delivery_at: null, owner: null });
+    },
+
     async ofRun(runId) {
       const rows: DeliveryRow[] = await db('run_deliveries').where({ run_id: runId }).orderBy('id');
       return rows.map(toDelivery);

@@ -157,6 +157,7 @@ test('a run that outlives the grace is interrupted and tried again, and told so'
   const run = await last.run(id);
   assert.deepEqual([run.status, run.attempt, run.error], ['failed', 3, 'interrupted 3 times']);
   assert.equal(server.requests.length, 3);
+  await last.run(id, ({ delivery }) => delivery === 'none');
 });
 
 test('runs of the command line, which nobody holds, are taken in by the running daemon', async (t) => {
