@@ -139,14 +139,16 @@ export class RawClient {
 }
 
 export interface LoggedIn {
+  /** Address of the listener; 127.0.0.1 unless given. */
+  readonly host?: string;
   readonly port: number;
   readonly username: string;
   readonly password: string;
 }
 
 /** Connects, logs in, and returns the client ready for its request. */
-export async function loggedInClient({ port, username, password }: LoggedIn): Promise<RawClient> {
-  const client = await RawClient.connect(port);
+export async function loggedInClient({ host, port, username, password }: LoggedIn): Promise<RawClient> {
+  const client = await RawClient.connect(port, host);
   client.send(greeting(2));
   await client.read(2);
   client.send(login(username, password));

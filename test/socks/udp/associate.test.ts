@@ -1,35 +1,520 @@
-// UDP ASSOCIATE through the running daemon: what games do, and what ends it.
+// UDP ASSOCIATE through the running daemon: what games send, whose datagrams count, and where they may go.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
+import { type LogLine, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
+import { startNameServer } from '../../helpers/name-server.js';
+import { loggedInClient, readReply, request } from '../../helpers/socks-client.js';
 import { suiteScope } from '../../helpers/suite.js';
-import { associateThrough, startUdpEcho } from '../../helpers/udp-client.js';
+import {
+  associateThrough,
+  datagram,
+  startUdpEcho,
+  UDP_ASSOCIATE,
+  UdpEnd,
+  unwrap,
+} from '../../helpers/udp-client.js';
+
+const LAST = 0x80;
+
+/** The line at the end of an account's association. */
+function endOf(daemon: TestDaemon, username: string): Promise<LogLine> {
+  return daemon.waitForLine((line) => line.msg === 'session ended' && line['account'] === username);
+}
 
 describe('a UDP association', () => {
-  let daemon: TestDaemon;
-  const account = { port: 0, username: 'player', password: 'secret' };
   const scope = suiteScope();
+  let daemon: TestDaemon;
+  let accounts = 0;
+
   before(async () => {
-    daemon = await startTestDaemon(scope);
-    await daemon.addAccount('player', 'secret');
-    account.port = daemon.socks.port;
+    const names = await startNameServer(scope, (name, family) => {
+      if (name === 'game.test') return family === 4 ? ['127.0.0.1'] : ['::1'];
+      if (name === 'six.test') return family === 6 ? ['::1'] : [];
+      if (name === 'slow.test') return 'silence';
+      if (name === 'denied.test') return family === 4 ? ['169.254.169.254'] : [];
+      return undefined;
+    });
+    daemon = await startTestDaemon(scope, {
+      config: {
+        dns: { servers: [names.address], timeout: '1s' },
+        egress: { private: 'allow', deny: ['127.0.0.66', '*:9'] },
+        heartbeats: {
+          games: [
+            { id: 'arena', match: { hosts: ['game.test'], protocol: 'udp' } },
+            { gameId: 'ID=([a-z]+)', match: { hosts: ['127.0.0.1'], protocol: 'udp' } },
+          ],
+        },
+      },
+    });
   });
+
+  /** A fresh account, so that its log line can be told from others. */
+  async function newAccount() {
+    accounts += 1;
+    const username = `player${accounts}`;
+    const id = await daemon.addAccount(username, 'secret');
+    return { port: daemon.socks.port, username, password: 'secret', id };
+  }
 
   for (const [what, host, listenOn] of [
     ['an IPv4 address', '127.0.0.1', '127.0.0.1'],
     ['an IPv6 address', '::1', '::1'],
-    ['a name', Buffer.from('localhost'), '127.0.0.1'],
+    ['a name', Buffer.from('game.test'), '127.0.0.1'],
+    ['a name that has IPv6 only', Buffer.from('six.test'), '::1'],
+    ['a name of this machine', Buffer.from('LOCALHOST.'), '127.0.0.1'],
     ['an address written as a name', Buffer.from('127.0.0.1'), '127.0.0.1'],
+    ['an IPv6 address written as a name', Buffer.from('::1'), '::1'],
+    ['an IPv4-mapped address', '::ffff:7f00:1', '127.0.0.1'],
   ] as const) {
     it(`carries datagrams to ${what} and back`, async (t) => {
       const echo = await startUdpEcho(t, listenOn);
-      const client = await associateThrough(t, account);
-      for (const text of ['one', 'two', '', 'x'.repeat(9_000)]) {
+      const client = await associateThrough(t, await newAccount());
+      for (const text of ['one', 'two', '', 'x'.repeat(9_000), 'y'.repeat(60_000)]) {
         client.send(host, echo.port, text);
         const answer = await client.receive();
         assert.equal(answer.data.toString(), text);
         assert.equal(answer.port, echo.port);
+        assert.equal(answer.host, listenOn === '::1' ? `${'0'.repeat(31)}1` : '127.0.0.1');
       }
     });
   }
+
+  it('serves a client that came by IPv6', async (t) => {
+    const six = await startTestDaemon(t, { config: { socks: { host: 'localhost' } } });
+    await six.addAccount('player', 'secret');
+    const echo = await startUdpEcho(t);
+    const account = { port: six.socks.port, username: 'player', password: 'secret', host: '::1' };
+    const client = await associateThrough(t, account, { host: '::', port: 0 }, '::1');
+    assert.equal(await client.roundTrip('127.0.0.1', echo.port, 'across'), 'across');
+  });
+
+  it('writes down what was moved, without SOCKS headers, and how it ended', async (t) => {
+    const account = await newAccount();
+    const echo = await startUdpEcho(t);
+    const client = await associateThrough(t, account);
+    await client.roundTrip('127.0.0.1', echo.port, 'twelve bytes');
+    await client.roundTrip('127.0.0.1', echo.port, 'more');
+    client.control.destroy();
+    const line = await endOf(daemon, account.username);
+    const { bytesUp, bytesDown, datagramsUp, datagramsDown, end, protocol } = line;
+    assert.deepEqual(
+      { bytesUp, bytesDown, datagramsUp, datagramsDown, end, protocol },
+      { bytesUp: 16, bytesDown: 16, datagramsUp: 2, datagramsDown: 2, end: 'client-closed', protocol: 'udp' },
+    );
+    assert.equal(line['destination'], `127.0.0.1:${echo.port}`);
+    // Entries: open, one game for the payload rule below would be a third; none matched here.
+    assert.equal((await daemon.account(account.username))['DataCount'], 2);
+  });
+
+  it('names the game by destination, and by the first datagrams', async (t) => {
+    const byName = await newAccount();
+    const byData = await newAccount();
+    const echo = await startUdpEcho(t);
+    const one = await associateThrough(t, byName);
+    await one.roundTrip(Buffer.from('game.test'), echo.port, 'x');
+    const two = await associateThrough(t, byData);
+    await two.roundTrip('127.0.0.1', echo.port, 'hello');
+    await two.roundTrip('127.0.0.1', echo.port, 'ID=chess;');
+    assert.equal((await daemon.account(byName.username))['LatestGameId'], 'arena');
+    assert.equal((await daemon.account(byData.username))['LatestGameId'], 'chess');
+  });
+
+  it('uses one outer port for all destinations of a family', async (t) => {
+    const client = await associateThrough(t, await newAccount());
+    const [one, two] = [await UdpEnd.open(t), await UdpEnd.open(t)];
+    client.send('127.0.0.1', one.port, 'a');
+    client.send('127.0.0.1', two.port, 'b');
+    const [first, second] = [await one.receive(), await two.receive()];
+    assert.equal(first.from.port, second.from.port);
+    assert.notEqual(first.from.port, client.relay.port);
+  });
+
+  it('ends with its TCP connection, and gives its ports back', async (t) => {
+    const account = await newAccount();
+    const echo = await startUdpEcho(t);
+    const client = await associateThrough(t, account);
+    await client.roundTrip('127.0.0.1', echo.port, 'x');
+    client.control.socket.end();
+    await client.control.closed();
+    await endOf(daemon, account.username);
+    // The port is free again: we can have it.
+    await UdpEnd.open(t, '127.0.0.1', client.relay.port);
+  });
+
+  for (const [change, path, body, reason] of [
+    ['disabled', 'UpdateProxyAccount', { IsEnabled: false }, 'account-disabled'],
+    ['given a new password', 'UpdateProxyAccount', { Password: 'other' }, 'password-changed'],
+    ['deleted', 'DeleteProxyAccount', null, 'account-removed'],
+  ] as const) {
+    it(`ends within a second when its account is ${change}`, async (t) => {
+      const account = await newAccount();
+      const echo = await startUdpEcho(t);
+      const client = await associateThrough(t, account);
+      await client.roundTrip('127.0.0.1', echo.port, 'alive');
+      const url = body === null ? `/ProxyAccount/${path}?AID=${account.id}` : `/ProxyAccount/${path}`;
+      const answer = await daemon.api('POST', url, body === null ? undefined : { AID: account.id, ...body });
+      assert.equal(answer.status, 200, answer.text);
+      const answeredAt = Date.now();
+      await client.control.closed();
+      assert.ok(Date.now() - answeredAt <= 1_000);
+      assert.equal((await endOf(daemon, account.username))['end'], reason);
+    });
+  }
+
+  it('ends within 2 s of the moment its account expires', async (t) => {
+    const account = await newAccount();
+    const expiresAtMs = (Math.floor(Date.now() / 1000) + 2) * 1000;
+    const answer = await daemon.api('POST', '/ProxyAccount/UpdateProxyAccount', {
+      AID: account.id,
+      ExpiresAt: new Date(expiresAtMs).toISOString().slice(0, 19),
+    });
+    assert.equal(answer.status, 200);
+    const client = await associateThrough(t, account);
+    await client.control.closed();
+    const late = Date.now() - expiresAtMs;
+    assert.ok(late >= 0 && late <= 2_000, `${late} ms after the moment`);
+  });
+
+  it('does not end by errors of its datagrams', async (t) => {
+    const account = await newAccount();
+    const gone = await UdpEnd.open(t);
+    const { port: refusing } = gone;
+    gone.close();
+    const echo = await startUdpEcho(t);
+    const client = await associateThrough(t, account);
+    // Refused by ICMP, no such network, forbidden, and a name that does not exist.
+    for (let i = 0; i < 5; i += 1) {
+      client.send('127.0.0.1', refusing, 'x');
+      client.send('2001:db8::1', 7000, 'x');
+      client.send('255.255.255.255', 7000, 'x');
+      client.send(Buffer.from('nowhere.test'), 7000, 'x');
+    }
+    assert.equal(await client.roundTrip('127.0.0.1', echo.port, 'alive'), 'alive');
+  });
+
+  it('drops and counts garbage', async (t) => {
+    const account = await newAccount();
+    const echo = await startUdpEcho(t);
+    const client = await associateThrough(t, account);
+    const garbage = [
+      Buffer.alloc(0),
+      Buffer.from('no header'),
+      Buffer.from([0, 0, 0, 9, 127, 0, 0, 1, 1, 1, 1]),
+      Buffer.from([0, 1, 0, 1, 127, 0, 0, 1, 1, 1, 1]),
+      datagram('127.0.0.1', 0, 'port 0'),
+      datagram('127.0.0.1', echo.port, 'last of nothing', LAST),
+      datagram('127.0.0.1', echo.port, 'cut').subarray(0, 9),
+      Buffer.alloc(65_000, 0xff),
+    ];
+    for (const bytes of garbage) client.sendRaw(bytes);
+    client.send(Buffer.from('0x7f.1'), echo.port, 'x');
+    client.send(Buffer.from('a\0b.test'), echo.port, 'x');
+    assert.equal(await client.roundTrip('127.0.0.1', echo.port, 'good'), 'good');
+    client.control.destroy();
+    const dropped = (await endOf(daemon, account.username))['dropped'] as Record<string, number>;
+    assert.deepEqual(dropped, { malformed: garbage.length, 'name-numeric': 1, 'name-bad-character': 1 });
+  });
+
+  it('puts fragments together, and gives up those out of order', async (t) => {
+    const account = await newAccount();
+    const target = await UdpEnd.open(t);
+    const client = await associateThrough(t, account);
+    const send = (data: string, fragment: number) => client.send('127.0.0.1', target.port, data, fragment);
+    send('one ', 1);
+    send('one ', 1);
+    send('two ', 2);
+    send('three', 3 | LAST);
+    assert.equal((await target.receive()).data.toString(), 'one two three');
+    send('a', 1);
+    send('c', 3 | LAST);
+    send('b', 2);
+    send('x', 1);
+    send('whole', 0);
+    assert.equal((await target.receive()).data.toString(), 'whole');
+    send('y', 2 | LAST);
+    send('alone', 1 | LAST);
+    assert.equal((await target.receive()).data.toString(), 'alone');
+    client.control.destroy();
+    const line = await endOf(daemon, account.username);
+    assert.deepEqual(line['dropped'], { fragments: 5 });
+    assert.equal(line['bytesUp'], 'one two three'.length + 'whole'.length + 'alone'.length);
+  });
+
+  it('sends fragments to names too', async (t) => {
+    const echo = await startUdpEcho(t);
+    const client = await associateThrough(t, await newAccount());
+    const name = Buffer.from('game.test');
+    client.send(name, echo.port, 'first ', 1);
+    client.send(name, echo.port, 'second', 2 | LAST);
+    assert.equal((await client.receive()).data.toString(), 'first second');
+    assert.equal(await client.roundTrip(name, echo.port, 'standalone'), 'standalone');
+  });
+
+  it('holds datagrams back while a name is resolved, and loses no other', async (t) => {
+    const account = await newAccount();
+    const echo = await startUdpEcho(t);
+    const client = await associateThrough(t, account);
+    for (let i = 0; i < 100; i += 1) client.send(Buffer.from('slow.test'), echo.port, `waiting ${i}`);
+    for (let i = 0; i < 20; i += 1) {
+      assert.equal(await client.roundTrip('127.0.0.1', echo.port, `${i}`), `${i}`);
+    }
+    await daemon.waitForLine(
+      (line) =>
+        line.msg === 'destination refused' &&
+        line['account'] === account.username &&
+        line['reason'] === 'resolve-timeout',
+    );
+    client.control.destroy();
+    const dropped = (await endOf(daemon, account.username))['dropped'] as Record<string, number>;
+    assert.deepEqual(dropped, { waiting: 36, 'resolve-timeout': 64 });
+  });
+
+  it('passes egress rules with every datagram', async (t) => {
+    const account = await newAccount();
+    const echo = await startUdpEcho(t);
+    const denied = await UdpEnd.open(t, '127.0.0.66');
+    const client = await associateThrough(t, account);
+    client.send('127.0.0.66', denied.port, 'x');
+    client.send(Buffer.from('denied.test'), 80, 'x');
+    client.send('169.254.169.254', 80, 'x');
+    client.send('0.0.0.0', echo.port, 'x');
+    client.send('224.0.0.1', echo.port, 'x');
+    client.send('127.0.0.1', 9, 'x');
+    assert.equal(await client.roundTrip('127.0.0.1', echo.port, 'allowed'), 'allowed');
+    client.control.destroy();
+    const line = await endOf(daemon, account.username);
+    assert.deepEqual(line['dropped'], { 'denied-by-rule': 2, 'always-denied': 4 });
+    assert.equal(line['datagramsUp'], 1);
+    assert.equal(denied.unread, 0);
+    const refusals = daemon.lines.filter(
+      (each) => each.msg === 'destination refused' && each['account'] === account.username,
+    );
+    assert.equal(refusals.length, 2, 'one line a reason, however many datagrams');
+  });
+
+  it('never reaches the side of a relay that listens to players', async (t) => {
+    const [one, two] = [await newAccount(), await newAccount()];
+    const echo = await startUdpEcho(t);
+    const victim = await associateThrough(t, two);
+    const attacker = await associateThrough(t, one);
+    for (const host of ['127.0.0.1', '127.9.9.9', '::1', '::ffff:7f00:1', Buffer.from('localhost')]) {
+      attacker.send(host, victim.relay.port, datagram('127.0.0.1', echo.port, 'through another'));
+      attacker.send(host, attacker.relay.port, datagram('127.0.0.1', echo.port, 'through itself'));
+    }
+    assert.equal(await attacker.roundTrip('127.0.0.1', echo.port, 'done'), 'done');
+    attacker.control.destroy();
+    assert.deepEqual((await endOf(daemon, one.username))['dropped'], { 'own-listener': 10 });
+  });
+
+  it('lets two players reach each other by their outer sides, as behind one NAT', async (t) => {
+    const echo = await startUdpEcho(t);
+    const one = await associateThrough(t, await newAccount());
+    const two = await associateThrough(t, await newAccount());
+    const seenPorts: number[] = [];
+    echo.socket.on('message', (_data, from) => seenPorts.push(from.port));
+    await one.roundTrip('127.0.0.1', echo.port, 'who am I');
+    await two.roundTrip('127.0.0.1', echo.port, 'who am I');
+    const [portOne = 0, portTwo = 0] = seenPorts;
+    one.send('127.0.0.1', portTwo, 'hello two');
+    const heard = await two.receive();
+    assert.deepEqual([heard.data.toString(), heard.port], ['hello two', portOne]);
+    two.send('127.0.0.1', portOne, 'hello one');
+    assert.equal((await one.receive()).data.toString(), 'hello one');
+  });
+
+  describe('and its client', () => {
+    it('may be at the address of its TCP connection only', async (t) => {
+      const account = await newAccount();
+      const echo = await startUdpEcho(t);
+      const client = await associateThrough(t, account);
+      const stranger = await UdpEnd.open(t, '127.0.0.2');
+      stranger.send(datagram('127.0.0.1', echo.port, 'stranger'), client.relay.port, client.relay.host);
+      assert.equal(await client.roundTrip('127.0.0.1', echo.port, 'mine'), 'mine');
+      stranger.send(datagram('127.0.0.1', echo.port, 'stranger'), client.relay.port, client.relay.host);
+      assert.equal(await client.roundTrip('127.0.0.1', echo.port, 'still mine'), 'still mine');
+      client.control.destroy();
+      const line = await endOf(daemon, account.username);
+      assert.deepEqual(line['dropped'], { stranger: 2 });
+      assert.equal(stranger.unread, 0);
+    });
+
+    it('may be at the address that it declared, and is then held to it', async (t) => {
+      const echo = await startUdpEcho(t);
+      const account = await newAccount();
+      const client = await associateThrough(t, account, { host: '127.0.0.3', port: 4_000 }, '127.0.0.3');
+      assert.equal(await client.roundTrip('127.0.0.1', echo.port, 'declared'), 'declared');
+      const other = await UdpEnd.open(t, '127.0.0.1');
+      other.send(datagram('127.0.0.1', echo.port, 'x'), client.relay.port, client.relay.host);
+      assert.equal(await client.roundTrip('127.0.0.1', echo.port, 'again'), 'again');
+      client.control.destroy();
+      assert.deepEqual((await endOf(daemon, account.username))['dropped'], { stranger: 1 });
+    });
+
+    it('may declare what a NAT hides, and send from elsewhere', async (t) => {
+      const echo = await startUdpEcho(t);
+      const declared = { host: '192.168.77.5', port: 5_000 };
+      const client = await associateThrough(t, await newAccount(), declared);
+      assert.equal(await client.roundTrip('127.0.0.1', echo.port, 'through NAT'), 'through NAT');
+    });
+
+    it('may declare a name, which says nothing', async (t) => {
+      const echo = await startUdpEcho(t);
+      const client = await associateThrough(t, await newAccount(), { host: Buffer.from('me.test'), port: 1 });
+      assert.equal(await client.roundTrip('127.0.0.1', echo.port, 'named'), 'named');
+    });
+
+    it('is followed to a new port of the same address', async (t) => {
+      const echo = await startUdpEcho(t);
+      const client = await associateThrough(t, await newAccount());
+      assert.equal(await client.roundTrip('127.0.0.1', echo.port, 'old'), 'old');
+      const moved = await UdpEnd.open(t);
+      moved.send(datagram('127.0.0.1', echo.port, 'new'), client.relay.port, client.relay.host);
+      assert.equal(unwrap((await moved.receive()).data).data.toString(), 'new');
+      // Garbage from a third port moves nothing.
+      const third = await UdpEnd.open(t);
+      third.send('garbage', client.relay.port, client.relay.host);
+      echo.send('for the client', await outerPort(echo, moved, client.relay), '127.0.0.1');
+      assert.equal(unwrap((await moved.receive()).data).data.toString(), 'for the client');
+      assert.equal(client.end.unread, 0);
+      assert.equal(third.unread, 0);
+    });
+
+    /** The outer port that a destination sees. */
+    async function outerPort(echo: UdpEnd, from: UdpEnd, relay: { host: string; port: number }) {
+      const seen = new Promise<number>((resolve) => {
+        echo.socket.once('message', (_data, { port }) => resolve(port));
+      });
+      from.send(datagram('127.0.0.1', echo.port, 'port?'), relay.port, relay.host);
+      await from.receive();
+      return seen;
+    }
+  });
+});
+
+describe('datagrams that nobody asked for', () => {
+  const scope = suiteScope();
+  const account = { port: 0, username: 'player', password: 'secret' };
+
+  for (const fullCone of [true, false]) {
+    describe(`with fullCone ${fullCone}`, () => {
+      let daemon: TestDaemon;
+      before(async () => {
+        daemon = await startTestDaemon(scope, {
+          config: { socks: { udp: { fullCone } }, egress: { private: 'allow', deny: ['127.0.0.66'] } },
+        });
+        await daemon.addAccount('player', 'secret');
+        account.port = daemon.socks.port;
+      });
+
+      it(`${fullCone ? 'reach' : 'do not reach'} the client, and never from where it may not send`, async (t) => {
+        const client = await associateThrough(t, { ...account, port: daemon.socks.port });
+        const friend = await UdpEnd.open(t);
+        client.send('127.0.0.1', friend.port, 'hello');
+        const { port: outer } = (await friend.receive()).from;
+        const [stranger, denied, sameHost] = [
+          await UdpEnd.open(t, '127.0.0.9'),
+          await UdpEnd.open(t, '127.0.0.66'),
+          await UdpEnd.open(t, '127.0.0.1'),
+        ];
+        denied.send('from a denied address', outer, '127.0.0.1');
+        stranger.send('from a stranger', outer, '127.0.0.1');
+        stranger.send('again', outer, '127.0.0.1');
+        sameHost.send('from another port', outer, '127.0.0.1');
+        friend.send('from a friend', outer, '127.0.0.1');
+        const heard: string[] = [];
+        while (heard.at(-1) !== 'from a friend') heard.push((await client.receive()).data.toString());
+        const unsolicited = fullCone ? ['from a stranger', 'again'] : [];
+        assert.deepEqual(heard, [...unsolicited, 'from another port', 'from a friend']);
+      });
+    });
+  }
+});
+
+describe('an association', () => {
+  it('ends when nothing was sent for idleTimeout, and not before', async (t) => {
+    const daemon = await startTestDaemon(t, { config: { socks: { udp: { idleTimeout: '2s' } } } });
+    await daemon.addAccount('player', 'secret');
+    const account = { port: daemon.socks.port, username: 'player', password: 'secret' };
+    const echo = await startUdpEcho(t);
+    const idle = await associateThrough(t, account);
+    const busy = await associateThrough(t, account);
+    const chatter = setInterval(() => busy.send('127.0.0.1', echo.port, ''), 300);
+    t.after(() => clearInterval(chatter));
+    await idle.control.closed();
+    assert.equal(busy.control.socket.destroyed, false);
+    const line = await daemon.waitForLine((each) => each.msg === 'session ended');
+    assert.equal(line['end'], 'idle-timeout');
+    assert.equal(line['destination'], '*:0');
+  });
+
+  it('is refused with 07 where UDP is off', async (t) => {
+    const daemon = await startTestDaemon(t, { config: { socks: { udp: { enabled: false } } } });
+    await daemon.addAccount('player', 'secret');
+    const client = await loggedInClient({ port: daemon.socks.port, username: 'player', password: 'secret' });
+    client.send(request('0.0.0.0', 0, UDP_ASSOCIATE));
+    assert.equal((await readReply(client)).code, 7);
+    await client.closed();
+  });
+
+  it('has its ports in portRange, and is refused when none is left', async (t) => {
+    const free = await UdpEnd.open(t, '0.0.0.0');
+    const first = Math.min(free.port, 65_000);
+    free.close();
+    const daemon = await startTestDaemon(t, {
+      config: { socks: { udp: { portRange: `${first}-${first + 3}` } } },
+    });
+    await daemon.addAccount('player', 'secret');
+    const account = { port: daemon.socks.port, username: 'player', password: 'secret' };
+    const echo = await startUdpEcho(t);
+    const inRange = (port: number) => port >= first && port <= first + 3;
+    const outer = new Promise<number>((resolve) => {
+      echo.socket.once('message', (_data, { port }) => resolve(port));
+    });
+    const client = await associateThrough(t, account);
+    await client.roundTrip('127.0.0.1', echo.port, 'x');
+    assert.ok(inRange(client.relay.port) && inRange(await outer));
+    const others: unknown[] = [];
+    await assert.rejects(async () => {
+      for (let i = 0; i < 4; i += 1) others.push(await associateThrough(t, account));
+    }, /the proxy answered 1/);
+    client.control.destroy();
+    await daemon.waitForLine((line) => line.msg === 'session ended');
+    await associateThrough(t, account);
+  });
+
+  it('tells the client publicAddress, and takes datagrams on every address', async (t) => {
+    const daemon = await startTestDaemon(t, {
+      config: { socks: { udp: { publicAddress: ['203.0.113.7', '2001:db8::7'] } } },
+    });
+    await daemon.addAccount('player', 'secret');
+    const control = await loggedInClient({ port: daemon.socks.port, username: 'player', password: 'secret' });
+    t.after(() => control.destroy());
+    control.send(request('0.0.0.0', 0, UDP_ASSOCIATE));
+    const { code, address, port } = await readReply(control);
+    assert.deepEqual([code, address], [0, '203.0.113.7']);
+    const echo = await startUdpEcho(t);
+    const end = await UdpEnd.open(t);
+    end.send(datagram('127.0.0.1', echo.port, 'x'), port, '127.0.0.1');
+    assert.equal(unwrap((await end.receive()).data).data.toString(), 'x');
+  });
+
+  it('forgets the destination unused for longest beyond maxDestinations', async (t) => {
+    const daemon = await startTestDaemon(t, {
+      config: { socks: { udp: { maxDestinations: 2, fullCone: false } } },
+    });
+    await daemon.addAccount('player', 'secret');
+    const account = { port: daemon.socks.port, username: 'player', password: 'secret' };
+    const hosts = ['127.0.0.11', '127.0.0.12', '127.0.0.13'];
+    const [one, two, three] = await Promise.all(hosts.map((host) => UdpEnd.open(t, host)));
+    assert.ok(one && two && three);
+    const client = await associateThrough(t, account);
+    let outer = 0;
+    for (const [i, end] of [one, two, three].entries()) {
+      client.send(hosts[i] ?? '', end.port, 'x');
+      outer = (await end.receive()).from.port;
+    }
+    one.send('forgotten', outer, '127.0.0.1');
+    two.send('remembered', outer, '127.0.0.1');
+    assert.equal((await client.receive()).data.toString(), 'remembered');
+  });
 });
