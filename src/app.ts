@@ -12,7 +12,6 @@ import {
 } from './core/admin-credentials.js';
 import { AccountDirectory } from './core/directory.js';
 import { createEgressPolicy, type EgressPolicy } from './core/egress.js';
-import { createGameRules } from './core/game-rules.js';
 import type { Protocol } from './core/heartbeat.js';
 import { HeartbeatPool } from './core/heartbeat-pool.js';
 import { createRecorder, type Recorder } from './core/heartbeat-recorder.js';
@@ -29,7 +28,6 @@ import { createWhitelistSetting, WHITELIST_KEY, type WhitelistSetting } from './
 import { connectionsFor, descriptorLimit } from './descriptors.js';
 import { openDesk } from './desk.js';
 import { followChanges } from './follow-changes.js';
-import { compilePattern } from './games-pattern.js';
 import { createHooks } from './hooks/hooks.js';
 import { listenOn } from './listen.js';
 import { createIsLocalAddress } from './own-addresses.js';
@@ -182,14 +180,26 @@ async function start(
   writer.start();
   started.push(() => writer.stop());
 
-  let reloadDesk: (key: string) => Promise<void> = async () => {};
+  // The operator's desk.
+  const desk = await openDesk({
+    config,
+    core,
+    sessions,
+    limits,
+    log,
+    socksAddresses: () => socksListening.addresses,
+    now: Date.now,
+  });
+  desk.start();
+  started.push(() => desk.close());
+
   started.push(
     followChanges({
       feed: store.changes,
       intervalMs: FOLLOW_INTERVAL_MS,
       apply: async (change) => {
         await applyChange(core, limits, change);
-        if (change.topic === 'setting') await reloadDesk(change.key);
+        if (change.topic === 'setting') await desk.reloadSetting(change.key);
       },
       onError: (error) => log.error({ err: error }, 'a change by another process could not be taken in'),
     }),
@@ -213,12 +223,19 @@ async function start(
     resolve: resolver.resolve,
     recorder: metered(
       limits,
-      createRecorder({
-        pool,
-        rules: createGameRules(config.heartbeats.games, compilePattern),
-        intervalMs: config.heartbeats.intervalMs,
-        now: Date.now,
-      }),
+      desk.watch(
+        createRecorder({
+          pool: {
+            record(entry) {
+              pool.record(entry);
+              desk.heartbeat(entry);
+            },
+          },
+          rules: desk.gameRules,
+          intervalMs: config.heartbeats.intervalMs,
+          now: Date.now,
+        }),
+      ),
     ),
     sessions,
     outbound,
@@ -251,6 +268,7 @@ async function start(
     maxConnections: maxConnections(config),
     maxHandshakes: maxHandshakes(config),
     maxHandshakesPerSource: config.socks.maxHandshakesPerSource,
+    logins: desk.logins,
     loginGuard: createLoginGuard({
       maxFailuresPerSource: config.socks.login.maxFailuresPerSource,
       maxFailuresPerLogin: config.socks.login.maxFailuresPerUser,
@@ -270,18 +288,6 @@ async function start(
   });
   socks.start();
   started.push(() => socks.stop());
-
-  // The operator's desk.
-  const desk = await openDesk({
-    config,
-    core,
-    limits,
-    log,
-    socksAddresses: () => socksListening.addresses,
-    now: Date.now,
-  });
-  started.push(() => desk.close());
-  reloadDesk = desk.reloadSetting;
 
   // The agent gateway.
   const callers = parseWhitelist(config.webhooks.allowFrom.join(','));

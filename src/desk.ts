@@ -5,17 +5,31 @@ import type { AdminServerUses } from './admin/server.js';
 import type { AboutDaemon } from './admin/v1/session.js';
 import type { Config } from './config.js';
 import type { AccountLimitsService } from './core/account-limits.js';
-import { type ApiTokens, createApiTokens } from './core/api-tokens.js';
-import { type ConsoleSessions, createConsoleSessions } from './core/console-sessions.js';
+import { createApiTokens } from './core/api-tokens.js';
+import { createChangeBell } from './core/change-bell.js';
+import { createConsoleSessions } from './core/console-sessions.js';
+import type { AccountDirectory } from './core/directory.js';
 import { createFailureLimit } from './core/failure-limit.js';
+import type { GameRules } from './core/game-rules.js';
+import { createGameRulesSetting, GAME_RULES_KEY } from './core/game-rules-setting.js';
+import type { Heartbeat } from './core/heartbeat.js';
+import type { Recorder } from './core/heartbeat-recorder.js';
+import { createHeartbeatSums } from './core/heartbeat-sums.js';
+import { createHistory } from './core/history.js';
+import { LiveActivity } from './core/live-activity.js';
 import type { Log } from './core/log.js';
+import { createLoginLog, type NoteLogin } from './core/login-log.js';
+import { createOverview } from './core/overview.js';
 import type { Store } from './core/ports.js';
 import { createSecondFactor, SECOND_FACTOR_KEY } from './core/second-factor.js';
+import type { SessionRegistry } from './core/session.js';
+import { compilePattern } from './games-pattern.js';
 import { readVersion } from './version.js';
 
 export interface DeskUses {
   readonly config: Config;
-  readonly core: { readonly store: Store };
+  readonly core: { readonly store: Store; readonly directory: AccountDirectory };
+  readonly sessions: SessionRegistry;
   readonly limits: AccountLimitsService;
   readonly log: Log;
   /** Known once the listeners are up. */
@@ -26,8 +40,18 @@ export interface DeskUses {
 export interface Desk {
   /** What the management plane needs of it. */
   readonly admin: Pick<AdminServerUses, 'operator' | 'consoleFolder'>;
+  /** Told of every login of a player. */
+  readonly logins: NoteLogin;
+  /** The rules in force, whoever has set them. */
+  readonly gameRules: GameRules;
+  /** Counts the sessions that `recorder` is told of. */
+  watch(recorder: Recorder): Recorder;
+  /** Counts a heartbeat entry. */
+  heartbeat(entry: Heartbeat): void;
   /** Takes in a setting that another process changed. */
   reloadSetting(key: string): Promise<void>;
+  start(): void;
+  /** Stops the timers and writes what is left. */
   close(): Promise<void>;
 }
 
@@ -36,16 +60,26 @@ const CONSOLE_FOLDER = fileURLToPath(new URL('../console', import.meta.url));
 
 /** Sources whose wrong sign-ins are remembered. */
 const MAX_FAILURE_SOURCES = 10_000;
+/** Groups of logins that are remembered for a minute. */
+const MAX_LOGIN_GROUPS = 20_000;
+const TICK_MS = 1_000;
+const SUMS_EVERY_MS = 20_000;
+const TRIM_EVERY_MS = 60_000;
+const TRIM_SLICE = 5_000;
+const BELL_QUIET_MS = 300;
+const DAY_MS = 86_400_000;
 
 /** Loads what is kept of it. Rejects when the database cannot be read. */
 export async function openDesk(uses: DeskUses): Promise<Desk> {
-  const { config, log, now } = uses;
-  const { store } = uses.core;
+  const { config, core, sessions, limits, log, now } = uses;
+  const { store, directory } = core;
   const { session, maxTokens } = config.admin;
   const startedAt = now();
   const version = readVersion();
   const onError = (err: unknown): void => log.warn({ err }, 'use of a session or token not noted');
-  const consoleSessions: ConsoleSessions = createConsoleSessions({
+
+  // Who may come in.
+  const consoleSessions = createConsoleSessions({
     store: store.consoleSessions,
     now,
     idleMs: session.idleTimeoutMs,
@@ -53,13 +87,7 @@ export async function openDesk(uses: DeskUses): Promise<Desk> {
     maxSessions: session.max,
     onError,
   });
-  const apiTokens: ApiTokens = createApiTokens({
-    store: store.apiTokens,
-    now,
-    newId: randomUUID,
-    maxTokens,
-    onError,
-  });
+  const apiTokens = createApiTokens({ store: store.apiTokens, now, newId: randomUUID, maxTokens, onError });
   const secondFactor = createSecondFactor({ settings: store.settings, now });
   await consoleSessions.load();
   await apiTokens.load();
@@ -70,6 +98,71 @@ export async function openDesk(uses: DeskUses): Promise<Desk> {
     maxSources: MAX_FAILURE_SOURCES,
     now,
   });
+
+  // What happens, and what happened.
+  const bell = createChangeBell(BELL_QUIET_MS);
+  directory.onChanged((id) => {
+    bell.ring('accounts', id);
+    bell.ring('audit');
+  });
+  const activity = new LiveActivity(now());
+  const today = Math.floor(now() / DAY_MS);
+  const [ofToday] = await store.samples.list('day', today * DAY_MS);
+  activity.load(ofToday, await store.samples.trafficOf(today));
+  directory.onClosed((account, reason) => {
+    if (reason === 'account-removed') activity.forget(account.id);
+  });
+  const heartbeatSums = createHeartbeatSums({ store: store.heartbeatSums, now });
+  const history = createHistory({ store: store.samples, activity, now });
+  const overview = createOverview({
+    directory,
+    sessions,
+    activity,
+    samples: store.samples,
+    heartbeatSums,
+    now,
+  });
+  const logins = createLoginLog({
+    store: store.logins,
+    now,
+    maxGroups: MAX_LOGIN_GROUPS,
+    onNote: (outcome) => activity.noteLogin(outcome),
+  });
+  const gameRules = createGameRulesSetting({
+    settings: store.settings,
+    fileRules: config.heartbeats.games,
+    compile: compilePattern,
+  });
+  await gameRules.reload();
+
+  const timers: NodeJS.Timeout[] = [];
+  const failing = new Set<string>();
+  /** A failure is said once, until it works again; what was not written waits. */
+  async function attempt(what: string, work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+      failing.delete(what);
+    } catch (err) {
+      if (!failing.has(what)) log.error({ err }, `${what} not written; kept and tried again`);
+      failing.add(what);
+    }
+  }
+  const every = (ms: number, task: () => void): void => {
+    timers.push(setInterval(task, ms).unref());
+  };
+
+  function tick(): void {
+    activity.tick(now());
+    history.observe(sessions.size, sessions.accountCount);
+    void attempt('the history of charts', history.sampleIfDue);
+    void attempt('the log of logins', logins.flush);
+  }
+
+  async function trim(): Promise<void> {
+    const { logins: kept, audit } = config.admin;
+    await store.logins.trim(now() - kept.days * DAY_MS, kept.maxEntries, TRIM_SLICE);
+    await store.audit.trim(now() - audit.days * DAY_MS, TRIM_SLICE);
+  }
 
   const about = (): AboutDaemon => ({
     version,
@@ -88,14 +181,62 @@ export async function openDesk(uses: DeskUses): Promise<Desk> {
         signInFailures,
         apiTokens,
         audit: store.audit,
-        limits: uses.limits,
+        limits,
+        sessions,
+        activity,
+        logins: store.logins,
+        heartbeats: store.heartbeats,
+        heartbeatSums,
+        heartbeatIntervalMs: config.heartbeats.intervalMs,
+        history,
+        overview,
+        bell,
+        maxEventStreams: config.admin.maxEventStreams,
+        maxBulkBodyBytes: config.admin.maxBulkBodyBytes,
+        gameRules,
         about,
       },
       consoleFolder: CONSOLE_FOLDER,
     },
-    async reloadSetting(key) {
-      if (key === SECOND_FACTOR_KEY) await secondFactor.reload();
+    logins,
+    gameRules,
+
+    watch: (recorder) => ({
+      ...recorder,
+      opened(opened) {
+        activity.opened(opened);
+        bell.ring('sessions');
+        return recorder.opened(opened);
+      },
+      closed(closed) {
+        activity.closed(closed);
+        bell.ring('sessions');
+        recorder.closed(closed);
+      },
+    }),
+
+    heartbeat(entry) {
+      activity.noteHeartbeat();
+      heartbeatSums.record(entry);
     },
-    async close() {},
+
+    async reloadSetting(key) {
+      bell.ring('settings');
+      if (key === SECOND_FACTOR_KEY) await secondFactor.reload();
+      if (key === GAME_RULES_KEY) await gameRules.reload();
+    },
+
+    start() {
+      every(TICK_MS, tick);
+      every(SUMS_EVERY_MS, () => void attempt('sums of heartbeats', heartbeatSums.flush));
+      every(TRIM_EVERY_MS, () => void attempt('the end of old logs', trim));
+    },
+
+    async close() {
+      for (const timer of timers) clearInterval(timer);
+      bell.close();
+      await attempt('the log of logins', logins.flush);
+      await attempt('sums of heartbeats', heartbeatSums.flush);
+    },
   };
 }

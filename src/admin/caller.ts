@@ -1,5 +1,5 @@
 // Who makes a request to the management plane, once that is known.
-import type { Actor } from '../core/audit.js';
+import { type Actor, DAEMON } from '../core/audit.js';
 
 export interface Caller {
   readonly via: 'console' | 'basic' | 'token';
@@ -13,7 +13,9 @@ export interface Caller {
   readonly key: string | null;
 }
 
-/** The caller as the audit log names one. */
-export function actorOf({ via, name, address }: Caller): Actor {
+/** The caller as the audit log names one; behind the guards there always is one. */
+export function actorOf(caller: Caller | undefined): Actor {
+  if (!caller) return DAEMON;
+  const { via, name, address } = caller;
   return { name, via: via === 'basic' ? 'api' : via, address };
 }

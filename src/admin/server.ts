@@ -74,6 +74,7 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
   const v1 = new Router<AdminState>();
   settingsRoutes(v1, { whitelist, readJsonObject });
   operatorRoutes(v1, {
+    whitelist,
     ...uses.operator,
     accounts,
     credentials: uses.credentials,

@@ -5,6 +5,7 @@ import type { Core } from '../app.js';
 import type { Config } from '../config.js';
 import { isExpired } from '../core/account.js';
 import { ACCOUNT_DEFAULTS, type AccountView, type AddRefusal, type UpdateRefusal } from '../core/accounts.js';
+import { cliActor } from './actor.js';
 import { CommandError, load, printJson, printLine, type Surroundings } from './command.js';
 import { proxyLink } from './link.js';
 import { parseExpiry } from './moments.js';
@@ -66,14 +67,17 @@ function addAdd(account: Command, around: Surroundings): void {
         const expiresAt = options.expires === undefined ? null : parseExpiry(options.expires, Date.now());
         const password = await choosePassword(around, options);
         await withCore(config, async (core) => {
-          const added = await core.accounts.add({
-            ...ACCOUNT_DEFAULTS,
-            username,
-            password,
-            isEnabled: !options.disabled,
-            remarks: options.remarks ?? null,
-            expiresAt,
-          });
+          const added = await core.accounts.add(
+            {
+              ...ACCOUNT_DEFAULTS,
+              username,
+              password,
+              isEnabled: !options.disabled,
+              remarks: options.remarks ?? null,
+              expiresAt,
+            },
+            cliActor(),
+          );
           if (!added.ok) throw new CommandError(REFUSALS[added.reason]);
           printCredentials(around, config, options, { ...added.account, password });
         });
@@ -191,12 +195,16 @@ function addUpdate(account: Command, around: Surroundings): void {
       const password = isNewPassword ? await choosePassword(around, options) : undefined;
       await withCore(config, async (core) => {
         const { account: before } = find(core, nameOrId);
-        const updated = await core.accounts.update(before.id, {
-          password,
-          isEnabled: options.enable ? true : options.disable ? false : before.isEnabled,
-          remarks: options.remarks === undefined ? before.remarks : options.remarks || null,
-          expiresAt: expiresAt === undefined ? before.expiresAt : expiresAt,
-        });
+        const updated = await core.accounts.update(
+          before.id,
+          {
+            password,
+            isEnabled: options.enable ? true : options.disable ? false : before.isEnabled,
+            remarks: options.remarks === undefined ? before.remarks : options.remarks || null,
+            expiresAt: expiresAt === undefined ? before.expiresAt : expiresAt,
+          },
+          cliActor(),
+        );
         if (!updated.ok) throw new CommandError(REFUSALS[updated.reason]);
         if (password !== undefined)
           return printCredentials(around, config, options, { ...updated.account, password });
@@ -232,7 +240,7 @@ function addRemove(account: Command, around: Surroundings): void {
           `${names} will be removed with ${entries} heartbeat entries.`,
         );
         for (const { account: it } of views) {
-          const removed = await core.accounts.remove(it.id);
+          const removed = await core.accounts.remove(it.id, cliActor());
           if (!removed.ok) throw new CommandError(REFUSALS[removed.reason]);
           printLine(around.stdout, `${it.username} was removed.`);
         }

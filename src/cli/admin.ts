@@ -1,4 +1,5 @@
 // `pulsegate admin`: the operator's own credentials.
+import { cliActor } from './actor.js';
 import { type AddCommands, CommandError, load, printLine } from './command.js';
 import { readNewPassword } from './prompt.js';
 import { withCore } from './store.js';
@@ -20,7 +21,7 @@ export const addAdminCommands: AddCommands = (program, around) => {
         'There is no terminal to ask on. Give the password on stdin, with --password-stdin.',
       );
       await withCore(config, async (core) => {
-        const result = await core.credentials.set(options.username, password);
+        const result = await core.credentials.set(options.username, password, cliActor());
         if (!result.ok) throw new CommandError(REFUSALS[result.reason]);
         printLine(around.stdout, `The password of ${result.username} was changed.`);
       });

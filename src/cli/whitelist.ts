@@ -1,5 +1,6 @@
 // `pulsegate whitelist`: which addresses may use the account API and the console.
 import { parseIp } from '../core/ip.js';
+import { cliActor } from './actor.js';
 import { type AddCommands, CommandError, load, printJson, printLine } from './command.js';
 import { withCore } from './store.js';
 
@@ -35,7 +36,7 @@ export const addWhitelistCommands: AddCommands = (program, around) => {
     .action(async (list: string, _options, command) => {
       const { config } = await load(command, around);
       await withCore(config, async (core) => {
-        const saved = await core.whitelist.save(list);
+        const saved = await core.whitelist.save(list, cliActor());
         if (!saved.ok) {
           throw new CommandError(
             `These entries cannot be read: ${saved.badEntries.join(', ')}. The list stays as it was.`,

@@ -110,7 +110,13 @@ const admin = section({
     maxFailures: whole(1, 1_000_000).default(20),
     failureWindow: duration({ min: '1s', max: '1d' }).prefault('5m'),
   }).prefault({}),
+  logins: section({
+    days: whole(1, 3_650).default(90),
+    maxEntries: whole(1, 100_000_000).default(500_000),
+  }).prefault({}),
+  audit: section({ days: whole(1, 3_650).default(365) }).prefault({}),
   maxTokens: whole(1, 10_000).default(100),
+  maxEventStreams: whole(1, 10_000).default(50),
   maxBulkBody: size({ min: '1KiB', max: '64MiB' }).prefault('4MiB'),
   maxImport: size({ min: '1KiB', max: '10GiB' }).prefault('256MiB'),
   host: listenHosts().prefault('localhost'),

@@ -10,6 +10,7 @@ export class AccountDirectory {
   readonly #byId = new Map<string, Account>();
   readonly #byName = new Map<string, Account>();
   readonly #onClosed: AccountClosed[] = [];
+  readonly #onChanged: ((id: string) => void)[] = [];
   #unsavedLogins = new Map<string, number>();
 
   get size(): number {
@@ -33,6 +34,11 @@ export class AccountDirectory {
     this.#onClosed.push(listener);
   }
 
+  /** Called when an account was added, changed or removed; not for logins. */
+  onChanged(listener: (id: string) => void): void {
+    this.#onChanged.push(listener);
+  }
+
   /** Fills the directory at start. */
   load(accounts: Iterable<Account>): void {
     for (const account of accounts) this.#set(account);
@@ -44,6 +50,7 @@ export class AccountDirectory {
     // A login that is not yet written is newer than what the database says.
     const lastLoginAt = latest(account.lastLoginAt, before?.lastLoginAt ?? null);
     this.#set({ ...account, lastLoginAt });
+    this.#changed(account.id);
     if (!before) return;
     if (!account.isEnabled) this.#closed(account, 'account-disabled');
     else if (account.passwordHash !== before.passwordHash) this.#closed(account, 'password-changed');
@@ -56,6 +63,7 @@ export class AccountDirectory {
     if (this.#byName.get(account.username) === account) this.#byName.delete(account.username);
     this.#unsavedLogins.delete(id);
     this.#closed(account, 'account-removed');
+    this.#changed(id);
   }
 
   /** Replaces an imported hash by its salted form: the same password, so sessions stay. */
@@ -96,6 +104,10 @@ export class AccountDirectory {
   #set(account: Account): void {
     this.#byId.set(account.id, account);
     this.#byName.set(account.username, account);
+  }
+
+  #changed(id: string): void {
+    for (const listener of this.#onChanged) listener(id);
   }
 
   #closed(account: Account, reason: SessionEnd): void {

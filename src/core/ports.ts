@@ -4,7 +4,10 @@ import type { ApiTokenStore } from './api-tokens.js';
 import type { Actor, AuditRecord, AuditStore } from './audit.js';
 import type { ConsoleSessionStore } from './console-sessions.js';
 import type { Heartbeat, HeartbeatRetention, HeartbeatTotals } from './heartbeat.js';
+import type { HeartbeatSumStore } from './heartbeat-sums.js';
+import type { SampleStore } from './history.js';
 import type { KeptLimits, TrafficOfDay, TrafficSums } from './limits.js';
+import type { LoginStore } from './login-log.js';
 import type { AgentSessionStore, DeliveryStore, RunStore } from './run-ports.js';
 
 /** Every change is noted in the audit log with the transaction that makes it, as made by `by` (the daemon itself unless given). */
@@ -36,6 +39,17 @@ export interface AccountStore {
   rehash(id: string, from: string, to: string): Promise<void>;
 }
 
+export interface HeartbeatFilter {
+  readonly accountId?: string;
+  readonly gameId?: string;
+  /** `from` is inside the range, `to` is not. */
+  readonly from?: number;
+  readonly to?: number;
+}
+
+/** An entry with its place in the order of arrival. */
+export type StoredHeartbeat = Heartbeat & { readonly place: number };
+
 export interface HeartbeatStore {
   /** Totals of every account that has entries: what the memory pool is rebuilt from at start. */
   totals(): Promise<HeartbeatTotals[]>;
@@ -46,6 +60,8 @@ export interface HeartbeatStore {
   append(batch: readonly Heartbeat[], retention: HeartbeatRetention): Promise<HeartbeatTotals[]>;
   /** Removes at most `limit` entries older than `before`; returns the new totals of the accounts that lost some, and whether more are left. */
   trim(before: number, limit: number): Promise<{ changed: HeartbeatTotals[]; more: boolean }>;
+  /** Newest first, at most `limit`, all before the place `before`. */
+  list(filter: HeartbeatFilter, before: number | null, limit: number): Promise<StoredHeartbeat[]>;
   /** Newest first; for the account page and the command line. */
   newest(accountId: string, limit: number): Promise<Heartbeat[]>;
 }
@@ -89,6 +105,9 @@ export interface Store {
   readonly audit: AuditStore;
   readonly consoleSessions: ConsoleSessionStore;
   readonly apiTokens: ApiTokenStore;
+  readonly logins: LoginStore;
+  readonly samples: SampleStore;
+  readonly heartbeatSums: HeartbeatSumStore;
   readonly runs: RunStore;
   readonly deliveries: DeliveryStore;
   readonly agentSessions: AgentSessionStore;

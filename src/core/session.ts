@@ -85,6 +85,15 @@ export class SessionRegistry {
     return [...(this.#byAccount.get(accountId) ?? [])];
   }
 
+  /** How many accounts have a live session now. */
+  get accountCount(): number {
+    return this.#byAccount.size;
+  }
+
+  countOf(accountId: string): number {
+    return this.#byAccount.get(accountId)?.size ?? 0;
+  }
+
   /** Ends every live session of an account; returns how many there were. */
   endAccount(accountId: string, reason: SessionEnd): number {
     const sessions = this.ofAccount(accountId);

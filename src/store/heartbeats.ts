@@ -10,6 +10,7 @@ export interface TotalsRow {
 }
 
 interface HeartbeatRow {
+  id: number | string;
   at: number | string;
   account_id: string;
   username: string;
@@ -23,11 +24,22 @@ interface HeartbeatRow {
   game_id: string | null;
 }
 
-export function createHeartbeatReader(db: Knex): Pick<HeartbeatStore, 'totals' | 'newest'> {
+export function createHeartbeatReader(db: Knex): Pick<HeartbeatStore, 'totals' | 'newest' | 'list'> {
   return {
     async totals() {
       const rows: TotalsRow[] = await db('heartbeat_totals');
       return rows.map(toTotals);
+    },
+
+    async list({ accountId, gameId, from, to }, before, limit) {
+      const query = db('heartbeats').orderBy('id', 'desc').limit(limit);
+      if (accountId !== undefined) query.where('account_id', accountId);
+      if (gameId !== undefined) query.where('game_id', gameId);
+      if (from !== undefined) query.where('at', '>=', from);
+      if (to !== undefined) query.where('at', '<', to);
+      if (before !== null) query.where('id', '<', before);
+      const rows: HeartbeatRow[] = await query;
+      return rows.map((row) => ({ ...toHeartbeat(row), place: Number(row.id) }));
     },
 
     async newest(accountId, limit) {

@@ -11,9 +11,12 @@ import { createAuditRecorder, createAuditStore } from './audit.js';
 import { createChangeFeed, createChangeRecorder } from './changes.js';
 import { createConsoleSessionStore } from './console-sessions.js';
 import { createDeliveryStore } from './deliveries.js';
+import { createHeartbeatSumStore } from './heartbeat-sums.js';
 import { createLimitStore } from './limits.js';
+import { createLoginStore } from './logins.js';
 import { migrate } from './migrate.js';
 import { createRunStore } from './runs.js';
+import { createSampleStore } from './samples.js';
 import { createSettingStore } from './settings.js';
 import { connectSqlite, prepareSqlite } from './sqlite.js';
 import { backupSqlite } from './sqlite-backup.js';
@@ -74,6 +77,9 @@ async function createStore(db: Knex, now: Clock): Promise<Store> {
     audit: createAuditStore(db, recordAudit),
     consoleSessions: createConsoleSessionStore(db),
     apiTokens: createApiTokenStore(db, recordAudit),
+    logins: createLoginStore(db),
+    samples: createSampleStore(db),
+    heartbeatSums: createHeartbeatSumStore(db),
     limits: createLimitStore(db, recordChange, recordAudit),
     runs: createRunStore(db),
     deliveries: createDeliveryStore(db),

@@ -69,14 +69,23 @@ export async function startTestAdmin(
   const { runs, deliveries, agentSessions } = store;
   const hooks = testHooks(store, { log, now });
   const { config } = await loadConfig({ file: undefined, env: {}, flags: [] });
+  const sessions = new SessionRegistry();
   const limits = createAccountLimits({
     store: store.limits,
-    sessions: new SessionRegistry(),
+    sessions,
     egressOf: () => undefined,
     now,
     monotonicNow: now,
   });
-  const desk = await openDesk({ config, core: { store }, limits, log, socksAddresses: () => [], now });
+  const desk = await openDesk({
+    config,
+    core: { store, directory },
+    sessions,
+    limits,
+    log,
+    socksAddresses: () => [],
+    now,
+  });
   const server = createAdminServer({
     ...desk.admin,
     handleHook: hooks.handle,

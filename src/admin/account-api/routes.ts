@@ -3,6 +3,7 @@ import type Router from '@koa/router';
 import type { Accounts, AddRefusal, UpdateRefusal } from '../../core/accounts.js';
 import { answer, type RefusalCode, refuse } from '../answer.js';
 import type { ReadJsonObject } from '../body.js';
+import { actorOf } from '../caller.js';
 import type { AdminState } from '../state.js';
 import { parseAccountIdQuery, parseChangedAccount, parseNewAccount } from './parse.js';
 import { presentAccount } from './present.js';
@@ -40,7 +41,7 @@ export function accountRoutes(
     if (!body.ok) return refuse(ctx, body.code, body.detail);
     const input = parseNewAccount(body.fields);
     if (!input.ok) return refuse(ctx, input.code, input.detail);
-    const added = await accounts.add(input.value);
+    const added = await accounts.add(input.value, actorOf(ctx.state.caller));
     if (!added.ok) return refuse(ctx, ADD_REFUSALS[added.reason]);
     answer(ctx, '添加账号成功');
   });
@@ -50,7 +51,7 @@ export function accountRoutes(
     if (!body.ok) return refuse(ctx, body.code, body.detail);
     const input = parseChangedAccount(body.fields);
     if (!input.ok) return refuse(ctx, input.code, input.detail);
-    const updated = await accounts.update(input.value.id, input.value.changes);
+    const updated = await accounts.update(input.value.id, input.value.changes, actorOf(ctx.state.caller));
     if (!updated.ok) return refuse(ctx, UPDATE_REFUSALS[updated.reason]);
     answer(ctx, '更新账号成功');
   });
@@ -59,7 +60,7 @@ export function accountRoutes(
   router.post('/ProxyAccount/DeleteProxyAccount', async (ctx) => {
     const id = parseAccountIdQuery(ctx.querystring);
     if (!id.ok) return refuse(ctx, id.code, id.detail);
-    const removed = await accounts.remove(id.value);
+    const removed = await accounts.remove(id.value, actorOf(ctx.state.caller));
     if (!removed.ok) return refuse(ctx, 'account-to-change-not-found');
     answer(ctx, '删除账号成功');
   });

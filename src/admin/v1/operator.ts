@@ -5,18 +5,35 @@ import type { Accounts } from '../../core/accounts.js';
 import type { AdminCredentials } from '../../core/admin-credentials.js';
 import type { ApiTokens } from '../../core/api-tokens.js';
 import type { AuditStore } from '../../core/audit.js';
+import type { ChangeBell } from '../../core/change-bell.js';
 import type { ConsoleSessions } from '../../core/console-sessions.js';
 import type { FailureLimit } from '../../core/failure-limit.js';
+import type { GameRulesSetting } from '../../core/game-rules-setting.js';
+import type { HeartbeatSums } from '../../core/heartbeat-sums.js';
+import type { History } from '../../core/history.js';
+import type { LiveActivity } from '../../core/live-activity.js';
 import type { Log } from '../../core/log.js';
+import type { LoginStore } from '../../core/login-log.js';
+import type { OverviewNow } from '../../core/overview.js';
+import type { HeartbeatStore } from '../../core/ports.js';
 import type { SecondFactor } from '../../core/second-factor.js';
-import type { ReadJsonObject } from '../body.js';
+import type { SessionRegistry } from '../../core/session.js';
+import type { WhitelistSetting } from '../../core/whitelist-setting.js';
+import { createBodyReader, type ReadJsonObject } from '../body.js';
 import type { LoginDelay } from '../guards/login-delay.js';
 import type { AdminState } from '../state.js';
+import { accountHandlers } from './accounts.js';
+import { bulkHandlers } from './accounts-bulk.js';
+import { activityHandlers } from './activity.js';
 import { auditHandlers } from './audit.js';
+import { accountRoutes } from './contract/accounts.js';
+import { activityRoutes } from './contract/activity.js';
 import { auditRoutes } from './contract/audit.js';
 import { limitRoutes } from './contract/limits.js';
+import { overviewRoutes } from './contract/overview.js';
 import { sessionRoutes } from './contract/session.js';
 import { limitHandlers } from './limits.js';
+import { overviewHandlers } from './overview.js';
 import { serveRoutes } from './serve.js';
 import { type AboutDaemon, sessionHandlers } from './session.js';
 
@@ -28,6 +45,19 @@ export interface OperatorUses {
   readonly apiTokens: ApiTokens;
   readonly audit: AuditStore;
   readonly limits: AccountLimitsService;
+  readonly sessions: SessionRegistry;
+  readonly activity: LiveActivity;
+  readonly logins: Pick<LoginStore, 'list' | 'count'>;
+  readonly heartbeats: Pick<HeartbeatStore, 'list'>;
+  readonly heartbeatSums: HeartbeatSums;
+  readonly heartbeatIntervalMs: number;
+  readonly history: History;
+  readonly overview: () => Promise<OverviewNow>;
+  readonly bell: ChangeBell;
+  readonly maxEventStreams: number;
+  /** Largest body of a request about many accounts at once. */
+  readonly maxBulkBodyBytes: number;
+  readonly gameRules: GameRulesSetting;
   readonly about: () => AboutDaemon;
 }
 
@@ -35,6 +65,7 @@ export function operatorRoutes(
   router: Router<AdminState>,
   uses: OperatorUses & {
     readonly accounts: Accounts;
+    readonly whitelist: WhitelistSetting;
     readonly credentials: AdminCredentials;
     readonly delay: LoginDelay;
     readonly log: Log;
@@ -42,13 +73,35 @@ export function operatorRoutes(
     readonly readJsonObject: ReadJsonObject;
   },
 ): void {
-  const { readJsonObject, accounts } = uses;
-  const session = sessionHandlers({
-    ...uses,
-    failures: uses.signInFailures,
-    countAccounts: () => accounts.count(),
-  });
-  serveRoutes(router, sessionRoutes, session, readJsonObject);
-  serveRoutes(router, limitRoutes, limitHandlers(uses), readJsonObject);
-  serveRoutes(router, auditRoutes, auditHandlers(uses), readJsonObject);
+  const { accounts, consoleSessions, apiTokens, whitelist } = uses;
+  const readMuch = createBodyReader(uses.maxBulkBodyBytes);
+  const aboutAccounts = { ...uses, socks: () => uses.about().socks };
+
+  serveRoutes(
+    router,
+    sessionRoutes,
+    sessionHandlers({ ...uses, failures: uses.signInFailures, countAccounts: () => accounts.count() }),
+    uses.readJsonObject,
+  );
+  serveRoutes(
+    router,
+    overviewRoutes,
+    overviewHandlers({
+      ...uses,
+      mayStillWatch: ({ via, key, address }) =>
+        whitelist.allows(address) &&
+        (via === 'basic' ||
+          (via === 'console' ? consoleSessions.isOpen(key ?? '') : apiTokens.isGood(key ?? ''))),
+    }),
+    uses.readJsonObject,
+  );
+  serveRoutes(
+    router,
+    accountRoutes,
+    { ...accountHandlers(aboutAccounts), ...bulkHandlers(aboutAccounts) },
+    readMuch,
+  );
+  serveRoutes(router, limitRoutes, limitHandlers(uses), uses.readJsonObject);
+  serveRoutes(router, activityRoutes, activityHandlers(uses), readMuch);
+  serveRoutes(router, auditRoutes, auditHandlers(uses), uses.readJsonObject);
 }

@@ -3,6 +3,7 @@ import type Router from '@koa/router';
 import type { WhitelistSetting } from '../../core/whitelist-setting.js';
 import { answer, quoted, refuse } from '../answer.js';
 import type { ReadJsonObject } from '../body.js';
+import { actorOf } from '../caller.js';
 import { kindOf } from '../fields.js';
 import type { AdminState } from '../state.js';
 
@@ -21,7 +22,7 @@ export function settingsRoutes(
       const found = text === undefined ? 'missing' : `of type ${kindOf(text)}`;
       return refuse(ctx, 'malformed-request', `whitelist is ${found}; expected a string`);
     }
-    const saved = await whitelist.save(text);
+    const saved = await whitelist.save(text, actorOf(ctx.state.caller));
     if (!saved.ok) {
       const bad = saved.badEntries.slice(0, 5).map(quoted).join(', ');
       return refuse(

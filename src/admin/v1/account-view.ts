@@ -1,0 +1,50 @@
+// How /api/v1 shows an account.
+import { createHash } from 'node:crypto';
+import { type Account, isExpired } from '../../core/account.js';
+import type { LimitsView } from '../../core/account-limits.js';
+import type { AccountView } from '../../core/accounts.js';
+import type { AccountLimits } from '../../core/limits.js';
+import { iso, isoOrNull } from './times.js';
+
+export function presentAccount(
+  { account, dataCount, latestGameId }: AccountView,
+  { limits, usage }: LimitsView,
+  today: { readonly up: number; readonly down: number },
+  now: number,
+): Record<string, unknown> {
+  const { periodStartedAt, periodEndsAt, ...counts } = usage;
+  return {
+    id: account.id,
+    username: account.username,
+    isEnabled: account.isEnabled,
+    remarks: account.remarks,
+    createdAt: iso(account.createdAt),
+    lastLoginAt: isoOrNull(account.lastLoginAt),
+    expiresAt: isoOrNull(account.expiresAt),
+    isExpired: isExpired(account, now),
+    dataCount,
+    latestGameId,
+    todayBytesUp: today.up,
+    todayBytesDown: today.down,
+    limits,
+    usage: {
+      ...counts,
+      periodStartedAt: isoOrNull(periodStartedAt),
+      periodEndsAt: isoOrNull(periodEndsAt),
+    },
+    etag: accountEtag(account, limits),
+  };
+}
+
+/** Changes with what an operator sets, not with logins and traffic. */
+export function accountEtag(account: Account, limits: AccountLimits): string {
+  const { isEnabled, remarks, expiresAt } = account;
+  const text = JSON.stringify([isEnabled, remarks, expiresAt, limits]);
+  return `"${createHash('sha256').update(text).digest('hex').slice(0, 32)}"`;
+}
+
+/** Whether `If-Match` (RFC 9110 §13.1.1) names `etag`; a request without it always goes on. */
+export function matches(ifMatch: string | null, etag: string): boolean {
+  if (ifMatch === null || ifMatch.trim() === '*') return true;
+  return ifMatch.split(',').some((each) => each.trim() === etag);
+}

@@ -1,0 +1,208 @@
+// /api/v1: accounts found, created, edited and removed, one at a time.
+import { randomBytes } from 'node:crypto';
+import type { AccountLimitsService } from '../../core/account-limits.js';
+import { type AccountFacts, accountMatcher } from '../../core/account-query.js';
+import type { Accounts, AccountView, AddRefusal } from '../../core/accounts.js';
+import type { AccountLimits } from '../../core/limits.js';
+import type { LiveActivity } from '../../core/live-activity.js';
+import { socksLink } from '../../core/proxy-link.js';
+import type { SessionRegistry } from '../../core/session.js';
+import { pageOfSorted, type SortValue } from '../../core/sorted-page.js';
+import { actorOf } from '../caller.js';
+import { accountEtag, matches, presentAccount } from './account-view.js';
+import { badCursor } from './audit.js';
+import type { accountRoutes } from './contract/accounts.js';
+import type { Answered, Handlers, ProblemAnswer } from './serve.js';
+import { fromIsoOrNull } from './times.js';
+
+export interface AccountUses {
+  readonly accounts: Accounts;
+  readonly limits: AccountLimitsService;
+  readonly sessions: SessionRegistry;
+  readonly activity: LiveActivity;
+  /** `host:port` of every SOCKS listener. */
+  readonly socks: () => readonly string[];
+  readonly now: () => number;
+}
+
+type OneAccountRoute = Exclude<
+  (typeof accountRoutes)[number],
+  { operationId: 'createAccounts' | 'changeAccounts' }
+>;
+
+export function accountFacts({ limits, sessions }: Pick<AccountUses, 'limits' | 'sessions'>): AccountFacts {
+  return {
+    isOnline: (id) => sessions.countOf(id) > 0,
+    isOverQuota(id) {
+      const { limits: set, usage } = limits.glance(id);
+      return set.quotaBytes !== null && usage.periodBytes >= set.quotaBytes;
+    },
+  };
+}
+
+export function accountHandlers(uses: AccountUses): Handlers<OneAccountRoute> {
+  const { accounts, limits, sessions, activity, now } = uses;
+  const facts = accountFacts(uses);
+  const sortBy: Readonly<Record<string, (view: AccountView) => SortValue>> = {
+    username: ({ account }) => account.username,
+    createdAt: ({ account }) => account.createdAt,
+    lastLoginAt: ({ account }) => account.lastLoginAt,
+    expiresAt: ({ account }) => account.expiresAt,
+    dataCount: ({ dataCount }) => dataCount,
+    latestGameId: ({ latestGameId }) => latestGameId,
+    sessions: ({ account }) => sessions.countOf(account.id),
+    todayBytes: ({ account }) => activity.todayOf(account.id).up + activity.todayOf(account.id).down,
+    periodBytes: ({ account }) => limits.glance(account.id).usage.periodBytes,
+  };
+
+  const show = (view: AccountView): Record<string, unknown> =>
+    presentAccount(view, limits.glance(view.account.id), activity.todayOf(view.account.id), now());
+
+  function shown(id: string, status = 200, more: object = {}): Answered | ProblemAnswer {
+    const view = accounts.get(id);
+    if (!view) return NO_ACCOUNT;
+    const etag = accountEtag(view.account, limits.glance(id).limits);
+    const body = status === 201 ? { account: show(view), ...more } : show(view);
+    const headers = status === 201 ? { ETag: etag, Location: `/api/v1/accounts/${id}` } : { ETag: etag };
+    return { status, body, headers };
+  }
+
+  const isCurrent = (id: string, ifMatch: string | null): boolean => {
+    const view = accounts.get(id);
+    return !view || matches(ifMatch, accountEtag(view.account, limits.glance(id).limits));
+  };
+
+  return {
+    async listAccounts({ query: { limit, cursor, sort, ...filter } }) {
+      const all = accounts.list();
+      const descending = sort.startsWith('-');
+      const page = pageOfSorted(all.filter(accountMatcher(filter, facts, now())), {
+        limit,
+        cursor,
+        descending,
+        valueOf: sortBy[descending ? sort.slice(1) : sort] ?? (() => null),
+        idOf: ({ account }) => account.id,
+      });
+      if (!page) return badCursor();
+      const { items, ...rest } = page;
+      return { status: 200, body: { items: items.map(show), ...rest, total: all.length } };
+    },
+
+    async createAccount({ body, caller, ctx }) {
+      const wrong = await refuseLimits(uses, body.limits);
+      if (wrong) return wrong;
+      const password = body.password ?? randomPassword();
+      const { username, isEnabled, remarks } = body;
+      const expiresAt = fromIsoOrNull(body.expiresAt);
+      const by = actorOf(caller);
+      const added = await accounts.add({ username, password, isEnabled, remarks, expiresAt }, by);
+      if (!added.ok) return ADD_PROBLEMS[added.reason];
+      const { id } = added.account;
+      if (body.limits) await limits.change(id, given(body.limits), by);
+      return shown(id, 201, { credentials: credentials(uses, ctx.hostname, { id, username, password }) });
+    },
+
+    getAccount: async ({ params }) => shown(params.id.toLowerCase()),
+
+    async changeAccount({ params, body, caller, ifMatch }) {
+      const id = params.id.toLowerCase();
+      const wrong = await refuseLimits(uses, body.limits);
+      if (wrong) return wrong;
+      const { isEnabled, remarks } = body;
+      const expiresAt = body.expiresAt === undefined ? undefined : fromIsoOrNull(body.expiresAt);
+      const by = actorOf(caller);
+      const changed = await accounts.patch(id, { isEnabled, remarks, expiresAt }, by, () =>
+        isCurrent(id, ifMatch),
+      );
+      if (!changed.ok) return PATCH_PROBLEMS[changed.reason];
+      if (body.limits) await limits.change(id, given(body.limits), by);
+      return shown(id);
+    },
+
+    async deleteAccount({ params, caller, ifMatch }) {
+      const id = params.id.toLowerCase();
+      const view = accounts.get(id);
+      if (!view) return NO_ACCOUNT;
+      if (!isCurrent(id, ifMatch)) return CHANGED_MEANWHILE;
+      const sessionsEnded = sessions.countOf(id);
+      const removed = await accounts.remove(id, actorOf(caller));
+      if (!removed.ok) return NO_ACCOUNT;
+      return { status: 200, body: { heartbeatsRemoved: view.dataCount, sessionsEnded } };
+    },
+
+    async resetPassword({ params, body, caller, ctx }) {
+      const id = params.id.toLowerCase();
+      const password = body.password ?? randomPassword();
+      const changed = await accounts.patch(id, { password }, actorOf(caller));
+      if (!changed.ok) return PATCH_PROBLEMS[changed.reason];
+      const { username } = changed.account;
+      return { status: 200, body: credentials(uses, ctx.hostname, { id, username, password }) };
+    },
+  };
+}
+
+/** 15 bytes are 20 characters, 120 bits, and none of them needs escaping in a link. */
+export function randomPassword(): string {
+  return randomBytes(15).toString('base64url');
+}
+
+/** A listener on every address is named as the caller's browser names this host. */
+export function credentials(
+  { socks }: Pick<AccountUses, 'socks'>,
+  hostname: string,
+  account: { readonly id: string; readonly username: string; readonly password: string },
+): Record<string, unknown> {
+  const [listener = `${hostname}:1080`] = socks();
+  const at = listener.lastIndexOf(':');
+  const address = listener.slice(0, at).replace(/^\[|\]$/g, '');
+  const host = ['0.0.0.0', '::', ''].includes(address) ? hostname.replace(/^\[|\]$/g, '') : address;
+  return {
+    ...account,
+    link: socksLink('socks5', { ...account, host, port: Number(listener.slice(at + 1)) }),
+  };
+}
+
+/** The fields that were sent; null among them is "no limit". */
+export function given(
+  change: { [K in keyof AccountLimits]?: AccountLimits[K] | undefined },
+): Partial<AccountLimits> {
+  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+}
+
+/** Before anything is written: whether limits name an egress class that there is. */
+export async function refuseLimits(
+  { limits }: Pick<AccountUses, 'limits'>,
+  change: { readonly egressClass?: string | null | undefined } | undefined,
+): Promise<ProblemAnswer | null> {
+  if (change?.egressClass === undefined || limits.hasEgressClass(change.egressClass)) return null;
+  const message = 'the configuration has no such class (egress.classes)';
+  return { problem: 'validation', errors: [{ path: 'body.limits.egressClass', message }] };
+}
+
+export const NO_ACCOUNT: ProblemAnswer = { problem: 'not-found', detail: 'there is no such account' };
+const CHANGED_MEANWHILE: ProblemAnswer = {
+  problem: 'changed-meanwhile',
+  detail: 'the account is no longer that of this ETag',
+};
+
+const invalid = (path: string, message: string): ProblemAnswer => ({
+  problem: 'validation',
+  errors: [{ path, message }],
+});
+const BAD_USERNAME = invalid('body.username', 'must be 1 to 255 bytes of UTF-8 without control characters');
+const BAD_PASSWORD = invalid('body.password', 'must be 1 to 255 bytes of UTF-8 and not only white space');
+const BAD_REMARKS = invalid('body.remarks', 'holds characters that cannot be stored');
+
+const ADD_PROBLEMS: Readonly<Record<AddRefusal, ProblemAnswer>> = {
+  'empty-credentials': BAD_USERNAME,
+  'invalid-username': BAD_USERNAME,
+  'invalid-password': BAD_PASSWORD,
+  'invalid-remarks': BAD_REMARKS,
+  'username-taken': { problem: 'username-taken' },
+};
+const PATCH_PROBLEMS = {
+  'invalid-password': BAD_PASSWORD,
+  'invalid-remarks': BAD_REMARKS,
+  'not-found': NO_ACCOUNT,
+  'changed-meanwhile': CHANGED_MEANWHILE,
+} as const;

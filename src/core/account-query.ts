@@ -1,0 +1,54 @@
+// Finding accounts: what a search and filters leave, decided in memory.
+import { isExpired } from './account.js';
+import type { AccountView } from './accounts.js';
+
+/** Filters are joined by "and"; one that is undefined does not filter. */
+export interface AccountFilter {
+  /** In user name, remarks, and latest GameID, without regard to case; a whole GUID finds its account. */
+  readonly search?: string | undefined;
+  readonly online?: boolean | undefined;
+  readonly enabled?: boolean | undefined;
+  readonly expired?: boolean | undefined;
+  readonly expiringWithinDays?: number | undefined;
+  readonly neverUsed?: boolean | undefined;
+  readonly overQuota?: boolean | undefined;
+  /** Latest GameID, exactly. */
+  readonly game?: string | undefined;
+}
+
+/** What is known of an account besides what is stored of it. */
+export interface AccountFacts {
+  isOnline(accountId: string): boolean;
+  isOverQuota(accountId: string): boolean;
+}
+
+const DAY_MS = 86_400_000;
+
+/** Makes the test for one filter; the cheap questions come first. */
+export function accountMatcher(
+  filter: AccountFilter,
+  facts: AccountFacts,
+  now: number,
+): (view: AccountView) => boolean {
+  const wanted = filter.search?.toLowerCase() ?? '';
+  const until = filter.expiringWithinDays === undefined ? null : now + filter.expiringWithinDays * DAY_MS;
+  return ({ account, latestGameId }) => {
+    if (filter.enabled !== undefined && account.isEnabled !== filter.enabled) return false;
+    if (filter.expired !== undefined && isExpired(account, now) !== filter.expired) return false;
+    if (filter.neverUsed !== undefined && (account.lastLoginAt === null) !== filter.neverUsed) return false;
+    if (until !== null) {
+      const { expiresAt } = account;
+      if (expiresAt === null || expiresAt <= now || expiresAt > until) return false;
+    }
+    if (filter.game !== undefined && latestGameId !== filter.game) return false;
+    if (filter.online !== undefined && facts.isOnline(account.id) !== filter.online) return false;
+    if (filter.overQuota !== undefined && facts.isOverQuota(account.id) !== filter.overQuota) return false;
+    if (wanted === '') return true;
+    return (
+      account.username.toLowerCase().includes(wanted) ||
+      account.remarks?.toLowerCase().includes(wanted) === true ||
+      latestGameId?.toLowerCase().includes(wanted) === true ||
+      account.id === wanted
+    );
+  };
+}

@@ -1,0 +1,24 @@
+// How far back a chart looks, and how fine its steps are.
+
+export type Range = 'hour' | 'day' | 'month';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+
+interface RangeShape {
+  readonly stepMs: number;
+  readonly steps: number;
+}
+
+export const RANGES: Readonly<Record<Range, RangeShape>> = {
+  hour: { stepMs: MINUTE_MS, steps: 60 },
+  day: { stepMs: 10 * MINUTE_MS, steps: 144 },
+  month: { stepMs: 6 * HOUR_MS, steps: 120 },
+};
+
+/** The starts of a range's steps, the present one last, in milliseconds since the epoch. */
+export function stepsOf(range: Range, now: number): number[] {
+  const { stepMs, steps } = RANGES[range];
+  const last = Math.floor(now / stepMs) * stepMs;
+  return Array.from({ length: steps }, (_, i) => last - (steps - 1 - i) * stepMs);
+}
