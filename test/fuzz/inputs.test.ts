@@ -1,0 +1,11 @@
+// 200,000 inputs for everything that reads what strangers send, at every run from another seed.
+import { describe, it } from 'node:test';
+import { fuzzTargets } from './inputs.js';
+
+const CASES = 200_000;
+
+describe('any input', () => {
+  for (const target of fuzzTargets) {
+    it(target.name, () => target.run(Math.ceil(CASES / fuzzTargets.length)));
+  }
+});

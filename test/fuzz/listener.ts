@@ -1,0 +1,178 @@
+// Recorded sessions with bytes changed, sent to the running daemon in packets cut anywhere and ended in every way.
+// It must answer with what the protocol has, end the connection in its time, and be none the worse for it.
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import type { TestDaemon } from '../helpers/daemon.js';
+import { startTestDaemon } from '../helpers/daemon.js';
+import { descriptorsBackTo, openDescriptors } from '../helpers/descriptors.js';
+import { startNameServer } from '../helpers/name-server.js';
+import { connectThrough, greeting, login, request } from '../helpers/socks-client.js';
+import type { Scope } from '../helpers/suite.js';
+import { echo, startTarget, type Target } from '../helpers/targets.js';
+import { createRandom, type Random } from './random.js';
+
+/** Everything but loopback: whatever a changed byte makes of an address, nothing leaves this machine. */
+const ELSEWHERE = [
+  '0.0.0.0/2', '64.0.0.0/3', '96.0.0.0/4', '112.0.0.0/5', '120.0.0.0/6', '124.0.0.0/7', '126.0.0.0/8', '128.0.0.0/1',
+  '100::/8', '200::/7', '400::/6', '800::/5', '1000::/4', '2000::/3', '4000::/2', '8000::/1',
+]; // biome-ignore format: a table
+
+const AT_ONCE = 24;
+const ANSWER_TIMEOUT_MS = 10_000;
+
+export interface ListenerFuzz {
+  /** Runs so many cases from a seed. Rejects with the seed and the bytes of the first case that fails. */
+  run(cases: number, seed: number): Promise<void>;
+  /** Whether the daemon is as it was: descriptors, log, a real session. */
+  check(): Promise<void>;
+}
+
+export async function startListenerFuzz(t: Scope): Promise<ListenerFuzz> {
+  const names = await startNameServer(t, (name) => (name.endsWith('.test') ? ['127.0.0.1'] : undefined));
+  const generous = { maxFailuresPerSource: 1_000_000, maxFailuresPerUser: 1_000_000 };
+  const daemon = await startTestDaemon(t, {
+    config: {
+      socks: {
+        handshakeTimeout: '400ms',
+        connectTimeout: '1s',
+        idleTimeout: '1s',
+        halfCloseTimeout: '500ms',
+        login: generous,
+        bind: { enabled: true, timeout: '1s' },
+        udp: { idleTimeout: '1s' },
+      },
+      egress: { private: 'allow', deny: ELSEWHERE },
+      dns: { servers: [names.address], timeout: '1s' },
+    },
+  });
+  await daemon.addAccount('player', 'secret');
+  const target = await startTarget(t, echo);
+  const recorded = recordings(target);
+  const account = { port: daemon.socks.port, username: 'player', password: 'secret' };
+  (await connectThrough(account, '127.0.0.1', target.port)).destroy();
+  const held = openDescriptors(daemon.pid);
+
+  return {
+    async run(cases, seed) {
+      const random = createRandom(seed);
+      let left = cases;
+      const worker = async (): Promise<void> => {
+        while (left > 0) {
+          left -= 1;
+          const bytes = mutate(random, recorded[random.below(recorded.length)] ?? Buffer.alloc(0));
+          try {
+            await oneCase(daemon, random, bytes);
+          } catch (cause) {
+            throw new Error(`seed ${seed}, sent ${bytes.toString('hex')}`, { cause });
+          }
+        }
+      };
+      await Promise.all(Array.from({ length: AT_ONCE }, worker));
+    },
+
+    async check() {
+      assert.equal(daemon.process.exitCode, null);
+      await descriptorsBackTo(daemon.pid, held + 4, 20_000);
+      // pino's levels: 50 is error.
+      const errors = daemon.lines.filter((line) => Number(line['level']) >= 50 || line['level'] === 'error');
+      assert.deepEqual(errors, []);
+      assert.equal(daemon.stderr(), '');
+      const client = await connectThrough(account, '127.0.0.1', target.port);
+      client.send('well');
+      assert.equal((await client.read(4)).toString(), 'well');
+      client.destroy();
+    },
+  };
+}
+
+function recordings({ port }: Target): Buffer[] {
+  const start = [greeting(2), login('player', 'secret')];
+  const payload = Buffer.from('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  return [
+    ...['127.0.0.1', '::1', 'name.test', '::ffff:7f00:1'].map((host) =>
+      Buffer.concat([...start, request(host, port), payload]),
+    ),
+    ...[2, 3].map((command) => Buffer.concat([...start, request('127.0.0.1', port, command), payload])),
+    Buffer.concat([...start, request('no-such-name.example', 80)]),
+    Buffer.concat([greeting(0, 2, 0x80), login('player', 'wrong'), request('127.0.0.1', port)]),
+    Buffer.concat([greeting(2), login('x'.repeat(255), 'y'.repeat(255))]),
+    // SOCKS4, SOCKS4a, TLS and HTTP: what scanners send.
+    Buffer.from([4, 1, port >> 8, port & 255, 127, 0, 0, 1, 0]),
+    Buffer.from([4, 1, 0, 80, 0, 0, 0, 1, 0x61, 0, 0x78, 0x2e, 0x74, 0x65, 0x73, 0x74, 0]),
+    Buffer.from('160301007a0100007603030000', 'hex'),
+    Buffer.from('CONNECT 127.0.0.1:80 HTTP/1.1\r\n\r\n'),
+  ];
+}
+
+function mutate(random: Random, original: Buffer): Buffer {
+  const list = [...original];
+  for (let changes = random.below(5); changes > 0; changes -= 1) {
+    const at = random.below(list.length + 1);
+    const kind = random.below(6);
+    if (kind === 0) list[Math.min(at, list.length - 1)] = random.below(256);
+    else if (kind === 1) list.splice(at, 1 + random.below(3));
+    else if (kind === 2)
+      list.splice(at, 0, ...Array.from({ length: 1 + random.below(300) }, () => random.below(256)));
+    else if (kind === 3) list.splice(at, 0, ...list.slice(at, at + random.below(20)));
+    else if (kind === 4) list.length = at;
+    else if (list.length > 0) list[at % list.length] = (list[at % list.length] ?? 0) ^ (1 << random.below(8));
+  }
+  return Buffer.from(list);
+}
+
+/** Sends `bytes`, ends in one of four ways, and waits until the connection is gone. */
+function oneCase(daemon: TestDaemon, random: Random, bytes: Buffer): Promise<void> {
+  const ending = random.below(4);
+  return new Promise((resolve, reject) => {
+    const socket = connect({
+      port: daemon.socks.port,
+      host: '127.0.0.1',
+      allowHalfOpen: true,
+      noDelay: true,
+    });
+    const received: Buffer[] = [];
+    const timer = setTimeout(() => {
+      socket.destroy();
+      reject(new Error(`still open; received ${Buffer.concat(received).toString('hex')}`));
+    }, ANSWER_TIMEOUT_MS);
+    socket.on('data', (chunk) => received.push(chunk));
+    socket.on('error', () => {});
+    socket.on('end', () => socket.end());
+    socket.on('close', () => {
+      clearTimeout(timer);
+      try {
+        assertAnswer(Buffer.concat(received));
+        resolve();
+      } catch (error) {
+        reject(error);
+      }
+    });
+    let at = 0;
+    const sendNext = (): void => {
+      if (socket.destroyed) return;
+      const length = 1 + random.below(random.below(3) === 0 ? 3 : 600);
+      if (at < bytes.length) socket.write(bytes.subarray(at, at + length));
+      at += length;
+      if (at < bytes.length) return void setImmediate(sendNext);
+      // 0 only waits: the daemon has to end it.
+      if (ending === 1) socket.end();
+      if (ending === 2) socket.destroy();
+      if (ending === 3) socket.resetAndDestroy();
+    };
+    socket.once('connect', sendNext);
+  });
+}
+
+/** A method choice, a login status, a reply, and only then anything else: RFC 1928 §3 and §6, RFC 1929 §2. */
+function assertAnswer(bytes: Buffer): void {
+  const hex = bytes.toString('hex');
+  if (hex === '') return;
+  assert.match(hex, /^05(02|ff)/, hex);
+  if (hex.startsWith('05ff')) return assert.equal(hex, '05ff');
+  if (hex.length === 4) return;
+  assert.match(hex, /^05020[1](00|01)/, hex);
+  if (hex.startsWith('05020101')) return assert.equal(hex, '05020101');
+  if (hex.length === 8) return;
+  assert.match(hex, /^05020100050[0-8]00(01.{12}|04.{36})/, hex);
+  if (!hex.startsWith('0502010005' + '00')) assert.equal(hex.length, 8 + 20, hex);
+}

@@ -1,0 +1,224 @@
+// Clients that take and give nothing: they wait, they never read, they come by the thousand. Others must not feel it.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { descriptorsBackTo, eventually, openDescriptors } from '../helpers/descriptors.js';
+import { startNameServer } from '../helpers/name-server.js';
+import { connectThrough, greeting, loggedInClient, login, request } from '../helpers/socks-client.js';
+import type { Scope } from '../helpers/suite.js';
+import { echo, hold, startTarget } from '../helpers/targets.js';
+
+interface Crowd {
+  /** Sockets that the daemon has not closed. */
+  open(): number;
+  leave(): void;
+}
+
+/** Opens `count` connections from `source` that send `bytes` and then only wait; all are gone when the test ends. */
+async function startCrowd(
+  t: Scope,
+  port: number,
+  count: number,
+  bytes: Buffer,
+  source = '127.0.0.1',
+): Promise<Crowd> {
+  const sockets = new Set<Socket>();
+  const leave = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
+  t.after(leave);
+  const settled = Array.from({ length: count }, async () => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress: source });
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.once('close', () => sockets.delete(socket));
+    socket.resume();
+    socket.write(bytes);
+    await new Promise<void>((resolve) => {
+      socket.once('connect', () => resolve());
+      socket.once('close', () => resolve());
+    });
+  });
+  await Promise.all(settled);
+  return { open: () => sockets.size, leave };
+}
+
+/** What a login takes, in ms: the median of five, after one that waits until all who came before have been taken in. */
+async function loginTimeMs(daemon: TestDaemon): Promise<number> {
+  const times: number[] = [];
+  for (let i = 0; i < 6; i += 1) times.push(await oneLoginMs(daemon));
+  return median(times.slice(1));
+}
+
+async function oneLoginMs(daemon: TestDaemon): Promise<number> {
+  const startedAt = performance.now();
+  const client = await loggedInClient({ port: daemon.socks.port, username: 'player', password: 'secret' });
+  client.destroy();
+  return performance.now() - startedAt;
+}
+
+function median(list: readonly number[]): number {
+  return [...list].sort((a, b) => a - b)[list.length >> 1] ?? 0;
+}
+
+function residentMiB(pid: number): number {
+  return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+}
+
+describe('clients that only wait', () => {
+  for (const [where, bytes] of [
+    ['before their first byte', Buffer.alloc(0)],
+    ['in their greeting', greeting(0, 1, 2).subarray(0, 3)],
+    ['in their login', Buffer.concat([greeting(2), login('player', 'secret').subarray(0, 6)])],
+    ['before their request', Buffer.concat([greeting(2), login('player', 'secret')])],
+  ] as const) {
+    it(`a thousand of them ${where} leave a real login its time, and then go`, async (t) => {
+      const daemon = await startTestDaemon(t, { config: { socks: { handshakeTimeout: '3s' } } });
+      await daemon.addAccount('player', 'secret');
+      await loginTimeMs(daemon);
+      const held = openDescriptors(daemon.pid);
+      const crowd = await startCrowd(t, daemon.socks.port, 1000, bytes);
+      assert.ok((await loginTimeMs(daemon)) <= 500);
+      await eventually(() => assert.equal(crowd.open(), 0));
+      await descriptorsBackTo(daemon.pid, held);
+    });
+  }
+
+  it('of one source hold no more places than one source may, and none that another needs', async (t) => {
+    const daemon = await startTestDaemon(t, {
+      config: { socks: { maxHandshakes: 200, maxHandshakesPerSource: 50, handshakeTimeout: '1m' } },
+    });
+    await daemon.addAccount('player', 'secret');
+    const first = await startCrowd(t, daemon.socks.port, 300, Buffer.alloc(0), '127.0.2.1');
+    await eventually(() => assert.equal(first.open(), 50));
+    assert.ok((await loginTimeMs(daemon)) <= 500);
+    const others = await Promise.all(
+      [2, 3, 4, 5].map((i) => startCrowd(t, daemon.socks.port, 50, Buffer.alloc(0), `127.0.2.${i}`)),
+    );
+    const open = (): number => [first, ...others].reduce((sum, crowd) => sum + crowd.open(), 0);
+    await eventually(() => assert.equal(open(), 200));
+    assert.ok((await loginTimeMs(daemon)) <= 500);
+    assert.ok(open() < 200, 'the one that had waited longest made room');
+    const line = await daemon.waitForLine((each) => /unfinished handshakes/.test(each.msg));
+    assert.ok(Number(line['evicted']) > 0);
+  });
+
+  it('never cost a session its place', async (t) => {
+    const daemon = await startTestDaemon(t, {
+      config: { socks: { maxHandshakes: 20, maxHandshakesPerSource: 10 } },
+    });
+    await daemon.addAccount('player', 'secret');
+    const target = await startTarget(t, echo);
+    const account = { port: daemon.socks.port, username: 'player', password: 'secret' };
+    const client = await connectThrough(account, '127.0.0.1', target.port);
+    await startCrowd(t, daemon.socks.port, 100, greeting(2));
+    client.send('still here');
+    assert.equal((await client.read(10)).toString(), 'still here');
+    client.destroy();
+  });
+});
+
+describe('2,000 clients under a limit of 256 descriptors', () => {
+  it('leave the API its answer within a second, sessions their life, and give every descriptor back', async (t) => {
+    const daemon = await startTestDaemon(t, { wrap: ['prlimit', '--nofile=256'] });
+    await daemon.addAccount('player', 'secret');
+    const target = await startTarget(t, echo);
+    const account = { port: daemon.socks.port, username: 'player', password: 'secret' };
+    const session = await connectThrough(account, '127.0.0.1', target.port);
+    const held = openDescriptors(daemon.pid);
+    const whole = Buffer.concat([greeting(2), login('player', 'secret'), request('127.0.0.1', target.port)]);
+    const crowds = await Promise.all([
+      startCrowd(t, daemon.socks.port, 1000, Buffer.alloc(0)),
+      startCrowd(t, daemon.socks.port, 1000, whole),
+    ]);
+    for (let i = 0; i < 10; i += 1) {
+      const startedAt = performance.now();
+      const answer = await daemon.api('GET', '/ProxyAccount/GetProxyAccountList');
+      assert.equal(answer.status, 200);
+      assert.ok(performance.now() - startedAt <= 1000);
+      await pause(100);
+    }
+    session.send('still here');
+    assert.equal((await session.read(10)).toString(), 'still here');
+    for (const crowd of crowds) crowd.leave();
+    await descriptorsBackTo(daemon.pid, held + 2);
+    assert.ok((await loginTimeMs(daemon)) <= 500);
+    await daemon.waitForLine((line) => line.msg === 'connection limit reached');
+  });
+});
+
+describe('clients that never read', () => {
+  it('a thousand of them, each sent as much as it takes, cost bounded memory and nobody else', async (t) => {
+    const daemon = await startTestDaemon(t);
+    await daemon.addAccount('player', 'secret');
+    // Sends for as long as anybody takes it.
+    const chunk = Buffer.alloc(64 * 1024);
+    const flood = await startTarget(t, (socket) => {
+      const push = (): void => {
+        while (!socket.destroyed && socket.write(chunk));
+        socket.once('drain', push);
+      };
+      push();
+    });
+    const account = { port: daemon.socks.port, username: 'player', password: 'secret' };
+    const whole = Buffer.concat([greeting(2), login('player', 'secret'), request('127.0.0.1', flood.port)]);
+    const before = residentMiB(daemon.pid);
+    const sockets: Socket[] = [];
+    t.after(() => {
+      for (const socket of sockets) socket.destroy();
+    });
+    for (let i = 0; i < 1000; i += 1) {
+      const socket = connect({ port: daemon.socks.port, host: '127.0.0.1' });
+      socket.pause();
+      socket.on('error', () => {});
+      socket.write(whole);
+      sockets.push(socket);
+      if (i % 50 === 49) await pause(20);
+    }
+    await eventually(() => assert.equal(flood.accepted(), 1000), 30_000);
+    await pause(2_000);
+    const grown = residentMiB(daemon.pid) - before;
+    t.diagnostic(`${grown.toFixed(0)} MiB for 1,000 sessions that do not move`);
+    assert.ok(grown < 300, `${grown.toFixed(0)} MiB`);
+    const target = await startTarget(t, echo);
+    const client = await connectThrough(account, '127.0.0.1', target.port);
+    client.send('ping');
+    assert.equal((await client.read(4)).toString(), 'ping');
+    client.destroy();
+  });
+});
+
+describe('slow names of one account', () => {
+  it('hold up nobody else, and end with their own', async (t) => {
+    const names = await startNameServer(t, (name) => (name.startsWith('slow') ? 'silence' : ['127.0.0.1']));
+    const daemon = await startTestDaemon(t, { config: { dns: { servers: [names.address], timeout: '2s' } } });
+    for (const name of ['greedy', 'player']) await daemon.addAccount(name, 'secret');
+    const target = await startTarget(t, hold);
+    const port = daemon.socks.port;
+    await startCrowd(
+      t,
+      port,
+      300,
+      Buffer.concat([greeting(2), login('greedy', 'secret'), request('slow.test', 80)]),
+    );
+    for (let i = 0; i < 200; i += 1) {
+      const bytes = [greeting(2), login('greedy', 'secret'), request(`slow-${i}.test`, 80)];
+      await startCrowd(t, port, 1, Buffer.concat(bytes));
+    }
+    const times: number[] = [];
+    for (let i = 0; i < 6; i += 1) {
+      const startedAt = performance.now();
+      const client = await connectThrough(
+        { port, username: 'player', password: 'secret' },
+        `fast-${i}.test`,
+        target.port,
+      );
+      times.push(performance.now() - startedAt);
+      client.destroy();
+    }
+    assert.ok(median(times.slice(1)) <= 500, times.join(' '));
+  });
+});
