@@ -192,10 +192,11 @@ export function createRunner(uses: RunnerUses): Runner {
         attempt: run.attempt,
         waitedMs: (run.startedAt ?? end.finishedAt) - run.acceptedAt,
         tookMs: end.finishedAt - (run.startedAt ?? end.finishedAt),
-        ...(end.error === null ? {} : { error: end.error }),
+        ...(end.error === null ? {} : { error: withoutQuotation(end.error) }),
       },
       'run finished',
     );
+    if (end.error !== null) log.debug({ run: run.id, agent: run.agent, error: end.error }, 'run failed');
     uses.onFinished(run.agent, end.deliver);
   }
 
@@ -278,4 +279,9 @@ function endOf(
   if (why === 'cancelled') return { ...common, status: 'cancelled', error: null };
   if (output.ok) return { ...common, status: 'succeeded', reply: output.reply, error: null };
   return { ...common, status: 'failed', error: output.error };
+}
+
+/** What an agent or server said of its failure stands behind the colon and may quote the message: not for this level. */
+function withoutQuotation(error: string): string {
+  return error.split(':', 1)[0] ?? '';
 }
