@@ -116,7 +116,7 @@ export interface ProxyHeaderOptions {
   /** From the call to the complete header, in ms. */
   readonly timeoutMs: number;
   readonly onMalformed: () => void;
-  /** The header is taken off, and what followed it has been put back; the client carries no listener of ours. */
+  /** The header is taken off, and what followed it is put back: it comes as `data` once this has returned. */
   readonly onReady: (client: Socket) => void;
 }
 
@@ -142,6 +142,7 @@ export function readProxyHeader(client: Socket, options: ProxyHeaderOptions): vo
     client.pause();
     if (held.length > header.length) client.unshift(held.subarray(header.length));
     options.onReady(client);
+    client.resume();
   };
   const onEnd = (): void => {
     client.destroy();

@@ -70,8 +70,10 @@ export class RawClient {
     });
   }
 
-  static async connect(port: number, host = '127.0.0.1'): Promise<RawClient> {
-    const socket = connect({ port, host, allowHalfOpen: true, noDelay: true });
+  /** `from`: the address to connect from, for who must not look like the others. */
+  static async connect(port: number, host = '127.0.0.1', from?: string): Promise<RawClient> {
+    const local = from === undefined ? {} : { localAddress: from };
+    const socket = connect({ port, host, allowHalfOpen: true, noDelay: true, ...local });
     const client = new RawClient(socket);
     await client.#until(() => socket.readyState === 'open' || client.#closed, 'connect');
     if (client.#failed) throw client.#failed;

@@ -1,0 +1,207 @@
+// The PROXY protocol: headers by table and property, then through the running daemon.
+import assert from 'node:assert/strict';
+import { before, describe, it, test } from 'node:test';
+import fc from 'fast-check';
+import { createProxySources, parseProxyHeader } from '../../src/socks/proxy-protocol.js';
+import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { greeting, login, RawClient, readReply, request } from '../helpers/socks-client.js';
+import { suiteScope } from '../helpers/suite.js';
+import { echo, startTarget, type Target } from '../helpers/targets.js';
+
+const SIGNATURE = '0d0a0d0a000d0a515549540a';
+
+/** A version 2 header: command, family and the bytes after the length. */
+function v2(command: number, family: number, rest: Buffer | string): Buffer {
+  const body = typeof rest === 'string' ? Buffer.from(rest.replaceAll(' ', ''), 'hex') : rest;
+  const head = Buffer.from(`${SIGNATURE}00000000`, 'hex');
+  head[12] = command;
+  head[13] = family;
+  head.writeUInt16BE(body.length, 14);
+  return Buffer.concat([head, body]);
+}
+
+const TCP4 = 'cb007109 c6336401 d431 0438'; // 203.0.113.9 to 198.51.100.1, 54321 to 1080
+const TCP6 = `20010db8${'00'.repeat(11)}09 20010db8${'00'.repeat(11)}01 d431 0438`;
+
+describe('PROXY headers', () => {
+  const cases: [string, string | Buffer, string][] = [
+    ['TCP4', 'PROXY TCP4 203.0.113.9 198.51.100.1 54321 1080\r\n', '203.0.113.9 54321'],
+    ['TCP6', 'PROXY TCP6 2001:db8::9 2001:db8::1 54321 1080\r\n', '2001:db8::9 54321'],
+    ['TCP6 with a mapped address', 'PROXY TCP6 ::ffff:203.0.113.9 ::1 1 2\r\n', '203.0.113.9 1'],
+    ['UNKNOWN', 'PROXY UNKNOWN\r\n', 'none'],
+    ['UNKNOWN and anything', 'PROXY UNKNOWN ffff::1 what ever\r\n', 'none'],
+    ['longest line', `PROXY UNKNOWN ${'x'.repeat(91)}\r\n`, 'none'],
+    ['one byte longer', `PROXY UNKNOWN ${'x'.repeat(92)}\r\n`, 'malformed'],
+    ['a line without an end', `PROXY UNKNOWN ${'x'.repeat(200)}`, 'malformed'],
+    ['without CR', 'PROXY TCP4 203.0.113.9 198.51.100.1 54321 1080\n', 'malformed'],
+    ['two spaces', 'PROXY TCP4  203.0.113.9 198.51.100.1 54321 1080\r\n', 'malformed'],
+    ['one field more', 'PROXY TCP4 203.0.113.9 198.51.100.1 54321 1080 9\r\n', 'malformed'],
+    ['one field less', 'PROXY TCP4 203.0.113.9 198.51.100.1 54321\r\n', 'malformed'],
+    ['lower case', 'proxy TCP4 203.0.113.9 198.51.100.1 54321 1080\r\n', 'malformed'],
+    ['UDP4', 'PROXY UDP4 203.0.113.9 198.51.100.1 54321 1080\r\n', 'malformed'],
+    ['TCP4 with IPv6', 'PROXY TCP4 2001:db8::9 2001:db8::1 54321 1080\r\n', 'malformed'],
+    ['TCP6 with IPv4', 'PROXY TCP6 203.0.113.9 198.51.100.1 54321 1080\r\n', 'malformed'],
+    ['octal address', 'PROXY TCP4 203.0.113.09 198.51.100.1 54321 1080\r\n', 'malformed'],
+    ['a zone', 'PROXY TCP6 fe80::1%lo fe80::2 1 2\r\n', 'malformed'],
+    ['a name', 'PROXY TCP4 localhost 198.51.100.1 54321 1080\r\n', 'malformed'],
+    ['port with a zero before it', 'PROXY TCP4 203.0.113.9 198.51.100.1 054 1080\r\n', 'malformed'],
+    ['port too high', 'PROXY TCP4 203.0.113.9 198.51.100.1 65536 1080\r\n', 'malformed'],
+    ['negative port', 'PROXY TCP4 203.0.113.9 198.51.100.1 -1 1080\r\n', 'malformed'],
+    ['a NUL', 'PROXY TCP4 203.0.113.9\0 198.51.100.1 1 1080\r\n', 'malformed'],
+    ['SOCKS instead', greeting(2), 'malformed'],
+    ['a version 1 beginning', 'PROXY TC', 'more'],
+    ['nothing', '', 'more'],
+    ['v2 TCP4', v2(0x21, 0x11, TCP4), '203.0.113.9 54321'],
+    ['v2 TCP6', v2(0x21, 0x21, TCP6), '2001:db8::9 54321'],
+    ['v2 with TLVs', v2(0x21, 0x11, `${TCP4} 04 0002 abcd`), '203.0.113.9 54321'],
+    ['v2 LOCAL', v2(0x20, 0x00, ''), 'none'],
+    ['v2 LOCAL with addresses', v2(0x20, 0x11, TCP4), 'none'],
+    ['v2 unspecified family', v2(0x21, 0x00, ''), 'none'],
+    ['v2 UDP4', v2(0x21, 0x12, TCP4), 'none'],
+    ['v2 Unix', v2(0x21, 0x31, Buffer.alloc(216)), 'none'],
+    ['v2 addresses cut off', v2(0x21, 0x11, 'cb007109 c6336401 d431'), 'malformed'],
+    ['v2 TCP6 with IPv4 addresses', v2(0x21, 0x21, TCP4), 'malformed'],
+    ['v2 version 3', v2(0x31, 0x11, TCP4), 'malformed'],
+    ['v2 unknown command', v2(0x22, 0x11, TCP4), 'malformed'],
+    ['v2 longest', v2(0x20, 0x00, Buffer.alloc(4080)), 'none'],
+    ['v2 one byte longer', v2(0x20, 0x00, Buffer.alloc(4081)), 'malformed'],
+    ['v2 wrong signature', Buffer.concat([Buffer.from('\r\n\r\n\0\r\nQUIZ\n', 'latin1'), Buffer.alloc(4)]), 'malformed'],
+    ['v2 a beginning', Buffer.from('\r\n\r\n\0\r\nQ', 'latin1'), 'more'],
+  ]; // biome-ignore format: a table
+  for (const [what, bytes, expected] of cases) {
+    test(what, () => {
+      const header = parseProxyHeader(Buffer.from(bytes));
+      const client = header.kind === 'header' ? header.client : null;
+      const seen =
+        header.kind !== 'header' ? header.kind : client ? `${client.address} ${client.port}` : 'none';
+      assert.equal(seen, expected);
+    });
+  }
+
+  test('cut anywhere, a whole header is never malformed before its end, and what follows is not touched', () => {
+    for (const [, bytes, expected] of cases) {
+      if (expected === 'malformed' || expected === 'more') continue;
+      const whole = Buffer.from(bytes);
+      for (let cut = 0; cut < whole.length; cut += 1) {
+        assert.equal(parseProxyHeader(whole.subarray(0, cut)).kind, 'more');
+      }
+      const followed = parseProxyHeader(Buffer.concat([whole, greeting(2), Buffer.alloc(5_000, 0x0a)]));
+      assert.equal(followed.kind === 'header' && followed.length, whole.length);
+    }
+  });
+
+  test('any bytes are read without an error', () => {
+    const start = fc.constantFrom(Buffer.alloc(0), Buffer.from('PROXY '), Buffer.from(SIGNATURE, 'hex'));
+    fc.assert(
+      fc.property(start, fc.uint8Array({ maxLength: 200 }), (prefix, bytes) => {
+        const all = Buffer.concat([prefix, bytes]);
+        const header = parseProxyHeader(all);
+        if (header.kind === 'header') assert.ok(header.length <= all.length);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+});
+
+test('whose headers are believed', () => {
+  const isSource = createProxySources(['10.0.0.0/8', '2001:db8::1', 'unix']);
+  for (const [address, expected] of [
+    ['10.1.2.3', true],
+    ['11.1.2.3', false],
+    ['2001:db8::1', true],
+    ['2001:db8::2', false],
+    ['unix', true],
+    ['', false],
+  ] as const) {
+    assert.equal(isSource({ address }), expected, address);
+  }
+  assert.equal(createProxySources(['10.0.0.0/8'])({ address: 'unix' }), false);
+  assert.throws(() => createProxySources(['10.0.0.0/33']), RangeError);
+});
+
+describe('a listener behind a load balancer', () => {
+  const scope = suiteScope();
+  let daemon: TestDaemon;
+  let target: Target;
+
+  before(async () => {
+    daemon = await startTestDaemon(scope, {
+      config: {
+        socks: {
+          proxyProtocol: true,
+          proxyProtocolFrom: ['127.0.0.1'],
+          handshakeTimeout: '2s',
+          host: '0.0.0.0',
+        },
+      },
+    });
+    await daemon.addAccount('player', 'secret');
+    target = await startTarget(scope, echo);
+  });
+
+  const handshake = () => [greeting(2), login('player', 'secret'), request('127.0.0.1', target.port)];
+
+  for (const [what, header, client] of [
+    ['version 1', 'PROXY TCP4 203.0.113.9 198.51.100.1 54321 1080\r\n', '203.0.113.9'],
+    ['version 2', v2(0x21, 0x21, TCP6), '2001:db8::9'],
+    ['a health check', v2(0x20, 0x00, ''), '127.0.0.1'],
+  ] as const) {
+    it(`takes the client from ${what}, in one piece or byte by byte, with SOCKS behind it`, async () => {
+      for (const byByte of [false, true]) {
+        const before = daemon.lines.length;
+        const peer = await RawClient.connect(daemon.socks.port);
+        const all = Buffer.concat([Buffer.from(header), ...handshake()]);
+        if (byByte) for (const byte of all) peer.send(Buffer.from([byte]));
+        else peer.send(all);
+        await peer.read(4);
+        assert.equal((await readReply(peer)).code, 0);
+        peer.send('ping');
+        assert.equal((await peer.read(4)).toString(), 'ping');
+        peer.socket.end();
+        await peer.closed();
+        const line = await daemon.waitForLine(
+          (each) => each.msg === 'session ended' && daemon.lines.indexOf(each) >= before,
+        );
+        assert.equal(line['client'], client);
+      }
+    });
+  }
+
+  it('names the client in the line of a failed login', async () => {
+    const peer = await RawClient.connect(daemon.socks.port);
+    peer.send(Buffer.concat([v2(0x21, 0x11, TCP4), greeting(2), login('player', 'wrong')]));
+    assert.equal((await peer.readToEnd()).toString('hex'), '05020101');
+    const line = await daemon.waitForLine((each) => each.msg === 'login failed');
+    assert.equal(line['client'], '203.0.113.9');
+  });
+
+  it('closes on a malformed header without a word, and on SOCKS without one', async () => {
+    for (const bytes of ['PROXY TCP4 nonsense\r\n', greeting(2), v2(0x21, 0x11, 'cb007109')]) {
+      const peer = await RawClient.connect(daemon.socks.port);
+      peer.send(Buffer.concat([Buffer.from(bytes), ...handshake()]));
+      assert.equal((await peer.readToEnd()).length, 0);
+      await peer.closed();
+    }
+    await daemon.waitForLine((each) => each.msg === 'malformed PROXY header');
+  });
+
+  it('closes when the header does not come in time', async () => {
+    const startedAt = Date.now();
+    const peer = await RawClient.connect(daemon.socks.port);
+    peer.send('PROXY TCP4 ');
+    await peer.closed();
+    assert.ok(Date.now() - startedAt < 5_000);
+  });
+
+  it('believes nobody else: from other sources a header is an error, and SOCKS is served', async () => {
+    const liar = await RawClient.connect(daemon.socks.port, '127.0.0.1', '127.0.0.2');
+    liar.send(Buffer.concat([v2(0x21, 0x11, TCP4), ...handshake()]));
+    const answer = await liar.readToEnd();
+    assert.notEqual(answer.subarray(0, 4).toString('hex'), '05020100');
+    const honest = await RawClient.connect(daemon.socks.port, '127.0.0.1', '127.0.0.2');
+    honest.send(Buffer.concat(handshake()));
+    assert.equal((await honest.read(4)).toString('hex'), '05020100');
+    assert.equal((await readReply(honest)).code, 0);
+    honest.destroy();
+  });
+});
