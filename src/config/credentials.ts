@@ -39,11 +39,10 @@ async function readPassword(env: Readonly<Record<string, string | undefined>>): 
   if (file) return readPasswordFile(file, 'PULSEGATE_ADMIN_PASSWORD_FILE');
   const folder = env['CREDENTIALS_DIRECTORY'];
   if (!folder) return undefined;
-  return readPasswordFile(join(folder, SYSTEMD_CREDENTIAL), 'systemd credential').catch((error: unknown) => {
-    // The unit may well come without it.
-    if (error instanceof ConfigError && codeOf(error.cause) === 'ENOENT') return undefined;
-    throw error;
-  });
+  // The unit may well come without it: then the credential is missing, or the unit's blank fallback.
+  const credential = join(folder, SYSTEMD_CREDENTIAL);
+  if (await isMissingOrBlank(credential)) return undefined;
+  return readPasswordFile(credential, 'systemd credential');
 }
 
 async function readPasswordFile(file: string, where: string): Promise<string> {
@@ -57,6 +56,14 @@ async function readPasswordFile(file: string, where: string): Promise<string> {
   const password = bytes.toString('utf8').replace(/\r?\n$/, '');
   if (password.trim() === '') throw refusal(where, `the file ${file} is empty`);
   return password;
+}
+
+async function isMissingOrBlank(file: string): Promise<boolean> {
+  try {
+    return (await readFile(file, 'utf8')).trim() === '';
+  } catch (error) {
+    return codeOf(error) === 'ENOENT';
+  }
 }
 
 function refusal(where: string, text: string, cause?: unknown): ConfigError {

@@ -46,6 +46,13 @@ describe('admin credentials', () => {
     assert.deepEqual(await readAdminCredentials({ CREDENTIALS_DIRECTORY: join(folder, 'none') }), {});
   });
 
+  it("are not given by the unit's blank fallback", async () => {
+    const blank = join(folder, 'blank');
+    await mkdir(blank);
+    await writeFile(join(blank, 'admin-password'), '\n');
+    assert.deepEqual(await readAdminCredentials({ CREDENTIALS_DIRECTORY: blank }), {});
+  });
+
   it('are refused when a file is missing, empty, or one too many', async () => {
     const missing = messageOf(
       readAdminCredentials({ PULSEGATE_ADMIN_PASSWORD_FILE: join(folder, 'missing') }),
