@@ -1,0 +1,244 @@
+// Destinations by way of a parent proxy: rules, login, names, and what a parent may answer.
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { before, describe, it, type TestContext, test } from 'node:test';
+import { parseIp } from '../../src/core/ip.js';
+import { parseReply } from '../../src/socks/upstream.js';
+import { createUpstreams, type Upstream } from '../../src/socks/upstreams.js';
+import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { startNameServer } from '../helpers/name-server.js';
+import { connectThrough, loggedInClient, readReply, request } from '../helpers/socks-client.js';
+import { suiteScope } from '../helpers/suite.js';
+import { echo, startTarget, type Target } from '../helpers/targets.js';
+import { associateThrough } from '../helpers/udp-client.js';
+
+const account = (daemon: TestDaemon) => ({ port: daemon.socks.port, username: 'player', password: 'secret' });
+
+async function codeOf(daemon: TestDaemon, host: string | Buffer, port: number): Promise<number> {
+  const client = await loggedInClient(account(daemon));
+  client.send(request(host, port));
+  const { code } = await readReply(client);
+  client.destroy();
+  return code;
+}
+
+describe('through another daemon as the parent', () => {
+  const scope = suiteScope();
+  let parent: TestDaemon;
+  let daemon: TestDaemon;
+  let target: Target;
+
+  before(async () => {
+    // Each knows names that the other does not.
+    const parentNames = await startNameServer(scope, (name, family) =>
+      family === 4 && name.endsWith('.there.test') ? ['127.0.0.1'] : undefined,
+    );
+    const names = await startNameServer(scope, (name, family) =>
+      family === 4 && name.endsWith('.here.test') ? ['127.0.0.1'] : undefined,
+    );
+    parent = await startTestDaemon(scope, { config: { dns: { servers: [parentNames.address] } } });
+    await parent.addAccount('child', 'child-secret');
+    target = await startTarget(scope, echo);
+    const passwordFile = join(parent.dataDir, 'child-password');
+    await writeFile(passwordFile, 'child-secret\n', { mode: 0o600 });
+    const proxy = `127.0.0.1:${parent.socks.port}`;
+    daemon = await startTestDaemon(scope, {
+      config: {
+        dns: { servers: [names.address] },
+        egress: { private: 'allow', deny: ['bad.there.test', '127.0.0.66', '*:25'] },
+        socks: {
+          upstreams: [
+            { match: { hosts: ['direct.here.test'] }, proxy: null },
+            { match: { hosts: ['*.there.test'] }, proxy, username: 'child', passwordFile, names: 'proxy' },
+            {
+              match: { hosts: ['*.here.test', '127.0.0.66'] },
+              proxy,
+              username: 'child',
+              password: 'child-secret',
+            },
+            { match: { hosts: ['127.0.0.77'] }, proxy, username: 'child', password: 'wrong' },
+            { match: { hosts: ['127.0.0.78'] }, proxy: '127.0.0.1:1' },
+          ],
+        },
+      },
+    });
+    await daemon.addAccount('player', 'secret');
+  });
+
+  for (const [what, name, via] of [
+    ['a name that only the parent knows', 'game.there.test', true],
+    ['a name that is resolved here', 'game.here.test', true],
+    ['an exception', 'direct.here.test', false],
+  ] as const) {
+    it(`relays to ${what}${via ? '' : ' directly'}`, async () => {
+      const before = { own: daemon.lines.length, parent: parent.lines.length };
+      const client = await connectThrough(account(daemon), name, target.port);
+      client.send('ping');
+      assert.equal((await client.read(4)).toString(), 'ping');
+      client.socket.end();
+      await client.closed();
+      const line = await daemon.waitForLine(
+        (each) => each.msg === 'session ended' && daemon.lines.indexOf(each) >= before.own,
+      );
+      assert.equal(line['destination'], `${name}:${target.port}`);
+      assert.equal(line['via'], via ? `127.0.0.1:${parent.socks.port}` : undefined);
+      if (!via) return;
+      const theirs = await parent.waitForLine(
+        (each) => each.msg === 'session ended' && parent.lines.indexOf(each) >= before.parent,
+      );
+      const asked = name.endsWith('.there.test') ? name : '127.0.0.1';
+      assert.deepEqual([theirs['account'], theirs['destination']], ['child', `${asked}:${target.port}`]);
+    });
+  }
+
+  it('passes on why the parent could not connect', async () => {
+    assert.equal(await codeOf(daemon, 'nobody.there.test.nowhere', 80), 4, 'resolved here: no such name');
+    assert.equal(await codeOf(daemon, 'closed.here.test', 1), 5);
+    assert.equal(await codeOf(daemon, 'closed.there.test', 1), 5);
+  });
+
+  it('applies egress rules to what is known here', async () => {
+    assert.equal(await codeOf(daemon, 'bad.there.test', target.port), 2);
+    assert.equal(await codeOf(daemon, 'game.there.test', 25), 2);
+    assert.equal(await codeOf(daemon, '127.0.0.66', target.port), 2);
+  });
+
+  it('says 01 when the parent refuses our login or cannot be reached', async () => {
+    assert.equal(await codeOf(daemon, '127.0.0.77', target.port), 1);
+    assert.equal(await codeOf(daemon, '127.0.0.78', target.port), 1);
+    for (const reason of ['upstream-login', 'upstream-ECONNREFUSED']) {
+      await daemon.waitForLine((line) => line.msg === 'destination refused' && line['reason'] === reason);
+    }
+  });
+
+  it('sends no datagram past the parent', async (t) => {
+    const client = await associateThrough(t, account(daemon));
+    client.send(Buffer.from('game.there.test'), target.port, 'x');
+    client.send(Buffer.from('game.here.test'), target.port, 'x');
+    const waits = daemon.waitForLine(
+      (line) => line.msg === 'destination refused' && line['reason'] === 'upstream',
+    );
+    await waits;
+    client.control.destroy();
+    const line = await daemon.waitForLine(
+      (each) => each.msg === 'session ended' && each['protocol'] === 'udp',
+    );
+    assert.equal(line['datagramsUp'], 0);
+  });
+});
+
+describe('a parent', () => {
+  /** A server that answers the messages of a client with `answers`, one each; null closes. */
+  async function fakeParent(t: TestContext, answers: readonly (string | null)[]): Promise<number> {
+    const sockets: Socket[] = [];
+    const server = createServer((socket) => {
+      sockets.push(socket);
+      const left = [...answers];
+      socket.on('error', () => {});
+      socket.on('data', () => {
+        const next = left.shift();
+        if (next === null) socket.destroy();
+        else if (next !== undefined) socket.write(Buffer.from(next.replaceAll(' ', ''), 'hex'));
+      });
+    });
+    server.listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    t.after(() => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    });
+    const address = server.address();
+    return typeof address === 'object' ? (address?.port ?? 0) : 0;
+  }
+
+  const BOUND = '01 7f000001 1f90';
+  for (const [what, answers, code] of [
+    ['that wants no login', ['0500', `050000 ${BOUND}`], 0],
+    ['that binds a name', ['0500', '050000 03 03 616263 1f90'], 0],
+    ['that binds an IPv6 address', ['0500', `050000 04 ${'00'.repeat(16)} 1f90`], 0],
+    ['that refuses by its rules', ['0500', `050200 ${BOUND}`], 2],
+    ['that refuses with two bytes', ['0500', '0504'], 4],
+    ['that refuses with an unknown code', ['0500', `055500 ${BOUND}`], 1],
+    ['that accepts no method', ['05ff'], 1],
+    ['that wants a login we do not have', ['0502'], 1],
+    ['that wants GSSAPI', ['0501'], 1],
+    ['that speaks SOCKS4', ['0400'], 1],
+    ['that answers with nonsense', ['0500', '485454502f'], 1],
+    ['that closes at once', [null], 1],
+    ['that closes instead of a reply', ['0500', null], 1],
+    ['that binds an unknown type', ['0500', '050000 09 00 00'], 1],
+    ['that says nothing', [], 6],
+    ['that stops in the middle of its reply', ['0500', '050000 01 7f'], 6],
+  ] as const) {
+    it(`${what} makes it ${code}`, async (t) => {
+      const port = await fakeParent(t, answers);
+      const daemon = await startTestDaemon(t, {
+        config: { socks: { connectTimeout: '700ms', upstreams: [{ proxy: `127.0.0.1:${port}` }] } },
+      });
+      await daemon.addAccount('player', 'secret');
+      assert.equal(await codeOf(daemon, '192.0.2.1', 80), code);
+    });
+  }
+
+  it('may send data right behind its reply', async (t) => {
+    const port = await fakeParent(t, ['0500', `050000 ${BOUND} 68656c6c6f`]);
+    const daemon = await startTestDaemon(t, {
+      config: { socks: { upstreams: [{ proxy: `localhost:${port}` }] } },
+    });
+    await daemon.addAccount('player', 'secret');
+    const client = await connectThrough(account(daemon), '192.0.2.1', 80);
+    assert.equal((await client.read(5)).toString(), 'hello');
+    client.destroy();
+  });
+
+  it('that is this proxy itself is refused', async (t) => {
+    const probe = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => probe.once('listening', resolve));
+    const address = probe.address();
+    const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+    await new Promise((resolve) => probe.close(resolve));
+    const daemon = await startTestDaemon(t, {
+      config: { socks: { port, upstreams: [{ proxy: `127.0.0.1:${port}` }] } },
+    });
+    await daemon.addAccount('player', 'secret');
+    assert.equal(await codeOf(daemon, '192.0.2.1', 80), 1);
+    await daemon.waitForLine((line) => line['reason'] === 'upstream-is-this-proxy');
+  });
+});
+
+test('rules: the first that matches wins; an address is known only after resolving', () => {
+  const upstream = (host: string, names: Upstream['names'] = 'here'): Upstream => ({
+    host,
+    port: 1080,
+    login: null,
+    names,
+  });
+  const rules = createUpstreams([
+    { match: { hosts: ['198.51.100.0/24'] }, upstream: upstream('by-address') },
+    { match: { hosts: ['exact.example'] }, upstream: null },
+    { match: { hosts: ['*.example'], ports: ['7000-7100'] }, upstream: upstream('by-name', 'proxy') },
+    { match: { ports: [443] }, upstream: upstream('by-port', 'proxy') },
+  ]);
+  const ip = (text: string) => parseIp(text) ?? new Uint8Array(4);
+  assert.equal(rules.select('x.example', ip('198.51.100.7'), 7000)?.host, 'by-address');
+  assert.equal(rules.select('exact.example', ip('192.0.2.1'), 443), null);
+  assert.equal(rules.select('x.example', ip('192.0.2.1'), 7050)?.host, 'by-name');
+  assert.equal(rules.select('x.example', ip('192.0.2.1'), 80), null);
+  assert.equal(rules.select('192.0.2.1', ip('192.0.2.1'), 443)?.host, 'by-port');
+  assert.equal(rules.selectForName('x.example', 7000)?.host, 'by-name');
+  assert.equal(rules.selectForName('exact.example', 443), null);
+  assert.equal(rules.selectForName('x.example', 80), null);
+});
+
+test('replies of a parent, cut anywhere', () => {
+  const whole = Buffer.from('05000003036162631f90', 'hex');
+  for (let cut = 0; cut < whole.length; cut += 1) assert.equal(parseReply(whole.subarray(0, cut)), 'more');
+  assert.deepEqual(parseReply(Buffer.concat([whole, Buffer.from('rest')])), {
+    code: 0,
+    address: '0.0.0.0',
+    port: 8080,
+    length: whole.length,
+  });
+});
