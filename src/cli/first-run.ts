@@ -11,7 +11,8 @@ export function firstRunBanner(
   if (isJournal) {
     return 'The administrator has a random password that is not written to the journal. Set one: pulsegate admin set-password\n';
   }
-  const api = `http://${reachable(ready.admin[0])}/ProxyAccount`;
+  const console = `http://${reachable(ready.admin[0])}/`;
+  const api = `${console}ProxyAccount`;
   const login = `-u '${username}:${password}'`;
   return `
   First start: the administrator's password is shown only this once.
@@ -19,6 +20,8 @@ export function firstRunBanner(
     user name  ${username}
     password   ${password}
 
+  The console, in a browser:
+    ${console}
   List the accounts:
     curl ${login} ${api}/GetProxyAccountList
   Add an account:
