@@ -26,7 +26,7 @@ import { SessionRegistry } from './core/session.js';
 import { parseWhitelist } from './core/whitelist.js';
 import { createWhitelistSetting, WHITELIST_KEY, type WhitelistSetting } from './core/whitelist-setting.js';
 import { connectionsFor, descriptorLimit } from './descriptors.js';
-import { openDesk } from './desk.js';
+import { type ConfigSource, openDesk } from './desk.js';
 import { followChanges } from './follow-changes.js';
 import { createHooks } from './hooks/hooks.js';
 import { listenOn } from './listen.js';
@@ -44,7 +44,6 @@ import { openSocksListeners } from './socks-listeners.js';
 import { portRange, upstreamRules } from './socks-settings.js';
 import { openStore } from './store/store.js';
 
-const DAY_MS = 86_400_000;
 /** How often retention by age is applied, in ms. */
 const TRIM_INTERVAL_MS = 60_000;
 /** How often the database is asked for changes by other processes, in ms: the command line promises one second. */
@@ -109,10 +108,15 @@ export async function openCore(config: Config): Promise<Core> {
 }
 
 /** Starts the daemon; resolves when every listener is up. Throws StartError when it cannot, after undoing what it did. */
-export async function startApp(config: Config, log: Log, given: GivenCredentials): Promise<App> {
+export async function startApp(
+  config: Config,
+  log: Log,
+  given: GivenCredentials,
+  source: ConfigSource = { file: null, effective: [] },
+): Promise<App> {
   const started: (() => void | Promise<void>)[] = [];
   try {
-    return await start(config, log, given, started);
+    return await start(config, log, given, source, started);
   } catch (error) {
     for (const undo of started.reverse()) await undo();
     throw error;
@@ -123,6 +127,7 @@ async function start(
   config: Config,
   log: Log,
   given: GivenCredentials,
+  source: ConfigSource,
   started: (() => void | Promise<void>)[],
 ): Promise<App> {
   const core = await openCore(config);
@@ -162,27 +167,10 @@ async function start(
   });
   await limits.load();
 
-  const writer = createHeartbeatWriter({
-    pool,
-    directory,
-    heartbeats: store.heartbeats,
-    accounts: store.accounts,
-    traffic: limits,
-    retention: {
-      maxAgeMs: config.heartbeats.retention.days * DAY_MS,
-      maxPerAccount: config.heartbeats.retention.perAccount,
-    },
-    flushIntervalMs: config.heartbeats.flushIntervalMs,
-    trimIntervalMs: TRIM_INTERVAL_MS,
-    now: Date.now,
-    report: (event) => reportWriter(log, event),
-  });
-  writer.start();
-  started.push(() => writer.stop());
-
   // The operator's desk.
   const desk = await openDesk({
     config,
+    source,
     core,
     sessions,
     limits,
@@ -192,6 +180,21 @@ async function start(
   });
   desk.start();
   started.push(() => desk.close());
+
+  const writer = createHeartbeatWriter({
+    pool,
+    directory,
+    heartbeats: store.heartbeats,
+    accounts: store.accounts,
+    traffic: limits,
+    retention: desk.heartbeatRetention,
+    flushIntervalMs: config.heartbeats.flushIntervalMs,
+    trimIntervalMs: TRIM_INTERVAL_MS,
+    now: Date.now,
+    report: (event) => reportWriter(log, event),
+  });
+  writer.start();
+  started.push(() => writer.stop());
 
   started.push(
     followChanges({
@@ -292,7 +295,7 @@ async function start(
   // The agent gateway.
   const callers = parseWhitelist(config.webhooks.allowFrom.join(','));
   const hooks = createHooks({
-    webhooks: config.webhooks,
+    webhooks: desk.webhooks,
     agents: config.agents,
     dataDir: config.dataDir,
     runs: store.runs,

@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { AdminServerUses } from './admin/server.js';
 import type { AboutDaemon } from './admin/v1/session.js';
-import type { Config } from './config.js';
+import type { Effective } from './admin/v1/settings-handlers.js';
+import type { Config, Loaded } from './config.js';
 import type { AccountLimitsService } from './core/account-limits.js';
 import { createApiTokens } from './core/api-tokens.js';
 import { createChangeBell } from './core/change-bell.js';
@@ -12,7 +13,8 @@ import type { AccountDirectory } from './core/directory.js';
 import { createFailureLimit } from './core/failure-limit.js';
 import type { GameRules } from './core/game-rules.js';
 import { createGameRulesSetting, GAME_RULES_KEY } from './core/game-rules-setting.js';
-import type { Heartbeat } from './core/heartbeat.js';
+import type { Heartbeat, HeartbeatRetention } from './core/heartbeat.js';
+import type { HeartbeatPool } from './core/heartbeat-pool.js';
 import type { Recorder } from './core/heartbeat-recorder.js';
 import { createHeartbeatSums } from './core/heartbeat-sums.js';
 import { createHistory } from './core/history.js';
@@ -21,14 +23,23 @@ import type { Log } from './core/log.js';
 import { createLoginLog, type NoteLogin } from './core/login-log.js';
 import { createOverview } from './core/overview.js';
 import type { Store } from './core/ports.js';
+import { createRetentionSetting, RETENTION_KEY } from './core/retention-setting.js';
 import { createSecondFactor, SECOND_FACTOR_KEY } from './core/second-factor.js';
 import type { SessionRegistry } from './core/session.js';
 import { compilePattern } from './games-pattern.js';
 import { readVersion } from './version.js';
 
+/** Where the configuration comes from, as the settings page shows it. */
+export type ConfigSource = Pick<Loaded, 'file' | 'effective'>;
+
 export interface DeskUses {
   readonly config: Config;
-  readonly core: { readonly store: Store; readonly directory: AccountDirectory };
+  readonly source: ConfigSource;
+  readonly core: {
+    readonly store: Store;
+    readonly directory: AccountDirectory;
+    readonly pool: HeartbeatPool;
+  };
   readonly sessions: SessionRegistry;
   readonly limits: AccountLimitsService;
   readonly log: Log;
@@ -42,6 +53,9 @@ export interface Desk {
   readonly admin: Pick<AdminServerUses, 'operator' | 'consoleFolder'>;
   /** Told of every login of a player. */
   readonly logins: NoteLogin;
+  /** What holds now, whoever has set it. */
+  readonly heartbeatRetention: HeartbeatRetention;
+  readonly webhooks: Config['webhooks'];
   /** The rules in force, whoever has set them. */
   readonly gameRules: GameRules;
   /** Counts the sessions that `recorder` is told of. */
@@ -58,6 +72,15 @@ export interface Desk {
 /** Where the console is built into, seen from dist/src. */
 const CONSOLE_FOLDER = fileURLToPath(new URL('../console', import.meta.url));
 
+/** Where the configuration has what the settings page calls by these names. */
+const RETENTION_PATHS = {
+  heartbeatDays: 'heartbeats.retention.days',
+  heartbeatsPerAccount: 'heartbeats.retention.perAccount',
+  runDays: 'webhooks.retention',
+  loginDays: 'admin.logins.days',
+  auditDays: 'admin.audit.days',
+} as const;
+
 /** Sources whose wrong sign-ins are remembered. */
 const MAX_FAILURE_SOURCES = 10_000;
 /** Groups of logins that are remembered for a minute. */
@@ -72,7 +95,7 @@ const DAY_MS = 86_400_000;
 /** Loads what is kept of it. Rejects when the database cannot be read. */
 export async function openDesk(uses: DeskUses): Promise<Desk> {
   const { config, core, sessions, limits, log, now } = uses;
-  const { store, directory } = core;
+  const { store, directory, pool } = core;
   const { session, maxTokens } = config.admin;
   const startedAt = now();
   const version = readVersion();
@@ -135,6 +158,45 @@ export async function openDesk(uses: DeskUses): Promise<Desk> {
   });
   await gameRules.reload();
 
+  const retention = createRetentionSetting({
+    settings: store.settings,
+    ofFile: {
+      heartbeatDays: config.heartbeats.retention.days,
+      heartbeatsPerAccount: config.heartbeats.retention.perAccount,
+      runDays: Math.max(1, Math.round(config.webhooks.retentionMs / DAY_MS)),
+      loginDays: config.admin.logins.days,
+      auditDays: config.admin.audit.days,
+    },
+  });
+  await retention.reload();
+  pool.setMaxPerAccount(retention.current().heartbeatsPerAccount);
+
+  async function effective(): Promise<Effective> {
+    const saved = retention.saved();
+    const rules = gameRules.source() === 'console';
+    const changed = new Map<string, string>([
+      ...(rules ? ([['heartbeats.games', `${gameRules.rules().length} rules`]] as const) : []),
+      ...Object.entries(RETENTION_PATHS).flatMap(([name, path]) => {
+        const key = name as keyof typeof RETENTION_PATHS;
+        const value = retention.current()[key];
+        return saved.has(key) ? ([[path, key === 'runDays' ? `${value}d` : String(value)]] as const) : [];
+      }),
+    ]);
+    return {
+      configFile: uses.source.file,
+      entries: uses.source.effective.map((entry) => {
+        const value = changed.get(entry.path);
+        return value === undefined ? entry : { ...entry, value, source: 'console' };
+      }),
+      database: {
+        client: config.database.client,
+        bytes: await store.size(),
+        heartbeats: pool.size,
+      },
+      startedAt: new Date(startedAt).toISOString(),
+    };
+  }
+
   const timers: NodeJS.Timeout[] = [];
   const failing = new Set<string>();
   /** A failure is said once, until it works again; what was not written waits. */
@@ -153,15 +215,16 @@ export async function openDesk(uses: DeskUses): Promise<Desk> {
 
   function tick(): void {
     activity.tick(now());
+    pool.setMaxPerAccount(retention.current().heartbeatsPerAccount);
     history.observe(sessions.size, sessions.accountCount);
     void attempt('the history of charts', history.sampleIfDue);
     void attempt('the log of logins', logins.flush);
   }
 
   async function trim(): Promise<void> {
-    const { logins: kept, audit } = config.admin;
-    await store.logins.trim(now() - kept.days * DAY_MS, kept.maxEntries, TRIM_SLICE);
-    await store.audit.trim(now() - audit.days * DAY_MS, TRIM_SLICE);
+    const { loginDays, auditDays } = retention.current();
+    await store.logins.trim(now() - loginDays * DAY_MS, config.admin.logins.maxEntries, TRIM_SLICE);
+    await store.audit.trim(now() - auditDays * DAY_MS, TRIM_SLICE);
   }
 
   const about = (): AboutDaemon => ({
@@ -194,12 +257,31 @@ export async function openDesk(uses: DeskUses): Promise<Desk> {
         maxEventStreams: config.admin.maxEventStreams,
         maxBulkBodyBytes: config.admin.maxBulkBodyBytes,
         gameRules,
+        compilePattern,
+        retention,
+        effective,
         about,
       },
       consoleFolder: CONSOLE_FOLDER,
     },
     logins,
     gameRules,
+    heartbeatRetention: {
+      get maxAgeMs() {
+        return retention.current().heartbeatDays * DAY_MS;
+      },
+      get maxPerAccount() {
+        return retention.current().heartbeatsPerAccount;
+      },
+    },
+    webhooks: {
+      ...config.webhooks,
+      get retentionMs() {
+        return retention.saved().has('runDays')
+          ? retention.current().runDays * DAY_MS
+          : config.webhooks.retentionMs;
+      },
+    },
 
     watch: (recorder) => ({
       ...recorder,
@@ -224,6 +306,7 @@ export async function openDesk(uses: DeskUses): Promise<Desk> {
       bell.ring('settings');
       if (key === SECOND_FACTOR_KEY) await secondFactor.reload();
       if (key === GAME_RULES_KEY) await gameRules.reload();
+      if (key === RETENTION_KEY) await retention.reload();
     },
 
     start() {

@@ -25,7 +25,6 @@ import { createHttpServers } from './http.js';
 import type { AdminState } from './state.js';
 import { type OperatorUses, operatorRoutes } from './v1/operator.js';
 import { type RunUses, runRoutes } from './v1/runs.js';
-import { settingsRoutes } from './v1/settings.js';
 
 export interface AdminServerUses {
   readonly accounts: Accounts;
@@ -72,7 +71,6 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
   const accountApi = new Router<AdminState>();
   accountRoutes(accountApi, { accounts, readJsonObject });
   const v1 = new Router<AdminState>();
-  settingsRoutes(v1, { whitelist, readJsonObject });
   operatorRoutes(v1, {
     whitelist,
     ...uses.operator,

@@ -51,7 +51,7 @@ async function serve(command: Command, around: Surroundings): Promise<void> {
   endOnBreakage(log);
 
   const signals = catchSignals();
-  const app = await startApp(loaded.config, log, given);
+  const app = await startApp(loaded.config, log, given, loaded);
   const firstSignal = signals.next();
   sayReady(app, loaded, log, around);
   await service.ready();

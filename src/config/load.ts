@@ -1,6 +1,7 @@
 // Loads the configuration: defaults, then the file, then the environment, then flags; checked all at once.
 import { access } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { type EffectiveEntry, effectiveEntries } from './effective.js';
 import { type ConfigFile, readConfigFile } from './file.js';
 import { fromEnvironment, layOver, type Override } from './overrides.js';
 import { ConfigError, pathText, toProblems } from './problems.js';
@@ -27,6 +28,8 @@ export interface Loaded {
   readonly settings: Settings;
   /** The file that was read; null when there was none. */
   readonly file: string | null;
+  /** Every key with its value and where that comes from; secrets hidden. */
+  readonly effective: readonly EffectiveEntry[];
   /** What is allowed, but not wise. */
   readonly warnings: readonly string[];
 }
@@ -61,7 +64,13 @@ export async function loadConfig({
   }
   if (problems.length > 0 || !parsed.success) throw new ConfigError(problems);
   const settings = { ...parsed.data, dataDir: resolve(cwd, parsed.data.dataDir) };
-  return { config: nameUnits(settings), settings, file: name, warnings: webhookWarnings(settings) };
+  return {
+    config: nameUnits(settings),
+    settings,
+    file: name,
+    effective: effectiveEntries(settings, fileData, (path) => origin(all, path)),
+    warnings: webhookWarnings(settings),
+  };
 }
 
 const NO_FILE: ConfigFile = { data: {}, where: () => 'configuration' };

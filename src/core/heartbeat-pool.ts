@@ -26,13 +26,18 @@ export class HeartbeatPool {
   readonly #accounts = new Map<string, AccountEntries>();
   readonly #queue = new HeartbeatQueue();
   readonly #maxPending: number;
-  readonly #maxPerAccount: number;
+  #maxPerAccount: number;
   #batch: readonly Heartbeat[] | null = null;
   #dropped = 0;
 
   constructor(options: HeartbeatPoolOptions) {
     this.#maxPending = options.maxPending;
     this.#maxPerAccount = options.maxPerAccount;
+  }
+
+  /** Retention was changed: `count` shows it at once. */
+  setMaxPerAccount(maxPerAccount: number): void {
+    this.#maxPerAccount = maxPerAccount;
   }
 
   /** Fills the pool at start from what the database holds. */
@@ -64,6 +69,13 @@ export class HeartbeatPool {
   /** GameID of the account's newest entry that has one. */
   latestGameId(accountId: string): string | null {
     return this.#accounts.get(accountId)?.latestGameId ?? null;
+  }
+
+  /** Entries of all accounts now in the pool. */
+  get size(): number {
+    let size = 0;
+    for (const { stored, queued, writing } of this.#accounts.values()) size += stored + queued + writing;
+    return size;
   }
 
   /** Entries not yet written, those in the batch being written included. */

@@ -112,6 +112,8 @@ export interface Store {
   readonly deliveries: DeliveryStore;
   readonly agentSessions: AgentSessionStore;
   readonly changes: ChangeFeed;
+  /** Bytes the database takes on disk; null when it does not say. */
+  size(): Promise<number | null>;
   /** Resolves when the database answers; rejects with its error. */
   ping(): Promise<void>;
   /** Writes a whole copy of the database, in use or not, to a new file at `path`; rejects when there is one. */

@@ -113,7 +113,10 @@ export function createHooks(uses: HooksUses): Hooks {
     owner,
     room,
     maxAttempts: webhooks.maxAttempts,
-    retentionMs: webhooks.retentionMs,
+    // Asked each time: the operator may change it meanwhile.
+    get retentionMs() {
+      return webhooks.retentionMs;
+    },
     now,
     log,
     onAdopted(run) {

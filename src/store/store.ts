@@ -1,5 +1,6 @@
 // Opens the database and hands out one repository a table.
 import { randomUUID } from 'node:crypto';
+import { stat } from 'node:fs/promises';
 import type { Knex } from 'knex';
 import type { Clock } from '../core/clock.js';
 import { StartError } from '../core/errors.js';
@@ -59,14 +60,14 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   try {
     await prepareSqlite(db, file, options.busyTimeoutMs);
     await migrate(db, file);
-    return await createStore(db, options.now ?? Date.now);
+    return await createStore(db, file, options.now ?? Date.now);
   } catch (error) {
     await db.destroy();
     throw toStartError(error, file);
   }
 }
 
-async function createStore(db: Knex, now: Clock): Promise<Store> {
+async function createStore(db: Knex, file: string, now: Clock): Promise<Store> {
   const origin = randomUUID();
   const recordChange = createChangeRecorder(origin, now);
   const recordAudit = createAuditRecorder(now);
@@ -85,6 +86,12 @@ async function createStore(db: Knex, now: Clock): Promise<Store> {
     deliveries: createDeliveryStore(db),
     agentSessions: createAgentSessionStore(db),
     changes: await createChangeFeed(db, origin),
+    async size() {
+      const [files, log] = await Promise.all(
+        [file, `${file}-wal`].map((name) => stat(name).catch(() => null)),
+      );
+      return files ? files.size + (log?.size ?? 0) : null;
+    },
     async ping() {
       await db.raw('select 1');
     },

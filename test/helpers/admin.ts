@@ -79,7 +79,8 @@ export async function startTestAdmin(
   });
   const desk = await openDesk({
     config,
-    core: { store, directory },
+    source: { file: null, effective: [] },
+    core: { store, directory, pool },
     sessions,
     limits,
     log,

@@ -8,7 +8,6 @@ import type { AuditStore } from '../../core/audit.js';
 import type { ChangeBell } from '../../core/change-bell.js';
 import type { ConsoleSessions } from '../../core/console-sessions.js';
 import type { FailureLimit } from '../../core/failure-limit.js';
-import type { GameRulesSetting } from '../../core/game-rules-setting.js';
 import type { HeartbeatSums } from '../../core/heartbeat-sums.js';
 import type { History } from '../../core/history.js';
 import type { LiveActivity } from '../../core/live-activity.js';
@@ -32,12 +31,15 @@ import { auditRoutes } from './contract/audit.js';
 import { limitRoutes } from './contract/limits.js';
 import { overviewRoutes } from './contract/overview.js';
 import { sessionRoutes } from './contract/session.js';
+import { settingsRoutes } from './contract/settings.js';
 import { limitHandlers } from './limits.js';
 import { overviewHandlers } from './overview.js';
 import { serveRoutes } from './serve.js';
 import { type AboutDaemon, sessionHandlers } from './session.js';
+import { settingsRoutes as whitelistRoutes } from './settings.js';
+import { type SettingsUses, settingsHandlers } from './settings-handlers.js';
 
-export interface OperatorUses {
+export interface OperatorUses extends SettingsUses {
   readonly consoleSessions: ConsoleSessions;
   readonly secondFactor: SecondFactor;
   /** Wrong sign-ins to the console, by source. */
@@ -57,7 +59,6 @@ export interface OperatorUses {
   readonly maxEventStreams: number;
   /** Largest body of a request about many accounts at once. */
   readonly maxBulkBodyBytes: number;
-  readonly gameRules: GameRulesSetting;
   readonly about: () => AboutDaemon;
 }
 
@@ -103,5 +104,26 @@ export function operatorRoutes(
   );
   serveRoutes(router, limitRoutes, limitHandlers(uses), uses.readJsonObject);
   serveRoutes(router, activityRoutes, activityHandlers(uses), readMuch);
+  const onChanged = (): void => {
+    uses.bell.ring('settings');
+    uses.bell.ring('audit');
+  };
+  whitelistRoutes(router, { whitelist, readJsonObject: uses.readJsonObject, onChanged });
+  serveRoutes(
+    router,
+    settingsRoutes.filter(isOtherSetting),
+    settingsHandlers({ ...uses, onChanged }),
+    readMuch,
+  );
   serveRoutes(router, auditRoutes, auditHandlers(uses), uses.readJsonObject);
+}
+
+type Setting = (typeof settingsRoutes)[number];
+const WHITELIST_OPERATIONS: readonly string[] = ['getWhitelist', 'setWhitelist'];
+
+/** The whitelist itself has routes of its own kind. */
+function isOtherSetting(
+  route: Setting,
+): route is Exclude<Setting, { operationId: 'getWhitelist' | 'setWhitelist' }> {
+  return !WHITELIST_OPERATIONS.includes(route.operationId);
 }

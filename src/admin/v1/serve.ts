@@ -63,7 +63,8 @@ export function serveRoutes<R extends Route>(
   }
 }
 
-function refuseCaller(caller: Caller | undefined, access: Access): ProblemAnswer | null {
+/** Whether the caller may use a route of this access; null: it may. */
+export function refuseCaller(caller: Caller | undefined, access: Access): ProblemAnswer | null {
   if (access === 'public') return null;
   if (!caller) return { problem: 'signed-out' };
   if (access === 'any' || caller.scopes === null) return null;

@@ -1,0 +1,152 @@
+// /api/v1: game rules, retention, the whitelist explained, the admin password, and what is in force.
+import { createHash } from 'node:crypto';
+import type { AdminCredentials } from '../../core/admin-credentials.js';
+import type { ConsoleSessions } from '../../core/console-sessions.js';
+import { type CompilePattern, type GameRule, GameRuleError } from '../../core/game-rules.js';
+import type { GameRulesSetting } from '../../core/game-rules-setting.js';
+import { testGameRules } from '../../core/game-rules-test.js';
+import { normalizeAddress, parseIp } from '../../core/ip.js';
+import type { RetentionSetting } from '../../core/retention-setting.js';
+import { parseWhitelist } from '../../core/whitelist.js';
+import { explainWhitelist, matchingEntry } from '../../core/whitelist-explain.js';
+import { actorOf } from '../caller.js';
+import type { LoginDelay } from '../guards/login-delay.js';
+import { matches } from './account-view.js';
+import type { settingsRoutes } from './contract/settings.js';
+import type { Answered, Handlers, ProblemAnswer } from './serve.js';
+
+export interface Effective {
+  readonly configFile: string | null;
+  readonly entries: readonly {
+    readonly path: string;
+    readonly value: string;
+    readonly source: 'default' | 'file' | 'environment' | 'flag' | 'console';
+    readonly isSecret: boolean;
+  }[];
+  readonly database: {
+    readonly client: string;
+    readonly bytes: number | null;
+    readonly heartbeats: number;
+  };
+  readonly startedAt: string;
+}
+
+export interface SettingsUses {
+  readonly gameRules: GameRulesSetting;
+  readonly compilePattern: CompilePattern;
+  readonly retention: RetentionSetting;
+  readonly effective: () => Promise<Effective>;
+}
+
+type OtherSetting = Exclude<
+  (typeof settingsRoutes)[number],
+  { operationId: 'getWhitelist' | 'setWhitelist' }
+>;
+
+export function settingsHandlers(
+  uses: SettingsUses & {
+    readonly credentials: AdminCredentials;
+    readonly consoleSessions: Pick<ConsoleSessions, 'closeOthers'>;
+    readonly delay: LoginDelay;
+    readonly onChanged: () => void;
+  },
+): Handlers<OtherSetting> {
+  const { gameRules, retention, credentials, consoleSessions, delay, onChanged } = uses;
+
+  function shownRules(): Answered {
+    const rules = gameRules.rules();
+    const body = { rules, source: gameRules.source() };
+    return { status: 200, body, headers: { ETag: etagOf(body) } };
+  }
+  function shownRetention(): Answered {
+    return { status: 200, body: retention.current(), headers: { ETag: etagOf(retention.current()) } };
+  }
+
+  return {
+    async checkWhitelist({ body: { whitelist, address }, caller }) {
+      const entries = explainWhitelist(whitelist);
+      const parsed = parseWhitelist(whitelist);
+      const asked = address === undefined ? null : normalizeAddress(address.trim());
+      const known = asked !== null && parseIp(asked) ? asked : null;
+      const allows = (each: string) => parsed.ok && parsed.whitelist.allows(each);
+      return {
+        status: 200,
+        body: {
+          valid: parsed.ok,
+          entries,
+          yourAddress: caller.address,
+          yourAddressAllowed: allows(caller.address),
+          address: known,
+          addressAllowed: known === null ? null : allows(known),
+          matchedBy: known === null ? null : matchingEntry(whitelist, known),
+        },
+      };
+    },
+
+    getGameRules: async () => shownRules(),
+
+    async setGameRules({ body, caller, ifMatch }) {
+      if (!matches(ifMatch, String(shownRules().headers?.['ETag']))) return CHANGED_MEANWHILE;
+      const saved = await gameRules.save(body.rules as readonly GameRule[], actorOf(caller));
+      if (!saved.ok) return invalid(`body.rules${saved.path}`, saved.message);
+      onChanged();
+      return shownRules();
+    },
+
+    async forgetGameRules({ caller }) {
+      await gameRules.forget(actorOf(caller));
+      onChanged();
+      return shownRules();
+    },
+
+    async testGameRules({ body: { rules, destination, protocol, bytes } }) {
+      const [, bracketed, plain, port = ''] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(destination) ?? [];
+      const host = bracketed ?? plain;
+      if (host === undefined || Number(port) < 1 || Number(port) > 65_535) {
+        return invalid('body.destination', 'must be host:port or [IPv6 address]:port');
+      }
+      const flow = { host, ip: parseIp(host), port: Number(port), protocol };
+      try {
+        const first = Buffer.from(bytes, 'base64');
+        const body = testGameRules(rules as readonly GameRule[], flow, first, uses.compilePattern);
+        return { status: 200, body };
+      } catch (error) {
+        if (error instanceof GameRuleError) return invalid(`body.rules${error.path}`, error.message);
+        throw error;
+      }
+    },
+
+    getRetention: async () => shownRetention(),
+
+    async setRetention({ body, caller, ifMatch }) {
+      if (!matches(ifMatch, etagOf(retention.current()))) return CHANGED_MEANWHILE;
+      await retention.save(body, actorOf(caller));
+      onChanged();
+      return shownRetention();
+    },
+
+    async setAdminPassword({ body: { current, next }, caller }) {
+      if (delay.isFull(caller.address)) return { problem: 'too-many-requests' };
+      if (!credentials.verify(credentials.username(), current)) {
+        await delay.wait(caller.address);
+        return invalid('body.current', 'not the present password');
+      }
+      const set = await credentials.set(undefined, next, actorOf(caller));
+      if (!set.ok) return invalid('body.next', 'must be 1 to 255 bytes of UTF-8 and not only white space');
+      await consoleSessions.closeOthers(caller.via === 'console' ? caller.key : null);
+      return { status: 204 };
+    },
+
+    getEffectiveConfig: async () => ({ status: 200, body: await uses.effective() }),
+  };
+}
+
+function etagOf(value: unknown): string {
+  return `"${createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 32)}"`;
+}
+
+const CHANGED_MEANWHILE: ProblemAnswer = { problem: 'changed-meanwhile' };
+
+function invalid(path: string, message: string): ProblemAnswer {
+  return { problem: 'validation', errors: [{ path, message }] };
+}

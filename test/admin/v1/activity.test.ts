@@ -1,0 +1,218 @@
+// What an operator sees of players on the daemon itself: live sessions, logins, traffic, heartbeats, the overview.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fetchFrom, signIn } from '../../helpers/console.js';
+import { startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
+import { connectThrough, loggedInClient } from '../../helpers/socks-client.js';
+import { echo, startTarget } from '../../helpers/targets.js';
+
+type Json = Record<string, unknown>;
+const json = async (daemon: TestDaemon, path: string, method = 'GET', body?: unknown): Promise<Json> => {
+  const answer = await daemon.api(method, path, body);
+  assert.ok(answer.status < 300, `${method} ${path}: ${answer.status} ${answer.text}`);
+  return (answer.json ?? {}) as Json;
+};
+const items = async (daemon: TestDaemon, path: string) => (await json(daemon, path))['items'] as Json[];
+
+/** Asks until `isTrue`: what is written comes within seconds, but not at once. */
+async function until<T>(ask: () => Promise<T>, isTrue: (value: T) => boolean): Promise<T> {
+  const deadline = Date.now() + 15_000;
+  for (;;) {
+    const value = await ask();
+    if (isTrue(value)) return value;
+    if (Date.now() > deadline) assert.fail(`waited too long; last: ${JSON.stringify(value)}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+test('live sessions are listed with rates, searched, ended one by one, many, and by account', async (t) => {
+  const daemon = await startTestDaemon(t);
+  const target = await startTarget(t, echo);
+  const id = await daemon.addAccount('alice', 'secret');
+  await daemon.addAccount('bob', 'secret');
+  const open = (username: string) =>
+    connectThrough({ port: daemon.socks.port, username, password: 'secret' }, '127.0.0.1', target.port);
+  const clients = [await open('alice'), await open('alice'), await open('bob'), await open('alice')];
+  clients[0]?.send(Buffer.alloc(10_000));
+  await clients[0]?.read(10_000);
+  const [first] = await until(
+    () => items(daemon, '/api/v1/sessions?sort=-bytesPerSecond'),
+    (list) => list.length === 4 && Number(list[0]?.['bytesPerSecondDown']) > 0,
+  );
+  assert.deepEqual(
+    [first?.['username'], first?.['bytesUp'], first?.['bytesDown']],
+    ['alice', 10_000, 10_000],
+  );
+  assert.deepEqual(first?.['destination'], { host: '127.0.0.1', address: '127.0.0.1', port: target.port });
+  const page = await json(daemon, '/api/v1/sessions?limit=2&sort=username');
+  assert.deepEqual([page['matched'], page['total']], [4, 4]);
+  const rest = await json(daemon, `/api/v1/sessions?limit=2&sort=username&cursor=${page['nextCursor']}`);
+  assert.deepEqual([(rest['items'] as Json[]).length, rest['nextCursor']], [2, null]);
+  assert.equal((await items(daemon, '/api/v1/sessions?search=BOB')).length, 1);
+  assert.equal((await items(daemon, '/api/v1/sessions?protocol=udp')).length, 0);
+  assert.equal((await items(daemon, `/api/v1/sessions?accountId=${id.toUpperCase()}`)).length, 3);
+
+  const [bobs] = await items(daemon, '/api/v1/sessions?search=bob');
+  assert.equal((await daemon.api('DELETE', `/api/v1/sessions/${bobs?.['id']}`)).status, 204);
+  await clients[2]?.closed();
+  assert.equal((await daemon.api('DELETE', `/api/v1/sessions/${bobs?.['id']}`)).status, 404);
+  const ended = await json(daemon, '/api/v1/sessions/end', 'POST', { ids: [first?.['id'], bobs?.['id']] });
+  assert.deepEqual(ended, { ended: 1 });
+  assert.deepEqual(await json(daemon, '/api/v1/sessions/end', 'POST', { accountId: id }), { ended: 2 });
+  assert.equal((await daemon.api('POST', '/api/v1/sessions/end', {})).status, 400);
+  await until(
+    () => items(daemon, '/api/v1/sessions'),
+    (list) => list.length === 0,
+  );
+  const audit = await items(daemon, `/api/v1/audit?action=session.end&objectId=${id}`);
+  assert.equal(audit.length, 3);
+});
+
+test('logins and failures are kept with their reasons and addresses, the same ones counted together', async (t) => {
+  const daemon = await startTestDaemon(t);
+  const id = await daemon.addAccount('alice', 'secret');
+  await daemon.addAccount('gone', 'secret', { IsEnabled: false });
+  const attempt = (username: string, password: string) =>
+    loggedInClient({ port: daemon.socks.port, username, password }).then(
+      (client) => client.destroy(),
+      () => {},
+    );
+  for (const [name, password] of [
+    ['alice', 'secret'],
+    ['alice', 'wrong'],
+    ['alice', 'wrong'],
+    ['gone', 'secret'],
+    ['nobody', 'x'],
+  ] as const) {
+    await attempt(name, password);
+  }
+  const list = await until(
+    () => items(daemon, '/api/v1/logins'),
+    (found) => found.length === 4,
+  );
+  const told = list.map(({ username, outcome, client }) => [username, outcome, client]);
+  for (const expected of [
+    ['alice', 'success', '127.0.0.1'],
+    ['alice', 'wrong-password', '127.0.0.1'],
+    ['gone', 'disabled', '127.0.0.1'],
+    ['nobody', 'unknown-user', '127.0.0.1'],
+  ]) {
+    assert.ok(
+      told.some((entry) => String(entry) === String(expected)),
+      String(expected),
+    );
+  }
+  const wrong = () => items(daemon, `/api/v1/logins?accountId=${id}&failed=true`);
+  const [entry] = await until(wrong, ([each]) => each?.['times'] === 2);
+  assert.equal(entry?.['accountId'], id);
+  assert.equal((await items(daemon, '/api/v1/logins?search=NOBODY'))[0]?.['accountId'], null);
+  const page = await json(daemon, '/api/v1/logins?limit=3');
+  assert.deepEqual([page['matched'], page['total']], [4, 4]);
+  assert.equal((await items(daemon, `/api/v1/logins?limit=3&cursor=${page['nextCursor']}`)).length, 1);
+  const overview = await json(daemon, '/api/v1/overview');
+  const today = overview['today'] as Json;
+  assert.deepEqual([today['logins'], today['failures']], [1, 4]);
+});
+
+test('heartbeats, their sums and series, the timeline and the traffic of an account', async (t) => {
+  const target = await startTarget(t, echo);
+  const games = [{ id: 'arena', match: { ports: [target.port] } }];
+  const daemon = await startTestDaemon(t, { config: { heartbeats: { games } } });
+  const other = await startTarget(t, echo);
+  const id = await daemon.addAccount('alice', 'secret');
+  const account = { port: daemon.socks.port, username: 'alice', password: 'secret' };
+  for (const { port } of [target, other]) {
+    const client = await connectThrough(account, '127.0.0.1', port);
+    client.send(Buffer.alloc(500));
+    await client.read(500);
+    client.destroy();
+  }
+  const entries = await until(
+    () => items(daemon, `/api/v1/heartbeats?accountId=${id}`),
+    (list) => list.length === 4,
+  );
+  assert.equal((await items(daemon, '/api/v1/heartbeats?game=arena')).length, 2);
+  assert.equal(
+    (await items(daemon, `/api/v1/heartbeats?to=${entries[3]?.['at']}`)).length,
+    0,
+    'to is outside',
+  );
+  const page = await json(daemon, '/api/v1/heartbeats?limit=3');
+  assert.equal((await items(daemon, `/api/v1/heartbeats?limit=3&cursor=${page['nextCursor']}`)).length, 1);
+
+  const timeline = await json(daemon, `/api/v1/accounts/${id}/timeline`);
+  const stretches = timeline['stretches'] as Json[];
+  assert.deepEqual(
+    stretches.map(({ gameId, heartbeats }) => [gameId, heartbeats]),
+    [
+      ['arena', 2],
+      [null, 2],
+    ],
+  );
+  const traffic = async () => (await json(daemon, `/api/v1/accounts/${id}/traffic?days=3`))['days'] as Json[];
+  const [, , today] = await until(traffic, (days) => days[2]?.['bytesUp'] === 1_000);
+  assert.deepEqual([today?.['bytesDown'], today?.['sessions']], [1_000, 2]);
+  const [shown] = await items(daemon, '/api/v1/accounts');
+  assert.deepEqual([shown?.['todayBytesUp'], shown?.['todayBytesDown']], [1_000, 1_000]);
+
+  // Charts are written every 20 s, and at the end.
+  daemon.signal('SIGTERM');
+  await daemon.exited();
+  const again = await startTestDaemon(t, { dataDir: daemon.dataDir });
+  const sums = await items(again, '/api/v1/heartbeats/sums?range=hour');
+  assert.deepEqual(
+    sums.map(({ key, heartbeats, accounts, bytesUp }) => [key, heartbeats, accounts, bytesUp]),
+    [
+      [null, 2, 1, 500],
+      ['arena', 2, 1, 500],
+    ],
+  );
+  const series = await json(again, '/api/v1/heartbeats/series?range=day&by=account');
+  const [line] = series['series'] as (Json & { counts: number[] })[];
+  assert.deepEqual([line?.['key'], line?.['label'], line?.['total']], [id, 'alice', 4]);
+  assert.equal(line?.counts.length, 144);
+  const top = (await json(again, '/api/v1/overview'))['topAccounts'] as Json[];
+  assert.deepEqual(
+    [top[0]?.['username'], top[0]?.['bytesUp']],
+    ['alice', 1_000],
+    'the day goes on after a restart',
+  );
+});
+
+test('the overview, its history with gaps, and the stream of events that ends with its session', async (t) => {
+  const daemon = await startTestDaemon(t, { config: { admin: { maxEventStreams: 1 } } });
+  const target = await startTarget(t, echo);
+  await daemon.addAccount('alice', 'secret');
+  const client = await connectThrough(
+    { port: daemon.socks.port, username: 'alice', password: 'secret' },
+    '127.0.0.1',
+    target.port,
+  );
+  const overview = await json(daemon, '/api/v1/overview');
+  assert.deepEqual([overview['sessions'], overview['playersOnline']], [1, 1]);
+  const history = await json(daemon, '/api/v1/overview/history?range=day');
+  assert.equal((history['at'] as unknown[]).length, 144);
+  assert.deepEqual((history['sessions'] as unknown[]).slice(0, 100), new Array(100).fill(null));
+
+  const desk = await signIn(daemon);
+  const response = await fetch(`${daemon.adminUrl}/api/v1/events`, { headers: { cookie: desk.cookie } });
+  assert.equal(response.headers.get('content-type'), 'text/event-stream; charset=utf-8');
+  assert.equal((await desk.api('GET', '/api/v1/events')).status, 429, 'one stream more than there may be');
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let seen = '';
+  const readUntil = async (wanted: RegExp) => {
+    while (!wanted.test(seen)) {
+      const part = await reader?.read();
+      if (!part || part.done) assert.fail(`the stream ended: ${seen.slice(-300)}`);
+      seen += part.value;
+    }
+  };
+  await readUntil(/event: overview\ndata: \{"at".*"sessions":1/);
+  await daemon.addAccount('bob', 'secret');
+  await readUntil(/event: changed\ndata: \{"topic":"accounts"/);
+  client.destroy();
+  await readUntil(/event: changed\ndata: \{"topic":"sessions"/);
+  await desk.api('DELETE', '/api/v1/session');
+  for (let part = await reader?.read(); part && !part.done; part = await reader?.read());
+  assert.equal((await fetchFrom(daemon, 'GET', '/api/v1/events', { cookie: desk.cookie })).status, 401);
+});

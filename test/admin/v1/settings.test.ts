@@ -1,0 +1,199 @@
+// The settings page on the daemon itself: whitelist explained, game rules live, retention, password, what is in force.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { codeOf, fetchFrom, signIn } from '../../helpers/console.js';
+import { ADMIN, startTestDaemon } from '../../helpers/daemon.js';
+import { connectThrough } from '../../helpers/socks-client.js';
+import { echo, startTarget } from '../../helpers/targets.js';
+
+type Json = Record<string, unknown>;
+const WHITELIST = '/api/v1/settings/whitelist';
+const GAMES = '/api/v1/settings/games';
+const RETENTION = '/api/v1/settings/retention';
+
+test('a whitelist is explained entry by entry, and refuses to lock its author out when asked to', async (t) => {
+  const daemon = await startTestDaemon(t);
+  const check = async (whitelist: string, address?: string) => {
+    const answer = await daemon.api('POST', `${WHITELIST}/check`, { whitelist, address });
+    assert.equal(answer.status, 200, answer.text);
+    return answer.json as Json & { entries: Json[] };
+  };
+  const explained = await check('10.0.0.0/8, 192.168.1.7，10.1*\n2001:db8::/33, fe80::*, *, nonsense');
+  assert.deepEqual(
+    explained.entries.map(({ text, kind, first, last }) => [text, kind, first, last]),
+    [
+      ['10.0.0.0/8', 'cidr', '10.0.0.0', '10.255.255.255'],
+      ['192.168.1.7', 'address', '192.168.1.7', '192.168.1.7'],
+      ['10.1*', 'wildcard', '10.1.0.0', '10.199.255.255'],
+      ['2001:db8::/33', 'cidr', '2001:db8::', '2001:db8:7fff:ffff:ffff:ffff:ffff:ffff'],
+      ['fe80::*', 'wildcard', 'fe80::', 'fe80::ffff:ffff:ffff:ffff:ffff'],
+      ['*', 'everyone', null, null],
+      ['nonsense', 'invalid', null, null],
+    ],
+  );
+  assert.deepEqual([explained['valid'], explained['yourAddressAllowed']], [false, false]);
+  const asked = await check('10.0.*, 127.0.0.0/8', '::ffff:10.0.3.4');
+  assert.deepEqual(
+    [
+      asked['yourAddress'],
+      asked['yourAddressAllowed'],
+      asked['address'],
+      asked['addressAllowed'],
+      asked['matchedBy'],
+    ],
+    ['127.0.0.1', true, '10.0.3.4', true, '10.0.*'],
+  );
+  assert.equal((await check('', 'nonsense'))['addressAllowed'], null);
+
+  const lockOut = await daemon.api('PUT', `${WHITELIST}?keepMyAccess=true`, { whitelist: '10.9.8.7' });
+  assert.deepEqual([lockOut.status, codeOf(lockOut)], [409, 'would-lock-you-out']);
+  assert.equal(
+    (await daemon.api('PUT', `${WHITELIST}?keepMyAccess=true`, { whitelist: '127.*' })).status,
+    200,
+  );
+  const etag = (await daemon.api('GET', WHITELIST)).headers.get('etag') ?? '';
+  assert.equal((await daemon.api('PUT', WHITELIST, { whitelist: '' }, { 'if-match': '"old"' })).status, 412);
+  assert.equal((await daemon.api('PUT', WHITELIST, { whitelist: '*' }, { 'if-match': etag })).status, 200);
+  const audit = await daemon.api('GET', '/api/v1/audit?action=settings.whitelist');
+  const { items } = audit.json as { items: Json[] };
+  assert.deepEqual([items[0]?.['before'], items[0]?.['after']], [{ whitelist: '127.*' }, { whitelist: '*' }]);
+});
+
+test('game rules that are saved hold for the next session, survive a restart, and can be given up', async (t) => {
+  const target = await startTarget(t, echo);
+  const config = { heartbeats: { games: [{ id: 'from-file' }] } };
+  const daemon = await startTestDaemon(t, { config });
+  await daemon.addAccount('alice', 'secret');
+  const play = async () => {
+    const account = { port: daemon.socks.port, username: 'alice', password: 'secret' };
+    const client = await connectThrough(account, '127.0.0.1', target.port);
+    const { items } = (await daemon.api('GET', '/api/v1/sessions')).json as { items: Json[] };
+    client.destroy();
+    await client.closed();
+    return items.at(0)?.['gameId'];
+  };
+  const before = await daemon.api('GET', GAMES);
+  assert.deepEqual(before.json, { rules: [{ id: 'from-file', match: {}, maxBytes: 4096 }], source: 'file' });
+  assert.equal(await play(), 'from-file');
+  const rules = [{ id: 'saved', match: { ports: [`${target.port}-${target.port}`], protocol: 'tcp' } }];
+  const stale = await daemon.api('PUT', GAMES, { rules }, { 'if-match': '"old"' });
+  assert.equal(stale.status, 412);
+  const etag = before.headers.get('etag') ?? '';
+  assert.equal((await daemon.api('PUT', GAMES, { rules }, { 'if-match': etag })).status, 200);
+  assert.equal(await play(), 'saved');
+  for (const [wrong, path] of [
+    [[{ id: 'a', gameId: '(b)' }], 'body.rules[0]'],
+    [[{ id: 'ok' }, { gameId: '(a' }], 'body.rules[1].gameId'],
+    [[{ id: 'a', match: { ports: ['9-8'] } }], 'body.rules[0].match.ports[0]'],
+    [[{ id: 'a', match: { hosts: ['*.*'] } }], 'body.rules[0].match.hosts[0]'],
+  ] as const) {
+    const refused = await daemon.api('PUT', GAMES, { rules: wrong });
+    assert.equal(refused.status, 400);
+    assert.equal((refused.json as { errors: { path: string }[] }).errors[0]?.path, path);
+  }
+  daemon.signal('SIGTERM');
+  await daemon.exited();
+  const again = await startTestDaemon(t, { config, dataDir: daemon.dataDir });
+  assert.deepEqual((await again.api('GET', GAMES)).json, { rules, source: 'console' });
+  assert.equal(((await again.api('DELETE', GAMES)).json as Json)['source'], 'file');
+});
+
+test('game rules are tried without being saved, and say what each rule said', async (t) => {
+  const daemon = await startTestDaemon(t);
+  const rules = [
+    { id: 'udp', match: { protocol: 'udp' } },
+    { id: 'port', match: { ports: [1] } },
+    { id: 'host', match: { hosts: ['*.arena.example'] } },
+    { gameId: 'ID=([A-Z]+);', match: { ports: [9000] } },
+    { id: 'rest' },
+  ];
+  const ask = async (destination: string, text = '') => {
+    const bytes = Buffer.from(text).toString('base64');
+    const answer = await daemon.api('POST', `${GAMES}/test`, { rules, destination, bytes });
+    return answer.json as { rule: number | null; gameId: string | null; steps: { outcome: string }[] };
+  };
+  const found = await ask('[2001:db8::1]:9000', 'hello ID=CHESS;');
+  assert.deepEqual([found.rule, found.gameId], [3, 'CHESS']);
+  assert.deepEqual(
+    found.steps.map(({ outcome }) => outcome),
+    ['other-protocol', 'other-port', 'other-host', 'matched'],
+  );
+  const rest = await ask('a.example:9000', 'nothing');
+  assert.deepEqual([rest.rule, rest.steps[3]?.outcome], [4, 'pattern-not-found']);
+  for (const destination of ['a', 'a:0', 'a:65536', ':1', '::1:5']) {
+    const answer = await daemon.api('POST', `${GAMES}/test`, { rules, destination });
+    assert.equal(answer.status, 400, destination);
+  }
+});
+
+test('retention is changed while the daemon runs, shown as in force, and kept', async (t) => {
+  const daemon = await startTestDaemon(t);
+  const before = await daemon.api('GET', RETENTION);
+  const values = before.json as Json;
+  assert.deepEqual(values, {
+    heartbeatDays: 30,
+    heartbeatsPerAccount: 10_000,
+    runDays: 30,
+    loginDays: 90,
+    auditDays: 365,
+  });
+  const next = { ...values, heartbeatsPerAccount: 2 };
+  assert.equal((await daemon.api('PUT', RETENTION, next, { 'if-match': '"old"' })).status, 412);
+  assert.equal((await daemon.api('PUT', RETENTION, next)).status, 200);
+  assert.equal((await daemon.api('PUT', RETENTION, { ...next, loginDays: 0 })).status, 400);
+  const target = await startTarget(t, echo);
+  await daemon.addAccount('alice', 'secret');
+  for (let i = 0; i < 3; i++) {
+    const account = { port: daemon.socks.port, username: 'alice', password: 'secret' };
+    (await connectThrough(account, '127.0.0.1', target.port)).destroy();
+  }
+  for (let tries = 0; (await daemon.account('alice'))['DataCount'] !== 2; tries++) {
+    assert.ok(tries < 100, 'the old entries stay');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  const effective = (await daemon.api('GET', '/api/v1/settings/effective')).json as { entries: Json[] };
+  const entry = (path: string) => effective.entries.find((each) => each['path'] === path);
+  assert.deepEqual(entry('heartbeats.retention.perAccount')?.['source'], 'console');
+  assert.deepEqual(entry('heartbeats.retention.days')?.['source'], 'default');
+  assert.deepEqual([entry('shutdownGrace')?.['value'], entry('shutdownGrace')?.['source']], ['1s', 'file']);
+});
+
+test('what is in force is shown without secrets, with its source', async (t) => {
+  const secret = 'a-secret-of-more-than-32-characters-long';
+  const daemon = await startTestDaemon(t, {
+    config: { webhooks: { enabled: true, secret } },
+    env: { PULSEGATE_LOG__LEVEL: 'debug' },
+  });
+  const answer = await daemon.api('GET', '/api/v1/settings/effective');
+  assert.equal(answer.status, 200, answer.text);
+  assert.ok(!answer.text.includes(secret));
+  const { entries, configFile, database } = answer.json as {
+    entries: Json[];
+    configFile: string;
+    database: Json;
+  };
+  const entry = (path: string) => entries.find((each) => each['path'] === path);
+  assert.equal(configFile, daemon.configFile);
+  assert.equal(entry('webhooks.secret')?.['isSecret'], true);
+  assert.equal(entry('log.level')?.['source'], 'environment');
+  assert.equal(entry('socks.handshakeTimeout')?.['value'], '10s');
+  assert.ok(Number(database['bytes']) > 0);
+});
+
+test('a new admin password ends the other sessions, and needs the present one', async (t) => {
+  const daemon = await startTestDaemon(t);
+  const [mine, other] = [await signIn(daemon), await signIn(daemon)];
+  const change = (current: string, next: string) =>
+    mine.api('PUT', '/api/v1/settings/admin-password', { current, next });
+  assert.equal((await change('wrong', 'next')).status, 400);
+  assert.equal((await change(ADMIN.password, ' ')).status, 400);
+  assert.equal((await change(ADMIN.password, 'the-next-password')).status, 204);
+  assert.equal((await mine.api('GET', '/api/v1/me')).status, 200);
+  assert.equal((await other.api('GET', '/api/v1/me')).status, 401);
+  assert.equal((await daemon.api('GET', '/api/v1/me')).status, 401, 'the old password');
+  const body = { username: ADMIN.username, password: 'the-next-password' };
+  assert.equal((await fetchFrom(daemon, 'POST', '/api/v1/session', {}, body)).status, 200);
+  const audit = await mine.api('GET', '/api/v1/audit?action=admin.password&via=console');
+  assert.equal((audit.json as Json)['matched'], 1);
+  assert.ok(!audit.text.includes('the-next-password'));
+});
