@@ -1,0 +1,87 @@
+// The servers that are compared: ours, danted and microsocks, each on a free loopback port.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { startTestDaemon } from '../helpers/daemon.js';
+import type { Scope } from '../helpers/suite.js';
+
+export const USER = { username: 'player', password: 'secret' };
+
+export interface ComparedServer {
+  readonly port: number;
+  /** danted knows only the users of the system: its sessions begin without a login. */
+  readonly hasLogin: boolean;
+}
+
+/** Whether a program is installed. */
+export function isInstalled(program: string): boolean {
+  return spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
+}
+
+export async function startOurs(t: Scope): Promise<ComparedServer> {
+  const daemon = await startTestDaemon(t, { config: { socks: { udp: { enabled: false } } } });
+  await daemon.addAccount(USER.username, USER.password);
+  return { port: daemon.socks.port, hasLogin: true };
+}
+
+export async function startMicrosocks(t: Scope): Promise<ComparedServer> {
+  const port = await freePort();
+  const options = ['-i', '127.0.0.1', '-p', String(port), '-u', USER.username, '-P', USER.password];
+  await started(t, spawn('microsocks', options, { stdio: 'ignore' }), port);
+  return { port, hasLogin: true };
+}
+
+export async function startDanted(t: Scope): Promise<ComparedServer> {
+  const port = await freePort();
+  const folder = await mkdtemp(join(tmpdir(), 'pulsegate-danted-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const file = join(folder, 'danted.conf');
+  await writeFile(
+    file,
+    `logoutput: ${join(folder, 'log')}
+internal: 127.0.0.1 port = ${port}
+external.protocol: ipv4 ipv6
+external: lo
+clientmethod: none
+socksmethod: none
+client pass { from: 0.0.0.0/0 to: 0.0.0.0/0 }
+socks pass { from: 0.0.0.0/0 to: 0.0.0.0/0 command: connect }
+socks pass { from: 0.0.0.0/0 to: ::/0 command: connect }
+`,
+  );
+  await started(t, spawn('danted', ['-f', file, '-p', join(folder, 'pid')], { stdio: 'ignore' }), port);
+  return { port, hasLogin: false };
+}
+
+async function started(t: Scope, child: ChildProcess, port: number): Promise<void> {
+  t.after(() => child.kill('SIGTERM'));
+  for (let tries = 0; tries < 100; tries += 1) {
+    if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}`);
+    if (await takesConnections(port)) return;
+    await pause(50);
+  }
+  throw new Error('does not listen');
+}
+
+function takesConnections(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1' });
+    socket.once('connect', () => resolve(true));
+    socket.once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+}
