@@ -86,8 +86,7 @@ export function writeDatagramHeader(ip: IpBytes, port: number): Buffer {
  * looking one up makes no garbage. Null when the header cannot be read or belongs to a fragment.
  */
 export function headerKey(datagram: Buffer): number | string | null {
-  if (datagram.length < IPV4_HEADER_BYTES) return null;
-  if (datagram.readUInt32BE(0) === STANDALONE_IPV4) {
+  if (datagram.length >= IPV4_HEADER_BYTES && datagram.readUInt32BE(0) === STANDALONE_IPV4) {
     return datagram.readUInt32BE(ADDRESS_AT) * 0x1_0000 + datagram.readUInt16BE(ADDRESS_AT + 4);
   }
   const length = headerLengthOf(datagram);

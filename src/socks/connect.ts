@@ -57,7 +57,9 @@ export function connect(
     const [first] = permitted;
     if (first === undefined) return fail(Reply.notAllowedByRuleset, refusal);
     const upstream = upstreamOf(first);
-    const alike = permitted.filter((address) => upstreamOf(address) === upstream);
+    const alike = upstreams.isEmpty
+      ? permitted
+      : permitted.filter((address) => upstreamOf(address) === upstream);
     // A parent is asked for one address only: IPv4 is what every parent has.
     if (upstream !== null) return askUpstream(upstream, alike.find((each) => !each.includes(':')) ?? first);
     const giveUp = dial({
@@ -74,7 +76,7 @@ export function connect(
   }
 
   function upstreamOf(address: string): Upstream | null {
-    const ip = parseIp(address);
+    const ip = upstreams.isEmpty ? null : parseIp(address);
     return ip === null ? null : upstreams.select(host, ip, port);
   }
 

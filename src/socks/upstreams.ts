@@ -23,6 +23,8 @@ export interface UpstreamRule {
 }
 
 export interface Upstreams {
+  /** Everything is reached directly. */
+  readonly isEmpty: boolean;
   /** The parent that takes a name as it is; null when the name is to be resolved here. */
   selectForName(host: string, port: number): Upstream | null;
   /** The parent of a destination with its address; null when it is reached directly. `host` is the name or the address. */
@@ -41,6 +43,7 @@ export function createUpstreams(rules: readonly UpstreamRule[]): Upstreams {
   const first = (host: string, ip: IpBytes | null, port: number): Upstream | null =>
     read.find(({ matches }) => matches({ host, ip, port, protocol: 'tcp' }))?.upstream ?? null;
   return {
+    isEmpty: rules.length === 0,
     selectForName(host, port) {
       const upstream = first(host, null, port);
       return upstream?.names === 'proxy' ? upstream : null;

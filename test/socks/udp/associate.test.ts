@@ -391,6 +391,110 @@ describe('a UDP association', () => {
   });
 });
 
+describe('names and addresses that datagrams are sent to', () => {
+  it('are looked at again while datagrams flow: a name that moves is followed, and never to a denied address', async (t) => {
+    const [old, moved] = [await UdpEnd.open(t, '127.0.0.21'), await UdpEnd.open(t, '127.0.0.22')];
+    const denied = await UdpEnd.open(t, '127.0.0.66', old.port);
+    moved.close();
+    const next = await UdpEnd.open(t, '127.0.0.22', old.port);
+    let isLater = false;
+    const names = await startNameServer(t, (name, family) => {
+      if (family === 6) return [];
+      if (name === 'moving.test') return [isLater ? '127.0.0.22' : '127.0.0.21'];
+      return [isLater ? '127.0.0.66' : '127.0.0.21'];
+    });
+    const daemon = await startTestDaemon(t, {
+      config: {
+        dns: { servers: [names.address] },
+        egress: { private: 'deny', allow: ['127.0.0.21', '127.0.0.22'] },
+      },
+    });
+    await daemon.addAccount('player', 'secret');
+    const client = await associateThrough(t, {
+      port: daemon.socks.port,
+      username: 'player',
+      password: 'secret',
+    });
+    const chatter = setInterval(() => {
+      client.send(Buffer.from('moving.test'), old.port, 'moving');
+      client.send(Buffer.from('rebinding.test'), old.port, 'rebinding');
+    }, 100);
+    t.after(() => clearInterval(chatter));
+    const seen = new Set<string>();
+    while (seen.size < 2) seen.add((await old.receive()).data.toString());
+    isLater = true;
+    assert.equal((await next.receive(15_000)).data.toString(), 'moving');
+    await daemon.waitForLine(
+      (line) => line['destination'] === `rebinding.test:${old.port}` && line['reason'] === 'private',
+    );
+    assert.equal(denied.unread, 0);
+  });
+
+  it('are refused in every spelling where private addresses are denied', async (t) => {
+    const daemon = await startTestDaemon(t, {
+      config: { egress: { private: 'deny', allow: ['127.0.0.99'] } },
+    });
+    await daemon.addAccount('player', 'secret');
+    const [four, six] = [await UdpEnd.open(t, '0.0.0.0'), await UdpEnd.open(t, '::1')];
+    const client = await associateThrough(t, {
+      port: daemon.socks.port,
+      username: 'player',
+      password: 'secret',
+    });
+    const names = [
+      'localhost',
+      'LOCALHOST.',
+      'a.localhost',
+      '127.0.0.1',
+      '127.1',
+      '0x7f000001',
+      '2130706433',
+      '0177.0.0.1',
+      '::1',
+      '[::1]',
+      '::ffff:127.0.0.1',
+      '0',
+      '127.0.0.1.',
+      '10.0.0.1',
+      '127.0.0.1\0',
+    ];
+    const addresses = [
+      '127.0.0.1',
+      '127.9.9.9',
+      '0.0.0.0',
+      '10.0.0.1',
+      '192.168.1.1',
+      '169.254.169.254',
+      '224.0.0.1',
+      '255.255.255.255',
+      '::1',
+      '::',
+      '::ffff:7f00:1',
+      '64:ff9b::7f00:1',
+      '2002:7f00:1::',
+      'fe80::1',
+      'ff02::1',
+      'fd00::1',
+    ];
+    const hosts = [...addresses, ...names.map((name) => Buffer.from(name))];
+    for (const host of hosts) {
+      for (const { port } of [four, six]) client.send(host, port, 'x');
+      client.send(host, four.port, 'fragment', 1 | LAST);
+    }
+    // Whatever was sent before an answer came has been looked at.
+    const echo = await startUdpEcho(t, '127.0.0.99');
+    assert.equal(await client.roundTrip('127.0.0.99', echo.port, 'permitted'), 'permitted');
+    client.control.socket.end();
+    const line = await daemon.waitForLine((each) => each.msg === 'session ended');
+    const dropped = Object.values(line['dropped'] as Record<string, number>).reduce(
+      (sum, count) => sum + count,
+      0,
+    );
+    assert.deepEqual([line['datagramsUp'], dropped], [1, hosts.length * 3]);
+    assert.equal(four.unread + six.unread, 0);
+  });
+});
+
 describe('datagrams that nobody asked for', () => {
   const scope = suiteScope();
   const account = { port: 0, username: 'player', password: 'secret' };
