@@ -1,5 +1,5 @@
 // The portable datagram engine: node:dgram sockets, with a map lookup and no garbage of ours per datagram.
-import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
+import { createSocket, type Socket } from 'node:dgram';
 import { headerKey, MAX_DATAGRAM_BYTES } from '../core/datagram-header.js';
 import type {
   DatagramEngine,
@@ -8,13 +8,33 @@ import type {
   Endpoint,
 } from '../core/datagram-relay.js';
 import type { AccountRates } from '../core/rate-limit.js';
+import { datagramDescriptor, setReceiving } from './handle.js';
 
 /** Room for bursts while the event loop is busy; the system may grant less (net.core.rmem_max). */
 const RECEIVE_BUFFER_BYTES = 1024 * 1024;
 
-interface Route {
+export interface Route {
   readonly headerLength: number;
   readonly to: Endpoint;
+}
+
+/** The sockets of a relay that lets another thread receive on them, and all that it needs to know. */
+export interface LentSockets {
+  readonly inner: number;
+  /** -1: not open. */
+  readonly outer4: number;
+  readonly outer6: number;
+  readonly client: Endpoint;
+  readonly routes: ReadonlyMap<number | string, Route>;
+  readonly sources: ReadonlyMap<string, ReadonlyMap<number, Buffer>>;
+}
+
+/** What someone who borrows sockets is told. */
+export interface Borrower {
+  /** After each datagram that a route or a source covered, while nothing is lent. */
+  onMoved(): void;
+  /** While sockets are lent, another has been opened: receiving on it is lent too. */
+  onOuterOpened(isIpv6: boolean, fd: number): void;
 }
 
 /**
@@ -30,7 +50,7 @@ export function createDatagramRelay(random: () => number): DatagramEngine {
 }
 
 /** The sockets of one association. Lives until `end()`. */
-class SocketDatagramRelay implements DatagramRelay {
+export class SocketDatagramRelay implements DatagramRelay {
   readonly local: Endpoint;
   readonly counts = {
     bytesUp: 0,
@@ -49,12 +69,20 @@ class SocketDatagramRelay implements DatagramRelay {
   #watching = false;
   #rates: AccountRates | undefined;
   #ended = false;
+  readonly #borrower: Borrower | null;
+  #isLent = false;
   readonly #routes = new Map<number | string, Route>();
   /** Headers of the datagrams to the client, by source address and source port. */
   readonly #sources = new Map<string, Map<number, Buffer>>();
 
-  constructor(inner: Socket, options: DatagramRelayOptions, random: () => number) {
+  constructor(
+    inner: Socket,
+    options: DatagramRelayOptions,
+    random: () => number,
+    borrower: Borrower | null = null,
+  ) {
     this.#inner = inner;
+    this.#borrower = borrower;
     this.#options = options;
     this.#random = random;
     this.#rates = options.rates;
@@ -143,21 +171,64 @@ class SocketDatagramRelay implements DatagramRelay {
     }
   }
 
-  readonly #onClientDatagram = (datagram: Buffer, from: RemoteInfo): void => {
+  /** Stops receiving, for another thread to do it; null when there is no client yet, or Node does not offer it. */
+  lend(): LentSockets | null {
+    const client = this.#client;
+    const sockets = [this.#inner, this.#outer4, this.#outer6];
+    const [inner, outer4, outer6] = sockets.map((socket) => (socket ? datagramDescriptor(socket) : -1));
+    if (this.#ended || client === null || typeof inner !== 'number') return null;
+    if (typeof outer4 !== 'number' || typeof outer6 !== 'number') return null;
+    // What waits to be sent would be overtaken.
+    if (sockets.some((socket) => socket !== null && socket.getSendQueueCount() > 0)) return null;
+    this.#isLent = true;
+    for (const socket of sockets) if (socket) setReceiving(socket, false);
+    return { inner, outer4, outer6, client, routes: this.#routes, sources: this.#sources };
+  }
+
+  /** Nobody else receives any more. */
+  takeBack(): void {
+    this.#isLent = false;
+    for (const socket of [this.#inner, this.#outer4, this.#outer6]) if (socket) setReceiving(socket, true);
+  }
+
+  /** A datagram that the borrower received and has no route for. */
+  receiveFromClient(datagram: Buffer, from: Endpoint): void {
+    if (!this.#ended) this.#onClientDatagram(datagram, from);
+  }
+
+  /** A datagram that the borrower received from where it knows no source. */
+  receiveFromOutside(data: Buffer, from: Endpoint): void {
+    if (!this.#ended) this.#onOutsideDatagram(data, from);
+  }
+
+  readonly #onClientDatagram = (datagram: Buffer, from: Endpoint): void => {
     const client = this.#client;
     if (!this.#watching && client !== null && from.port === client.port && from.address === client.address) {
       const key = headerKey(datagram);
       const route = key === null ? undefined : this.#routes.get(key);
-      if (route !== undefined) return this.sendOutside(datagram, route.headerLength, route.to);
+      if (route !== undefined) {
+        this.sendOutside(datagram, route.headerLength, route.to);
+        this.#moved();
+        return;
+      }
     }
     this.#options.onClientDatagram(datagram, from);
   };
 
-  readonly #onOutsideDatagram = (data: Buffer, from: RemoteInfo): void => {
+  readonly #onOutsideDatagram = (data: Buffer, from: Endpoint): void => {
     const header = this.#sources.get(from.address)?.get(from.port);
-    if (header !== undefined) this.sendToClient(header, data);
-    else this.#options.onOutsideDatagram(data, from);
+    if (header === undefined) {
+      this.#options.onOutsideDatagram(data, from);
+      return;
+    }
+    this.sendToClient(header, data);
+    this.#moved();
   };
+
+  /** Rates and fragments are looked after here alone: nothing is lent while they matter. */
+  #moved(): void {
+    if (this.#borrower && !this.#isLent && !this.#watching && !this.#rates) this.#borrower.onMoved();
+  }
 
   /** The socket for destinations of this family, opened now if there is none; null when it cannot be opened. */
   #outer(address: string): Socket | null {
@@ -171,12 +242,16 @@ class SocketDatagramRelay implements DatagramRelay {
     this.#options.ports.opened('outside', opened.address().port);
     if (isV6) this.#outer6 = opened;
     else this.#outer4 = opened;
+    if (this.#isLent) {
+      setReceiving(opened, false);
+      this.#borrower?.onOuterOpened(isV6, datagramDescriptor(opened) ?? -1);
+    }
     return opened;
   }
 }
 
 /** A bound socket, or the system error code that says why there is none. */
-function openSocket(
+export function openSocket(
   address: string,
   range: DatagramRelayOptions['portRange'],
   random: () => number,

@@ -1,5 +1,6 @@
 // All that the relay asks of node:net beyond its documentation. Each use says what is relied on, and what happens
 // when a later Node no longer offers it: nothing breaks, something is only done less well.
+import type { Socket as DatagramSocket } from 'node:dgram';
 import type { Socket } from 'node:net';
 
 /** The part of libuv's TCP handle, `socket._handle`, that is used here. */
@@ -66,4 +67,34 @@ export function giveBackDescriptor(socket: Socket): void {
 export function hasDescriptor(socket: Socket): boolean {
   const handle = handleOf(socket);
   return typeof handle?.readStop === 'function' && (handle.fd ?? -1) >= 0;
+}
+
+/** The part of libuv's UDP handle that is used here. node:dgram keeps it behind a symbol. */
+interface UdpHandle {
+  readonly fd?: number;
+  recvStart?(): number;
+  recvStop?(): number;
+}
+
+function udpHandleOf(socket: DatagramSocket): UdpHandle | null {
+  const symbol = Object.getOwnPropertySymbols(socket).find(
+    ({ description }) => description === 'state symbol',
+  );
+  const state =
+    symbol && (socket as unknown as Record<symbol, { handle?: UdpHandle | null } | undefined>)[symbol];
+  return state?.handle ?? null;
+}
+
+/** The descriptor of a bound datagram socket, for another thread to receive and send on; null when Node offers none. */
+export function datagramDescriptor(socket: DatagramSocket): number | null {
+  const handle = udpHandleOf(socket);
+  if (!handle?.recvStart || !handle.recvStop || handle.fd === undefined || handle.fd < 0) return null;
+  return handle.fd;
+}
+
+/** Stops, or starts again, that libuv receives; sending goes on. Only for a socket with a descriptor. */
+export function setReceiving(socket: DatagramSocket, receive: boolean): void {
+  const handle = udpHandleOf(socket);
+  if (receive) handle?.recvStart?.();
+  else handle?.recvStop?.();
 }

@@ -26,6 +26,9 @@ const WARM_UPS = [0, 40];
 const FLOWS = Number(process.env['RELAY_TEST_FLOWS'] ?? 1500);
 const SESSIONS = Number(process.env['RELAY_TEST_SESSIONS'] ?? 2000);
 
+/** What is left open fails the suite, and does not hold it up. */
+const AFTER = { timeout: 60_000 };
+
 /** A test that waits in vain says so, and does not hold up the others. */
 function it(name: string, run: () => Promise<void>): void {
   test(name, { timeout: 180_000 }, run);
@@ -52,7 +55,7 @@ export function engineSuite(name: string, make: () => Promise<EngineUnderTest>):
       await until(() => openDescriptors() <= descriptors);
       await lanes.close();
       await made.close();
-    });
+    }, AFTER);
 
     for (const warmUp of WARM_UPS) {
       const moment = warmUp === 0 ? 'at once' : `after ${warmUp} round trips`;

@@ -7,9 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Log } from '../../src/core/log.js';
+import { createSharedRate } from '../../src/core/rate-limit.js';
 import { chooseRelay } from '../../src/relay/choose.js';
+import { createSpliceDatagrams } from '../../src/relay/splice/datagram-engine.js';
 import { createSpliceRelay, HAND_OVER } from '../../src/relay/splice/engine.js';
 import { startRelayWorker } from '../../src/relay/splice/relay-worker.js';
+import { associate, openEnd } from './datagram-suite.js';
 import { createLanes, openDescriptors, roundTrips, settled, until } from './harness.js';
 
 test('a relay is handed to the worker when it lives long enough to pay, and its seat is free afterwards', async (t) => {
@@ -83,6 +86,48 @@ test('a worker that dies ends its sessions, leaves no descriptor, and the next o
   await until(() => openDescriptors() <= before);
 });
 
+test('associations outlive a worker that dies: they go on with node:dgram', async () => {
+  const before = await settled(openDescriptors);
+  let isDead = false;
+  const worker = await startRelayWorker(() => {
+    isDead = true;
+  });
+  const echo = await openEnd('127.0.0.1', true);
+  const association = await associate(createSpliceDatagrams([worker], Math.random, 8));
+  association.cover(echo.at);
+  await association.echo(echo.at, 3);
+  assert.equal(worker.load(), 0);
+  await association.echo(echo.at, 20);
+  assert.equal(worker.load(), 1);
+  worker.order(99);
+  await until(() => isDead);
+  assert.equal(worker.load(), 0);
+  await association.echo(echo.at, 20);
+  assert.equal(association.relay.counts.datagramsDown, 43);
+  association.relay.end();
+  association.client.socket.close();
+  echo.socket.close();
+  await until(() => openDescriptors() <= before);
+});
+
+test('an association under a rate comes back from its worker', async () => {
+  const worker = await startRelayWorker(assert.fail);
+  const echo = await openEnd('127.0.0.1', true);
+  const association = await associate(createSpliceDatagrams([worker], Math.random, 8));
+  association.cover(echo.at);
+  await association.echo(echo.at, 20);
+  assert.equal(worker.load(), 1);
+  const rate = () => createSharedRate(1e9, Date.now);
+  association.relay.limitRates({ up: rate(), down: rate() });
+  await until(() => worker.load() === 0);
+  await association.echo(echo.at, 50);
+  assert.equal(worker.load(), 0);
+  association.relay.end();
+  association.client.socket.close();
+  echo.socket.close();
+  await worker.close();
+});
+
 test('a closed worker leaves neither pipes nor its epoll set', async () => {
   const special = () => readdirSync('/proc/self/fd').filter((fd) => isKernelObject(fd)).length;
   const before = special();
@@ -96,18 +141,21 @@ test('auto takes splice on Linux; stream is stream; what is missing is said once
   const lines: string[] = [];
   const write = (_fields: object, message: string) => void lines.push(message);
   const log: Log = { debug: write, info: write, warn: write, error: write };
-  const chosen = await chooseRelay('auto', { log, workers: 1 });
+  const chosen = await chooseRelay('auto', { log, random: Math.random, workers: 1 });
   assert.equal(chosen.name, 'splice');
   await chosen.close();
-  assert.equal((await chooseRelay('stream', { log })).name, 'stream');
+  assert.equal((await chooseRelay('stream', { log, random: Math.random })).name, 'stream');
   assert.deepEqual(lines, []);
 
   const platform = Object.getOwnPropertyDescriptor(process, 'platform') ?? {};
   Object.defineProperty(process, 'platform', { ...platform, value: 'plan9' });
   try {
-    assert.equal((await chooseRelay('auto', { log, workers: 1 })).name, 'stream');
+    assert.equal((await chooseRelay('auto', { log, random: Math.random, workers: 1 })).name, 'stream');
     assert.deepEqual(lines, ['relaying with streams']);
-    await assert.rejects(chooseRelay('splice', { log, workers: 1 }), /does not work here/);
+    await assert.rejects(
+      chooseRelay('splice', { log, random: Math.random, workers: 1 }),
+      /does not work here/,
+    );
   } finally {
     Object.defineProperty(process, 'platform', platform);
   }

@@ -74,6 +74,12 @@ export interface Libc {
   /** Sends FIN behind what has been written. */
   shutdownWrite(socket: number): number;
   close(fd: number): number;
+  /** Receives at most `most` datagrams into `headers` (struct mmsghdr); returns how many; EAGAIN: none is there. */
+  receiveMany(socket: number, headers: Uint32Array, most: number): number;
+  /** Sends the first `count` datagrams of `headers`; returns how many, and fails only when it is not even the first. */
+  sendMany(socket: number, headers: Uint32Array, count: number): number;
+  /** Memory that stays where it is until the process ends, and its address. */
+  allocate(bytes: number): { memory: ArrayBuffer; address: number };
 }
 
 /**
@@ -98,6 +104,10 @@ export function loadLibc(): Libc {
   const send = library.func('intptr_t send(int socket, void *from, size_t bytes, int flags)');
   const shutdown = library.func('int shutdown(int socket, int how)');
   const close = library.func('int close(int fd)');
+  const recvmmsg = library.func(
+    'int recvmmsg(int socket, void *headers, unsigned int most, int flags, void *timeout)',
+  );
+  const sendmmsg = library.func('int sendmmsg(int socket, void *headers, unsigned int count, int flags)');
   const counter = new Uint8Array(8);
   return {
     errno: () => koffi.errno(),
@@ -119,5 +129,11 @@ export function loadLibc(): Libc {
     send: (socket, from, bytes) => send(socket, from, bytes, MSG_DONTWAIT | MSG_NOSIGNAL),
     shutdownWrite: (socket) => shutdown(socket, SHUT_WR),
     close: (fd) => close(fd),
+    receiveMany: (socket, headers, most) => recvmmsg(socket, headers, most, MSG_DONTWAIT, null),
+    sendMany: (socket, headers, count) => sendmmsg(socket, headers, count, MSG_DONTWAIT | MSG_NOSIGNAL),
+    allocate(bytes) {
+      const pointer = koffi.alloc('uint8_t', bytes);
+      return { memory: koffi.view(pointer, bytes), address: Number(koffi.address(pointer)) };
+    },
   };
 }

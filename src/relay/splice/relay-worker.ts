@@ -1,6 +1,7 @@
 // One relay worker as the main thread sees it: seats for sessions, and what to do when the thread dies.
 import { closeSync, writeSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
+import { ASSOCIATIONS, COUNTS, type DatagramNote, type DatagramOrder } from './datagram-mail.js';
 import { allocateShared, Order, Outcome, SLOTS, viewShared } from './shared.js';
 
 /** A session's place in a worker. After `onReport` was called its numbers stand still. */
@@ -22,13 +23,29 @@ export interface Passenger {
   readonly onReport: (outcome: number) => void;
 }
 
+/** A UDP association's place in a worker. */
+export interface DatagramSeat {
+  /** The worker's numbers, in the order of COUNTS; they stand still once it has released the association. */
+  counts(): number[];
+  order(order: DatagramOrderBody): void;
+}
+
+type Unaddressed<T> = T extends unknown ? Omit<T, 'slot' | 'generation'> : never;
+export type DatagramOrderBody = Unaddressed<DatagramOrder>;
+export type DatagramNoteBody = Unaddressed<DatagramNote>;
+
 export interface RelayWorker {
-  /** Sessions it has now. */
+  /** Sessions and associations it has now. */
   load(): number;
   /** Whether it lives and has a free seat. */
   hasRoom(): boolean;
   /** Hands it a session; only when it has room. */
   take(passenger: Passenger): Seat;
+  /**
+   * Hands it a UDP association, by an order of kind 'take'; null when it has no room. `onNote` hears 'released' once
+   * and nothing after it: asked for, or because the worker cannot take it, or is dead.
+   */
+  takeDatagrams(take: DatagramOrderBody, onNote: (note: DatagramNoteBody) => void): DatagramSeat | null;
   /** Writes any order, for what has no method of its own. */
   order(kind: number): void;
   /** Stops the thread. Sessions it still has are reported as failed. */
@@ -72,7 +89,29 @@ export async function startRelayWorker(onDeath: (error: Error) => void): Promise
   // Node joins its threads at exit, and this one sleeps where only an order wakes it.
   process.on('exit', stopAtExit);
 
-  worker.on('message', () => shared.takeReports(settle));
+  const post = (order: DatagramOrder): void => {
+    if (!isAlive) return;
+    worker.postMessage(order);
+    if (shared.mailPosted()) send(Order.mail);
+  };
+  const listeners = new Map<number, (note: DatagramNoteBody) => void>();
+  const datagramGenerations = new Int32Array(ASSOCIATIONS);
+  const freeAssociations = Array.from({ length: ASSOCIATIONS }, (_, i) => ASSOCIATIONS - 1 - i);
+  const takeNote = (note: DatagramNote): void => {
+    if (note.kind === 'uncovered') shared.noteTaken(note.slot);
+    if (datagramGenerations[note.slot] !== note.generation) return;
+    const listener = listeners.get(note.slot);
+    if (note.kind === 'released') {
+      listeners.delete(note.slot);
+      freeAssociations.push(note.slot);
+    }
+    listener?.(note);
+  };
+
+  worker.on('message', (message: 0 | DatagramNote) => {
+    if (message === 0) shared.takeReports(settle);
+    else takeNote(message);
+  });
   let error = new Error('the relay worker ended by itself');
   worker.on('error', (cause: Error) => {
     error = cause;
@@ -83,11 +122,14 @@ export async function startRelayWorker(onDeath: (error: Error) => void): Promise
     shared.takeReports(settle);
     for (const fd of shared.descriptors) if (fd > 0) closeSync(fd);
     for (const slot of [...passengers.keys()]) settle(slot, generations[slot] ?? 0, Outcome.failed);
+    for (const slot of [...listeners.keys()]) {
+      takeNote({ kind: 'released', slot, generation: datagramGenerations[slot] ?? 0 });
+    }
     if (!isClosing) onDeath(error);
   });
 
   return {
-    load: () => passengers.size,
+    load: () => passengers.size + listeners.size,
     hasRoom: () => isAlive && !isClosing && free.length > 0,
     take(passenger) {
       const slot = free.pop();
@@ -105,6 +147,20 @@ export async function startRelayWorker(onDeath: (error: Error) => void): Promise
         bytesDown: () => shared.bytes[2 * slot + 1] ?? 0,
         done: () => shared.done[slot] ?? 0,
         release: () => send(Order.release, slot, generation),
+      };
+    },
+    takeDatagrams(take, onNote) {
+      const slot = isAlive && !isClosing ? freeAssociations.pop() : undefined;
+      if (slot === undefined) return null;
+      const generation = ((datagramGenerations[slot] ?? 0) + 1) & 0x7fffffff;
+      datagramGenerations[slot] = generation;
+      listeners.set(slot, onNote);
+      const at = slot * COUNTS.length;
+      shared.datagrams.fill(0, at, at + COUNTS.length);
+      post({ ...take, slot, generation });
+      return {
+        counts: () => [...shared.datagrams.subarray(at, at + COUNTS.length)],
+        order: (order) => post({ ...order, slot, generation }),
       };
     },
     order: (kind) => send(kind),

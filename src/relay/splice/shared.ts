@@ -2,13 +2,15 @@
 // Each queue has one writer and one reader. Neither can overflow: a slot has at most one order of each kind and
 // one report under way, and both queues have room for all slots.
 
+import { ASSOCIATIONS, COUNTS } from './datagram-mail.js';
+
 /** Sessions that one worker can hold. */
 export const SLOTS = 16_384;
 /** Pipes a worker may have; each holds what one blocked direction has taken and cannot yet pass on. */
 export const MOST_PIPES = 128;
 
 /** What the main thread orders. */
-export const Order = { take: 1, release: 2, stop: 3 } as const;
+export const Order = { take: 1, release: 2, stop: 3, mail: 4 } as const;
 /** How the worker reports the end of a session: after it, it touches neither of the descriptors again. */
 export const Outcome = {
   clientClosed: 1,
@@ -24,7 +26,7 @@ export const UP_DONE = 1;
 export const DOWN_DONE = 2;
 
 const ORDER_WORDS = 6;
-const ORDERS = 2 * SLOTS + 1;
+const ORDERS = 2 * SLOTS + 3;
 const REPORT_WORDS = 3;
 const REPORTS = SLOTS + 1;
 
@@ -35,6 +37,8 @@ const REPORTS_WRITTEN = 2;
 const REPORTS_READ = 3;
 const WORKER_SLEEPS = 4;
 const MAIN_TOLD = 5;
+const MAIL_WAITS = 6;
+const NOTES_WAITING = 7;
 
 export interface Buffers {
   readonly state: SharedArrayBuffer;
@@ -43,6 +47,8 @@ export interface Buffers {
   readonly bytes: SharedArrayBuffer;
   readonly done: SharedArrayBuffer;
   readonly descriptors: SharedArrayBuffer;
+  readonly datagrams: SharedArrayBuffer;
+  readonly notes: SharedArrayBuffer;
 }
 
 export function allocateShared(): Buffers {
@@ -53,6 +59,8 @@ export function allocateShared(): Buffers {
     bytes: new SharedArrayBuffer(SLOTS * 2 * 8),
     done: new SharedArrayBuffer(SLOTS),
     descriptors: new SharedArrayBuffer((2 + 2 * MOST_PIPES) * 4),
+    datagrams: new SharedArrayBuffer(ASSOCIATIONS * COUNTS.length * 8),
+    notes: new SharedArrayBuffer(ASSOCIATIONS * 4),
   };
 }
 
@@ -63,6 +71,7 @@ export function viewShared(buffers: Buffers) {
   const state = new Int32Array(buffers.state);
   const orders = new Int32Array(buffers.orders);
   const reports = new Int32Array(buffers.reports);
+  const notes = new Int32Array(buffers.notes);
   return {
     /**
      * Bytes taken so far: client at 2 × slot, destination behind it. Written by the worker, read by the main thread
@@ -73,6 +82,9 @@ export function viewShared(buffers: Buffers) {
     done: new Uint8Array(buffers.done),
     /** The worker's own descriptors (epoll set, eventfd, pipes), so that the main thread can close them after a crash; 0: none. */
     descriptors: new Int32Array(buffers.descriptors),
+
+    /** What the worker counted of each association, in the order of COUNTS. */
+    datagrams: new Float64Array(buffers.datagrams),
 
     /** Main thread. Returns true when the worker sleeps and must be woken. */
     order(
@@ -149,6 +161,23 @@ export function viewShared(buffers: Buffers) {
         state[REPORTS_READ] = read;
         take(reports[at] ?? 0, reports[at + 1] ?? 0, reports[at + 2] ?? 0);
       }
+    },
+
+    /** Main thread, after it has posted mail. Returns true when the worker has not been told of mail and must be. */
+    mailPosted: () => Atomics.exchange(state, MAIL_WAITS, 1) === 0,
+    /** Worker, before it reads its mail. */
+    mailSeen: () => void Atomics.store(state, MAIL_WAITS, 0),
+    /** Worker. Whether one more note of this association may wait for the main thread; then it counts as waiting. */
+    mayTell(slot: number, most: number, mostInAll: number): boolean {
+      if (Atomics.load(notes, slot) >= most || Atomics.load(state, NOTES_WAITING) >= mostInAll) return false;
+      Atomics.add(notes, slot, 1);
+      Atomics.add(state, NOTES_WAITING, 1);
+      return true;
+    },
+    /** Main thread, for each note it has taken. */
+    noteTaken(slot: number): void {
+      Atomics.sub(notes, slot, 1);
+      Atomics.sub(state, NOTES_WAITING, 1);
     },
   };
 }
