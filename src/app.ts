@@ -32,7 +32,6 @@ import { createHooks } from './hooks/hooks.js';
 import { listenOn } from './listen.js';
 import { createIsLocalAddress } from './own-addresses.js';
 import { chooseRelay } from './relay/choose.js';
-import { createDatagramRelay } from './relay/datagram.js';
 import { openHostsFile } from './socks/hosts-file.js';
 import { createProxySources } from './socks/proxy-protocol.js';
 import { createResolver } from './socks/resolve.js';
@@ -215,7 +214,7 @@ async function start(
     resolver.close();
     hosts.close();
   });
-  const relay = await chooseRelay(config.socks.relay, { log });
+  const relay = await chooseRelay(config.socks.relay, { log, random: Math.random });
   started.push(() => relay.close());
   const socks = createSocksServer({
     directory,
@@ -247,7 +246,7 @@ async function start(
       ...config.socks.udp,
       portRange: portRange(config.socks.udp.portRange),
       publicAddresses: [config.socks.udp.publicAddress ?? []].flat(),
-      engine: createDatagramRelay(Math.random),
+      engine: relay.datagrams,
       fragmentMemory: createFragmentMemory(config.socks.udp.fragmentMemoryBytes),
       ownPorts: ownUdpPorts,
       isLocalAddress,
