@@ -16,7 +16,7 @@ import type { Protocol } from './core/heartbeat.js';
 import { HeartbeatPool } from './core/heartbeat-pool.js';
 import { createRecorder, type Recorder } from './core/heartbeat-recorder.js';
 import { createHeartbeatWriter, type WriterEvent } from './core/heartbeat-writer.js';
-import type { IpBytes } from './core/ip.js';
+import { type IpBytes, parseIp, unmap } from './core/ip.js';
 import type { Log } from './core/log.js';
 import { createLoginGuard } from './core/login-guard.js';
 import { OwnOutbound } from './core/outbound.js';
@@ -136,7 +136,6 @@ async function start(
 
   // What is alive, and what becomes of it when its account is closed.
   const sessions = new SessionRegistry();
-  const outbound = new OwnOutbound();
   directory.onClosed((account, reason) => {
     sessions.endAccount(account.id, reason);
     // After its sessions, which are still counted.
@@ -146,6 +145,10 @@ async function start(
   // Where each account may go, and how much of everything it may use.
   const ownPorts = new Set<number>();
   const isLocalAddress = createIsLocalAddress(Date.now);
+  const outbound = new OwnOutbound((address) => {
+    const ip = parseIp(address);
+    return ip !== null && isLocalAddress(unmap(ip));
+  });
   const ownUdpPorts = createOwnDatagramPorts();
   // Of associations only the clients' side is a listener: players may reach each other's outer side, as behind any NAT.
   const isOwnListener = (ip: IpBytes, port: number, protocol: Protocol): boolean =>
@@ -320,7 +323,7 @@ async function start(
     accounts,
     whitelist,
     credentials,
-    isOwnOutbound: (address, port) => outbound.has(address, port),
+    isOwnOutbound: (peer, here) => outbound.has(peer, here),
     trustedProxies: config.admin.trustedProxies,
     maxBodyBytes: config.admin.maxBodyBytes,
     maxDelayedPerSource: config.admin.maxDelayedPerSource,

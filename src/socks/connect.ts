@@ -116,10 +116,14 @@ export function connect(
   }
 
   function connected(socket: Socket, address: string, boundAddress: string, boundPort: number): void {
-    const { localAddress = '', localPort = 0 } = socket;
+    const { localAddress = '', localPort = 0, remoteAddress = '', remotePort = 0 } = socket;
+    const [local, remote] = [
+      { address: localAddress, port: localPort },
+      { address: remoteAddress, port: remotePort },
+    ] as const;
     // Known before the destination can see a byte, so that a management request through the proxy is recognised.
-    context.outbound.add(localAddress, localPort);
-    socket.once('close', () => context.outbound.delete(localAddress, localPort));
+    context.outbound.add(local, remote);
+    socket.once('close', () => context.outbound.delete(local, remote));
     client.write(replyFrame(Reply.succeeded, boundAddress, boundPort));
     session.startRelay(socket, address);
   }

@@ -191,8 +191,9 @@ test('GetCurrentUser answers exactly the local and private ranges of the specifi
 test('a request from one of our own outbound sockets is refused, whatever it carries', async (t) => {
   const asked: [string, number][] = [];
   const admin = await startTestAdmin(t, {
-    isOwnOutbound: (address, port) => {
-      asked.push([address, port]);
+    isOwnOutbound: (peer, here) => {
+      assert.equal(here.address, '127.0.0.1', 'unmapped');
+      asked.push([peer.address, peer.port]);
       return true;
     },
   });

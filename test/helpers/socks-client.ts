@@ -134,7 +134,7 @@ export class RawClient {
         reject(new Error(`waited too long for ${what}; received ${this.#received.toString('hex')}`));
       }, READ_TIMEOUT_MS);
       this.#wakers.add(check);
-      this.socket.once('connect', check);
+      if (this.socket.connecting) this.socket.once('connect', check);
       check();
     });
   }

@@ -1,15 +1,19 @@
 // Stage 0: a request that comes from one of our own outbound sockets came through the proxy. Nobody manages us that way.
 import type { Middleware } from 'koa';
+import { normalizeAddress } from '../../core/ip.js';
+import type { SocketEnd } from '../../core/outbound.js';
 import { refuse } from '../answer.js';
 import { peerAddress } from '../client.js';
 
-/** Whether `address`:`port` is the local end of a socket that the SOCKS side has opened to a destination. */
-export type IsOwnOutbound = (address: string, port: number) => boolean;
+/** Whether the connection from `peer` to our listener `here` is one that the SOCKS side has opened; both unmapped. */
+export type IsOwnOutbound = (peer: SocketEnd, here: SocketEnd) => boolean;
 
 export function refuseOwnOutbound(isOwnOutbound: IsOwnOutbound): Middleware {
   return (ctx, next) => {
     const { socket } = ctx.req;
-    if (isOwnOutbound(peerAddress(socket), socket.remotePort ?? 0)) return refuse(ctx, 'through-own-proxy');
+    const peer = { address: peerAddress(socket), port: socket.remotePort ?? 0 };
+    const here = { address: normalizeAddress(socket.localAddress ?? ''), port: socket.localPort ?? 0 };
+    if (isOwnOutbound(peer, here)) return refuse(ctx, 'through-own-proxy');
     return next();
   };
 }

@@ -1,0 +1,209 @@
+// Everything at once for a while: traffic of several kinds, good and bad logins, API calls, accounts that come, change
+// and go. What grows shows in the memory and the descriptors; what breaks shows in the errors.
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { openDescriptors } from '../helpers/descriptors.js';
+import { connectThrough, greeting, login, RawClient } from '../helpers/socks-client.js';
+import type { Scope } from '../helpers/suite.js';
+import { echo, startTarget } from '../helpers/targets.js';
+
+export interface SoakReport {
+  readonly seconds: number;
+  readonly sessions: number;
+  readonly bytes: number;
+  readonly logins: number;
+  readonly refusedLogins: number;
+  readonly apiCalls: number;
+  /** Growth of the resident memory over the second half, by least squares: the first fills caches. */
+  readonly memoryMiBPerHour: number;
+  readonly memoryMiB: number;
+  readonly descriptorsBefore: number;
+  readonly descriptorsAfter: number;
+  /** What did not go as it should: the first of each kind, with how often. */
+  readonly errors: Readonly<Record<string, number>>;
+}
+
+const PLAYERS = 20;
+const SAMPLE_MS = 500;
+
+interface Soak {
+  readonly daemon: TestDaemon;
+  readonly targetPort: number;
+  readonly counts: {
+    sessions: number;
+    bytes: number;
+    logins: number;
+    refusedLogins: number;
+    apiCalls: number;
+  };
+  readonly isOver: () => boolean;
+}
+
+/** Runs for `seconds`; `onSample` is told the memory (MiB) and the descriptors as they go. */
+export async function soak(
+  t: Scope,
+  seconds: number,
+  onSample: (line: string) => void = () => {},
+): Promise<SoakReport> {
+  const daemon = await startTestDaemon(t, { config: { heartbeats: { interval: '1s' } } });
+  for (let i = 0; i < PLAYERS; i += 1) await daemon.addAccount(`player-${i}`, 'secret');
+  const target = await startTarget(t, echo);
+  const until = Date.now() + seconds * 1000;
+  const run: Soak = {
+    daemon,
+    targetPort: target.port,
+    counts: { sessions: 0, bytes: 0, logins: 0, refusedLogins: 0, apiCalls: 0 },
+    isOver: () => Date.now() >= until,
+  };
+  await quickSession(run, 0);
+  const descriptorsBefore = openDescriptors(daemon.pid);
+  const errors: Record<string, number> = {};
+  const worker = async (kind: string, step: () => Promise<void>, betweenMs: number): Promise<void> => {
+    while (!run.isOver()) {
+      try {
+        await step();
+      } catch (error) {
+        const what = `${kind}: ${error instanceof Error ? error.message : String(error)}`.slice(0, 200);
+        errors[what] = (errors[what] ?? 0) + 1;
+      }
+      await pause(betweenMs);
+    }
+  };
+  const samples: { at: number; mib: number }[] = [];
+  const workers = [
+    ...Array.from({ length: 6 }, (_, i) => worker('session', () => quickSession(run, i), 5)),
+    ...Array.from({ length: 3 }, (_, i) => worker('bulk', () => bulkSession(run, i + 6), 20)),
+    ...Array.from({ length: 2 }, (_, i) => worker('chat', () => chatSession(run, i + 9), 20)),
+    worker('bad login', () => badLogin(run), 20),
+    worker('stall', () => stalled(run), 20),
+    worker('api', () => readApi(run), 20),
+    worker('account', () => changeAccounts(run), 20),
+    worker(
+      'sample',
+      async () => {
+        const mib = residentMiB(daemon.pid);
+        samples.push({ at: Date.now(), mib });
+        onSample(
+          `${mib.toFixed(1)} MiB, ${openDescriptors(daemon.pid)} descriptors, ${run.counts.sessions} sessions`,
+        );
+      },
+      SAMPLE_MS,
+    ),
+  ];
+  await Promise.all(workers);
+  // What is still closing may close.
+  await pause(2_000);
+  for (const line of daemon.lines) {
+    if (line['level'] === 'error' || Number(line['level']) >= 50)
+      errors[`log: ${line.msg}`] = (errors[`log: ${line.msg}`] ?? 0) + 1;
+  }
+  if (daemon.stderr() !== '') errors[`stderr: ${daemon.stderr().slice(0, 200)}`] = 1;
+  return {
+    seconds,
+    ...run.counts,
+    memoryMiBPerHour: slope(samples.slice(samples.length >> 1)) * 3_600_000,
+    memoryMiB: residentMiB(daemon.pid),
+    descriptorsBefore,
+    descriptorsAfter: openDescriptors(daemon.pid),
+    errors,
+  };
+}
+
+function session(run: Soak, player: number): Promise<RawClient> {
+  run.counts.logins += 1;
+  run.counts.sessions += 1;
+  const account = { port: run.daemon.socks.port, username: `player-${player % PLAYERS}`, password: 'secret' };
+  return connectThrough(account, '127.0.0.1', run.targetPort);
+}
+
+async function exchange(run: Soak, client: RawClient, bytes: number): Promise<void> {
+  const sent = randomBytes(bytes);
+  client.send(sent);
+  if (!(await client.read(bytes)).equals(sent)) throw new Error('other bytes came back');
+  run.counts.bytes += 2 * bytes;
+}
+
+async function quickSession(run: Soak, player: number): Promise<void> {
+  const client = await session(run, player);
+  await exchange(run, client, 64);
+  client.socket.end();
+  await client.closed();
+}
+
+async function bulkSession(run: Soak, player: number): Promise<void> {
+  const client = await session(run, player);
+  for (let i = 0; i < 8; i += 1) await exchange(run, client, 256 * 1024);
+  client.destroy();
+}
+
+/** Small messages now and then, as a game sends them, and a reset at the end. */
+async function chatSession(run: Soak, player: number): Promise<void> {
+  const client = await session(run, player);
+  for (let i = 0; i < 40 && !run.isOver(); i += 1) {
+    await exchange(run, client, 100);
+    await pause(25);
+  }
+  client.socket.resetAndDestroy();
+}
+
+async function badLogin(run: Soak): Promise<void> {
+  const client = await RawClient.connect(run.daemon.socks.port);
+  // Always another name: 20 failures of one are a lock, and 50 of one source too, unless players log in meanwhile.
+  client.send(Buffer.concat([greeting(2), login(`nobody-${run.counts.refusedLogins % 1000}`, 'guess')]));
+  const answer = (await client.read(4)).toString('hex');
+  if (answer !== '05020101') throw new Error(`answered ${answer}`);
+  run.counts.refusedLogins += 1;
+  client.destroy();
+}
+
+/** Comes, says half a word, and goes. */
+async function stalled(run: Soak): Promise<void> {
+  const client = await RawClient.connect(run.daemon.socks.port);
+  client.send(greeting(2).subarray(0, 2));
+  await pause(50);
+  client.destroy();
+}
+
+async function call(run: Soak, method: string, path: string, body?: unknown): Promise<void> {
+  const answer = await run.daemon.api(method, path, body);
+  run.counts.apiCalls += 1;
+  if (answer.status !== 200)
+    throw new Error(`${method} ${path.replace(/[0-9a-f-]{36}/, 'ID')}: ${answer.status}`);
+}
+
+async function readApi(run: Soak): Promise<void> {
+  await call(run, 'GET', '/ProxyAccount/GetProxyAccountList');
+  await call(run, 'GET', '/api/v1/sessions');
+}
+
+async function changeAccounts(run: Soak): Promise<void> {
+  const name = `guest-${run.counts.apiCalls}`;
+  const id = await run.daemon.addAccount(name, 'secret');
+  await call(run, 'PATCH', `/api/v1/accounts/${id}/limits`, { maxSessions: 1, bytesPerSecondDown: 100_000 });
+  const client = await connectThrough(
+    { port: run.daemon.socks.port, username: name, password: 'secret' },
+    '127.0.0.1',
+    run.targetPort,
+  );
+  await exchange(run, client, 2_000);
+  await call(run, 'POST', '/ProxyAccount/UpdateProxyAccount', { AID: id, IsEnabled: false });
+  await client.closed();
+  await call(run, 'POST', `/ProxyAccount/DeleteProxyAccount?AID=${id}`);
+}
+
+function residentMiB(pid: number): number {
+  return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+}
+
+/** MiB per ms of the line that fits best. */
+function slope(samples: readonly { at: number; mib: number }[]): number {
+  const mean = (list: readonly number[]): number => list.reduce((sum, each) => sum + each, 0) / list.length;
+  const at = mean(samples.map((sample) => sample.at));
+  const mib = mean(samples.map((sample) => sample.mib));
+  const spread = samples.reduce((sum, sample) => sum + (sample.at - at) ** 2, 0);
+  return spread === 0
+    ? 0
+    : samples.reduce((sum, sample) => sum + (sample.at - at) * (sample.mib - mib), 0) / spread;
+}
