@@ -1,5 +1,6 @@
 // Who is at the other end of an accepted connection: its peer, or whom a PROXY header names.
 import type { Socket } from 'node:net';
+import { normalizeAddress } from '../core/ip.js';
 
 /** An address with IPv4-mapped IPv6 as IPv4, and a port. */
 export interface ClientEnd {
@@ -31,6 +32,11 @@ export function peerEnd(socket: Socket): ClientEnd {
   const { remoteAddress = '', remotePort } = socket;
   const address = remoteAddress.startsWith('::ffff:') ? remoteAddress.slice('::ffff:'.length) : remoteAddress;
   return { address, port: remotePort ?? 0 };
+}
+
+/** The address that the client's datagrams come from, as far as its connection tells: without a zone, unmapped. */
+export function datagramAddress({ address }: ClientEnd): string {
+  return address === UNIX_CLIENT ? '127.0.0.1' : normalizeAddress(address);
 }
 
 /** A trusted proxy has said for whom this connection is, or it came over a Unix socket. */

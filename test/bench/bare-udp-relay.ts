@@ -2,13 +2,20 @@
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
 
+/** Without it every datagram would wait for a look-up of what is an address already, which no fast relay does. */
+const lookup = (
+  host: string,
+  family: number | object,
+  done: (error: null, host: string, family: number) => void,
+) => done(null, host, Number(family));
+
 const server = createServer((control) => {
   control.on('error', () => {});
   control.once('data', () => {
     control.write(Buffer.from([5, 0]));
     control.once('data', () => {
-      const inner = createSocket('udp4');
-      const outer = createSocket('udp4');
+      const inner = createSocket({ type: 'udp4', lookup });
+      const outer = createSocket({ type: 'udp4', lookup });
       let clientPort = 0;
       let header = Buffer.alloc(0);
       inner.on('message', (datagram, from) => {

@@ -9,6 +9,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { startTestDaemon } from '../helpers/daemon.js';
 import { connectThrough, greeting, login, RawClient, readReply, request } from '../helpers/socks-client.js';
 import { echo, startTarget } from '../helpers/targets.js';
+import { datagram, startUdpEcho, UDP_ASSOCIATE, UdpEnd, unwrap } from '../helpers/udp-client.js';
 
 async function folder(t: TestContext): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'pulsegate-socket-'));
@@ -84,6 +85,22 @@ describe('listeners', () => {
       peer.socket.end();
       await daemon.waitForLine((line) => line.msg === 'session ended' && line['client'] === client);
     }
+  });
+
+  it('serve UDP to programs of this machine that came by a Unix socket', async (t) => {
+    const path = join(await folder(t), 'socks.sock');
+    const daemon = await startTestDaemon(t, { config: { socks: { listeners: [{ path }] } } });
+    await daemon.addAccount('player', 'secret');
+    const echoEnd = await startUdpEcho(t);
+    const control = new RawClient(connect({ path, allowHalfOpen: true }));
+    const associate = request('0.0.0.0', 0, UDP_ASSOCIATE);
+    control.send(Buffer.concat([greeting(2), login('player', 'secret'), associate]));
+    await control.read(4);
+    const { address, port } = await readReply(control);
+    const end = await UdpEnd.open(t);
+    end.send(datagram('127.0.0.1', echoEnd.port, 'local'), port, address);
+    assert.equal(unwrap((await end.receive()).data).data.toString(), 'local');
+    control.destroy();
   });
 
   it('replace a Unix socket that a crash left behind, and leave one in use alone', async (t) => {

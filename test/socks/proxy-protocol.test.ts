@@ -7,6 +7,7 @@ import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { greeting, login, RawClient, readReply, request } from '../helpers/socks-client.js';
 import { suiteScope } from '../helpers/suite.js';
 import { echo, startTarget, type Target } from '../helpers/targets.js';
+import { datagram, startUdpEcho, UDP_ASSOCIATE, UdpEnd, unwrap } from '../helpers/udp-client.js';
 
 const SIGNATURE = '0d0a0d0a000d0a515549540a';
 
@@ -173,6 +174,23 @@ describe('a listener behind a load balancer', () => {
     assert.equal((await peer.readToEnd()).toString('hex'), '05020101');
     const line = await daemon.waitForLine((each) => each.msg === 'login failed');
     assert.equal(line['client'], '203.0.113.9');
+  });
+
+  it('holds a UDP association to the named client, not to the load balancer', async (t) => {
+    const echoEnd = await startUdpEcho(t);
+    const control = await RawClient.connect(daemon.socks.port);
+    t.after(() => control.destroy());
+    const header = 'PROXY TCP4 127.0.0.5 198.51.100.1 54321 1080\r\n';
+    const associate = request('0.0.0.0', 0, UDP_ASSOCIATE);
+    control.send(Buffer.concat([Buffer.from(header), greeting(2), login('player', 'secret'), associate]));
+    await control.read(4);
+    const { code, port } = await readReply(control);
+    assert.equal(code, 0);
+    const [balancer, client] = [await UdpEnd.open(t, '127.0.0.1'), await UdpEnd.open(t, '127.0.0.5')];
+    balancer.send(datagram('127.0.0.1', echoEnd.port, 'not me'), port, '127.0.0.1');
+    client.send(datagram('127.0.0.1', echoEnd.port, 'me'), port, '127.0.0.1');
+    assert.equal(unwrap((await client.receive()).data).data.toString(), 'me');
+    assert.equal(balancer.unread, 0);
   });
 
   it('closes on a malformed header without a word, and on SOCKS without one', async () => {

@@ -3,7 +3,7 @@ import { isIPv6, type Socket } from 'node:net';
 import type { Account } from '../../core/account.js';
 import type { OpenedRelay } from '../../core/datagram-relay.js';
 import { formatIp, normalizeAddress, unmap } from '../../core/ip.js';
-import { clientEnd, isProxied } from '../client-end.js';
+import { clientEnd, datagramAddress, isProxied, UNIX_CLIENT } from '../client-end.js';
 import type { SocksContext } from '../context.js';
 import type { SocksRequest } from '../handshake.js';
 import { AddressType, Reply, replyFrame } from '../protocol.js';
@@ -61,10 +61,13 @@ function declaredAddress({ addressType, address }: SocksRequest): string | null 
 
 /** Where the relay is bound, and which address the client is told (BND.ADDR). */
 function addressesFor(client: Socket, { udp }: SocksContext): { bindAddress: string; toldAddress: string } {
-  const isV6 = isIPv6(clientEnd(client).address);
+  const end = clientEnd(client);
+  const isV6 = isIPv6(datagramAddress(end));
   const isOfFamily = (address: string): boolean => isIPv6(address) === isV6;
   const everyAddress = isV6 ? '::' : '0.0.0.0';
   const local = client.localAddress === undefined ? everyAddress : withoutMapping(client.localAddress);
+  if (end.address === UNIX_CLIENT)
+    return { bindAddress: datagramAddress(end), toldAddress: datagramAddress(end) };
   const told = udp.publicAddresses.find(isOfFamily);
   // Behind a proxy or a translator datagrams may come in on another address than the connection did.
   const takesEvery = told !== undefined || isProxied(client) || !isOfFamily(local);

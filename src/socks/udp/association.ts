@@ -6,7 +6,7 @@ import type { DatagramRelay, Endpoint } from '../../core/datagram-relay.js';
 import { normalizeAddress, parseIp, unmap } from '../../core/ip.js';
 import type { AccountRates } from '../../core/rate-limit.js';
 import type { Session, SessionEnd } from '../../core/session.js';
-import { clientEnd } from '../client-end.js';
+import { clientEnd, datagramAddress } from '../client-end.js';
 import type { SocksContext } from '../context.js';
 import { formatDestination } from '../target.js';
 import { Destinations } from './destinations.js';
@@ -29,6 +29,7 @@ export class UdpAssociation implements Session {
 
   readonly #context: SocksContext;
   readonly #control: Socket;
+  readonly #clientAddress: string;
   readonly #declared: string | null;
   readonly #reassembly: Reassembly;
   readonly #onEnded: () => void;
@@ -64,6 +65,7 @@ export class UdpAssociation implements Session {
     this.accountId = account.id;
     this.username = account.username;
     this.client = clientEnd(control);
+    this.#clientAddress = datagramAddress(this.client);
     this.openedAt = context.now();
     this.#movedAt = this.openedAt;
     context.sessions.add(this);
@@ -189,7 +191,7 @@ export class UdpAssociation implements Session {
   #isClient(from: Endpoint): boolean {
     const address = normalizeAddress(from.address);
     if (this.#lockedTo !== null && normalizeAddress(this.#lockedTo.address) !== address) return false;
-    if (address !== this.client.address && address !== this.#declared) return false;
+    if (address !== this.#clientAddress && address !== this.#declared) return false;
     // What a player sends to us through the proxy is not from its own client, though it may come from that address.
     const ip = parseIp(address);
     const { ownPorts, isLocalAddress } = this.#context.udp;

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { type LogLine, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
+import { descriptorsBackTo, openDescriptors } from '../../helpers/descriptors.js';
 import { startNameServer } from '../../helpers/name-server.js';
 import { loggedInClient, readReply, request } from '../../helpers/socks-client.js';
 import { suiteScope } from '../../helpers/suite.js';
@@ -173,6 +174,19 @@ describe('a UDP association', () => {
     await client.control.closed();
     const late = Date.now() - expiresAtMs;
     assert.ok(late >= 0 && late <= 2_000, `${late} ms after the moment`);
+  });
+
+  it('leaves no descriptor behind', async (t) => {
+    const account = await newAccount();
+    const echo = await startUdpEcho(t);
+    const before = openDescriptors(daemon.pid);
+    for (let i = 0; i < 5; i += 1) {
+      const clients = await Promise.all(Array.from({ length: 10 }, () => associateThrough(t, account)));
+      for (const client of clients) await client.roundTrip('127.0.0.1', echo.port, 'x');
+      assert.ok(openDescriptors(daemon.pid) >= before + 30);
+      for (const client of clients) client.control.destroy();
+    }
+    await descriptorsBackTo(daemon.pid, before);
   });
 
   it('does not end by errors of its datagrams', async (t) => {
