@@ -16,7 +16,6 @@ const NO_PIPES: Pipes = {
   discard: () => assert.fail('no pipe was lent'),
   readEnd: () => -1,
   writeEnd: () => -1,
-  closeAll() {},
 };
 
 interface Bench {
@@ -28,12 +27,13 @@ interface Bench {
   close(): void;
 }
 
-function createBench(makePipes: (libc: Libc) => Pipes): Bench {
+function createBench(makePipes: (libc: Libc, ends: Int32Array) => Pipes): Bench {
   const libc = loadLibc();
   const epoll = libc.epollCreate();
   const shared = viewShared(allocateShared());
   const reports: Bench['reports'] = [];
-  const pipes = makePipes(libc);
+  const ends = new Int32Array(2 * MOST_PIPES);
+  const pipes = makePipes(libc, ends);
   const pump = createPump(libc, epoll, pipes, shared, (...report) => void reports.push(report));
   const events = new Int32Array(64 * EPOLL_EVENT.words);
   return {
@@ -52,7 +52,7 @@ function createBench(makePipes: (libc: Libc) => Pipes): Bench {
       while (pump.visitBulk());
     },
     close() {
-      pipes.closeAll();
+      for (const end of ends) if (end > 0) libc.close(end);
       libc.close(epoll);
     },
   };
@@ -74,7 +74,7 @@ async function rawPair(): Promise<{ near: Socket; accepted: Socket; fd: number }
 }
 
 for (const [name, makePipes] of [
-  ['through pipes', (libc: Libc) => createPipes(libc, new Int32Array(2 * MOST_PIPES))],
+  ['through pipes', createPipes],
   ['by copying, when there is no pipe', () => NO_PIPES],
 ] as const) {
   test(`bytes and ends cross ${name}, also past a reader that stops for a while`, {
@@ -103,7 +103,7 @@ for (const [name, makePipes] of [
 }
 
 test('an event of a session that is over does not touch the next one in its slot', async () => {
-  const bench = createBench((libc) => createPipes(libc, new Int32Array(2 * MOST_PIPES)));
+  const bench = createBench(createPipes);
   const [client, destination] = await Promise.all([rawPair(), rawPair()]);
   bench.pump.take(3, 1, client.fd, destination.fd, 0);
   bench.pump.release(3, 1);

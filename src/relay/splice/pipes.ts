@@ -15,10 +15,9 @@ export interface Pipes {
   discard(pipe: number): void;
   readEnd(pipe: number): number;
   writeEnd(pipe: number): number;
-  closeAll(): void;
 }
 
-/** `ends` holds each pipe's reading and writing descriptor, 0 where there is no pipe; the main thread sees it too. */
+/** `ends` holds each pipe's reading and writing descriptor, 0 where there is no pipe; the main thread sees it too, and closes them in the end. */
 export function createPipes(libc: Libc, ends: Int32Array): Pipes {
   const idle: number[] = [];
   const absent = Array.from({ length: MOST_PIPES }, (_, i) => MOST_PIPES - 1 - i);
@@ -52,8 +51,5 @@ export function createPipes(libc: Libc, ends: Int32Array): Pipes {
     discard,
     readEnd: (pipe) => ends[2 * pipe] ?? -1,
     writeEnd: (pipe) => ends[2 * pipe + 1] ?? -1,
-    closeAll() {
-      for (const pipe of idle.splice(0)) discard(pipe);
-    },
   };
 }
