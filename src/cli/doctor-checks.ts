@@ -8,8 +8,10 @@ import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { dirname } from 'node:path';
 import type { Config } from '../config.js';
+import type { Account } from '../core/account.js';
 import { StartError } from '../core/errors.js';
 import { inCidr, parseCidr, parseIp } from '../core/ip.js';
+import { type AccountLimits, NO_LIMITS } from '../core/limits.js';
 import { connectionsFor, descriptorLimit } from '../descriptors.js';
 import { listenOn } from '../listen.js';
 import { withCore } from './store.js';
@@ -117,14 +119,54 @@ async function checkDatabase(config: Config): Promise<Finding[]> {
   const isMade = await stat(`${config.dataDir}/pulsegate.db`).catch(() => null);
   if (!isMade) return [exposure(config, '')];
   try {
-    return await withCore(config, async ({ accounts, whitelist }) => [
-      { check: 'database', state: 'ok', text: `opens; ${accounts.list().length} accounts` },
-      exposure(config, whitelist.text()),
-    ]);
+    return await withCore(config, async ({ accounts, whitelist, store }) => {
+      const known = accounts.list().map(({ account }) => account);
+      const limited = new Map((await store.limits.all()).map(({ accountId, limits }) => [accountId, limits]));
+      const unlimited = known.filter(({ id }) => !isLimited(limited.get(id) ?? NO_LIMITS));
+      return [
+        { check: 'database', state: 'ok', text: `opens; ${known.length} accounts` },
+        exposure(config, whitelist.text()),
+        ...openToTheWorld(config, known.length, unlimited.length),
+        ...clockBehindDatabase(known),
+      ];
+    });
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     return [{ check: 'database', state: 'stop', text: error.message }];
   }
+}
+
+/** Whether something holds an account back: one that leaks then costs no more than that. */
+function isLimited({
+  maxSessions,
+  maxClientAddresses,
+  bytesPerSecondDown,
+  quotaBytes,
+}: AccountLimits): boolean {
+  return [maxSessions, maxClientAddresses, bytesPerSecondDown, quotaBytes].some((limit) => limit !== null);
+}
+
+function openToTheWorld({ socks }: Config, accounts: number, unlimited: number): Finding[] {
+  const hosts = [socks.host, ...socks.listeners.map(({ host }) => host ?? [])].flat();
+  const open = [...new Set(hosts.filter((host) => !isLoopback(host)))];
+  if (open.length === 0 || accounts === 0) return [];
+  const check = 'limits';
+  if (unlimited === 0) return [{ check, state: 'ok', text: 'every account has some' }];
+  const text = `${unlimited} of ${accounts} accounts have none, and ${open.join(', ')} is open to the world: a leaked password is an open proxy`;
+  return [{ check, state: 'warn', text: `${text}; set maxSessions, maxClientAddresses or a quota` }];
+}
+
+/** A minute of difference is no mistake of the clock: another machine may have written the database. */
+const CLOCK_TOLERANCE_MS = 60_000;
+
+function clockBehindDatabase(known: readonly Account[]): Finding[] {
+  const newest = known.reduce(
+    (latest, { createdAt, lastLoginAt }) => Math.max(latest, createdAt, lastLoginAt ?? 0),
+    0,
+  );
+  if (newest <= Date.now() + CLOCK_TOLERANCE_MS) return [];
+  const text = `the database knows of ${new Date(newest).toISOString()}, which is still to come; set the clock (NTP)`;
+  return [{ check: 'clock', state: 'warn', text }];
 }
 
 function exposure({ admin }: Config, whitelist: string): Finding {

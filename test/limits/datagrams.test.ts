@@ -1,0 +1,76 @@
+// Limits where datagrams are concerned: a rate drops what is beyond it, and associations are sessions like any other.
+import assert from 'node:assert/strict';
+import { before, describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { loggedInClient, readReply, request } from '../helpers/socks-client.js';
+import { suiteScope } from '../helpers/suite.js';
+import { associateThrough, startUdpEcho, UDP_ASSOCIATE } from '../helpers/udp-client.js';
+
+describe('datagrams of an account with limits', () => {
+  const scope = suiteScope();
+  let daemon: TestDaemon;
+  before(async () => {
+    daemon = await startTestDaemon(scope);
+  });
+
+  async function account(username: string, limits: Record<string, unknown>) {
+    const id = await daemon.addAccount(username, 'secret');
+    const set = await daemon.api('PATCH', `/api/v1/accounts/${id}/limits`, limits);
+    assert.equal(set.status, 200, set.text);
+    return { id, login: { port: daemon.socks.port, username, password: 'secret' } };
+  }
+
+  for (const [direction, limits] of [
+    ['up', { bytesPerSecondUp: 50_000 }],
+    ['down', { bytesPerSecondDown: 50_000 }],
+  ] as const) {
+    it(`pass ${direction} at the rate, and what is beyond it is dropped`, async (t) => {
+      const { login } = await account(`udp-${direction}`, limits);
+      const far = await startUdpEcho(t);
+      const client = await associateThrough(t, login);
+      const data = Buffer.alloc(500);
+      const startedAt = performance.now();
+      // 250,000 bytes a second: five times what may pass.
+      while (performance.now() - startedAt < 3_000) {
+        for (let i = 0; i < 5; i += 1) client.send('127.0.0.1', far.port, data);
+        await pause(10);
+      }
+      await pause(200);
+      const seconds = (performance.now() - startedAt) / 1000;
+      const rate = (client.end.unread * data.length) / seconds;
+      assert.ok(rate > 30_000 && rate < 65_000, `${rate.toFixed(0)} bytes a second`);
+    });
+  }
+
+  it('count towards the quota, and the association ends with it', async (t) => {
+    const { id, login } = await account('udp-quota', { quotaBytes: 20_000, quotaPeriod: 'never' });
+    const far = await startUdpEcho(t);
+    const client = await associateThrough(t, login);
+    for (let i = 0; i < 30; i += 1) {
+      client.send('127.0.0.1', far.port, Buffer.alloc(500));
+      await client.receive();
+    }
+    const line = await daemon.waitForLine(
+      (each) => each.msg === 'session ended' && each['account'] === 'udp-quota',
+      4_000,
+    );
+    assert.equal(line['end'], 'over-quota');
+    const { usage } = (await daemon.api('GET', `/api/v1/accounts/${id}/limits`)).json as {
+      usage: Record<string, unknown>;
+    };
+    assert.deepEqual(
+      [usage['totalBytesUp'], usage['totalBytesDown'], usage['sessions']],
+      [15_000, 15_000, 0],
+    );
+  });
+
+  it('need a session, and are refused when there is none left', async (t) => {
+    const { login } = await account('udp-sessions', { maxSessions: 1 });
+    await associateThrough(t, login);
+    const client = await loggedInClient(login);
+    client.send(request('0.0.0.0', 0, UDP_ASSOCIATE));
+    assert.equal((await readReply(client)).code, 2);
+    client.destroy();
+  });
+});
