@@ -1,5 +1,6 @@
 // Every page in both languages and themes, wide and on a phone: no error, nothing cut off, nothing axe finds serious.
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Browser } from 'playwright-core';
 import {
@@ -58,6 +59,14 @@ const pages = (): readonly string[] => [
   '/no/such/page',
 ];
 
+/** A folder to keep a picture of every page in, for people to look at. */
+const SHOTS = process.env['SCREENSHOTS'];
+
+function shotName(hash: string, look: (typeof LOOKS)[number]): string {
+  const page = hash.replace(/[\da-f]{8}-[\da-f-]{27}/, 'one').replace(/\W+/g, '-');
+  return `page${page}-${look.language}-${look.theme}-${look.width}.png`;
+}
+
 const LOOKS = [
   { language: 'zh-CN', theme: 'light', width: 1440 },
   { language: 'en', theme: 'dark', width: 1440 },
@@ -77,6 +86,7 @@ for (const look of LOOKS) {
     for (const hash of pages()) {
       await visit(hash);
       assert.deepEqual(await axeFindings(page), [], hash);
+      if (SHOTS) await page.screenshot({ path: join(SHOTS, shotName(hash, look)) });
       assert.equal(await isCutOff(page), false, `${hash} is wider than the window`);
       if (await page.locator('dialog[open]').count()) await page.keyboard.press('Escape');
     }

@@ -121,6 +121,7 @@ export const en: Readonly<Record<keyof typeof zhCN, string>> = {
   'chart.throughput': 'Throughput',
   'chart.online': 'Online',
   'chart.logins': 'Logins per step',
+  'chart.empty': 'Nothing was measured in this time yet',
   'chart.failures': 'Failed',
   'chart.heartbeats': 'Heartbeats and runs per step',
   'first.title': 'Three steps to begin',

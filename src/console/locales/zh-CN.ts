@@ -116,6 +116,7 @@ export const zhCN = {
   'chart.throughput': '流量速率',
   'chart.online': '在线',
   'chart.logins': '登录(每格)',
+  'chart.empty': '这段时间还没有数据',
   'chart.failures': '失败',
   'chart.heartbeats': '心跳与任务(每格)',
   'first.title': '三步开始',

@@ -116,8 +116,8 @@ function GameTimeline({ id }: { id: string }) {
                   class={colour(one.gameId)}
                   title={text}
                   style={{
-                    left: `${((Date.parse(one.from) - start) / length) * 100}%`,
-                    width: `${Math.max(0.3, ((Date.parse(one.to) - Date.parse(one.from)) / length) * 100)}%`,
+                    left: `${Math.min(99.4, ((Date.parse(one.from) - start) / length) * 100)}%`,
+                    width: `${Math.max(0.6, ((Date.parse(one.to) - Date.parse(one.from)) / length) * 100)}%`,
                   }}
                 >
                   <span>{one.gameId}</span>

@@ -4,7 +4,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { useCell } from '../lib/cell.js';
 import { localDay } from '../lib/format.js';
-import { useLanguage } from '../lib/i18n.js';
+import { t, useLanguage } from '../lib/i18n.js';
 import { shownTheme } from '../lib/theme.js';
 
 export interface ChartSeries {
@@ -25,6 +25,11 @@ interface ChartProps {
   /** Charts of one group share their pointer. */
   readonly group?: string;
 }
+
+/** Fewer values than this are shown as dots too. */
+const FEW = 12;
+/** Distances of the lines across: counts and bytes are whole numbers. */
+const STEPS = Array.from({ length: 16 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
 
 export function Chart({
   title,
@@ -78,6 +83,7 @@ export function Chart({
           {
             ...axis,
             size: 68,
+            incrs: STEPS,
             space: 36,
             grid: { stroke: colour('--line'), width: 1 },
             values: (_, splits) => splits.map(show),
@@ -89,7 +95,8 @@ export function Chart({
             label: one.label,
             stroke: colour(`--chart-${(i % 7) + 1}`),
             width: 1.5,
-            points: { show: false },
+            // A line needs two points; the first ones after a start are shown as dots.
+            points: { show: one.values.filter((value) => value !== null).length < FEW, size: 5 },
             spanGaps: false,
             ...(kind === 'bars' && uPlot.paths.bars
               ? { fill: colour(`--chart-${(i % 7) + 1}`), paths: uPlot.paths.bars({ size: [0.6, 40] }) }
@@ -109,6 +116,7 @@ export function Chart({
     };
   }, [JSON.stringify([at[0], at.at(-1), series]), theme, language, height, kind, group]);
 
+  const isEmpty = series.every((one) => one.values.every((value) => value === null));
   const shownAt = index === null ? at.length - 1 : index;
   const moment = at[shownAt];
   return (
@@ -127,6 +135,7 @@ export function Chart({
         })}
       </figcaption>
       <div ref={holder} class="plot" role="img" aria-label={title} />
+      {isEmpty && <p class="no-data soft">{t('chart.empty')}</p>}
     </figure>
   );
 }
