@@ -1,11 +1,15 @@
 // The wiring of the operator's desk: what the console and /api/v1 need beside accounts, settings and agents.
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
+import { readAccounts, writeAccounts } from './account-files/formats.js';
+import { importAccounts } from './account-files/import.js';
+import { spooled } from './account-files/spool.js';
 import type { AdminServerUses } from './admin/server.js';
 import type { AboutDaemon } from './admin/v1/session.js';
 import type { Effective } from './admin/v1/settings-handlers.js';
 import type { Config, Loaded } from './config.js';
 import type { AccountLimitsService } from './core/account-limits.js';
+import type { Accounts } from './core/accounts.js';
 import { createApiTokens } from './core/api-tokens.js';
 import { createChangeBell } from './core/change-bell.js';
 import { createConsoleSessions } from './core/console-sessions.js';
@@ -38,6 +42,7 @@ export interface DeskUses {
   readonly core: {
     readonly store: Store;
     readonly directory: AccountDirectory;
+    readonly accounts: Accounts;
     readonly pool: HeartbeatPool;
   };
   readonly sessions: SessionRegistry;
@@ -256,6 +261,23 @@ export async function openDesk(uses: DeskUses): Promise<Desk> {
         bell,
         maxEventStreams: config.admin.maxEventStreams,
         maxBulkBodyBytes: config.admin.maxBulkBodyBytes,
+        exportAccounts: (format, views, options) => {
+          const withLimits = function* () {
+            for (const view of views) yield { view, limits: limits.glance(view.account.id) };
+          };
+          return writeAccounts(format, withLimits(), options);
+        },
+        importAccounts: (format, input, options) =>
+          spooled(config.dataDir, input, (file) =>
+            importAccounts(readAccounts(format, file), {
+              ...options,
+              accounts: core.accounts,
+              limits,
+              now,
+              newId: randomUUID,
+            }),
+          ),
+        maxImportBytes: config.admin.maxImportBytes,
         gameRules,
         compilePattern,
         retention,

@@ -2,8 +2,7 @@
 import { Readable } from 'node:stream';
 import { CsvError, type Info, parse } from 'csv-parse';
 import { stringify } from 'csv-stringify';
-import type { AccountView } from '../core/accounts.js';
-import { FIELDS, type FileRecord, readRecord, toRow } from './record.js';
+import { FIELDS, type FileRecord, type FileView, readRecord, toRow } from './record.js';
 
 const MAX_RECORD_CHARS = 64 * 1024;
 
@@ -44,7 +43,7 @@ export async function* readCsv(input: Readable): AsyncGenerator<FileRecord> {
 }
 
 /** Writes CSV. A cell that a spreadsheet would run starts with an apostrophe, which `readCsv` takes away again. */
-export function writeCsv(views: Iterable<AccountView>, { withHashes }: { withHashes: boolean }): Readable {
+export function writeCsv(views: Iterable<FileView>, { withHashes }: { withHashes: boolean }): Readable {
   const columns = FIELDS.filter((field) => withHashes || field !== 'passwordHash');
   const rows = function* () {
     for (const view of views) {

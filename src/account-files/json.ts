@@ -1,7 +1,6 @@
 // Accounts as a JSON array of objects (RFC 8259), read and written one object at a time.
 import { Readable } from 'node:stream';
-import type { AccountView } from '../core/accounts.js';
-import { type FileRecord, readRecord, toRow } from './record.js';
+import { type FileRecord, type FileView, readRecord, toRow } from './record.js';
 
 const MAX_RECORD_CHARS = 64 * 1024;
 
@@ -95,7 +94,7 @@ function createSplitter() {
 }
 
 /** Writes a JSON array, one object a line. */
-export function writeJson(views: Iterable<AccountView>, { withHashes }: { withHashes: boolean }): Readable {
+export function writeJson(views: Iterable<FileView>, { withHashes }: { withHashes: boolean }): Readable {
   const texts = function* () {
     let before = '[\n';
     for (const view of views) {

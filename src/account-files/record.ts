@@ -1,7 +1,9 @@
 // One account as it stands in a file, and how its fields are read. Names of fields are matched without regard to case,
 // so that files made from the account API's answers (Username, IsEnabled) are read too.
 import { isValidPassword, isValidUsername } from '../core/account.js';
+import type { LimitsView } from '../core/account-limits.js';
 import { type AccountView, isValidRemarks } from '../core/accounts.js';
+import { type AccountLimits, NO_LIMITS, QUOTA_PERIODS, type QuotaPeriod } from '../core/limits.js';
 import { isPasswordHash } from '../core/password.js';
 import { formatWireDate, parseWireDate } from '../core/wire-date.js';
 
@@ -16,6 +18,24 @@ export interface FileAccount {
   readonly remarks?: string | null | undefined;
   readonly createdAt?: number | undefined;
   readonly expiresAt?: number | null | undefined;
+  /** The limits the file has a value for. */
+  readonly limits: Partial<AccountLimits>;
+  /** What the account has used so far, elsewhere; undefined when the file does not say. */
+  readonly usage: FileUsage | undefined;
+}
+
+/** Bytes. */
+export interface FileUsage {
+  readonly totalBytesUp: number;
+  readonly totalBytesDown: number;
+  /** Of the present quota period; part of the totals. */
+  readonly periodBytes: number;
+}
+
+/** An account as it is written to a file. Without limits it is written as one that has none and has used nothing. */
+export interface FileView {
+  readonly view: AccountView;
+  readonly limits: LimitsView | undefined;
 }
 
 /** A record of a file: an account, or why it is none. `line` is 1 for the first line of the file. */
@@ -23,7 +43,7 @@ export type FileRecord =
   | { readonly line: number; readonly account: FileAccount }
   | { readonly line: number; readonly username: string | null; readonly fault: string };
 
-/** The fields of a file, in the order in which they are written. The last three are for information: never read. */
+/** The fields of a file, in the order in which they are written. Those after `id` up to the limits are for information: never read. */
 export const FIELDS = [
   'username',
   'passwordHash',
@@ -35,12 +55,24 @@ export const FIELDS = [
   'lastLoginAt',
   'dataCount',
   'latestGameId',
+  'maxSessions',
+  'maxClientAddresses',
+  'bytesPerSecondUp',
+  'bytesPerSecondDown',
+  'quotaBytes',
+  'quotaPeriod',
+  'egressClass',
+  'periodBytes',
+  'totalBytesUp',
+  'totalBytesDown',
 ] as const;
 
 export type Row = Readonly<Record<(typeof FIELDS)[number], string | number | boolean | null>>;
 
 /** An account as a row of a file; dates as the account API writes them. */
-export function toRow({ account, dataCount, latestGameId }: AccountView): Row {
+export function toRow({ view, limits: known }: FileView): Row {
+  const { account, dataCount, latestGameId } = view;
+  const { limits = NO_LIMITS, usage } = known ?? {};
   const date = (ms: number | null) => (ms === null ? null : formatWireDate(ms));
   return {
     username: account.username,
@@ -53,6 +85,10 @@ export function toRow({ account, dataCount, latestGameId }: AccountView): Row {
     lastLoginAt: date(account.lastLoginAt),
     dataCount,
     latestGameId,
+    ...limits,
+    periodBytes: usage?.periodBytes ?? 0,
+    totalBytesUp: usage?.totalBytesUp ?? 0,
+    totalBytesDown: usage?.totalBytesDown ?? 0,
   };
 }
 
@@ -94,10 +130,16 @@ export function readRecord(line: number, fields: Readonly<Record<string, unknown
   const id = field('id') ?? field('AID');
   const guid = typeof id === 'string' ? id.toLowerCase() : undefined;
   if (guid !== undefined && !GUID.test(guid)) return fault('id is not a GUID');
+  const limits = readLimits(field);
+  if (typeof limits === 'string') return fault(limits);
+  const usage = readUsage(field);
+  if (usage === null) return fault('usage is a whole number of bytes, 0 or more');
   return {
     line,
     account: {
       username,
+      limits,
+      usage,
       id: guid,
       password,
       passwordHash,
@@ -124,4 +166,53 @@ function readFlag(value: unknown): boolean | null | undefined {
 function readDate(value: unknown): number | null | undefined {
   if (value === undefined) return undefined;
   return typeof value === 'string' ? parseWireDate(value) : null;
+}
+
+const NUMBERS = [
+  'maxSessions',
+  'maxClientAddresses',
+  'bytesPerSecondUp',
+  'bytesPerSecondDown',
+  'quotaBytes',
+] as const;
+
+type ReadField = (name: string) => unknown;
+
+/** The limits that are there; a text says what is wrong with them. */
+function readLimits(field: ReadField): Partial<AccountLimits> | string {
+  const limits: { -readonly [K in keyof AccountLimits]?: AccountLimits[K] } = {};
+  for (const name of NUMBERS) {
+    const value = field(name);
+    if (value === undefined) continue;
+    const number = wholeNumber(value);
+    if (number === null || number < 1) return `${name} is not a whole number from 1 on`;
+    limits[name] = number;
+  }
+  const period = field('quotaPeriod');
+  if (period !== undefined) {
+    if (!QUOTA_PERIODS.includes(period as QuotaPeriod))
+      return `quotaPeriod is none of ${QUOTA_PERIODS.join(', ')}`;
+    limits.quotaPeriod = period as QuotaPeriod;
+  }
+  const egressClass = field('egressClass');
+  if (egressClass !== undefined) {
+    if (typeof egressClass !== 'string') return 'egressClass is not a name';
+    limits.egressClass = egressClass;
+  }
+  return limits;
+}
+
+/** undefined when the file does not say, null when it is none. */
+function readUsage(field: ReadField): FileUsage | undefined | null {
+  const values = ['totalBytesUp', 'totalBytesDown', 'periodBytes'].map(field);
+  if (values.every((value) => value === undefined)) return undefined;
+  const [totalBytesUp, totalBytesDown, periodBytes] = values.map((value) => wholeNumber(value ?? 0));
+  if (totalBytesUp == null || totalBytesDown == null || periodBytes == null) return null;
+  return { totalBytesUp, totalBytesDown, periodBytes: Math.min(periodBytes, totalBytesUp + totalBytesDown) };
+}
+
+function wholeNumber(value: unknown): number | null {
+  const number =
+    typeof value === 'number' ? value : /^\d{1,16}$/.test(String(value)) ? Number(value) : Number.NaN;
+  return Number.isSafeInteger(number) && number >= 0 ? number : null;
 }

@@ -6,19 +6,21 @@ import { extname } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Command, Option } from 'commander';
-import { readCsv, writeCsv } from '../account-files/csv.js';
+import { FILE_FORMATS, type FileFormat, readAccounts, writeAccounts } from '../account-files/formats.js';
 import { type ImportedLine, importAccounts, type OnExisting } from '../account-files/import.js';
-import { readJson, writeJson } from '../account-files/json.js';
-import type { AccountStore } from '../core/ports.js';
+import type { Core } from '../app.js';
+import type { Config } from '../config.js';
+import { type AccountLimitsService, createAccountLimits } from '../core/account-limits.js';
+import { createEgressPolicy } from '../core/egress.js';
 import { printable } from '../core/printable.js';
+import { SessionRegistry } from '../core/session.js';
+import { cliActor } from './actor.js';
 import { CommandError, load, printJson, printLine, type Surroundings } from './command.js';
 import { confirm } from './prompt.js';
 import { withCore } from './store.js';
 
-type Format = 'csv' | 'json';
-
 const formatOption = () =>
-  new Option('--format <format>', 'default: from the name of the file').choices(['csv', 'json']);
+  new Option('--format <format>', 'default: from the name of the file').choices([...FILE_FORMATS]);
 
 export function addAccountFileCommands(account: Command, around: Surroundings): void {
   addExport(account, around);
@@ -29,18 +31,23 @@ function addExport(account: Command, around: Surroundings): void {
   account
     .command('export')
     .argument('[file]', 'a new file; default: stdout')
-    .description('write all accounts as CSV or JSON')
+    .description('write all accounts with limits and usage, as CSV, JSON or AccInfo.ini of CCProxy')
     .addOption(formatOption())
     .option('--with-hashes', 'with password hashes, to move accounts to another Pulsegate')
-    .action(async (file: string | undefined, options: { format?: Format; withHashes?: true }, command) => {
-      const { config } = await load(command, around);
-      const write = formatOf(file, options.format) === 'json' ? writeJson : writeCsv;
-      await withCore(config, async ({ accounts }) => {
-        const views = accounts.list();
-        await save(write(views, { withHashes: options.withHashes ?? false }), file, around);
-        if (file !== undefined) printLine(around.stderr, `${views.length} accounts were written to ${file}`);
-      });
-    });
+    .action(
+      async (file: string | undefined, options: { format?: FileFormat; withHashes?: true }, command) => {
+        const { config } = await load(command, around);
+        await withCore(config, async (core) => {
+          const limits = await openLimits(core, config);
+          const views = core.accounts.list();
+          const rows = views.map((view) => ({ view, limits: limits.view(view.account.id) }));
+          const format = formatOf(file, options.format);
+          await save(writeAccounts(format, rows, { withHashes: options.withHashes ?? false }), file, around);
+          if (file !== undefined)
+            printLine(around.stderr, `${views.length} accounts were written to ${file}`);
+        });
+      },
+    );
 }
 
 async function save(content: Readable, file: string | undefined, { stdout }: Surroundings): Promise<void> {
@@ -63,7 +70,7 @@ function drained(stream: Writable): Promise<void> {
 }
 
 interface ImportOptions {
-  format?: Format;
+  format?: FileFormat;
   existing: OnExisting;
   dryRun?: true;
   yes?: true;
@@ -75,14 +82,14 @@ function addImport(account: Command, around: Surroundings): void {
     .command('import')
     .argument(
       '<file>',
-      'CSV with a heading or a JSON array; fields: username, password or passwordHash, isEnabled, remarks, expiresAt',
+      'CSV with a heading, a JSON array, or AccInfo.ini of CCProxy; fields: username, password or passwordHash, isEnabled, remarks, expiresAt',
     )
     .description('add the accounts of a file; reads it twice: first to see what would happen')
     .addOption(formatOption())
     .addOption(
       new Option(
         '--existing <what>',
-        'accounts that exist: keep or skip leaves them alone, replace overwrites what the file has',
+        'accounts that exist: skip leaves them alone, keep gives them only limits and usage they do not have, replace overwrites what the file has',
       )
         .choices(['keep', 'replace', 'skip'])
         .default('skip'),
@@ -97,8 +104,9 @@ function addImport(account: Command, around: Surroundings): void {
     .action(async (file: string, options: ImportOptions, command) => {
       const { config } = await load(command, around);
       await requireFile(file);
-      await withCore(config, async ({ store }) => {
-        const run = (dryRun: boolean) => report(file, options, store.accounts, dryRun);
+      await withCore(config, async (core) => {
+        const limits = await openLimits(core, config);
+        const run = (dryRun: boolean) => report(file, options, core, limits, dryRun);
         const plan = await run(true);
         if (options.dryRun) return print(around, plan, options);
         if (plan.replaced > 0) {
@@ -111,7 +119,7 @@ function addImport(account: Command, around: Surroundings): void {
 
 interface Report {
   dryRun: boolean;
-  format: Format;
+  format: FileFormat;
   read: number;
   added: number;
   replaced: number;
@@ -124,7 +132,8 @@ interface Report {
 async function report(
   file: string,
   options: ImportOptions,
-  store: AccountStore,
+  { accounts }: Core,
+  limits: AccountLimitsService,
   dryRun: boolean,
 ): Promise<Report> {
   const format = formatOf(file, options.format);
@@ -140,8 +149,10 @@ async function report(
     failed: 0,
     lines: [],
   };
-  const lines = importAccounts(format === 'json' ? readJson(input) : readCsv(input), {
-    store,
+  const lines = importAccounts(readAccounts(format, input), {
+    accounts,
+    limits,
+    by: cliActor(),
     existing: options.existing,
     dryRun,
     now: Date.now,
@@ -171,12 +182,33 @@ function print(around: Surroundings, report: Report, { json }: { json?: true }):
   );
 }
 
-function formatOf(file: string | undefined, given: Format | undefined): Format {
+function formatOf(file: string | undefined, given: FileFormat | undefined): FileFormat {
   if (given) return given;
-  return extname(file ?? '').toLowerCase() === '.json' ? 'json' : 'csv';
+  switch (extname(file ?? '').toLowerCase()) {
+    case '.json':
+      return 'json';
+    case '.ini':
+      return 'ccproxy';
+    default:
+      return 'csv';
+  }
 }
 
 async function requireFile(file: string): Promise<void> {
   const found = await stat(file).catch(() => null);
   if (!found?.isFile()) throw new CommandError(`There is no file ${file}.`);
+}
+
+/** Limits as this command sees them: nobody is connected here. */
+async function openLimits({ store }: Core, config: Config): Promise<AccountLimitsService> {
+  const known = createEgressPolicy({ ...config.egress, isOwnListener: () => false });
+  const limits = createAccountLimits({
+    store: store.limits,
+    sessions: new SessionRegistry(),
+    egressOf: (name) => (name === null || Object.hasOwn(config.egress.classes, name) ? known : undefined),
+    now: Date.now,
+    monotonicNow: () => performance.now(),
+  });
+  await limits.load();
+  return limits;
 }

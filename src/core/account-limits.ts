@@ -23,7 +23,7 @@ import type { LimitStore } from './ports.js';
 import { type AccountRates, createSharedRate } from './rate-limit.js';
 import type { Session, SessionRegistry } from './session.js';
 import { createTurns } from './turns.js';
-import { type MeteredSession, TrafficMeter } from './usage.js';
+import { type CountedTraffic, type MeteredSession, TrafficMeter } from './usage.js';
 
 /** What the listener asks. */
 export interface SessionLimits {
@@ -60,6 +60,8 @@ export interface AccountLimitsService extends SessionLimits {
   change(accountId: string, change: Partial<AccountLimits>, by: Actor): Promise<ChangeLimitsResult>;
   /** Whether the configuration has the egress class; null, the rules for everybody, there always is. */
   hasEgressClass(name: string | null): boolean;
+  /** Counts what an account has used elsewhere; one that has used something here stays as it is. */
+  takeIn(accountId: string, used: CountedTraffic): Promise<void>;
   /** Starts the quota period again from nothing; false when there is no such account. */
   reset(accountId: string, by: Actor): Promise<boolean>;
   /** Takes over an account's limits as the database has them, after another process changed them. */
@@ -272,6 +274,30 @@ export function createAccountLimits(options: AccountLimitsOptions): AccountLimit
         if (limits.quotaPeriod !== before.limits.quotaPeriod) await recount(accountId);
         apply(accountId, before);
         return { ok: true, limits };
+      }),
+
+    takeIn: (accountId, { totalBytesUp, totalBytesDown, periodBytes }) =>
+      afterWriting(async () => {
+        const at = now();
+        const has = meter.used(accountId, at);
+        if (has.totalBytesUp + has.totalBytesDown > 0) return;
+        // What is of the period counts as of today, the rest as of the day before the period.
+        const period = Math.min(periodBytes, totalBytesUp + totalBytesDown);
+        const periodUp = Math.min(period, totalBytesUp);
+        const periodDown = period - periodUp;
+        const today = dayOf(at);
+        const earlier = (firstDay(of(accountId).limits.quotaPeriod, at) ?? today) - 1;
+        await store.addTraffic([
+          { accountId, day: today, bytesUp: periodUp, bytesDown: periodDown, sessions: 0 },
+          {
+            accountId,
+            day: earlier,
+            bytesUp: totalBytesUp - periodUp,
+            bytesDown: totalBytesDown - periodDown,
+            sessions: 0,
+          },
+        ]);
+        await recount(accountId);
       }),
 
     reset: (accountId, by) =>

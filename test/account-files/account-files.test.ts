@@ -6,11 +6,13 @@ import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
+import { readCcproxy, writeCcproxy } from '../../src/account-files/ccproxy.js';
 import { readCsv, writeCsv } from '../../src/account-files/csv.js';
 import { readJson, writeJson } from '../../src/account-files/json.js';
-import type { FileRecord } from '../../src/account-files/record.js';
+import type { FileRecord, FileView } from '../../src/account-files/record.js';
 import { isValidUsername } from '../../src/core/account.js';
 import { type AccountView, isValidRemarks } from '../../src/core/accounts.js';
+import { QUOTA_PERIODS } from '../../src/core/limits.js';
 import { hashPassword } from '../../src/core/password.js';
 
 const FORMATS = {
@@ -47,7 +49,7 @@ const tricky = fc.oneof(
     .map((parts) => parts.join('')),
   fc.constantFrom('=cmd()', "'=x", '"', ',', '\r\n', ' lead', 'trail ', 'null', '😀'),
 );
-const viewOf: fc.Arbitrary<AccountView> = fc
+const accountView: fc.Arbitrary<AccountView> = fc
   .record({
     username: tricky.filter(isValidUsername),
     isEnabled: fc.boolean(),
@@ -62,6 +64,39 @@ const viewOf: fc.Arbitrary<AccountView> = fc
     latestGameId: '=HYPERLINK("x")',
   }));
 
+const bytes = fc.integer({ min: 0, max: 2 ** 40 });
+const viewOf: fc.Arbitrary<FileView> = fc
+  .record({
+    view: accountView,
+    limits: fc.record({
+      limits: fc.record({
+        maxSessions: fc.option(fc.integer({ min: 1, max: 100 })),
+        maxClientAddresses: fc.option(fc.integer({ min: 1, max: 100 })),
+        bytesPerSecondUp: fc.option(fc.integer({ min: 1, max: 2 ** 40 })),
+        bytesPerSecondDown: fc.constant(null),
+        quotaBytes: fc.option(fc.integer({ min: 1, max: 2 ** 50 })),
+        quotaPeriod: fc.constantFrom(...QUOTA_PERIODS),
+        egressClass: fc.option(fc.constantFrom('friends', 'a.b-c')),
+      }),
+      used: fc.tuple(bytes, bytes),
+    }),
+  })
+  .map(({ view, limits: { limits, used } }) => ({
+    view,
+    limits: {
+      limits,
+      usage: {
+        sessions: 0,
+        clientAddresses: 0,
+        periodBytes: used[0],
+        periodStartedAt: null,
+        periodEndsAt: null,
+        totalBytesUp: used[0],
+        totalBytesDown: used[1],
+      },
+    },
+  }));
+
 for (const [name, { read, write }] of Object.entries(FORMATS)) {
   describe(`${name} files`, () => {
     it('bring back exactly what was written', async () => {
@@ -74,8 +109,21 @@ for (const [name, { read, write }] of Object.entries(FORMATS)) {
           assert.deepEqual(
             back,
             views.map(
-              ({ account: { id, username, isEnabled, remarks, createdAt, expiresAt, passwordHash } }) => ({
+              ({
+                view: {
+                  account: { id, username, isEnabled, remarks, createdAt, expiresAt, passwordHash },
+                },
+                limits,
+              }) => ({
                 username,
+                limits: Object.fromEntries(
+                  Object.entries(limits?.limits ?? {}).filter(([, value]) => value !== null),
+                ),
+                usage: {
+                  totalBytesUp: limits?.usage.totalBytesUp,
+                  totalBytesDown: limits?.usage.totalBytesDown,
+                  periodBytes: limits?.usage.periodBytes,
+                },
                 id,
                 password: undefined,
                 passwordHash,
@@ -198,6 +246,64 @@ describe('a JSON file', () => {
           assert.equal((await all(readJson(inPieces(content, 3)))).length, list.length);
         },
       ),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe("CCProxy's AccInfo.ini", () => {
+  const file = (users: string[]) => `[System]\r\nUserCount=${users.length}\r\n${users.join('\r\n')}\r\n`;
+  const accounts = async (content: string | Buffer) => {
+    const input = Readable.from([Buffer.from(content)]);
+    return (await all(readCcproxy(input))).map((record) => ('account' in record ? record.account : record));
+  };
+
+  it('is read: encoded and plain passwords, closed users, expiry, connections', async () => {
+    const [first, second, third] = (await accounts(
+      file([
+        '[User001]\r\nUserName=one\r\nPassword=902901900\r\nEnable=1\r\nMaxConn=5\r\nAutoDisable=1\r\nDisableDateTime=2030-01-02 03:04:05',
+        '[User002]\r\nUserName=two\r\nPassword=123456\r\nEnable=0\r\nMaxConn=-1\r\nAutoDisable=0\r\nDisableDateTime=2001-01-01 00:00:00',
+        '[User003]\r\nusername=three\r\nPassword=pl=ain\r\nEnableSocks=0',
+      ]),
+    )) as Record<string, unknown>[];
+    assert.deepEqual(
+      [first?.['password'], first?.['isEnabled'], first?.['limits'], first?.['expiresAt']],
+      ['abc', true, { maxSessions: 5 }, Date.UTC(2030, 0, 2, 3, 4, 5)],
+    );
+    assert.deepEqual(
+      [second?.['password'], second?.['isEnabled'], second?.['limits']],
+      ['123456', false, {}],
+    );
+    assert.equal(second?.['expiresAt'], undefined);
+    assert.deepEqual([third?.['password'], third?.['isEnabled']], ['pl=ain', false]);
+  });
+
+  it('is read in GBK when it is not UTF-8, and its faults are told with their line', async () => {
+    const gbk = Buffer.concat([
+      Buffer.from('[User001]\nUserName='),
+      Buffer.from([0xcd, 0xe6, 0xbc, 0xd2]),
+      Buffer.from('\nPassword=902\n[User002]\nPassword=902\n'),
+    ]);
+    const [player, nobody] = (await accounts(gbk)) as Record<string, unknown>[];
+    assert.equal(player?.['username'], '玩家');
+    assert.deepEqual([nobody?.['line'], nobody?.['fault']], [4, 'there is no user name']);
+  });
+
+  it('brings back names, states, expiry and connections, and never a password', async () => {
+    await fc.assert(
+      fc.asyncProperty(viewOf, async (view) => {
+        const content = await text(writeCcproxy([view]));
+        assert.doesNotMatch(content, /sha256/);
+        const { account } = view.view;
+        const [back] = (await accounts(content)) as Record<string, unknown>[];
+        // An INI file has no way to keep the spaces around a value.
+        if (account.username.trim() !== account.username) return;
+        assert.equal(back?.['username'], account.username);
+        assert.equal(back?.['isEnabled'], account.isEnabled);
+        assert.equal(back?.['expiresAt'] ?? null, account.expiresAt);
+        const { maxSessions = null } = back?.['limits'] as { maxSessions?: number };
+        assert.equal(maxSessions, view.limits?.limits.maxSessions);
+      }),
       { numRuns: 200 },
     );
   });

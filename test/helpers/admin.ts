@@ -80,7 +80,7 @@ export async function startTestAdmin(
   const desk = await openDesk({
     config,
     source: { file: null, effective: [] },
-    core: { store, directory, pool },
+    core: { store, directory, pool, accounts },
     sessions,
     limits,
     log,

@@ -40,10 +40,13 @@ export function accountFacts({ limits, sessions }: Pick<AccountUses, 'limits' | 
   };
 }
 
-export function accountHandlers(uses: AccountUses): Handlers<OneAccountRoute> {
-  const { accounts, limits, sessions, activity, now } = uses;
-  const facts = accountFacts(uses);
-  const sortBy: Readonly<Record<string, (view: AccountView) => SortValue>> = {
+/** What each sort key of the list compares. */
+function sortValues({
+  sessions,
+  activity,
+  limits,
+}: AccountUses): Readonly<Record<string, (view: AccountView) => SortValue>> {
+  return {
     username: ({ account }) => account.username,
     createdAt: ({ account }) => account.createdAt,
     lastLoginAt: ({ account }) => account.lastLoginAt,
@@ -54,6 +57,30 @@ export function accountHandlers(uses: AccountUses): Handlers<OneAccountRoute> {
     todayBytes: ({ account }) => activity.todayOf(account.id).up + activity.todayOf(account.id).down,
     periodBytes: ({ account }) => limits.glance(account.id).usage.periodBytes,
   };
+}
+
+/** Sorts accounts as the list does. */
+export function accountOrder(
+  uses: AccountUses,
+): (views: readonly AccountView[], sort: string) => readonly AccountView[] {
+  const sortBy = sortValues(uses);
+  return (views, sort) => {
+    const descending = sort.startsWith('-');
+    const page = pageOfSorted(views, {
+      limit: views.length,
+      cursor: undefined,
+      descending,
+      valueOf: sortBy[descending ? sort.slice(1) : sort] ?? (() => null),
+      idOf: ({ account }) => account.id,
+    });
+    return page?.items ?? [];
+  };
+}
+
+export function accountHandlers(uses: AccountUses): Handlers<OneAccountRoute> {
+  const { accounts, limits, sessions, activity, now } = uses;
+  const facts = accountFacts(uses);
+  const sortBy = sortValues(uses);
 
   const show = (view: AccountView): Record<string, unknown> =>
     presentAccount(view, limits.glance(view.account.id), activity.todayOf(view.account.id), now());

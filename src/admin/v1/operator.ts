@@ -32,14 +32,16 @@ import { limitRoutes } from './contract/limits.js';
 import { overviewRoutes } from './contract/overview.js';
 import { sessionRoutes } from './contract/session.js';
 import { settingsRoutes } from './contract/settings.js';
+import { transferRoutes } from './contract/transfer.js';
 import { limitHandlers } from './limits.js';
 import { overviewHandlers } from './overview.js';
 import { serveRoutes } from './serve.js';
 import { type AboutDaemon, sessionHandlers } from './session.js';
 import { settingsRoutes as whitelistRoutes } from './settings.js';
 import { type SettingsUses, settingsHandlers } from './settings-handlers.js';
+import { type TransferUses, transferHandlers } from './transfer.js';
 
-export interface OperatorUses extends SettingsUses {
+export interface OperatorUses extends SettingsUses, TransferUses {
   readonly consoleSessions: ConsoleSessions;
   readonly secondFactor: SecondFactor;
   /** Wrong sign-ins to the console, by source. */
@@ -96,6 +98,7 @@ export function operatorRoutes(
     }),
     uses.readJsonObject,
   );
+  serveRoutes(router, transferRoutes, transferHandlers({ ...uses, ...aboutAccounts }), uses.readJsonObject);
   serveRoutes(
     router,
     accountRoutes,

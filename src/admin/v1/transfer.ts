@@ -1,0 +1,121 @@
+// /api/v1: accounts in and out as files. The formats are handed in: the command line has the same.
+import { type Readable, Transform } from 'node:stream';
+import { accountMatcher } from '../../core/account-query.js';
+import type { AccountView } from '../../core/accounts.js';
+import type { Actor } from '../../core/audit.js';
+import { actorOf } from '../caller.js';
+import { type AccountUses, accountFacts, accountOrder } from './accounts.js';
+import type { transferRoutes } from './contract/transfer.js';
+import type { Handlers } from './serve.js';
+
+type Format = 'csv' | 'json' | 'ccproxy';
+
+export interface TransferLine {
+  readonly line: number;
+  readonly username: string | null;
+  readonly outcome: 'added' | 'replaced' | 'kept' | 'skipped' | 'failed';
+  readonly message: string | null;
+}
+
+export interface TransferUses {
+  readonly exportAccounts: (
+    format: Format,
+    views: Iterable<AccountView>,
+    options: { readonly withHashes: boolean },
+  ) => Readable;
+  readonly importAccounts: (
+    format: Format,
+    input: Readable,
+    options: { readonly existing: 'keep' | 'replace' | 'skip'; readonly dryRun: boolean; readonly by: Actor },
+  ) => AsyncIterable<TransferLine>;
+  /** Largest file, in bytes. */
+  readonly maxImportBytes: number;
+}
+
+const TYPES: Readonly<Record<Format, { readonly type: string; readonly name: string }>> = {
+  csv: { type: 'text/csv; charset=utf-8', name: 'accounts.csv' },
+  json: { type: 'application/json; charset=utf-8', name: 'accounts.json' },
+  ccproxy: { type: 'text/plain; charset=utf-8', name: 'AccInfo.ini' },
+};
+const MAX_LINES = 1_000;
+
+class TooLarge extends Error {}
+
+export function transferHandlers(
+  uses: TransferUses & AccountUses,
+): Handlers<(typeof transferRoutes)[number]> {
+  const facts = accountFacts(uses);
+  const order = accountOrder(uses);
+
+  return {
+    async exportAccounts({ query: { format, sort, withHashes, ...filter }, caller }) {
+      // Hashes can be guessed at offline: not for whoever holds a token.
+      if (withHashes && caller.scopes !== null) {
+        return { problem: 'wrong-scope', detail: 'password hashes are for the operator only' };
+      }
+      const chosen = uses.accounts.list().filter(accountMatcher(filter, facts, uses.now()));
+      const { type, name } = TYPES[format];
+      return {
+        status: 200,
+        body: uses.exportAccounts(format, order(chosen, sort), { withHashes }),
+        headers: { 'Content-Type': type, 'Content-Disposition': `attachment; filename="${name}"` },
+      };
+    },
+
+    async importAccounts({ query: { format, existing, dryRun }, caller, ctx }) {
+      const { maxImportBytes } = uses;
+      const type = ctx.request.type.toLowerCase();
+      if (!['text/csv', 'application/json', 'text/plain'].includes(type)) {
+        return { problem: 'unsupported-media-type', detail: 'send text/csv, application/json or text/plain' };
+      }
+      const tooLarge = {
+        problem: 'too-large',
+        detail: `a file may have at most ${maxImportBytes} bytes`,
+      } as const;
+      if (Number(ctx.req.headers['content-length'] ?? 0) > maxImportBytes) {
+        ctx.req.resume();
+        return tooLarge;
+      }
+      // A large file takes longer than a request may.
+      ctx.req.socket.setTimeout(0);
+      const counts = { read: 0, added: 0, replaced: 0, kept: 0, skipped: 0, failed: 0 };
+      const told: TransferLine[] = [];
+      const addedLines: TransferLine[] = [];
+      try {
+        const lines = uses.importAccounts(format, limited(ctx.req, maxImportBytes), {
+          existing,
+          dryRun,
+          by: actorOf(caller),
+        });
+        for await (const line of lines) {
+          counts.read += 1;
+          counts[line.outcome] += 1;
+          const list = line.outcome === 'added' ? addedLines : told;
+          if (list.length < MAX_LINES) list.push(line);
+        }
+      } catch (error) {
+        if (error instanceof TooLarge) return tooLarge;
+        throw error;
+      }
+      const lines = [...told, ...addedLines].slice(0, MAX_LINES);
+      return {
+        status: 200,
+        body: { dryRun, format, ...counts, lines, linesLeftOut: counts.read - lines.length },
+      };
+    },
+  };
+}
+
+function limited(input: Readable, maxBytes: number): Readable {
+  let length = 0;
+  const limit = new Transform({
+    transform(chunk: Buffer, _, done) {
+      length += chunk.length;
+      if (length > maxBytes) done(new TooLarge());
+      else done(null, chunk);
+    },
+  });
+  input.once('error', (error) => limit.destroy(error));
+  input.once('aborted', () => limit.destroy(new Error('the file ended before it was complete')));
+  return input.pipe(limit);
+}

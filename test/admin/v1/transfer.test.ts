@@ -1,0 +1,144 @@
+// Account files over /api/v1 on the daemon itself: both ways, dry run, kept, replaced and skipped, large files.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { codeOf, fetchFrom } from '../../helpers/console.js';
+import { ADMIN, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
+import { loggedInClient } from '../../helpers/socks-client.js';
+
+type Json = Record<string, unknown>;
+const basic = `Basic ${Buffer.from(`${ADMIN.username}:${ADMIN.password}`).toString('base64')}`;
+
+async function importFile(daemon: TestDaemon, content: string, query = '', type = 'text/csv') {
+  const path = `/api/v1/accounts/import${query}`;
+  return fetchFrom(daemon, 'POST', path, { authorization: basic, 'content-type': type }, content);
+}
+const counts = (report: unknown) => {
+  const { read, added, replaced, kept, skipped, failed } = report as Json;
+  return [read, added, replaced, kept, skipped, failed];
+};
+
+test('a dry run says what would happen, line by line; then it happens', async (t) => {
+  const daemon = await startTestDaemon(t);
+  await daemon.addAccount('old', 'secret', { Remarks: 'before' });
+  const file = 'username,password,remarks,maxSessions\nnew,pw,"=1+1",3\nold,pw2,after,\n,x,,\nnew,again,,\n';
+  const dry = await importFile(daemon, file, '?dryRun=true');
+  assert.equal(dry.status, 200, dry.text);
+  assert.deepEqual(counts(dry.json), [4, 1, 0, 0, 1, 2]);
+  const { lines } = dry.json as { lines: Json[] };
+  assert.deepEqual(
+    lines.map(({ line, username, outcome }) => [line, username, outcome]),
+    [
+      [3, 'old', 'skipped'],
+      [4, null, 'failed'],
+      [5, 'new', 'failed'],
+      [2, 'new', 'added'],
+    ],
+  );
+  const list = async () => ((await daemon.api('GET', '/api/v1/accounts')).json as { items: Json[] }).items;
+  assert.equal((await list()).length, 1);
+  assert.deepEqual(counts((await importFile(daemon, file)).json), [4, 1, 0, 0, 1, 2]);
+  const kept = await importFile(daemon, file, '?existing=keep');
+  assert.deepEqual(counts(kept.json), [4, 0, 0, 2, 0, 2]);
+  assert.deepEqual(
+    (await list()).map(({ username, remarks }) => [username, remarks]),
+    [
+      ['new', '=1+1'],
+      ['old', 'before'],
+    ],
+  );
+  assert.deepEqual(counts((await importFile(daemon, file, '?existing=replace')).json), [4, 0, 2, 0, 0, 2]);
+  const [first, second] = await list();
+  assert.deepEqual([second?.['remarks'], (first?.['limits'] as Json)['maxSessions']], ['after', 3]);
+  (await loggedInClient({ port: daemon.socks.port, username: 'old', password: 'pw2' })).destroy();
+  const audit = (await daemon.api('GET', `/api/v1/audit?objectId=${second?.['id']}`)).json as {
+    items: Json[];
+  };
+  assert.equal(audit.items[0]?.['action'], 'account.update');
+});
+
+for (const [format, type] of [
+  ['csv', 'text/csv'],
+  ['json', 'application/json'],
+] as const) {
+  test(`accounts move to another daemon by ${format} with passwords, limits and usage`, async (t) => {
+    const [from, to] = [await startTestDaemon(t), await startTestDaemon(t)];
+    const header =
+      'username,password,expiresAt,quotaBytes,quotaPeriod,totalBytesUp,totalBytesDown,periodBytes\n';
+    const made = await importFile(from, `${header}alice,secret,2030-01-01T00:00:00,5000,never,300,200,400\n`);
+    assert.deepEqual(counts(made.json), [1, 1, 0, 0, 0, 0]);
+    const exported = await from.api('GET', `/api/v1/accounts/export?format=${format}&withHashes=true`);
+    assert.equal(exported.status, 200);
+    assert.match(exported.headers.get('content-disposition') ?? '', /attachment; filename="accounts\./);
+    const report = await importFile(to, exported.text, `?format=${format}`, type);
+    assert.deepEqual(counts(report.json), [1, 1, 0, 0, 0, 0], report.text);
+    (await loggedInClient({ port: to.socks.port, username: 'alice', password: 'secret' })).destroy();
+    const { items } = (await to.api('GET', '/api/v1/accounts')).json as { items: Json[] };
+    const [alice] = items;
+    const usage = alice?.['usage'] as Json;
+    assert.deepEqual([usage['totalBytesUp'], usage['totalBytesDown']], [300, 200]);
+    assert.equal((alice?.['limits'] as Json)['quotaBytes'], 5_000);
+    assert.equal(alice?.['expiresAt'], '2030-01-01T00:00:00.000Z');
+    const again = await importFile(to, exported.text, `?format=${format}&existing=replace`, type);
+    assert.deepEqual(counts(again.json), [1, 0, 1, 0, 0, 0]);
+    const after = (await to.api('GET', '/api/v1/accounts')).json as { items: Json[] };
+    assert.deepEqual(after.items[0]?.['usage'], usage, 'usage is not counted twice');
+  });
+}
+
+test("CCProxy's file comes in and goes out; hashes go to nobody with a token", async (t) => {
+  const daemon = await startTestDaemon(t);
+  const ini = '[System]\r\nUserCount=1\r\n[User001]\r\nUserName=one\r\nPassword=902901900\r\nMaxConn=2\r\n';
+  const report = await importFile(daemon, ini, '?format=ccproxy', 'text/plain');
+  assert.deepEqual(counts(report.json), [1, 1, 0, 0, 0, 0], report.text);
+  (await loggedInClient({ port: daemon.socks.port, username: 'one', password: 'abc' })).destroy();
+  const out = await daemon.api('GET', '/api/v1/accounts/export?format=ccproxy');
+  assert.match(out.text, /\[User001\]\r\nUserName=one\r\nPassword=\r\n[^[]*MaxConn=2/);
+  const made = await daemon.api('POST', '/api/v1/tokens', { name: 't', scopes: ['accounts:read'] });
+  const { secret } = made.json as { secret: string };
+  const ask = (query: string) =>
+    fetchFrom(daemon, 'GET', `/api/v1/accounts/export?${query}`, { authorization: `Bearer ${secret}` });
+  assert.equal((await ask('format=json')).status, 200);
+  assert.equal(codeOf(await ask('format=json&withHashes=true')), 'wrong-scope');
+});
+
+test('a file that is too large, cut, or of another type is refused', async (t) => {
+  const daemon = await startTestDaemon(t, { config: { admin: { maxImport: '1KiB' } } });
+  const head = 'username,password\n';
+  const exact = head + 'a,b\n'.padStart(1024 - head.length, '\n');
+  assert.equal(Buffer.byteLength(exact), 1024);
+  assert.equal((await importFile(daemon, exact)).status, 200);
+  const over = await importFile(daemon, `${exact}\n`);
+  assert.deepEqual([over.status, codeOf(over)], [413, 'too-large']);
+  const wrong = await importFile(daemon, head, '', 'application/xml');
+  assert.deepEqual([wrong.status, codeOf(wrong)], [415, 'unsupported-media-type']);
+  const cut = await importFile(daemon, 'username,password\n"a,b\n');
+  assert.deepEqual(counts(cut.json), [1, 0, 0, 0, 0, 1]);
+});
+
+test('100,000 accounts come in at once, and logins meanwhile take 100 ms at most for 99 of 100', async (t) => {
+  const daemon = await startTestDaemon(t);
+  await daemon.addAccount('player', 'secret');
+  const hash = 'sha256$00000000000000000000000000000000$'.padEnd(104, '0');
+  const rows = Array.from({ length: 100_000 }, (_, i) => `import${i},${hash},imported`);
+  let isDone = false;
+  const importing = importFile(daemon, `username,passwordHash,remarks\n${rows.join('\n')}\n`).finally(() => {
+    isDone = true;
+  });
+  const times: number[] = [];
+  while (!isDone) {
+    const before = performance.now();
+    const client = await loggedInClient({ port: daemon.socks.port, username: 'player', password: 'secret' });
+    times.push(performance.now() - before);
+    client.destroy();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  const report = await importing;
+  assert.deepEqual(counts(report.json), [100_000, 100_000, 0, 0, 0, 0], report.text.slice(0, 500));
+  const { lines, linesLeftOut } = report.json as { lines: unknown[]; linesLeftOut: number };
+  assert.deepEqual([lines.length, linesLeftOut], [1_000, 99_000]);
+  times.sort((a, b) => a - b);
+  const p99 = times[Math.floor(times.length * 0.99)] ?? 0;
+  t.diagnostic(`${times.length} logins, p99 ${p99.toFixed(1)} ms, longest ${times.at(-1)?.toFixed(1)} ms`);
+  assert.ok(times.length > 50);
+  assert.ok(p99 <= 100, `${p99} ms`);
+});
