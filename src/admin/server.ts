@@ -53,6 +53,8 @@ export interface AdminServerUses {
 export interface AdminServer {
   /** An HTTP server that answers for the management plane, for the caller to let listen; one for every address. */
   createHttpServer(): Server;
+  /** Every route under /api/v1 as it is registered, `GET /api/v1/accounts/{id}`: the document is held against it. */
+  readonly v1Routes: readonly string[];
   /** Takes no new requests, answers those under way, hangs up on refused logins that wait, and then ends. */
   close(): Promise<void>;
 }
@@ -112,6 +114,11 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
   const servers = createHttpServers(app.callback());
   return {
     createHttpServer: servers.create,
+    v1Routes: v1.stack.flatMap(({ methods, path }) =>
+      methods
+        .filter((method) => method !== 'HEAD')
+        .map((method) => `${method} ${String(path).replace(/:(\w+)/g, '{$1}')}`),
+    ),
     close() {
       delay.close();
       return servers.close();

@@ -676,6 +676,7 @@ export interface Operations {
   createToken: { params: undefined; query: undefined; body: NewToken; answer: CreatedToken };
   revokeToken: { params: { id: string }; query: undefined; body: undefined; answer: undefined };
   getOpenApi: { params: undefined; query: undefined; body: undefined; answer: undefined };
+  getDocs: { params: undefined; query: undefined; body: undefined; answer: undefined };
 }
 export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: string, path: string]>> = {
   signIn: ['POST', '/api/v1/session'],
@@ -734,4 +735,5 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   createToken: ['POST', '/api/v1/tokens'],
   revokeToken: ['DELETE', '/api/v1/tokens/{id}'],
   getOpenApi: ['GET', '/api/v1/openapi.json'],
+  getDocs: ['GET', '/api/v1/docs'],
 };

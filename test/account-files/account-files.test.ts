@@ -301,7 +301,7 @@ describe("CCProxy's AccInfo.ini", () => {
         assert.equal(back?.['username'], account.username);
         assert.equal(back?.['isEnabled'], account.isEnabled);
         assert.equal(back?.['expiresAt'] ?? null, account.expiresAt);
-        const { maxSessions = null } = back?.['limits'] as { maxSessions?: number };
+        const { maxSessions = null } = (back?.['limits'] ?? {}) as { maxSessions?: number };
         assert.equal(maxSessions, view.limits?.limits.maxSessions);
       }),
       { numRuns: 200 },

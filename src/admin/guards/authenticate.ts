@@ -55,6 +55,8 @@ export function authenticate({
         };
         return next();
       }
+      // A person who follows a link to the document is led to the sign-in page.
+      if (isBrowser(ctx) && ctx.path === '/api/v1/docs') return ctx.redirect('/');
       if (isBrowser(ctx)) return sendProblem(ctx, { problem: 'signed-out' });
     }
 

@@ -28,11 +28,13 @@ import { auditHandlers } from './audit.js';
 import { accountRoutes } from './contract/accounts.js';
 import { activityRoutes } from './contract/activity.js';
 import { auditRoutes } from './contract/audit.js';
+import { documentRoutes } from './contract/index.js';
 import { limitRoutes } from './contract/limits.js';
 import { overviewRoutes } from './contract/overview.js';
 import { sessionRoutes } from './contract/session.js';
 import { settingsRoutes } from './contract/settings.js';
 import { transferRoutes } from './contract/transfer.js';
+import { documentHandlers } from './document.js';
 import { limitHandlers } from './limits.js';
 import { overviewHandlers } from './overview.js';
 import { serveRoutes } from './serve.js';
@@ -118,6 +120,7 @@ export function operatorRoutes(
     settingsHandlers({ ...uses, onChanged }),
     readMuch,
   );
+  serveRoutes(router, documentRoutes, documentHandlers(), uses.readJsonObject);
   serveRoutes(router, auditRoutes, auditHandlers(uses), uses.readJsonObject);
 }
 

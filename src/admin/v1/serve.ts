@@ -135,7 +135,7 @@ function send(ctx: Context, result: Answered | ProblemAnswer): void {
   ctx.status = result.status;
   if (result.headers) ctx.set({ ...result.headers });
   if (result.body === undefined) return;
-  if (result.body instanceof Readable) {
+  if (result.body instanceof Readable || Buffer.isBuffer(result.body)) {
     ctx.body = result.body;
     return;
   }

@@ -10,16 +10,28 @@ import { sessionRoutes } from './session.js';
 import { settingsRoutes } from './settings.js';
 import { transferRoutes } from './transfer.js';
 
-const documentRoute = route({
-  method: 'GET',
-  path: '/api/v1/openapi.json',
-  operationId: 'getOpenApi',
-  summary: 'This document.',
-  tag: 'Document',
-  access: 'any',
-  request: {},
-  responses: { 200: { description: 'OpenAPI 3.1.', contentType: 'application/json' } },
-});
+export const documentRoutes = [
+  route({
+    method: 'GET',
+    path: '/api/v1/openapi.json',
+    operationId: 'getOpenApi',
+    summary: 'This document.',
+    tag: 'Document',
+    access: 'any',
+    request: {},
+    responses: { 200: { description: 'OpenAPI 3.1.', contentType: 'application/json' } },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/docs',
+    operationId: 'getDocs',
+    summary: 'The same as a page to read.',
+    tag: 'Document',
+    access: 'any',
+    request: {},
+    responses: { 200: { description: 'A page.', contentType: 'text/html' } },
+  }),
+];
 
 /**
  * Every route of /api/v1. Fixed paths (`accounts/export`) stand before those with a parameter
@@ -35,5 +47,5 @@ export const routes: readonly Route[] = [
   ...agentRoutes,
   ...settingsRoutes,
   ...auditRoutes,
-  documentRoute,
+  ...documentRoutes,
 ];
