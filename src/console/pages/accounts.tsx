@@ -236,14 +236,14 @@ function columns(): readonly Column<Account>[] {
       key: 'state',
       head: t('account.state'),
       sort: 'sessions',
-      width: '104px',
+      width: '116px',
       cell: (one) => <AccountState account={one} />,
     },
     {
       key: 'expires',
       head: t('account.expiresAt'),
       sort: 'expiresAt',
-      width: '116px',
+      width: '112px',
       cell: (one) => <Expiry at={one.expiresAt} short />,
     },
     {

@@ -180,9 +180,11 @@ function Deliveries({ run }: { run: RunDetail }) {
             <tr>
               <th scope="col">#</th>
               <th scope="col">{t('run.delivery')}</th>
-              <th scope="col">{t('run.channel')}</th>
+              <th scope="col" class="wide-only">
+                {t('run.channel')}
+              </th>
               <th scope="col">{t('run.detail')}</th>
-              <th scope="col" class="end">
+              <th scope="col" class="end wide-only">
                 {t('run.took')}
               </th>
               <th scope="col" class="end">
@@ -199,9 +201,11 @@ function Deliveries({ run }: { run: RunDetail }) {
                     {t(one.delivered ? 'run.delivery.delivered' : 'run.delivery.failed')}
                   </State>
                 </td>
-                <td>{one.channel}</td>
+                <td class="wide-only">{one.channel}</td>
                 <td class="break">{one.detail}</td>
-                <td class="end number">{Date.parse(one.finishedAt) - Date.parse(one.startedAt)} ms</td>
+                <td class="end number wide-only">
+                  {Date.parse(one.finishedAt) - Date.parse(one.startedAt)} ms
+                </td>
                 <td class="end">
                   <At at={one.startedAt} />
                 </td>
