@@ -1,0 +1,54 @@
+// What the build of the console must keep to: small, nothing inline, nothing of the daemon's own code.
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { BUILT_CONSOLE } from '../helpers/console-browser.js';
+
+const SOURCES = fileURLToPath(new URL('../../../src/console', import.meta.url));
+const MAX_GZIP_BYTES = 150 * 1024;
+const PACKAGES = /^(preact(\/.*)?|uplot(\/.*)?|uqr)$/;
+
+const filesOf = (folder: string) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+
+const skip = {
+  skip: existsSync(join(BUILT_CONSOLE, 'index.html')) ? false : 'the console is not built (npm run build)',
+};
+
+test('everything a browser loads is at most 150 KB with gzip', skip, () => {
+  const bytes = filesOf(BUILT_CONSOLE).reduce((sum, file) => sum + gzipSync(readFileSync(file)).length, 0);
+  assert.ok(bytes > 10_000 && bytes <= MAX_GZIP_BYTES, `${bytes} bytes`);
+});
+
+test('the page holds no script, style or handler of its own, and loads nothing from elsewhere', skip, () => {
+  const html = readFileSync(join(BUILT_CONSOLE, 'index.html'), 'utf8');
+  assert.doesNotMatch(html, /<script(?![^>]*\ssrc=)/);
+  assert.doesNotMatch(html, /<style|\sstyle=|\son\w+=|javascript:/i);
+  assert.doesNotMatch(html, /(src|href)="(https?:)?\/\//);
+});
+
+test('the console imports its own files and the three packages it is made of', () => {
+  const files = filesOf(SOURCES).filter((file) => /\.tsx?$/.test(file) && !file.endsWith('vite.config.ts'));
+  assert.ok(files.length > 30);
+  for (const file of files) {
+    for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(/(?:from|import)\s+'([^']+)'/g)) {
+      const isOwn = name.startsWith('.') && resolve(dirname(file), name).startsWith(SOURCES);
+      assert.ok(isOwn || PACKAGES.test(name), `${file} imports ${name}`);
+    }
+  }
+});
+
+test('no text becomes markup: nothing sets HTML, and nothing evaluates', () => {
+  for (const file of filesOf(SOURCES).filter((name) => /\.tsx?$/.test(name))) {
+    assert.doesNotMatch(
+      readFileSync(file, 'utf8'),
+      /dangerouslySetInnerHTML|innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function/,
+      file,
+    );
+  }
+});
