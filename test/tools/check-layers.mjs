@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 const LEAST_MODULES = 50;
 
 const { stdout, stderr, status } = spawnSync(
-  'depcruise',
+  'node_modules/.bin/depcruise',
   ['--config', '.dependency-cruiser.cjs', '--output-type', 'json', 'src'],
   { encoding: 'utf8', maxBuffer: 256 * 1024 * 1024 },
 );
