@@ -113,7 +113,7 @@ export function sessionColumns(
       key: 'client',
       head: t('sessions.client'),
       ...(show.account ? { sort: 'client' } : {}),
-      width: '172px',
+      width: '188px',
       from: 900,
       cell: (one) => (
         <span class="number">
@@ -126,7 +126,7 @@ export function sessionColumns(
       key: 'rate',
       head: t('sessions.rate'),
       ...(show.account ? { sort: 'bytesPerSecond' } : {}),
-      width: '176px',
+      width: '184px',
       from: 700,
       align: 'end',
       cell: (one) => <Traffic up={one.bytesPerSecondUp} down={one.bytesPerSecondDown} perSecond />,
@@ -135,7 +135,7 @@ export function sessionColumns(
       key: 'bytes',
       head: t('sessions.bytes'),
       ...(show.account ? { sort: 'bytes' } : {}),
-      width: '164px',
+      width: '184px',
       from: 1200,
       align: 'end',
       cell: (one) => <Traffic up={one.bytesUp} down={one.bytesDown} />,
