@@ -43,7 +43,7 @@ async function main(): Promise<void> {
     for (let repeat = 1; repeat <= Number(values.repeats); repeat += 1) {
       for (const measure of list) {
         for (const server of servers) {
-          if (measure.needsUdp && !server.hasUdp) continue;
+          if ((measure.needsUdp && !server.hasUdp) || (measure.onlyFirst && repeat > 1)) continue;
           showProgress(`${repeat}/${values.repeats} ${measure.name}: ${server.name}`);
           const key = `${measure.name}/${server.name}`;
           const series = all.get(key) ?? { measure: measure.name, server: server.name, runs: [], loads: [] };
