@@ -362,6 +362,7 @@ async function start(
       return;
     }
     isStopping = true;
+    desk.stopping();
     socksListening.close();
     socks.closeHandshakes();
     // Webhooks are answered with 503 meanwhile, so that callers come back.

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { readAccounts, writeAccounts } from './account-files/formats.js';
 import { importAccounts } from './account-files/import.js';
 import { spooled } from './account-files/spool.js';
+import type { Measured } from './admin/metrics.js';
 import type { AdminServerUses } from './admin/server.js';
 import type { AboutDaemon } from './admin/v1/session.js';
 import type { Effective } from './admin/v1/settings-handlers.js';
@@ -55,7 +56,7 @@ export interface DeskUses {
 
 export interface Desk {
   /** What the management plane needs of it. */
-  readonly admin: Pick<AdminServerUses, 'operator' | 'consoleFolder'>;
+  readonly admin: Pick<AdminServerUses, 'operator' | 'health' | 'metrics' | 'consoleFolder'>;
   /** Told of every login of a player. */
   readonly logins: NoteLogin;
   /** What holds now, whoever has set it. */
@@ -70,6 +71,8 @@ export interface Desk {
   /** Takes in a setting that another process changed. */
   reloadSetting(key: string): Promise<void>;
   start(): void;
+  /** From now on it says that it is not ready. */
+  stopping(): void;
   /** Stops the timers and writes what is left. */
   close(): Promise<void>;
 }
@@ -232,6 +235,26 @@ export async function openDesk(uses: DeskUses): Promise<Desk> {
     await store.audit.trim(now() - auditDays * DAY_MS, TRIM_SLICE);
   }
 
+  async function measure(): Promise<Measured> {
+    activity.tick(now());
+    const [{ accounts, runs }, databaseBytes] = await Promise.all([overview(), store.size()]);
+    return {
+      version,
+      sessions: sessions.size,
+      accountsOnline: sessions.accountCount,
+      accounts: { enabled: accounts.enabled, disabled: accounts.disabled, expired: accounts.expired },
+      bytesUp: activity.totals.bytesUp,
+      bytesDown: activity.totals.bytesDown,
+      logins: activity.outcomes,
+      heartbeats: activity.totals.heartbeats,
+      heartbeatsPending: pool.pendingSize,
+      heartbeatsDropped: pool.dropped,
+      runs: { queued: runs.queued, running: runs.running },
+      databaseBytes,
+    };
+  }
+
+  let isStopping = false;
   const about = (): AboutDaemon => ({
     version,
     startedAt,
@@ -284,6 +307,13 @@ export async function openDesk(uses: DeskUses): Promise<Desk> {
         effective,
         about,
       },
+      health: {
+        async ready() {
+          if (isStopping) throw new Error('the daemon is stopping');
+          await store.ping();
+        },
+      },
+      metrics: { measure, metricsToken: config.metrics.token?.reveal() ?? null },
       consoleFolder: CONSOLE_FOLDER,
     },
     logins,
@@ -329,6 +359,10 @@ export async function openDesk(uses: DeskUses): Promise<Desk> {
       if (key === SECOND_FACTOR_KEY) await secondFactor.reload();
       if (key === GAME_RULES_KEY) await gameRules.reload();
       if (key === RETENTION_KEY) await retention.reload();
+    },
+
+    stopping() {
+      isStopping = true;
     },
 
     start() {

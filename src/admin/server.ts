@@ -20,8 +20,10 @@ import { type IsOwnOutbound, refuseOwnOutbound } from './guards/own-outbound.js'
 import { otherMethods, unknownPath } from './guards/routing.js';
 import { sameOriginGuard } from './guards/same-origin.js';
 import { whitelistGuard } from './guards/whitelist.js';
+import { type HealthUses, healthRoutes } from './health.js';
 import { hookRoutes } from './hooks-routes.js';
 import { createHttpServers } from './http.js';
+import { type MetricsUses, metricsRoute } from './metrics.js';
 import type { AdminState } from './state.js';
 import { type OperatorUses, operatorRoutes } from './v1/operator.js';
 import { type RunUses, runRoutes } from './v1/runs.js';
@@ -32,6 +34,8 @@ export interface AdminServerUses {
   readonly credentials: AdminCredentials;
   /** What the console and the rest of /api/v1 need. */
   readonly operator: OperatorUses;
+  readonly health: HealthUses;
+  readonly metrics: MetricsUses;
   /** Folder of the built console. */
   readonly consoleFolder: string;
   /** Answers /hooks. */
@@ -96,6 +100,8 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
     ctx.set('X-Content-Type-Options', 'nosniff');
     return next();
   });
+  app.use(healthRoutes(uses.health));
+  app.use(metricsRoute(uses.metrics));
   app.use(hookRoutes(uses.handleHook));
   app.use(whitelistGuard(whitelist.allows));
   app.use(serveConsole(uses.consoleFolder));

@@ -11,6 +11,7 @@ import {
   listenHosts,
   listenPort,
   oneOf,
+  secret,
   size,
   text,
   textThat,
@@ -102,6 +103,8 @@ const heartbeats = section({
   games: z.array(game).max(1000).default([]),
 });
 
+const metrics = section({ token: secret('a token of 16 characters or more').nullable().default(null) });
+
 const admin = section({
   session: section({
     idleTimeout: duration({ min: '1s', max: '30d' }).prefault('12h'),
@@ -138,6 +141,7 @@ export const configSchema = section({
   egress: egress.prefault({}),
   heartbeats: heartbeats.prefault({}),
   admin: admin.prefault({}),
+  metrics: metrics.prefault({}),
   webhooks: webhooksSchema.prefault({}),
   agents: agentsSchema,
 }).superRefine(checkWebhookAgents);

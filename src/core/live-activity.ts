@@ -52,6 +52,10 @@ export class LiveActivity {
   #day: number;
   #tickedAt: number;
   readonly today: Counters = noCounters();
+  /** Since the start of the daemon. */
+  readonly totals: Counters = noCounters();
+  /** Logins since the start, by outcome. */
+  readonly outcomes = new Map<LoginOutcome, number>();
   #sinceSample: Counters = noCounters();
   /** Heartbeats since the start, at the last ticks of a minute. */
   #beats: { at: number; count: number }[] = [];
@@ -85,6 +89,7 @@ export class LiveActivity {
   }
 
   noteLogin(outcome: LoginOutcome): void {
+    this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);
     const counter = outcome === 'success' ? 'logins' : 'failures';
     this.#add(counter, 1);
   }
@@ -181,6 +186,7 @@ export class LiveActivity {
 
   #add(counter: keyof Counters, by: number): void {
     this.today[counter] += by;
+    this.totals[counter] += by;
     this.#sinceSample[counter] += by;
   }
 }

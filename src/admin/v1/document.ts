@@ -55,13 +55,13 @@ function pageOf(document: Json): string {
   const { schemas } = document['components'] as { schemas: Record<string, Json> };
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>${escape(title)} /api/v1</title><style>${STYLE}</style></head><body>
-<h1>${escape(title)} /api/v1</h1>
-<p>${escape(description)} The same for programs: <a href="/api/v1/openapi.json">openapi.json</a>.</p>
+<title>${escapeHtml(title)} /api/v1</title><style>${STYLE}</style></head><body>
+<h1>${escapeHtml(title)} /api/v1</h1>
+<p>${escapeHtml(description)} The same for programs: <a href="/api/v1/openapi.json">openapi.json</a>.</p>
 ${tags
   .map(
     (tag) =>
-      `<h2>${escape(tag)}</h2>${operations
+      `<h2>${escapeHtml(tag)}</h2>${operations
         .filter(({ operation }) => (operation['tags'] as string[]).includes(tag))
         .map(operationHtml)
         .join('')}`,
@@ -71,7 +71,7 @@ ${tags
 ${Object.entries(schemas)
   .map(
     ([name, schema]) =>
-      `<details id="${escape(name)}"><summary><code>${escape(name)}</code></summary>${code(schema)}</details>`,
+      `<details id="${escapeHtml(name)}"><summary><code>${escapeHtml(name)}</code></summary>${code(schema)}</details>`,
   )
   .join('')}
 </body></html>
@@ -90,16 +90,16 @@ function operationHtml({
   const parameters = (operation['parameters'] ?? []) as Json[];
   const rows = parameters.map(
     ({ name, in: where, schema }) =>
-      `<tr><td><code>${escape(String(name))}</code></td><td>${escape(String(where))}</td><td><code>${escape(JSON.stringify(schema))}</code></td></tr>`,
+      `<tr><td><code>${escapeHtml(String(name))}</code></td><td>${escapeHtml(String(where))}</td><td><code>${escapeHtml(JSON.stringify(schema))}</code></td></tr>`,
   );
   const responses = Object.entries(operation['responses'] as Record<string, Json>).map(
     ([status, { description, content }]) =>
-      `<tr><td>${status}</td><td>${escape(String(description))}</td><td><code>${escape(refsOf(content))}</code></td></tr>`,
+      `<tr><td>${status}</td><td>${escapeHtml(String(description))}</td><td><code>${escapeHtml(refsOf(content))}</code></td></tr>`,
   );
   const body = operation['requestBody'] as Json | undefined;
-  return `<details id="${escape(String(operation['operationId']))}"><summary><b class="method">${method.toUpperCase()}</b>
-<code>${escape(path)}</code> ${escape(String(operation['summary']))}</summary>
-<p>Who may: ${escape(accessOf(operation['security'] as Json[]))}</p>
+  return `<details id="${escapeHtml(String(operation['operationId']))}"><summary><b class="method">${method.toUpperCase()}</b>
+<code>${escapeHtml(path)}</code> ${escapeHtml(String(operation['summary']))}</summary>
+<p>Who may: ${escapeHtml(accessOf(operation['security'] as Json[]))}</p>
 ${rows.length > 0 ? `<table><tr><th>Parameter</th><th>In</th><th>Schema</th></tr>${rows.join('')}</table>` : ''}
 ${body ? `<p>Body</p>${code(body['content'])}` : ''}
 <table><tr><th>Status</th><th>Meaning</th><th>Body</th></tr>${responses.join('')}</table></details>`;
@@ -120,8 +120,8 @@ function refsOf(content: unknown): string {
   ].join(', ');
 }
 
-const code = (value: unknown): string => `<pre>${escape(JSON.stringify(value, null, 2))}</pre>`;
+const code = (value: unknown): string => `<pre>${escapeHtml(JSON.stringify(value, null, 2))}</pre>`;
 
-function escape(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (mark) => `&#${mark.charCodeAt(0)};`);
 }

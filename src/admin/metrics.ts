@@ -1,0 +1,118 @@
+// /metrics for Prometheus: by a token of its own, or, without one, from this host only.
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Middleware } from 'koa';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { inCidr, parseCidr, parseIp } from '../core/ip.js';
+import { headerValues } from './header-values.js';
+import type { AdminState } from './state.js';
+
+/** What is measured, as of now. Totals count from the start of the daemon. */
+export interface Measured {
+  readonly version: string;
+  readonly sessions: number;
+  readonly accountsOnline: number;
+  readonly accounts: {
+    readonly enabled: number;
+    readonly disabled: number;
+    readonly expired: number;
+  };
+  readonly bytesUp: number;
+  readonly bytesDown: number;
+  /** By outcome. */
+  readonly logins: ReadonlyMap<string, number>;
+  readonly heartbeats: number;
+  readonly heartbeatsPending: number;
+  readonly heartbeatsDropped: number;
+  readonly runs: { readonly queued: number; readonly running: number };
+  readonly databaseBytes: number | null;
+}
+
+export interface MetricsUses {
+  readonly measure: () => Promise<Measured>;
+  /** null: only this host may ask. */
+  readonly metricsToken: string | null;
+}
+
+const LOOPBACK = ['127.0.0.0/8', '::1/128'].map(parseCidr).filter((range) => range !== null);
+
+export function metricsRoute({ measure, metricsToken }: MetricsUses): Middleware<AdminState> {
+  const { registry, refresh } = createRegistry(measure);
+  return async (ctx, next) => {
+    if (ctx.path !== '/metrics' || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) return next();
+    const mayAsk =
+      metricsToken === null
+        ? isLoopback(ctx.state.client)
+        : isSame(headerValues(ctx.req, 'authorization'), `Bearer ${metricsToken}`);
+    ctx.set('Content-Type', 'text/plain; charset=utf-8');
+    if (!mayAsk) {
+      ctx.status = metricsToken === null ? 403 : 401;
+      if (metricsToken !== null) ctx.set('WWW-Authenticate', 'Bearer realm="Pulsegate metrics"');
+      ctx.body = 'not allowed\n';
+      return;
+    }
+    await refresh();
+    ctx.set('Content-Type', registry.contentType);
+    ctx.body = await registry.metrics();
+  };
+}
+
+function isLoopback(client: string): boolean {
+  const ip = parseIp(client);
+  return ip !== null && LOOPBACK.some((range) => inCidr(ip, range));
+}
+
+function isSame(given: readonly string[], expected: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return given.length === 1 && timingSafeEqual(digest(given[0] ?? ''), digest(expected));
+}
+
+/** Values are taken over all at once, before they are read: each metric by itself would be of another moment. */
+function createRegistry(measure: () => Promise<Measured>): {
+  registry: Registry;
+  refresh: () => Promise<void>;
+} {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  const gauge = (name: string, help: string, labelNames: string[] = []) =>
+    new Gauge({ name, help, labelNames, registers });
+  const counter = (name: string, help: string, labelNames: string[] = []) =>
+    new Counter({ name, help, labelNames, registers });
+
+  const build = gauge('pulsegate_build_info', 'Always 1; the version is a label.', ['version']);
+  const accounts = gauge('pulsegate_accounts', 'Accounts by state; expired ones may be enabled.', ['state']);
+  const online = gauge('pulsegate_accounts_online', 'Accounts with at least one live session.');
+  const bytes = counter('pulsegate_relayed_bytes_total', 'Bytes relayed for players.', ['direction']);
+  const logins = counter('pulsegate_logins_total', 'Logins of players by what came of them.', ['outcome']);
+  const heartbeats = counter('pulsegate_heartbeats_total', 'Heartbeat entries made.');
+  const pending = gauge('pulsegate_heartbeats_pending', 'Heartbeat entries that wait to be written.');
+  const dropped = counter('pulsegate_heartbeats_dropped_total', 'Heartbeat entries given up.');
+  const runs = gauge('pulsegate_runs', 'Runs of agents that are not finished, by state.', ['state']);
+  const database = gauge('pulsegate_database_bytes', 'What the database takes on disk.');
+  const sessions = gauge('pulsegate_sessions', 'Live SOCKS sessions.');
+
+  return {
+    registry,
+    async refresh() {
+      const now = await measure();
+      sessions.set(now.sessions);
+      build.set({ version: now.version }, 1);
+      for (const [state, count] of Object.entries(now.accounts)) accounts.set({ state }, count);
+      online.set(now.accountsOnline);
+      set(bytes, now.bytesUp, { direction: 'up' });
+      set(bytes, now.bytesDown, { direction: 'down' });
+      for (const [outcome, count] of now.logins) set(logins, count, { outcome });
+      set(heartbeats, now.heartbeats);
+      pending.set(now.heartbeatsPending);
+      set(dropped, now.heartbeatsDropped);
+      for (const [state, count] of Object.entries(now.runs)) runs.set({ state }, count);
+      if (now.databaseBytes !== null) database.set(now.databaseBytes);
+    },
+  };
+}
+
+/** Totals are counted elsewhere: here they only take the value that they have by now. */
+function set(counter: Counter, total: number, labels: Record<string, string> = {}): void {
+  counter.remove(labels);
+  counter.inc(labels, total);
+}

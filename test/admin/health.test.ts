@@ -1,0 +1,104 @@
+// /healthz, /readyz and /metrics on the daemon itself, the dashboard that reads them, and the console's files.
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { startTestAdmin } from '../helpers/admin.js';
+import { fetchFrom } from '../helpers/console.js';
+import { PROJECT, startTestDaemon } from '../helpers/daemon.js';
+import { exchange, send } from '../helpers/http.js';
+import { connectThrough } from '../helpers/socks-client.js';
+import { echo, startTarget } from '../helpers/targets.js';
+
+test('health asks for nothing; ready ends with the database', async (t) => {
+  const admin = await startTestAdmin(t);
+  await admin.whitelist.save('10.9.8.7');
+  for (const path of ['/healthz', '/readyz']) {
+    const answer = await send(admin.url + path);
+    assert.deepEqual([answer.status, answer.text], [200, 'ok\n'], path);
+  }
+  await admin.store.close();
+  assert.equal((await send(`${admin.url}/readyz`)).status, 503);
+  assert.equal((await send(`${admin.url}/healthz`)).status, 200);
+});
+
+test('metrics are for this host, or for whoever has the token, and name no account', async (t) => {
+  const open = await startTestDaemon(t, { config: { admin: { trustedProxies: ['127.0.0.1'] } } });
+  assert.equal((await fetchFrom(open, 'GET', '/metrics', {})).status, 200);
+  const outside = await fetchFrom(open, 'GET', '/metrics', { 'x-forwarded-for': '203.0.113.9' });
+  assert.equal(outside.status, 403);
+
+  const token = 'a-token-of-more-than-16-characters';
+  const daemon = await startTestDaemon(t, { config: { metrics: { token } } });
+  assert.equal((await fetchFrom(daemon, 'GET', '/metrics', {})).status, 401);
+  assert.equal(
+    (await fetchFrom(daemon, 'GET', '/metrics', { authorization: `Bearer ${token}x` })).status,
+    401,
+  );
+  const target = await startTarget(t, echo);
+  await daemon.addAccount('a-player', 'secret');
+  const account = { port: daemon.socks.port, username: 'a-player', password: 'secret' };
+  const client = await connectThrough(account, '127.0.0.1', target.port);
+  client.send(Buffer.alloc(700));
+  await client.read(700);
+  client.destroy();
+  await daemon.waitForLine(({ msg }) => msg === 'session ended');
+  const read = async () =>
+    (await fetchFrom(daemon, 'GET', '/metrics', { authorization: `Bearer ${token}` })).text;
+  const text = await read();
+  assert.match(text, /^pulsegate_relayed_bytes_total\{direction="up"\} 700$/m);
+  assert.match(text, /^pulsegate_logins_total\{outcome="success"\} 1$/m);
+  assert.match(text, /^pulsegate_sessions 0$/m);
+  assert.ok(!text.includes('a-player'));
+  assert.match(await read(), /^pulsegate_heartbeats_total 2$/m, 'asking again counts nothing twice');
+
+  const dashboard = JSON.parse(await readFile(join(PROJECT, 'etc/grafana-dashboard.json'), 'utf8'));
+  const names = new Set(JSON.stringify(dashboard).match(/\b(pulsegate|process|nodejs)_\w+/g));
+  assert.ok(names.size > 10);
+  for (const name of names) assert.ok(text.includes(`# TYPE ${name} `), name);
+});
+
+test('the console is served with a strict policy, and nothing outside its folder is', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'pulsegate-console-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const built = join(folder, 'console');
+  await mkdir(join(built, 'assets'), { recursive: true });
+  await writeFile(join(folder, 'secret.txt'), 'secret');
+  await writeFile(join(built, 'index.html'), '<!doctype html>');
+  await writeFile(join(built, 'assets/index-B3x9_a1Z.js'), 'export {};');
+  await symlink(join(folder, 'secret.txt'), join(built, 'link.txt'));
+  const admin = await startTestAdmin(t, { consoleFolder: built });
+  const page = await send(`${admin.url}/`);
+  assert.deepEqual([page.status, page.text], [200, '<!doctype html>']);
+  const policy = String(page.headers['content-security-policy']);
+  assert.match(policy, /default-src 'none'.*script-src 'self'.*frame-ancestors 'none'/);
+  assert.ok(!/unsafe|\*|https?:/.test(policy));
+  assert.equal(page.headers['cache-control'], 'no-cache');
+  const script = await send(`${admin.url}/assets/index-B3x9_a1Z.js`);
+  assert.equal(script.headers['cache-control'], 'public, max-age=31536000, immutable');
+  assert.equal(script.headers['content-type'], 'text/javascript; charset=utf-8');
+  for (const path of [
+    '/../secret.txt',
+    '/assets/../../secret.txt',
+    '/%2e%2e/secret.txt',
+    '/..%2fsecret.txt',
+    '/assets/..%5c..%5csecret.txt',
+    '/link.txt',
+    '//etc/passwd',
+    '/assets',
+    '/index.html%00.js',
+  ]) {
+    const answer = await exchange(admin.url, `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    assert.ok(!answer.includes('secret\n') && !/^HTTP\/1.1 200/.test(answer), path);
+  }
+  await admin.whitelist.save('10.9.8.7');
+  assert.equal((await send(`${admin.url}/`)).status, 403);
+});
+
+test('without a build the page says how to make one', async (t) => {
+  const admin = await startTestAdmin(t, { consoleFolder: '/nowhere' });
+  const page = await send(`${admin.url}/`);
+  assert.equal(page.status, 503);
+  assert.match(page.text, /npm run build/);
+});
