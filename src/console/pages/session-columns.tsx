@@ -93,7 +93,9 @@ export function sessionColumns(
       head: t('sessions.destination'),
       ...(show.account ? { sort: 'destination' } : {}),
       cell: (one) => (
-        <span title={one.destination.address}>
+        <span
+          title={`${one.destination.host}:${one.destination.port}/${one.protocol}\n${one.destination.address}`}
+        >
           {one.destination.host}
           <span class="faint">
             :{one.destination.port}/{one.protocol}
@@ -113,12 +115,11 @@ export function sessionColumns(
       key: 'client',
       head: t('sessions.client'),
       ...(show.account ? { sort: 'client' } : {}),
-      width: '188px',
+      width: '136px',
       from: 900,
       cell: (one) => (
-        <span class="number">
+        <span class="number" title={`${one.client.address}:${one.client.port}`}>
           {one.client.address}
-          <span class="faint">:{one.client.port}</span>
         </span>
       ),
     },
