@@ -31,6 +31,8 @@ const LEAST_BURST = 2048;
 const TURN_S = 0.02;
 const SMALLEST_TURN = 512;
 const LARGEST_TURN = 65_536;
+/** What a flow may catch up on that had nothing to move for a moment, as part of a second: no more, or others stall. */
+const CLAIM_S = 0.25;
 /** The shortest wait between two looks, in ms: finer timers cost more than they smooth. */
 const LEAST_WAIT_MS = 5;
 
@@ -52,7 +54,7 @@ export function createSharedRate(bytesPerSecond: number, now: Clock): SharedRate
   let tokens = burst(rate);
   let filledAt = now();
   let timer: NodeJS.Timeout | null = null;
-  /** `moved` of the flow that went last: where a flow joins that was quiet, so that it cannot claim the past. */
+  /** `moved` of the flow that went last: close to where a flow joins that was quiet, so that it cannot claim the past. */
   let served = 0;
   const waiting = new Set<Flow>();
 
@@ -105,7 +107,7 @@ export function createSharedRate(bytesPerSecond: number, now: Clock): SharedRate
       return {
         take(wanted) {
           fill();
-          flow.moved = Math.max(flow.moved, served);
+          flow.moved = Math.max(flow.moved, served - rate * CLAIM_S);
           const piece = Math.min(wanted, turn(rate));
           const first = next();
           const isTurn = first === null || first === flow || flow.moved <= first.moved;
@@ -113,7 +115,7 @@ export function createSharedRate(bytesPerSecond: number, now: Clock): SharedRate
           waiting.delete(flow);
           const taken = waiting.size === 0 ? Math.min(wanted, Math.floor(tokens)) : piece;
           tokens -= taken;
-          served = flow.moved;
+          served = Math.max(served, flow.moved);
           flow.moved += taken;
           return taken;
         },
