@@ -1,6 +1,7 @@
 // The console on the real daemon: what an operator does in a day, and what others may not do to it.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
@@ -235,6 +236,71 @@ test('a token is shown once, works within its scopes, and stops when it is revok
   await page.waitForSelector('text=No tokens yet');
   assert.equal((await ask('/api/v1/accounts')).status, 401);
 });
+
+/** RFC 6238 with SHA-1, 30 s and six digits: what an authenticator app shows. */
+function totp(secret: string, at: number): string {
+  const bits = [...secret]
+    .map((letter) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'))
+    .join('');
+  const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(at / 30_000)));
+  const digest = createHmac('sha1', key).update(counter).digest();
+  const offset = (digest.at(-1) ?? 0) & 15;
+  return String((digest.readUInt32BE(offset) & 0x7fff_ffff) % 1_000_000).padStart(6, '0');
+}
+
+test(
+  'game rules are tried and saved, retention is changed, the second factor and a new password hold',
+  skip,
+  async (t) => {
+    const { daemon, shown } = await desk(t);
+    const { page, visit, errors } = shown;
+    await visit('/settings/games');
+    await page.click('text=Add a rule');
+    const added = page.locator('section[aria-label="Rule 2"]');
+    await added.locator('input').nth(0).fill('arena');
+    await added.locator('input').nth(1).fill('*.arena.example');
+    await added.locator('input').nth(1).blur();
+    await page.click('form.card button[type=submit]');
+    await page.waitForSelector('text=Rule 2 matches: arena');
+    await page.click('.columns > section >> text=Save');
+    await page.waitForSelector('text=Changed in the console');
+    const rules = (await daemon.api('GET', '/api/v1/settings/games')).json as { rules: unknown[] };
+    assert.deepEqual(rules.rules[1], { id: 'arena', match: { hosts: ['*.arena.example'] } });
+
+    await visit('/settings/retention');
+    await page.fill('input >> nth=0', '7');
+    await page.click('form.card button[type=submit]');
+    await page.waitForSelector('.toast >> text=Saved');
+    assert.equal(
+      ((await daemon.api('GET', '/api/v1/settings/retention')).json as { heartbeatDays: number })
+        .heartbeatDays,
+      7,
+    );
+
+    await visit('/settings/admin');
+    await page.click('text=Turn on');
+    const secret = (await page.textContent('dialog code')) ?? '';
+    await page.fill('dialog input', totp(secret, Date.now()));
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('text=Turn off');
+    await page.fill('input[autocomplete=current-password]', ADMIN.password);
+    for (const field of await page.locator('input[autocomplete=new-password]').all())
+      await field.fill('another-password');
+    await page.click('text=Change password >> nth=-1');
+    await page.waitForSelector('.toast >> text=The password was changed');
+    await page.click('text=Sign out');
+    await page.fill('input[autocomplete=username]', ADMIN.username);
+    await page.fill('input[autocomplete=current-password]', 'another-password');
+    await page.keyboard.press('Enter');
+    // A code counts once: the one that turned it on is spent.
+    await page.fill('input[autocomplete=one-time-code]', totp(secret, Date.now() + 30_000));
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.rail');
+    assert.deepEqual(errors, []);
+  },
+);
 
 const PAYLOADS = [
   '<script>top.harmed=1</script>',
