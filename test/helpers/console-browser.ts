@@ -78,7 +78,7 @@ export async function openConsole(
     for (const [key, value] of Object.entries(${preset})) if (!localStorage.getItem(key)) localStorage.setItem(key, value);
   }`);
   const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(30_000);
   const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(error.message));
   page.on('console', (message) => {
