@@ -1,5 +1,5 @@
 // /etc/hosts (hosts(5)) in memory: read at start, and again when it has changed.
-import { type FSWatcher, readFileSync, statSync, watch } from 'node:fs';
+import { type FSWatcher, readFileSync, watch } from 'node:fs';
 import { isIP } from 'node:net';
 import { basename, dirname } from 'node:path';
 
@@ -27,18 +27,13 @@ export function parseHosts(text: string): Map<string, string[]> {
 
 /** Opens a hosts file; a missing or unreadable one is an empty one. Its folder is watched, since editors replace files. */
 export function openHostsFile(path = '/etc/hosts'): HostsFile {
-  let readAt = -1;
   let hosts = new Map<string, string[]>();
   const reload = (): void => {
     try {
-      const changedAt = statSync(path).mtimeMs;
-      if (changedAt === readAt) return;
       hosts = parseHosts(readFileSync(path, 'utf8'));
-      readAt = changedAt;
     } catch {
       // No hosts file: names come from DNS alone.
       hosts = new Map();
-      readAt = -1;
     }
   };
   reload();
