@@ -26,12 +26,14 @@ import { createHistory } from './core/history.js';
 import { LiveActivity } from './core/live-activity.js';
 import type { Log } from './core/log.js';
 import { createLoginLog, type NoteLogin } from './core/login-log.js';
+import { createNotices, type Notices } from './core/notices.js';
 import { createOverview } from './core/overview.js';
 import type { Store } from './core/ports.js';
 import { createRetentionSetting, RETENTION_KEY } from './core/retention-setting.js';
 import { createSecondFactor, SECOND_FACTOR_KEY } from './core/second-factor.js';
 import type { SessionRegistry } from './core/session.js';
 import { compilePattern } from './games-pattern.js';
+import { createSignedPost } from './hooks/channels/http.js';
 import { readVersion } from './version.js';
 
 /** Where the configuration comes from, as the settings page shows it. */
@@ -94,6 +96,7 @@ const MAX_FAILURE_SOURCES = 10_000;
 /** Groups of logins that are remembered for a minute. */
 const MAX_LOGIN_GROUPS = 20_000;
 const TICK_MS = 1_000;
+const RUNS_EVERY_MS = 2_000;
 const SUMS_EVERY_MS = 20_000;
 const TRIM_EVERY_MS = 60_000;
 const TRIM_SLICE = 5_000;
@@ -145,6 +148,16 @@ export async function openDesk(uses: DeskUses): Promise<Desk> {
   });
   const heartbeatSums = createHeartbeatSums({ store: store.heartbeatSums, now });
   const history = createHistory({ store: store.samples, activity, now });
+  let runsTold = '';
+  /** Runs change in many places: pages are told when their numbers have. */
+  async function watchRuns(): Promise<void> {
+    const { runs } = await overview();
+    const told = JSON.stringify(runs);
+    if (told === runsTold) return;
+    runsTold = told;
+    bell.ring('runs');
+    bell.ring('agents');
+  }
   const overview = createOverview({
     directory,
     sessions,
@@ -203,6 +216,34 @@ export async function openDesk(uses: DeskUses): Promise<Desk> {
       },
       startedAt: new Date(startedAt).toISOString(),
     };
+  }
+
+  const stopped = new AbortController();
+  const notices = config.notices.url === null ? null : openNotices(config.notices.url);
+  function openNotices(url: string): Notices {
+    const { secret, timeoutMs, maxTries, backoffMs, expiringMs } = config.notices;
+    const post = createSignedPost({ url, secret: secret?.reveal() ?? null, timeoutMs, now });
+    return createNotices({
+      store: store.notices,
+      async send(id, body) {
+        const outcome = await post(id, body, stopped.signal);
+        return { ok: outcome.ok, again: !outcome.ok && outcome.again, detail: outcome.detail };
+      },
+      accounts: () => directory.all(),
+      quotaUse(id) {
+        const { limits: set, usage } = limits.glance(id);
+        if (set.quotaBytes === null) return null;
+        return { share: usage.periodBytes / set.quotaBytes, period: String(usage.periodStartedAt) };
+      },
+      expiringMs,
+      maxLoginFailures: config.notices.loginFailures,
+      loginFailureWindowMs: config.notices.loginFailureWindowMs,
+      maxTries,
+      backoffMs,
+      now,
+      newId: randomUUID,
+      onGivenUp: ({ type, key }, detail) => log.warn({ type, key, detail }, 'notice not delivered'),
+    });
   }
 
   const timers: NodeJS.Timeout[] = [];
@@ -316,7 +357,12 @@ export async function openDesk(uses: DeskUses): Promise<Desk> {
       metrics: { measure, metricsToken: config.metrics.token?.reveal() ?? null },
       consoleFolder: CONSOLE_FOLDER,
     },
-    logins,
+    logins: {
+      note(outcome, username, accountId, client) {
+        logins.note(outcome, username, accountId, client);
+        if (outcome !== 'success') notices?.loginFailed(client);
+      },
+    },
     gameRules,
     heartbeatRetention: {
       get maxAgeMs() {
@@ -367,12 +413,20 @@ export async function openDesk(uses: DeskUses): Promise<Desk> {
 
     start() {
       every(TICK_MS, tick);
+      every(RUNS_EVERY_MS, () => {
+        if (bell.isHeard()) void attempt('the state of runs', watchRuns);
+      });
+      if (notices) {
+        every(config.notices.lookEveryMs, () => void attempt('notices', notices.look));
+        every(TICK_MS, () => void attempt('notices', notices.deliver));
+      }
       every(SUMS_EVERY_MS, () => void attempt('sums of heartbeats', heartbeatSums.flush));
       every(TRIM_EVERY_MS, () => void attempt('the end of old logs', trim));
     },
 
     async close() {
       for (const timer of timers) clearInterval(timer);
+      stopped.abort();
       bell.close();
       await attempt('the log of logins', logins.flush);
       await attempt('sums of heartbeats', heartbeatSums.flush);

@@ -87,7 +87,7 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
     now,
     readJsonObject,
   });
-  runRoutes(v1, { ...uses.agents, readJsonObject });
+  runRoutes(v1, { ...uses.agents, audit: uses.operator.audit, readJsonObject });
 
   const app = new Koa<AdminState>();
   app.use(answerFailures(log));

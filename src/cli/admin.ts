@@ -1,4 +1,5 @@
 // `pulsegate admin`: the operator's own credentials.
+import { createSecondFactor } from '../core/second-factor.js';
 import { cliActor } from './actor.js';
 import { type AddCommands, CommandError, load, printLine } from './command.js';
 import { readNewPassword } from './prompt.js';
@@ -24,6 +25,19 @@ export const addAdminCommands: AddCommands = (program, around) => {
         const result = await core.credentials.set(options.username, password, cliActor());
         if (!result.ok) throw new CommandError(REFUSALS[result.reason]);
         printLine(around.stdout, `The password of ${result.username} was changed.`);
+      });
+    });
+
+  admin
+    .command('second-factor-off')
+    .description('turn the second factor of the console off, when its codes are lost; counts within a second')
+    .action(async (_options, command) => {
+      const { config } = await load(command, around);
+      await withCore(config, async (core) => {
+        const secondFactor = createSecondFactor({ settings: core.store.settings, now: Date.now });
+        await secondFactor.reload();
+        const wasOn = await secondFactor.forget(cliActor());
+        printLine(around.stdout, wasOn ? 'The second factor is off.' : 'The second factor was off already.');
       });
     });
 };

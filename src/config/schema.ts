@@ -8,6 +8,7 @@ import {
   about,
   duration,
   flag,
+  httpUrl,
   listenHosts,
   listenPort,
   oneOf,
@@ -19,7 +20,7 @@ import {
 } from './fields.js';
 import { socksSchema } from './socks-schema.js';
 import type { WithUnits } from './units.js';
-import { agentsSchema, checkWebhookAgents, webhooksSchema } from './webhooks-schema.js';
+import { agentsSchema, checkWebhookAgents, signingSecret, webhooksSchema } from './webhooks-schema.js';
 
 const section = <S extends z.core.$ZodLooseShape>(shape: S) => z.strictObject(shape);
 
@@ -105,6 +106,18 @@ const heartbeats = section({
 
 const metrics = section({ token: secret('a token of 16 characters or more').nullable().default(null) });
 
+const notices = section({
+  url: httpUrl().nullable().default(null),
+  secret: signingSecret().nullable().default(null),
+  timeout: duration({ min: '10ms', max: '5m' }).prefault('15s'),
+  maxTries: whole(1, 100).default(10),
+  backoff: duration({ min: '10ms', max: '1h' }).prefault('1s'),
+  lookEvery: duration({ min: '10ms', max: '1h' }).prefault('1m'),
+  expiring: duration({ min: '1m', max: '365d' }).prefault('3d'),
+  loginFailures: whole(1, 1_000_000).default(50),
+  loginFailureWindow: duration({ min: '1s', max: '24h' }).prefault('10m'),
+});
+
 const admin = section({
   session: section({
     idleTimeout: duration({ min: '1s', max: '30d' }).prefault('12h'),
@@ -142,6 +155,7 @@ export const configSchema = section({
   heartbeats: heartbeats.prefault({}),
   admin: admin.prefault({}),
   metrics: metrics.prefault({}),
+  notices: notices.prefault({}),
   webhooks: webhooksSchema.prefault({}),
   agents: agentsSchema,
 }).superRefine(checkWebhookAgents);

@@ -93,7 +93,7 @@ export const webhooksSchema = z
   });
 
 /** The form of the Standard Webhooks scheme. */
-const signingSecret = () =>
+export const signingSecret = () =>
   z
     .string()
     .max(4096)

@@ -12,6 +12,8 @@ export interface ChangeBell {
   ring(topic: Topic, id?: string | null): void;
   /** Calls `listener` with what changed; returns how to stop. */
   listen(listener: (changed: Changed) => void): () => void;
+  /** Whether anybody listens. */
+  isHeard(): boolean;
   close(): void;
 }
 
@@ -38,6 +40,7 @@ export function createChangeBell(quietMs: number): ChangeBell {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    isHeard: () => listeners.size > 0,
     close() {
       clearTimeout(timer);
       listeners.clear();

@@ -1,6 +1,6 @@
 // How many wrong guesses one source may make: counted before the comparison, so that no burst gets past the limit.
 import type { Clock } from './clock.js';
-import { parseIp } from './ip.js';
+import { sourceOf } from './source.js';
 
 export interface FailureLimit {
   /**
@@ -45,10 +45,4 @@ export function createFailureLimit(options: {
       windows.delete(sourceOf(address));
     },
   };
-}
-
-/** One host commonly holds a whole IPv6 /64, so that is one source. */
-function sourceOf(address: string): string {
-  const ip = parseIp(address);
-  return ip?.length === 16 ? Buffer.from(ip.subarray(0, 8)).toString('hex') : address;
 }

@@ -8,6 +8,7 @@ import type { HeartbeatSumStore } from './heartbeat-sums.js';
 import type { SampleStore } from './history.js';
 import type { KeptLimits, TrafficOfDay, TrafficSums } from './limits.js';
 import type { LoginStore } from './login-log.js';
+import type { NoticeStore } from './notices.js';
 import type { AgentSessionStore, DeliveryStore, RunStore } from './run-ports.js';
 
 /** Every change is noted in the audit log with the transaction that makes it, as made by `by` (the daemon itself unless given). */
@@ -106,6 +107,7 @@ export interface Store {
   readonly consoleSessions: ConsoleSessionStore;
   readonly apiTokens: ApiTokenStore;
   readonly logins: LoginStore;
+  readonly notices: NoticeStore;
   readonly samples: SampleStore;
   readonly heartbeatSums: HeartbeatSumStore;
   readonly runs: RunStore;

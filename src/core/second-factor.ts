@@ -16,6 +16,8 @@ export interface SecondFactor {
   confirm(code: string, by: Actor): Promise<'on' | 'wrong-code' | 'not-enrolled' | 'on-already'>;
   /** Switches it off. */
   disable(code: string, by: Actor): Promise<'off' | 'wrong-code' | 'off-already'>;
+  /** Switches it off without a code, for whoever has the database anyway; false when it was off. */
+  forget(by: Actor): Promise<boolean>;
   /** Whether `code` is good now; a code is good once. */
   verify(code: string): boolean;
   reload(): Promise<void>;
@@ -69,6 +71,13 @@ export function createSecondFactor({ settings, now }: { settings: SettingStore; 
         if (!use(secret, code)) return 'wrong-code';
         await save(null, by);
         return 'off';
+      }),
+
+    forget: (by) =>
+      inTurn(SECOND_FACTOR_KEY, async () => {
+        if (!secret) return false;
+        await save(null, by);
+        return true;
       }),
 
     verify: (code) => secret !== null && use(secret, code),

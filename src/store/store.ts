@@ -16,6 +16,7 @@ import { createHeartbeatSumStore } from './heartbeat-sums.js';
 import { createLimitStore } from './limits.js';
 import { createLoginStore } from './logins.js';
 import { migrate } from './migrate.js';
+import { createNoticeStore } from './notices.js';
 import { createRunStore } from './runs.js';
 import { createSampleStore } from './samples.js';
 import { createSettingStore } from './settings.js';
@@ -79,6 +80,7 @@ async function createStore(db: Knex, file: string, now: Clock): Promise<Store> {
     consoleSessions: createConsoleSessionStore(db),
     apiTokens: createApiTokenStore(db, recordAudit),
     logins: createLoginStore(db),
+    notices: createNoticeStore(db),
     samples: createSampleStore(db),
     heartbeatSums: createHeartbeatSumStore(db),
     limits: createLimitStore(db, recordChange, recordAudit),

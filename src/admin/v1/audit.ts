@@ -1,6 +1,7 @@
 // /api/v1: the audit log, and API tokens.
 import type { ApiToken, ApiTokens } from '../../core/api-tokens.js';
 import type { AuditEntry, AuditFilter, AuditStore } from '../../core/audit.js';
+import type { ChangeBell } from '../../core/change-bell.js';
 import { actorOf } from '../caller.js';
 import type { auditRoutes } from './contract/audit.js';
 import type { Handlers, ProblemAnswer } from './serve.js';
@@ -11,10 +12,12 @@ const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 export function auditHandlers({
   audit,
   apiTokens,
+  bell,
   now,
 }: {
   audit: AuditStore;
   apiTokens: ApiTokens;
+  bell: ChangeBell;
   now: () => number;
 }): Handlers<(typeof auditRoutes)[number]> {
   return {
@@ -45,14 +48,17 @@ export function auditHandlers({
       }
       const scopes = [...new Set(body.scopes)];
       const made = await apiTokens.create({ name: body.name, scopes, expiresAt }, actorOf(caller));
+      bell.ring('tokens');
       if (!made) return { problem: 'conflict', detail: 'there are as many tokens as there may be' };
       return { status: 201, body: { token: presentToken(made.token), secret: made.secret } };
     },
 
-    revokeToken: async ({ params, caller }) =>
-      (await apiTokens.revoke(params.id.toLowerCase(), actorOf(caller)))
-        ? { status: 204 }
-        : { problem: 'not-found', detail: 'there is no such token' },
+    async revokeToken({ params, caller }) {
+      const isRevoked = await apiTokens.revoke(params.id.toLowerCase(), actorOf(caller));
+      if (!isRevoked) return { problem: 'not-found', detail: 'there is no such token' };
+      bell.ring('tokens');
+      return { status: 204 };
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 // /api/v1: agents, their runs, deliveries and sessions.
 import type Router from '@koa/router';
+import type { AuditStore } from '../../core/audit.js';
 import type {
   AgentSessionStore,
   DeliveryStore,
@@ -9,6 +10,7 @@ import type {
 } from '../../core/run-ports.js';
 import type { AgentControl, AgentSession, QueuedAnswer, Run } from '../../core/runs.js';
 import type { ReadJsonObject } from '../body.js';
+import { actorOf, type Caller } from '../caller.js';
 import type { AdminState } from '../state.js';
 import { agentRoutes } from './contract/agents.js';
 import { type Answered, type Handlers, type ProblemAnswer, serveRoutes } from './serve.js';
@@ -27,8 +29,9 @@ export function runRoutes(
     runs,
     deliveries,
     sessions,
+    audit,
     readJsonObject,
-  }: RunUses & { readonly readJsonObject: ReadJsonObject },
+  }: RunUses & { readonly audit: Pick<AuditStore, 'add'>; readonly readJsonObject: ReadJsonObject },
 ): void {
   async function detail(id: string): Promise<Answered | ProblemAnswer> {
     const run = await runs.get(id.toLowerCase());
@@ -42,14 +45,26 @@ export function runRoutes(
     return ok({ ...presentRun(run), deliveries: shown });
   }
 
+  const note = (
+    caller: Caller,
+    action: string,
+    type: 'run' | 'agent',
+    id: string | null,
+    name: string | null,
+  ): Promise<void> =>
+    audit.add([{ by: actorOf(caller), action, object: { type, id, name }, before: null, after: null }]);
+
   const handlers: Handlers<(typeof agentRoutes)[number]> = {
     listAgents: async () =>
       ok({
         items: control.agents().map((agent) => ({ ...agent, lastActiveAt: isoOrNull(agent.lastActiveAt) })),
       }),
 
-    sendMessage: async ({ params, body }) =>
-      queued(await control.send(params.name, body.message, body.sessionKey ?? null)),
+    async sendMessage({ params, body, caller }) {
+      const answer = await control.send(params.name, body.message, body.sessionKey ?? null);
+      if (answer.ok) await note(caller, 'agent.message', 'run', answer.runId, params.name);
+      return queued(answer);
+    },
 
     async listRuns({ query: { cursor, limit, ...wanted } }) {
       const before = cursor?.toLowerCase();
@@ -61,9 +76,10 @@ export function runRoutes(
 
     getRun: ({ params }) => detail(params.id),
 
-    async cancelRun({ params }) {
+    async cancelRun({ params, caller }) {
       switch (await control.cancel(params.id.toLowerCase())) {
         case 'cancelled':
+          await note(caller, 'run.cancel', 'run', params.id.toLowerCase(), null);
           return detail(params.id);
         case 'not-found':
           return notFound('run');
@@ -74,7 +90,11 @@ export function runRoutes(
       }
     },
 
-    rerunRun: async ({ params }) => queued(await control.rerun(params.id.toLowerCase())),
+    async rerunRun({ params, caller }) {
+      const answer = await control.rerun(params.id.toLowerCase());
+      if (answer.ok) await note(caller, 'run.again', 'run', answer.runId, null);
+      return queued(answer);
+    },
 
     async listAgentSessions({ query: { cursor, limit, ...wanted } }) {
       const after = cursor === undefined ? undefined : placeOf(cursor);
@@ -95,8 +115,11 @@ export function runRoutes(
       });
     },
 
-    deleteAgentSession: async ({ params }) =>
-      (await sessions.remove(params.key)) ? { status: 204 } : notFound('session'),
+    async deleteAgentSession({ params, caller }) {
+      if (!(await sessions.remove(params.key))) return notFound('session');
+      await note(caller, 'agent.forget-session', 'agent', params.key, params.key);
+      return { status: 204 };
+    },
   };
   serveRoutes(router, agentRoutes, handlers, readJsonObject);
 }

@@ -1,7 +1,7 @@
 // The `http` channel: a signed POST, by the Standard Webhooks scheme (https://www.standardwebhooks.com).
 import { createHmac } from 'node:crypto';
 import type { Clock } from '../../core/clock.js';
-import type { Channel, DeliveredReply, DeliveryOutcome } from '../../core/runs.js';
+import type { Channel, DeliveryOutcome } from '../../core/runs.js';
 import { callHttp, excerpt, type HttpResult, retryAfterMs } from '../http-call.js';
 
 export interface HttpChannelOptions {
@@ -13,50 +13,52 @@ export interface HttpChannelOptions {
   readonly now: Clock;
 }
 
+/** Posts a JSON text. `id` is the same at every try, so that a receiver can tell repeats. Never rejects. */
+export type SignedPost = (id: string, body: string, signal: AbortSignal) => Promise<DeliveryOutcome>;
+
 // Only the status matters; a little of the text explains a failure.
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 export function createHttpChannel(options: HttpChannelOptions): Channel {
-  const key = options.secret === null ? null : signingKey(options.secret);
+  const post = createSignedPost(options);
   return {
     type: 'http',
-    async deliver(reply, signal) {
-      const cut = new AbortController();
-      const abort = () => cut.abort();
-      let isLate = false;
-      const timer = setTimeout(() => {
-        isLate = true;
-        abort();
-      }, options.timeoutMs);
-      signal.addEventListener('abort', abort, { once: true });
-      const body = JSON.stringify(reply);
-      const result = await callHttp({
-        method: 'POST',
-        url: options.url,
-        headers: { 'content-type': 'application/json', ...signed(key, reply, body, options.now()) },
-        body,
-        maxBytes: MAX_ANSWER_BYTES,
-        signal: cut.signal,
-      });
-      clearTimeout(timer);
-      signal.removeEventListener('abort', abort);
-      if (isLate && !result.ok) return notYet(`no answer within ${options.timeoutMs} ms`);
-      return outcomeOf(result, options.now());
-    },
+    deliver: (reply, signal) => post(reply.runId, JSON.stringify(reply), signal),
   };
 }
 
-/** The three headers of the scheme. The id is the run's, the same at every try, so that a receiver can tell repeats. */
-function signed(
-  key: Buffer | null,
-  reply: DeliveredReply,
-  body: string,
-  now: number,
-): Record<string, string> {
+export function createSignedPost(options: HttpChannelOptions): SignedPost {
+  const key = options.secret === null ? null : signingKey(options.secret);
+  return async (id, body, signal) => {
+    const cut = new AbortController();
+    const abort = () => cut.abort();
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      abort();
+    }, options.timeoutMs);
+    signal.addEventListener('abort', abort, { once: true });
+    const result = await callHttp({
+      method: 'POST',
+      url: options.url,
+      headers: { 'content-type': 'application/json', ...signed(key, id, body, options.now()) },
+      body,
+      maxBytes: MAX_ANSWER_BYTES,
+      signal: cut.signal,
+    });
+    clearTimeout(timer);
+    signal.removeEventListener('abort', abort);
+    if (isLate && !result.ok) return notYet(`no answer within ${options.timeoutMs} ms`);
+    return outcomeOf(result, options.now());
+  };
+}
+
+/** The three headers of the scheme. */
+function signed(key: Buffer | null, id: string, body: string, now: number): Record<string, string> {
   const timestamp = String(Math.floor(now / 1000));
-  const headers = { 'webhook-id': reply.runId, 'webhook-timestamp': timestamp };
+  const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp };
   if (key === null) return headers;
-  const signature = createHmac('sha256', key).update(`${reply.runId}.${timestamp}.${body}`).digest('base64');
+  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
   return { ...headers, 'webhook-signature': `v1,${signature}` };
 }
 

@@ -7,6 +7,7 @@ import * as accounts from './0001_accounts.js';
 import * as runs from './0002_runs.js';
 import * as operator from './0003_operator.js';
 import * as limits from './0004_limits.js';
+import * as notices from './0005_notices.js';
 
 /** One step of the schema. `down` undoes exactly what `up` did. */
 export interface Migration {
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   { name: '0002_runs', ...runs },
   { name: '0003_operator', ...operator },
   { name: '0004_limits', ...limits },
+  { name: '0005_notices', ...notices },
 ];

@@ -1,9 +1,10 @@
 // Signing in to the console, the second factor and API tokens, on the daemon itself.
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { totpCode, totpStep } from '../../../src/core/totp.js';
 import { type Console, codeOf, fetchFrom, signIn } from '../../helpers/console.js';
-import { ADMIN, type ApiAnswer, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
+import { ADMIN, type ApiAnswer, BIN, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
 
 const ME = '/api/v1/me';
 const LIST = '/ProxyAccount/GetProxyAccountList';
@@ -231,3 +232,34 @@ test('a token may do what its scopes say, is shown once, and ends when revoked o
   assert.deepEqual(actions, ['token.revoke', 'token.create', 'token.create']);
   assert.ok(!audit.text.includes(token.secret));
 });
+
+test('lost codes, a forgotten password and a lock-out are mended by the command line', async (t) => {
+  const daemon = await startTestDaemon(t);
+  const desk = await signIn(daemon);
+  await switchOn(desk);
+  await desk.api('PUT', '/api/v1/settings/whitelist', { whitelist: '10.9.8.7' });
+  assert.equal((await desk.api('GET', ME)).status, 403);
+  const run = (...args: string[]) => runCli(daemon, args);
+  await run('whitelist', 'set', '');
+  await run('admin', 'second-factor-off');
+  const attempt = () => fetchFrom(daemon, 'POST', '/api/v1/session', {}, ADMIN);
+  for (let tries = 0; (await attempt()).status !== 200; tries++) {
+    assert.ok(tries < 50);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  const { items } = (await daemon.api('GET', '/api/v1/audit?via=cli')).json as {
+    items: { action: string }[];
+  };
+  assert.deepEqual(
+    items.map(({ action }) => action),
+    ['admin.totp-off', 'settings.whitelist'],
+  );
+});
+
+function runCli(daemon: TestDaemon, args: readonly string[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, [BIN, ...args, '--config', daemon.configFile], (error) =>
+      error ? reject(error) : resolve(),
+    );
+  });
+}

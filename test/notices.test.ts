@@ -1,0 +1,116 @@
+// Outgoing notices of the daemon itself: each told once, signed, tried again, and also after a restart not told twice.
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { startTestDaemon } from './helpers/daemon.js';
+import { connectThrough, loggedInClient } from './helpers/socks-client.js';
+import { echo, startTarget } from './helpers/targets.js';
+
+const KEY = Buffer.from('a key of some bytes');
+interface Received {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  readonly json: { id: string; type: string; data: Record<string, unknown> };
+}
+
+async function startReceiver(t: TestContext, statuses: number[] = []) {
+  const received: Received[] = [];
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const part of request) body += part;
+    received.push({ headers: request.headers, body, json: JSON.parse(body) });
+    response.statusCode = statuses.shift() ?? 204;
+    response.end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  const has = async (type: string, count = 1) => {
+    for (let tries = 0; received.filter(({ json }) => json.type === type).length < count; tries++) {
+      assert.ok(tries < 200, `no ${type}: ${JSON.stringify(received.map(({ json }) => json))}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    return received.filter(({ json }) => json.type === type);
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, received, has };
+}
+
+const notices = (url: string) => ({
+  url,
+  secret: `whsec_${KEY.toString('base64')}`,
+  lookEvery: '50ms',
+  backoff: '10ms',
+  loginFailures: 3,
+});
+
+test('an account that expires, a quota used up and wrong logins are told, once and signed', async (t) => {
+  const receiver = await startReceiver(t, [500]);
+  const config = { notices: notices(receiver.url) };
+  const daemon = await startTestDaemon(t, { config });
+  const soon = new Date(Date.now() + 86_400_000).toISOString();
+  const later = new Date(Date.now() + 5 * 86_400_000).toISOString();
+  const id = await daemon.addAccount('alice', 'secret', { ExpiresAt: soon });
+  await daemon.addAccount('bob', 'secret', { ExpiresAt: later });
+  const [first, second] = await receiver.has('account.expiring', 2);
+  assert.ok(first && second);
+  assert.equal(first.json.id, second.json.id, 'tried again after a failure, as the same');
+  assert.deepEqual([second.json.data['account'], second.json.data['username']], [id, 'alice']);
+  const { 'webhook-id': sentId, 'webhook-timestamp': at, 'webhook-signature': signature } = second.headers;
+  const expected = createHmac('sha256', KEY).update(`${sentId}.${at}.${second.body}`).digest('base64');
+  assert.equal(signature, `v1,${expected}`);
+
+  const target = await startTarget(t, echo);
+  await daemon.api('PATCH', `/api/v1/accounts/${id}`, {
+    limits: { quotaBytes: 2_000, quotaPeriod: 'never' },
+  });
+  const account = { port: daemon.socks.port, username: 'alice', password: 'secret' };
+  const move = async (bytes: number) => {
+    const client = await connectThrough(account, '127.0.0.1', target.port);
+    client.send(Buffer.alloc(bytes));
+    await client.read(bytes);
+    client.destroy();
+  };
+  await move(850);
+  const [eighty] = await receiver.has('account.quota-80');
+  assert.equal(eighty?.json.data['used'], 85);
+  await move(149);
+  await move(1).catch(() => {});
+  await receiver.has('account.quota-100');
+
+  for (let i = 0; i < 3; i++) await loggedInClient({ ...account, password: 'wrong' }).catch(() => {});
+  const [failing] = await receiver.has('logins.failing');
+  assert.equal(failing?.json.data['client'], '127.0.0.1');
+  const told = receiver.received.length;
+  daemon.signal('SIGTERM');
+  await daemon.exited();
+  const again = await startTestDaemon(t, { config, dataDir: daemon.dataDir });
+  await again.addAccount('carol', 'secret', { ExpiresAt: soon });
+  await receiver.has('account.expiring', 3);
+  assert.equal(receiver.received.length, told + 1, 'what was told is not told again');
+});
+
+test('a run that failed is told', async (t) => {
+  const receiver = await startReceiver(t);
+  const daemon = await startTestDaemon(t, {
+    config: {
+      notices: notices(receiver.url),
+      agents: { broken: { type: 'command', command: ['node', '-e', 'process.exit(3)'] } },
+    },
+  });
+  const sent = await daemon.api('POST', '/api/v1/agents/broken/messages', { message: 'hello' });
+  assert.equal(sent.status, 202, sent.text);
+  const [failed] = await receiver.has('run.failed');
+  const { runId } = sent.json as { runId: string };
+  assert.deepEqual([failed?.json.data['run'], failed?.json.data['agent']], [runId, 'broken']);
+});
+
+test('a notice is given up after as many tries as there may be, and nothing is told when nobody asked', async (t) => {
+  const receiver = await startReceiver(t, [500, 500, 500, 500]);
+  const config = { notices: { ...notices(receiver.url), maxTries: 2 } };
+  const daemon = await startTestDaemon(t, { config });
+  await daemon.addAccount('alice', 'secret', { ExpiresAt: new Date(Date.now() + 60_000).toISOString() });
+  const line = await daemon.waitForLine(({ msg }) => msg === 'notice not delivered');
+  assert.equal(line['type'], 'account.expiring');
+  assert.equal(receiver.received.length, 2);
+});
