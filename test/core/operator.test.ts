@@ -169,12 +169,15 @@ test('rates and the day: bytes of sessions are counted once, and midnight begins
   const session = { id: 's', accountId: 'a', bytesUp: () => up, bytesDown: () => down };
   activity.opened(session);
   [up, down] = [1_000, 3_000];
-  activity.tick((now += 2_000));
+  now += 2_000;
+  activity.tick(now);
   assert.deepEqual(activity.rateOf('s'), { up: 500, down: 1_500 });
   assert.deepEqual({ ...activity.todayOf('a') }, { up: 1_000, down: 3_000 });
-  activity.tick((now += 100));
+  now += 100;
+  activity.tick(now);
   assert.deepEqual(activity.rate, { up: 500, down: 1_500 }, 'too short a time to measure');
-  activity.tick((now += 10_000));
+  now += 10_000;
+  activity.tick(now);
   assert.deepEqual({ ...activity.todayOf('a') }, { up: 0, down: 0 });
   up = 1_500;
   activity.closed(session);

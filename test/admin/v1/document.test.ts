@@ -4,7 +4,10 @@ import { test } from 'node:test';
 import { routes } from '../../../src/admin/v1/contract/index.js';
 import { buildOpenApi } from '../../../src/admin/v1/openapi.js';
 import { startTestAdmin } from '../../helpers/admin.js';
+import { startTestDaemon } from '../../helpers/daemon.js';
 import { send } from '../../helpers/http.js';
+import { connectThrough } from '../../helpers/socks-client.js';
+import { echo, startTarget } from '../../helpers/targets.js';
 
 test('what is served and what is documented are the same', async (t) => {
   const admin = await startTestAdmin(t);
@@ -50,4 +53,38 @@ test('the page to read it by runs nothing, and lists every operation', async (t)
   assert.ok(!/<script|javascript:|\son\w+=|https?:\/\//i.test(page.text));
   assert.match(String(page.headers['content-security-policy']), /default-src 'none'/);
   for (const { operationId } of routes) assert.ok(page.text.includes(`id="${operationId}"`), operationId);
+});
+
+test('what the daemon answers has the form that the document gives it', async (t) => {
+  const target = await startTarget(t, echo);
+  const daemon = await startTestDaemon(t, {
+    config: {
+      heartbeats: { games: [{ id: 'arena' }] },
+      agents: { parrot: { type: 'command', command: ['node', '-e', '0'] } },
+    },
+  });
+  const id = await daemon.addAccount('alice', 'secret', { ExpiresAt: '2030-01-01T00:00:00' });
+  await daemon.api('POST', '/api/v1/tokens', { name: 't', scopes: ['audit:read'] });
+  const sent = await daemon.api('POST', '/api/v1/agents/parrot/messages', {
+    message: 'x',
+    sessionKey: 'key',
+  });
+  const { runId } = sent.json as { runId: string };
+  const account = { port: daemon.socks.port, username: 'alice', password: 'secret' };
+  await connectThrough(account, '127.0.0.1', target.port);
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  let checked = 0;
+  for (const { method, path, responses } of routes) {
+    const schema = responses[200]?.schema;
+    if (method !== 'GET' || !schema || responses[200]?.contentType) continue;
+    const url = path.replace('/runs/{id}', `/runs/${runId}`).replace('{id}', id).replace('{key}', 'key');
+    const answer = await daemon.api('GET', url);
+    assert.equal(answer.status, 200, `${url}: ${answer.text}`);
+    const parsed = schema.safeParse(answer.json);
+    assert.ok(parsed.success, `${url}: ${parsed.error?.message}`);
+    // A field more than the document tells of would be read by nobody, or by everybody.
+    assert.deepEqual(parsed.data, answer.json, url);
+    checked += 1;
+  }
+  assert.ok(checked >= 20, `${checked} routes`);
 });
