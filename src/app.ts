@@ -3,34 +3,19 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:net';
 import { createAdminServer } from './admin/server.js';
 import type { Config } from './config.js';
-import { type AccountLimitsService, createAccountLimits } from './core/account-limits.js';
-import { type Accounts, createAccounts } from './core/accounts.js';
-import {
-  ADMIN_CREDENTIALS_KEY,
-  type AdminCredentials,
-  createAdminCredentials,
-} from './core/admin-credentials.js';
-import { AccountDirectory } from './core/directory.js';
-import { createEgressPolicy, type EgressPolicy } from './core/egress.js';
-import type { Protocol } from './core/heartbeat.js';
-import { HeartbeatPool } from './core/heartbeat-pool.js';
-import { createRecorder, type Recorder } from './core/heartbeat-recorder.js';
-import { createHeartbeatWriter, type WriterEvent } from './core/heartbeat-writer.js';
+import { createAccountLimits } from './core/accounts/account-limits.js';
+import { createLoginGuard } from './core/accounts/login-guard.js';
+import { hashPassword } from './core/accounts/password.js';
+import { createEgressPolicy, type EgressPolicy } from './core/egress/egress.js';
+import type { Protocol } from './core/heartbeats/heartbeat.js';
+import { createRecorder } from './core/heartbeats/heartbeat-recorder.js';
+import { createHeartbeatWriter } from './core/heartbeats/heartbeat-writer.js';
 import { type IpBytes, parseIp, unmap } from './core/ip.js';
 import type { Log } from './core/log.js';
-import { createLoginGuard } from './core/login-guard.js';
-import { OwnOutbound } from './core/outbound.js';
-import { hashPassword } from './core/password.js';
-import type { Change, Store } from './core/ports.js';
-import { SessionRegistry } from './core/session.js';
-import { parseWhitelist } from './core/whitelist.js';
-import { createWhitelistSetting, WHITELIST_KEY, type WhitelistSetting } from './core/whitelist-setting.js';
-import { connectionsFor, descriptorLimit } from './descriptors.js';
-import { type ConfigSource, openDesk } from './desk.js';
-import { followChanges } from './follow-changes.js';
+import { parseWhitelist } from './core/operator/whitelist.js';
+import { OwnOutbound } from './core/sessions/outbound.js';
+import { SessionRegistry } from './core/sessions/session.js';
 import { createHooks } from './hooks/hooks.js';
-import { listenOn } from './listen.js';
-import { createIsLocalAddress } from './own-addresses.js';
 import { chooseRelay } from './relay/choose.js';
 import { openHostsFile } from './socks/hosts-file.js';
 import { createProxySources } from './socks/proxy-protocol.js';
@@ -39,31 +24,25 @@ import { createSocksServer } from './socks/server.js';
 import { createFragmentMemory } from './socks/udp/fragments.js';
 import { createOwnDatagramPorts } from './socks/udp/own-ports.js';
 import { createUpstreams } from './socks/upstreams.js';
-import { openSocksListeners } from './socks-listeners.js';
-import { portRange, upstreamRules } from './socks-settings.js';
-import { openStore } from './store/store.js';
+import { maxConnections, maxHandshakes } from './wiring/capacity.js';
+import { applyChange, openCore } from './wiring/core.js';
+import { type ConfigSource, openDesk } from './wiring/desk.js';
+import { sessionsOver } from './wiring/drain.js';
+import { followChanges } from './wiring/follow-changes.js';
+import { metered, reportWriter } from './wiring/heartbeats.js';
+import { listenOn } from './wiring/listen.js';
+import { createIsLocalAddress } from './wiring/own-addresses.js';
+import { openSocksListeners } from './wiring/socks-listeners.js';
+import { portRange, upstreamRules } from './wiring/socks-settings.js';
 
 /** How often retention by age is applied, in ms. */
 const TRIM_INTERVAL_MS = 60_000;
 /** How often the database is asked for changes by other processes, in ms: the command line promises one second. */
 const FOLLOW_INTERVAL_MS = 250;
-/** How long after a stop a session has to be over before the rest is cut, once it has been told to end, in ms. */
-const END_GRACE_MS = 1_000;
-
 /** The administrator's credentials as the environment, a file or systemd gives them. */
 export interface GivenCredentials {
   readonly username?: string | undefined;
   readonly password?: string | undefined;
-}
-
-/** What the daemon and the command line share: the store and the rules over it. */
-export interface Core {
-  readonly store: Store;
-  readonly directory: AccountDirectory;
-  readonly pool: HeartbeatPool;
-  readonly accounts: Accounts;
-  readonly whitelist: WhitelistSetting;
-  readonly credentials: AdminCredentials;
 }
 
 /** The running daemon. */
@@ -79,31 +58,6 @@ export interface App {
   stop(): Promise<void>;
   /** Takes over what may change while the daemon runs: the webhook secrets and the keys of agents. Throws StartError. */
   reload(config: Config): void;
-}
-
-/** Opens the database and fills what is kept of it in memory. Throws StartError. */
-export async function openCore(config: Config): Promise<Core> {
-  const { retention, maxPending } = config.heartbeats;
-  const store = await openStore({
-    dataDir: config.dataDir,
-    client: config.database.client,
-    busyTimeoutMs: config.database.busyTimeoutMs,
-  });
-  const directory = new AccountDirectory();
-  directory.load(await store.accounts.all());
-  const pool = new HeartbeatPool({ maxPending, maxPerAccount: retention.perAccount });
-  pool.load(await store.heartbeats.totals());
-  const accounts = createAccounts({
-    store: store.accounts,
-    directory,
-    pool,
-    now: Date.now,
-    newId: randomUUID,
-  });
-  const whitelist = createWhitelistSetting(store.settings);
-  await whitelist.reload();
-  const credentials = createAdminCredentials({ settings: store.settings });
-  return { store, directory, pool, accounts, whitelist, credentials };
 }
 
 /** Starts the daemon; resolves when every listener is up. Throws StartError when it cannot, after undoing what it did. */
@@ -375,80 +329,4 @@ async function start(
     stop,
     reload: (changed) => hooks.reload(changed.webhooks),
   };
-}
-
-/** A session is counted for its account's limits from its first heartbeat entry to its last. */
-function metered(limits: AccountLimitsService, recorder: Recorder): Recorder {
-  return {
-    ...recorder,
-    opened(session) {
-      limits.opened(session);
-      return recorder.opened(session);
-    },
-    closed(session) {
-      limits.closed(session);
-      recorder.closed(session);
-    },
-  };
-}
-
-/** Waits until no session is left; after `graceMs` ends those that are. */
-async function sessionsOver(sessions: SessionRegistry, graceMs: number): Promise<void> {
-  const until = Date.now() + graceMs;
-  while (sessions.size > 0 && Date.now() < until) await pause(Math.min(50, graceMs));
-  sessions.endAll('shutdown');
-  const cutAt = Date.now() + END_GRACE_MS;
-  while (sessions.size > 0 && Date.now() < cutAt) await pause(10);
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-async function applyChange(
-  { accounts, whitelist, credentials }: Core,
-  limits: AccountLimitsService,
-  change: Change,
-): Promise<void> {
-  if (change.topic === 'account') {
-    await accounts.refresh(change.id);
-    if (accounts.get(change.id)) await limits.refresh(change.id);
-    return;
-  }
-  if (change.key === WHITELIST_KEY) return whitelist.reload();
-  if (change.key === ADMIN_CREDENTIALS_KEY) return credentials.reload();
-}
-
-function maxConnections({ socks }: Config): number {
-  return socks.maxConnections === 'auto' ? connectionsFor(descriptorLimit()) : socks.maxConnections;
-}
-
-/** Half of the places are kept for sessions, whatever waits. */
-function maxHandshakes(config: Config): number {
-  const { maxHandshakes } = config.socks;
-  return maxHandshakes === 'auto' ? Math.max(1, Math.floor(maxConnections(config) / 2)) : maxHandshakes;
-}
-
-function reportWriter(log: Log, event: WriterEvent): void {
-  switch (event.kind) {
-    case 'write-failed':
-      return log.error(
-        { err: event.error, pending: event.pending },
-        'heartbeats not written; kept and tried again',
-      );
-    case 'write-recovered':
-      return log.info({ outageMs: event.outageMs }, 'heartbeats are written again');
-    case 'entries-dropped':
-      return log.warn(
-        { entries: event.entries },
-        'heartbeat entries given up: heartbeats.maxPending reached',
-      );
-    case 'trim-failed':
-      return log.error({ err: event.error }, 'old heartbeats not removed; tried again');
-    case 'entries-lost':
-      return log.error(
-        { err: event.error, entries: event.entries },
-        'heartbeats lost: the database did not answer',
-      );
-  }
 }

@@ -1,6 +1,6 @@
 // Compiles the patterns of game rules with re2js, whose matching time is linear in the text whatever the pattern.
 import { RE2JS } from 're2js';
-import type { CompiledPattern, PatternMatch } from './core/game-rules.js';
+import type { CompiledPattern, PatternMatch } from './core/heartbeats/game-rules.js';
 
 /** A pattern that cannot be used. `reason` says why; the message names the pattern too. */
 export class PatternError extends Error {

@@ -1,11 +1,11 @@
 // Takes the accounts of a file in, or only says what would happen.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Account } from '../core/account.js';
-import type { AccountLimitsService } from '../core/account-limits.js';
-import type { AccountChange, Accounts } from '../core/accounts.js';
-import type { Actor } from '../core/audit.js';
+import type { Account } from '../core/accounts/account.js';
+import type { AccountLimitsService } from '../core/accounts/account-limits.js';
+import type { AccountChange, Accounts } from '../core/accounts/accounts.js';
+import { hashPassword } from '../core/accounts/password.js';
 import type { Clock } from '../core/clock.js';
-import { hashPassword } from '../core/password.js';
+import type { Actor } from '../core/operator/audit.js';
 import type { FileAccount, FileRecord } from './record.js';
 
 /**

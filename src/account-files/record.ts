@@ -1,10 +1,10 @@
 // One account as it stands in a file, and how its fields are read. Names of fields are matched without regard to case,
 // so that files made from the account API's answers (Username, IsEnabled) are read too.
-import { isValidPassword, isValidUsername } from '../core/account.js';
-import type { LimitsView } from '../core/account-limits.js';
-import { type AccountView, isValidRemarks } from '../core/accounts.js';
-import { type AccountLimits, NO_LIMITS, QUOTA_PERIODS, type QuotaPeriod } from '../core/limits.js';
-import { isPasswordHash } from '../core/password.js';
+import { isValidPassword, isValidUsername } from '../core/accounts/account.js';
+import type { LimitsView } from '../core/accounts/account-limits.js';
+import { type AccountView, isValidRemarks } from '../core/accounts/accounts.js';
+import { type AccountLimits, NO_LIMITS, QUOTA_PERIODS, type QuotaPeriod } from '../core/accounts/limits.js';
+import { isPasswordHash } from '../core/accounts/password.js';
 import { formatWireDate, parseWireDate } from '../core/wire-date.js';
 
 /** What a file says of an account. `undefined`: the file does not have the field. */

@@ -1,5 +1,5 @@
 // Who makes a request to the management plane, once that is known.
-import { type Actor, DAEMON } from '../core/audit.js';
+import { type Actor, DAEMON } from '../core/operator/audit.js';
 
 export interface Caller {
   readonly via: 'console' | 'basic' | 'token';

@@ -1,7 +1,7 @@
 // /hooks: hands requests to the agent gateway and its answers back. Neither the whitelist nor Basic applies here.
 import type { IncomingMessage } from 'node:http';
 import type { Context, Middleware } from 'koa';
-import type { HandleHook, HookAnswer } from '../core/webhooks.js';
+import type { HandleHook, HookAnswer } from '../core/agents/webhooks.js';
 import type { AdminState } from './state.js';
 
 /** Answers everything under /hooks with `handle`, and lets every other path by. */

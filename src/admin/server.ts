@@ -2,12 +2,12 @@
 import type { Server } from 'node:http';
 import Router from '@koa/router';
 import Koa from 'koa';
-import type { Accounts } from '../core/accounts.js';
-import type { AdminCredentials } from '../core/admin-credentials.js';
+import type { Accounts } from '../core/accounts/accounts.js';
+import type { HandleHook } from '../core/agents/webhooks.js';
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
-import type { HandleHook } from '../core/webhooks.js';
-import type { WhitelistSetting } from '../core/whitelist-setting.js';
+import type { AdminCredentials } from '../core/operator/admin-credentials.js';
+import type { WhitelistSetting } from '../core/operator/whitelist-setting.js';
 import { currentUserRoute } from './account-api/current-user.js';
 import { accountRoutes } from './account-api/routes.js';
 import { createBodyReader } from './body.js';

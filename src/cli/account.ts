@@ -1,10 +1,15 @@
 // `pulsegate account`: add, list, show, update and remove accounts.
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
-import type { Core } from '../app.js';
 import type { Config } from '../config.js';
-import { isExpired } from '../core/account.js';
-import { ACCOUNT_DEFAULTS, type AccountView, type AddRefusal, type UpdateRefusal } from '../core/accounts.js';
+import { isExpired } from '../core/accounts/account.js';
+import {
+  ACCOUNT_DEFAULTS,
+  type AccountView,
+  type AddRefusal,
+  type UpdateRefusal,
+} from '../core/accounts/accounts.js';
+import type { Core } from '../wiring/core.js';
 import { cliActor } from './actor.js';
 import { CommandError, load, printJson, printLine, type Surroundings } from './command.js';
 import { proxyLink } from './link.js';

@@ -1,5 +1,5 @@
 // `pulsegate admin`: the operator's own credentials.
-import { createSecondFactor } from '../core/second-factor.js';
+import { createSecondFactor } from '../core/operator/second-factor.js';
 import { cliActor } from './actor.js';
 import { type AddCommands, CommandError, load, printLine } from './command.js';
 import { readNewPassword } from './prompt.js';

@@ -8,12 +8,12 @@ import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { dirname } from 'node:path';
 import type { Config } from '../config.js';
-import type { Account } from '../core/account.js';
+import type { Account } from '../core/accounts/account.js';
+import { type AccountLimits, NO_LIMITS } from '../core/accounts/limits.js';
 import { StartError } from '../core/errors.js';
 import { inCidr, parseCidr, parseIp } from '../core/ip.js';
-import { type AccountLimits, NO_LIMITS } from '../core/limits.js';
-import { connectionsFor, descriptorLimit } from '../descriptors.js';
-import { listenOn } from '../listen.js';
+import { connectionsFor, descriptorLimit } from '../wiring/descriptors.js';
+import { listenOn } from '../wiring/listen.js';
 import { withCore } from './store.js';
 
 /** What a check found. `stop`: the daemon will not start or not work; `warn`: it will, but worse than it could. */

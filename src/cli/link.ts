@@ -1,6 +1,6 @@
 // Which address a player's link names, for the one the listener has.
 import { networkInterfaces } from 'node:os';
-import { socksLink } from '../core/proxy-link.js';
+import { socksLink } from '../core/accounts/proxy-link.js';
 
 /** The port is the configured one. */
 export function proxyLink({

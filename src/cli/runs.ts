@@ -1,6 +1,6 @@
 // `pulsegate run`: what agents did and are to do.
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { RUN_STATUSES, type Run, type RunStatus } from '../core/runs.js';
+import { RUN_STATUSES, type Run, type RunStatus } from '../core/agents/runs.js';
 import { CommandError, load, printJson, printLine, type Surroundings } from './command.js';
 import { withCore } from './store.js';
 import { formatMoment, printFields, printTable } from './table.js';

@@ -1,6 +1,7 @@
 // Opens the daemon's own database for one command. A running daemon hears of the changes through it.
-import { type Core, openCore } from '../app.js';
+
 import type { Config } from '../config.js';
+import { type Core, openCore } from '../wiring/core.js';
 
 /**
  * Opens the database, calls `work`, and closes it whatever happens.

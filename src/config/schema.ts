@@ -1,7 +1,7 @@
 // Every configuration key, what it may be, and its default. What it means is said in etc/pulsegate.yaml.
 import { z } from 'zod';
-import { ENTRY_FORMS, parseEgressEntry } from '../core/egress-entry.js';
-import { createGameRules, GameRuleError } from '../core/game-rules.js';
+import { ENTRY_FORMS, parseEgressEntry } from '../core/egress/egress-entry.js';
+import { createGameRules, GameRuleError } from '../core/heartbeats/game-rules.js';
 import { parseCidr } from '../core/ip.js';
 import { compilePattern } from '../games-pattern.js';
 import {

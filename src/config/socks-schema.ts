@@ -1,7 +1,7 @@
 // The key `socks`: the listeners players connect to, what they may ask for, and the proxies some of it goes through.
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { readDestination } from '../core/game-destination.js';
+import { readDestination } from '../core/heartbeats/game-destination.js';
 import { parseCidr } from '../core/ip.js';
 import {
   about,

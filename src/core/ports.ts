@@ -1,15 +1,15 @@
 // What the rules ask of a database: one interface a table. `store/` implements them with knex.
-import type { Account, AccountUpdate } from './account.js';
-import type { ApiTokenStore } from './api-tokens.js';
-import type { Actor, AuditRecord, AuditStore } from './audit.js';
-import type { ConsoleSessionStore } from './console-sessions.js';
-import type { Heartbeat, HeartbeatRetention, HeartbeatTotals } from './heartbeat.js';
-import type { HeartbeatSumStore } from './heartbeat-sums.js';
-import type { SampleStore } from './history.js';
-import type { KeptLimits, TrafficOfDay, TrafficSums } from './limits.js';
-import type { LoginStore } from './login-log.js';
-import type { NoticeStore } from './notices.js';
-import type { AgentSessionStore, DeliveryStore, RunStore } from './run-ports.js';
+import type { Account, AccountUpdate } from './accounts/account.js';
+import type { KeptLimits, TrafficOfDay, TrafficSums } from './accounts/limits.js';
+import type { LoginStore } from './accounts/login-log.js';
+import type { AgentSessionStore, DeliveryStore, RunStore } from './agents/run-ports.js';
+import type { Heartbeat, HeartbeatRetention, HeartbeatTotals } from './heartbeats/heartbeat.js';
+import type { HeartbeatSumStore } from './heartbeats/heartbeat-sums.js';
+import type { ApiTokenStore } from './operator/api-tokens.js';
+import type { Actor, AuditRecord, AuditStore } from './operator/audit.js';
+import type { ConsoleSessionStore } from './operator/console-sessions.js';
+import type { SampleStore } from './operator/history.js';
+import type { NoticeStore } from './operator/notices.js';
 
 /** Every change is noted in the audit log with the transaction that makes it, as made by `by` (the daemon itself unless given). */
 export interface AccountStore {

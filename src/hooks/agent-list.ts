@@ -1,8 +1,8 @@
 // The agents of the configuration, built: what runs them, where their replies go, and when they were last active.
 import { resolve } from 'node:path';
+import type { Agent, Channel } from '../core/agents/runs.js';
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
-import type { Agent, Channel } from '../core/runs.js';
 import { createTurns } from '../core/turns.js';
 import { createCommandAgent } from './agents/command.js';
 import { createHttpAgent } from './agents/http.js';

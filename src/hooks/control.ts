@@ -1,9 +1,9 @@
 // Acting on agents and runs from within: the management API uses it, and nothing here checks who asks.
 import { randomUUID } from 'node:crypto';
+import type { RunStore } from '../core/agents/run-ports.js';
+import type { AgentControl, NewRun, QueuedAnswer } from '../core/agents/runs.js';
+import { chooseSession, messageFault } from '../core/agents/webhooks.js';
 import type { Clock } from '../core/clock.js';
-import type { RunStore } from '../core/run-ports.js';
-import type { AgentControl, NewRun, QueuedAnswer } from '../core/runs.js';
-import { chooseSession, messageFault } from '../core/webhooks.js';
 import type { BuiltAgent } from './agent-list.js';
 import type { Intake } from './intake.js';
 import type { QueueRoom } from './room.js';

@@ -1,9 +1,9 @@
 // Delivering replies: each to its agent's channel, again with growing pauses until it is taken, every try kept.
 import PQueue from 'p-queue';
+import type { DeliveryStore } from '../core/agents/run-ports.js';
+import { type Channel, type DeliveryOutcome, deliveredReply, type Run } from '../core/agents/runs.js';
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
-import type { DeliveryStore } from '../core/run-ports.js';
-import { type Channel, type DeliveryOutcome, deliveredReply, type Run } from '../core/runs.js';
 
 /** A channel and how often it is tried. */
 export interface DeliveryPlan {

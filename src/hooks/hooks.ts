@@ -1,11 +1,11 @@
 // The agent gateway as one object: webhooks in, runs through the queue, replies out; started and stopped by the wiring.
 import { randomUUID } from 'node:crypto';
+import type { AgentSessionStore, DeliveryStore, RunStore } from '../core/agents/run-ports.js';
+import type { AgentControl } from '../core/agents/runs.js';
+import type { HandleHook } from '../core/agents/webhooks.js';
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import { createOrderedIds } from '../core/ordered-id.js';
-import type { AgentSessionStore, DeliveryStore, RunStore } from '../core/run-ports.js';
-import type { AgentControl } from '../core/runs.js';
-import type { HandleHook } from '../core/webhooks.js';
 import { buildAgents } from './agent-list.js';
 import { createControl } from './control.js';
 import { createDeliverer } from './deliverer.js';

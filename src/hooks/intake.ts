@@ -1,8 +1,9 @@
 // Taking runs in: a place in the queue, then the database, then the answer. Runs that arrive together are stored by
 // one transaction, since the disk is waited for once a transaction and not once a run.
+
+import type { RunStore, RunToStore, StoredRun } from '../core/agents/run-ports.js';
+import type { NewRun, QueuedRun } from '../core/agents/runs.js';
 import type { Clock } from '../core/clock.js';
-import type { RunStore, RunToStore, StoredRun } from '../core/run-ports.js';
-import type { NewRun, QueuedRun } from '../core/runs.js';
 import type { QueueRoom } from './room.js';
 
 /** A run somebody asks for. `idempotency` is what the request is known by, if the caller gave it a key. */

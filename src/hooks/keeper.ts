@@ -1,8 +1,9 @@
 // What happens at intervals: saying that this runner lives, taking over from runners that do not, and clearing out.
+
+import type { AgentSessionStore, Runner, RunStore } from '../core/agents/run-ports.js';
+import type { QueuedRun } from '../core/agents/runs.js';
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
-import type { AgentSessionStore, Runner, RunStore } from '../core/run-ports.js';
-import type { QueuedRun } from '../core/runs.js';
 import { isAlive, killMarked, processStart, thisHost } from './processes.js';
 import type { QueueRoom } from './room.js';
 

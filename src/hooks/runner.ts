@@ -1,8 +1,6 @@
 // Running runs: one at a time and in order for each session, several sessions side by side, until told to stop.
 import PQueue from 'p-queue';
-import type { Clock } from '../core/clock.js';
-import type { Log } from '../core/log.js';
-import type { HistoryLimits, RunEnd, RunStore } from '../core/run-ports.js';
+import type { HistoryLimits, RunEnd, RunStore } from '../core/agents/run-ports.js';
 import {
   type Agent,
   type AgentOutput,
@@ -10,7 +8,9 @@ import {
   isWorthDelivering,
   type QueuedRun,
   type Run,
-} from '../core/runs.js';
+} from '../core/agents/runs.js';
+import type { Clock } from '../core/clock.js';
+import type { Log } from '../core/log.js';
 import type { QueueRoom } from './room.js';
 
 /** An agent as the runner needs it. */

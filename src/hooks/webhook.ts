@@ -1,7 +1,6 @@
 // The two webhook endpoints: every check in its order, then the run, then the answer.
-import { readJsonObject } from '../core/json-object.js';
-import type { Log } from '../core/log.js';
-import type { RunKind } from '../core/runs.js';
+
+import type { RunKind } from '../core/agents/runs.js';
 import {
   chooseSession,
   type HandleHook,
@@ -11,7 +10,9 @@ import {
   readHookBody,
   readIdempotencyKey,
   requestDigest,
-} from '../core/webhooks.js';
+} from '../core/agents/webhooks.js';
+import { readJsonObject } from '../core/json-object.js';
+import type { Log } from '../core/log.js';
 import type { FailureLimit } from './failure-limit.js';
 import type { Intake, WantedRun } from './intake.js';
 import { hasQueryToken, type TokenCheck } from './token.js';

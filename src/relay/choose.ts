@@ -1,8 +1,8 @@
 // Which relay engines this machine gets, for TCP and for UDP.
 import { availableParallelism } from 'node:os';
-import type { DatagramEngine } from '../core/datagram-relay.js';
 import type { Log } from '../core/log.js';
-import type { RelayEngine } from '../core/relay.js';
+import type { DatagramEngine } from '../core/sessions/datagram-relay.js';
+import type { RelayEngine } from '../core/sessions/relay.js';
 import { createDatagramRelay } from './datagram.js';
 import { createSpliceDatagrams } from './splice/datagram-engine.js';
 import { createSpliceRelay } from './splice/engine.js';

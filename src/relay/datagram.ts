@@ -1,13 +1,13 @@
 // The portable datagram engine: node:dgram sockets, with a map lookup and no garbage of ours per datagram.
 import { createSocket, type Socket } from 'node:dgram';
-import { headerKey, MAX_DATAGRAM_BYTES } from '../core/datagram-header.js';
+import { headerKey, MAX_DATAGRAM_BYTES } from '../core/sessions/datagram-header.js';
 import type {
   DatagramEngine,
   DatagramRelay,
   DatagramRelayOptions,
   Endpoint,
-} from '../core/datagram-relay.js';
-import type { AccountRates } from '../core/rate-limit.js';
+} from '../core/sessions/datagram-relay.js';
+import type { AccountRates } from '../core/sessions/rate-limit.js';
 import { datagramDescriptor, setReceiving } from './handle.js';
 
 /** Room for bursts while the event loop is busy; the system may grant less (net.core.rmem_max). */

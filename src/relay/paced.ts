@@ -1,7 +1,7 @@
 // One direction of a stream relay under a rate that it shares with others: read when it is its turn, as much as it may.
 // The rest waits where it is, in the stream's small buffer and then in the kernel, so the sender slows down by itself.
 import type { Socket } from 'node:net';
-import type { FlowShare, SharedRate } from '../core/rate-limit.js';
+import type { FlowShare, SharedRate } from '../core/sessions/rate-limit.js';
 
 export interface Paced {
   /** Moves what may be moved now: to be called when `to` has drained. */

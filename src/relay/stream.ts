@@ -1,8 +1,8 @@
 // The portable relay engine: two node:net sockets, each one's data written to the other.
 // Listeners are shared functions that find their relay through the socket, so that a connection allocates little.
 import type { Socket } from 'node:net';
-import type { AccountRates } from '../core/rate-limit.js';
-import type { Relay, RelayEnd, RelayEngine, RelayOptions } from '../core/relay.js';
+import type { AccountRates } from '../core/sessions/rate-limit.js';
+import type { Relay, RelayEnd, RelayEngine, RelayOptions } from '../core/sessions/relay.js';
 import { giveBackDescriptor, hasDescriptor, isConnected, resetNow, takeDescriptor } from './handle.js';
 import { type Paced, pace } from './paced.js';
 

@@ -1,7 +1,7 @@
 // BIND, RFC 1928 §4 and §6: waits for one connection from the host that the client names, answers twice, relays.
 import { createSocket } from 'node:dgram';
 import { type AddressInfo, createServer, isIPv6, type Server, type Socket } from 'node:net';
-import type { Account } from '../core/account.js';
+import type { Account } from '../core/accounts/account.js';
 import { normalizeAddress, parseIp } from '../core/ip.js';
 import type { BindOptions } from './bind-options.js';
 import type { SocksContext } from './context.js';

@@ -1,7 +1,7 @@
 // CONNECT, RFC 1928 §4 and §6: resolve, judge the addresses, dial exactly those, answer, relay.
 // A destination that a rule sends through a parent proxy is judged all the same, by what is known of it here.
 import type { Socket } from 'node:net';
-import type { Account } from '../core/account.js';
+import type { Account } from '../core/accounts/account.js';
 import { parseIp } from '../core/ip.js';
 import type { SocksContext } from './context.js';
 import { dial } from './dial.js';

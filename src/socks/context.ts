@@ -1,13 +1,13 @@
 // What the SOCKS side is given by the wiring: everything a command may ask of the rest of the daemon.
-import type { SessionLimits } from '../core/account-limits.js';
+import type { SessionLimits } from '../core/accounts/account-limits.js';
+import type { AccountDirectory } from '../core/accounts/directory.js';
 import type { Clock } from '../core/clock.js';
-import type { AccountDirectory } from '../core/directory.js';
-import type { EgressPolicy } from '../core/egress.js';
-import type { Recorder } from '../core/heartbeat-recorder.js';
+import type { EgressPolicy } from '../core/egress/egress.js';
+import type { Recorder } from '../core/heartbeats/heartbeat-recorder.js';
 import type { Log } from '../core/log.js';
-import type { OwnOutbound } from '../core/outbound.js';
-import type { RelayEngine } from '../core/relay.js';
-import type { SessionRegistry } from '../core/session.js';
+import type { OwnOutbound } from '../core/sessions/outbound.js';
+import type { RelayEngine } from '../core/sessions/relay.js';
+import type { SessionRegistry } from '../core/sessions/session.js';
 import type { BindOptions } from './bind-options.js';
 import type { Resolve } from './resolve.js';
 import type { UdpOptions } from './udp/options.js';

@@ -1,7 +1,7 @@
 // A connection from its first byte to its request: methods (RFC 1928 §3), login (RFC 1929), request (RFC 1928 §4).
 import type { Socket } from 'node:net';
-import type { Account } from '../core/account.js';
-import type { LogIn, LoginResult } from '../core/login.js';
+import type { Account } from '../core/accounts/account.js';
+import type { LogIn, LoginResult } from '../core/accounts/login.js';
 import { LoginParser } from './login.js';
 import {
   LOGIN_FAILED,

@@ -1,5 +1,5 @@
 // Which addresses of a destination may be reached.
-import type { EgressPolicy } from '../core/egress.js';
+import type { EgressPolicy } from '../core/egress/egress.js';
 import { parseIp } from '../core/ip.js';
 
 /**

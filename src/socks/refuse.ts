@@ -1,6 +1,6 @@
 // The one way to turn a client away: send the last frame, let it arrive, and give the socket back.
 import type { Socket } from 'node:net';
-import type { Account } from '../core/account.js';
+import type { Account } from '../core/accounts/account.js';
 import { clientAddress } from './client-end.js';
 import type { SocksContext } from './context.js';
 import { Reply } from './protocol.js';

@@ -1,10 +1,10 @@
 // The SOCKS5 side as a whole: takes accepted sockets, leads them through the handshake, and hands them to a command.
 import type { Socket } from 'node:net';
-import { type Account, isExpired } from '../core/account.js';
-import type { EgressPolicy } from '../core/egress.js';
-import { createLogin, type LoginFailure, type LoginResult } from '../core/login.js';
-import type { LoginGuard } from '../core/login-guard.js';
-import type { NoteLogin } from '../core/login-log.js';
+import { type Account, isExpired } from '../core/accounts/account.js';
+import { createLogin, type LoginFailure, type LoginResult } from '../core/accounts/login.js';
+import type { LoginGuard } from '../core/accounts/login-guard.js';
+import type { NoteLogin } from '../core/accounts/login-log.js';
+import type { EgressPolicy } from '../core/egress/egress.js';
 import { printable } from '../core/printable.js';
 import { bind } from './bind.js';
 import { clientAddress, clientEnd, setClientEnd, UNIX_CLIENT } from './client-end.js';

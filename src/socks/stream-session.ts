@@ -1,9 +1,9 @@
 // One TCP session of a player, from its request to its log line: first dialling, then relaying, then ended.
 import type { Socket } from 'node:net';
-import type { Account } from '../core/account.js';
-import type { AccountRates } from '../core/rate-limit.js';
-import type { Relay, RelayEnd } from '../core/relay.js';
-import type { Session, SessionEnd } from '../core/session.js';
+import type { Account } from '../core/accounts/account.js';
+import type { AccountRates } from '../core/sessions/rate-limit.js';
+import type { Relay, RelayEnd } from '../core/sessions/relay.js';
+import type { Session, SessionEnd } from '../core/sessions/session.js';
 import { clientEnd } from './client-end.js';
 import type { SocksContext } from './context.js';
 import { formatDestination } from './target.js';

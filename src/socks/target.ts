@@ -1,5 +1,5 @@
 // DST.ADDR of a request as something that can be judged and dialled: an address, or a name to resolve.
-import { checkDestinationName } from '../core/egress.js';
+import { checkDestinationName } from '../core/egress/egress.js';
 import { formatIp, type IpBytes, unmap } from '../core/ip.js';
 import { AddressType } from './protocol.js';
 

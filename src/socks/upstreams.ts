@@ -1,5 +1,5 @@
 // Which destinations are reached through a parent SOCKS5 proxy, and which parent that is.
-import { readDestination } from '../core/game-destination.js';
+import { readDestination } from '../core/heartbeats/game-destination.js';
 import type { IpBytes } from '../core/ip.js';
 
 /** A parent proxy. */

@@ -1,7 +1,7 @@
 // The accounts table.
 import type { Knex } from 'knex';
-import type { Account, AccountUpdate } from '../core/account.js';
-import { type Actor, accountAudit, DAEMON } from '../core/audit.js';
+import type { Account, AccountUpdate } from '../core/accounts/account.js';
+import { type Actor, accountAudit, DAEMON } from '../core/operator/audit.js';
 import type { AccountStore, Change } from '../core/ports.js';
 import type { RecordAudit } from './audit.js';
 import type { RecordChange } from './changes.js';

@@ -1,7 +1,7 @@
 // The sessions of agents and what was said in them.
 import type { Knex } from 'knex';
-import type { AgentSessionStore, HistoryLimits } from '../core/run-ports.js';
-import type { AgentSession, HistoryEntry, Run, SessionMessage } from '../core/runs.js';
+import type { AgentSessionStore, HistoryLimits } from '../core/agents/run-ports.js';
+import type { AgentSession, HistoryEntry, Run, SessionMessage } from '../core/agents/runs.js';
 import { containing } from './like.js';
 
 interface SessionRow {

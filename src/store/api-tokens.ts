@@ -1,6 +1,6 @@
 // The api_tokens table.
 import type { Knex } from 'knex';
-import type { ApiToken, ApiTokenStore } from '../core/api-tokens.js';
+import type { ApiToken, ApiTokenStore } from '../core/operator/api-tokens.js';
 import type { RecordAudit } from './audit.js';
 
 interface TokenRow {

@@ -1,5 +1,6 @@
 // The audit table: entries go in with the transaction of the change they tell of.
 import type { Knex } from 'knex';
+import type { Clock } from '../core/clock.js';
 import type {
   Actor,
   AuditEntry,
@@ -7,8 +8,7 @@ import type {
   AuditObjectType,
   AuditRecord,
   AuditStore,
-} from '../core/audit.js';
-import type { Clock } from '../core/clock.js';
+} from '../core/operator/audit.js';
 import { createOrderedIds } from '../core/ordered-id.js';
 import { containing } from './like.js';
 

@@ -1,7 +1,7 @@
 // Replies on their way to channels, and every try that was made.
 import type { Knex } from 'knex';
-import type { DeliveryStore } from '../core/run-ports.js';
-import type { Delivery } from '../core/runs.js';
+import type { DeliveryStore } from '../core/agents/run-ports.js';
+import type { Delivery } from '../core/agents/runs.js';
 import { type RunRow, toRun } from './run-rows.js';
 
 interface DeliveryRow {

@@ -1,6 +1,6 @@
 // The heartbeat_sums table.
 import type { Knex } from 'knex';
-import type { By, HeartbeatSumStore } from '../core/heartbeat-sums.js';
+import type { By, HeartbeatSumStore } from '../core/heartbeats/heartbeat-sums.js';
 
 /** Rows in one statement; seven bound values each. */
 const ROWS_PER_STATEMENT = 200;

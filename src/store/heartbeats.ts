@@ -1,6 +1,6 @@
 // Reading the heartbeat tables: the part that is the same on every database engine.
 import type { Knex } from 'knex';
-import type { Heartbeat, HeartbeatTotals } from '../core/heartbeat.js';
+import type { Heartbeat, HeartbeatTotals } from '../core/heartbeats/heartbeat.js';
 import type { HeartbeatStore } from '../core/ports.js';
 
 export interface TotalsRow {

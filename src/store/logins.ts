@@ -1,6 +1,6 @@
 // The logins table.
 import type { Knex } from 'knex';
-import type { LoginEntry, LoginFilter, LoginOutcome, LoginStore } from '../core/login-log.js';
+import type { LoginEntry, LoginFilter, LoginOutcome, LoginStore } from '../core/accounts/login-log.js';
 import { containing } from './like.js';
 
 interface LoginRow {

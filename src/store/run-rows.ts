@@ -1,6 +1,6 @@
 // How a run stands in its table.
-import type { RunToStore } from '../core/run-ports.js';
-import type { DeliveryState, Run, RunKind, RunOrigin, RunStatus } from '../core/runs.js';
+import type { RunToStore } from '../core/agents/run-ports.js';
+import type { DeliveryState, Run, RunKind, RunOrigin, RunStatus } from '../core/agents/runs.js';
 
 export interface RunRow {
   id: string;

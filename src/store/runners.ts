@@ -1,7 +1,7 @@
 // Who holds which runs: runners with their leases, and how what a dead one held is handed over.
 import type { Knex } from 'knex';
-import type { Runner, RunStore } from '../core/run-ports.js';
-import type { QueuedRun } from '../core/runs.js';
+import type { Runner, RunStore } from '../core/agents/run-ports.js';
+import type { QueuedRun } from '../core/agents/runs.js';
 
 interface RunnerRow {
   id: string;

@@ -1,7 +1,12 @@
 // The runs table as the queue uses it: store, claim, finish, hand over.
 import type { Knex } from 'knex';
-import { type RunFilter, type RunStore, type RunToStore, SHOWN_CHARACTERS } from '../core/run-ports.js';
-import type { Run } from '../core/runs.js';
+import {
+  type RunFilter,
+  type RunStore,
+  type RunToStore,
+  SHOWN_CHARACTERS,
+} from '../core/agents/run-ports.js';
+import type { Run } from '../core/agents/runs.js';
 import { appendToSession, readHistory } from './agent-sessions.js';
 import { findKey, takeKeys } from './idempotency.js';
 import { containing } from './like.js';

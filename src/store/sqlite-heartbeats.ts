@@ -1,7 +1,7 @@
 // The heartbeat tables on SQLite: a batch goes in as one JSON value and is worked on by a few statements, whatever its size.
 // Another engine needs its own file like this one; only `heartbeats.ts` is shared.
 import type { Knex } from 'knex';
-import type { HeartbeatTotals } from '../core/heartbeat.js';
+import type { HeartbeatTotals } from '../core/heartbeats/heartbeat.js';
 import type { HeartbeatStore } from '../core/ports.js';
 import { createHeartbeatReader, type TotalsRow, toTotals } from './heartbeats.js';
 

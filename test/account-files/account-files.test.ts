@@ -10,10 +10,10 @@ import { readCcproxy, writeCcproxy } from '../../src/account-files/ccproxy.js';
 import { readCsv, writeCsv } from '../../src/account-files/csv.js';
 import { readJson, writeJson } from '../../src/account-files/json.js';
 import type { FileRecord, FileView } from '../../src/account-files/record.js';
-import { isValidUsername } from '../../src/core/account.js';
-import { type AccountView, isValidRemarks } from '../../src/core/accounts.js';
-import { QUOTA_PERIODS } from '../../src/core/limits.js';
-import { hashPassword } from '../../src/core/password.js';
+import { isValidUsername } from '../../src/core/accounts/account.js';
+import { type AccountView, isValidRemarks } from '../../src/core/accounts/accounts.js';
+import { QUOTA_PERIODS } from '../../src/core/accounts/limits.js';
+import { hashPassword } from '../../src/core/accounts/password.js';
 
 const FORMATS = {
   csv: { read: readCsv, write: writeCsv },

@@ -2,22 +2,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createFailureLimit } from '../../src/core/failure-limit.js';
+import { LiveActivity } from '../../src/core/accounts/live-activity.js';
+import { createLoginLog, type LoginEntry } from '../../src/core/accounts/login-log.js';
+import { namesOfPattern } from '../../src/core/accounts/name-pattern.js';
+import { createFailureLimit } from '../../src/core/operator/failure-limit.js';
 import {
   createHistory,
   type Sample,
   type SampleStep,
   type StoredSample,
   stepStarts,
-} from '../../src/core/history.js';
-import { LiveActivity } from '../../src/core/live-activity.js';
-import { createLoginLog, type LoginEntry } from '../../src/core/login-log.js';
-import { namesOfPattern } from '../../src/core/name-pattern.js';
+} from '../../src/core/operator/history.js';
+import { stretchesOf } from '../../src/core/operator/timeline.js';
+import { matchTotp, toBase32, totpCode, totpStep } from '../../src/core/operator/totp.js';
+import { parseWhitelist } from '../../src/core/operator/whitelist.js';
+import { explainWhitelist } from '../../src/core/operator/whitelist-explain.js';
 import { pageOfSorted } from '../../src/core/sorted-page.js';
-import { stretchesOf } from '../../src/core/timeline.js';
-import { matchTotp, toBase32, totpCode, totpStep } from '../../src/core/totp.js';
-import { parseWhitelist } from '../../src/core/whitelist.js';
-import { explainWhitelist } from '../../src/core/whitelist-explain.js';
 
 // RFC 6238 appendix B, cut to six digits.
 for (const [seconds, code] of [

@@ -1,9 +1,9 @@
 // Heartbeats of UDP associations: game rules are asked for every new destination.
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { createGameRules, type GameRule } from '../../src/core/game-rules.js';
-import type { Heartbeat } from '../../src/core/heartbeat.js';
-import { createRecorder, type ObservedSession } from '../../src/core/heartbeat-recorder.js';
+import { createGameRules, type GameRule } from '../../src/core/heartbeats/game-rules.js';
+import type { Heartbeat } from '../../src/core/heartbeats/heartbeat.js';
+import { createRecorder, type ObservedSession } from '../../src/core/heartbeats/heartbeat-recorder.js';
 import { parseIp } from '../../src/core/ip.js';
 import { compilePattern } from '../../src/games-pattern.js';
 

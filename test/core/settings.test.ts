@@ -1,9 +1,9 @@
 // The settings that are kept in memory: the admin credentials and the IP whitelist.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ADMIN_CREDENTIALS_KEY, createAdminCredentials } from '../../src/core/admin-credentials.js';
+import { ADMIN_CREDENTIALS_KEY, createAdminCredentials } from '../../src/core/operator/admin-credentials.js';
+import { createWhitelistSetting, WHITELIST_KEY } from '../../src/core/operator/whitelist-setting.js';
 import type { SettingStore } from '../../src/core/ports.js';
-import { createWhitelistSetting, WHITELIST_KEY } from '../../src/core/whitelist-setting.js';
 
 function memorySettings() {
   const values = new Map<string, string>();
@@ -186,7 +186,8 @@ test('a user name and its beginning, or its padding, are different names', async
   }
   await credentials.set('名', 'p');
   assert.ok(credentials.verify('名', 'p'));
-  for (const other of ['名\0', '\u540e', '名'.repeat(300)]) assert.equal(credentials.verify(other, 'p'), false);
+  for (const other of ['名\0', '\u540e', '名'.repeat(300)])
+    assert.equal(credentials.verify(other, 'p'), false);
 });
 
 test('what was accepted once is not accepted after a change', async () => {

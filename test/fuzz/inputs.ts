@@ -3,17 +3,17 @@
 import assert from 'node:assert/strict';
 import { isIP } from 'node:net';
 import fc from 'fast-check';
+import { checkDestinationName } from '../../src/core/egress/destination-name.js';
+import { createEgressPolicy } from '../../src/core/egress/egress.js';
+import { parseEgressEntry } from '../../src/core/egress/egress-entry.js';
+import { formatIp, inCidr, parseCidr, parseIp, unmap } from '../../src/core/ip.js';
+import { parseWhitelist } from '../../src/core/operator/whitelist.js';
 import {
   headerKey,
   headerLengthOf,
   readDatagramHeader,
   writeDatagramHeader,
-} from '../../src/core/datagram-header.js';
-import { checkDestinationName } from '../../src/core/destination-name.js';
-import { createEgressPolicy } from '../../src/core/egress.js';
-import { parseEgressEntry } from '../../src/core/egress-entry.js';
-import { formatIp, inCidr, parseCidr, parseIp, unmap } from '../../src/core/ip.js';
-import { parseWhitelist } from '../../src/core/whitelist.js';
+} from '../../src/core/sessions/datagram-header.js';
 import { formatWireDate, parseWireDate } from '../../src/core/wire-date.js';
 import { LoginParser } from '../../src/socks/login.js';
 import { parseProxyHeader } from '../../src/socks/proxy-protocol.js';

@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { AgentInput } from '../../src/core/runs.js';
+import type { AgentInput } from '../../src/core/agents/runs.js';
 import { createCommandAgent } from '../../src/hooks/agents/command.js';
 import { until } from '../helpers/gateway.js';
 

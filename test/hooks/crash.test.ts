@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { Run } from '../../src/core/runs.js';
+import type { Run } from '../../src/core/agents/runs.js';
 import { processStart } from '../../src/hooks/processes.js';
 import { openStore } from '../../src/store/store.js';
 import { type AgentServer, startAgentServer } from '../helpers/agent-server.js';

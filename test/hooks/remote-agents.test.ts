@@ -1,7 +1,7 @@
 // Agents that live elsewhere: `http` and `openai`, against servers that behave and servers that do not.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { AgentInput, HistoryEntry } from '../../src/core/runs.js';
+import type { AgentInput, HistoryEntry } from '../../src/core/agents/runs.js';
 import { createHttpAgent } from '../../src/hooks/agents/http.js';
 import { createOpenAiAgent, newest, type OpenAiOptions } from '../../src/hooks/agents/openai.js';
 import { type Answer, startAgentServer } from '../helpers/agent-server.js';

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
-import { writeDatagramHeader } from '../../src/core/datagram-header.js';
-import type { DatagramEngine, DatagramRelay, Endpoint } from '../../src/core/datagram-relay.js';
 import { parseIp } from '../../src/core/ip.js';
-import { createSharedRate } from '../../src/core/rate-limit.js';
+import { writeDatagramHeader } from '../../src/core/sessions/datagram-header.js';
+import type { DatagramEngine, DatagramRelay, Endpoint } from '../../src/core/sessions/datagram-relay.js';
+import { createSharedRate } from '../../src/core/sessions/rate-limit.js';
 import { openDescriptors, settled, until } from './harness.js';
 
 export interface DatagramsUnderTest {

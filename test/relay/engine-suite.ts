@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
-import type { RelayEngine } from '../../src/core/relay.js';
+import type { RelayEngine } from '../../src/core/sessions/relay.js';
 import { runFlows } from './flows.js';
 import {
   closed,

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Relay, RelayEnd, RelayEngine, RelayOptions } from '../../src/core/relay.js';
+import type { Relay, RelayEnd, RelayEngine, RelayOptions } from '../../src/core/sessions/relay.js';
 
 export interface Lane {
   /** The player's own socket; the relay holds the other end of its connection. */

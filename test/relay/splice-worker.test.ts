@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Log } from '../../src/core/log.js';
-import { createSharedRate } from '../../src/core/rate-limit.js';
+import { createSharedRate } from '../../src/core/sessions/rate-limit.js';
 import { chooseRelay } from '../../src/relay/choose.js';
 import { createSpliceDatagrams } from '../../src/relay/splice/datagram-engine.js';
 import { createSpliceRelay, HAND_OVER } from '../../src/relay/splice/engine.js';

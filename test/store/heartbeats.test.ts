@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Heartbeat } from '../../src/core/heartbeat.js';
+import type { Heartbeat } from '../../src/core/heartbeats/heartbeat.js';
 import { openStore } from '../../src/store/store.js';
 import { account, heartbeat, KEEP_ALL, openTestStore } from './helpers.js';
 

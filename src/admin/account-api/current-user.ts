@@ -1,6 +1,6 @@
 // GetCurrentUser: a player's own view, for clients on this host or its private networks, without admin credentials.
 import type Router from '@koa/router';
-import type { Accounts } from '../../core/accounts.js';
+import type { Accounts } from '../../core/accounts/accounts.js';
 import type { Clock } from '../../core/clock.js';
 import { inCidr, parseCidr, parseIp } from '../../core/ip.js';
 import { answer, refuse } from '../answer.js';

@@ -1,12 +1,12 @@
 // What a request to the account API says, checked once: account ids, and the bodies of Add and Update.
-import { isValidPassword, isValidUsername, MAX_CREDENTIAL_BYTES } from '../../core/account.js';
+import { isValidPassword, isValidUsername, MAX_CREDENTIAL_BYTES } from '../../core/accounts/account.js';
 import {
   ACCOUNT_DEFAULTS,
   type AccountFields,
   type ChangedAccount,
   isValidRemarks,
   type NewAccount,
-} from '../../core/accounts.js';
+} from '../../core/accounts/accounts.js';
 import { parseWireDate } from '../../core/wire-date.js';
 import { quoted, type Refusal, refusal } from '../answer.js';
 import { type Fields, fieldsOf, kindOf } from '../fields.js';

@@ -1,6 +1,6 @@
 // The only way out to the wire: exactly the fields of the account API specification, in its order and spelling.
-import { isExpired } from '../../core/account.js';
-import type { AccountView } from '../../core/accounts.js';
+import { isExpired } from '../../core/accounts/account.js';
+import type { AccountView } from '../../core/accounts/accounts.js';
 import { formatWireDate } from '../../core/wire-date.js';
 
 /** The Account object of GetProxyAccountList and GetProxyAccountByID. */

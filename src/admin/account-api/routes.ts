@@ -1,6 +1,6 @@
 // The five endpoints of the account API that need the admin credentials. Paths match without regard to case.
 import type Router from '@koa/router';
-import type { Accounts, AddRefusal, UpdateRefusal } from '../../core/accounts.js';
+import type { Accounts, AddRefusal, UpdateRefusal } from '../../core/accounts/accounts.js';
 import { answer, type RefusalCode, refuse } from '../answer.js';
 import type { ReadJsonObject } from '../body.js';
 import { actorOf } from '../caller.js';

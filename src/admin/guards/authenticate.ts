@@ -1,10 +1,10 @@
 // Stage 2: who is asking. Basic everywhere; under /api/v1 also the console's cookie and API tokens.
 import type { Context, Middleware } from 'koa';
-import type { AdminCredentials } from '../../core/admin-credentials.js';
-import type { ApiTokens } from '../../core/api-tokens.js';
-import type { ConsoleSessions } from '../../core/console-sessions.js';
-import { parseBasic } from '../../core/credentials.js';
 import type { Log } from '../../core/log.js';
+import type { AdminCredentials } from '../../core/operator/admin-credentials.js';
+import type { ApiTokens } from '../../core/operator/api-tokens.js';
+import type { ConsoleSessions } from '../../core/operator/console-sessions.js';
+import { parseBasic } from '../../core/operator/credentials.js';
 import { printable } from '../../core/printable.js';
 import { refuse } from '../answer.js';
 import type { Caller } from '../caller.js';

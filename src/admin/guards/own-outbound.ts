@@ -1,7 +1,7 @@
 // Stage 0: a request that comes from one of our own outbound sockets came through the proxy. Nobody manages us that way.
 import type { Middleware } from 'koa';
 import { normalizeAddress } from '../../core/ip.js';
-import type { SocketEnd } from '../../core/outbound.js';
+import type { SocketEnd } from '../../core/sessions/outbound.js';
 import { refuse } from '../answer.js';
 import { peerAddress } from '../client.js';
 

@@ -1,9 +1,9 @@
 // How /api/v1 shows an account.
 import { createHash } from 'node:crypto';
-import { type Account, isExpired } from '../../core/account.js';
-import type { LimitsView } from '../../core/account-limits.js';
-import type { AccountView } from '../../core/accounts.js';
-import type { AccountLimits } from '../../core/limits.js';
+import { type Account, isExpired } from '../../core/accounts/account.js';
+import type { LimitsView } from '../../core/accounts/account-limits.js';
+import type { AccountView } from '../../core/accounts/accounts.js';
+import type { AccountLimits } from '../../core/accounts/limits.js';
 import { iso, isoOrNull } from './times.js';
 
 export function presentAccount(

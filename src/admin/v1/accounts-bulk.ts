@@ -1,10 +1,10 @@
 // /api/v1: many accounts at once, created from a pattern or a list, or changed by a selection; each with a preview.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { z } from 'zod';
-import { isValidPassword, isValidUsername } from '../../core/account.js';
-import { accountMatcher } from '../../core/account-query.js';
-import type { AccountChange, AccountView, NewAccount } from '../../core/accounts.js';
-import { namesOfPattern } from '../../core/name-pattern.js';
+import { isValidPassword, isValidUsername } from '../../core/accounts/account.js';
+import { accountMatcher } from '../../core/accounts/account-query.js';
+import type { AccountChange, AccountView, NewAccount } from '../../core/accounts/accounts.js';
+import { namesOfPattern } from '../../core/accounts/name-pattern.js';
 import { actorOf } from '../caller.js';
 import {
   type AccountUses,

@@ -1,12 +1,12 @@
 // /api/v1: accounts found, created, edited and removed, one at a time.
 import { randomBytes } from 'node:crypto';
-import type { AccountLimitsService } from '../../core/account-limits.js';
-import { type AccountFacts, accountMatcher } from '../../core/account-query.js';
-import type { Accounts, AccountView, AddRefusal } from '../../core/accounts.js';
-import type { AccountLimits } from '../../core/limits.js';
-import type { LiveActivity } from '../../core/live-activity.js';
-import { socksLink } from '../../core/proxy-link.js';
-import type { SessionRegistry } from '../../core/session.js';
+import type { AccountLimitsService } from '../../core/accounts/account-limits.js';
+import { type AccountFacts, accountMatcher } from '../../core/accounts/account-query.js';
+import type { Accounts, AccountView, AddRefusal } from '../../core/accounts/accounts.js';
+import type { AccountLimits } from '../../core/accounts/limits.js';
+import type { LiveActivity } from '../../core/accounts/live-activity.js';
+import { socksLink } from '../../core/accounts/proxy-link.js';
+import type { SessionRegistry } from '../../core/sessions/session.js';
 import { pageOfSorted, type SortValue } from '../../core/sorted-page.js';
 import { actorOf } from '../caller.js';
 import { accountEtag, matches, presentAccount } from './account-view.js';

@@ -1,15 +1,15 @@
 // /api/v1: live sessions, logins and failures, traffic per day, heartbeats over time.
-import type { AccountLimitsService } from '../../core/account-limits.js';
-import type { Accounts } from '../../core/accounts.js';
-import type { AuditRecord, AuditStore } from '../../core/audit.js';
-import type { HeartbeatSums } from '../../core/heartbeat-sums.js';
-import type { LiveActivity } from '../../core/live-activity.js';
-import type { LoginFilter, LoginStore } from '../../core/login-log.js';
+import type { AccountLimitsService } from '../../core/accounts/account-limits.js';
+import type { Accounts } from '../../core/accounts/accounts.js';
+import type { LiveActivity } from '../../core/accounts/live-activity.js';
+import type { LoginFilter, LoginStore } from '../../core/accounts/login-log.js';
+import type { HeartbeatSums } from '../../core/heartbeats/heartbeat-sums.js';
+import type { AuditRecord, AuditStore } from '../../core/operator/audit.js';
+import { stretchesOf } from '../../core/operator/timeline.js';
 import type { HeartbeatFilter, HeartbeatStore } from '../../core/ports.js';
 import { stepsOf } from '../../core/ranges.js';
-import type { Session, SessionRegistry } from '../../core/session.js';
+import type { Session, SessionRegistry } from '../../core/sessions/session.js';
 import { pageOfSorted, type SortValue } from '../../core/sorted-page.js';
-import { stretchesOf } from '../../core/timeline.js';
 import { actorOf, type Caller } from '../caller.js';
 import { NO_ACCOUNT } from './accounts.js';
 import { badCursor, compact } from './audit.js';

@@ -1,7 +1,7 @@
 // /api/v1: the audit log, and API tokens.
-import type { ApiToken, ApiTokens } from '../../core/api-tokens.js';
-import type { AuditEntry, AuditFilter, AuditStore } from '../../core/audit.js';
-import type { ChangeBell } from '../../core/change-bell.js';
+import type { ApiToken, ApiTokens } from '../../core/operator/api-tokens.js';
+import type { AuditEntry, AuditFilter, AuditStore } from '../../core/operator/audit.js';
+import type { ChangeBell } from '../../core/operator/change-bell.js';
 import { actorOf } from '../caller.js';
 import type { auditRoutes } from './contract/audit.js';
 import type { Handlers, ProblemAnswer } from './serve.js';

@@ -1,8 +1,8 @@
 // /api/v1: what an account may use, and what it has used.
 import { createHash } from 'node:crypto';
-import type { AccountLimitsService, LimitsView } from '../../core/account-limits.js';
-import type { Accounts } from '../../core/accounts.js';
-import type { AccountLimits } from '../../core/limits.js';
+import type { AccountLimitsService, LimitsView } from '../../core/accounts/account-limits.js';
+import type { Accounts } from '../../core/accounts/accounts.js';
+import type { AccountLimits } from '../../core/accounts/limits.js';
 import { actorOf } from '../caller.js';
 import type { limitRoutes } from './contract/limits.js';
 import type { Answered, Handlers, ProblemAnswer } from './serve.js';

@@ -1,8 +1,8 @@
 // /api/v1: the overview, its history, and the stream of events.
 import { Readable } from 'node:stream';
-import type { ChangeBell } from '../../core/change-bell.js';
-import type { History } from '../../core/history.js';
-import type { OverviewNow } from '../../core/overview.js';
+import type { ChangeBell } from '../../core/operator/change-bell.js';
+import type { History } from '../../core/operator/history.js';
+import type { OverviewNow } from '../../core/operator/overview.js';
 import type { Caller } from '../caller.js';
 import type { overviewRoutes } from './contract/overview.js';
 import type { Handlers } from './serve.js';

@@ -1,14 +1,14 @@
 // /api/v1: agents, their runs, deliveries and sessions.
 import type Router from '@koa/router';
-import type { AuditStore } from '../../core/audit.js';
 import type {
   AgentSessionStore,
   DeliveryStore,
   RunFilter,
   RunStore,
   SessionFilter,
-} from '../../core/run-ports.js';
-import type { AgentControl, AgentSession, QueuedAnswer, Run } from '../../core/runs.js';
+} from '../../core/agents/run-ports.js';
+import type { AgentControl, AgentSession, QueuedAnswer, Run } from '../../core/agents/runs.js';
+import type { AuditStore } from '../../core/operator/audit.js';
 import type { ReadJsonObject } from '../body.js';
 import { actorOf, type Caller } from '../caller.js';
 import type { AdminState } from '../state.js';

@@ -1,10 +1,11 @@
 // /api/v1: signing in and out of the console, the second factor, and who I am.
-import type { AdminCredentials } from '../../core/admin-credentials.js';
-import type { ConsoleSessions } from '../../core/console-sessions.js';
-import type { FailureLimit } from '../../core/failure-limit.js';
+
 import type { Log } from '../../core/log.js';
+import type { AdminCredentials } from '../../core/operator/admin-credentials.js';
+import type { ConsoleSessions } from '../../core/operator/console-sessions.js';
+import type { FailureLimit } from '../../core/operator/failure-limit.js';
+import type { SecondFactor } from '../../core/operator/second-factor.js';
 import { printable } from '../../core/printable.js';
-import type { SecondFactor } from '../../core/second-factor.js';
 import { actorOf, type Caller } from '../caller.js';
 import { SESSION_COOKIE } from '../guards/authenticate.js';
 import type { LoginDelay } from '../guards/login-delay.js';

@@ -1,14 +1,14 @@
 // /api/v1: game rules, retention, the whitelist explained, the admin password, and what is in force.
 import { createHash } from 'node:crypto';
-import type { AdminCredentials } from '../../core/admin-credentials.js';
-import type { ConsoleSessions } from '../../core/console-sessions.js';
-import { type CompilePattern, type GameRule, GameRuleError } from '../../core/game-rules.js';
-import type { GameRulesSetting } from '../../core/game-rules-setting.js';
-import { testGameRules } from '../../core/game-rules-test.js';
+import { type CompilePattern, type GameRule, GameRuleError } from '../../core/heartbeats/game-rules.js';
+import type { GameRulesSetting } from '../../core/heartbeats/game-rules-setting.js';
+import { testGameRules } from '../../core/heartbeats/game-rules-test.js';
 import { normalizeAddress, parseIp } from '../../core/ip.js';
-import type { RetentionSetting } from '../../core/retention-setting.js';
-import { parseWhitelist } from '../../core/whitelist.js';
-import { explainWhitelist, matchingEntry } from '../../core/whitelist-explain.js';
+import type { AdminCredentials } from '../../core/operator/admin-credentials.js';
+import type { ConsoleSessions } from '../../core/operator/console-sessions.js';
+import type { RetentionSetting } from '../../core/operator/retention-setting.js';
+import { parseWhitelist } from '../../core/operator/whitelist.js';
+import { explainWhitelist, matchingEntry } from '../../core/operator/whitelist-explain.js';
 import { actorOf } from '../caller.js';
 import type { LoginDelay } from '../guards/login-delay.js';
 import { matches } from './account-view.js';

@@ -2,8 +2,8 @@
 // strings, but for what only a newer client asks for.
 import { createHash } from 'node:crypto';
 import type Router from '@koa/router';
-import { parseWhitelist } from '../../core/whitelist.js';
-import type { WhitelistSetting } from '../../core/whitelist-setting.js';
+import { parseWhitelist } from '../../core/operator/whitelist.js';
+import type { WhitelistSetting } from '../../core/operator/whitelist-setting.js';
 import { answer, quoted, refuse } from '../answer.js';
 import type { ReadJsonObject } from '../body.js';
 import { actorOf } from '../caller.js';

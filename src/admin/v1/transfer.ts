@@ -1,8 +1,8 @@
 // /api/v1: accounts in and out as files. The formats are handed in: the command line has the same.
 import { type Readable, Transform } from 'node:stream';
-import { accountMatcher } from '../../core/account-query.js';
-import type { AccountView } from '../../core/accounts.js';
-import type { Actor } from '../../core/audit.js';
+import { accountMatcher } from '../../core/accounts/account-query.js';
+import type { AccountView } from '../../core/accounts/accounts.js';
+import type { Actor } from '../../core/operator/audit.js';
 import { actorOf } from '../caller.js';
 import { type AccountUses, accountFacts, accountOrder } from './accounts.js';
 import type { transferRoutes } from './contract/transfer.js';

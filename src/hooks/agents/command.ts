@@ -1,7 +1,7 @@
 // The `command` agent: a program without a shell, in a process group of its own. One JSON object on its standard
 // input; its standard output is the reply, and exit status 0 is success.
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { Agent, AgentInput, AgentOutput } from '../../core/runs.js';
+import type { Agent, AgentInput, AgentOutput } from '../../core/agents/runs.js';
 import { killMarked, RUN_ID_VARIABLE, signalGroup } from '../processes.js';
 
 export interface CommandOptions {

@@ -1,7 +1,7 @@
 // The `http` agent: a POST with the input as JSON; the answer is `{"reply": "…"}` or plain text.
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Agent, AgentOutput } from '../../core/agents/runs.js';
 import type { Clock } from '../../core/clock.js';
-import type { Agent, AgentOutput } from '../../core/runs.js';
 import { callHttp, excerpt, type HttpCall, type HttpResult, retryAfterMs } from '../http-call.js';
 
 export interface HttpAgentOptions {

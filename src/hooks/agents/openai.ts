@@ -1,6 +1,7 @@
 // The `openai` agent: any server that speaks the chat-completions interface, asked with the session's history.
+
+import type { Agent, AgentInput, AgentOutput, HistoryEntry } from '../../core/agents/runs.js';
 import type { Clock } from '../../core/clock.js';
-import type { Agent, AgentInput, AgentOutput, HistoryEntry } from '../../core/runs.js';
 import { excerpt, type HttpResult } from '../http-call.js';
 import { bearer, callWithRetries, statusFault } from './http.js';
 

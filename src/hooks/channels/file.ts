@@ -1,6 +1,6 @@
 // The `file` channel: one JSON line a reply, at the end of a file. The file is made when it is missing, its folder is not.
 import { constants, type FileHandle, open } from 'node:fs/promises';
-import type { Channel } from '../../core/runs.js';
+import type { Channel } from '../../core/agents/runs.js';
 import type { InTurn } from '../../core/turns.js';
 
 const LINE_FEED = 0x0a;

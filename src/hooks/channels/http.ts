@@ -1,7 +1,7 @@
 // The `http` channel: a signed POST, by the Standard Webhooks scheme (https://www.standardwebhooks.com).
 import { createHmac } from 'node:crypto';
+import type { Channel, DeliveryOutcome } from '../../core/agents/runs.js';
 import type { Clock } from '../../core/clock.js';
-import type { Channel, DeliveryOutcome } from '../../core/runs.js';
 import { callHttp, excerpt, type HttpResult, retryAfterMs } from '../http-call.js';
 
 export interface HttpChannelOptions {

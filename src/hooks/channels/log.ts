@@ -1,6 +1,7 @@
 // The `log` channel: the reply as one line of the daemon's log.
+
+import type { Channel } from '../../core/agents/runs.js';
 import type { Log } from '../../core/log.js';
-import type { Channel } from '../../core/runs.js';
 
 export function createLogChannel(log: Pick<Log, 'info'>): Channel {
   return {

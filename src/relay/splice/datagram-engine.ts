@@ -1,15 +1,15 @@
 // UDP associations with a worker: each begins on node:dgram, and one that moves enough is lent to a worker, which
 // relays what routes and sources cover. Everything else, and all rules, stay on the main thread.
 
-import { headerKey } from '../../core/datagram-header.js';
+import { headerKey } from '../../core/sessions/datagram-header.js';
 import type {
   DatagramCounts,
   DatagramEngine,
   DatagramRelay,
   DatagramRelayOptions,
   Endpoint,
-} from '../../core/datagram-relay.js';
-import type { AccountRates } from '../../core/rate-limit.js';
+} from '../../core/sessions/datagram-relay.js';
+import type { AccountRates } from '../../core/sessions/rate-limit.js';
 import { type LentSockets, openSocket, SocketDatagramRelay } from '../datagram.js';
 import type { RouteMail, SourceMail } from './datagram-mail.js';
 import type { DatagramNoteBody, DatagramOrderBody, DatagramSeat, RelayWorker } from './relay-worker.js';

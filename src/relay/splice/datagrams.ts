@@ -1,6 +1,6 @@
 // UDP associations in the worker: what their routes and sources cover is received and sent in batches, the rest goes
 // up to the main thread, as much of it as that can take. Every ready socket gets one batch in its turn.
-import { headerKey, MAX_DATAGRAM_BYTES } from '../../core/datagram-header.js';
+import { headerKey, MAX_DATAGRAM_BYTES } from '../../core/sessions/datagram-header.js';
 import { createBatch } from './batch.js';
 import {
   ASSOCIATIONS,

@@ -1,8 +1,8 @@
 // The splice engine: every relay begins as a stream relay, and one that lives long enough for it to pay is handed
 // to a worker at a moment when nothing of it is buffered. Short connections never leave the main thread.
 import type { Socket } from 'node:net';
-import type { AccountRates } from '../../core/rate-limit.js';
-import type { Relay, RelayEnd, RelayEngine, RelayOptions } from '../../core/relay.js';
+import type { AccountRates } from '../../core/sessions/rate-limit.js';
+import type { Relay, RelayEnd, RelayEngine, RelayOptions } from '../../core/sessions/relay.js';
 import { StreamRelay } from '../stream.js';
 import type { RelayWorker, Seat } from './relay-worker.js';
 import { DOWN_DONE, Outcome, UP_DONE } from './shared.js';

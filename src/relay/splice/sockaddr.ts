@@ -1,6 +1,7 @@
 // Socket addresses as the kernel has them, in 32-bit words of a little-endian machine: what datagrams come from and go to.
-import type { Endpoint } from '../../core/datagram-relay.js';
+
 import { formatIp, parseIp } from '../../core/ip.js';
+import type { Endpoint } from '../../core/sessions/datagram-relay.js';
 
 const AF_INET = 2;
 const AF_INET6 = 10;

@@ -1,8 +1,8 @@
 // UDP ASSOCIATE, RFC 1928 §4, §6 and §7: opens a relay for the client and tells it where to send.
 import { isIPv6, type Socket } from 'node:net';
-import type { Account } from '../../core/account.js';
-import type { OpenedRelay } from '../../core/datagram-relay.js';
+import type { Account } from '../../core/accounts/account.js';
 import { formatIp, normalizeAddress, unmap } from '../../core/ip.js';
+import type { OpenedRelay } from '../../core/sessions/datagram-relay.js';
 import { clientEnd, datagramAddress, isProxied, UNIX_CLIENT } from '../client-end.js';
 import type { SocksContext } from '../context.js';
 import type { SocksRequest } from '../handshake.js';

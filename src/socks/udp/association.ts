@@ -1,11 +1,15 @@
 // One UDP association of a player, from its reply to its log line: whose datagrams count, and what becomes of each.
 import type { Socket } from 'node:net';
-import type { Account } from '../../core/account.js';
-import { type DatagramHeader, readDatagramHeader, writeDatagramHeader } from '../../core/datagram-header.js';
-import type { DatagramRelay, Endpoint } from '../../core/datagram-relay.js';
+import type { Account } from '../../core/accounts/account.js';
 import { normalizeAddress, parseIp, unmap } from '../../core/ip.js';
-import type { AccountRates } from '../../core/rate-limit.js';
-import type { Session, SessionEnd } from '../../core/session.js';
+import {
+  type DatagramHeader,
+  readDatagramHeader,
+  writeDatagramHeader,
+} from '../../core/sessions/datagram-header.js';
+import type { DatagramRelay, Endpoint } from '../../core/sessions/datagram-relay.js';
+import type { AccountRates } from '../../core/sessions/rate-limit.js';
+import type { Session, SessionEnd } from '../../core/sessions/session.js';
 import { clientEnd, datagramAddress } from '../client-end.js';
 import type { SocksContext } from '../context.js';
 import { formatDestination } from '../target.js';

@@ -1,9 +1,10 @@
 // Where one association sends: names resolved, every address judged, and both kept for a short while.
 // What is settled becomes a route of the relay, which then moves the datagrams by itself until the next look.
-import { type DatagramHeader, headerKey } from '../../core/datagram-header.js';
-import type { DatagramRelay, Endpoint } from '../../core/datagram-relay.js';
-import type { PayloadInspector } from '../../core/heartbeat-recorder.js';
+
+import type { PayloadInspector } from '../../core/heartbeats/heartbeat-recorder.js';
 import { parseIp } from '../../core/ip.js';
+import { type DatagramHeader, headerKey } from '../../core/sessions/datagram-header.js';
+import type { DatagramRelay, Endpoint } from '../../core/sessions/datagram-relay.js';
 import type { SocksContext } from '../context.js';
 import type { ResolveResult } from '../resolve.js';
 import { readTarget } from '../target.js';

@@ -1,5 +1,5 @@
 // Putting the fragments of a client's datagram together, RFC 1928 §7. One object an association.
-import { type DatagramHeader, MAX_DATAGRAM_BYTES } from '../../core/datagram-header.js';
+import { type DatagramHeader, MAX_DATAGRAM_BYTES } from '../../core/sessions/datagram-header.js';
 
 /** How long a sequence may take from its first fragment, in ms. RFC 1928 §7: no less than 5 seconds. */
 export const REASSEMBLY_TIMEOUT_MS = 5_000;

@@ -1,6 +1,7 @@
 // What UDP ASSOCIATE is given by the wiring.
-import type { DatagramEngine } from '../../core/datagram-relay.js';
+
 import type { IpBytes } from '../../core/ip.js';
+import type { DatagramEngine } from '../../core/sessions/datagram-relay.js';
 import type { FragmentMemory } from './fragments.js';
 import type { OwnDatagramPorts } from './own-ports.js';
 

@@ -1,5 +1,5 @@
 // The UDP ports of our own associations: what players may not reach, and whom not to take for a player.
-import type { DatagramPorts } from '../../core/datagram-relay.js';
+import type { DatagramPorts } from '../../core/sessions/datagram-relay.js';
 
 export interface OwnDatagramPorts extends DatagramPorts {
   /** Whether a socket that takes datagrams from players is bound to `port`, on whatever address. */

@@ -1,7 +1,8 @@
 // The hosts that an association sends to, as sources whose answers the relay passes on.
-import { writeDatagramHeader } from '../../core/datagram-header.js';
-import type { DatagramRelay, Endpoint } from '../../core/datagram-relay.js';
+
 import { parseIp } from '../../core/ip.js';
+import { writeDatagramHeader } from '../../core/sessions/datagram-header.js';
+import type { DatagramRelay, Endpoint } from '../../core/sessions/datagram-relay.js';
 
 /** Several destinations (a name and its address) may lead to one host, so each is counted. */
 export class Peers {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';
-import { totpCode, totpStep } from '../../../src/core/totp.js';
+import { totpCode, totpStep } from '../../../src/core/operator/totp.js';
 import { type Console, codeOf, fetchFrom, signIn } from '../../helpers/console.js';
 import { ADMIN, type ApiAnswer, BIN, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import fc from 'fast-check';
-import { readDatagramHeader } from '../../../src/core/datagram-header.js';
+import { readDatagramHeader } from '../../../src/core/sessions/datagram-header.js';
 import {
   createFragmentMemory,
   type FragmentMemory,

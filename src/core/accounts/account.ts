@@ -1,0 +1,54 @@
+// What a proxy account is, and the rules that only look at one account.
+
+/** One proxy account as the store keeps it. All times are milliseconds since the Unix epoch, UTC. */
+export interface Account {
+  /** GUID, 8-4-4-4-12 lower-case hexadecimal. */
+  readonly id: string;
+  /** 1 to 255 bytes of UTF-8 without control characters; case sensitive; unique. */
+  readonly username: string;
+  /** `sha256$<salt hex>$<digest hex>`, or a bare 64-digit SHA-256 from an import (see password.ts). */
+  readonly passwordHash: string;
+  readonly isEnabled: boolean;
+  readonly remarks: string | null;
+  readonly createdAt: number;
+  readonly lastLoginAt: number | null;
+  /** null: never expires. */
+  readonly expiresAt: number | null;
+}
+
+/** The part of an account that an update writes. `passwordHash` undefined leaves the password as it is. */
+export interface AccountUpdate {
+  readonly isEnabled: boolean;
+  readonly remarks: string | null;
+  readonly expiresAt: number | null;
+  readonly passwordHash?: string | undefined;
+}
+
+/** True from the very millisecond of `expiresAt` on; an account without one never expires. */
+export function isExpired(account: Pick<Account, 'expiresAt'>, now: number): boolean {
+  return account.expiresAt !== null && account.expiresAt <= now;
+}
+
+/** RFC 1929 §2 gives UNAME and PASSWD one length octet each: 1 to 255 bytes. */
+export const MAX_CREDENTIAL_BYTES = 255;
+
+// C0, DEL and C1 controls, and the two Unicode line separators: none may stand in a name that is logged.
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
+
+/** Whether `username` may name an account: 1 to 255 bytes of UTF-8, not only white space, no control characters. */
+export function isValidUsername(username: string): boolean {
+  const bytes = Buffer.byteLength(username);
+  return (
+    bytes <= MAX_CREDENTIAL_BYTES &&
+    username.trim() !== '' &&
+    username.isWellFormed() &&
+    !CONTROL.test(username)
+  );
+}
+
+/** Whether `password` may be set: 1 to 255 bytes of UTF-8, not only white space (an update reads that as "unchanged"). */
+export function isValidPassword(password: string): boolean {
+  return (
+    Buffer.byteLength(password) <= MAX_CREDENTIAL_BYTES && password.trim() !== '' && password.isWellFormed()
+  );
+}

@@ -1,0 +1,124 @@
+// The rules of webhook requests: what a body must hold, which session key wins, and what is answered.
+import { createHash } from 'node:crypto';
+import { canonicalJson, field, type JsonObject } from '../json-object.js';
+import type { RunKind } from './runs.js';
+
+/** The two endpoints. */
+export const HOOK_PATHS: Readonly<Record<string, RunKind>> = {
+  '/hooks/wake': 'wake',
+  '/hooks/agent': 'message',
+};
+
+/** A request to /hooks as the HTTP side hands it over; nothing of it was looked at before. */
+export interface HookRequest {
+  readonly method: string;
+  /** Path without the query. */
+  readonly path: string;
+  /** Query without the question mark; empty when there is none. */
+  readonly query: string;
+  /** Address of the caller, without a port. */
+  readonly source: string;
+  /** Every value of a header, by its lower-case name. */
+  header(name: string): readonly string[];
+  /** Reads the body; null when it is longer than `maxBytes`. Called at most once, and only after the token was right. */
+  readBody(maxBytes: number): Promise<Uint8Array | null>;
+}
+
+export interface HookAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** Answers one request to /hooks. Never rejects: a failure is logged and answered with 500. */
+export type HandleHook = (request: HookRequest) => Promise<HookAnswer>;
+
+export const SESSION_KEY = /^[A-Za-z0-9._:-]{1,128}$/;
+
+/** What a valid body asks for. */
+export interface HookBody {
+  readonly agent: string;
+  /** null for a wake. */
+  readonly message: string | null;
+  readonly sessionKey: string | null;
+}
+
+export type ReadBody =
+  | { readonly ok: true; readonly body: HookBody }
+  | { readonly ok: false; readonly error: string };
+
+/** Checks the fields of a body. Unknown fields are passed over; null counts as absent. */
+export function readHookBody(kind: RunKind, object: JsonObject): ReadBody {
+  const agent = field(object, 'agent');
+  const message = field(object, 'message');
+  const sessionKey = field(object, 'sessionKey');
+  if (agent === undefined) return bad('agent is required');
+  if (typeof agent !== 'string' || agent === '') return bad('agent must be a non-empty string');
+  if (kind === 'wake') {
+    if (sessionKey !== undefined) return bad('sessionKey is not accepted by /hooks/wake');
+    return { ok: true, body: { agent, message: null, sessionKey: null } };
+  }
+  if (message === undefined) return bad('message is required');
+  if (typeof message !== 'string') return bad('message must be a string');
+  const fault = messageFault(message);
+  if (fault) return bad(fault);
+  if (sessionKey === undefined) return { ok: true, body: { agent, message, sessionKey: null } };
+  if (typeof sessionKey !== 'string' || !SESSION_KEY.test(sessionKey)) {
+    return bad('sessionKey must be 1 to 128 letters, digits, dots, colons, dashes and underscores');
+  }
+  return { ok: true, body: { agent, message, sessionKey } };
+}
+
+/** Why a text cannot be a message: blank, or not storable unaltered by every database; null when it can. */
+export function messageFault(message: string): string | null {
+  if (message.trim() === '') return 'message must not be blank';
+  if (!message.isWellFormed()) return 'message must be well-formed Unicode';
+  if (message.includes('\0')) return 'message must not contain U+0000';
+  return null;
+}
+
+/**
+ * The session a message runs in: the agent's fixed key, else the caller's, else a new one. A caller's key that differs
+ * from a fixed one is a conflict (null).
+ */
+export function chooseSession(
+  fixed: string | null,
+  requested: string | null,
+  newId: () => string,
+): string | null {
+  if (fixed !== null) return requested === null || requested === fixed ? fixed : null;
+  return requested ?? `hook:${newId()}`;
+}
+
+export type ReadKey =
+  | { readonly ok: true; readonly key: string | null }
+  | { readonly ok: false; readonly error: string };
+
+// The Idempotency-Key header field draft asks for a string; visible ASCII keeps it the same through every proxy.
+const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
+
+/** The idempotency key of a request: from the header, or from the body's `idempotencyKey`; two different ones are refused. */
+export function readIdempotencyKey(headers: readonly string[], object: JsonObject): ReadKey {
+  const inBody = field(object, 'idempotencyKey');
+  const keys = new Set<unknown>(headers);
+  if (inBody !== undefined) keys.add(inBody);
+  if (keys.size > 1) return bad('two different idempotency keys were given');
+  const [key] = keys;
+  if (key === undefined) return { ok: true, key: null };
+  if (typeof key !== 'string' || !IDEMPOTENCY_KEY.test(key)) {
+    return bad('the idempotency key must be 1 to 255 visible ASCII characters');
+  }
+  return { ok: true, key };
+}
+
+/** Digest of what a request means: its path and its body without the idempotency key, however it is written. */
+export function requestDigest(path: string, object: JsonObject): string {
+  const meant = Object.fromEntries(Object.entries(object).filter(([name]) => name !== 'idempotencyKey'));
+  return createHash('sha256')
+    .update(`${path}\n${canonicalJson(meant)}`)
+    .digest('hex');
+}
+
+function bad(error: string): { ok: false; error: string } {
+  return { ok: false, error };
+}

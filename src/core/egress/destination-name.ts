@@ -1,0 +1,52 @@
+// Which domain destinations of a SOCKS request (RFC 1928 §5, ATYP 3) are looked up at all: only names that every
+// resolver reads alike. Whatever some resolver would take for an address in disguise is refused.
+import { type IpBytes, parseIp, unmap } from '../ip.js';
+
+/** Why a name is refused; 'numeric' is one that inet_aton or a browser would read as an IPv4 address. */
+export type NameRefusal = 'empty' | 'bad-character' | 'numeric' | 'too-long';
+
+export type NameCheck =
+  | { readonly ok: true; readonly name: string }
+  | { readonly ok: true; readonly ip: IpBytes }
+  | { readonly ok: false; readonly reason: NameRefusal };
+
+// RFC 1035 §2.3.4, counted as text without the trailing dot.
+const MAX_NAME_LENGTH = 253;
+const MAX_LABEL_LENGTH = 63;
+// Letters, digits, hyphen (RFC 952, RFC 1123 §2.1), a hyphen neither first nor last.
+const LABEL = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
+const LABEL_OR_UNDERSCORE = /^[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?$/;
+// WHATWG URL §3.5 "ends in a number": such a host is an IPv4 address or nothing.
+const NUMBER = /^(?:[0-9]+|0x[0-9a-f]*)$/;
+
+/**
+ * Judges the raw bytes of a domain destination. A canonical IPv4 or an IPv6 address (also in brackets; no zone) becomes
+ * `ip`, unmapped. A name comes back in lower case without its trailing dot: labels of 1 to 63 letters, digits and
+ * hyphens, 253 characters in all; `allowUnderscore` lets `_` into labels. Raw UTF-8 is refused, punycode is not.
+ */
+export function checkDestinationName(raw: Uint8Array, options: { allowUnderscore: boolean }): NameCheck {
+  // One character a byte: a byte over 0x7f becomes one that no label allows.
+  const text = Buffer.from(raw).toString('latin1');
+  if (text === '' || text === '.') return { ok: false, reason: 'empty' };
+  const ip = parseLiteral(text);
+  if (ip) return { ok: true, ip: unmap(ip) };
+  return checkName(text, options);
+}
+
+function parseLiteral(text: string): IpBytes | null {
+  const bracketed = /^\[(.*:.*)\]$/.exec(text)?.[1];
+  const literal = bracketed ?? text;
+  return literal.includes('%') ? null : parseIp(literal);
+}
+
+function checkName(text: string, { allowUnderscore }: { allowUnderscore: boolean }): NameCheck {
+  // ASCII only: toLowerCase on the rest of latin1 changes nothing that a label would then allow.
+  const name = text.replace(/\.$/, '').toLowerCase();
+  const labels = name.split('.');
+  const label = allowUnderscore ? LABEL_OR_UNDERSCORE : LABEL;
+  if (!labels.every((each) => label.test(each))) return { ok: false, reason: 'bad-character' };
+  if (name.length > MAX_NAME_LENGTH) return { ok: false, reason: 'too-long' };
+  if (labels.some((each) => each.length > MAX_LABEL_LENGTH)) return { ok: false, reason: 'too-long' };
+  if (NUMBER.test(labels.at(-1) ?? '')) return { ok: false, reason: 'numeric' };
+  return { ok: true, name };
+}

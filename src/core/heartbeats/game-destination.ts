@@ -1,0 +1,126 @@
+// The destination part of a game rule: hosts, ports and protocol, read once and compared for every flow.
+
+import { type Cidr, type IpBytes, inCidr, parseCidr, parseIp } from '../ip.js';
+import type { Protocol } from './heartbeat.js';
+
+/** Every part is optional; a part that is left out matches everything. */
+export interface GameMatch {
+  /** Exact names, `*.example.com` (any name below it, not itself), addresses, CIDR blocks, `*`. */
+  readonly hosts?: readonly string[] | undefined;
+  /** Single ports and ranges: `7000`, `"7100-7200"`. */
+  readonly ports?: readonly (number | string)[] | undefined;
+  readonly protocol?: Protocol | undefined;
+}
+
+/** Where a flow goes. */
+export interface Flow {
+  /** As the client asked for it: a name or an address. */
+  readonly host: string;
+  /** The address that was dialled; null while there is none. */
+  readonly ip: IpBytes | null;
+  readonly port: number;
+  readonly protocol: Protocol;
+}
+
+/** A game rule that cannot be read. `path` is the place in the list of rules, such as `[2].match.ports[0]`. */
+export class GameRuleError extends Error {
+  override readonly name = 'GameRuleError';
+
+  constructor(
+    readonly path: string,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** A flow's destination in the form that hosts are compared in: a lower-case name without root dot, and an address. */
+interface Target {
+  readonly name: string;
+  readonly ip: IpBytes | null;
+}
+
+type HostTest = (target: Target) => boolean;
+
+/** Reads the `match` part of a rule; `path` is its place, for errors. Throws GameRuleError. */
+export function readDestination(match: GameMatch, path: string): (flow: Flow) => boolean {
+  const hosts = readList(match.hosts, `${path}.hosts`, readHost);
+  const ports = readList(match.ports, `${path}.ports`, readPorts);
+  const { protocol } = match;
+  return (flow) => {
+    if (protocol !== undefined && flow.protocol !== protocol) return false;
+    if (ports && !ports.some(([first, last]) => flow.port >= first && flow.port <= last)) return false;
+    if (!hosts) return true;
+    const target = targetOf(flow);
+    return hosts.some((matches) => matches(target));
+  };
+}
+
+function readList<Entry, Read>(
+  entries: readonly Entry[] | undefined,
+  path: string,
+  read: (entry: Entry, path: string) => Read,
+): Read[] | null {
+  if (entries === undefined) return null;
+  // An empty list could mean "none" as well as "any": whoever wrote it must say which.
+  if (entries.length === 0)
+    throw new GameRuleError(path, 'must not be empty; leave it out to match everything');
+  return entries.map((entry, i) => read(entry, `${path}[${i}]`));
+}
+
+function targetOf({ host, ip }: Flow): Target {
+  const name = host.toLowerCase();
+  return { name: name.endsWith('.') ? name.slice(0, -1) : name, ip: ip ?? parseIp(host) };
+}
+
+function readHost(text: string, path: string): HostTest {
+  if (text === '*') return () => true;
+  const block = parseCidr(text);
+  if (block) return inBlock(block);
+  const below = text.startsWith('*.');
+  const name = hostName(below ? text.slice(2) : text);
+  if (name === null) {
+    throw new GameRuleError(
+      path,
+      `${JSON.stringify(text)} is not a host name, "*.name", an address or a CIDR block`,
+    );
+  }
+  if (below) return (target) => target.name.endsWith(`.${name}`) && target.name.length > name.length + 1;
+  return (target) => target.name === name;
+}
+
+function inBlock(block: Cidr): HostTest {
+  return ({ ip }) => ip !== null && inCidr(ip, block);
+}
+
+const LABELS = /^(?=.{1,253}$)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/;
+// A name that ends in a number is a mistyped address: no top-level domain is numeric (RFC 3696 §2).
+const ENDS_IN_NUMBER = /(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$/;
+
+/** The name as it appears on the wire: lower case, no root dot, international names in their ASCII form; null if it is none. */
+function hostName(text: string): string | null {
+  const name = text.toLowerCase().replace(/\.$/, '');
+  const ascii = /^[\u0000-\u007f]*$/.test(name) ? name : asciiName(name);
+  return LABELS.test(ascii) && !ENDS_IN_NUMBER.test(ascii) ? ascii : null;
+}
+
+/** RFC 5891 ToASCII, by way of the URL parser; an empty text when there is no such form. */
+function asciiName(name: string): string {
+  if (/[/?#@:\\\s]/.test(name)) return '';
+  return URL.canParse(`http://${name}`) ? new URL(`http://${name}`).hostname : '';
+}
+
+const PORTS = /^([0-9]{1,5})(?:-([0-9]{1,5}))?$/;
+
+/** First and last port of an entry. */
+function readPorts(entry: number | string, path: string): readonly [number, number] {
+  const parts = PORTS.exec(String(entry));
+  const first = Number(parts?.[1]);
+  const last = Number(parts?.[2] ?? first);
+  if (parts && first >= 1 && last <= 65535 && first <= last) return [first, last];
+  throw new GameRuleError(
+    path,
+    `${JSON.stringify(entry)} is not a port (1 to 65535) or a range of them such as "7100-7200"`,
+  );
+}

@@ -1,0 +1,190 @@
+// Brings the heartbeat pool and the login times to the database, many at once, and applies retention by age.
+
+import type { AccountDirectory } from '../accounts/directory.js';
+import type { Clock } from '../clock.js';
+import type { AccountStore, HeartbeatStore } from '../ports.js';
+import { createTurns } from '../turns.js';
+import type { Heartbeat, HeartbeatRetention, HeartbeatTotals } from './heartbeat.js';
+import type { HeartbeatPool } from './heartbeat-pool.js';
+
+/** What the operator should read in the log. */
+export type WriterEvent =
+  /** Writing failed; said once, however often it fails until it works again. Everything is kept and tried again. */
+  | { readonly kind: 'write-failed'; readonly error: unknown; readonly pending: number }
+  | { readonly kind: 'write-recovered'; readonly outageMs: number }
+  /** Entries given up since the last such event because the pool was full. */
+  | { readonly kind: 'entries-dropped'; readonly entries: number }
+  | { readonly kind: 'trim-failed'; readonly error: unknown }
+  /** At stop the database still did not answer: so many entries are lost. */
+  | { readonly kind: 'entries-lost'; readonly entries: number; readonly error: unknown };
+
+export interface HeartbeatWriterOptions {
+  readonly pool: HeartbeatPool;
+  readonly directory: Pick<AccountDirectory, 'takeLogins' | 'restoreLogins'>;
+  readonly heartbeats: Pick<HeartbeatStore, 'append' | 'trim'>;
+  readonly accounts: Pick<AccountStore, 'saveLogins'>;
+  /** Writes what accounts have moved; rejects when it cannot, and keeps it then. */
+  readonly traffic: { flush(): Promise<void> };
+  readonly retention: HeartbeatRetention;
+  readonly flushIntervalMs: number;
+  readonly trimIntervalMs: number;
+  readonly now: Clock;
+  /** Must not throw. */
+  readonly report: (event: WriterEvent) => void;
+}
+
+export interface HeartbeatWriter {
+  /** Starts the two timers; they do not keep the process alive. */
+  start(): void;
+  /**
+   * Writes what was recorded before the call. Rejects with the database's error when it cannot; nothing is lost then.
+   */
+  flush(): Promise<void>;
+  /** Stops the timers, waits for what is running and writes the rest, with a few attempts. Never rejects. */
+  stop(): Promise<void>;
+}
+
+/** Entries in one transaction: large enough to be cheap each, small enough to let other writers in between. */
+const BATCH_SIZE = 5000;
+const TRIM_SLICE = 5000;
+/** At stop the database gets this many chances, so far apart. */
+const STOP_ATTEMPTS = 3;
+const STOP_RETRY_MS = 200;
+
+/**
+ * Writes are never made two at a time: flushes and slices of a trim take turns.
+ *
+ * An account may be removed at any moment, also while entries of it are being written. Whoever removes one deletes it
+ * in the database first (`AccountStore.remove`) and then calls `HeartbeatPool.remove`. Then whichever transaction the
+ * database takes first, nothing is left: rows appended before go with the account, entries appended after are dropped
+ * by the store since their account is gone, waiting ones are dropped by the pool, and totals that were read before the
+ * removal but arrive after it are not taken in.
+ */
+export function createHeartbeatWriter(options: HeartbeatWriterOptions): HeartbeatWriter {
+  const { pool, directory, heartbeats, accounts, retention, now, report } = options;
+  const inTurn = createTurns();
+  const timers: NodeJS.Timeout[] = [];
+  let nextFlush: Promise<void> | null = null;
+  let trimming: Promise<void> | null = null;
+  let failingSince: number | null = null;
+  let droppedReported = 0;
+  let stopped = false;
+
+  function flush(): Promise<void> {
+    // Whoever asks while a flush waits for its turn shares it: it has not yet taken any entries.
+    nextFlush ??= inTurn('database', () => {
+      nextFlush = null;
+      return writeAll();
+    });
+    return nextFlush;
+  }
+
+  async function writeAll(): Promise<void> {
+    try {
+      await writeLogins();
+      await writeEntries();
+      await options.traffic.flush();
+    } catch (error) {
+      if (failingSince === null) report({ kind: 'write-failed', error, pending: pool.pendingSize });
+      failingSince ??= now();
+      throw error;
+    }
+    if (failingSince !== null) report({ kind: 'write-recovered', outageMs: now() - failingSince });
+    failingSince = null;
+  }
+
+  async function writeLogins(): Promise<void> {
+    const logins = directory.takeLogins();
+    if (logins.length === 0) return;
+    try {
+      await accounts.saveLogins(logins);
+    } catch (error) {
+      directory.restoreLogins(logins);
+      throw error;
+    }
+  }
+
+  async function writeEntries(): Promise<void> {
+    // What comes in meanwhile is for the next flush: this one must end.
+    let left = pool.pendingSize;
+    while (left > 0) {
+      const batch = pool.takeBatch(Math.min(left, BATCH_SIZE));
+      if (batch.length === 0) return;
+      left -= batch.length;
+      await writeBatch(batch);
+    }
+  }
+
+  async function writeBatch(batch: readonly Heartbeat[]): Promise<void> {
+    let totals: HeartbeatTotals[];
+    try {
+      totals = await heartbeats.append(batch, retention);
+    } catch (error) {
+      pool.failed(batch);
+      throw error;
+    }
+    pool.written(batch, totals);
+  }
+
+  function trim(): Promise<void> {
+    trimming ??= trimSlices()
+      .catch((error: unknown) => report({ kind: 'trim-failed', error }))
+      .finally(() => {
+        trimming = null;
+      });
+    return trimming;
+  }
+
+  async function trimSlices(): Promise<void> {
+    const before = now() - retention.maxAgeMs;
+    let more = true;
+    while (more && !stopped) {
+      more = await inTurn('database', async () => {
+        const slice = await heartbeats.trim(before, TRIM_SLICE);
+        pool.update(slice.changed);
+        return slice.more;
+      });
+      // Lets the listener and other writers go first.
+      await new Promise((resume) => setImmediate(resume));
+    }
+  }
+
+  function reportDropped(): void {
+    const entries = pool.dropped - droppedReported;
+    if (entries > 0) report({ kind: 'entries-dropped', entries });
+    droppedReported += entries;
+  }
+
+  async function flushAtStop(): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await flush();
+      } catch (error) {
+        if (attempt === STOP_ATTEMPTS)
+          return report({ kind: 'entries-lost', entries: pool.pendingSize, error });
+      }
+      await new Promise((resume) => setTimeout(resume, STOP_RETRY_MS));
+    }
+  }
+
+  return {
+    start() {
+      const every = (intervalMs: number, task: () => void) =>
+        timers.push(setInterval(task, intervalMs).unref());
+      // A failed flush has been reported; the next tick tries again.
+      every(options.flushIntervalMs, () => void flush().catch(() => {}));
+      every(options.trimIntervalMs, () => void trim());
+      every(options.trimIntervalMs, reportDropped);
+    },
+
+    flush,
+
+    async stop() {
+      stopped = true;
+      for (const timer of timers.splice(0)) clearInterval(timer);
+      await trimming;
+      await flushAtStop();
+      reportDropped();
+    },
+  };
+}

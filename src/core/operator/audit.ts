@@ -1,0 +1,116 @@
+// The audit log: who changed what, from where, and what it was before. Passwords and secrets are never in it.
+import type { Account } from '../accounts/account.js';
+
+/** Who makes a change. */
+export interface Actor {
+  /** Admin user name, name of a token, or system user of the command line. */
+  readonly name: string;
+  readonly via: 'console' | 'api' | 'token' | 'cli' | 'daemon';
+  /** Client address; null when it did not come over the network. */
+  readonly address: string | null;
+}
+
+/** The daemon itself: what nobody asked for at that moment. */
+export const DAEMON: Actor = { name: 'pulsegate', via: 'daemon', address: null };
+
+export type AuditObjectType =
+  | 'account'
+  | 'session'
+  | 'settings'
+  | 'token'
+  | 'run'
+  | 'agent'
+  | 'admin'
+  | 'import';
+
+/** A change as it is handed to the store, which adds `id` and `at`. `before` and `after` hold what differs. */
+export interface AuditRecord {
+  readonly by: Actor;
+  /** `account.create`, `settings.whitelist`, … */
+  readonly action: string;
+  readonly object: {
+    readonly type: AuditObjectType;
+    readonly id: string | null;
+    readonly name: string | null;
+  };
+  readonly before: Readonly<Record<string, unknown>> | null;
+  readonly after: Readonly<Record<string, unknown>> | null;
+}
+
+export interface AuditEntry extends AuditRecord {
+  /** GUID; the ids of later entries sort after those of earlier ones. */
+  readonly id: string;
+  readonly at: number;
+}
+
+export interface AuditFilter {
+  /** In actor, address, action and object name. */
+  readonly search?: string;
+  readonly action?: string;
+  readonly via?: Actor['via'];
+  readonly objectId?: string;
+  /** `from` is inside the range, `to` is not. */
+  readonly from?: number;
+  readonly to?: number;
+}
+
+export interface AuditStore {
+  /** Notes changes whose own write is not in the database, such as the end of a session. */
+  add(records: readonly AuditRecord[]): Promise<void>;
+  /** Newest first, at most `limit`, all with ids before `before`. */
+  list(filter: AuditFilter, before: string | null, limit: number): Promise<AuditEntry[]>;
+  count(filter: AuditFilter): Promise<number>;
+  /** Removes at most `limit` entries from before `before`; returns how many. */
+  trim(before: number, limit: number): Promise<number>;
+}
+
+/**
+ * What is to be noted of a change of an account, from null (it did not exist) or to null (it no longer does). A new
+ * password is told by its being new. Null when nothing differs.
+ */
+export function accountAudit(by: Actor, before: Account | null, after: Account | null): AuditRecord | null {
+  const account = after ?? before;
+  if (!account) return null;
+  const object = { type: 'account', id: account.id, name: account.username } as const;
+  if (!before || !after) {
+    return {
+      by,
+      action: after ? 'account.create' : 'account.delete',
+      object,
+      before: before && shown(before),
+      after: after && shown(after),
+    };
+  }
+  const isNewPassword = before.passwordHash !== after.passwordHash;
+  const { before: old, after: now, differs } = differences(shown(before), shown(after));
+  if (!differs && !isNewPassword) return null;
+  if (!differs) return { by, action: 'account.password', object, before: null, after: null };
+  return {
+    by,
+    action: 'account.update',
+    object,
+    before: old,
+    after: isNewPassword ? { ...now, password: 'changed' } : now,
+  };
+}
+
+function shown(account: Account): Record<string, unknown> {
+  return {
+    isEnabled: account.isEnabled,
+    remarks: account.remarks,
+    expiresAt: account.expiresAt === null ? null : new Date(account.expiresAt).toISOString(),
+  };
+}
+
+/** Of two objects only the fields that differ, as JSON sees them. */
+export function differences(
+  before: Readonly<Record<string, unknown>>,
+  after: Readonly<Record<string, unknown>>,
+): { before: Record<string, unknown>; after: Record<string, unknown>; differs: boolean } {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
+    (name) => JSON.stringify(before[name] ?? null) !== JSON.stringify(after[name] ?? null),
+  );
+  const pick = (from: Readonly<Record<string, unknown>>) =>
+    Object.fromEntries(names.map((name) => [name, from[name] ?? null]));
+  return { before: pick(before), after: pick(after), differs: names.length > 0 };
+}

@@ -1,0 +1,122 @@
+// Console sessions: a cookie's random value, kept as its hash, with an idle and an absolute limit.
+import { createHash, randomBytes } from 'node:crypto';
+import type { Clock } from '../clock.js';
+
+export interface ConsoleSession {
+  /** SHA-256 of the cookie's value, hexadecimal: the value itself is kept nowhere. */
+  readonly hash: string;
+  readonly username: string;
+  readonly address: string;
+  readonly createdAt: number;
+  readonly usedAt: number;
+}
+
+export interface ConsoleSessionStore {
+  all(): Promise<ConsoleSession[]>;
+  add(session: ConsoleSession): Promise<void>;
+  used(hash: string, at: number): Promise<void>;
+  remove(hashes: readonly string[]): Promise<void>;
+}
+
+export interface ConsoleSessions {
+  load(): Promise<void>;
+  /** Opens a session; returns the value of its cookie. */
+  open(username: string, address: string): Promise<string>;
+  /** The session of a cookie's value, if it is still good; that counts as use. */
+  find(value: string): ConsoleSession | null;
+  /** Whether a session is still good, without counting as use. */
+  isOpen(hash: string): boolean;
+  close(hash: string): Promise<void>;
+  /** Ends all but one, or all. */
+  closeOthers(hash: string | null): Promise<void>;
+}
+
+export interface ConsoleSessionOptions {
+  readonly store: ConsoleSessionStore;
+  readonly now: Clock;
+  /** Without a request for so long, a session ends. */
+  readonly idleMs: number;
+  /** However much it is used, a session ends this long after it was opened. */
+  readonly maxAgeMs: number;
+  /** Sessions at once; opening one more ends the one that was not used for longest. */
+  readonly maxSessions: number;
+  readonly onError: (error: unknown) => void;
+}
+
+const VALUE_BYTES = 32;
+/** How stale the stored time of use may be: a restart forgets so much, and no more is written. */
+const USE_WRITTEN_EVERY_MS = 60_000;
+
+export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSessions {
+  const { store, now, onError } = options;
+  const open = new Map<string, ConsoleSession>();
+  const usedWritten = new Map<string, number>();
+
+  const isGood = ({ createdAt, usedAt }: ConsoleSession, at: number): boolean =>
+    at - usedAt < options.idleMs && at - createdAt < options.maxAgeMs;
+
+  async function forget(hashes: readonly string[]): Promise<void> {
+    if (hashes.length === 0) return;
+    for (const hash of hashes) {
+      open.delete(hash);
+      usedWritten.delete(hash);
+    }
+    await store.remove(hashes);
+  }
+
+  function current(hash: string): ConsoleSession | null {
+    const session = open.get(hash);
+    if (!session) return null;
+    if (isGood(session, now())) return session;
+    forget([hash]).catch(onError);
+    return null;
+  }
+
+  function note(session: ConsoleSession): ConsoleSession {
+    const at = now();
+    const used = { ...session, usedAt: at };
+    open.set(session.hash, used);
+    if (at - (usedWritten.get(session.hash) ?? 0) >= USE_WRITTEN_EVERY_MS) {
+      usedWritten.set(session.hash, at);
+      store.used(session.hash, at).catch(onError);
+    }
+    return used;
+  }
+
+  return {
+    async load() {
+      const at = now();
+      const stored = await store.all();
+      for (const session of stored) if (isGood(session, at)) open.set(session.hash, session);
+      await forget(stored.filter((session) => !isGood(session, at)).map(({ hash }) => hash));
+    },
+
+    async open(username, address) {
+      const value = randomBytes(VALUE_BYTES).toString('base64url');
+      const at = now();
+      const session = { hash: hashOf(value), username, address, createdAt: at, usedAt: at };
+      const surplus = [...open.values()]
+        .sort((a, b) => a.usedAt - b.usedAt)
+        .slice(0, Math.max(0, open.size + 1 - options.maxSessions));
+      await forget(surplus.map(({ hash }) => hash));
+      await store.add(session);
+      open.set(session.hash, session);
+      usedWritten.set(session.hash, at);
+      return value;
+    },
+
+    find(value) {
+      const session = current(hashOf(value));
+      return session && note(session);
+    },
+
+    isOpen: (hash) => current(hash) !== null,
+    close: (hash) => forget([hash]),
+    closeOthers: (kept) => forget([...open.keys()].filter((hash) => hash !== kept)),
+  };
+}
+
+/** The value has 256 random bits, so one round without a salt is enough. */
+function hashOf(value: string): string {
+  return createHash('sha256').update(value).digest('hex');
+}

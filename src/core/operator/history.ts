@@ -1,0 +1,169 @@
+// The history behind the overview's charts: one sample a minute, kept as minutes, hours, days and months.
+
+import type { Counters, LiveActivity } from '../accounts/live-activity.js';
+import type { Clock } from '../clock.js';
+import { RANGES, type Range, stepsOf } from '../ranges.js';
+
+/** Sums over the minutes that were measured; sessions and players are added up too, for their mean. */
+export interface Sample extends Counters {
+  readonly sessions: number;
+  readonly playersOnline: number;
+}
+
+export type SampleStep = 'minute' | 'hour' | 'day' | 'month';
+
+/** A stored step: `measured` minutes of it were sampled. */
+export interface StoredSample extends Sample {
+  readonly at: number;
+  readonly measured: number;
+}
+
+export interface SampleStore {
+  /** Adds one minute's sample to the steps it belongs to, each given by its start. */
+  add(at: Readonly<Record<SampleStep, number>>, sample: Sample): Promise<void>;
+  /** Oldest first. */
+  list(step: SampleStep, from: number): Promise<StoredSample[]>;
+  trim(step: SampleStep, before: number): Promise<void>;
+  /** Runs of agents now waiting and running, and those that ended since a moment. */
+  runs(since: number): Promise<RunCounts>;
+  /** What every account has moved on a UTC day (days since the epoch). */
+  trafficOf(day: number): Promise<{ id: string; up: number; down: number }[]>;
+}
+
+export interface RunCounts {
+  readonly queued: number;
+  readonly running: number;
+  readonly succeeded: number;
+  readonly failed: number;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+/** How long each step is kept; months always. */
+const KEPT_MS: Readonly<Partial<Record<SampleStep, number>>> = {
+  minute: 49 * HOUR_MS,
+  hour: 62 * DAY_MS,
+  day: 1_100 * DAY_MS,
+};
+
+/** The starts of the steps that a moment belongs to. */
+export function stepStarts(at: number): Record<SampleStep, number> {
+  const date = new Date(at);
+  return {
+    minute: Math.floor(at / MINUTE_MS) * MINUTE_MS,
+    hour: Math.floor(at / HOUR_MS) * HOUR_MS,
+    day: Math.floor(at / DAY_MS) * DAY_MS,
+    month: Date.UTC(date.getUTCFullYear(), date.getUTCMonth()),
+  };
+}
+
+export interface History {
+  /** Counts the state of this moment; a minute's mean is made of these. Call it every second or two. */
+  observe(sessions: number, playersOnline: number): void;
+  /** Writes the sample of the minute that has passed, if one has. Rejects when the database cannot be written. */
+  sampleIfDue(): Promise<void>;
+  columns(range: Range): Promise<HistoryColumns>;
+}
+
+export interface HistoryColumns {
+  readonly at: readonly number[];
+  readonly stepMs: number;
+  /** One list a column, as long as `at`; null where nothing was measured. */
+  readonly values: Readonly<Record<keyof Sample, readonly (number | null)[]>>;
+}
+
+export function createHistory({
+  store,
+  activity,
+  now,
+}: {
+  store: SampleStore;
+  activity: Pick<LiveActivity, 'takeSample'>;
+  now: Clock;
+}): History {
+  let minute = stepStarts(now()).minute;
+  let observed = { times: 0, sessions: 0, playersOnline: 0 };
+  let writing: Promise<void> | null = null;
+
+  async function write(at: number): Promise<void> {
+    const { times, sessions, playersOnline } = observed;
+    observed = { times: 0, sessions: 0, playersOnline: 0 };
+    const runs = await store.runs(at);
+    await store.add(stepStarts(at), {
+      ...activity.takeSample(),
+      runs: runs.succeeded + runs.failed,
+      sessions: times === 0 ? 0 : sessions / times,
+      playersOnline: times === 0 ? 0 : playersOnline / times,
+    });
+    for (const [step, keptMs] of Object.entries(KEPT_MS)) await store.trim(step as SampleStep, at - keptMs);
+  }
+
+  return {
+    observe(sessions, playersOnline) {
+      observed.times += 1;
+      observed.sessions += sessions;
+      observed.playersOnline += playersOnline;
+    },
+
+    sampleIfDue() {
+      const current = stepStarts(now()).minute;
+      if (current === minute) return Promise.resolve();
+      const passed = minute;
+      minute = current;
+      writing ??= write(passed).finally(() => {
+        writing = null;
+      });
+      return writing;
+    },
+
+    async columns(range) {
+      const at = stepsOf(range, now());
+      const { stepMs } = RANGES[range];
+      const rows = await store.list(range === 'month' ? 'hour' : 'minute', at[0] ?? 0);
+      const steps = new Map<number, StoredSample>();
+      for (const row of rows) {
+        const start = Math.floor(row.at / stepMs) * stepMs;
+        const before = steps.get(start);
+        steps.set(start, before ? addSamples(before, row) : row);
+      }
+      const column = (of: (sample: StoredSample) => number) =>
+        at.map((start) => {
+          const sample = steps.get(start);
+          return sample ? of(sample) : null;
+        });
+      const perSecond = (sample: StoredSample, bytes: number) =>
+        (bytes * 1000) / (sample.measured * MINUTE_MS);
+      return {
+        at,
+        stepMs,
+        values: {
+          sessions: column((sample) => sample.sessions / sample.measured),
+          playersOnline: column((sample) => sample.playersOnline / sample.measured),
+          bytesUp: column((sample) => perSecond(sample, sample.bytesUp)),
+          bytesDown: column((sample) => perSecond(sample, sample.bytesDown)),
+          logins: column((sample) => sample.logins),
+          failures: column((sample) => sample.failures),
+          heartbeats: column((sample) => sample.heartbeats),
+          runs: column((sample) => sample.runs),
+        },
+      };
+    },
+  };
+}
+
+function addSamples(a: StoredSample, b: StoredSample): StoredSample {
+  return {
+    at: a.at,
+    measured: a.measured + b.measured,
+    sessions: a.sessions + b.sessions,
+    playersOnline: a.playersOnline + b.playersOnline,
+    bytesUp: a.bytesUp + b.bytesUp,
+    bytesDown: a.bytesDown + b.bytesDown,
+    logins: a.logins + b.logins,
+    failures: a.failures + b.failures,
+    heartbeats: a.heartbeats + b.heartbeats,
+    runs: a.runs + b.runs,
+  };
+}

@@ -1,0 +1,139 @@
+// What is happening now, in numbers: made at most once a second, however many ask.
+import { isExpired } from '../accounts/account.js';
+import type { AccountDirectory } from '../accounts/directory.js';
+import type { Counters, LiveActivity } from '../accounts/live-activity.js';
+import type { Clock } from '../clock.js';
+import type { HeartbeatSums } from '../heartbeats/heartbeat-sums.js';
+import type { SessionRegistry } from '../sessions/session.js';
+import { type RunCounts, type SampleStore, stepStarts } from './history.js';
+
+export interface OverviewNow {
+  readonly at: number;
+  readonly sessions: number;
+  readonly playersOnline: number;
+  readonly bytesPerSecondUp: number;
+  readonly bytesPerSecondDown: number;
+  readonly heartbeatsPerMinute: number;
+  readonly today: Readonly<Counters>;
+  readonly accounts: {
+    readonly total: number;
+    readonly enabled: number;
+    readonly disabled: number;
+    readonly online: number;
+    readonly expired: number;
+    readonly expiringIn7Days: number;
+    readonly neverUsed: number;
+  };
+  readonly runs: RunCounts;
+  readonly topAccounts: readonly {
+    readonly id: string;
+    readonly username: string;
+    readonly bytesUp: number;
+    readonly bytesDown: number;
+    readonly sessions: number;
+  }[];
+  readonly topGames: readonly {
+    readonly gameId: string;
+    readonly accountsOnline: number;
+    readonly heartbeats: number;
+  }[];
+}
+
+export interface OverviewUses {
+  readonly directory: AccountDirectory;
+  readonly sessions: SessionRegistry;
+  readonly activity: LiveActivity;
+  readonly samples: Pick<SampleStore, 'runs'>;
+  readonly heartbeatSums: Pick<HeartbeatSums, 'games'>;
+  readonly now: Clock;
+}
+
+const WEEK_MS = 7 * 86_400_000;
+const TOP = 10;
+const FRESH_MS = 1_000;
+/** How long the games of the day are good for. */
+const GAMES_FRESH_MS = 30_000;
+
+/** Returns the maker of overviews. It rejects when the database does not answer. */
+export function createOverview(uses: OverviewUses): () => Promise<OverviewNow> {
+  const { directory, sessions, activity, now } = uses;
+  let made: { at: number; overview: Promise<OverviewNow> } | null = null;
+  let games: { at: number; found: Map<string, number> } = { at: Number.NEGATIVE_INFINITY, found: new Map() };
+
+  async function gamesOfToday(at: number): Promise<Map<string, number>> {
+    if (at - games.at < GAMES_FRESH_MS) return games.found;
+    const found = await uses.heartbeatSums.games(stepStarts(at).day, 100);
+    games = { at, found: new Map(found.map(({ key, count }) => [key ?? '', count])) };
+    return games.found;
+  }
+
+  function countAccounts(at: number): OverviewNow['accounts'] {
+    let [enabled, expired, expiringIn7Days, neverUsed] = [0, 0, 0, 0];
+    for (const account of directory.all()) {
+      if (account.isEnabled) enabled += 1;
+      if (isExpired(account, at)) expired += 1;
+      else if (account.expiresAt !== null && account.expiresAt <= at + WEEK_MS) expiringIn7Days += 1;
+      if (account.lastLoginAt === null) neverUsed += 1;
+    }
+    const total = directory.size;
+    const online = [...sessions.accounts()].length;
+    return { total, enabled, disabled: total - enabled, online, expired, expiringIn7Days, neverUsed };
+  }
+
+  function playing(): Map<string, Set<string>> {
+    const accountsByGame = new Map<string, Set<string>>();
+    for (const { gameId, accountId } of sessions.all()) {
+      if (gameId === null) continue;
+      const accounts = accountsByGame.get(gameId) ?? new Set();
+      accountsByGame.set(gameId, accounts.add(accountId));
+    }
+    return accountsByGame;
+  }
+
+  async function make(at: number): Promise<OverviewNow> {
+    activity.tick(at);
+    const [runs, heartbeatsOf] = await Promise.all([uses.samples.runs(stepStarts(at).day), gamesOfToday(at)]);
+    const online = playing();
+    const accounts = countAccounts(at);
+    const rate = activity.rate;
+    return {
+      at,
+      sessions: sessions.size,
+      playersOnline: accounts.online,
+      bytesPerSecondUp: rate.up,
+      bytesPerSecondDown: rate.down,
+      heartbeatsPerMinute: activity.heartbeatsPerMinute,
+      today: { ...activity.today },
+      accounts,
+      runs,
+      topAccounts: activity.top(TOP).map(({ id, up, down }) => ({
+        id,
+        username: directory.byId(id)?.username ?? id,
+        bytesUp: up,
+        bytesDown: down,
+        sessions: sessions.countOf(id),
+      })),
+      topGames: [...new Set([...online.keys(), ...heartbeatsOf.keys()])]
+        .map((gameId) => ({
+          gameId,
+          accountsOnline: online.get(gameId)?.size ?? 0,
+          heartbeats: heartbeatsOf.get(gameId) ?? 0,
+        }))
+        .sort((a, b) => b.accountsOnline - a.accountsOnline || b.heartbeats - a.heartbeats)
+        .slice(0, TOP),
+    };
+  }
+
+  return () => {
+    const at = now();
+    if (!made || Math.abs(at - made.at) >= FRESH_MS) {
+      const overview = make(at);
+      made = { at, overview };
+      // The next one to ask tries again.
+      overview.catch(() => {
+        if (made?.overview === overview) made = null;
+      });
+    }
+    return made.overview;
+  };
+}

@@ -1,0 +1,243 @@
+// The account service over a store whose answers the test holds back: what is written when, and what memory shows.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Account } from '../../../src/core/accounts/account.js';
+import { ACCOUNT_DEFAULTS, createAccounts } from '../../../src/core/accounts/accounts.js';
+import { AccountDirectory } from '../../../src/core/accounts/directory.js';
+import { verifyPassword } from '../../../src/core/accounts/password.js';
+import type { AccountStore } from '../../../src/core/ports.js';
+
+const NOW = 1_900_000_000_000;
+
+/** A database in memory. With `held`, every answer waits for `release`, in the order the test gives. */
+function setUp() {
+  const rows = new Map<string, Account>();
+  const waiting: { name: string; go: () => void }[] = [];
+  const calls: string[] = [];
+  let isHeld = false;
+  let failure: Error | null = null;
+  async function reply<Value>(name: string, act: () => Value): Promise<Value> {
+    calls.push(name);
+    if (failure) throw failure;
+    const value = act();
+    if (isHeld) await new Promise<void>((go) => waiting.push({ name, go }));
+    return value;
+  }
+  const store: AccountStore = {
+    all: () => reply('all', () => [...rows.values()]),
+    get: (id) => reply('get', () => rows.get(id) ?? null),
+    getByUsername: () => reply('getByUsername', () => null),
+    add: (account) =>
+      reply('add', () => {
+        if ([...rows.values()].some((row) => row.username === account.username)) return 'username-taken';
+        rows.set(account.id, account);
+        return 'added';
+      }),
+    update: (id, { passwordHash, ...fields }) =>
+      reply('update', () => {
+        const row = rows.get(id);
+        if (!row) return null;
+        const updated = { ...row, ...fields, passwordHash: passwordHash ?? row.passwordHash };
+        rows.set(id, updated);
+        return updated;
+      }),
+    remove: (id) =>
+      reply('remove', () => {
+        const row = rows.get(id) ?? null;
+        rows.delete(id);
+        return row;
+      }),
+    addMany: async () => new Set(),
+    updateMany: async () => [],
+    removeMany: async () => [],
+    saveLogins: async () => {},
+    rehash: async () => {},
+  };
+  const directory = new AccountDirectory();
+  const events: string[] = [];
+  directory.onClosed((account, reason) => events.push(`${account.username} ${reason}`));
+  const pool = {
+    count: () => 7,
+    latestGameId: () => 'ARENA',
+    remove: (id: string) => events.push(`pool forgets ${id}`),
+  };
+  let ids = 0;
+  const newId = () => `id-${++ids}`;
+  const accounts = createAccounts({ store, directory, pool, now: () => NOW, newId });
+  return {
+    accounts,
+    directory,
+    rows,
+    calls,
+    events,
+    hold: () => {
+      isHeld = true;
+    },
+    release: async (name: string) => {
+      while (!waiting.some((each) => each.name === name))
+        await new Promise((resolve) => setImmediate(resolve));
+      waiting
+        .splice(
+          waiting.findIndex((each) => each.name === name),
+          1,
+        )[0]
+        ?.go();
+    },
+    fail: (error: Error | null) => {
+      failure = error;
+    },
+  };
+}
+
+const player = { username: 'player', password: 'secret', ...ACCOUNT_DEFAULTS };
+
+test('an added account is in the database and in memory, with a salted hash', async () => {
+  const { accounts, rows, directory } = setUp();
+  const added = await accounts.add({ ...player, remarks: 'r', expiresAt: 5, isEnabled: false });
+  assert.ok(added.ok);
+  const { passwordHash, ...rest } = added.account;
+  assert.deepEqual(rest, {
+    id: 'id-1',
+    username: 'player',
+    isEnabled: false,
+    remarks: 'r',
+    createdAt: NOW,
+    lastLoginAt: null,
+    expiresAt: 5,
+  });
+  assert.ok(verifyPassword('secret', passwordHash));
+  assert.deepEqual(rows.get('id-1'), added.account);
+  assert.deepEqual(directory.byId('id-1'), added.account);
+});
+
+const REFUSED: [string, object, string][] = [
+  ['no user name', { username: '' }, 'empty-credentials'],
+  ['a blank user name', { username: ' \t' }, 'empty-credentials'],
+  ['no password', { password: '' }, 'empty-credentials'],
+  ['a blank password', { password: '  ' }, 'empty-credentials'],
+  ['a user name of 256 bytes', { username: 'x'.repeat(256) }, 'invalid-username'],
+  ['a user name of 86 characters and 258 bytes', { username: '名'.repeat(86) }, 'invalid-username'],
+  ['a line break in the user name', { username: 'a\nb' }, 'invalid-username'],
+  ['half a surrogate pair in the user name', { username: 'a\ud800' }, 'invalid-username'],
+  ['a password of 256 bytes', { password: 'x'.repeat(256) }, 'invalid-password'],
+  ['half a surrogate pair in the password', { password: 'a\ud800' }, 'invalid-password'],
+  ['U+0000 in the remarks', { remarks: 'a\0b' }, 'invalid-remarks'],
+];
+for (const [name, fields, reason] of REFUSED) {
+  test(`${name} is refused before the database is asked`, async () => {
+    const { accounts, calls } = setUp();
+    assert.deepEqual(await accounts.add({ ...player, ...fields }), { ok: false, reason });
+    assert.deepEqual(calls, []);
+  });
+}
+
+test('a taken name is refused, and the account that has it stays', async () => {
+  const { accounts, directory } = setUp();
+  await accounts.add(player);
+  assert.deepEqual(await accounts.add(player), { ok: false, reason: 'username-taken' });
+  assert.equal(directory.size, 1);
+  assert.equal(accounts.getByUsername('player')?.account.id, 'id-1');
+});
+
+test('unknown accounts are not found', async () => {
+  const { accounts } = setUp();
+  assert.deepEqual(await accounts.update('nobody', ACCOUNT_DEFAULTS), { ok: false, reason: 'not-found' });
+  assert.deepEqual(await accounts.remove('nobody'), { ok: false, reason: 'not-found' });
+  assert.equal(accounts.get('nobody'), null);
+  assert.equal(accounts.getByUsername('nobody'), null);
+});
+
+test('memory changes only once the database has answered', async () => {
+  const { accounts, directory, events, hold, release } = setUp();
+  await accounts.add(player);
+  hold();
+  const updating = accounts.update('id-1', { ...ACCOUNT_DEFAULTS, isEnabled: false });
+  assert.equal(directory.byId('id-1')?.isEnabled, true);
+  assert.deepEqual(events, []);
+  await release('update');
+  assert.ok((await updating).ok);
+  assert.equal(directory.byId('id-1')?.isEnabled, false);
+  assert.deepEqual(events, ['player account-disabled']);
+});
+
+test('a failed write rejects and leaves memory as it was', async () => {
+  const { accounts, directory, events, fail } = setUp();
+  await accounts.add(player);
+  const before = directory.byId('id-1');
+  fail(new Error('disk full'));
+  await assert.rejects(accounts.add({ ...player, username: 'other' }), /disk full/);
+  await assert.rejects(accounts.update('id-1', { ...ACCOUNT_DEFAULTS, isEnabled: false }), /disk full/);
+  await assert.rejects(accounts.remove('id-1'), /disk full/);
+  await assert.rejects(accounts.refresh('id-1'), /disk full/);
+  assert.deepEqual(directory.byId('id-1'), before);
+  assert.equal(directory.size, 1);
+  assert.deepEqual(events, []);
+  fail(null);
+  assert.ok((await accounts.remove('id-1')).ok, 'the next change is not held up by the failed ones');
+});
+
+test('changes of one account are taken in one after another: a removed account does not come back', async () => {
+  const { accounts, directory, calls, hold, release } = setUp();
+  await accounts.add(player);
+  hold();
+  const both = Promise.all([
+    accounts.update('id-1', ACCOUNT_DEFAULTS),
+    accounts.remove('id-1'),
+    accounts.refresh('id-1'),
+  ]);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(calls.slice(1), ['update']);
+  for (const name of ['update', 'remove', 'get']) await release(name);
+  await both;
+  assert.equal(directory.size, 0);
+});
+
+test('changes of different accounts do not wait for one another', async () => {
+  const { accounts, hold, release } = setUp();
+  await accounts.add(player);
+  await accounts.add({ ...player, username: 'other' });
+  hold();
+  const slow = accounts.update('id-1', ACCOUNT_DEFAULTS);
+  const quick = accounts.remove('id-2');
+  await release('remove');
+  assert.ok((await quick).ok);
+  await release('update');
+  await slow;
+});
+
+test('a removal ends the sessions, and then forgets the heartbeat data they may have added to', async () => {
+  const { accounts, events } = setUp();
+  await accounts.add(player);
+  await accounts.remove('id-1');
+  assert.deepEqual(events, ['player account-removed', 'pool forgets id-1']);
+});
+
+test('refresh takes over what another process did', async () => {
+  const { accounts, directory, rows, events } = setUp();
+  await accounts.add(player);
+  const mine = rows.get('id-1');
+  assert.ok(mine);
+  rows.set('id-1', { ...mine, isEnabled: false });
+  rows.set('id-9', { ...mine, id: 'id-9', username: 'theirs' });
+  await accounts.refresh('id-1');
+  await accounts.refresh('id-9');
+  assert.deepEqual(
+    accounts.list().map(({ account }) => [account.username, account.isEnabled]),
+    [
+      ['player', false],
+      ['theirs', true],
+    ],
+  );
+  rows.delete('id-1');
+  await accounts.refresh('id-1');
+  assert.equal(directory.byUsername('player'), undefined);
+  assert.deepEqual(events, ['player account-disabled', 'player account-removed', 'pool forgets id-1']);
+});
+
+test('a view carries the statistics of the pool', async () => {
+  const { accounts } = setUp();
+  await accounts.add(player);
+  for (const view of [accounts.get('id-1'), accounts.getByUsername('player'), accounts.list()[0]]) {
+    assert.deepEqual([view?.dataCount, view?.latestGameId], [7, 'ARENA']);
+  }
+});

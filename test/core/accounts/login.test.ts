@@ -1,0 +1,136 @@
+// A player's login: every reason, and the same work for each.
+import assert from 'node:assert/strict';
+import crypto from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
+import { test } from 'node:test';
+import type { Account } from '../../../src/core/accounts/account.js';
+import { AccountDirectory } from '../../../src/core/accounts/directory.js';
+import { createLogin } from '../../../src/core/accounts/login.js';
+import { hashPassword } from '../../../src/core/accounts/password.js';
+
+const NOW = Date.UTC(2026, 0, 1);
+const bare = (password: string) => crypto.createHash('sha256').update(password).digest('hex');
+const account = (username: string, fields: Partial<Account> = {}): Account => ({
+  id: `id-${username}`,
+  username,
+  passwordHash: hashPassword('secret'),
+  isEnabled: true,
+  remarks: null,
+  createdAt: 0,
+  lastLoginAt: null,
+  expiresAt: null,
+  ...fields,
+});
+
+const directory = new AccountDirectory();
+directory.load([
+  account('player'),
+  account('玩家'),
+  account('imported', { passwordHash: bare('secret') }),
+  account('disabled', { isEnabled: false }),
+  account('expired', { expiresAt: NOW }),
+  account('lasting', { expiresAt: NOW + 1 }),
+  account('both', { isEnabled: false, expiresAt: NOW - 1 }),
+  account('broken', { passwordHash: 'nonsense' }),
+  account('\ufffd'),
+]);
+const logIn = createLogin({ directory, now: () => NOW });
+const attempt = (username: string | Uint8Array, password: string | Uint8Array = 'secret') =>
+  logIn(Buffer.from(username), Buffer.from(password));
+
+const CASES: [string, string | Uint8Array, string | Uint8Array, string][] = [
+  ['the right password', 'player', 'secret', 'ok'],
+  ['a name in UTF-8', '玩家', 'secret', 'ok'],
+  ['a wrong password', 'player', 'Secret', 'wrong-password'],
+  ['an empty password', 'player', '', 'wrong-password'],
+  ['a longer password', 'player', 'secret\0', 'wrong-password'],
+  ['a password that is not UTF-8', 'player', Uint8Array.of(0xff), 'wrong-password'],
+  ['no such user', 'nobody', 'secret', 'unknown-user'],
+  ['another case', 'Player', 'secret', 'unknown-user'],
+  ['a space too many', 'player ', 'secret', 'unknown-user'],
+  ['a NUL at the end', 'player\0', 'secret', 'unknown-user'],
+  ['a byte order mark before it', '\ufeffplayer', 'secret', 'unknown-user'],
+  ['an empty name', '', 'secret', 'unknown-user'],
+  ['a name that is not UTF-8', Uint8Array.of(0xff), 'secret', 'unknown-user'], // and not the account named U+FFFD
+  ['an overlong encoding', Uint8Array.of(0xc1, 0xb0), 'secret', 'unknown-user'],
+  ['a disabled account', 'disabled', 'secret', 'disabled'],
+  ['a disabled account, wrong password', 'disabled', 'wrong', 'wrong-password'],
+  ['an expired account', 'expired', 'secret', 'expired'],
+  ['an expired account, wrong password', 'expired', 'wrong', 'wrong-password'],
+  ['an account in its last millisecond', 'lasting', 'secret', 'ok'],
+  ['a disabled and expired account', 'both', 'secret', 'disabled'],
+  ['a malformed stored password', 'broken', 'nonsense', 'wrong-password'],
+  ['an imported password', 'imported', 'secret', 'ok'],
+];
+for (const [what, username, password, expected] of CASES) {
+  test(`${what}: ${expected}`, () => {
+    const result = attempt(username, password);
+    assert.equal(result.ok ? 'ok' : result.reason, expected);
+  });
+}
+
+test('every login computes exactly one digest, whatever comes of it', (t) => {
+  const hash = t.mock.method(crypto, 'hash');
+  const createHash = t.mock.method(crypto, 'createHash');
+  const compare = t.mock.method(crypto, 'timingSafeEqual');
+  syncBuiltinESMExports();
+  t.after(() => {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+  for (const [what, username, password] of CASES) {
+    hash.mock.resetCalls();
+    compare.mock.resetCalls();
+    attempt(username, password);
+    assert.deepEqual(
+      [hash.mock.callCount(), createHash.mock.callCount(), compare.mock.callCount()],
+      [1, 0, 1],
+      what,
+    );
+  }
+});
+
+test('only an imported password asks to be hashed anew', () => {
+  for (const [username, expected] of [
+    ['imported', true],
+    ['player', false],
+  ] as const) {
+    const result = attempt(username);
+    assert.ok(result.ok);
+    assert.equal(result.needsRehash, expected);
+    assert.equal(result.account, directory.byUsername(username));
+  }
+});
+
+test('a login changes nothing by itself', () => {
+  attempt('player');
+  assert.equal(directory.byUsername('player')?.lastLoginAt, null);
+  assert.deepEqual(directory.takeLogins(), []);
+});
+
+test('the name of a failed login can be logged as it is', () => {
+  const shown = (username: string | Uint8Array) => {
+    const result = attempt(username, 'wrong');
+    return result.ok ? '' : result.username;
+  };
+  assert.equal(shown('no\nbody\u202e'), 'no\\x0abody\\u{202e}');
+  assert.equal(shown(Uint8Array.of(0x61, 0xff, 0x1b)), 'a\ufffd\\x1b');
+  assert.equal(shown('玩家甲'), '玩家甲');
+});
+
+test('accounts are looked up as they are at that moment', () => {
+  const own = new AccountDirectory();
+  let now = NOW;
+  const check = createLogin({ directory: own, now: () => now });
+  const reason = () => {
+    const result = check(Buffer.from('late'), Buffer.from('secret'));
+    return result.ok ? 'ok' : result.reason;
+  };
+  assert.equal(reason(), 'unknown-user');
+  own.put(account('late', { expiresAt: NOW + 1000 }));
+  assert.equal(reason(), 'ok');
+  now = NOW + 1000;
+  assert.equal(reason(), 'expired');
+  own.remove('id-late');
+  assert.equal(reason(), 'unknown-user');
+});

@@ -1,0 +1,108 @@
+// Entries of the egress lists that cannot be read: each stops the start, and says which it is.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { createEgressPolicy, EgressEntryError, type EgressOptions } from '../../../src/core/egress/egress.js';
+
+const policy = (lists: Partial<Pick<EgressOptions, 'allow' | 'deny'>>) =>
+  createEgressPolicy({ private: 'deny', allow: [], deny: [], isOwnListener: () => false, ...lists });
+
+const BAD_ENTRIES = [
+  ...[
+    '',
+    ' ',
+    '*',
+    ':',
+    '*:',
+    ':0',
+    ':65536',
+    ':-1',
+    ':1-',
+    ':-5',
+    ':2-1',
+    ':1-65536',
+    ':a',
+    ':1,2',
+    ':80 ',
+    ' :80',
+    ':1-2-3',
+    ':080808',
+  ],
+  ...[
+    '10.0.0.0/33',
+    '10.0.0/8',
+    '10.1',
+    '2130706433',
+    '0x7f.1',
+    '10.0.0.1:',
+    '10.0.0.1:0',
+    '10.0.0.1:x',
+    '10.0.0.1/8/8',
+    '10.0.0.*',
+  ],
+  ...[
+    '[::1',
+    '::1]',
+    '[]',
+    '[]:80',
+    '[10.0.0.0/8]:5',
+    '[example.com]:5',
+    '[::1]80',
+    '[::1]:',
+    '[::/129]',
+    '2001:db8::/32:443',
+    '[::1]:1:2',
+  ],
+  ...[
+    'http://example.com',
+    'example.com/',
+    'a b',
+    '*example.com',
+    '*.',
+    '*.*',
+    'a.*',
+    '*.*.example',
+    'bücher.example',
+    '.example.com',
+    'a..b',
+    '-a',
+  ],
+  ...[
+    'example.com:',
+    'example.com:http',
+    'user@example.com',
+    '10.0.0.0/8,10.1.0.0/16',
+    'example.com\n',
+    '\0',
+  ],
+];
+for (const entry of BAD_ENTRIES) {
+  test(`entry ${JSON.stringify(entry)} stops the start`, () => {
+    for (const list of ['allow', 'deny'] as const) {
+      assert.throws(
+        () => policy({ [list]: ['10.0.0.0/8', entry] }),
+        (error) =>
+          error instanceof EgressEntryError &&
+          error.code === 'BAD_EGRESS_ENTRY' &&
+          error.list === list &&
+          error.index === 1 &&
+          error.entry === entry &&
+          error.message.includes(`egress.${list}[1]`),
+      );
+    }
+  });
+}
+
+test('any text is an entry or a typed error, nothing else', () => {
+  const texts = fc.oneof(fc.string(), fc.stringMatching(/^[-*0-9a-f.:/[\]]{0,20}$/));
+  fc.assert(
+    fc.property(texts, (text) => {
+      try {
+        policy({ deny: [text] }).judge({ host: 'a.example', ip: Uint8Array.of(10, 0, 0, 1), port: 1 });
+      } catch (error) {
+        assert.ok(error instanceof EgressEntryError);
+      }
+    }),
+    { numRuns: 3000 },
+  );
+});

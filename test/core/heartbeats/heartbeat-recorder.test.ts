@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import { createGameRules, type GameRule } from '../../../src/core/heartbeats/game-rules.js';
+import type { Heartbeat } from '../../../src/core/heartbeats/heartbeat.js';
+import { createRecorder, type ObservedSession } from '../../../src/core/heartbeats/heartbeat-recorder.js';
+import { compilePattern } from '../../../src/games-pattern.js';
+
+const INTERVAL_MS = 30_000;
+
+const RULES: GameRule[] = [
+  { id: 'arena', match: { hosts: ['*.arena.example'] } },
+  { gameId: 'ID=([a-z]+)', match: { ports: [9000] }, maxBytes: 20 },
+  { id: 'lobby', match: { ports: [9000], hosts: ['lobby.example'] } },
+];
+
+let now = 0;
+let entries: Heartbeat[] = [];
+let recorder = freshRecorder();
+
+function freshRecorder() {
+  return createRecorder({
+    pool: { record: (entry) => entries.push(entry) },
+    rules: createGameRules(RULES, compilePattern),
+    intervalMs: INTERVAL_MS,
+    now: () => now,
+  });
+}
+
+beforeEach(() => {
+  now = 1_000_000;
+  entries = [];
+  recorder = freshRecorder();
+});
+
+interface Traffic {
+  up: number;
+  down: number;
+}
+
+function session(
+  host = 'site.example',
+  port = 443,
+  command: ObservedSession['command'] = 'connect',
+): ObservedSession & { traffic: Traffic } {
+  const traffic = { up: 0, down: 0 };
+  return {
+    traffic,
+    id: `session to ${host}`,
+    accountId: 'a1',
+    username: 'player',
+    command,
+    protocol: command === 'udp-associate' ? 'udp' : 'tcp',
+    client: { address: '192.0.2.9', port: 50_000 },
+    destination: { host, address: '198.51.100.1', port },
+    gameId: null,
+    bytesUp: () => traffic.up,
+    bytesDown: () => traffic.down,
+  };
+}
+
+const latin1 = (text: string) => Buffer.from(text, 'latin1');
+const kinds = () => entries.map(({ kind }) => kind);
+const last = () => entries.at(-1);
+
+/** Lets time pass up to `ms` after the start and calls tick. */
+function tickAt(ms: number): void {
+  now = 1_000_000 + ms;
+  recorder.tick(now);
+}
+
+test('an entry says when, who, from where, where to and how much', () => {
+  const live = session();
+  recorder.opened(live);
+  live.traffic.up = 10;
+  live.traffic.down = 300;
+  now += 5;
+  recorder.closed(live);
+  const common = {
+    accountId: 'a1',
+    username: 'player',
+    sessionId: 'session to site.example',
+    client: '192.0.2.9',
+    destination: 'site.example:443',
+    protocol: 'tcp',
+    gameId: null,
+  };
+  assert.deepEqual(entries, [
+    { ...common, at: 1_000_000, bytesUp: 0, bytesDown: 0, kind: 'open' },
+    { ...common, at: 1_000_005, bytesUp: 10, bytesDown: 300, kind: 'close' },
+  ]);
+});
+
+test('an IPv6 destination stands in brackets', () => {
+  recorder.opened(session('2001:db8::1', 80));
+  assert.equal(last()?.destination, '[2001:db8::1]:80');
+});
+
+test('beats come at the interval exactly, only while bytes move', () => {
+  const live = session();
+  recorder.opened(live);
+  live.traffic.up = 1;
+  tickAt(INTERVAL_MS - 1);
+  assert.deepEqual(kinds(), ['open']);
+  tickAt(INTERVAL_MS);
+  assert.deepEqual(kinds(), ['open', 'beat']);
+  live.traffic.down = 5;
+  tickAt(2 * INTERVAL_MS - 1);
+  assert.equal(entries.length, 2);
+  tickAt(2 * INTERVAL_MS);
+  assert.deepEqual([last()?.kind, last()?.bytesUp, last()?.bytesDown], ['beat', 0, 5]);
+  tickAt(3 * INTERVAL_MS);
+  tickAt(10 * INTERVAL_MS);
+  assert.equal(entries.length, 3, 'nothing moved');
+  live.traffic.up = 2;
+  tickAt(10 * INTERVAL_MS + 1);
+  assert.deepEqual([last()?.kind, last()?.bytesUp], ['beat', 1]);
+  live.traffic.up = 3;
+  tickAt(11 * INTERVAL_MS);
+  assert.equal(entries.length, 4, 'the interval runs from the last entry');
+});
+
+test('bytes add up to the session, however many entries there are', () => {
+  const live = session();
+  recorder.opened(live);
+  for (let i = 1; i <= 50; i += 1) {
+    live.traffic.up += i;
+    live.traffic.down += 7 * i;
+    if (i % 7 === 0) recorder.game(live, `game ${i}`);
+    tickAt(i * 9_000);
+  }
+  recorder.closed(live);
+  const sum = (key: 'bytesUp' | 'bytesDown') => entries.reduce((total, entry) => total + entry[key], 0);
+  assert.deepEqual([sum('bytesUp'), sum('bytesDown')], [live.traffic.up, live.traffic.down]);
+});
+
+test('a clock set back does not silence a session', () => {
+  const live = session();
+  recorder.opened(live);
+  live.traffic.up = 1;
+  tickAt(-3_600_000);
+  assert.equal(entries.length, 1);
+  tickAt(-3_600_000 + INTERVAL_MS);
+  assert.deepEqual(kinds(), ['open', 'beat']);
+});
+
+test('closing is noted once, and nothing comes after it', () => {
+  const live = session();
+  recorder.opened(live);
+  recorder.closed(live);
+  recorder.closed(live);
+  live.traffic.up = 9;
+  recorder.game(live, 'late');
+  tickAt(INTERVAL_MS * 2);
+  recorder.closed(session());
+  assert.deepEqual(kinds(), ['open', 'close']);
+  assert.equal(live.gameId, null);
+});
+
+test('a fixed rule gives the open entry its GameID', () => {
+  const live = session('eu.arena.example');
+  assert.equal(recorder.opened(live), null);
+  recorder.closed(live);
+  assert.deepEqual(
+    entries.map(({ kind, gameId }) => [kind, gameId]),
+    [
+      ['open', 'arena'],
+      ['close', 'arena'],
+    ],
+  );
+  assert.equal(live.gameId, 'arena');
+});
+
+test('an unchanged GameID is repeated at most once a second, a new one is noted at once', () => {
+  const live = session();
+  recorder.opened(live);
+  recorder.game(live, 'x');
+  recorder.game(live, 'x');
+  now += 999;
+  recorder.game(live, 'x');
+  assert.deepEqual(kinds(), ['open', 'game']);
+  now += 1;
+  recorder.game(live, 'x');
+  recorder.game(live, 'y');
+  recorder.game(live, 'x');
+  assert.deepEqual(
+    entries.map(({ gameId }) => gameId),
+    [null, 'x', 'x', 'y', 'x'],
+  );
+  assert.equal(live.gameId, 'x');
+});
+
+test('a payload rule is fed until it has decided', () => {
+  const live = session('other.example', 9000);
+  const inspect = recorder.opened(live);
+  assert.ok(inspect);
+  assert.equal(inspect(latin1('hello ')), true);
+  live.traffic.up = 14;
+  assert.equal(inspect(latin1('ID=abc;')), false);
+  assert.equal(inspect(latin1('ID=def;')), false);
+  recorder.closed(live);
+  assert.deepEqual(
+    entries.map(({ kind, gameId, bytesUp }) => [kind, gameId, bytesUp]),
+    [
+      ['open', null, 0],
+      ['game', 'abc', 14],
+      ['close', 'abc', 0],
+    ],
+  );
+});
+
+test('a GameID at the very end of what was sent is noted after a tick of silence', () => {
+  const live = session('other.example', 9000);
+  const inspect = recorder.opened(live);
+  assert.ok(inspect);
+  assert.equal(inspect(latin1('ID=abc')), true);
+  tickAt(300);
+  assert.equal(live.gameId, null, 'bytes came in this second: more may follow');
+  tickAt(1_300);
+  assert.deepEqual([live.gameId, last()?.kind], ['abc', 'game']);
+  assert.equal(inspect(latin1('d')), false);
+});
+
+test('a flow that ends before its rule has seen enough falls back to the next fixed rule', () => {
+  const lobby = session('lobby.example', 9000);
+  const other = session('other.example', 9000);
+  for (const live of [lobby, other]) {
+    const inspect = recorder.opened(live);
+    assert.equal(inspect?.(latin1('hi')), true);
+    recorder.closed(live);
+    assert.equal(inspect?.(latin1('ID=late;')), false);
+  }
+  assert.deepEqual([lobby.gameId, other.gameId], ['lobby', null]);
+  assert.deepEqual(kinds(), ['open', 'close', 'open', 'close']);
+});
+
+test('a UDP association has no destination at open: no rule is asked', () => {
+  const live = session('eu.arena.example', 0, 'udp-associate');
+  assert.equal(recorder.opened(live), null);
+  assert.equal(live.gameId, null);
+  assert.equal(last()?.protocol, 'udp');
+});
+
+test('ten thousand sessions beat in one pass', () => {
+  const live = Array.from({ length: 10_000 }, () => session());
+  for (const each of live) recorder.opened(each);
+  for (const [i, each] of live.entries()) each.traffic.down = i % 2;
+  tickAt(INTERVAL_MS);
+  assert.equal(entries.filter(({ kind }) => kind === 'beat').length, 5_000);
+  for (const each of live) recorder.closed(each);
+  assert.equal(entries.length, 25_000);
+});

@@ -1,0 +1,397 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { Account } from '../../../src/core/accounts/account.js';
+import { AccountDirectory } from '../../../src/core/accounts/directory.js';
+import type { Heartbeat, HeartbeatTotals } from '../../../src/core/heartbeats/heartbeat.js';
+import { HeartbeatPool } from '../../../src/core/heartbeats/heartbeat-pool.js';
+import {
+  createHeartbeatWriter,
+  type HeartbeatWriterOptions,
+  type WriterEvent,
+} from '../../../src/core/heartbeats/heartbeat-writer.js';
+import { openStore } from '../../../src/store/store.js';
+
+const DAY_MS = 86_400_000;
+
+function account(username: string): Account {
+  return {
+    id: randomUUID(),
+    username,
+    passwordHash: 'sha256$00$00',
+    isEnabled: true,
+    remarks: null,
+    createdAt: 1,
+    lastLoginAt: null,
+    expiresAt: null,
+  };
+}
+
+function entry(owner: Account, at: number, gameId: string | null = null): Heartbeat {
+  return {
+    at,
+    accountId: owner.id,
+    username: owner.username,
+    sessionId: randomUUID(),
+    client: '192.0.2.1',
+    destination: 'game.example:7000',
+    protocol: 'tcp',
+    bytesUp: 1,
+    bytesDown: 2,
+    kind: gameId === null ? 'beat' : 'game',
+    gameId,
+  };
+}
+
+/** A promise and the functions that settle it. */
+function deferred<Value = void>() {
+  let resolve: (value: Value) => void = () => {};
+  let reject: (error: unknown) => void = () => {};
+  const promise = new Promise<Value>((yes, no) => {
+    resolve = yes;
+    reject = no;
+  });
+  return { promise, resolve, reject };
+}
+
+/** The writer's own timers do not keep a process alive, so a test that waits for them must. */
+function keepAlive(t: TestContext): void {
+  const timer = setInterval(() => {}, 1000);
+  t.after(() => clearInterval(timer));
+}
+
+/** A writer on a store that remembers and does what the test sets in its place. */
+function setup(overrides: Partial<HeartbeatWriterOptions> = {}) {
+  const pool = overrides.pool ?? new HeartbeatPool({ maxPending: 100_000, maxPerAccount: 10_000 });
+  const directory = new AccountDirectory();
+  const batches: Heartbeat[][] = [];
+  const logins: { id: string; at: number }[] = [];
+  const events: WriterEvent[] = [];
+  const reported = new EventEmitter();
+  const store = {
+    append: async (batch: readonly Heartbeat[]): Promise<HeartbeatTotals[]> => {
+      batches.push([...batch]);
+      const ids = [...new Set(batch.map(({ accountId }) => accountId))];
+      return ids.map((accountId) => ({ accountId, count: pool.count(accountId), latestGameId: null }));
+    },
+    trim: async (
+      _before: number,
+      _limit: number,
+    ): Promise<{ changed: HeartbeatTotals[]; more: boolean }> => ({
+      changed: [],
+      more: false,
+    }),
+    saveLogins: async (saved: readonly { id: string; at: number }[]): Promise<void> =>
+      void logins.push(...saved),
+  };
+  const writer = createHeartbeatWriter({
+    pool,
+    directory,
+    heartbeats: {
+      append: (batch) => store.append(batch),
+      trim: (before, limit) => store.trim(before, limit),
+    },
+    accounts: { saveLogins: (saved) => store.saveLogins(saved) },
+    traffic: { flush: async () => {} },
+    retention: { maxAgeMs: 30 * DAY_MS, maxPerAccount: 10_000 },
+    flushIntervalMs: 60_000,
+    trimIntervalMs: 60_000,
+    now: Date.now,
+    report: (event) => {
+      events.push(event);
+      reported.emit(event.kind);
+    },
+    ...overrides,
+  });
+  return { pool, directory, batches, logins, events, reported, store, writer };
+}
+
+const ann = account('ann');
+
+test('a flush writes what waits, in order, at most 5000 in a transaction, and the login times', async () => {
+  const { pool, directory, batches, logins, events, writer } = setup();
+  directory.put(ann);
+  directory.loggedIn(ann.id, 77);
+  const entries = Array.from({ length: 12_000 }, (_, i) => entry(ann, i));
+  for (const each of entries) pool.record(each);
+  await writer.flush();
+  assert.deepEqual(
+    batches.map((batch) => batch.length),
+    [5000, 5000, 2000],
+  );
+  assert.deepEqual(batches.flat(), entries);
+  assert.deepEqual(logins, [{ id: ann.id, at: 77 }]);
+  assert.deepEqual([pool.pendingSize, events], [0, []]);
+  await writer.flush();
+  assert.equal(batches.length, 3, 'an empty pool asks nothing of the database');
+});
+
+test('never two writes at a time, and a flush covers what was recorded before it was asked for', async () => {
+  const { pool, store, writer } = setup();
+  let writing = 0;
+  const seen: number[] = [];
+  let release = deferred();
+  const started = new EventEmitter();
+  store.append = async (batch) => {
+    writing += 1;
+    assert.equal(writing, 1);
+    seen.push(batch.length);
+    started.emit('append');
+    await release.promise;
+    writing -= 1;
+    return [];
+  };
+  pool.record(entry(ann, 1));
+  const first = writer.flush();
+  await once(started, 'append');
+  pool.record(entry(ann, 2));
+  const others = [writer.flush(), writer.flush(), writer.flush()];
+  release.resolve();
+  release = deferred();
+  release.resolve();
+  await Promise.all([first, ...others]);
+  assert.deepEqual(seen, [1, 1]);
+  assert.equal(pool.pendingSize, 0);
+});
+
+test('a failing database is reported once per outage, keeps everything, and its return is reported', async () => {
+  let now = 1000;
+  const { pool, directory, batches, logins, events, store, writer } = setup({ now: () => now });
+  const { append, saveLogins } = store;
+  const broken = new Error('disk gone');
+  store.append = () => Promise.reject(broken);
+  directory.put(ann);
+  directory.loggedIn(ann.id, 5);
+  for (let i = 0; i < 3; i += 1) pool.record(entry(ann, i));
+  for (let i = 0; i < 4; i += 1) {
+    await assert.rejects(writer.flush(), broken);
+    now += 500;
+    pool.record(entry(ann, 10 + i));
+  }
+  assert.deepEqual(events, [{ kind: 'write-failed', error: broken, pending: 3 }]);
+  assert.deepEqual([pool.pendingSize, pool.count(ann.id)], [7, 7]);
+  store.append = append;
+  await writer.flush();
+  assert.deepEqual(events.at(-1), { kind: 'write-recovered', outageMs: 2000 });
+  assert.deepEqual(
+    batches.flat().map(({ at }) => at),
+    [0, 1, 2, 10, 11, 12, 13],
+  );
+  assert.equal(logins.length, 1);
+
+  store.saveLogins = () => Promise.reject(broken);
+  directory.loggedIn(ann.id, 6);
+  await assert.rejects(writer.flush(), broken);
+  store.saveLogins = saveLogins;
+  await writer.flush();
+  assert.deepEqual(logins.at(-1), { id: ann.id, at: 6 });
+  assert.deepEqual(
+    events.map(({ kind }) => kind),
+    ['write-failed', 'write-recovered', 'write-failed', 'write-recovered'],
+  );
+});
+
+test('the timer writes, tries again after a failure, and stops', async (t) => {
+  keepAlive(t);
+  const { pool, reported, store, writer, events } = setup({ flushIntervalMs: 5 });
+  const { append } = store;
+  store.append = () => Promise.reject(new Error('locked'));
+  pool.record(entry(ann, 1));
+  const failed = once(reported, 'write-failed');
+  writer.start();
+  await failed;
+  const recovered = once(reported, 'write-recovered');
+  store.append = append;
+  await recovered;
+  assert.equal(pool.pendingSize, 0);
+  await writer.stop();
+  pool.record(entry(ann, 2));
+  await new Promise((resume) => setTimeout(resume, 25));
+  assert.equal(pool.pendingSize, 1, 'nothing runs after stop');
+  assert.equal(events.length, 2);
+});
+
+test('stop writes the rest', async () => {
+  const { pool, batches, writer } = setup();
+  writer.start();
+  pool.record(entry(ann, 1));
+  await writer.stop();
+  assert.equal(batches.flat().length, 1);
+});
+
+test('stop gives a failing database a few chances, then says what is lost', async () => {
+  const { pool, events, store, writer } = setup();
+  let tries = 0;
+  store.append = () => {
+    tries += 1;
+    return Promise.reject(new Error('gone'));
+  };
+  pool.record(entry(ann, 1));
+  await writer.stop();
+  assert.equal(tries, 3);
+  const last = events.at(-1);
+  assert.ok(last?.kind === 'entries-lost' && last.entries === 1);
+});
+
+test('entries given up are reported in one sum', async (t) => {
+  keepAlive(t);
+  const pool = new HeartbeatPool({ maxPending: 10, maxPerAccount: 100 });
+  const { events, reported, writer } = setup({ pool, trimIntervalMs: 5 });
+  for (let i = 0; i < 25; i += 1) pool.record(entry(ann, i));
+  const dropped = once(reported, 'entries-dropped');
+  writer.start();
+  await dropped;
+  await writer.stop();
+  assert.deepEqual(events, [{ kind: 'entries-dropped', entries: 15 }]);
+});
+
+test('old entries go in slices, and flushes get their turn in between', async (t) => {
+  keepAlive(t);
+  const { pool, batches, store, writer } = setup({ trimIntervalMs: 5, now: () => 40 * DAY_MS });
+  pool.load([{ accountId: ann.id, count: 20_000, latestGameId: 'chess' }]);
+  const slices: [number, number][] = [];
+  const done = deferred();
+  let left = 20_000;
+  store.trim = async (before, limit) => {
+    slices.push([before, limit]);
+    left -= limit;
+    if (slices.length === 2) {
+      pool.record(entry(ann, 1));
+      void writer.flush();
+    }
+    if (slices.length === 3) assert.equal(batches.length, 1, 'the flush was not kept waiting');
+    if (slices.length === 4) done.resolve();
+    return { changed: [{ accountId: ann.id, count: left, latestGameId: null }], more: slices.length < 4 };
+  };
+  writer.start();
+  await done.promise;
+  await writer.stop();
+  assert.deepEqual(slices.slice(0, 4), Array(4).fill([10 * DAY_MS, 5000]));
+  assert.equal(pool.count(ann.id), 0);
+});
+
+test('a failing trim is reported and tried again', async (t) => {
+  keepAlive(t);
+  const { reported, store, writer } = setup({ trimIntervalMs: 5 });
+  store.trim = () => Promise.reject(new Error('locked'));
+  const failed = once(reported, 'trim-failed');
+  writer.start();
+  await failed;
+  await once(reported, 'trim-failed');
+  await writer.stop();
+});
+
+test('stop does not wait for a long trim', async (t) => {
+  keepAlive(t);
+  const { store, writer } = setup({ trimIntervalMs: 5 });
+  const started = deferred();
+  store.trim = async () => {
+    started.resolve();
+    return { changed: [], more: true };
+  };
+  writer.start();
+  await started.promise;
+  await writer.stop();
+});
+
+// ---- with the real database ----
+
+async function realStore(t: TestContext) {
+  const dataDir = await mkdtemp(join(tmpdir(), 'pulsegate-writer-'));
+  const store = await openStore({ dataDir, client: 'sqlite3', busyTimeoutMs: 5000 });
+  t.after(async () => {
+    await store.close();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+  return store;
+}
+
+test('an account removed at any moment of a write leaves no rows and no counts', async (t) => {
+  const store = await realStore(t);
+  const stays = account('stays');
+  await store.accounts.add(stays);
+  const moments = ['before', 'before-append', 'beside-append', 'after-append', 'after'] as const;
+  for (const moment of moments) {
+    for (const alsoFails of [false, true]) {
+      await t.test(`${moment}${alsoFails ? ', and the write fails once' : ''}`, async () => {
+        const pool = new HeartbeatPool({ maxPending: 1000, maxPerAccount: 100 });
+        pool.load(await store.heartbeats.totals());
+        const goes = account(`goes ${moment} ${alsoFails}`);
+        await store.accounts.add(goes);
+        let removal: Promise<void> | null = null;
+        const remove = () => {
+          removal ??= store.accounts.remove(goes.id).then(() => {
+            pool.remove(goes.id);
+            // Its sessions end now: their last entries come after it is gone.
+            pool.record(entry(goes, 9, 'late'));
+          });
+          return removal;
+        };
+        let failures = alsoFails ? 1 : 0;
+        const { writer } = setup({
+          pool,
+          heartbeats: {
+            trim: store.heartbeats.trim,
+            append: async (batch, retention) => {
+              const concerned = removal === null && batch.some(({ accountId }) => accountId === goes.id);
+              if (concerned && moment === 'before-append') await remove();
+              if (concerned && moment === 'beside-append') void remove();
+              if (failures > 0) {
+                failures -= 1;
+                throw new Error('no luck');
+              }
+              const totals = await store.heartbeats.append(batch, retention);
+              if (concerned && moment === 'after-append') await remove();
+              return totals;
+            },
+          },
+        });
+        for (let i = 0; i < 20; i += 1) pool.record(entry(i % 2 ? goes : stays, i, `game ${i}`));
+        const before = pool.count(stays.id);
+        if (moment === 'before') await remove();
+        await writer.flush().catch(() => {});
+        await writer.flush();
+        if (moment === 'after') await remove();
+        await remove();
+        await writer.flush();
+        assert.deepEqual([pool.count(goes.id), pool.latestGameId(goes.id), pool.pendingSize], [0, null, 0]);
+        assert.deepEqual(await store.heartbeats.newest(goes.id, 10), []);
+        assert.equal(pool.count(stays.id), before);
+        const totals = await store.heartbeats.totals();
+        assert.deepEqual(
+          totals.map(({ accountId, count }) => [accountId, count]),
+          [[stays.id, before]],
+        );
+      });
+    }
+  }
+});
+
+test('twenty thousand entries a second are on disk within a second', async (t) => {
+  const store = await realStore(t);
+  const accounts = Array.from({ length: 200 }, (_, i) => account(`player ${i}`));
+  for (const each of accounts) await store.accounts.add(each);
+  const pool = new HeartbeatPool({ maxPending: 100_000, maxPerAccount: 10_000 });
+  const { writer } = setup({ pool, heartbeats: store.heartbeats, accounts: store.accounts });
+  for (let i = 0; i < 20_000; i += 1) {
+    const owner = accounts[i % accounts.length];
+    if (owner) pool.record(entry(owner, i, i % 10 ? null : 'arena'));
+  }
+  const start = process.cpuUsage();
+  await writer.flush();
+  const { user, system } = process.cpuUsage(start);
+  t.diagnostic(`20000 entries: ${Math.round((user + system) / 1000)} ms CPU`);
+  assert.ok(user + system < 2_000_000);
+  const totals = await store.heartbeats.totals();
+  assert.equal(
+    totals.reduce((sum, { count }) => sum + count, 0),
+    20_000,
+  );
+  for (const { accountId, count, latestGameId } of totals) {
+    assert.deepEqual([pool.count(accountId), pool.latestGameId(accountId)], [count, latestGameId]);
+  }
+});
