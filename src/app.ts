@@ -27,7 +27,7 @@ import { createUpstreams } from './socks/upstreams.js';
 import { maxConnections, maxHandshakes } from './wiring/capacity.js';
 import { applyChange, openCore } from './wiring/core.js';
 import { type ConfigSource, openDesk } from './wiring/desk.js';
-import { sessionsOver } from './wiring/drain.js';
+import { sessionsOver, stopAll, type Undo } from './wiring/drain.js';
 import { followChanges } from './wiring/follow-changes.js';
 import { metered, reportWriter } from './wiring/heartbeats.js';
 import { listenOn } from './wiring/listen.js';
@@ -67,11 +67,11 @@ export async function startApp(
   given: GivenCredentials,
   source: ConfigSource = { file: null, effective: [] },
 ): Promise<App> {
-  const started: (() => void | Promise<void>)[] = [];
+  const started: Undo[] = [];
   try {
     return await start(config, log, given, source, started);
   } catch (error) {
-    for (const undo of started.reverse()) await undo();
+    await stopAll(started, log);
     throw error;
   }
 }
@@ -81,7 +81,7 @@ async function start(
   log: Log,
   given: GivenCredentials,
   source: ConfigSource,
-  started: (() => void | Promise<void>)[],
+  started: Undo[],
 ): Promise<App> {
   const core = await openCore(config);
   const { store, directory, pool, accounts, whitelist, credentials } = core;
@@ -321,7 +321,7 @@ async function start(
     socks.closeHandshakes();
     // Webhooks are answered with 503 meanwhile, so that callers come back.
     await Promise.all([sessionsOver(sessions, config.shutdownGraceMs), hooks.stop(config.shutdownGraceMs)]);
-    for (const undo of started.reverse()) await undo();
+    await stopAll(started, log);
   }
   return {
     ready: { socks: socksListening.addresses, admin: adminListening.addresses },
