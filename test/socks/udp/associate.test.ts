@@ -433,15 +433,19 @@ describe('names and addresses that datagrams are sent to', () => {
       client.send(Buffer.from('moving.test'), old.port, 'moving');
       client.send(Buffer.from('rebinding.test'), old.port, 'rebinding');
     }, 100);
-    t.after(() => clearInterval(chatter));
-    const seen = new Set<string>();
-    while (seen.size < 2) seen.add((await old.receive()).data.toString());
-    isLater = true;
-    assert.equal((await next.receive(15_000)).data.toString(), 'moving');
-    await daemon.waitForLine(
-      (line) => line['destination'] === `rebinding.test:${old.port}` && line['reason'] === 'private',
-    );
-    assert.equal(denied.unread, 0);
+    try {
+      const seen = new Set<string>();
+      while (seen.size < 2) seen.add((await old.receive()).data.toString());
+      isLater = true;
+      assert.equal((await next.receive(15_000)).data.toString(), 'moving');
+      await daemon.waitForLine(
+        (line) => line['destination'] === `rebinding.test:${old.port}` && line['reason'] === 'private',
+      );
+      assert.equal(denied.unread, 0);
+    } finally {
+      // Before the sockets are closed, which it would find closed.
+      clearInterval(chatter);
+    }
   });
 
   it('are refused in every spelling where private addresses are denied', async (t) => {
