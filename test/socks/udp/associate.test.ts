@@ -561,9 +561,12 @@ describe('an association', () => {
     const idle = await associateThrough(t, account);
     const busy = await associateThrough(t, account);
     const chatter = setInterval(() => busy.send('127.0.0.1', echo.port, ''), 300);
-    t.after(() => clearInterval(chatter));
-    await idle.control.closed();
-    assert.equal(busy.control.socket.destroyed, false);
+    try {
+      await idle.control.closed();
+      assert.equal(busy.control.socket.destroyed, false);
+    } finally {
+      clearInterval(chatter);
+    }
     const line = await daemon.waitForLine((each) => each.msg === 'session ended');
     assert.equal(line['end'], 'idle-timeout');
     assert.equal(line['destination'], '*:0');
