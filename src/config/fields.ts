@@ -115,3 +115,6 @@ export function httpUrl() {
     return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
   });
 }
+
+/** A group of keys; one that is not in `shape` is an error. */
+export const section = <S extends z.core.$ZodLooseShape>(shape: S) => z.strictObject(shape);

@@ -13,6 +13,7 @@ import {
   listenPort,
   oneOf,
   secret,
+  section,
   size,
   text,
   textThat,
@@ -21,8 +22,6 @@ import {
 import { socksSchema } from './socks-schema.js';
 import type { WithUnits } from './units.js';
 import { agentsSchema, checkWebhookAgents, signingSecret, webhooksSchema } from './webhooks-schema.js';
-
-const section = <S extends z.core.$ZodLooseShape>(shape: S) => z.strictObject(shape);
 
 const log = section({
   level: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent').default('info'),

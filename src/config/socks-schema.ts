@@ -11,13 +11,12 @@ import {
   listenPort,
   oneOf,
   secret,
+  section,
   size,
   text,
   textThat,
   whole,
 } from './fields.js';
-
-const section = <S extends z.core.$ZodLooseShape>(shape: S) => z.strictObject(shape);
 
 const PORT_RANGE = /^(\d{1,5})-(\d{1,5})$/;
 

@@ -155,3 +155,8 @@ export function normalizeAddress(text: string): string {
   const ip = parseIp(text);
   return ip ? formatIp(unmap(ip)) : text;
 }
+
+/** `host:port` as logs, entries and messages show it: an IPv6 address stands in brackets (RFC 3986 §3.2.2). */
+export function formatHostPort(host: string, port: number): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}

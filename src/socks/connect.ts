@@ -2,7 +2,7 @@
 // A destination that a rule sends through a parent proxy is judged all the same, by what is known of it here.
 import type { Socket } from 'node:net';
 import type { Account } from '../core/accounts/account.js';
-import { parseIp } from '../core/ip.js';
+import { formatHostPort, parseIp } from '../core/ip.js';
 import type { SocksContext } from './context.js';
 import { dial } from './dial.js';
 import type { SocksRequest } from './handshake.js';
@@ -10,7 +10,7 @@ import { permittedAddresses } from './permitted.js';
 import { Reply, type ReplyCode, replyForErrno, replyFrame } from './protocol.js';
 import { logRefusal, REPLY_BY_RESOLVE_FAILURE, refuse } from './refuse.js';
 import { StreamSession } from './stream-session.js';
-import { formatDestination, readTarget } from './target.js';
+import { readTarget } from './target.js';
 import { dialUpstream } from './upstream.js';
 import type { Upstream } from './upstreams.js';
 
@@ -99,7 +99,7 @@ export function connect(
         destination: { host: asked, port },
         timeoutMs: connectTimeoutMs,
         onConnected: (socket, boundAddress, boundPort) => {
-          session.via = formatDestination(upstream.host, upstream.port);
+          session.via = formatHostPort(upstream.host, upstream.port);
           connected(socket, parseIp(asked) === null ? '' : asked, boundAddress, boundPort);
         },
         onFailed: fail,

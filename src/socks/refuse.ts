@@ -1,10 +1,10 @@
 // The one way to turn a client away: send the last frame, let it arrive, and give the socket back.
 import type { Socket } from 'node:net';
 import type { Account } from '../core/accounts/account.js';
+import { formatHostPort } from '../core/ip.js';
 import { clientAddress } from './client-end.js';
 import type { SocksContext } from './context.js';
 import { Reply } from './protocol.js';
-import { formatDestination } from './target.js';
 
 /** How long a refused client may take to close its side before the socket is destroyed, in ms. */
 const LINGER_MS = 1_000;
@@ -42,7 +42,7 @@ export function logRefusal(
     {
       account: account.username,
       client: clientAddress(client),
-      destination: formatDestination(destination.host, destination.port),
+      destination: formatHostPort(destination.host, destination.port),
       reason,
     },
     'destination refused',

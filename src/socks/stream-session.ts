@@ -1,12 +1,12 @@
 // One TCP session of a player, from its request to its log line: first dialling, then relaying, then ended.
 import type { Socket } from 'node:net';
 import type { Account } from '../core/accounts/account.js';
+import { formatHostPort } from '../core/ip.js';
 import type { AccountRates } from '../core/sessions/rate-limit.js';
 import type { Relay, RelayEnd } from '../core/sessions/relay.js';
 import type { Session, SessionEnd } from '../core/sessions/session.js';
 import { clientEnd } from './client-end.js';
 import type { SocksContext } from './context.js';
-import { formatDestination } from './target.js';
 
 export class StreamSession implements Session {
   readonly id: string;
@@ -132,7 +132,7 @@ export class StreamSession implements Session {
       {
         account: this.username,
         client: this.client.address,
-        destination: formatDestination(this.destination.host, this.destination.port),
+        destination: formatHostPort(this.destination.host, this.destination.port),
         address: this.destination.address,
         ...(this.via === null ? {} : { via: this.via }),
         bytesUp: this.bytesUp(),

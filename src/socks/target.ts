@@ -27,8 +27,3 @@ export function readTarget(addressType: number, address: Uint8Array, allowUnders
   }
   return { ok: true, kind: 'name', host: name.name };
 }
-
-/** `host:port`, with brackets around an IPv6 address. */
-export function formatDestination(host: string, port: number): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
-}

@@ -2,6 +2,7 @@
 import { chmodSync, unlinkSync } from 'node:fs';
 import { type AddressInfo, connect, type Server } from 'node:net';
 import { StartError } from '../core/errors.js';
+import { formatHostPort } from '../core/ip.js';
 
 export interface Listening {
   /** `127.0.0.1:1080`, `[::1]:1080`, `unix:/run/socks.sock`, in the order of the configuration. */
@@ -172,7 +173,7 @@ function open(
 }
 
 function format({ address, port }: AddressInfo): string {
-  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+  return formatHostPort(address, port);
 }
 
 function explain(

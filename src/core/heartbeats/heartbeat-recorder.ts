@@ -1,6 +1,6 @@
 // When heartbeat entries are made: at a session's open and close, every interval while bytes move, on a GameID.
 import type { Clock } from '../clock.js';
-import { parseIp } from '../ip.js';
+import { formatHostPort, parseIp } from '../ip.js';
 import type { Session } from '../sessions/session.js';
 import type { Flow, GameRules, PayloadMatcher, PayloadVerdict } from './game-rules.js';
 import type { HeartbeatKind } from './heartbeat.js';
@@ -214,8 +214,4 @@ export function createRecorder({ pool, rules, intervalMs, now }: RecorderOptions
       record(watched, 'close', now());
     },
   };
-}
-
-function formatHostPort(host: string, port: number): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }

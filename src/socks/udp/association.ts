@@ -1,7 +1,7 @@
 // One UDP association of a player, from its reply to its log line: whose datagrams count, and what becomes of each.
 import type { Socket } from 'node:net';
 import type { Account } from '../../core/accounts/account.js';
-import { normalizeAddress, parseIp, unmap } from '../../core/ip.js';
+import { formatHostPort, normalizeAddress, parseIp, unmap } from '../../core/ip.js';
 import {
   type DatagramHeader,
   readDatagramHeader,
@@ -12,7 +12,6 @@ import type { AccountRates } from '../../core/sessions/rate-limit.js';
 import type { Session, SessionEnd } from '../../core/sessions/session.js';
 import { clientEnd, datagramAddress } from '../client-end.js';
 import type { SocksContext } from '../context.js';
-import { formatDestination } from '../target.js';
 import { Destinations } from './destinations.js';
 import { Reassembly } from './fragments.js';
 
@@ -233,7 +232,7 @@ export class UdpAssociation implements Session {
         {
           account: this.username,
           client: this.client.address,
-          destination: formatDestination(host, port),
+          destination: formatHostPort(host, port),
           protocol: 'udp',
           reason,
         },
@@ -266,7 +265,7 @@ export class UdpAssociation implements Session {
       {
         account: this.username,
         client: this.client.address,
-        destination: formatDestination(this.destination.host, this.destination.port),
+        destination: formatHostPort(this.destination.host, this.destination.port),
         address: this.destination.address,
         protocol: 'udp',
         bytesUp,
