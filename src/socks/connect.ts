@@ -11,7 +11,7 @@ import { Reply, type ReplyCode, replyForErrno, replyFrame } from './protocol.js'
 import { logRefusal, REPLY_BY_RESOLVE_FAILURE, refuse } from './refuse.js';
 import { StreamSession } from './stream-session.js';
 import { readTarget } from './target.js';
-import { dialUpstream } from './upstream.js';
+import { askUpstream } from './upstream.js';
 import type { Upstream } from './upstreams.js';
 
 /** How long one attempt runs alone before the next address is tried beside it, in ms (RFC 8305 §5). */
@@ -48,7 +48,7 @@ export function connect(
 
   function judgeNameAndAsk(upstream: Upstream): void {
     const verdict = egress.judgeName({ host, port });
-    if (verdict.ok) askUpstream(upstream, host);
+    if (verdict.ok) goThrough(upstream, host);
     else fail(Reply.notAllowedByRuleset, verdict.reason);
   }
 
@@ -61,7 +61,7 @@ export function connect(
       ? permitted
       : permitted.filter((address) => upstreamOf(address) === upstream);
     // A parent is asked for one address only: IPv4 is what every parent has.
-    if (upstream !== null) return askUpstream(upstream, alike.find((each) => !each.includes(':')) ?? first);
+    if (upstream !== null) return goThrough(upstream, alike.find((each) => !each.includes(':')) ?? first);
     const giveUp = dial({
       addresses: alike,
       port,
@@ -81,38 +81,22 @@ export function connect(
   }
 
   /** `asked`: the name or the address that the parent is to connect to. */
-  function askUpstream(upstream: Upstream, asked: string): void {
-    if (parseIp(upstream.host) !== null) return dialParent([upstream.host]);
-    resolve(upstream.host, account.id, (result) => {
-      if (session.isEnded) return;
-      if (result.ok) dialParent(result.addresses);
-      else fail(Reply.generalFailure, `upstream-resolve-${result.reason}`);
-    });
-
-    function dialParent(addresses: readonly string[]): void {
-      const others = addresses.filter((address) => !isOwnListener(address, upstream.port));
-      // A rule that names this proxy as its own parent would go round in circles.
-      if (others.length === 0) return fail(Reply.generalFailure, 'upstream-is-this-proxy');
-      const giveUp = dialUpstream({
+  function goThrough(upstream: Upstream, asked: string): void {
+    const giveUp = askUpstream(
+      {
         upstream,
-        addresses: others,
+        command: 'connect',
         destination: { host: asked, port },
-        timeoutMs: connectTimeoutMs,
         onConnected: (socket, boundAddress, boundPort) => {
           session.via = formatHostPort(upstream.host, upstream.port);
           connected(socket, parseIp(asked) === null ? '' : asked, boundAddress, boundPort);
         },
         onFailed: fail,
-      });
-      session.whileWaiting(giveUp);
-    }
-  }
-
-  function isOwnListener(address: string, atPort: number): boolean {
-    const ip = parseIp(address);
-    if (ip === null) return false;
-    const verdict = egress.judge({ host: null, ip, port: atPort });
-    return !verdict.ok && verdict.reason === 'own-listener';
+      },
+      account.id,
+      context,
+    );
+    session.whileWaiting(giveUp);
   }
 
   function connected(socket: Socket, address: string, boundAddress: string, boundPort: number): void {

@@ -1,6 +1,8 @@
-// Connecting by way of a parent SOCKS5 proxy: the client's side of RFC 1928 §3, §4, §6 and RFC 1929.
+// Asking a parent SOCKS5 proxy: the client's side of RFC 1928 §3, §4, §6 and RFC 1929.
 import type { Socket } from 'node:net';
+import type { EgressPolicy } from '../core/egress/egress.js';
 import { formatIp, type IpBytes, parseIp, unmap } from '../core/ip.js';
+import type { SocksContext } from './context.js';
 import { dial } from './dial.js';
 import {
   AddressType,
@@ -13,37 +15,72 @@ import {
 } from './protocol.js';
 import type { Upstream } from './upstreams.js';
 
-const COMMAND_CONNECT = 0x01; // RFC 1928 §4
+/** What a parent is asked for, RFC 1928 §4. */
+const COMMANDS = { connect: 0x01, associate: 0x03 } as const;
 /** How long one address of the parent is tried alone, in ms; see dial.ts. */
 const ATTEMPT_DELAY_MS = 250;
 
-export interface UpstreamDial {
+export interface UpstreamRequest {
   readonly upstream: Upstream;
-  /** Addresses of the parent; at least one. */
-  readonly addresses: readonly string[];
+  readonly command: keyof typeof COMMANDS;
   /** A name that the parent resolves, or an address. */
   readonly destination: { readonly host: string; readonly port: number };
-  /** For connecting and asking together, in ms. */
-  readonly timeoutMs: number;
-  /** The socket is paused and leads to the destination; what it bound is what the parent says. */
+  /** The parent has done it; the socket is paused, and what it bound is what the parent says. */
   readonly onConnected: (socket: Socket, boundAddress: string, boundPort: number) => void;
   /** `reason` is for the log: a system error code, or what the parent did. */
   readonly onFailed: (reply: ReplyCode, reason: string) => void;
 }
 
-/** Starts; the returned function gives up (and then neither callback is called). */
-export function dialUpstream(options: UpstreamDial): () => void {
-  const { upstream, addresses, timeoutMs, onFailed } = options;
+/**
+ * Finds the parent, connects to it and asks; `context.connectTimeoutMs` is for the latter two together. May fail before
+ * it returns. The returned function gives up (and then neither callback is called).
+ */
+export function askUpstream(
+  request: UpstreamRequest,
+  accountId: string,
+  context: Pick<SocksContext, 'resolve' | 'egress' | 'connectTimeoutMs'>,
+): () => void {
+  const { upstream, onFailed } = request;
+  let cancel: (() => void) | null = null;
+  let isGivenUp = false;
+  if (parseIp(upstream.host) !== null) connectTo([upstream.host]);
+  else
+    context.resolve(upstream.host, accountId, (result) => {
+      if (isGivenUp) return;
+      if (result.ok) connectTo(result.addresses);
+      else onFailed(Reply.generalFailure, `upstream-resolve-${result.reason}`);
+    });
+  return () => {
+    isGivenUp = true;
+    cancel?.();
+  };
+
+  function connectTo(addresses: readonly string[]): void {
+    const others = addresses.filter((address) => !isOwnListener(address, upstream.port, context.egress));
+    // A rule that names this proxy as its own parent would go round in circles.
+    if (others.length === 0) return onFailed(Reply.generalFailure, 'upstream-is-this-proxy');
+    cancel = dialUpstream(request, others, context.connectTimeoutMs);
+  }
+}
+
+function isOwnListener(address: string, port: number, egress: EgressPolicy): boolean {
+  const ip = parseIp(address);
+  if (ip === null) return false;
+  const verdict = egress.judge({ host: null, ip, port });
+  return !verdict.ok && verdict.reason === 'own-listener';
+}
+
+function dialUpstream(request: UpstreamRequest, addresses: readonly string[], timeoutMs: number): () => void {
   const startedAt = performance.now();
   let cancel = dial({
     addresses,
-    port: upstream.port,
+    port: request.upstream.port,
     timeoutMs,
     attemptDelayMs: ATTEMPT_DELAY_MS,
     // What is wrong with the way to the parent says nothing about the destination.
-    onFailed: (code) => onFailed(Reply.generalFailure, `upstream-${code}`),
+    onFailed: (code) => request.onFailed(Reply.generalFailure, `upstream-${code}`),
     onConnected: (socket) => {
-      cancel = ask(socket, options, Math.max(1, timeoutMs - (performance.now() - startedAt)));
+      cancel = ask(socket, request, Math.max(1, timeoutMs - (performance.now() - startedAt)));
     },
   });
   return () => cancel();
@@ -52,8 +89,8 @@ export function dialUpstream(options: UpstreamDial): () => void {
 type Stage = 'method' | 'login' | 'reply';
 
 /** Leads the parent through the handshake. */
-function ask(socket: Socket, options: UpstreamDial, timeoutMs: number): () => void {
-  const { upstream, destination, onConnected, onFailed } = options;
+function ask(socket: Socket, asked: UpstreamRequest, timeoutMs: number): () => void {
+  const { upstream, onConnected, onFailed } = asked;
   let stage: Stage = 'method';
   let held: Buffer = Buffer.alloc(0);
   const timer = setTimeout(() => fail(Reply.ttlExpired, 'upstream-timeout'), timeoutMs);
@@ -96,7 +133,7 @@ function ask(socket: Socket, options: UpstreamDial, timeoutMs: number): () => vo
   };
   const request = (): void => {
     stage = 'reply';
-    socket.write(requestFrame(destination.host, destination.port));
+    socket.write(requestFrame(asked));
   };
   const readReply = (): void => {
     const reply = parseReply(held);
@@ -129,14 +166,16 @@ function loginFrame({ username, password }: { username: string; password: string
   return Buffer.concat([Buffer.from([LOGIN_VERSION, name.length]), name, Buffer.from([word.length]), word]);
 }
 
-function requestFrame(host: string, port: number): Buffer {
+function requestFrame({ command, destination }: UpstreamRequest): Buffer {
+  const fields = destinationFields(destination.host, destination.port);
+  return Buffer.concat([Buffer.from([VERSION, COMMANDS[command], 0]), fields]);
+}
+
+/** ATYP, DST.ADDR and DST.PORT, as in requests and in front of datagrams (RFC 1928 §4, §7). */
+export function destinationFields(host: string, port: number): Buffer {
   const ip = parseIp(host);
   const address = ip === null ? nameField(host) : addressField(unmap(ip));
-  return Buffer.concat([
-    Buffer.from([VERSION, COMMAND_CONNECT, 0]),
-    address,
-    Buffer.from([port >> 8, port & 0xff]),
-  ]);
+  return Buffer.concat([address, Buffer.from([port >> 8, port & 0xff])]);
 }
 
 function nameField(name: string): Buffer {
