@@ -1,14 +1,15 @@
 // `npm run bench`: this server and the installed peers on this machine, in turn, so that its drift hits all alike.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { benchApi } from './api/bench.js';
 import { buildLoad } from './load.js';
 import { measures } from './measures.js';
-import { describeMachine, medians, type Series, table } from './report.js';
+import { print, type Series, showProgress } from './report.js';
 import { startServers } from './servers.js';
 
-const USAGE = `npm run bench -- [options]
+const USAGE = `npm run bench -- [options]          or: npm run bench -- api --help
   --repeats N     runs of each measure and server, of which the median counts (5)
   --scale X       amount of work in each run (1; 0.2 is quick and rough)
   --only TEXT     measures whose name holds TEXT
@@ -53,28 +54,14 @@ async function main(): Promise<void> {
         }
       }
     }
-    showProgress('');
-    const machine = describeMachine();
-    process.stdout.write(
-      `${table(list, [...all.values()])}\n\n${Object.entries(machine).flat().join(' ')}\n`,
-    );
-    if (values.json) {
-      const results = [...all.values()].map((series) => ({ ...series, medians: medians(series) }));
-      writeFileSync(
-        values.json,
-        `${JSON.stringify({ machine, at: new Date().toISOString(), results }, null, 2)}\n`,
-      );
-    }
+    print(list, [...all.values()], { ratioTo: 'best peer', json: values.json });
   } finally {
     for (const run of undo.reverse()) await run();
   }
 }
 
-function showProgress(text: string): void {
-  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`);
-}
-
-main().catch((error: unknown) => {
+const run = process.argv[2] === 'api' ? benchApi(process.argv.slice(3)) : main();
+run.catch((error: unknown) => {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;
 });

@@ -1,4 +1,5 @@
 // What a benchmark prints: one table of medians with the ratio to the best, and the machine they were measured on.
+import { writeFileSync } from 'node:fs';
 import { cpus, release, totalmem } from 'node:os';
 import type { Measure } from './measures.js';
 import { BARE } from './servers.js';
@@ -9,6 +10,13 @@ export interface Series {
   readonly server: string;
   readonly runs: Readonly<Record<string, number>>[];
 }
+
+/** With the machine's load before each run. */
+export interface Outcome extends Series {
+  readonly loads: readonly number[];
+}
+
+type Row = Pick<Measure, 'name' | 'moreIsBetter'>;
 
 export interface Machine {
   readonly processor: string;
@@ -41,9 +49,29 @@ function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? 0) + upper) / 2;
 }
 
+/** Writes the table to stdout, and with `json` (a file name) every number to that file. */
+export function print(
+  list: readonly Row[],
+  all: readonly Outcome[],
+  { ratioTo, json }: { readonly ratioTo: string; readonly json: string | undefined },
+): void {
+  showProgress('');
+  const machine = describeMachine();
+  const described = Object.entries(machine).flat().join(' ');
+  process.stdout.write(`${table(list, all, ratioTo)}\n\n${described}\n`);
+  if (json === undefined) return;
+  const results = all.map((outcome) => ({ ...outcome, medians: medians(outcome) }));
+  writeFileSync(json, `${JSON.stringify({ machine, at: new Date().toISOString(), results }, null, 2)}\n`);
+}
+
+/** On a terminal, in place of what was shown before. */
+export function showProgress(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`);
+}
+
 /** A Markdown table: one row for each measure and server; behind a number its ratio to the best peer's. */
-export function table(list: readonly Measure[], all: readonly Series[]): string {
-  const lines = ['| what | server | median (× best peer) |', '|---|---|---|'];
+export function table(list: readonly Row[], all: readonly Series[], ratioTo: string): string {
+  const lines = [`| what | server | median (× ${ratioTo}) |`, '|---|---|---|'];
   for (const measure of list) {
     const rows = all.filter((series) => series.measure === measure.name);
     const peers = rows.filter(({ server }) => isPeer(server)).map(medians);

@@ -1,0 +1,51 @@
+// A part: webhook runs taken in and stored as the daemon does it, without the HTTP request around them.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createOrderedIds } from '../../../src/core/ordered-id.js';
+import { createIntake } from '../../../src/hooks/intake.js';
+import { createQueueRoom } from '../../../src/hooks/room.js';
+import { openStore } from '../../../src/store/store.js';
+import { servePart } from './parts.js';
+
+export interface IntakeJob {
+  readonly callers: number;
+  readonly count: number;
+  readonly message: string;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'pulsegate-bench-'));
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+const store = await openStore({ dataDir: folder, client: 'sqlite3', busyTimeoutMs: 5000 });
+const newId = createOrderedIds(Date.now);
+const intake = createIntake({
+  store: store.runs,
+  owner: 'bench',
+  room: createQueueRoom({ total: 10_000_000, perAgent: 10_000_000 }),
+  now: Date.now,
+  newId,
+  onStored() {},
+});
+
+servePart<IntakeJob>(async ({ callers, count, message }) => {
+  const startedAt = performance.now();
+  let begun = 0;
+  const caller = async (): Promise<void> => {
+    while (begun < count) {
+      begun += 1;
+      const session = `hook:${newId()}`;
+      const run = {
+        kind: 'message',
+        agent: 'a',
+        session,
+        message,
+        origin: 'webhook',
+        rerunOf: null,
+      } as const;
+      const taken = await intake.take({ run, idempotency: null, answer: () => ({}) });
+      if (taken.outcome !== 'stored') throw new Error(taken.outcome);
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, caller));
+  return { perSecond: count / ((performance.now() - startedAt) / 1000) };
+});
