@@ -48,6 +48,7 @@ const udp = section({
   idleTimeout: duration({ min: '1s' }).prefault('60s'),
   fullCone: flag().default(true),
   maxDestinations: whole(1, 65_536).default(1000),
+  maxWaitingForParent: whole(1, 10_000).default(32),
   fragmentMemory: size({ min: '64KiB', max: '1GiB' }).prefault('4MiB'),
 });
 

@@ -156,6 +156,11 @@ export function normalizeAddress(text: string): string {
   return ip ? formatIp(unmap(ip)) : text;
 }
 
+/** The text of a local or remote end as the system gives it, IPv4-mapped as IPv4; a zone stays, since a link-local address cannot be used without it. */
+export function withoutMapping(text: string): string {
+  return text.includes('%') ? text : normalizeAddress(text);
+}
+
 /** `host:port` as logs, entries and messages show it: an IPv6 address stands in brackets (RFC 3986 §3.2.2). */
 export function formatHostPort(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;

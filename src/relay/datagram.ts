@@ -1,17 +1,17 @@
 // The portable datagram engine: node:dgram sockets, with a map lookup and no garbage of ours per datagram.
-import { createSocket, type Socket } from 'node:dgram';
+import type { Socket } from 'node:dgram';
 import { headerKey, MAX_DATAGRAM_BYTES } from '../core/sessions/datagram-header.js';
 import type {
   DatagramEngine,
   DatagramRelay,
   DatagramRelayOptions,
   Endpoint,
+  ParentSocket,
+  ParentSocketOptions,
 } from '../core/sessions/datagram-relay.js';
 import type { AccountRates } from '../core/sessions/rate-limit.js';
+import { closeSocket, openSocket } from './datagram-socket.js';
 import { datagramDescriptor, setReceiving } from './handle.js';
-
-/** Room for bursts while the event loop is busy; the system may grant less (net.core.rmem_max). */
-const RECEIVE_BUFFER_BYTES = 1024 * 1024;
 
 export interface Route {
   readonly headerLength: number;
@@ -134,14 +134,31 @@ export class SocketDatagramRelay implements DatagramRelay {
       this.counts.unsendable += 1;
       return;
     }
-    if (this.#rates && !this.#rates.up.pass(length)) {
-      this.counts.overRate += 1;
-      return;
-    }
     // Without a callback what the system says of this datagram is dropped with it.
-    socket.send(datagram, offset, length, port, address);
-    this.counts.bytesUp += length;
-    this.counts.datagramsUp += 1;
+    if (this.#goesUp(length)) socket.send(datagram, offset, length, port, address);
+  }
+
+  openParent({ bindAddress, to, onDatagram }: ParentSocketOptions): ParentSocket | null {
+    const socket = this.#ended ? null : openSocket(bindAddress, this.#options.portRange, this.#random);
+    if (socket === null || typeof socket === 'string') return null;
+    const { port } = socket.address();
+    this.#options.ports.opened('outside', port);
+    socket.on('message', onDatagram);
+    let isOpen = true;
+    return {
+      send: (header, datagram, offset) => {
+        const length = datagram.length - offset;
+        if (!isOpen) return;
+        if (header.length + length > MAX_DATAGRAM_BYTES) this.counts.unsendable += 1;
+        else if (this.#goesUp(length)) socket.send([header, datagram.subarray(offset)], to.port, to.address);
+      },
+      close: () => {
+        if (!isOpen) return;
+        isOpen = false;
+        this.#options.ports.closed('outside', port);
+        closeSocket(socket);
+      },
+    };
   }
 
   sendToClient(header: Buffer, data: Buffer): void {
@@ -163,11 +180,11 @@ export class SocketDatagramRelay implements DatagramRelay {
     if (this.#ended) return;
     this.#ended = true;
     this.#options.ports.closed('client', this.local.port);
-    close(this.#inner);
+    closeSocket(this.#inner);
     for (const outer of [this.#outer4, this.#outer6]) {
       if (outer === null) continue;
       this.#options.ports.closed('outside', outer.address().port);
-      close(outer);
+      closeSocket(outer);
     }
   }
 
@@ -225,6 +242,17 @@ export class SocketDatagramRelay implements DatagramRelay {
     this.#moved();
   };
 
+  /** Counts a datagram with `length` bytes of data towards its destination, unless the rates hold it back. */
+  #goesUp(length: number): boolean {
+    if (this.#rates && !this.#rates.up.pass(length)) {
+      this.counts.overRate += 1;
+      return false;
+    }
+    this.counts.bytesUp += length;
+    this.counts.datagramsUp += 1;
+    return true;
+  }
+
   /** Rates and fragments are looked after here alone: nothing is lent while they matter. */
   #moved(): void {
     if (this.#borrower && !this.#isLent && !this.#watching && !this.#rates) this.#borrower.onMoved();
@@ -248,48 +276,4 @@ export class SocketDatagramRelay implements DatagramRelay {
     }
     return opened;
   }
-}
-
-/** A bound socket, or the system error code that says why there is none. */
-export function openSocket(
-  address: string,
-  range: DatagramRelayOptions['portRange'],
-  random: () => number,
-): Socket | string {
-  if (range === null) return bindSocket(address, 0);
-  const [first, last] = range;
-  const size = last - first + 1;
-  // A port that is hard to guess keeps strangers from finding the client's side.
-  const start = Math.floor(random() * size);
-  let result: Socket | string = 'EADDRINUSE';
-  for (let i = 0; i < size; i += 1) {
-    result = bindSocket(address, first + ((start + i) % size));
-    if (result !== 'EADDRINUSE') break;
-  }
-  return result;
-}
-
-function bindSocket(address: string, port: number): Socket | string {
-  let failed: string | null = null;
-  const isV6 = address.includes(':');
-  const socket = createSocket({
-    type: isV6 ? 'udp6' : 'udp4',
-    ipv6Only: isV6,
-    recvBufferSize: RECEIVE_BUFFER_BYTES,
-    // Every address is an address already: dns.lookup would cost each datagram a turn of the event loop.
-    lookup: (host, family, done) => done(null, host, Number(family)),
-  });
-  socket.on('error', (error: NodeJS.ErrnoException) => {
-    failed ??= error.code ?? 'UNKNOWN';
-  });
-  // With such a lookup `bind` is done, or has failed, when it returns.
-  socket.bind({ address, port, exclusive: true });
-  if (failed === null) return socket;
-  close(socket);
-  return failed;
-}
-
-function close(socket: Socket): void {
-  socket.removeAllListeners('message');
-  socket.close();
 }

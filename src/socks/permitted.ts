@@ -1,5 +1,6 @@
 // Which addresses of a destination may be reached.
 import type { EgressPolicy } from '../core/egress/egress.js';
+import type { Protocol } from '../core/heartbeats/heartbeat.js';
 import { parseIp } from '../core/ip.js';
 
 /**
@@ -11,13 +12,14 @@ export function permittedAddresses(
   addresses: readonly string[],
   name: string | null,
   port: number,
+  protocol: Protocol = 'tcp',
 ): { readonly permitted: readonly string[]; readonly refusal: string } {
   const permitted: string[] = [];
   let refusal = 'no-address';
   for (const address of addresses) {
     const ip = parseIp(address);
     if (ip === null) continue;
-    const verdict = egress.judge({ host: name, ip, port });
+    const verdict = egress.judge({ host: name, ip, port, protocol });
     if (verdict.ok) permitted.push(address);
     else refusal = verdict.reason;
   }

@@ -34,7 +34,8 @@ export async function startMicrosocks(t: Scope): Promise<ComparedServer> {
   return { port, hasLogin: true };
 }
 
-export async function startDanted(t: Scope): Promise<ComparedServer> {
+/** `commands`: what it serves, as in its configuration. */
+export async function startDanted(t: Scope, commands = 'connect'): Promise<ComparedServer> {
   const port = await freePort();
   const folder = await mkdtemp(join(tmpdir(), 'pulsegate-danted-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
@@ -48,8 +49,8 @@ external: lo
 clientmethod: none
 socksmethod: none
 client pass { from: 0.0.0.0/0 to: 0.0.0.0/0 }
-socks pass { from: 0.0.0.0/0 to: 0.0.0.0/0 command: connect }
-socks pass { from: 0.0.0.0/0 to: ::/0 command: connect }
+socks pass { from: 0.0.0.0/0 to: 0.0.0.0/0 command: ${commands} }
+socks pass { from: 0.0.0.0/0 to: ::/0 command: ${commands} }
 `,
   );
   await started(t, spawn('danted', ['-f', file, '-p', join(folder, 'pid')], { stdio: 'ignore' }), port);

@@ -12,7 +12,6 @@ import { startNameServer } from '../helpers/name-server.js';
 import { connectThrough, loggedInClient, readReply, request } from '../helpers/socks-client.js';
 import { suiteScope } from '../helpers/suite.js';
 import { echo, startTarget, type Target } from '../helpers/targets.js';
-import { associateThrough } from '../helpers/udp-client.js';
 
 const account = (daemon: TestDaemon) => ({ port: daemon.socks.port, username: 'player', password: 'secret' });
 
@@ -111,21 +110,6 @@ describe('through another daemon as the parent', () => {
     for (const reason of ['upstream-login', 'upstream-ECONNREFUSED']) {
       await daemon.waitForLine((line) => line.msg === 'destination refused' && line['reason'] === reason);
     }
-  });
-
-  it('sends no datagram past the parent', async (t) => {
-    const client = await associateThrough(t, account(daemon));
-    client.send(Buffer.from('game.there.test'), target.port, 'x');
-    client.send(Buffer.from('game.here.test'), target.port, 'x');
-    const waits = daemon.waitForLine(
-      (line) => line.msg === 'destination refused' && line['reason'] === 'upstream',
-    );
-    await waits;
-    client.control.destroy();
-    const line = await daemon.waitForLine(
-      (each) => each.msg === 'session ended' && each['protocol'] === 'udp',
-    );
-    assert.equal(line['datagramsUp'], 0);
   });
 });
 

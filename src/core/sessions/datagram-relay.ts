@@ -65,12 +65,30 @@ export interface DatagramRelay {
   watchClient(watch: boolean): void;
   /** Sends what follows the first `offset` bytes of `datagram` to a destination. */
   sendOutside(datagram: Buffer, offset: number, to: Endpoint): void;
+  /** Opens one more socket, for the relay of a parent proxy; null when there is no port or descriptor for it. */
+  openParent(options: ParentSocketOptions): ParentSocket | null;
   /** Sends `data` to the client; does nothing before `setClient`. */
   sendToClient(header: Buffer, data: Buffer): void;
   /** From now on it moves at the account's rates. False when the engine can no longer hold it to them. */
   limitRates(rates: AccountRates): boolean;
   /** Closes the sockets; no callback is called from then on. Calling it twice does nothing more. */
   end(): void;
+}
+
+export interface ParentSocketOptions {
+  readonly bindAddress: string;
+  /** The parent's relay; of the family of `bindAddress`. */
+  readonly to: Endpoint;
+  /** A datagram from anyone at all, as it came. The buffer belongs to the owner. */
+  readonly onDatagram: (datagram: Buffer, from: Endpoint) => void;
+}
+
+/** A socket towards the relay of a parent proxy. Its owner closes it, before the relay or after. */
+export interface ParentSocket {
+  /** Sends `header` and what follows the first `offset` bytes of `datagram`; the latter counts as sent outside. */
+  send(header: Buffer, datagram: Buffer, offset: number): void;
+  /** Calling it twice does nothing more. */
+  close(): void;
 }
 
 /** `code` is a system error code such as EADDRINUSE (no port of the range is free) or EMFILE. */

@@ -8,9 +8,12 @@ import type {
   DatagramRelay,
   DatagramRelayOptions,
   Endpoint,
+  ParentSocket,
+  ParentSocketOptions,
 } from '../../core/sessions/datagram-relay.js';
 import type { AccountRates } from '../../core/sessions/rate-limit.js';
-import { type LentSockets, openSocket, SocketDatagramRelay } from '../datagram.js';
+import { type LentSockets, SocketDatagramRelay } from '../datagram.js';
+import { openSocket } from '../datagram-socket.js';
 import type { RouteMail, SourceMail } from './datagram-mail.js';
 import type { DatagramNoteBody, DatagramOrderBody, DatagramSeat, RelayWorker } from './relay-worker.js';
 import { fromSockaddr, toSockaddr } from './sockaddr.js';
@@ -117,6 +120,11 @@ class LendingRelay implements DatagramRelay {
 
   sendOutside(datagram: Buffer, offset: number, to: Endpoint): void {
     this.#sockets.sendOutside(datagram, offset, to);
+  }
+
+  /** Received on by the main thread alone. */
+  openParent(options: ParentSocketOptions): ParentSocket | null {
+    return this.#sockets.openParent(options);
   }
 
   sendToClient(header: Buffer, data: Buffer): void {

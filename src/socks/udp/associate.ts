@@ -1,7 +1,7 @@
 // UDP ASSOCIATE, RFC 1928 §4, §6 and §7: opens a relay for the client and tells it where to send.
 import { isIPv6, type Socket } from 'node:net';
 import type { Account } from '../../core/accounts/account.js';
-import { formatIp, normalizeAddress, unmap } from '../../core/ip.js';
+import { formatIp, unmap, withoutMapping } from '../../core/ip.js';
 import type { OpenedRelay } from '../../core/sessions/datagram-relay.js';
 import { clientEnd, datagramAddress, isProxied, UNIX_CLIENT } from '../client-end.js';
 import type { SocksContext } from '../context.js';
@@ -75,9 +75,4 @@ function addressesFor(client: Socket, { udp }: SocksContext): { bindAddress: str
     bindAddress: takesEvery ? everyAddress : local,
     toldAddress: told ?? (isOfFamily(local) ? local : everyAddress),
   };
-}
-
-/** IPv4-mapped as IPv4; a zone stays, since a link-local address cannot be bound without it. */
-function withoutMapping(address: string): string {
-  return address.includes('%') ? address : normalizeAddress(address);
 }

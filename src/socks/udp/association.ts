@@ -42,6 +42,8 @@ export class UdpAssociation implements Session {
   #lockedTo: Endpoint | null = null;
   /** Where the last datagram came from that nobody had asked for, and its header. */
   #stranger: { readonly from: Endpoint; readonly header: Buffer; readonly at: number } | null = null;
+  /** The parent proxy that leads to the newest destination, as `host:port`; null: it is reached directly. */
+  #via: string | null = null;
   #reason: SessionEnd | null = null;
   #datagramsSeen = 0;
   #movedAt: number;
@@ -96,12 +98,13 @@ export class UdpAssociation implements Session {
       context,
       accountId,
       relay,
-      maxDestinations: context.udp.maxDestinations,
-      onNew: (host, to) => {
+      onNew: (host, to, via) => {
         this.destination = { host, address: to.address, port: to.port };
+        this.#via = via;
         return context.recorder.destination(this, { host, ip: parseIp(to.address), port: to.port });
       },
       onDropped: (reason, host, port) => this.#refused(reason, host, port),
+      onIgnored: (reason) => this.#count(reason, 1),
     });
     context.recorder.opened(this);
     // Nothing is expected on the control connection; reading it is how its end is noticed.
@@ -267,6 +270,7 @@ export class UdpAssociation implements Session {
         client: this.client.address,
         destination: formatHostPort(this.destination.host, this.destination.port),
         address: this.destination.address,
+        ...(this.#via === null ? {} : { via: this.#via }),
         protocol: 'udp',
         bytesUp,
         bytesDown,

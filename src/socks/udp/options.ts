@@ -17,6 +17,8 @@ export interface UdpOptions {
   readonly fullCone: boolean;
   /** Destinations that one association remembers; beyond that the one unused for longest is forgotten. */
   readonly maxDestinations: number;
+  /** Datagrams of one association that wait while a parent proxy is asked; more are dropped. */
+  readonly maxWaitingForParent: number;
   readonly engine: DatagramEngine;
   readonly fragmentMemory: FragmentMemory;
   readonly ownPorts: OwnDatagramPorts;
