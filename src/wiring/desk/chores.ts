@@ -1,0 +1,32 @@
+// Work that comes round: timers that do not keep the process alive, and a word in the log when their work fails.
+import type { Log } from '../../core/log.js';
+
+export interface Chores {
+  /** Runs `task` every so many ms until `stop`. */
+  every(ms: number, task: () => void): void;
+  /** Does `work`; a failure is said once, until it works again. What was not written waits. Never rejects. */
+  attempt(what: string, work: () => Promise<unknown>): Promise<void>;
+  stop(): void;
+}
+
+export function createChores(log: Log): Chores {
+  const timers: NodeJS.Timeout[] = [];
+  const failing = new Set<string>();
+  return {
+    every(ms, task) {
+      timers.push(setInterval(task, ms).unref());
+    },
+    async attempt(what, work) {
+      try {
+        await work();
+        failing.delete(what);
+      } catch (err) {
+        if (!failing.has(what)) log.error({ err }, `${what} not written; kept and tried again`);
+        failing.add(what);
+      }
+    },
+    stop() {
+      for (const timer of timers) clearInterval(timer);
+    },
+  };
+}

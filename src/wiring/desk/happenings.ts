@@ -1,0 +1,109 @@
+// What happens and what happened, for the console's pages: live numbers, charts, logins, and the bell that tells pages
+// what to read again.
+import { LiveActivity } from '../../core/accounts/live-activity.js';
+import { createLoginLog, type LoginLog } from '../../core/accounts/login-log.js';
+import type { Heartbeat } from '../../core/heartbeats/heartbeat.js';
+import type { Recorder } from '../../core/heartbeats/heartbeat-recorder.js';
+import { createHeartbeatSums, type HeartbeatSums } from '../../core/heartbeats/heartbeat-sums.js';
+import { type ChangeBell, createChangeBell } from '../../core/operator/change-bell.js';
+import { createHistory, type History } from '../../core/operator/history.js';
+import { createOverview, type OverviewNow } from '../../core/operator/overview.js';
+import type { SessionRegistry } from '../../core/sessions/session.js';
+import type { Core } from '../core.js';
+
+export interface Happenings {
+  readonly bell: ChangeBell;
+  readonly activity: LiveActivity;
+  readonly heartbeatSums: HeartbeatSums;
+  readonly history: History;
+  readonly overview: () => Promise<OverviewNow>;
+  readonly logins: LoginLog;
+  /** Rings the bell when the numbers of runs have changed, whoever has changed them. */
+  watchRuns(): Promise<void>;
+  /** Counts the sessions that `recorder` is told of. */
+  watch(recorder: Recorder): Recorder;
+  /** Counts a heartbeat entry. */
+  heartbeat(entry: Heartbeat): void;
+}
+
+/** Groups of logins that are remembered for a minute. */
+const MAX_LOGIN_GROUPS = 20_000;
+const BELL_QUIET_MS = 300;
+const DAY_MS = 86_400_000;
+
+/** Starts from what the database has of today. Rejects when it cannot be read. */
+export async function openHappenings(uses: {
+  readonly core: Pick<Core, 'store' | 'directory'>;
+  readonly sessions: SessionRegistry;
+  readonly now: () => number;
+}): Promise<Happenings> {
+  const { sessions, now } = uses;
+  const { store, directory } = uses.core;
+  const bell = createChangeBell(BELL_QUIET_MS);
+  directory.onChanged((id) => {
+    bell.ring('accounts', id);
+    bell.ring('audit');
+  });
+  const activity = new LiveActivity(now());
+  const today = Math.floor(now() / DAY_MS);
+  const [ofToday] = await store.samples.list('day', today * DAY_MS);
+  activity.load(ofToday, await store.samples.trafficOf(today));
+  directory.onClosed((account, reason) => {
+    if (reason === 'account-removed') activity.forget(account.id);
+  });
+  const heartbeatSums = createHeartbeatSums({ store: store.heartbeatSums, now });
+  const history = createHistory({ store: store.samples, activity, now });
+  const overview = createOverview({
+    directory,
+    sessions,
+    activity,
+    samples: store.samples,
+    heartbeatSums,
+    now,
+  });
+  const logins = createLoginLog({
+    store: store.logins,
+    now,
+    maxGroups: MAX_LOGIN_GROUPS,
+    onNote: (outcome) => activity.noteLogin(outcome),
+  });
+
+  let runsTold = '';
+  return {
+    bell,
+    activity,
+    heartbeatSums,
+    history,
+    overview,
+    logins,
+
+    // Runs change in many places: pages are told when their numbers have.
+    async watchRuns() {
+      const { runs } = await overview();
+      const told = JSON.stringify(runs);
+      if (told === runsTold) return;
+      runsTold = told;
+      bell.ring('runs');
+      bell.ring('agents');
+    },
+
+    watch: (recorder) => ({
+      ...recorder,
+      opened(opened) {
+        activity.opened(opened);
+        bell.ring('sessions');
+        return recorder.opened(opened);
+      },
+      closed(closed) {
+        activity.closed(closed);
+        bell.ring('sessions');
+        recorder.closed(closed);
+      },
+    }),
+
+    heartbeat(entry) {
+      activity.noteHeartbeat();
+      heartbeatSums.record(entry);
+    },
+  };
+}

@@ -1,0 +1,36 @@
+// What /metrics shows, gathered from where it is counted.
+import type { Measured } from '../../admin/metrics.js';
+import type { SessionRegistry } from '../../core/sessions/session.js';
+import type { Core } from '../core.js';
+import type { Happenings } from './happenings.js';
+
+/** Returns a function that measures everything as of now; it rejects when the database does not answer. */
+export function createMeasure(uses: {
+  readonly version: string;
+  readonly core: Pick<Core, 'store' | 'pool'>;
+  readonly sessions: SessionRegistry;
+  readonly happenings: Pick<Happenings, 'activity' | 'overview'>;
+  readonly now: () => number;
+}): () => Promise<Measured> {
+  const { version, sessions, now } = uses;
+  const { store, pool } = uses.core;
+  const { activity, overview } = uses.happenings;
+  return async () => {
+    activity.tick(now());
+    const [{ accounts, runs }, databaseBytes] = await Promise.all([overview(), store.size()]);
+    return {
+      version,
+      sessions: sessions.size,
+      accountsOnline: sessions.accountCount,
+      accounts: { enabled: accounts.enabled, disabled: accounts.disabled, expired: accounts.expired },
+      bytesUp: activity.totals.bytesUp,
+      bytesDown: activity.totals.bytesDown,
+      logins: activity.outcomes,
+      heartbeats: activity.totals.heartbeats,
+      heartbeatsPending: pool.pendingSize,
+      heartbeatsDropped: pool.dropped,
+      runs: { queued: runs.queued, running: runs.running },
+      databaseBytes,
+    };
+  };
+}
