@@ -1,0 +1,399 @@
+// Parent proxies that refuse, stay silent, go away, point elsewhere or send garbage: nothing of it reaches the client.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { describe, it, type TestContext } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
+import { eventually } from '../../helpers/descriptors.js';
+import {
+  associateThrough,
+  datagram,
+  startUdpEcho,
+  type UdpAssociationClient,
+  UdpEnd,
+} from '../../helpers/udp-client.js';
+
+/** Where the datagrams of these tests go; nobody has to be there. */
+const FAR = '192.0.2.1';
+const FAR_PORT = 7_000;
+const PLAYER = { username: 'player', password: 'secret' };
+
+interface FakeParent {
+  readonly port: number;
+  /** Where it takes datagrams, when its reply says so. */
+  readonly relay: UdpEnd;
+  /** Connections so far, each with a request made. */
+  readonly controls: Socket[];
+  /** When each request came, in ms. */
+  readonly askedAt: number[];
+  /** How it answers requests from now on: a reply, nothing, or by closing. */
+  answer: () => Buffer | 'silence' | 'close';
+}
+
+/** A reply of RFC 1928 §6 with an IPv4 BND.ADDR. */
+function reply(code: number, address: string, port: number): Buffer {
+  return Buffer.from([5, code, 0, 1, ...address.split('.').map(Number), port >> 8, port & 0xff]);
+}
+
+async function startParent(t: TestContext, host = '127.0.0.1'): Promise<FakeParent> {
+  const relay = await UdpEnd.open(t, host);
+  const parent: FakeParent & { port: number } = {
+    port: 0,
+    relay,
+    controls: [],
+    askedAt: [],
+    answer: () => reply(0, '0.0.0.0', relay.port),
+  };
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    t.after(() => socket.destroy());
+    socket.once('data', () => {
+      socket.write(Buffer.from([5, 0]));
+      socket.once('data', (request: Buffer) => {
+        assert.equal(request.toString('hex'), '05030001000000000000');
+        parent.controls.push(socket);
+        parent.askedAt.push(performance.now());
+        const answer = parent.answer();
+        if (answer === 'close') socket.destroy();
+        else if (answer !== 'silence') socket.write(answer);
+        socket.resume();
+      });
+    });
+  });
+  server.listen(0, host);
+  await once(server, 'listening');
+  t.after(() => server.close());
+  parent.port = (server.address() as AddressInfo).port;
+  return parent;
+}
+
+/** A daemon that sends everything but 127.0.0.1 through the parent, and an association of its player. */
+async function startBehind(
+  t: TestContext,
+  parent: Pick<FakeParent, 'port'>,
+  socks: Readonly<Record<string, unknown>> = {},
+): Promise<{ daemon: TestDaemon; client: UdpAssociationClient }> {
+  const daemon = await startTestDaemon(t, {
+    config: {
+      egress: { private: 'allow', deny: ['127.0.0.66'] },
+      socks: {
+        upstreams: [
+          { match: { hosts: ['127.0.0.1'] }, proxy: null },
+          { match: { hosts: ['*.there.test'] }, proxy: `127.0.0.1:${parent.port}`, names: 'proxy' },
+          { proxy: `127.0.0.1:${parent.port}` },
+        ],
+        ...socks,
+      },
+    },
+  });
+  await daemon.addAccount(PLAYER.username, PLAYER.password);
+  const client = await associateThrough(t, { port: daemon.socks.port, ...PLAYER });
+  return { daemon, client };
+}
+
+/** Ends the association, and returns what its log line says was dropped. */
+async function droppedBy(daemon: TestDaemon, client: UdpAssociationClient): Promise<unknown> {
+  client.control.destroy();
+  return (await daemon.waitForLine((line) => line.msg === 'session ended'))['dropped'];
+}
+
+/** Whatever was sent before has been looked at when this comes back: it goes past the parent. */
+async function directEcho(t: TestContext, client: UdpAssociationClient): Promise<void> {
+  const echo = await startUdpEcho(t);
+  assert.equal(await client.roundTrip('127.0.0.1', echo.port, 'alive'), 'alive');
+}
+
+function refusal(daemon: TestDaemon, reason: string) {
+  return daemon.waitForLine((line) => line.msg === 'destination refused' && line['reason'] === reason);
+}
+
+describe('a parent that does not let datagrams through', () => {
+  it('is asked once, and again after pauses that grow', async (t) => {
+    const parent = await startParent(t);
+    parent.answer = () => reply(7, '0.0.0.0', 0);
+    const { daemon, client } = await startBehind(t, parent);
+    const chatter = setInterval(() => client.send(FAR, FAR_PORT, 'x'), 20);
+    try {
+      await eventually(() => assert.ok(parent.askedAt.length >= 3));
+    } finally {
+      clearInterval(chatter);
+    }
+    await directEcho(t, client);
+    const [first = 0, second = 0, third = 0] = parent.askedAt;
+    assert.ok(second - first >= 990 && second - first < 2_000, `${second - first} ms`);
+    assert.ok(third - second >= 1_990, `${third - second} ms`);
+    const dropped = (await droppedBy(daemon, client)) as Record<string, number>;
+    assert.deepEqual(Object.keys(dropped), ['upstream-reply-7']);
+    const lines = daemon.lines.filter((line) => line.msg === 'destination refused');
+    assert.equal(lines.length, 1, 'one line, however many datagrams');
+    assert.equal(lines[0]?.['destination'], `${FAR}:${FAR_PORT}`);
+  });
+
+  for (const [what, answer, reason] of [
+    ['says nothing', 'silence', 'upstream-timeout'],
+    ['closes', 'close', 'upstream-closed'],
+    ['speaks another protocol', Buffer.from('HTTP/1.1 400'), 'upstream-protocol'],
+    ['stops in the middle of its reply', reply(0, '127.0.0.1', 9).subarray(0, 7), 'upstream-timeout'],
+    ['has its relay at port 0', reply(0, '0.0.0.0', 0), 'upstream-relay'],
+    ['has its relay at a group of hosts', reply(0, '224.0.0.1', 9), 'upstream-relay'],
+    ['has its relay at a metadata service', reply(0, '169.254.169.254', 53), 'upstream-relay'],
+  ] as const) {
+    it(`drops what waited when it ${what}`, async (t) => {
+      const parent = await startParent(t);
+      parent.answer = () => answer;
+      const { daemon, client } = await startBehind(t, parent, { connectTimeout: '500ms' });
+      for (let i = 0; i < 3; i += 1) client.send(FAR, FAR_PORT, 'x');
+      await refusal(daemon, reason);
+      await directEcho(t, client);
+      assert.deepEqual(await droppedBy(daemon, client), { [reason]: 3 });
+      await eventually(() => assert.ok(parent.controls.every((control) => control.destroyed)));
+    });
+  }
+
+  it('cannot be reached', async (t) => {
+    const { daemon, client } = await startBehind(t, { port: 1 });
+    client.send(FAR, FAR_PORT, 'x');
+    await refusal(daemon, 'upstream-ECONNREFUSED');
+    assert.deepEqual(await droppedBy(daemon, client), { 'upstream-ECONNREFUSED': 1 });
+  });
+
+  it('has its relay where our own players send to', async (t) => {
+    const parent = await startParent(t);
+    const { daemon, client } = await startBehind(t, parent);
+    parent.answer = () => reply(0, '127.0.0.1', client.relay.port);
+    client.send(FAR, FAR_PORT, datagram(FAR, FAR_PORT, 'round and round'));
+    await refusal(daemon, 'upstream-relay');
+    assert.deepEqual(await droppedBy(daemon, client), { 'upstream-relay': 1 });
+  });
+
+  it('is this proxy itself', async (t) => {
+    const probe = createServer().listen(0, '127.0.0.1');
+    await once(probe, 'listening');
+    const { port } = probe.address() as AddressInfo;
+    await new Promise((resolve) => probe.close(resolve));
+    const { daemon, client } = await startBehind(t, { port }, { port });
+    client.send(FAR, FAR_PORT, 'x');
+    await refusal(daemon, 'upstream-is-this-proxy');
+    await directEcho(t, client);
+    assert.deepEqual(await droppedBy(daemon, client), { 'upstream-is-this-proxy': 1 });
+  });
+
+  it('is not asked when that would be one connection too many', async (t) => {
+    const parent = await startParent(t);
+    // The client's connection and its association.
+    const { daemon, client } = await startBehind(t, parent, { maxConnections: 2 });
+    client.send(FAR, FAR_PORT, 'x');
+    await refusal(daemon, 'max-connections');
+    await directEcho(t, client);
+    assert.deepEqual(await droppedBy(daemon, client), { 'max-connections': 1 });
+    assert.equal(parent.controls.length, 0);
+  });
+
+  it('is left when no port of portRange is free for its datagrams', async (t) => {
+    const parent = await startParent(t);
+    const free = await UdpEnd.open(t, '0.0.0.0');
+    const { port } = free;
+    free.close();
+    const { daemon, client } = await startBehind(t, parent, { udp: { portRange: `${port}-${port}` } });
+    client.send(FAR, FAR_PORT, 'x');
+    await refusal(daemon, 'no-port');
+    assert.deepEqual(await droppedBy(daemon, client), { 'no-port': 1 });
+    await eventually(() => assert.ok(parent.controls[0]?.destroyed));
+  });
+
+  it('keeps no more waiting than maxWaitingForParent', async (t) => {
+    const parent = await startParent(t);
+    parent.answer = () => 'silence';
+    const { daemon, client } = await startBehind(t, parent, { udp: { maxWaitingForParent: 3 } });
+    for (let i = 1; i <= 5; i += 1) client.send(FAR, FAR_PORT, `${i}`);
+    await refusal(daemon, 'waiting');
+    await eventually(() => assert.equal(parent.controls.length, 1));
+    await directEcho(t, client);
+    parent.controls[0]?.write(reply(0, '0.0.0.0', parent.relay.port));
+    for (let i = 1; i <= 3; i += 1) {
+      assert.deepEqual((await parent.relay.receive()).data, datagram(FAR, FAR_PORT, `${i}`));
+    }
+    client.send(FAR, FAR_PORT, 'later');
+    assert.deepEqual((await parent.relay.receive()).data, datagram(FAR, FAR_PORT, 'later'));
+    assert.deepEqual(await droppedBy(daemon, client), { waiting: 2 });
+  });
+
+  it('lets 32 wait where nothing else is said', async (t) => {
+    const parent = await startParent(t);
+    parent.answer = () => 'silence';
+    const { daemon, client } = await startBehind(t, parent, { connectTimeout: '1s' });
+    for (let i = 0; i < 33; i += 1) client.send(FAR, FAR_PORT, 'x');
+    await refusal(daemon, 'upstream-timeout');
+    await directEcho(t, client);
+    assert.deepEqual(await droppedBy(daemon, client), { waiting: 1, 'upstream-timeout': 32 });
+  });
+
+  it('is left alone when the association ends first', async (t) => {
+    const parent = await startParent(t);
+    parent.answer = () => 'silence';
+    const { daemon, client } = await startBehind(t, parent);
+    client.send(FAR, FAR_PORT, 'x');
+    await eventually(() => assert.equal(parent.controls.length, 1));
+    client.control.destroy();
+    await daemon.waitForLine((line) => line.msg === 'session ended');
+    // Long before it would be given up.
+    await eventually(() => assert.ok(parent.controls[0]?.destroyed), 5_000);
+  });
+});
+
+describe('a parent that lets datagrams through', () => {
+  for (const [what, bound] of [
+    ['0.0.0.0', (port: number) => reply(0, '0.0.0.0', port)],
+    ['its address', (port: number) => reply(0, '127.0.0.1', port)],
+    ['::', (port: number) => Buffer.from([5, 0, 0, 4, ...Buffer.alloc(16), port >> 8, port & 255])],
+    ['a name', (port: number) => Buffer.from([5, 0, 0, 3, 1, 0x61, port >> 8, port & 255])],
+  ] as const) {
+    it(`may say that its relay is at ${what}`, async (t) => {
+      const parent = await startParent(t);
+      parent.answer = () => bound(parent.relay.port);
+      const { client } = await startBehind(t, parent);
+      client.send(FAR, FAR_PORT, 'there');
+      const { data, from } = await parent.relay.receive();
+      assert.deepEqual(data, datagram(FAR, FAR_PORT, 'there'));
+      parent.relay.send(datagram(FAR, FAR_PORT, 'and back'), from.port, from.address);
+      const answer = await client.receive();
+      assert.deepEqual([answer.host, answer.port, answer.data.toString()], [FAR, FAR_PORT, 'and back']);
+    });
+  }
+
+  it('may have its relay at another address', async (t) => {
+    const parent = await startParent(t);
+    const relay = await UdpEnd.open(t, '127.0.0.9');
+    parent.answer = () => reply(0, '127.0.0.9', relay.port);
+    const { client } = await startBehind(t, parent);
+    client.send(FAR, FAR_PORT, 'there');
+    const { data, from } = await relay.receive();
+    assert.deepEqual(data, datagram(FAR, FAR_PORT, 'there'));
+    // The port is right, the address is not.
+    parent.relay.send(datagram(FAR, FAR_PORT, 'from elsewhere'), from.port, from.address);
+    relay.send(datagram(FAR, FAR_PORT, 'and back'), from.port, from.address);
+    assert.equal((await client.receive()).data.toString(), 'and back');
+  });
+
+  it('is given names as names', async (t) => {
+    const parent = await startParent(t);
+    const { client } = await startBehind(t, parent);
+    client.send(Buffer.from('GAME.there.test'), FAR_PORT, 'x');
+    const { data, from } = await parent.relay.receive();
+    assert.deepEqual(data, datagram(Buffer.from('game.there.test'), FAR_PORT, 'x'));
+    // The parent knows the address.
+    parent.relay.send(datagram('10.0.0.7', FAR_PORT, 'answer'), from.port, from.address);
+    const answer = await client.receive();
+    assert.deepEqual([answer.host, answer.port, answer.data.toString()], ['10.0.0.7', FAR_PORT, 'answer']);
+  });
+
+  it('may send garbage, which is dropped and counted', async (t) => {
+    const parent = await startParent(t);
+    const { daemon, client } = await startBehind(t, parent);
+    client.send(FAR, FAR_PORT, 'x');
+    const { from } = await parent.relay.receive();
+    const good = datagram(FAR, FAR_PORT, 'good');
+    const malformed = [
+      Buffer.alloc(0),
+      Buffer.from('no header'),
+      good.subarray(0, 9),
+      Buffer.concat([Buffer.from([0, 1]), good.subarray(2)]),
+      Buffer.concat([Buffer.from([0, 0, 0, 9]), good.subarray(4)]),
+      datagram(FAR, 0, 'port 0'),
+      datagram(Buffer.alloc(0), FAR_PORT, 'no name'),
+      Buffer.alloc(60_000, 0xff),
+    ];
+    for (const bytes of malformed) parent.relay.send(bytes, from.port, from.address);
+    parent.relay.send(datagram(FAR, FAR_PORT, 'first of two', 1), from.port, from.address);
+    parent.relay.send(datagram(FAR, FAR_PORT, 'second of two', 2 | 0x80), from.port, from.address);
+    const nobody = [
+      datagram(Buffer.from('unasked.test'), FAR_PORT, 'x'),
+      datagram('127.0.0.66', FAR_PORT, 'denied'),
+      datagram('224.0.0.1', FAR_PORT, 'a group'),
+    ];
+    for (const bytes of nobody) parent.relay.send(bytes, from.port, from.address);
+    const stranger = await UdpEnd.open(t);
+    stranger.send(good, from.port, from.address);
+    // Nothing is expected here, and nothing happens.
+    parent.controls[0]?.write('unexpected');
+    // Datagrams of two senders are in no order: the stranger's was sent long before this one is.
+    await pause(50);
+    parent.relay.send(good, from.port, from.address);
+    assert.equal((await client.receive()).data.toString(), 'good');
+    await directEcho(t, client);
+    assert.equal(client.end.unread, 0);
+    assert.deepEqual(await droppedBy(daemon, client), {
+      'upstream-malformed': malformed.length,
+      'upstream-fragment': 2,
+      unsolicited: nobody.length + 1,
+    });
+  });
+
+  it('brings only what the client has sent to, with fullCone false', async (t) => {
+    const parent = await startParent(t);
+    const { daemon, client } = await startBehind(t, parent, { udp: { fullCone: false } });
+    client.send(FAR, FAR_PORT, 'x');
+    const { from } = await parent.relay.receive();
+    const say = (host: string, port: number, data: string): void =>
+      parent.relay.send(datagram(host, port, data), from.port, from.address);
+    say('192.0.2.2', FAR_PORT, 'from a stranger');
+    say(FAR, FAR_PORT + 1, 'from another port');
+    say(`::ffff:c000:201`, FAR_PORT, 'mapped');
+    for (const expected of ['from another port', 'mapped']) {
+      const heard = await client.receive();
+      assert.deepEqual([heard.host, heard.data.toString()], [FAR, expected]);
+    }
+    assert.deepEqual(await droppedBy(daemon, client), { unsolicited: 1 });
+  });
+
+  it('forgets whom the client sent to, beyond maxDestinations', async (t) => {
+    const parent = await startParent(t);
+    const { client } = await startBehind(t, parent, { udp: { fullCone: false, maxDestinations: 1 } });
+    client.send(FAR, FAR_PORT, 'one');
+    await parent.relay.receive();
+    client.send('192.0.2.2', FAR_PORT, 'two');
+    const { from } = await parent.relay.receive();
+    parent.relay.send(datagram(FAR, FAR_PORT, 'forgotten'), from.port, from.address);
+    parent.relay.send(datagram('192.0.2.2', FAR_PORT, 'remembered'), from.port, from.address);
+    assert.equal((await client.receive()).data.toString(), 'remembered');
+  });
+
+  it('may end its association: the next datagram asks for another', async (t) => {
+    const parent = await startParent(t);
+    // Room for one datagram that waits, and one way to a parent: both are given back.
+    const room = { maxConnections: 3, udp: { maxWaitingForParent: 1 } };
+    const { daemon, client } = await startBehind(t, parent, room);
+    client.send(FAR, FAR_PORT, 'one');
+    const old = (await parent.relay.receive()).from;
+    // Long enough ago that asking again does not hammer it.
+    await pause(1_000 - (performance.now() - (parent.askedAt[0] ?? 0)));
+    parent.controls[0]?.end();
+    await once(parent.controls[0] ?? assert.fail(), 'close');
+    client.send(FAR, FAR_PORT, 'two');
+    const { data, from } = await parent.relay.receive();
+    assert.deepEqual(data, datagram(FAR, FAR_PORT, 'two'));
+    assert.notEqual(from.port, old.port);
+    parent.relay.send(datagram(FAR, FAR_PORT, 'back'), from.port, from.address);
+    assert.equal((await client.receive()).data.toString(), 'back');
+    // Ended again too soon.
+    parent.controls[1]?.resetAndDestroy();
+    await eventually(async () => {
+      client.send(FAR, FAR_PORT, 'x');
+      assert.ok(daemon.lines.some((line) => line['reason'] === 'upstream-closed'));
+    });
+    assert.equal(parent.controls.length, 2);
+    await directEcho(t, client);
+  });
+
+  it('does not keep an association alive that sends nothing', async (t) => {
+    const parent = await startParent(t);
+    const { daemon, client } = await startBehind(t, parent, { udp: { idleTimeout: '1s' } });
+    client.send(FAR, FAR_PORT, 'x');
+    await parent.relay.receive();
+    await client.control.closed();
+    const line = await daemon.waitForLine((each) => each.msg === 'session ended');
+    assert.equal(line['end'], 'idle-timeout');
+    await eventually(() => assert.ok(parent.controls[0]?.destroyed));
+  });
+});
