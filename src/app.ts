@@ -1,6 +1,5 @@
 // The wiring: builds every part in order, hands each what it needs, starts it, and stops it in reverse.
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:net';
 import { createAdminServer } from './admin/server.js';
 import type { Config } from './config.js';
 import { createAccountLimits } from './core/accounts/account-limits.js';
@@ -20,12 +19,13 @@ import { chooseRelay } from './relay/choose.js';
 import { openHostsFile } from './socks/hosts-file.js';
 import { createProxySources } from './socks/proxy-protocol.js';
 import { createResolver } from './socks/resolve.js';
+import { createSocksListener } from './socks/quick-sockets.js';
 import { createSocksServer } from './socks/server.js';
 import { createFragmentMemory } from './socks/udp/fragments.js';
 import { createOwnDatagramPorts } from './socks/udp/own-ports.js';
 import { createUpstreams } from './socks/upstreams.js';
 import { maxConnections, maxHandshakes } from './wiring/capacity.js';
-import { applyChange, openCore } from './wiring/core.js';
+import { applyAccounts, applySetting, openCore } from './wiring/core.js';
 import type { ConfigSource } from './wiring/desk/settings.js';
 import { openDesk } from './wiring/desk.js';
 import { sessionsOver, stopAll, type Undo } from './wiring/drain.js';
@@ -157,9 +157,10 @@ async function start(
     followChanges({
       feed: store.changes,
       intervalMs: FOLLOW_INTERVAL_MS,
-      apply: async (change) => {
-        await applyChange(core, limits, change);
-        if (change.topic === 'setting') await desk.reloadSetting(change.key);
+      applyAccounts: (ids) => applyAccounts(core, limits, ids),
+      applySetting: async (key) => {
+        await applySetting(core, key);
+        await desk.reloadSetting(key);
       },
       onError: (error) => log.error({ err: error }, 'a change by another process could not be taken in'),
     }),
@@ -289,14 +290,8 @@ async function start(
   started.push(() => admin.close());
 
   // Listen last: whoever connects finds everything in place.
-  const socketOptions = {
-    allowHalfOpen: true,
-    noDelay: true,
-    keepAlive: true,
-    keepAliveInitialDelay: 60_000,
-  };
   const socksListening = await openSocksListeners(config.socks, (arrival) =>
-    createServer(socketOptions, (client) => socks.accept(client, arrival)),
+    createSocksListener((client) => socks.accept(client, arrival)),
   );
   started.push(socksListening.close);
   for (const { port } of socksListening.endpoints) ownPorts.add(port);

@@ -15,6 +15,8 @@ import type { NoticeStore } from './operator/notices.js';
 export interface AccountStore {
   all(): Promise<Account[]>;
   get(id: string): Promise<Account | null>;
+  /** Those that there are, in no particular order. */
+  getMany(ids: readonly string[]): Promise<Account[]>;
   getByUsername(username: string): Promise<Account | null>;
   /** Returns 'username-taken' when another account has the name; nothing is written then. */
   add(account: Account, by?: Actor): Promise<'added' | 'username-taken'>;
@@ -70,15 +72,16 @@ export interface HeartbeatStore {
 export interface LimitStore {
   /** Of every account that has limits, or had some. */
   all(): Promise<({ readonly accountId: string } & KeptLimits)[]>;
-  get(accountId: string): Promise<KeptLimits | null>;
+  /** Those of the accounts that have limits, or had some. */
+  getMany(accountIds: readonly string[]): Promise<ReadonlyMap<string, KeptLimits>>;
   /** False when there is no such account; nothing is written then. `before` is for the audit log. */
   save(accountId: string, kept: KeptLimits, before: KeptLimits, by: Actor): Promise<boolean>;
   /** Adds to the traffic of many accounts and days at once; unknown accounts are passed over. */
   addTraffic(rows: readonly TrafficOfDay[]): Promise<void>;
   /** Days on which the account moved anything, from `fromDay` on, oldest first. */
   traffic(accountId: string, fromDay: number): Promise<TrafficOfDay[]>;
-  /** Sums of every account that has traffic, or of one; `bytesSince` counts from `fromDay` on (null: everything). */
-  sums(fromDay: number | null, accountId?: string): Promise<TrafficSums[]>;
+  /** Sums of the accounts that have traffic, all or those given; `bytesSince` counts from `fromDay` on (null: everything). */
+  sums(fromDay: number | null, accountIds?: readonly string[]): Promise<TrafficSums[]>;
 }
 
 export interface SettingStore {
@@ -93,7 +96,10 @@ export type Change =
   | { readonly topic: 'setting'; readonly key: string };
 
 export interface ChangeFeed {
-  /** Changes written by other processes since the last call, oldest first; each is returned once. */
+  /**
+   * The next changes written by other processes, oldest first, each returned once; at most some hundreds, and none
+   * only when there are no more.
+   */
   next(): Promise<Change[]>;
 }
 

@@ -111,6 +111,7 @@ export function createAccountStore(
     },
 
     get: (id) => find({ id }),
+    getMany: async (ids) => [...(await findMany(ids, db)).values()],
     getByUsername: (username) => find({ username }),
 
     add: async (account, by) => ((await addMany([account], by)).size === 0 ? 'username-taken' : 'added'),

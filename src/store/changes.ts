@@ -7,6 +7,8 @@ import type { Change, ChangeFeed } from '../core/ports.js';
 const KEPT_FOR_MS = 60 * 60 * 1000;
 /** Rows in one statement: four bound values each. */
 const ROWS_PER_STATEMENT = 200;
+/** Changes told at once: what is done about them must not hold up logins. */
+const TOLD_AT_ONCE = 500;
 
 /** Notes changes; to be called with the transaction that makes them, so that both are seen together or not at all. */
 export type RecordChange = (trx: Knex.Transaction, ...changes: readonly Change[]) => Promise<void>;
@@ -44,10 +46,17 @@ export async function createChangeFeed(db: Knex, origin: string): Promise<Change
   let seen = Number(newest?.seq ?? 0);
   let previous: Promise<unknown> = Promise.resolve();
 
+  /** Reads on over stretches of this process's own changes: an empty answer says that there are no more. */
   async function read(): Promise<Change[]> {
-    const rows: ChangeRow[] = await db('changes').where('seq', '>', seen).orderBy('seq');
-    seen = Number(rows.at(-1)?.seq ?? seen);
-    return rows.filter((row) => row.origin !== origin).flatMap(toChange);
+    for (;;) {
+      const rows: ChangeRow[] = await db('changes')
+        .where('seq', '>', seen)
+        .orderBy('seq')
+        .limit(TOLD_AT_ONCE);
+      seen = Number(rows.at(-1)?.seq ?? seen);
+      const changes = rows.filter((row) => row.origin !== origin).flatMap(toChange);
+      if (changes.length > 0 || rows.length < TOLD_AT_ONCE) return changes;
+    }
   }
 
   return {

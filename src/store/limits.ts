@@ -39,9 +39,9 @@ export function createLimitStore(db: Knex, recordChange: RecordChange, recordAud
       return rows.map((row) => ({ accountId: row.account_id, ...toKept(row) }));
     },
 
-    async get(accountId) {
-      const row: LimitsRow | undefined = await db('account_limits').where({ account_id: accountId }).first();
-      return row ? toKept(row) : null;
+    async getMany(accountIds) {
+      const rows: LimitsRow[] = await db('account_limits').whereIn('account_id', accountIds);
+      return new Map(rows.map((row) => [row.account_id, toKept(row)]));
     },
 
     save: (accountId, kept, before, by) =>
@@ -78,7 +78,7 @@ export function createLimitStore(db: Knex, recordChange: RecordChange, recordAud
       }));
     },
 
-    async sums(fromDay, accountId) {
+    async sums(fromDay, accountIds) {
       const query = db('traffic_days')
         .groupBy('account_id')
         .select(
@@ -91,7 +91,7 @@ export function createLimitStore(db: Knex, recordChange: RecordChange, recordAud
           ]),
         );
       const rows: { account_id: string; bytes_up: Integer; bytes_down: Integer; bytes_since: Integer }[] =
-        accountId === undefined ? await query : await query.where({ account_id: accountId });
+        accountIds === undefined ? await query : await query.whereIn('account_id', accountIds);
       return rows.map((row) => ({
         accountId: row.account_id,
         bytesUp: Number(row.bytes_up),

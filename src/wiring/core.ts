@@ -15,7 +15,7 @@ import {
   WHITELIST_KEY,
   type WhitelistSetting,
 } from '../core/operator/whitelist-setting.js';
-import type { Change, Store } from '../core/ports.js';
+import type { Store } from '../core/ports.js';
 import { openStore } from '../store/store.js';
 
 /** What the daemon and the command line share: the store and the rules over it. */
@@ -53,17 +53,18 @@ export async function openCore(config: Config): Promise<Core> {
   return { store, directory, pool, accounts, whitelist, credentials };
 }
 
-/** Takes in what another process changed in the database. Rejects when it cannot be read. */
-export async function applyChange(
-  { accounts, whitelist, credentials }: Core,
+/** Takes in accounts that another process changed in the database. Rejects when it cannot be read. */
+export async function applyAccounts(
+  { accounts }: Core,
   limits: AccountLimitsService,
-  change: Change,
+  ids: readonly string[],
 ): Promise<void> {
-  if (change.topic === 'account') {
-    await accounts.refresh(change.id);
-    if (accounts.get(change.id)) await limits.refresh(change.id);
-    return;
-  }
-  if (change.key === WHITELIST_KEY) return whitelist.reload();
-  if (change.key === ADMIN_CREDENTIALS_KEY) return credentials.reload();
+  await accounts.refresh(ids);
+  await limits.refresh(ids.filter((id) => accounts.get(id)));
+}
+
+/** Takes in a setting that another process changed; one that is kept elsewhere is passed over. */
+export async function applySetting({ whitelist, credentials }: Core, key: string): Promise<void> {
+  if (key === WHITELIST_KEY) return whitelist.reload();
+  if (key === ADMIN_CREDENTIALS_KEY) return credentials.reload();
 }

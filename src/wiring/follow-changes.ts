@@ -1,37 +1,64 @@
 // Tells the caches in this process what other processes (the command line) have changed in the database.
-import type { Change, ChangeFeed } from '../core/ports.js';
+import type { ChangeFeed } from '../core/ports.js';
 
 export interface FollowOptions {
   readonly feed: ChangeFeed;
   /** How often the database is asked, in ms. */
   readonly intervalMs: number;
-  /** Takes in one change; a rejection is reported and the change is tried again. */
-  readonly apply: (change: Change) => Promise<void>;
+  /** Takes in some hundreds of changed accounts, each once; a rejection is reported, and they are tried again. */
+  readonly applyAccounts: (ids: readonly string[]) => Promise<void>;
+  /** Takes in one changed setting; a rejection is reported, and it is tried again. */
+  readonly applySetting: (key: string) => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
 
+/** Accounts taken in at once: few queries, and logins come in between two. */
+const ACCOUNTS_AT_ONCE = 500;
+
 /** Starts following; the returned function stops and resolves when nothing is under way any more. */
-export function followChanges({ feed, intervalMs, apply, onError }: FollowOptions): () => Promise<void> {
-  let missed: Change[] = [];
+export function followChanges(options: FollowOptions): () => Promise<void> {
+  const { feed, intervalMs, applyAccounts, applySetting, onError } = options;
+  // What has changed and is not yet taken in. It is read from the database as it then is: changes of one are one.
+  const accounts = new Set<string>();
+  const settings = new Set<string>();
+  let isStopping = false;
   let underWay: Promise<void> | null = null;
 
-  const look = async (): Promise<void> => {
+  /** Hears the next changes and takes in what is due; true when there may be more to hear. */
+  async function step(): Promise<boolean> {
+    const heard = await feed.next();
+    for (const change of heard) {
+      if (change.topic === 'account') accounts.add(change.id);
+      else settings.add(change.key);
+    }
+    for (const key of [...settings]) await attempt(() => applySetting(key), [key], settings);
+    const ids = [...accounts].slice(0, ACCOUNTS_AT_ONCE);
+    if (ids.length === 0) return heard.length > 0;
+    return attempt(() => applyAccounts(ids), ids, accounts);
+  }
+
+  async function attempt(
+    work: () => Promise<void>,
+    about: readonly string[],
+    due: Set<string>,
+  ): Promise<boolean> {
     try {
-      missed.push(...(await feed.next()));
+      await work();
+      for (const each of about) due.delete(each);
+      return true;
+    } catch (error) {
+      onError(error);
+      return false;
+    }
+  }
+
+  async function look(): Promise<void> {
+    try {
+      while (!isStopping && (await step()));
     } catch (error) {
       onError(error);
     }
-    const due = missed;
-    missed = [];
-    for (const change of due) {
-      try {
-        await apply(change);
-      } catch (error) {
-        missed.push(change);
-        onError(error);
-      }
-    }
-  };
+  }
 
   const timer = setInterval(() => {
     underWay ??= look().finally(() => {
@@ -40,6 +67,7 @@ export function followChanges({ feed, intervalMs, apply, onError }: FollowOption
   }, intervalMs);
 
   return async () => {
+    isStopping = true;
     clearInterval(timer);
     await underWay;
   };

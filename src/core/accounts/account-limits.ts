@@ -56,8 +56,8 @@ export interface AccountLimitsService extends SessionLimits {
   takeIn(accountId: string, used: CountedTraffic): Promise<void>;
   /** Starts the quota period again from nothing; false when there is no such account. */
   reset(accountId: string, by: Actor): Promise<boolean>;
-  /** Takes over an account's limits as the database has them, after another process changed them. */
-  refresh(accountId: string): Promise<void>;
+  /** Takes over the limits of accounts as the database has them, after another process changed them. */
+  refresh(accountIds: readonly string[]): Promise<void>;
   /** The account is gone. */
   forget(accountId: string): void;
   /** Traffic per day from `fromDay` (days since the epoch) on, days without any left out, oldest first. */
@@ -130,7 +130,7 @@ export function createAccountLimits(options: AccountLimitsOptions): AccountLimit
         keep(accountId, stored);
         enforcement.setRates(accountId, stored.limits);
       }
-      await ledger.load(kept.values());
+      await ledger.load(kept);
     },
 
     view(accountId) {
@@ -150,7 +150,7 @@ export function createAccountLimits(options: AccountLimitsOptions): AccountLimit
         if (!(await store.save(accountId, { limits, reset: before.reset }, before, by)))
           return { ok: false, reason: 'not-found' };
         keep(accountId, { limits, reset: before.reset });
-        if (limits.quotaPeriod !== before.limits.quotaPeriod) await ledger.recount(accountId);
+        if (limits.quotaPeriod !== before.limits.quotaPeriod) await ledger.recount([accountId]);
         enforcement.apply(accountId, before.limits);
         return { ok: true, limits };
       }),
@@ -165,16 +165,17 @@ export function createAccountLimits(options: AccountLimitsOptions): AccountLimit
         const reset = { at: now(), totalBytes: totalBytesUp + totalBytesDown };
         if (!(await store.save(accountId, { limits, reset }, before, by))) return false;
         keep(accountId, { limits, reset });
-        await ledger.recount(accountId);
+        await ledger.recount([accountId]);
         return true;
       }),
 
-    refresh: (accountId) =>
+    refresh: (accountIds) =>
       ledger.afterWriting(async () => {
-        const before = keptOf(accountId);
-        keep(accountId, await store.get(accountId));
-        await ledger.recount(accountId);
-        enforcement.apply(accountId, before.limits);
+        const stored = await store.getMany(accountIds);
+        const before = accountIds.map((id) => ({ id, limits: keptOf(id).limits }));
+        for (const id of accountIds) keep(id, stored.get(id) ?? null);
+        await ledger.recount(accountIds);
+        for (const { id, limits } of before) enforcement.apply(id, limits);
       }),
 
     forget(accountId) {

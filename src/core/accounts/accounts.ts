@@ -110,8 +110,8 @@ export interface Accounts {
   ): Promise<Account[]>;
   /** Removes many in one transaction; returns those that there were. */
   removeMany(ids: readonly string[], by: Actor): Promise<Account[]>;
-  /** Takes over an account as the database has it, after another process changed, added or removed it. */
-  refresh(id: string): Promise<void>;
+  /** Takes over accounts as the database has them, after another process changed, added or removed them. Each id once. */
+  refresh(ids: readonly string[]): Promise<void>;
   /** Every account in the order of creation. */
   list(): AccountView[];
   count(): number;
@@ -297,11 +297,14 @@ export function createAccounts(uses: {
         return { ok: true, account };
       }),
 
-    refresh: (id) =>
-      inTurn(id, async () => {
-        const account = await store.get(id);
-        if (account) directory.put(account);
-        else forget(id);
+    refresh: (ids) =>
+      inTurnOfAll(ids, async () => {
+        const stored = new Map((await store.getMany(ids)).map((account) => [account.id, account]));
+        for (const id of ids) {
+          const account = stored.get(id);
+          if (account) directory.put(account);
+          else forget(id);
+        }
       }),
 
     count: () => directory.size,

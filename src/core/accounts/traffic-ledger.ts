@@ -9,6 +9,7 @@ import {
   type KeptLimits,
   NO_LIMITS,
   periodStart,
+  QUOTA_PERIODS,
   type QuotaPeriod,
   type TrafficOfDay,
   type TrafficSums,
@@ -22,10 +23,10 @@ export interface TrafficLedger {
   collect(): void;
   /** What an account had used at the last `collect`. */
   used(accountId: string): CountedTraffic;
-  /** Fills the memory at start, from what is kept of every account that has limits. Rejects when the database cannot be read. */
-  load(kept: Iterable<KeptLimits>): Promise<void>;
-  /** Reads the account's sums anew: another period counts other days. */
-  recount(accountId: string): Promise<void>;
+  /** Fills the memory at start, given what is kept of every account that has limits. Rejects when the database cannot be read. */
+  load(kept: ReadonlyMap<string, KeptLimits>): Promise<void>;
+  /** Reads the sums of accounts anew: another period counts other days. */
+  recount(accountIds: readonly string[]): Promise<void>;
   /** Counts what an account has used elsewhere; one that has used something here stays as it is. Meant for `afterWriting`. */
   takeIn(accountId: string, used: CountedTraffic): Promise<void>;
   /** In turn with other writes: what was counted is in the database when `work` begins. */
@@ -59,11 +60,16 @@ export function createTrafficLedger(uses: {
     );
   }
 
-  async function recount(accountId: string): Promise<void> {
+  async function recount(accountIds: readonly string[]): Promise<void> {
     const at = now();
-    const { quotaPeriod } = keptOf(accountId).limits;
-    const [sums] = await store.sums(firstDay(quotaPeriod, at), accountId);
-    if (sums) take(sums, at);
+    for (const period of QUOTA_PERIODS) {
+      const ids = accountIds.filter((id) => keptOf(id).limits.quotaPeriod === period);
+      if (ids.length === 0) continue;
+      const found = new Map(
+        (await store.sums(firstDay(period, at), ids)).map((sums) => [sums.accountId, sums]),
+      );
+      for (const id of ids) take(found.get(id) ?? noTraffic(id), at);
+    }
   }
 
   async function write(): Promise<void> {
@@ -87,7 +93,10 @@ export function createTrafficLedger(uses: {
     async load(kept) {
       const at = now();
       const periods = new Set([NO_LIMITS.quotaPeriod]);
-      for (const { limits } of kept) periods.add(limits.quotaPeriod);
+      for (const [id, { limits }] of kept) {
+        periods.add(limits.quotaPeriod);
+        take(noTraffic(id), at);
+      }
       for (const period of periods) {
         for (const sums of await store.sums(firstDay(period, at))) {
           if (keptOf(sums.accountId).limits.quotaPeriod === period) take(sums, at);
@@ -102,7 +111,7 @@ export function createTrafficLedger(uses: {
       const has = meter.used(accountId, at);
       if (has.totalBytesUp + has.totalBytesDown > 0) return;
       await store.addTraffic(usedElsewhere(accountId, keptOf(accountId).limits.quotaPeriod, used, at));
-      await recount(accountId);
+      await recount([accountId]);
     },
 
     afterWriting: (work) =>
@@ -113,6 +122,11 @@ export function createTrafficLedger(uses: {
     flush: () => inTurn('traffic', write),
     forget: (accountId) => meter.forget(accountId),
   };
+}
+
+/** Sums of an account that the database knows no traffic of: its period must be known before it has any. */
+function noTraffic(accountId: string): TrafficSums {
+  return { accountId, bytesUp: 0, bytesDown: 0, bytesSince: 0 };
 }
 
 /** What is of the period counts as of today, the rest as of the day before the period. */

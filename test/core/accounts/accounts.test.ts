@@ -26,6 +26,7 @@ function setUp() {
   const store: AccountStore = {
     all: () => reply('all', () => [...rows.values()]),
     get: (id) => reply('get', () => rows.get(id) ?? null),
+    getMany: (ids) => reply('getMany', () => ids.flatMap((id) => rows.get(id) ?? [])),
     getByUsername: () => reply('getByUsername', () => null),
     add: (account) =>
       reply('add', () => {
@@ -168,7 +169,7 @@ test('a failed write rejects and leaves memory as it was', async () => {
   await assert.rejects(accounts.add({ ...player, username: 'other' }), /disk full/);
   await assert.rejects(accounts.update('id-1', { ...ACCOUNT_DEFAULTS, isEnabled: false }), /disk full/);
   await assert.rejects(accounts.remove('id-1'), /disk full/);
-  await assert.rejects(accounts.refresh('id-1'), /disk full/);
+  await assert.rejects(accounts.refresh(['id-1']), /disk full/);
   assert.deepEqual(directory.byId('id-1'), before);
   assert.equal(directory.size, 1);
   assert.deepEqual(events, []);
@@ -183,11 +184,11 @@ test('changes of one account are taken in one after another: a removed account d
   const both = Promise.all([
     accounts.update('id-1', ACCOUNT_DEFAULTS),
     accounts.remove('id-1'),
-    accounts.refresh('id-1'),
+    accounts.refresh(['id-1']),
   ]);
   await new Promise((resolve) => setImmediate(resolve));
   assert.deepEqual(calls.slice(1), ['update']);
-  for (const name of ['update', 'remove', 'get']) await release(name);
+  for (const name of ['update', 'remove', 'getMany']) await release(name);
   await both;
   assert.equal(directory.size, 0);
 });
@@ -219,8 +220,7 @@ test('refresh takes over what another process did', async () => {
   assert.ok(mine);
   rows.set('id-1', { ...mine, isEnabled: false });
   rows.set('id-9', { ...mine, id: 'id-9', username: 'theirs' });
-  await accounts.refresh('id-1');
-  await accounts.refresh('id-9');
+  await accounts.refresh(['id-1', 'id-9']);
   assert.deepEqual(
     accounts.list().map(({ account }) => [account.username, account.isEnabled]),
     [
@@ -229,7 +229,7 @@ test('refresh takes over what another process did', async () => {
     ],
   );
   rows.delete('id-1');
-  await accounts.refresh('id-1');
+  await accounts.refresh(['id-1']);
   assert.equal(directory.byUsername('player'), undefined);
   assert.deepEqual(events, ['player account-disabled', 'player account-removed', 'pool forgets id-1']);
 });

@@ -1,0 +1,92 @@
+// Following what other processes change: many accounts in few steps, each once, and nothing lost by a failure.
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { Change } from '../../src/core/ports.js';
+import { followChanges } from '../../src/wiring/follow-changes.js';
+
+/** Follows a list of changes, told in parts of `part`; who is in `fails` cannot be taken in. */
+function follow(t: TestContext, changes: Change[], part: number) {
+  const applied: (readonly string[])[] = [];
+  const settings: string[] = [];
+  const errors: unknown[] = [];
+  const fails = new Set<string>();
+  const stop = followChanges({
+    feed: { next: async () => changes.splice(0, part) },
+    intervalMs: 1,
+    async applyAccounts(ids) {
+      if (ids.some((id) => fails.has(id))) throw new Error('no database');
+      applied.push(ids);
+    },
+    async applySetting(key) {
+      if (fails.has(key)) throw new Error(`cannot read ${key}`);
+      settings.push(key);
+    },
+    onError: (error) => errors.push(error),
+  });
+  t.after(stop);
+  async function until(isTrue: () => boolean): Promise<void> {
+    for (let turns = 0; !isTrue(); turns++) {
+      assert.ok(turns < 5_000, 'it never came');
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+  }
+  return { applied, settings, errors, fails, stop, until };
+}
+
+const accountChange = (id: string): Change => ({ topic: 'account', id });
+
+test('many changes are taken in at once, some hundreds at a time, each account once', async (t) => {
+  const ids = Array.from({ length: 1_203 }, (_, n) => `id-${n}`);
+  const changes = ids.flatMap((id) => [accountChange(id), accountChange(id)]);
+  const { applied, until } = follow(t, changes, 10_000);
+  await until(() => applied.flat().length >= ids.length);
+  assert.deepEqual(applied.flat(), ids);
+  assert.deepEqual(
+    applied.map(({ length }) => length),
+    [500, 500, 203],
+  );
+});
+
+test('what comes in parts is not waited for between them', async (t) => {
+  const changes = Array.from({ length: 50 }, (_, n) => accountChange(`id-${n}`));
+  const { applied, until } = follow(t, changes, 10);
+  await until(() => applied.length > 0);
+  await until(() => applied.length === 5);
+});
+
+test('accounts that could not be taken in are tried again, with those that changed meanwhile', async (t) => {
+  const changes = [accountChange('a'), accountChange('b')];
+  const { applied, errors, fails, until } = follow(t, changes, 10);
+  fails.add('b');
+  await until(() => errors.length >= 2);
+  assert.equal(applied.length, 0);
+  changes.push(accountChange('c'));
+  await until(() => changes.length === 0);
+  fails.delete('b');
+  await until(() => applied.length > 0);
+  assert.deepEqual(applied[0]?.toSorted(), ['a', 'b', 'c']);
+});
+
+test('a setting that cannot be read holds nothing else up, and is tried again', async (t) => {
+  const changes: Change[] = [
+    { topic: 'setting', key: 'broken' },
+    { topic: 'setting', key: 'whitelist' },
+    accountChange('a'),
+  ];
+  const { applied, settings, errors, fails, until } = follow(t, changes, 10);
+  fails.add('broken');
+  await until(() => errors.length >= 2);
+  assert.deepEqual([applied, settings], [[['a']], ['whitelist']]);
+  fails.delete('broken');
+  await until(() => settings.length === 2);
+});
+
+test('after the stop nothing more is asked', async (t) => {
+  const changes = [accountChange('a')];
+  const { applied, stop, until } = follow(t, changes, 100);
+  await until(() => applied.length > 0);
+  await stop();
+  changes.push(accountChange('b'));
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.equal(changes.length, 1);
+});
