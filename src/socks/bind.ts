@@ -143,7 +143,6 @@ function openListener(isV6: boolean, { portRange, random }: BindOptions, done: O
     const server = createServer({
       allowHalfOpen: true,
       noDelay: true,
-      keepAlive: true,
       pauseOnConnect: true,
     });
     server.once('error', (error: NodeJS.ErrnoException) => {

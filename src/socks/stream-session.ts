@@ -7,6 +7,7 @@ import type { Relay, RelayEnd } from '../core/sessions/relay.js';
 import type { Session, SessionEnd } from '../core/sessions/session.js';
 import { clientEnd } from './client-end.js';
 import type { SocksContext } from './context.js';
+import { keepAlive } from './keep-alive.js';
 
 export class StreamSession implements Session {
   readonly id: string;
@@ -25,6 +26,8 @@ export class StreamSession implements Session {
   /** Gives up whatever is under way before the relay: a lookup or an attempt to connect. */
   #cancel: (() => void) | null = null;
   #relay: Relay | null = null;
+  #upstream: Socket | null = null;
+  #isKeptAlive = false;
   #reason: SessionEnd | null = null;
   #bytesSeen = 0;
   #movedAt: number;
@@ -78,6 +81,7 @@ export class StreamSession implements Session {
     this.#socket.off('close', this.#onClientClosed);
     this.destination.address = address;
     const { relay, recorder, limits, now } = this.#context;
+    this.#upstream = upstream;
     this.#movedAt = now();
     const inspect = recorder.opened(this) ?? undefined;
     this.#relay = relay(this.#socket, upstream, {
@@ -89,6 +93,7 @@ export class StreamSession implements Session {
 
   enforceTimeLimits(now: number): void {
     if (!this.#relay || this.#reason !== null) return;
+    this.#keepAlive();
     const bytes = this.#relay.bytesUp() + this.#relay.bytesDown();
     if (bytes !== this.#bytesSeen) {
       this.#bytesSeen = bytes;
@@ -99,6 +104,13 @@ export class StreamSession implements Session {
     if (quietMs >= this.#context.idleTimeoutMs) this.end('idle-timeout');
     else if (quietMs >= this.#context.halfCloseTimeoutMs && this.#relay.isHalfClosed())
       this.end('half-close-timeout');
+  }
+
+  #keepAlive(): void {
+    if (this.#isKeptAlive) return;
+    this.#isKeptAlive = true;
+    keepAlive(this.#socket);
+    if (this.#upstream) keepAlive(this.#upstream);
   }
 
   limitRates(rates: AccountRates): boolean {

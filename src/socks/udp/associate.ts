@@ -6,6 +6,7 @@ import type { OpenedRelay } from '../../core/sessions/datagram-relay.js';
 import { clientEnd, datagramAddress, isProxied, UNIX_CLIENT } from '../client-end.js';
 import type { SocksContext } from '../context.js';
 import type { SocksRequest } from '../handshake.js';
+import { keepAlive } from '../keep-alive.js';
 import { AddressType, Reply, replyFrame } from '../protocol.js';
 import { refuse } from '../refuse.js';
 import { UdpAssociation } from './association.js';
@@ -46,6 +47,7 @@ export function associate(
     // Whatever ended it meanwhile has also closed the client's connection.
     if (association.isEnded) return result.relay.end();
     association.start(result.relay);
+    keepAlive(client);
     client.write(replyFrame(Reply.succeeded, toldAddress, result.relay.local.port));
   }
 }
