@@ -18,8 +18,8 @@ import { createHooks } from './hooks/hooks.js';
 import { chooseRelay } from './relay/choose.js';
 import { openHostsFile } from './socks/hosts-file.js';
 import { createProxySources } from './socks/proxy-protocol.js';
-import { createResolver } from './socks/resolve.js';
 import { createSocksListener } from './socks/quick-sockets.js';
+import { createResolver } from './socks/resolve.js';
 import { createSocksServer } from './socks/server.js';
 import { createFragmentMemory } from './socks/udp/fragments.js';
 import { createOwnDatagramPorts } from './socks/udp/own-ports.js';
@@ -35,6 +35,7 @@ import { listenOn } from './wiring/listen.js';
 import { createIsLocalAddress } from './wiring/own-addresses.js';
 import { openSocksListeners } from './wiring/socks-listeners.js';
 import { portRange, upstreamRules } from './wiring/socks-settings.js';
+import { isConnectedHere } from './wiring/tcp-table.js';
 
 /** How often retention by age is applied, in ms. */
 const TRIM_INTERVAL_MS = 60_000;
@@ -103,7 +104,7 @@ async function start(
   const outbound = new OwnOutbound((address) => {
     const ip = parseIp(address);
     return ip !== null && isLocalAddress(unmap(ip));
-  });
+  }, isConnectedHere);
   const ownUdpPorts = createOwnDatagramPorts();
   // Of associations only the clients' side is a listener: players may reach each other's outer side, as behind any NAT.
   const isOwnListener = (ip: IpBytes, port: number, protocol: Protocol): boolean =>

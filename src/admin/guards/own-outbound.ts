@@ -6,14 +6,14 @@ import { refuse } from '../answer.js';
 import { peerAddress } from '../client.js';
 
 /** Whether the connection from `peer` to our listener `here` is one that the SOCKS side has opened; both unmapped. */
-export type IsOwnOutbound = (peer: SocketEnd, here: SocketEnd) => boolean;
+export type IsOwnOutbound = (peer: SocketEnd, here: SocketEnd) => boolean | Promise<boolean>;
 
 export function refuseOwnOutbound(isOwnOutbound: IsOwnOutbound): Middleware {
-  return (ctx, next) => {
+  return async (ctx, next) => {
     const { socket } = ctx.req;
     const peer = { address: peerAddress(socket), port: socket.remotePort ?? 0 };
     const here = { address: normalizeAddress(socket.localAddress ?? ''), port: socket.localPort ?? 0 };
-    if (isOwnOutbound(peer, here)) return refuse(ctx, 'through-own-proxy');
+    if (await isOwnOutbound(peer, here)) return refuse(ctx, 'through-own-proxy');
     return next();
   };
 }

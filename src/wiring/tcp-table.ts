@@ -1,0 +1,43 @@
+// What the system says of the TCP sockets of this machine, whichever program they belong to (proc(5), /proc/pid/net/tcp).
+import { readFile } from 'node:fs/promises';
+import { endianness } from 'node:os';
+import { type IpBytes, parseIp, unmap } from '../core/ip.js';
+import type { SocketEnd } from '../core/sessions/outbound.js';
+
+/** Of the network namespace of this process; the long way, since systemd's ProcSubset= hides the short one. */
+const TABLES = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
+const MAPPED_PREFIX = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
+
+/**
+ * Whether there is a socket on this machine that is connected from `local` to `remote` (both unmapped); null where the
+ * system does not say, as on others than Linux. Costs a read of the whole table: for rare questions.
+ */
+export async function isConnectedHere(local: SocketEnd, remote: SocketEnd): Promise<boolean | null> {
+  const rows = rowsOf(local, remote);
+  try {
+    const tables = await Promise.all(TABLES.map((path) => readFile(path, 'latin1')));
+    return tables.some((table) => rows.some((row) => table.includes(row)));
+  } catch {
+    return null;
+  }
+}
+
+/** How the socket is written in the tables, as an IPv4 socket and as an IPv6 one. */
+function rowsOf(local: SocketEnd, remote: SocketEnd): string[] {
+  const ips = [parseIp(local.address), parseIp(remote.address)];
+  const [from, to] = ips.map((ip) => ip && unmap(ip));
+  if (!from || !to) return [];
+  const forms =
+    from.length === 4
+      ? [(ip: IpBytes) => ip, (ip: IpBytes) => [...MAPPED_PREFIX, ...ip]]
+      : [(ip: IpBytes) => ip];
+  return forms.map((form) => ` ${endText(form(from), local.port)} ${endText(form(to), remote.port)} `);
+}
+
+/** `0100007F:1F90`: each 32-bit word of the address as this machine reads it, then the port. */
+function endText(address: ArrayLike<number>, port: number): string {
+  const bytes = Buffer.from(Array.from(address));
+  if (endianness() === 'LE') bytes.swap32();
+  const hex = (value: string): string => value.toUpperCase();
+  return `${hex(bytes.toString('hex'))}:${hex(port.toString(16).padStart(4, '0'))}`;
+}

@@ -1,0 +1,44 @@
+// The system's table of TCP sockets: a connection of this machine is found by both its ends, and by nothing less.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { it, type TestContext } from 'node:test';
+import { isConnectedHere } from '../../src/wiring/tcp-table.js';
+
+const isLinux = { skip: process.platform === 'linux' ? false : 'the table is one of Linux' };
+
+/** A connection to a listener on `listenOn`, seen from its client. */
+async function connection(t: TestContext, listenOn: string, host: string): Promise<Socket> {
+  const server = createServer((socket) => t.after(() => socket.destroy())).listen(0, listenOn);
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const socket = connect((server.address() as AddressInfo).port, host);
+  t.after(() => socket.destroy());
+  await once(socket, 'connect');
+  return socket;
+}
+
+for (const [listenOn, host, address] of [
+  ['127.0.0.1', '127.0.0.1', '127.0.0.1'],
+  ['::1', '::1', '::1'],
+  ['::', '::ffff:127.0.0.1', '127.0.0.1'],
+] as const) {
+  it(`finds a connection to ${host}`, isLinux, async (t) => {
+    const { localPort: from = 0, remotePort: to = 0 } = await connection(t, listenOn, host);
+    const ends = (localPort: number, remotePort: number) =>
+      [
+        { address, port: localPort },
+        { address, port: remotePort },
+      ] as const;
+    assert.equal(await isConnectedHere(...ends(from, to)), true);
+    // Its other side is a socket too, but the listener is not, and nor is what differs in one end.
+    assert.equal(await isConnectedHere(...ends(to, from)), true);
+    assert.equal(await isConnectedHere(...ends(from, to === 65_535 ? 1 : to + 1)), false);
+    assert.equal(await isConnectedHere({ address, port: from }, { address: '127.0.0.9', port: to }), false);
+  });
+}
+
+it('finds nothing by what is no address', isLinux, async () => {
+  const nowhere = { address: '', port: 0 };
+  assert.equal(await isConnectedHere(nowhere, nowhere), false);
+});
