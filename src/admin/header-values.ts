@@ -6,7 +6,8 @@ export function headerValues(req: IncomingMessage, name: string): string[] {
   const { rawHeaders } = req;
   const values: string[] = [];
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    if (rawHeaders[i]?.toLowerCase() === name) values.push(rawHeaders[i + 1] ?? '');
+    const each = rawHeaders[i] ?? '';
+    if (each.length === name.length && each.toLowerCase() === name) values.push(rawHeaders[i + 1] ?? '');
   }
   return values;
 }

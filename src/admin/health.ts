@@ -1,5 +1,5 @@
 // /healthz and /readyz for supervisors and load balancers: no credentials, and nothing told but yes or no.
-import type { Middleware } from 'koa';
+import type { Context, Middleware } from 'koa';
 
 export interface HealthUses {
   /** Resolves while the daemon takes work: its database answers, and it is not stopping. Rejects otherwise. */
@@ -10,14 +10,20 @@ export interface HealthUses {
 const READY_TIMEOUT_MS = 2_000;
 
 export function healthRoutes({ ready }: HealthUses): Middleware {
-  return async (ctx, next) => {
-    if (ctx.path !== '/healthz' && ctx.path !== '/readyz') return next();
+  // Not async: every request to the rest passes here.
+  return (ctx, next) => {
+    const { path } = ctx;
+    if (path !== '/healthz' && path !== '/readyz') return next();
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return next();
-    const isGood = ctx.path === '/healthz' || (await within(ready()));
-    ctx.status = isGood ? 200 : 503;
-    ctx.set('Content-Type', 'text/plain; charset=utf-8');
-    ctx.body = isGood ? 'ok\n' : 'not ready\n';
+    return tell(ctx, ready);
   };
+}
+
+async function tell(ctx: Context, ready: HealthUses['ready']): Promise<void> {
+  const isGood = ctx.path === '/healthz' || (await within(ready()));
+  ctx.status = isGood ? 200 : 503;
+  ctx.set('Content-Type', 'text/plain; charset=utf-8');
+  ctx.body = isGood ? 'ok\n' : 'not ready\n';
 }
 
 async function within(asked: Promise<void>): Promise<boolean> {

@@ -1,23 +1,29 @@
 // /hooks: hands requests to the agent gateway and its answers back. Neither the whitelist nor Basic applies here.
 import type { IncomingMessage } from 'node:http';
-import type { Context, Middleware } from 'koa';
+import type { Context, Middleware, ParameterizedContext } from 'koa';
 import type { HandleHook, HookAnswer } from '../core/agents/webhooks.js';
 import type { AdminState } from './state.js';
 
 /** Answers everything under /hooks with `handle`, and lets every other path by. */
 export function hookRoutes(handle: HandleHook): Middleware<AdminState> {
-  return async (ctx, next) => {
-    if (ctx.path !== '/hooks' && !ctx.path.startsWith('/hooks/')) return next();
-    const answer = await handle({
-      method: ctx.method,
-      path: ctx.path,
-      query: ctx.querystring,
-      source: ctx.state.client,
-      header: (name) => ctx.req.headersDistinct[name] ?? [],
-      readBody: (maxBytes) => readBody(ctx.req, maxBytes),
-    });
-    send(ctx, answer);
+  // Not async: every request to the rest passes here.
+  return (ctx, next) => {
+    const { path } = ctx;
+    if (path !== '/hooks' && !path.startsWith('/hooks/')) return next();
+    return handOver(ctx, handle);
   };
+}
+
+async function handOver(ctx: ParameterizedContext<AdminState>, handle: HandleHook): Promise<void> {
+  const answer = await handle({
+    method: ctx.method,
+    path: ctx.path,
+    query: ctx.querystring,
+    source: ctx.state.client,
+    header: (name) => ctx.req.headersDistinct[name] ?? [],
+    readBody: (maxBytes) => readBody(ctx.req, maxBytes),
+  });
+  send(ctx, answer);
 }
 
 function send(ctx: Context, { status, headers, body }: HookAnswer): void {

@@ -25,19 +25,18 @@ export interface HttpServers {
 
 export function createHttpServers(handle: RequestListener): HttpServers {
   const servers: Server[] = [];
-  const sockets = new Set<Socket>();
-  const answering = new Set<ServerResponse>();
+  /** Every connection, with the newest answer on it. */
+  const sockets = new Map<Socket, ServerResponse | null>();
   let isClosing = false;
 
   function create(): Server {
     const server = createServer(LIMITS, (req, res) => {
-      answering.add(res);
-      res.once('close', () => answering.delete(res));
+      sockets.set(req.socket, res);
       if (isClosing) res.setHeader('Connection', 'close');
       handle(req, res);
     });
     server.on('connection', (socket: Socket) => {
-      sockets.add(socket);
+      sockets.set(socket, null);
       socket.once('close', () => sockets.delete(socket));
     });
     server.on('clientError', answerUnreadable);
@@ -48,13 +47,15 @@ export function createHttpServers(handle: RequestListener): HttpServers {
   async function close(): Promise<void> {
     isClosing = true;
     for (const server of servers) server.close();
-    for (const res of answering) if (!res.headersSent) res.setHeader('Connection', 'close');
-    const busy = new Set([...answering].map((res) => res.req.socket));
-    for (const socket of sockets) if (!busy.has(socket)) socket.destroy();
+    for (const [socket, res] of sockets) {
+      // Finished: handed to the system as a whole.
+      if (res === null || res.writableFinished) socket.destroy();
+      else if (!res.headersSent) res.setHeader('Connection', 'close');
+    }
     const cut = setTimeout(() => {
-      for (const socket of sockets) socket.destroy();
+      for (const socket of sockets.keys()) socket.destroy();
     }, CLOSE_GRACE_MS);
-    await Promise.all([...sockets].map(ended));
+    await Promise.all(Array.from(sockets.keys(), ended));
     clearTimeout(cut);
   }
 

@@ -1,6 +1,6 @@
 // /metrics for Prometheus: by a token of its own, or, without one, from this host only.
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Middleware } from 'koa';
+import type { Middleware, ParameterizedContext } from 'koa';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { inCidr, parseCidr, parseIp } from '../core/ip.js';
 import { headerValues } from './header-values.js';
@@ -37,8 +37,13 @@ const LOOPBACK = ['127.0.0.0/8', '::1/128'].map(parseCidr).filter((range) => ran
 
 export function metricsRoute({ measure, metricsToken }: MetricsUses): Middleware<AdminState> {
   const { registry, refresh } = createRegistry(measure);
-  return async (ctx, next) => {
+  // Not async: every request to the rest passes here.
+  return (ctx, next) => {
     if (ctx.path !== '/metrics' || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) return next();
+    return tell(ctx);
+  };
+
+  async function tell(ctx: ParameterizedContext<AdminState>): Promise<void> {
     const mayAsk =
       metricsToken === null
         ? isLoopback(ctx.state.client)
@@ -53,7 +58,7 @@ export function metricsRoute({ measure, metricsToken }: MetricsUses): Middleware
     await refresh();
     ctx.set('Content-Type', registry.contentType);
     ctx.body = await registry.metrics();
-  };
+  }
 }
 
 function isLoopback(client: string): boolean {

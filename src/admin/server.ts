@@ -8,7 +8,7 @@ import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import type { AdminCredentials } from '../core/operator/admin-credentials.js';
 import type { WhitelistSetting } from '../core/operator/whitelist-setting.js';
-import { currentUserRoute } from './account-api/current-user.js';
+import { CURRENT_USER_PATH, currentUserRoute } from './account-api/current-user.js';
 import { accountRoutes } from './account-api/routes.js';
 import { createBodyReader } from './body.js';
 import { createClientAddress, isSecure } from './client.js';
@@ -96,8 +96,8 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
     ctx.state.client = clientAddress(ctx.req);
     ctx.state.isSecure = isSecure(ctx.req);
     // Account data is for the one who asked: no cache keeps it, no browser guesses another type.
-    ctx.set('Cache-Control', 'no-store');
-    ctx.set('X-Content-Type-Options', 'nosniff');
+    ctx.res.setHeader('Cache-Control', 'no-store');
+    ctx.res.setHeader('X-Content-Type-Options', 'nosniff');
     return next();
   });
   app.use(healthRoutes(uses.health));
@@ -105,7 +105,10 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
   app.use(hookRoutes(uses.handleHook));
   app.use(whitelistGuard(whitelist.allows));
   app.use(serveConsole(uses.consoleFolder));
-  app.use(open.routes());
+  const currentUser = open.routes();
+  app.use<object, Parameters<typeof currentUser>[0]>((ctx, next) =>
+    CURRENT_USER_PATH.test(ctx.path) ? currentUser(ctx, next) : next(),
+  );
   app.use(otherMethods());
   const { consoleSessions, apiTokens } = uses.operator;
   app.use(authenticate({ credentials: uses.credentials, consoleSessions, apiTokens, delay, log }));

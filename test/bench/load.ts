@@ -1,7 +1,7 @@
 // The load generator: compiled with the system's C compiler, run once for each measurement.
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { PROJECT } from '../helpers/daemon.js';
@@ -27,14 +27,7 @@ export interface Load {
 
 /** Compiles socksbench.c into `folder`; throws with what to install when there is no compiler. */
 export function buildLoad(folder: string): Load {
-  const compiler = findProgram('cc') ?? findProgram('gcc') ?? findProgram('clang');
-  if (!compiler) {
-    throw new Error(
-      'The benchmark needs a C compiler for its load generator (on Debian: apt install gcc libc6-dev).',
-    );
-  }
-  const program = join(folder, 'socksbench');
-  execFileSync(compiler, ['-O2', '-o', program, join(PROJECT, 'test/bench/socksbench.c')]);
+  const program = compile('test/bench/socksbench.c', folder);
   return {
     async target(t) {
       const server = spawn(program, ['serve', '0'], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -52,6 +45,19 @@ export function buildLoad(folder: string): Load {
       return parse(stdout);
     },
   };
+}
+
+/** Compiles a C file of the project into `folder` and returns the program; throws with what to install without a compiler. */
+export function compile(source: string, folder: string): string {
+  const compiler = findProgram('cc') ?? findProgram('gcc') ?? findProgram('clang');
+  if (!compiler) {
+    throw new Error(
+      'The benchmark needs a C compiler for its load generator (on Debian: apt install gcc libc6-dev).',
+    );
+  }
+  const program = join(folder, basename(source, '.c'));
+  execFileSync(compiler, ['-O2', '-o', program, join(PROJECT, source)]);
+  return program;
 }
 
 function parse(line: string): Numbers {

@@ -15,6 +15,9 @@ const LOCAL_RANGES = ['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
+/** Paths of the route below: to every other request its router would be an expense. */
+export const CURRENT_USER_PATH = /^\/ProxyAccount\/GetCurrentUser\/?$/i;
+
 export function currentUserRoute(
   router: Router<AdminState>,
   { accounts, now }: { accounts: Accounts; now: Clock },

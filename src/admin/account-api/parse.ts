@@ -14,9 +14,13 @@ import { type Fields, fieldsOf, kindOf } from '../fields.js';
 type Parsed<Value> = { readonly ok: true; readonly value: Value } | Refusal;
 
 const GUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+/** As nearly everybody writes it: nothing to decode, and no second parameter that could be the same one. */
+const PLAIN_QUERY = /^AID=([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/i;
 
 /** Reads the query parameter `AID` of a query string (without the question mark) into a lower-case GUID. */
 export function parseAccountIdQuery(querystring: string): Parsed<string> {
+  const [, plain] = PLAIN_QUERY.exec(querystring) ?? [];
+  if (plain !== undefined) return { ok: true, value: plain.toLowerCase() };
   const named = fieldsOf(new URLSearchParams(querystring));
   return named.ok ? parseAccountId(named.fields) : named;
 }

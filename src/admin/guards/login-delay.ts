@@ -35,7 +35,8 @@ export function createLoginDelay({
   }
 
   return {
-    isFull: (address) => (waitingBySource.get(sourceOf(address)) ?? 0) >= maxWaitingPerSource,
+    isFull: (address) =>
+      waitingBySource.size > 0 && (waitingBySource.get(sourceOf(address)) ?? 0) >= maxWaitingPerSource,
 
     // The place is kept for the whole time, also when the client has left: hanging up early buys no faster guessing.
     wait: (address) =>

@@ -10,6 +10,7 @@ interface Routed {
 export function otherMethods(): Middleware {
   return (ctx, next) => {
     const { matched = [] } = ctx as Routed;
+    if (matched.length === 0) return next();
     const methods = new Set(matched.flatMap((route) => route.methods));
     if (methods.size === 0) return next();
     ctx.set('Allow', [...methods, 'OPTIONS'].sort().join(', '));

@@ -4,7 +4,10 @@ import type { z } from 'zod';
 import { isValidPassword, isValidUsername } from '../../core/accounts/account.js';
 import { accountMatcher } from '../../core/accounts/account-query.js';
 import type { AccountChange, AccountView, NewAccount } from '../../core/accounts/accounts.js';
+import { NO_LIMITS } from '../../core/accounts/limits.js';
 import { namesOfPattern } from '../../core/accounts/name-pattern.js';
+import type { Log } from '../../core/log.js';
+import type { Actor } from '../../core/operator/audit.js';
 import { actorOf } from '../caller.js';
 import {
   type AccountUses,
@@ -32,8 +35,10 @@ const DAY_MS = 86_400_000;
 const MAX_SHOWN_CHANGES = 100;
 const MAX_SHOWN_SKIPPED = 1_000;
 
-export function bulkHandlers(uses: AccountUses): Handlers<ManyAccountsRoute> {
-  const { accounts, limits, sessions, now } = uses;
+export function bulkHandlers(
+  uses: AccountUses & { readonly log: Pick<Log, 'error'> },
+): Handlers<ManyAccountsRoute> {
+  const { accounts, limits, sessions, log, now } = uses;
   const facts = accountFacts(uses);
 
   function wishes(body: {
@@ -74,13 +79,13 @@ export function bulkHandlers(uses: AccountUses): Handlers<ManyAccountsRoute> {
         return { status: 200, body: { dryRun, count: news.length, created: [], usernames, skipped } };
       }
       const by = actorOf(caller);
+      const set = body.limits && { ...NO_LIMITS, ...given(body.limits) };
       const created: Record<string, unknown>[] = [];
-      for (let start = 0; start < news.length; start += SLICE) {
-        const slice = news.slice(start, start + SLICE);
-        const { added, refused } = await accounts.addMany(slice, by);
+      const undone = await inSlices(news, async (slice) => {
+        const { added, refused } = await accounts.addMany(slice, by, set);
         for (const { index, account } of added) {
-          if (body.limits) await limits.change(account.id, given(body.limits), by);
           const { id, username } = account;
+          if (set) limits.adopt(id, set);
           const password = slice[index]?.password ?? '';
           created.push(credentials(uses, ctx.hostname, { id, username, password }));
         }
@@ -88,8 +93,8 @@ export function bulkHandlers(uses: AccountUses): Handlers<ManyAccountsRoute> {
           const username = slice[index]?.username ?? '';
           skipped.push({ id: null, username, reason: reason === 'username-taken' ? reason : 'failed' });
         }
-        await nextTurn();
-      }
+      });
+      for (const { username } of undone) skipped.push({ id: null, username, reason: 'failed' });
       return { status: 200, body: { dryRun, count: created.length, created, usernames: [], skipped } };
     },
 
@@ -123,13 +128,20 @@ export function bulkHandlers(uses: AccountUses): Handlers<ManyAccountsRoute> {
         return { problem: 'conflict', detail };
       }
       const endsSessions = action.type === 'disable' || action.type === 'delete';
-      const affected = dryRun ? planned : await carryOut(planned, action, caller);
-      if (!dryRun) {
-        const done = new Set(affected);
-        for (const each of planned) {
-          const { id, username } = each.view.account;
-          if (!done.has(each)) skipped.push({ id, username, reason: 'not-found' });
-        }
+      const affected: Planned[] = [];
+      if (dryRun) affected.push(...planned);
+      else {
+        const skip = ({ view: { account } }: Planned, reason: Skipped['reason']): void => {
+          skipped.push({ id: account.id, username: account.username, reason });
+        };
+        const undone = await inSlices(planned, async (slice) => {
+          const changed = await carryOut(slice, action, actorOf(caller));
+          for (const each of slice) {
+            if (changed.has(each.view.account.id)) affected.push(each);
+            else skip(each, 'not-found');
+          }
+        });
+        for (const each of undone) skip(each, 'failed');
       }
       const sum = (count: (each: Planned) => number): number =>
         affected.reduce((total, each) => total + count(each), 0);
@@ -192,31 +204,49 @@ export function bulkHandlers(uses: AccountUses): Handlers<ManyAccountsRoute> {
     }
   }
 
+  /** Writes some accounts in one transaction; returns the ids of those that there are. */
   async function carryOut(
-    planned: readonly Planned[],
+    slice: readonly Planned[],
     action: Action,
-    caller: Parameters<typeof actorOf>[0],
-  ): Promise<Planned[]> {
-    const by = actorOf(caller);
-    const done: Planned[] = [];
-    for (let start = 0; start < planned.length; start += SLICE) {
-      const slice = planned.slice(start, start + SLICE);
-      const ids = slice.map(({ view }) => view.account.id);
-      const changed = new Set<string>();
-      if (action.type === 'delete') {
-        for (const { id } of await accounts.removeMany(ids, by)) changed.add(id);
-      } else if (action.type === 'set-limits') {
-        for (const id of ids) {
-          if ((await limits.change(id, given(action.limits), by)).ok) changed.add(id);
-        }
-      } else {
-        const changes = slice.map(({ view, change }) => ({ id: view.account.id, change }));
-        for (const { id } of await accounts.patchMany(changes, by)) changed.add(id);
+    by: Actor,
+  ): Promise<ReadonlySet<string>> {
+    const ids = slice.map(({ view }) => view.account.id);
+    if (action.type === 'set-limits') {
+      const change = given(action.limits);
+      return limits.changeMany(
+        ids.map((accountId) => ({ accountId, change })),
+        by,
+      );
+    }
+    const changed =
+      action.type === 'delete'
+        ? await accounts.removeMany(ids, by)
+        : await accounts.patchMany(
+            slice.map(({ view, change }) => ({ id: view.account.id, change })),
+            by,
+          );
+    return new Set(changed.map(({ id }) => id));
+  }
+
+  /**
+   * Does the work slice by slice, and returns what was not done because the database could not be written: what was done
+   * before is to be answered all the same. Rejects when nothing was.
+   */
+  async function inSlices<Item>(
+    items: readonly Item[],
+    work: (slice: readonly Item[]) => Promise<void>,
+  ): Promise<readonly Item[]> {
+    for (let start = 0; start < items.length; start += SLICE) {
+      try {
+        await work(items.slice(start, start + SLICE));
+      } catch (err) {
+        if (start === 0) throw err;
+        log.error({ err }, 'accounts not written; those before them are');
+        return items.slice(start);
       }
-      done.push(...slice.filter(({ view }) => changed.has(view.account.id)));
       await nextTurn();
     }
-    return done;
+    return [];
   }
 }
 

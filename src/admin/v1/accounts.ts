@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { AccountLimitsService } from '../../core/accounts/account-limits.js';
 import { type AccountFacts, accountMatcher } from '../../core/accounts/account-query.js';
 import type { Accounts, AccountView, AddRefusal } from '../../core/accounts/accounts.js';
-import type { AccountLimits } from '../../core/accounts/limits.js';
+import { type AccountLimits, NO_LIMITS } from '../../core/accounts/limits.js';
 import type { LiveActivity } from '../../core/accounts/live-activity.js';
 import { socksLink } from '../../core/accounts/proxy-link.js';
 import type { SessionRegistry } from '../../core/sessions/session.js';
@@ -122,10 +122,11 @@ export function accountHandlers(uses: AccountUses): Handlers<OneAccountRoute> {
       const { username, isEnabled, remarks } = body;
       const expiresAt = fromIsoOrNull(body.expiresAt);
       const by = actorOf(caller);
-      const added = await accounts.add({ username, password, isEnabled, remarks, expiresAt }, by);
+      const set = body.limits && { ...NO_LIMITS, ...given(body.limits) };
+      const added = await accounts.add({ username, password, isEnabled, remarks, expiresAt }, by, set);
       if (!added.ok) return ADD_PROBLEMS[added.reason];
       const { id } = added.account;
-      if (body.limits) await limits.change(id, given(body.limits), by);
+      if (set) limits.adopt(id, set);
       return shown(id, 201, { credentials: credentials(uses, ctx.hostname, { id, username, password }) });
     },
 

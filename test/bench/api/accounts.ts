@@ -2,11 +2,11 @@
 
 import { ADMIN, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
 import { basic } from '../../helpers/http.js';
-import type { Scope } from '../../helpers/suite.js';
 import type { Numbers } from '../load.js';
 import type { SqliteJob } from './bare-sqlite.js';
-import type { LoadJob } from './load.js';
-import { type ApiMeasure, type Group, OURS, requestText, type Side, withCpu } from './measure.js';
+import { requestText, type SendHttp } from './http-load.js';
+import type { LoginJob } from './logins.js';
+import { type ApiMeasure, type Group, inScope, OURS, type Side, withCpu } from './measure.js';
 import { type Part, startPart } from './parts.js';
 
 const AUTHORIZED = { Authorization: basic(ADMIN.username, ADMIN.password) };
@@ -15,17 +15,17 @@ const BARE_SQLITE = 'bare sqlite3';
 const CALLERS = 16;
 
 /** Reading among `count` accounts. `scale` 1 makes some thousands of requests of each kind. */
-export function readingGroup(count: number, scale: number): Group {
+export function readingGroup(sendHttp: SendHttp, count: number, scale: number): Group {
   return {
     name: `reading ${count.toLocaleString('en')} accounts`,
     async open(t) {
       const daemon = await startTestDaemon(t);
-      const [load, koa] = await Promise.all([startPart(t, 'load'), startPart(t, 'koa-handler')]);
+      const koa = await startPart(t, 'koa-handler');
       await importAccounts(daemon, count);
       const ids = await accountIds(daemon);
       const koaPort = (await koa.ask(null))['port'] ?? 0;
-      const toUs = { pid: daemon.pid, port: portOf(daemon), load };
-      const toKoa = { pid: koa.pid, port: koaPort, load };
+      const toUs = { pid: daemon.pid, port: portOf(daemon), sendHttp };
+      const toKoa = { pid: koa.pid, port: koaPort, sendHttp };
       const empty = requestText('GET', '/empty', AUTHORIZED);
 
       const lists = Math.ceil(10 * scale);
@@ -76,16 +76,16 @@ const byId = (id: string): string =>
 const byIdV1 = (id: string): string => requestText('GET', `/api/v1/accounts/${id}`, AUTHORIZED);
 
 /** Accounts added and changed one a request, `CALLERS` at once. */
-export function writingGroup(scale: number): Group {
+export function writingGroup(sendHttp: SendHttp, scale: number): Group {
   return {
     name: 'writing accounts',
     async open(t) {
       const daemon = await startTestDaemon(t);
-      const [load, sqlite] = await Promise.all([startPart(t, 'load'), startPart(t, 'bare-sqlite')]);
+      const sqlite = await startPart(t, 'bare-sqlite');
       const many = Math.ceil(1000 * scale);
       await importAccounts(daemon, many);
       const ids = await accountIds(daemon);
-      const us = { pid: daemon.pid, port: portOf(daemon), load };
+      const us = { pid: daemon.pid, port: portOf(daemon), sendHttp };
       let added = 0;
       const add = (): string => {
         added += 1;
@@ -121,14 +121,14 @@ export function importGroup(count: number): Group {
   return {
     name,
     async open(t) {
-      const load = await startPart(t, 'load');
+      const logins = await startPart(t, 'logins');
       return [
         {
           name,
           moreIsBetter: ['accounts/s'],
           sides: [
-            { name: OURS, run: () => withDaemon((daemon) => importing(load, daemon, count)) },
-            { name: `${OURS}, no import`, run: () => withDaemon((daemon) => loggingIn(load, daemon)) },
+            { name: OURS, run: () => withDaemon((daemon) => importing(logins, daemon, count)) },
+            { name: `${OURS}, no import`, run: () => withDaemon((daemon) => loggingIn(logins, daemon)) },
           ],
         },
       ];
@@ -139,41 +139,41 @@ export function importGroup(count: number): Group {
 const IDLE_MS = 3000;
 const PLAYER = { user: 'player', password: 'secret' };
 
-async function importing(load: Part, daemon: TestDaemon, count: number): Promise<Numbers> {
+async function importing(logins: Part, daemon: TestDaemon, count: number): Promise<Numbers> {
   const startedAt = performance.now();
-  const result = await duringLogins(load, daemon, () => importAccounts(daemon, count));
+  const result = await duringLogins(logins, daemon, () => importAccounts(daemon, count));
   return { ...result, 'accounts/s': count / ((performance.now() - startedAt) / 1000) };
 }
 
-function loggingIn(load: Part, daemon: TestDaemon): Promise<Numbers> {
-  return duringLogins(load, daemon, () => new Promise((resolve) => setTimeout(resolve, IDLE_MS)));
+function loggingIn(logins: Part, daemon: TestDaemon): Promise<Numbers> {
+  return duringLogins(logins, daemon, () => new Promise((resolve) => setTimeout(resolve, IDLE_MS)));
 }
 
-async function duringLogins(load: Part, daemon: TestDaemon, work: () => Promise<unknown>): Promise<Numbers> {
+async function duringLogins(
+  logins: Part,
+  daemon: TestDaemon,
+  work: () => Promise<unknown>,
+): Promise<Numbers> {
   const job = {
     kind: 'logins',
     port: daemon.socks.port,
     ...PLAYER,
     callers: 2,
     pauseMs: 5,
-  } satisfies LoadJob;
-  const logins = load.ask(job);
+  } satisfies LoginJob;
+  const result = logins.ask(job);
   await work();
-  await load.ask({ kind: 'stop' } satisfies LoadJob);
-  const { p50Ms = 0, p99Ms = 0, maxMs = 0 } = await logins;
+  await logins.ask({ kind: 'stop' } satisfies LoginJob);
+  const { p50Ms = 0, p99Ms = 0, maxMs = 0 } = await result;
   return { 'p50 ms': p50Ms, 'p99 ms': p99Ms, 'longest ms': maxMs };
 }
 
-async function withDaemon(work: (daemon: TestDaemon) => Promise<Numbers>): Promise<Numbers> {
-  const undo: (() => unknown)[] = [];
-  const t: Scope = { after: (close) => void undo.push(close) };
-  try {
+function withDaemon(work: (daemon: TestDaemon) => Promise<Numbers>): Promise<Numbers> {
+  return inScope(async (t) => {
     const daemon = await startTestDaemon(t);
     await daemon.addAccount(PLAYER.user, PLAYER.password);
     return await work(daemon);
-  } finally {
-    for (const close of undo.reverse()) await close();
-  }
+  });
 }
 
 /** As a file, over /api/v1. */
@@ -200,7 +200,7 @@ async function accountIds(daemon: TestDaemon): Promise<string[]> {
 interface Target {
   readonly pid: number;
   readonly port: number;
-  readonly load: Part;
+  readonly sendHttp: SendHttp;
 }
 
 /** Requests that take milliseconds: one at a time, so that the time of each tells. */
@@ -223,9 +223,8 @@ async function requests(target: Target, count: number, texts: readonly string[])
   return { 'requests/s': numbers['perSecond'] ?? 0, 'CPU µs each': cpuUs, 'p99 ms': numbers['p99Ms'] ?? 0 };
 }
 
-function send({ pid, port, load }: Target, callers: number, count: number, texts: readonly string[]) {
-  const job: LoadJob = { kind: 'http', port, callers, requests: texts, count, status: 200 };
-  return withCpu(pid, count, () => load.ask(job));
+function send({ pid, port, sendHttp }: Target, callers: number, count: number, texts: readonly string[]) {
+  return withCpu(pid, count, () => sendHttp({ port, callers, requests: texts, count }));
 }
 
 function bare(sqlite: Part, kind: SqliteJob['kind'], count: number): Side {

@@ -1,11 +1,15 @@
 // `npm run bench -- api`: the management plane, heartbeats and webhooks of the built daemon, each beside something
 // measured in the same run, one after the other in turn, so that the machine's drift hits both.
-import { loadavg } from 'node:os';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Outcome, print, type Series, showProgress } from '../report.js';
+import type { Numbers } from '../load.js';
+import { type Outcome, print, showProgress } from '../report.js';
 import { importGroup, readingGroup, writingGroup } from './accounts.js';
 import { heartbeatGroup } from './heartbeats.js';
-import type { ApiMeasure, Group } from './measure.js';
+import { buildHttpLoad, type SendHttp } from './http-load.js';
+import { type ApiMeasure, type Group, inScope } from './measure.js';
 import { webhookGroup } from './webhooks.js';
 
 const USAGE = `npm run bench -- api [options]
@@ -33,53 +37,59 @@ export async function benchApi(args: string[]): Promise<void> {
   }
   const list: ApiMeasure[] = [];
   const all: Outcome[] = [];
-  for (const group of groups(Number(values.scale)).filter(({ name }) => name.includes(values.only))) {
-    showProgress(`${group.name}: starting`);
-    const { measures, outcomes } = await runGroup(group, Number(values.repeats));
-    list.push(...measures);
-    all.push(...outcomes);
-  }
+  await inScope(async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'pulsegate-bench-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const chosen = groups(buildHttpLoad(folder), Number(values.scale)).filter(({ name }) =>
+      name.includes(values.only),
+    );
+    for (const group of chosen) {
+      showProgress(`${group.name}: starting`);
+      const { measures, outcomes } = await runGroup(group, Number(values.repeats));
+      list.push(...measures);
+      all.push(...outcomes);
+    }
+  });
   print(list, all, { ratioTo: 'the best of the others', json: values.json });
 }
 
-function groups(scale: number): Group[] {
+function groups(sendHttp: SendHttp, scale: number): Group[] {
   const accounts = (count: number): number => Math.ceil(count * Math.min(scale, 1));
   return [
-    readingGroup(accounts(10_000), scale),
-    readingGroup(accounts(100_000), scale),
-    writingGroup(scale),
+    readingGroup(sendHttp, accounts(10_000), scale),
+    readingGroup(sendHttp, accounts(100_000), scale),
+    writingGroup(sendHttp, scale),
     importGroup(accounts(100_000)),
     heartbeatGroup(scale),
-    webhookGroup(scale),
+    webhookGroup(sendHttp, scale),
   ];
 }
 
-async function runGroup(group: Group, repeats: number) {
-  const undo: (() => unknown)[] = [];
-  try {
-    const measures = await group.open({ after: (close) => void undo.push(close) });
-    const outcomes = measures.flatMap((measure) =>
-      measure.sides.map(({ name, run }) => ({
-        measure: measure.name,
+function runGroup(group: Group, repeats: number) {
+  return inScope(async (t) => {
+    const measures = await group.open(t);
+    const outcomes: Outcome[] = [];
+    for (const { name: measure, sides } of measures) {
+      const own = sides.map(({ name, run }) => ({
+        measure,
         server: name,
         run,
-        runs: [] as Series['runs'],
+        runs: [] as Numbers[],
         loads: [] as number[],
-      })),
-    );
-    // The first round warms up and does not count.
-    for (let repeat = 0; repeat <= repeats; repeat += 1) {
-      for (const { measure, server, run, runs, loads } of outcomes) {
-        showProgress(`${repeat}/${repeats} ${measure}: ${server}`);
-        const load = loadavg()[0] ?? 0;
-        const numbers = await run();
-        if (repeat === 0) continue;
-        loads.push(load);
-        runs.push(numbers);
+      }));
+      // The first round warms up and does not count.
+      for (let repeat = 0; repeat <= repeats; repeat += 1) {
+        for (const { server, run, runs, loads } of own) {
+          showProgress(`${repeat}/${repeats} ${measure}: ${server}`);
+          const load = loadavg()[0] ?? 0;
+          const numbers = await run();
+          if (repeat === 0) continue;
+          loads.push(load);
+          runs.push(numbers);
+        }
       }
+      outcomes.push(...own.map(({ run: _, ...outcome }) => outcome));
     }
-    return { measures, outcomes: outcomes.map(({ run: _, ...outcome }) => outcome) };
-  } finally {
-    for (const close of undo.reverse()) await close();
-  }
+    return { measures, outcomes };
+  });
 }

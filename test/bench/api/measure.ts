@@ -34,21 +34,12 @@ export async function withCpu(
   return { numbers, cpuUs: ((cpuSeconds(pid) - before) / count) * 1e6 };
 }
 
-/** A request as text: `GET /path` with headers, and a JSON body when there is one. */
-export function requestText(
-  method: string,
-  path: string,
-  headers: Readonly<Record<string, string>>,
-  body?: unknown,
-): string {
-  const text = body === undefined ? '' : JSON.stringify(body);
-  const all = {
-    Host: '127.0.0.1',
-    ...headers,
-    ...(body === undefined
-      ? {}
-      : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) }),
-  };
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${text}`;
+/** Does `work` with a scope of its own, which ends with it. */
+export async function inScope<T>(work: (t: Scope) => Promise<T>): Promise<T> {
+  const closers: (() => unknown)[] = [];
+  try {
+    return await work({ after: (close) => void closers.push(close) });
+  } finally {
+    for (const close of closers.reverse()) await close();
+  }
 }

@@ -5,10 +5,10 @@ import { SECRET } from '../../helpers/hooks.js';
 import type { Scope } from '../../helpers/suite.js';
 import type { Numbers } from '../load.js';
 import type { SqliteJob } from './bare-sqlite.js';
+import { type HttpJob, requestText, type SendHttp } from './http-load.js';
 import type { IntakeJob } from './intake-part.js';
-import type { LoadJob } from './load.js';
-import { type ApiMeasure, type Group, OURS, requestText, withCpu } from './measure.js';
-import { type Part, startPart } from './parts.js';
+import { type ApiMeasure, type Group, OURS, withCpu } from './measure.js';
+import { startPart } from './parts.js';
 
 const CALLERS = 64;
 const MESSAGE = 'a message of ordinary length, about as long as this one is';
@@ -21,20 +21,19 @@ const REQUEST = requestText(
 /** How often the log is read for the end of the last run. */
 const POLL_MS = 20;
 
-export function webhookGroup(scale: number): Group {
+export function webhookGroup(sendHttp: SendHttp, scale: number): Group {
   return {
     name: 'webhooks',
     async open(t) {
-      const load = await startPart(t, 'load');
       return [
-        await accepting(t, load, Math.ceil(4000 * scale)),
-        await finishing(t, load, Math.ceil(1500 * scale)),
+        await accepting(t, sendHttp, Math.ceil(4000 * scale)),
+        await finishing(t, sendHttp, Math.ceil(1500 * scale)),
       ];
     },
   };
 }
 
-async function accepting(t: Scope, load: Part, count: number): Promise<ApiMeasure> {
+async function accepting(t: Scope, sendHttp: SendHttp, count: number): Promise<ApiMeasure> {
   // The first run never ends, so that only accepting is measured.
   const daemon = await startGateway(t, 1, { type: 'command', command: ['sleep', '10000'], timeout: '1h' });
   const intake = await startPart(t, 'intake-part');
@@ -45,7 +44,7 @@ async function accepting(t: Scope, load: Part, count: number): Promise<ApiMeasur
       {
         name: OURS,
         async run() {
-          const { numbers, cpuUs } = await withCpu(daemon.pid, count, () => load.ask(posts(daemon, count)));
+          const { numbers, cpuUs } = await withCpu(daemon.pid, count, () => sendHttp(posts(daemon, count)));
           const { perSecond = 0, p99Ms = 0 } = numbers;
           return { 'requests/s': perSecond, 'CPU µs each': cpuUs, 'p99 ms': p99Ms };
         },
@@ -63,7 +62,7 @@ async function accepting(t: Scope, load: Part, count: number): Promise<ApiMeasur
 }
 
 /** Runs of an agent that answers at once, from the first request to the last end. */
-async function finishing(t: Scope, load: Part, count: number): Promise<ApiMeasure> {
+async function finishing(t: Scope, sendHttp: SendHttp, count: number): Promise<ApiMeasure> {
   const koa = await startPart(t, 'koa-handler');
   const sqlite = await startPart(t, 'bare-sqlite');
   const url = `http://127.0.0.1:${(await koa.ask(null))['port'] ?? 0}/agent`;
@@ -73,7 +72,7 @@ async function finishing(t: Scope, load: Part, count: number): Promise<ApiMeasur
       return {
         name: `${OURS}, ${concurrency} side by side`,
         run: async (): Promise<Numbers> => {
-          const { numbers, cpuUs } = await withCpu(daemon.pid, count, () => runAll(daemon, load, count));
+          const { numbers, cpuUs } = await withCpu(daemon.pid, count, () => runAll(daemon, sendHttp, count));
           return { ...numbers, 'CPU µs each': cpuUs };
         },
       };
@@ -95,11 +94,11 @@ async function finishing(t: Scope, load: Part, count: number): Promise<ApiMeasur
   };
 }
 
-async function runAll(daemon: TestDaemon, load: Part, count: number): Promise<Numbers> {
+async function runAll(daemon: TestDaemon, sendHttp: SendHttp, count: number): Promise<Numbers> {
   let read = daemon.lines.length;
   let ended = 0;
   const startedAt = performance.now();
-  await load.ask(posts(daemon, count));
+  await sendHttp(posts(daemon, count));
   for (; ended < count; await sleep(POLL_MS)) {
     for (; read < daemon.lines.length; read += 1) {
       const line = daemon.lines[read];
@@ -111,9 +110,9 @@ async function runAll(daemon: TestDaemon, load: Part, count: number): Promise<Nu
   return { 'runs/s': count / ((performance.now() - startedAt) / 1000) };
 }
 
-function posts(daemon: TestDaemon, count: number): LoadJob {
+function posts(daemon: TestDaemon, count: number): HttpJob {
   const port = Number(new URL(daemon.adminUrl).port);
-  return { kind: 'http', port, callers: CALLERS, requests: [REQUEST], count, status: 200 };
+  return { port, callers: CALLERS, requests: [REQUEST], count };
 }
 
 function startGateway(t: Scope, concurrency: number, agent: object): Promise<TestDaemon> {

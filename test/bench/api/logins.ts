@@ -1,0 +1,56 @@
+// A part: SOCKS5 logins over and over, each timed from its connection to its answer.
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Numbers } from '../load.js';
+import { servePart } from './parts.js';
+
+export type LoginJob =
+  /** Until a `stop`; each login is a connection that is closed after the answer, and then a pause. */
+  | {
+      readonly kind: 'logins';
+      readonly port: number;
+      readonly user: string;
+      readonly password: string;
+      readonly callers: number;
+      readonly pauseMs: number;
+    }
+  | { readonly kind: 'stop' };
+
+let isStopped = false;
+
+servePart<LoginJob>(async (job) => {
+  isStopped = job.kind === 'stop';
+  return job.kind === 'logins' ? await logins(job) : {};
+});
+
+async function logins(job: Extract<LoginJob, { kind: 'logins' }>): Promise<Numbers> {
+  const [name, secret] = [Buffer.from(job.user), Buffer.from(job.password)];
+  // RFC 1929 §2.
+  const request = Buffer.from([1, name.length, ...name, secret.length, ...secret]);
+  const times: number[] = [];
+  const caller = async (): Promise<void> => {
+    while (!isStopped) {
+      const startedAt = performance.now();
+      const socket = connect({ port: job.port, host: '127.0.0.1', noDelay: true });
+      await logIn(socket, request);
+      times.push(performance.now() - startedAt);
+      socket.destroy();
+      await sleep(job.pauseMs);
+    }
+  };
+  await Promise.all(Array.from({ length: job.callers }, caller));
+  times.sort((a, b) => a - b);
+  const at = (share: number): number => times[Math.floor((times.length - 1) * share)] ?? 0;
+  return { p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1), count: times.length };
+}
+
+async function logIn(socket: Socket, request: Buffer): Promise<void> {
+  await once(socket, 'connect');
+  // RFC 1928 §3: one method offered, user name and password.
+  socket.write(Buffer.from([5, 1, 2]));
+  await once(socket, 'data');
+  socket.write(request);
+  const [reply] = (await once(socket, 'data')) as [Buffer];
+  if (reply[1] !== 0) throw new Error('a login was refused');
+}
