@@ -14,6 +14,7 @@ const BATCH_MS = 100;
 /** Longer texts from outside are cut. */
 const MAX_TEXT_CHARS = 4096;
 const MAX_DEPTH = 6;
+const MAX_KNOWN_KEYS = 1_000;
 
 const SECRET_KEY = /(password|passwd|secret|authorization|cookie|token|apikey|credential)(hash)?$/i;
 
@@ -33,9 +34,10 @@ export function createLogger({
     {
       level,
       base: null,
-      timestamp: () => `,"time":"${new Date().toISOString()}"`,
-      formatters: { level: (label) => ({ level: label }), log: cleanFields },
-      serializers: { err: cleanError },
+      timestamp: () => `,"time":"${timeText(Date.now())}"`,
+      formatters: { level: (label) => ({ level: label }) },
+      // Made by `clean` already; pino's own serializer would take it apart once more.
+      serializers: { err: (cleaned: unknown) => cleaned },
       hooks: { logMethod: messageFirst },
     },
     destination,
@@ -57,28 +59,53 @@ function stdout(): DestinationStream {
   return lines;
 }
 
-/** Puts the message before the fields, so that no field from outside stands before what a filter looks for. */
-function messageFirst(this: Logger, args: Parameters<pino.LogFn>, method: pino.LogFn): void {
-  const [first, message, ...rest] = args as [unknown, unknown, ...unknown[]];
-  if (typeof first !== 'object' || first === null || typeof message !== 'string' || rest.length > 0) {
-    method.apply(this, args);
-    return;
+let shownAt = 0;
+let shownTime = '';
+
+/** ISO 8601, UTC. Many lines are of the same millisecond. */
+function timeText(at: number): string {
+  if (at !== shownAt) {
+    shownAt = at;
+    shownTime = new Date(at).toISOString();
   }
-  const fields = first instanceof Error ? { err: first } : first;
-  method.apply(this, [{ msg: message, ...fields }] as unknown as Parameters<pino.LogFn>);
+  return shownTime;
 }
 
-function cleanFields(fields: object): Record<string, unknown> {
-  return cleanObject(fields, 0);
+/**
+ * Puts the message before the fields, so that no field from outside stands before what a filter looks for, and hides
+ * and escapes what must not be shown.
+ */
+function messageFirst(this: Logger, args: Parameters<pino.LogFn>, method: pino.LogFn): void {
+  const [first, message, ...rest] = args as unknown as [unknown, unknown, ...unknown[]];
+  const isFields = typeof first === 'object' && first !== null;
+  const line: Record<string, unknown> = {};
+  if (isFields && typeof message === 'string' && rest.length === 0) {
+    line['msg'] = message;
+    args.length = 1;
+  }
+  if (isFields) args[0] = addCleaned(line, first instanceof Error ? { err: first } : first, 0);
+  method.apply(this, args);
 }
 
-function cleanObject(fields: object, depth: number): Record<string, unknown> {
-  const clean: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(fields)) {
-    clean[key] =
-      SECRET_KEY.test(key) && value !== null && value !== undefined ? HIDDEN : cleanValue(value, depth);
+/** Adds the fields to `clean`, and returns it. */
+function addCleaned(clean: Record<string, unknown>, fields: object, depth: number): Record<string, unknown> {
+  for (const key of Object.keys(fields)) {
+    const value = (fields as Readonly<Record<string, unknown>>)[key];
+    const isHidden = value !== null && value !== undefined && isSecret(key);
+    clean[key] = isHidden ? HIDDEN : cleanValue(value, depth);
   }
   return clean;
+}
+
+/** What was asked of a name before; bounded, since names of headers come from outside. */
+const secrecyOf = new Map<string, boolean>();
+
+function isSecret(key: string): boolean {
+  const known = secrecyOf.get(key);
+  if (known !== undefined) return known;
+  const secret = SECRET_KEY.test(key);
+  if (secrecyOf.size < MAX_KNOWN_KEYS) secrecyOf.set(key, secret);
+  return secret;
 }
 
 function cleanValue(value: unknown, depth: number): unknown {
@@ -89,7 +116,7 @@ function cleanValue(value: unknown, depth: number): unknown {
   if (value instanceof Error) return cleanError(value);
   if (Array.isArray(value)) return value.map((item: unknown) => cleanValue(item, depth + 1));
   if ('toJSON' in value) return value;
-  return cleanObject(value, depth + 1);
+  return addCleaned({}, value, depth + 1);
 }
 
 function cleanError(error: unknown): unknown {

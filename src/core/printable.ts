@@ -3,12 +3,15 @@
 // Controls, invisible formatting (bidi marks and overrides, zero-width), line and paragraph separators, lone surrogates.
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
+/** What most texts are, told faster: visible ASCII and spaces. */
+const PLAIN = /^[ -~]*$/;
+
 /**
  * `text` with each unprintable character written as `\xNN` (up to U+00FF) or `\u{…}`, and at most `maxLength` characters
  * of result, the last of them `…` if something was cut. Applying it twice changes nothing more.
  */
 export function printable(text: string, maxLength = 256): string {
-  if (text.length <= maxLength && !UNPRINTABLE.test(text)) return text;
+  if (text.length <= maxLength && (PLAIN.test(text) || !UNPRINTABLE.test(text))) return text;
   let shown = '';
   // Where to cut, on a whole character or escape, if the rest turns out not to fit.
   let cut = 0;

@@ -16,6 +16,20 @@ export interface Account {
   readonly expiresAt: number | null;
 }
 
+/** The account after a login at `at`. Written out, since a copy by `...` is slow on Node 20 (a new hidden class each). */
+export function withLastLogin(account: Account, at: number): Account {
+  return {
+    id: account.id,
+    username: account.username,
+    passwordHash: account.passwordHash,
+    isEnabled: account.isEnabled,
+    remarks: account.remarks,
+    createdAt: account.createdAt,
+    lastLoginAt: at,
+    expiresAt: account.expiresAt,
+  };
+}
+
 /** The part of an account that an update writes. `passwordHash` undefined leaves the password as it is. */
 export interface AccountUpdate {
   readonly isEnabled: boolean;

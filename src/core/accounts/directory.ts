@@ -2,7 +2,7 @@
 // It is a cache of the database with one way in: whoever changes an account, here or in another process, tells it.
 
 import type { SessionEnd } from '../sessions/session.js';
-import { type Account, isExpired } from './account.js';
+import { type Account, isExpired, withLastLogin } from './account.js';
 
 /** Called when an account may no longer be used as it was: its live sessions must end. */
 export type AccountClosed = (account: Account, reason: SessionEnd) => void;
@@ -77,7 +77,7 @@ export class AccountDirectory {
   loggedIn(id: string, at: number): void {
     const account = this.#byId.get(id);
     if (!account) return;
-    this.#set({ ...account, lastLoginAt: at });
+    this.#set(withLastLogin(account, at));
     this.#unsavedLogins.set(id, at);
   }
 

@@ -34,11 +34,12 @@ export const noCounters = (): Counters => ({
   bytesDown: 0,
 });
 
-interface Seen {
-  up: number;
-  down: number;
-  rateUp: number;
-  rateDown: number;
+/** A class, not a literal: objects made from a literal keep its first, integer form, and are converted one by one. */
+class Seen {
+  up = 0;
+  down = 0;
+  rateUp = 0;
+  rateDown = 0;
 }
 
 const DAY_MS = 86_400_000;
@@ -61,7 +62,7 @@ export class LiveActivity {
   /** Heartbeats since the start, at the last ticks of a minute. */
   #beats: { at: number; count: number }[] = [];
   #beatCount = 0;
-  #total: Seen = { up: 0, down: 0, rateUp: 0, rateDown: 0 };
+  readonly #total = new Seen();
 
   constructor(now: number) {
     this.#day = Math.floor(now / DAY_MS);
@@ -76,7 +77,7 @@ export class LiveActivity {
   }
 
   opened(session: Watched): void {
-    const seen = { up: 0, down: 0, rateUp: 0, rateDown: 0 };
+    const seen = new Seen();
     this.#seen.set(session, seen);
     this.#rates.set(session.id, seen);
   }
