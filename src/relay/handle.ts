@@ -11,6 +11,8 @@ interface TcpHandle {
   reading?: boolean;
   /** uv_read_stop: returns 0. libuv drops the descriptor from its epoll set at its next event. */
   readStop?(): number;
+  /** uv_read_start: returns 0. libuv takes the descriptor into its epoll set, or finds it there still. */
+  readStart?(): number;
   /** Fills in the peer's address; returns a negative error code, ENOTCONN when the connection is gone. */
   getpeername?(out: object): number;
 }
@@ -48,7 +50,7 @@ export function resetNow(socket: Socket): void {
 export function takeDescriptor(socket: Socket, instead: () => void): number {
   const handle = handleOf(socket);
   const fd = handle?.fd ?? -1;
-  if (!handle?.readStop || fd < 0) throw new Error('net.Socket offers no descriptor');
+  if (!handle?.readStop || !handle.readStart || fd < 0) throw new Error('net.Socket offers no descriptor');
   handle.reading = true;
   handle.readStop();
   const destroy = (): Socket => {
@@ -63,10 +65,15 @@ export function giveBackDescriptor(socket: Socket): void {
   Reflect.deleteProperty(socket, 'destroy');
 }
 
+/** Lets libuv read again after `giveBackDescriptor`. What net.Socket has ended or destroyed is left as it is. */
+export function readAgain(socket: Socket): void {
+  if (!socket.readableEnded) handleOf(socket)?.readStart?.();
+}
+
 /** Whether `takeDescriptor` would succeed. */
 export function hasDescriptor(socket: Socket): boolean {
   const handle = handleOf(socket);
-  return typeof handle?.readStop === 'function' && (handle.fd ?? -1) >= 0;
+  return Boolean(handle?.readStop && handle.readStart) && (handle?.fd ?? -1) >= 0;
 }
 
 /** The part of libuv's UDP handle that is used here. node:dgram keeps it behind a symbol. */

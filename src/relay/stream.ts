@@ -3,7 +3,14 @@
 import type { Socket } from 'node:net';
 import type { AccountRates } from '../core/sessions/rate-limit.js';
 import type { Relay, RelayEnd, RelayEngine, RelayOptions } from '../core/sessions/relay.js';
-import { giveBackDescriptor, hasDescriptor, isConnected, resetNow, takeDescriptor } from './handle.js';
+import {
+  giveBackDescriptor,
+  hasDescriptor,
+  isConnected,
+  readAgain,
+  resetNow,
+  takeDescriptor,
+} from './handle.js';
 import { type Paced, pace } from './paced.js';
 
 const RELAY = Symbol('relay');
@@ -27,6 +34,16 @@ export interface HandedOver {
   readonly destination: number;
   readonly isUpDone: boolean;
   readonly isDownDone: boolean;
+}
+
+/** What whoever relayed between the descriptors leaves behind. */
+export interface HandedBack {
+  /** Whether that direction has ended and its end has been passed on. */
+  readonly isUpDone: boolean;
+  readonly isDownDone: boolean;
+  /** Taken from the one side, counted there, and not yet passed on to the other. */
+  readonly up: Uint8Array;
+  readonly down: Uint8Array;
 }
 
 /**
@@ -137,7 +154,10 @@ export class StreamRelay implements Relay {
     );
   }
 
-  /** Only inside `onQuiet`: stops relaying and lends out both descriptors, until `takeBack()`. `onDestroy`: someone tried to destroy a socket. */
+  /**
+   * Only inside `onQuiet`: stops relaying and lends out both descriptors, until `takeBack()` or `resume()`.
+   * `onDestroy`: someone tried to destroy a socket.
+   */
   handOver(onDestroy: () => void): HandedOver {
     return {
       client: takeDescriptor(this.client, onDestroy),
@@ -156,6 +176,20 @@ export class StreamRelay implements Relay {
     if (end === 'destination-reset') resetNow(this.client);
     this.client.destroy();
     this.destination.destroy();
+  }
+
+  /** The descriptors are ours again, and relaying goes on here. */
+  resume({ isUpDone, isDownDone, up, down }: HandedBack): void {
+    const { client, destination } = this;
+    for (const socket of [client, destination]) {
+      giveBackDescriptor(socket);
+      readAgain(socket);
+    }
+    if (up.length > 0) destination.write(up);
+    if (down.length > 0) client.write(down);
+    // A FIN that was passed on goes through net.Socket as well: to send it twice sends nothing more.
+    if (isUpDone && !this.#clientDone) this.finished(client);
+    if (isDownDone && !this.#destinationDone) this.finished(destination);
   }
 
   /** `from` has sent its FIN: passed on behind the bytes that are still buffered. */

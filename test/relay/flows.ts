@@ -26,7 +26,8 @@ export async function runFlows(
       started += 1;
       const abort = randomInt(8) === 0;
       if (abort) aborted += 1;
-      bytes += await runFlow(lanes, abort);
+      const moved = await runFlow(lanes, abort);
+      bytes += moved;
     }
   };
   await Promise.all(Array.from({ length: options.atOnce }, worker));

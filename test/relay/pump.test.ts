@@ -8,7 +8,7 @@ import { EPOLL_EVENT, EPOLLIN, type Libc, loadLibc } from '../../src/relay/splic
 import { createPipes, type Pipes } from '../../src/relay/splice/pipes.js';
 import { createPump, type Pump } from '../../src/relay/splice/pump.js';
 import { allocateShared, MOST_PIPES, Outcome, viewShared } from '../../src/relay/splice/shared.js';
-import { closed, readAll } from './harness.js';
+import { closed, readAll, settled, until } from './harness.js';
 
 const NO_PIPES: Pipes = {
   borrow: () => -1,
@@ -21,6 +21,7 @@ const NO_PIPES: Pipes = {
 interface Bench {
   readonly pump: Pump;
   readonly reports: [slot: number, generation: number, outcome: number][];
+  readonly handedBack: [slot: number, generation: number, up: Uint8Array, down: Uint8Array][];
   readonly bytes: Float64Array;
   /** Serves what epoll has, without waiting. */
   turn(): void;
@@ -32,13 +33,17 @@ function createBench(makePipes: (libc: Libc, ends: Int32Array) => Pipes): Bench 
   const epoll = libc.epollCreate();
   const shared = viewShared(allocateShared());
   const reports: Bench['reports'] = [];
+  const handedBack: Bench['handedBack'] = [];
   const ends = new Int32Array(2 * MOST_PIPES);
   const pipes = makePipes(libc, ends);
-  const pump = createPump(libc, epoll, pipes, shared, (...report) => void reports.push(report));
+  const report = (...what: Bench['reports'][number]): void => void reports.push(what);
+  const handBack = (...what: Bench['handedBack'][number]): void => void handedBack.push(what);
+  const pump = createPump(libc, epoll, pipes, shared, report, handBack);
   const events = new Int32Array(64 * EPOLL_EVENT.words);
   return {
     pump,
     reports,
+    handedBack,
     bytes: shared.bytes,
     turn() {
       const count = libc.epollWait(epoll, events, 64, 0);
@@ -119,6 +124,42 @@ test('an event of a session that is over does not touch the next one in its slot
   client.accepted.destroy();
   destination.accepted.destroy();
   destination.near.destroy();
+  bench.close();
+});
+
+test('a session that is handed back leaves what its pipe holds, and all the rest where it is', async () => {
+  const bench = createBench(createPipes);
+  const [client, destination] = await Promise.all([rawPair(), rawPair()]);
+  bench.pump.take(5, 1, client.fd, destination.fd, 0);
+  const sent = randomBytes(20 << 20);
+  client.near.write(sent);
+  const taken = await settled(() => {
+    bench.turn();
+    return bench.bytes[10] ?? 0;
+  });
+  bench.pump.handBack(5, 1);
+  bench.pump.handBack(5, 1);
+  bench.pump.release(5, 1);
+  assert.deepEqual(bench.reports, []);
+  const [[slot, generation, up, down] = assert.fail(), ...more] = bench.handedBack;
+  assert.deepEqual([slot, generation, down.length, more], [5, 1, 0, []]);
+  assert.ok(up.length > 0);
+  const passedOn = taken - up.length;
+  const received: Buffer[] = [];
+  let length = 0;
+  destination.near.on('data', (chunk: Buffer) => {
+    received.push(chunk);
+    length += chunk.length;
+  });
+  await until(() => length === passedOn);
+  assert.ok(Buffer.concat([...received, up]).equals(sent.subarray(0, taken)));
+  bench.turn();
+  assert.equal(bench.bytes[10], taken);
+  assert.equal(await settled(() => length), passedOn);
+  for (const { near, accepted } of [client, destination]) {
+    accepted.destroy();
+    near.destroy();
+  }
   bench.close();
 });
 

@@ -1,5 +1,6 @@
 // The splice engine: every relay begins as a stream relay, and one that lives long enough for it to pay is handed
-// to a worker at a moment when nothing of it is buffered. Short connections never leave the main thread.
+// to a worker at a moment when nothing of it is buffered. Short connections never leave the main thread, and what
+// comes under a rate comes back to it.
 import type { Socket } from 'node:net';
 import type { AccountRates } from '../../core/sessions/rate-limit.js';
 import type { Relay, RelayEnd, RelayEngine, RelayOptions } from '../../core/sessions/relay.js';
@@ -40,6 +41,9 @@ class SpliceRelay implements Relay {
   readonly #stream: StreamRelay;
   #seat: Seat | null = null;
   #chunks = 0;
+  #isEnding = false;
+  /** Set once the worker has been asked to hand back. */
+  #ratesToCome: AccountRates | null = null;
   // What the worker moved, kept once the seat is another's.
   #seatUp = 0;
   #seatDown = 0;
@@ -76,13 +80,19 @@ class SpliceRelay implements Relay {
 
   /** While a worker has the descriptors, the sockets are closed when it has let go of them. */
   end(): void {
-    if (this.#seat) this.#seat.release();
-    else this.#stream.end();
+    if (!this.#seat) this.#stream.end();
+    else if (!this.#isEnding) {
+      this.#isEnding = true;
+      this.#seat.release();
+    }
   }
 
-  /** A worker knows no rates: what it has taken over cannot be held back any more. */
+  /** A worker knows no rates: it hands the flow back within a moment. */
   limitRates(rates: AccountRates): boolean {
-    return this.#seat === null && this.#stream.limitRates(rates);
+    if (!this.#seat) return this.#stream.limitRates(rates);
+    if (!this.#ratesToCome) this.#seat.handBack();
+    this.#ratesToCome = rates;
+    return true;
   }
 
   #onQuiet(): void {
@@ -93,14 +103,37 @@ class SpliceRelay implements Relay {
     if (!worker) return;
     const { client, destination, isUpDone, isDownDone } = this.#stream.handOver(() => this.end());
     const done = (isUpDone ? UP_DONE : 0) | (isDownDone ? DOWN_DONE : 0);
-    this.#seat = worker.take({ client, destination, done, onReport: (outcome) => this.#onReport(outcome) });
+    this.#seat = worker.take({
+      client,
+      destination,
+      done,
+      onReport: (outcome) => {
+        this.#leaveSeat();
+        this.#stream.takeBack(ENDS[outcome] ?? 'relay-failed');
+      },
+      onHandedBack: (left) => this.#onHandedBack(left),
+    });
   }
 
-  #onReport(outcome: number): void {
-    this.#seatUp = this.#seat?.bytesUp() ?? 0;
-    this.#seatDown = this.#seat?.bytesDown() ?? 0;
+  #onHandedBack({ up, down }: { up: Uint8Array; down: Uint8Array }): void {
+    const done = this.#leaveSeat();
+    if (this.#isEnding) {
+      this.#stream.takeBack('ended');
+      return;
+    }
+    const [isUpDone, isDownDone] = [(done & UP_DONE) !== 0, (done & DOWN_DONE) !== 0];
+    this.#stream.resume({ isUpDone, isDownDone, up, down });
+    if (this.#ratesToCome) this.#stream.limitRates(this.#ratesToCome);
+  }
+
+  /** Keeps the worker's numbers; returns the last of `done()`. */
+  #leaveSeat(): number {
+    if (!this.#seat) return 0;
+    const done = this.#seat.done();
+    this.#seatUp = this.#seat.bytesUp();
+    this.#seatDown = this.#seat.bytesDown();
     this.#seat = null;
-    this.#stream.takeBack(ENDS[outcome] ?? 'relay-failed');
+    return done;
   }
 }
 

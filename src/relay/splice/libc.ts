@@ -65,6 +65,8 @@ export interface Libc {
   spliceIn(socket: number, pipe: number, bytes: number): number;
   /** Pipe to socket: returns what the socket took. EAGAIN: it takes none. */
   spliceOut(pipe: number, socket: number, bytes: number): number;
+  /** Takes what a pipe holds, at most as much as fits. */
+  read(pipe: number, into: Uint8Array): number;
   /** Copies waiting bytes and leaves them where they are; 0 is the end. */
   peek(socket: number, into: Uint8Array): number;
   /** Takes `bytes` away, unread; they are known to be there. */
@@ -124,6 +126,7 @@ export function loadLibc(): Libc {
     },
     spliceIn: (socket, pipe, bytes) => splice(socket, 0, pipe, 0, bytes, SPLICE_F_MOVE | SPLICE_F_NONBLOCK),
     spliceOut: (pipe, socket, bytes) => splice(pipe, 0, socket, 0, bytes, SPLICE_F_MOVE | SPLICE_F_NONBLOCK),
+    read: (pipe, into) => read(pipe, into, into.length),
     peek: (socket, into) => recv(socket, into, into.length, MSG_PEEK | MSG_DONTWAIT),
     discard: (socket, bytes) => recv(socket, null, bytes, MSG_TRUNC | MSG_DONTWAIT),
     send: (socket, from, bytes) => send(socket, from, bytes, MSG_DONTWAIT | MSG_NOSIGNAL),

@@ -62,19 +62,22 @@ export interface Pump {
   take(slot: number, generation: number, client: number, destination: number, done: number): void;
   /** Lets go of a session, if it is still that one. */
   release(slot: number, generation: number): void;
+  /** Lets go of a session, if it is still that one, and of nothing it has taken: `handBack` hears of it instead of `report`. */
+  handBack(slot: number, generation: number): void;
   /** An event of epoll, for the side and generation that it was registered with. */
   event(side: number, generation: number, events: number): void;
   /** Gives the next waiting bulk direction its turn; returns false when none waits. */
   visitBulk(): boolean;
 }
 
-/** `report` is called once for each session that was taken, when its descriptors are out of the epoll set. */
+/** `report` or `handBack` is called once for each session that was taken, when its descriptors are out of the epoll set. */
 export function createPump(
   libc: Libc,
   epoll: number,
   pipes: Pipes,
   shared: Shared,
   report: (slot: number, generation: number, outcome: number) => void,
+  handBack: (slot: number, generation: number, up: Uint8Array, down: Uint8Array) => void,
 ): Pump {
   const generations = new Int32Array(SLOTS).fill(-1);
   const fds = new Int32Array(2 * SLOTS).fill(-1);
@@ -114,8 +117,7 @@ export function createPump(
     return libc.epollCtl(epoll, EPOLL_CTL_ADD, fdOf(direction), registration) === 0;
   };
 
-  const retire = (slot: number, outcome: number): void => {
-    const generation = generations[slot] ?? -1;
+  const letGo = (slot: number): void => {
     generations[slot] = -1;
     for (const direction of [2 * slot, 2 * slot + 1]) {
       libc.epollCtl(epoll, EPOLL_CTL_DEL, fdOf(direction), registration);
@@ -126,7 +128,23 @@ export function createPump(
       // A place in the queue stays taken until its turn comes.
       states[direction] = (states[direction] ?? 0) & QUEUED;
     }
+  };
+
+  const retire = (slot: number, outcome: number): void => {
+    const generation = generations[slot] ?? -1;
+    letGo(slot);
     report(slot, generation, outcome);
+  };
+
+  /** What a direction has taken and could not pass on yet. */
+  const drain = (direction: number): Uint8Array => {
+    const waiting = new Uint8Array(held[direction] ?? 0);
+    for (let at = 0; at < waiting.length; ) {
+      const got = libc.read(pipes.readEnd(pipe(direction)), waiting.subarray(at));
+      if (got > 0) at += got;
+      else if (got === 0 || libc.errno() !== EINTR) throw new Error('a pipe has lost what it held');
+    }
+    return waiting;
   };
 
   /** The socket of `side` answered a call with an error. */
@@ -244,6 +262,12 @@ export function createPump(
     },
     release(slot, generation) {
       if (generations[slot] === generation) retire(slot, Outcome.released);
+    },
+    handBack(slot, generation) {
+      if (generations[slot] !== generation) return;
+      const [up, down] = [drain(2 * slot), drain(2 * slot + 1)];
+      letGo(slot);
+      handBack(slot, generation, up, down);
     },
     event(side, generation, events) {
       const slot = side >> 1;

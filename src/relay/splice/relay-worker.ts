@@ -2,7 +2,7 @@
 import { closeSync, writeSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { ASSOCIATIONS, COUNTS, type DatagramNote, type DatagramOrder } from './datagram-mail.js';
-import { allocateShared, Order, Outcome, SLOTS, viewShared } from './shared.js';
+import { allocateShared, type HandedBack, Order, Outcome, SLOTS, viewShared } from './shared.js';
 
 /** A session's place in a worker. After `onReport` was called its numbers stand still. */
 export interface Seat {
@@ -12,6 +12,8 @@ export interface Seat {
   done(): number;
   /** Asks the worker to let go; the report follows. */
   release(): void;
+  /** Asks the worker to leave both sockets to the main thread as they are; `onHandedBack` follows, or the report of an end. */
+  handBack(): void;
 }
 
 export interface Passenger {
@@ -19,8 +21,11 @@ export interface Passenger {
   readonly destination: number;
   /** UP_DONE and DOWN_DONE bits. */
   readonly done: number;
-  /** Called once, when the worker has let go of both descriptors; `outcome` is one of `Outcome`. */
+  // One of these is called, once, when the worker has let go of both descriptors.
+  /** `outcome` is one of `Outcome`. */
   readonly onReport: (outcome: number) => void;
+  /** Asked for, and the session lives: what the worker had taken and not passed on. */
+  readonly onHandedBack: (left: Pick<HandedBack, 'up' | 'down'>) => void;
 }
 
 /** A UDP association's place in a worker. */
@@ -77,13 +82,16 @@ export async function startRelayWorker(onDeath: (error: Error) => void): Promise
     if (shared.order(kind, slot, generation, client, destination, done))
       writeSync(shared.descriptors[1] ?? -1, one);
   };
-  const settle = (slot: number, generation: number, outcome: number): void => {
+  const leave = (slot: number, generation: number): Passenger | null => {
     const passenger = passengers.get(slot);
-    if (!passenger || generations[slot] !== generation) return;
+    if (!passenger || generations[slot] !== generation) return null;
     passengers.delete(slot);
     free.push(slot);
     if (passengers.size === 0) worker.unref();
-    passenger.onReport(outcome);
+    return passenger;
+  };
+  const settle = (slot: number, generation: number, outcome: number): void => {
+    leave(slot, generation)?.onReport(outcome);
   };
   const stopAtExit = (): void => send(Order.stop);
   // Node joins its threads at exit, and this one sleeps where only an order wakes it.
@@ -108,9 +116,10 @@ export async function startRelayWorker(onDeath: (error: Error) => void): Promise
     listener?.(note);
   };
 
-  worker.on('message', (message: 0 | DatagramNote) => {
+  worker.on('message', (message: 0 | HandedBack | DatagramNote) => {
     if (message === 0) shared.takeReports(settle);
-    else takeNote(message);
+    else if (message.kind !== 'handed-back') takeNote(message);
+    else leave(message.slot, message.generation)?.onHandedBack(message);
   });
   let error = new Error('the relay worker ended by itself');
   worker.on('error', (cause: Error) => {
@@ -147,6 +156,7 @@ export async function startRelayWorker(onDeath: (error: Error) => void): Promise
         bytesDown: () => shared.bytes[2 * slot + 1] ?? 0,
         done: () => shared.done[slot] ?? 0,
         release: () => send(Order.release, slot, generation),
+        handBack: () => send(Order.handBack, slot, generation),
       };
     },
     takeDatagrams(take, onNote) {

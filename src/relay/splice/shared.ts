@@ -10,7 +10,7 @@ export const SLOTS = 16_384;
 export const MOST_PIPES = 128;
 
 /** What the main thread orders. */
-export const Order = { take: 1, release: 2, stop: 3, mail: 4 } as const;
+export const Order = { take: 1, release: 2, stop: 3, mail: 4, handBack: 5 } as const;
 /** How the worker reports the end of a session: after it, it touches neither of the descriptors again. */
 export const Outcome = {
   clientClosed: 1,
@@ -21,12 +21,24 @@ export const Outcome = {
   released: 6,
 } as const;
 
+/**
+ * Worker to main thread, a message: it has let go of a session that it was ordered to hand back and that lives on.
+ * `up` and `down` are what it had taken and not passed on.
+ */
+export interface HandedBack {
+  readonly kind: 'handed-back';
+  readonly slot: number;
+  readonly generation: number;
+  readonly up: Uint8Array;
+  readonly down: Uint8Array;
+}
+
 /** Bits of `doneOf(slot)`, and of a taken session that is already half-closed. */
 export const UP_DONE = 1;
 export const DOWN_DONE = 2;
 
 const ORDER_WORDS = 6;
-const ORDERS = 2 * SLOTS + 3;
+const ORDERS = 3 * SLOTS + 3;
 const REPORT_WORDS = 3;
 const REPORTS = SLOTS + 1;
 

@@ -7,7 +7,7 @@ import { createDatagramPump } from './datagrams.js';
 import { EINTR, EPOLL_CTL_ADD, EPOLL_EVENT, EPOLLIN, loadLibc } from './libc.js';
 import { createPipes } from './pipes.js';
 import { createPump } from './pump.js';
-import { type Buffers, Order, SLOTS, viewShared } from './shared.js';
+import { type Buffers, type HandedBack, Order, SLOTS, viewShared } from './shared.js';
 
 const EVENTS = 256;
 /** The side that stands for the eventfd; no session has it. */
@@ -26,9 +26,13 @@ function run(): void {
   registration[EPOLL_EVENT.data] = WAKE;
   must('epoll_ctl', libc.epollCtl(epoll, EPOLL_CTL_ADD, wake, registration));
   const pipes = createPipes(libc, shared.descriptors.subarray(2));
-  const pump = createPump(libc, epoll, pipes, shared, (slot, generation, outcome) => {
+  const report = (slot: number, generation: number, outcome: number): void => {
     if (shared.report(slot, generation, outcome)) tellMain();
-  });
+  };
+  const handBack = (slot: number, generation: number, up: Uint8Array, down: Uint8Array): void => {
+    parentPort?.postMessage({ kind: 'handed-back', slot, generation, up, down } satisfies HandedBack);
+  };
+  const pump = createPump(libc, epoll, pipes, shared, report, handBack);
   const datagrams = createDatagramPump(libc, epoll, FIRST_DATAGRAM_SIDE, shared, (note, data) => {
     parentPort?.postMessage(note, data ? [data] : []);
   });
@@ -53,6 +57,7 @@ function run(): void {
   ) => {
     if (kind === Order.take) pump.take(slot, generation, client, destination, done);
     else if (kind === Order.release) pump.release(slot, generation);
+    else if (kind === Order.handBack) pump.handBack(slot, generation);
     else if (kind === Order.mail) readMail();
     else if (kind === Order.stop) isStopped = true;
     else throw new Error(`unknown order ${kind}`);
