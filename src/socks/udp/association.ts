@@ -1,12 +1,8 @@
 // One UDP association of a player, from its reply to its log line: whose datagrams count, and what becomes of each.
 import type { Socket } from 'node:net';
 import type { Account } from '../../core/accounts/account.js';
-import { formatHostPort, normalizeAddress, parseIp, unmap } from '../../core/ip.js';
-import {
-  type DatagramHeader,
-  readDatagramHeader,
-  writeDatagramHeader,
-} from '../../core/sessions/datagram-header.js';
+import { formatHostPort, normalizeAddress, parseIp } from '../../core/ip.js';
+import { type DatagramHeader, readDatagramHeader } from '../../core/sessions/datagram-header.js';
 import type { DatagramRelay, Endpoint } from '../../core/sessions/datagram-relay.js';
 import type { AccountRates } from '../../core/sessions/rate-limit.js';
 import type { Session, SessionEnd } from '../../core/sessions/session.js';
@@ -14,6 +10,7 @@ import { clientEnd, datagramAddress } from '../client-end.js';
 import type { SocksContext } from '../context.js';
 import { Destinations } from './destinations.js';
 import { Reassembly } from './fragments.js';
+import { Strangers } from './strangers.js';
 
 /** Shown as the destination until the client has sent a datagram: an association may send anywhere. */
 const ANYWHERE = { host: '*', address: '', port: 0 };
@@ -35,13 +32,12 @@ export class UdpAssociation implements Session {
   readonly #clientAddress: string;
   readonly #declared: string | null;
   readonly #reassembly: Reassembly;
+  readonly #strangers: Strangers;
   readonly #onEnded: () => void;
   #relay: DatagramRelay | null = null;
   #destinations: Destinations | null = null;
   /** The client's address and port, once a datagram has come from it. */
   #lockedTo: Endpoint | null = null;
-  /** Where the last datagram came from that nobody had asked for, and its header. */
-  #stranger: { readonly from: Endpoint; readonly header: Buffer; readonly at: number } | null = null;
   /** The parent proxy that leads to the newest destination, as `host:port`; null: it is reached directly. */
   #via: string | null = null;
   #reason: SessionEnd | null = null;
@@ -66,6 +62,7 @@ export class UdpAssociation implements Session {
     this.#declared = declared;
     this.#onEnded = onEnded;
     this.#reassembly = new Reassembly(context.udp.fragmentMemory);
+    this.#strangers = new Strangers(context);
     this.id = context.newId();
     this.accountId = account.id;
     this.username = account.username;
@@ -173,9 +170,13 @@ export class UdpAssociation implements Session {
 
   /** Data from a host that no destination leads to. */
   readonly onOutsideDatagram = (data: Buffer, from: Endpoint): void => {
-    if (!this.#relay || this.#lockedTo === null) return this.#count('unsolicited', 1);
-    const header = this.#headerForStranger(from);
-    if (header !== null) this.#relay.sendToClient(header, data);
+    const destinations = this.#destinations;
+    const isWanted = destinations !== null && this.#lockedTo !== null;
+    const header = isWanted
+      ? this.#strangers.headerFor(from, (address) => destinations.hasSentTo(address))
+      : null;
+    if (header === null) this.#count('unsolicited', 1);
+    else this.#relay?.sendToClient(header, data);
   };
 
   #takeFragment(
@@ -202,30 +203,6 @@ export class UdpAssociation implements Session {
     const ip = parseIp(address);
     const { ownPorts, isLocalAddress } = this.#context.udp;
     return ip !== null && !(ownPorts.isOutside(from.port) && isLocalAddress(ip));
-  }
-
-  /** The header for unsolicited data from `from`; null when it may not reach the client. */
-  #headerForStranger(from: Endpoint): Buffer | null {
-    const now = this.#context.now();
-    const last = this.#stranger;
-    const isSame = last?.from.port === from.port && last.from.address === from.address;
-    if (last && isSame && Math.abs(now - last.at) < 1_000) return last.header;
-
-    const raw = parseIp(from.address);
-    if (raw === null) return null;
-    const ip = unmap(raw);
-    if (!this.#context.udp.fullCone && !this.#destinations?.hasSentTo(normalizeAddress(from.address))) {
-      this.#count('unsolicited', 1);
-      return null;
-    }
-    const verdict = this.#context.egress.judge({ host: null, ip, port: from.port, protocol: 'udp' });
-    if (!verdict.ok) {
-      this.#count('unsolicited', 1);
-      return null;
-    }
-    const header = writeDatagramHeader(ip, from.port);
-    this.#stranger = { from: { address: from.address, port: from.port }, header, at: now };
-    return header;
   }
 
   /** The first destination that is refused is logged, so that a player can be helped; the rest is only counted. */

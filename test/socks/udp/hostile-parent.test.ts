@@ -276,6 +276,18 @@ describe('a parent that lets datagrams through', () => {
     assert.equal((await client.receive()).data.toString(), 'and back');
   });
 
+  it('may be reached by IPv6', async (t) => {
+    const parent = await startParent(t, '::1');
+    const upstreams = [{ proxy: `[::1]:${parent.port}` }];
+    const { client } = await startBehind(t, parent, { upstreams });
+    client.send(FAR, FAR_PORT, 'there');
+    const { data, from } = await parent.relay.receive();
+    assert.deepEqual([data, from.address], [datagram(FAR, FAR_PORT, 'there'), '::1']);
+    parent.relay.send(datagram('2001:db8::7', FAR_PORT, 'from a stranger'), from.port, from.address);
+    const answer = await client.receive();
+    assert.deepEqual([answer.host.slice(0, 8), answer.data.toString()], ['20010db8', 'from a stranger']);
+  });
+
   it('is given names as names', async (t) => {
     const parent = await startParent(t);
     const { client } = await startBehind(t, parent);
