@@ -1,36 +1,26 @@
 // Takes the accounts of a file in, or only says what would happen.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Account } from '../core/accounts/account.js';
 import type { AccountLimitsService } from '../core/accounts/account-limits.js';
 import type { AccountChange, Accounts } from '../core/accounts/accounts.js';
-import { hashPassword } from '../core/accounts/password.js';
-import type { Clock } from '../core/clock.js';
+import { NO_LIMITS } from '../core/accounts/limits.js';
 import type { Actor } from '../core/operator/audit.js';
+import {
+  createPlanner,
+  type ImportedLine,
+  type Plan,
+  type PlanUses,
+  type ToAdd,
+  type ToChange,
+} from './import-plan.js';
 import type { FileAccount, FileRecord } from './record.js';
 
-/**
- * What happens to an account that exists: `replace` overwrites the fields the file has; `keep` leaves it as it is but
- * gives it the limits and usage it does not have; `skip` leaves it wholly alone.
- */
-export type OnExisting = 'keep' | 'replace' | 'skip';
-
-export interface ImportedLine {
-  /** 1 is the first line of the file. */
-  readonly line: number;
-  readonly username: string | null;
-  readonly outcome: 'added' | 'replaced' | 'kept' | 'skipped' | 'failed';
-  /** Why, for `skipped` and `failed`. */
-  readonly message: string | null;
-}
-
-export interface ImportUses {
-  readonly accounts: Pick<Accounts, 'get' | 'getByUsername' | 'takeIn' | 'patchMany'>;
-  readonly limits: Pick<AccountLimitsService, 'change' | 'takeIn' | 'hasEgressClass' | 'glance'>;
-  readonly existing: OnExisting;
+export interface ImportUses extends PlanUses {
+  readonly accounts: PlanUses['accounts'] & Pick<Accounts, 'takeIn' | 'patchMany'>;
+  readonly limits: PlanUses['limits'] & Pick<AccountLimitsService, 'adopt' | 'changeMany' | 'takeIn'>;
   readonly dryRun: boolean;
   readonly by: Actor;
-  readonly now: Clock;
-  readonly newId: () => string;
+  /** Told why the database could not be written, when lines say that it could not. */
+  readonly onError: (error: unknown) => void;
 }
 
 /** Accounts in one transaction: logins and other writers come in between two. */
@@ -38,125 +28,142 @@ const SLICE = 200;
 
 /**
  * Imports records in their order and yields what became of each. With `dryRun` nothing is written.
- * Rejects when the database cannot be written; what was yielded until then is done.
+ * When the database cannot be written, every line from there on is `failed` and says what is missing; what was yielded
+ * until then is done. Rejects when that happens before anything was written, and when the records cannot be read.
  */
 export async function* importAccounts(
   records: AsyncIterable<FileRecord>,
   uses: ImportUses,
 ): AsyncGenerator<ImportedLine> {
-  const seen = new Set<string>();
-  let slice: FileRecord[] = [];
+  const planOf = createPlanner(uses);
+  const writer = createWriter(uses);
+  let slice: Plan[] = [];
   for await (const record of records) {
-    slice.push(record);
+    slice.push(planOf(record));
     if (slice.length < SLICE) continue;
-    yield* await takeSlice(slice, seen, uses);
+    yield* uses.dryRun ? lines(slice) : await writer.write(slice);
     slice = [];
     await nextTurn();
   }
-  yield* await takeSlice(slice, seen, uses);
+  yield* uses.dryRun ? lines(slice) : await writer.write(slice);
 }
 
-type Plan =
-  | { readonly kind: 'told'; readonly line: ImportedLine }
-  | {
-      readonly kind: 'add';
-      readonly line: ImportedLine;
-      readonly from: FileAccount;
-      readonly account: Account;
-    }
-  | {
-      readonly kind: 'replace' | 'keep';
-      readonly line: ImportedLine;
-      readonly from: FileAccount;
-      readonly before: Account;
-    };
-
-async function takeSlice(
-  records: readonly FileRecord[],
-  seen: Set<string>,
-  uses: ImportUses,
-): Promise<ImportedLine[]> {
-  const ids = new Set<string>();
-  const plans = records.map((record) => planOf(record, seen, ids, uses));
-  if (uses.dryRun) return plans.map(({ line }) => line);
-
-  const news = plans.flatMap((plan) => (plan.kind === 'add' ? [plan.account] : []));
-  const added = new Set((await uses.accounts.takeIn(news, uses.by)).map(({ id }) => id));
-  const changes = plans.flatMap((plan) =>
-    plan.kind === 'replace' ? [{ id: plan.before.id, change: changeOf(plan.from) }] : [],
-  );
-  const changed = new Set((await uses.accounts.patchMany(changes, uses.by)).map(({ id }) => id));
-
-  const lines: ImportedLine[] = [];
-  for (const plan of plans) {
-    if (plan.kind === 'told') {
-      lines.push(plan.line);
-      continue;
-    }
-    const id = plan.kind === 'add' ? plan.account.id : plan.before.id;
-    const isGone = plan.kind === 'replace' ? !changed.has(id) : plan.kind === 'add' && !added.has(id);
-    if (isGone) {
-      const message =
-        plan.kind === 'add' ? 'the user name was taken meanwhile' : 'the account was removed meanwhile';
-      lines.push({ ...plan.line, outcome: 'failed', message });
-      continue;
-    }
-    await takeLimits(id, plan.from, plan.kind, uses);
-    lines.push(plan.line);
-  }
-  return lines;
+function lines(plans: readonly Plan[]): ImportedLine[] {
+  return plans.map(({ line }) => line);
 }
 
-function planOf(record: FileRecord, seen: Set<string>, ids: Set<string>, uses: ImportUses): Plan {
-  const { line } = record;
-  if ('fault' in record) return told(line, record.username, 'failed', record.fault);
-  const from = record.account;
-  const { username } = from;
-  if (seen.has(username)) return told(line, username, 'failed', 'the file has this user name twice');
-  seen.add(username);
-  const { egressClass } = from.limits;
-  if (egressClass !== undefined && !uses.limits.hasEgressClass(egressClass)) {
-    return told(line, username, 'failed', 'the configuration has no such egress class');
+type Due = ToAdd | ToChange;
+
+/** A part of the work on a slice, in a transaction of its own. */
+interface Step {
+  readonly plans: readonly Due[];
+  /** Returns the ids of the accounts that it was done for. */
+  readonly work: (due: readonly Due[]) => Promise<ReadonlySet<string>>;
+  /** What a line says that it was not done for. */
+  readonly refused: string;
+  /** What a line says when the database could not be written. */
+  readonly failed: string;
+}
+
+function createWriter(uses: ImportUses): { write(plans: readonly Plan[]): Promise<ImportedLine[]> } {
+  const { accounts, limits, by } = uses;
+  let hasWritten = false;
+  let hasFailed = false;
+
+  function stepsOf(plans: readonly Plan[]): Step[] {
+    const added = plans.filter((plan) => plan.kind === 'add');
+    const changed = plans.filter((plan): plan is ToChange => plan.kind === 'replace' || plan.kind === 'keep');
+    return [
+      {
+        plans: added,
+        refused: 'the user name was taken meanwhile',
+        failed: 'not added: the database could not be written',
+        work: async () => new Set(await add(added)),
+      },
+      {
+        plans: changed.filter(({ kind }) => kind === 'replace'),
+        refused: 'the account was removed meanwhile',
+        failed: 'not replaced: the database could not be written',
+        async work(due) {
+          const changes = due.map(({ account, from }) => ({ id: account.id, change: changeOf(from) }));
+          return new Set((await accounts.patchMany(changes, by)).map(({ id }) => id));
+        },
+      },
+      {
+        plans: changed.filter((plan) => Object.keys(plan.limits).length > 0),
+        refused: 'its limits could not be changed',
+        failed: 'its limits are missing: the database could not be written',
+        work: (due) =>
+          limits.changeMany(
+            due.map((plan) => ({ accountId: plan.account.id, change: plan.limits })),
+            by,
+          ),
+      },
+      {
+        plans: [...added, ...changed].filter(({ from }) => hasUsed(from)),
+        refused: '',
+        failed: 'its usage is missing: the database could not be written',
+        async work(due) {
+          await limits.takeIn(
+            due.flatMap(({ account, from }) =>
+              from.usage ? [{ accountId: account.id, used: from.usage }] : [],
+            ),
+          );
+          return new Set(due.map(({ account }) => account.id));
+        },
+      },
+    ];
   }
-  const before = uses.accounts.getByUsername(username)?.account;
-  if (before) {
-    if (uses.existing === 'skip') return told(line, username, 'skipped', 'it exists already');
-    const isReplaced = uses.existing === 'replace';
-    const outcome = isReplaced ? 'replaced' : 'kept';
-    return {
-      kind: isReplaced ? 'replace' : 'keep',
-      line: { line, username, outcome, message: null },
-      from,
-      before,
-    };
+
+  /** The accounts and their limits are written as one. */
+  async function add(plans: readonly ToAdd[]): Promise<string[]> {
+    const limited = plans.filter((plan) => Object.keys(plan.limits).length > 0);
+    const given = new Map(limited.map((plan) => [plan.account.id, { ...NO_LIMITS, ...plan.limits }]));
+    const added = await accounts.takeIn(
+      plans.map(({ account }) => account),
+      by,
+      given,
+    );
+    for (const { id } of added) {
+      const its = given.get(id);
+      if (its) limits.adopt(id, its);
+    }
+    return added.map(({ id }) => id);
   }
-  const passwordHash = from.password === undefined ? from.passwordHash : hashPassword(from.password);
-  if (passwordHash === undefined) {
-    return told(line, username, 'failed', 'a new account needs a password or a passwordHash');
+
+  /** null: the database could not be written. From then on nothing is tried: each try may take its whole busy timeout. */
+  async function attempt(work: () => Promise<ReadonlySet<string>>): Promise<ReadonlySet<string> | null> {
+    if (hasFailed) return null;
+    try {
+      const done = await work();
+      hasWritten = true;
+      return done;
+    } catch (error) {
+      if (!hasWritten) throw error;
+      hasFailed = true;
+      uses.onError(error);
+      return null;
+    }
   }
-  const isFree = from.id !== undefined && !ids.has(from.id) && uses.accounts.get(from.id) === null;
-  const id = isFree && from.id !== undefined ? from.id : uses.newId();
-  ids.add(id);
-  const account: Account = {
-    id,
-    username,
-    passwordHash,
-    isEnabled: from.isEnabled ?? true,
-    remarks: from.remarks ?? null,
-    createdAt: from.createdAt ?? uses.now(),
-    lastLoginAt: null,
-    expiresAt: from.expiresAt ?? null,
+
+  return {
+    async write(plans) {
+      const reasons = new Map<Plan, string>();
+      for (const { plans: of, work, refused, failed } of stepsOf(plans)) {
+        const due = of.filter((plan) => !reasons.has(plan));
+        if (due.length === 0) continue;
+        const done = await attempt(() => work(due));
+        for (const plan of due) {
+          if (!done) reasons.set(plan, failed);
+          else if (!done.has(plan.account.id)) reasons.set(plan, refused);
+        }
+      }
+      return plans.map((plan) => {
+        const message = reasons.get(plan);
+        return message === undefined ? plan.line : { ...plan.line, outcome: 'failed', message };
+      });
+    },
   };
-  return { kind: 'add', line: { line, username, outcome: 'added', message: null }, from, account };
-}
-
-function told(
-  line: number,
-  username: string | null,
-  outcome: ImportedLine['outcome'],
-  message: string,
-): Plan {
-  return { kind: 'told', line: { line, username, outcome, message } };
 }
 
 function changeOf(from: FileAccount): AccountChange {
@@ -164,21 +171,6 @@ function changeOf(from: FileAccount): AccountChange {
   return { password, passwordHash, isEnabled, remarks, expiresAt };
 }
 
-/** An account that is kept only gets the limits that it has none of; usage is only for one that has used nothing here. */
-async function takeLimits(
-  id: string,
-  { limits, usage }: FileAccount,
-  kind: 'add' | 'replace' | 'keep',
-  uses: ImportUses,
-): Promise<void> {
-  const has = uses.limits.glance(id).limits;
-  const wanted = Object.fromEntries(
-    Object.entries(limits).filter(([name, value]) => {
-      const now = has[name as keyof typeof has];
-      if (now === value) return false;
-      return kind !== 'keep' || now === null || (name === 'quotaPeriod' && has.quotaBytes === null);
-    }),
-  );
-  if (Object.keys(wanted).length > 0) await uses.limits.change(id, wanted, uses.by);
-  if (usage && usage.totalBytesUp + usage.totalBytesDown > 0) await uses.limits.takeIn(id, usage);
+function hasUsed({ usage }: FileAccount): boolean {
+  return usage !== undefined && usage.totalBytesUp + usage.totalBytesDown > 0;
 }

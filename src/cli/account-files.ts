@@ -7,7 +7,8 @@ import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Command, Option } from 'commander';
 import { FILE_FORMATS, type FileFormat, readAccounts, writeAccounts } from '../account-files/formats.js';
-import { type ImportedLine, importAccounts, type OnExisting } from '../account-files/import.js';
+import { importAccounts } from '../account-files/import.js';
+import type { ImportedLine, OnExisting } from '../account-files/import-plan.js';
 import type { Config } from '../config.js';
 import { type AccountLimitsService, createAccountLimits } from '../core/accounts/account-limits.js';
 import { createEgressPolicy } from '../core/egress/egress.js';
@@ -106,7 +107,7 @@ function addImport(account: Command, around: Surroundings): void {
       await requireFile(file);
       await withCore(config, async (core) => {
         const limits = await openLimits(core, config);
-        const run = (dryRun: boolean) => report(file, options, core, limits, dryRun);
+        const run = (dryRun: boolean) => report(file, options, core, limits, dryRun, around);
         const plan = await run(true);
         if (options.dryRun) return print(around, plan, options);
         if (plan.replaced > 0) {
@@ -135,6 +136,7 @@ async function report(
   { accounts }: Core,
   limits: AccountLimitsService,
   dryRun: boolean,
+  { stderr }: Surroundings,
 ): Promise<Report> {
   const format = formatOf(file, options.format);
   const input = createReadStream(file);
@@ -157,6 +159,7 @@ async function report(
     dryRun,
     now: Date.now,
     newId: randomUUID,
+    onError: (error) => printLine(stderr, `The database could not be written: ${String(error)}`),
   });
   for await (const line of lines) {
     result.read += 1;

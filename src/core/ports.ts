@@ -1,6 +1,6 @@
 // What the rules ask of a database: one interface a table. `store/` implements them with knex.
 import type { Account, AccountUpdate } from './accounts/account.js';
-import type { KeptLimits, TrafficOfDay, TrafficSums } from './accounts/limits.js';
+import type { AccountLimits, KeptLimits, TrafficOfDay, TrafficSums } from './accounts/limits.js';
 import type { LoginStore } from './accounts/login-log.js';
 import type { AgentSessionStore, DeliveryStore, RunStore } from './agents/run-ports.js';
 import type { Heartbeat, HeartbeatRetention, HeartbeatTotals } from './heartbeats/heartbeat.js';
@@ -11,6 +11,9 @@ import type { ConsoleSessionStore } from './operator/console-sessions.js';
 import type { SampleStore } from './operator/history.js';
 import type { NoticeStore } from './operator/notices.js';
 
+/** Limits of new accounts, by id. */
+export type NewLimits = ReadonlyMap<string, AccountLimits>;
+
 /** Every change is noted in the audit log with the transaction that makes it, as made by `by` (the daemon itself unless given). */
 export interface AccountStore {
   all(): Promise<Account[]>;
@@ -18,10 +21,13 @@ export interface AccountStore {
   /** Those that there are, in no particular order. */
   getMany(ids: readonly string[]): Promise<Account[]>;
   getByUsername(username: string): Promise<Account | null>;
-  /** Returns 'username-taken' when another account has the name; nothing is written then. */
-  add(account: Account, by?: Actor): Promise<'added' | 'username-taken'>;
-  /** Adds many in one transaction; returns the ids of those that were added, the names of the others are taken. */
-  addMany(accounts: readonly Account[], by?: Actor): Promise<ReadonlySet<string>>;
+  /** Returns 'username-taken' when another account has the name; nothing is written then. `limits` as in `addMany`. */
+  add(account: Account, by?: Actor, limits?: NewLimits): Promise<'added' | 'username-taken'>;
+  /**
+   * Adds many in one transaction, with the limits of those that get any; returns the ids of those that were added, the
+   * names of the others are taken.
+   */
+  addMany(accounts: readonly Account[], by?: Actor, limits?: NewLimits): Promise<ReadonlySet<string>>;
   /** Writes the given fields in one transaction and returns the account as it is now; null when there is none. */
   update(id: string, fields: AccountUpdate, by?: Actor): Promise<Account | null>;
   /** Updates many in one transaction; returns those that there are, as they are now. */
@@ -74,8 +80,15 @@ export interface LimitStore {
   all(): Promise<({ readonly accountId: string } & KeptLimits)[]>;
   /** Those of the accounts that have limits, or had some. */
   getMany(accountIds: readonly string[]): Promise<ReadonlyMap<string, KeptLimits>>;
-  /** False when there is no such account; nothing is written then. `before` is for the audit log. */
-  save(accountId: string, kept: KeptLimits, before: KeptLimits, by: Actor): Promise<boolean>;
+  /** Writes many in one transaction; returns the ids of those whose account there is. `before` is for the audit log. */
+  saveMany(
+    entries: readonly {
+      readonly accountId: string;
+      readonly kept: KeptLimits;
+      readonly before: KeptLimits;
+    }[],
+    by: Actor,
+  ): Promise<ReadonlySet<string>>;
   /** Adds to the traffic of many accounts and days at once; unknown accounts are passed over. */
   addTraffic(rows: readonly TrafficOfDay[]): Promise<void>;
   /** Days on which the account moved anything, from `fromDay` on, oldest first. */

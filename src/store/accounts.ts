@@ -1,10 +1,12 @@
 // The accounts table.
 import type { Knex } from 'knex';
 import type { Account, AccountUpdate } from '../core/accounts/account.js';
+import { NOTHING_KEPT } from '../core/accounts/limits.js';
 import { type Actor, accountAudit, DAEMON } from '../core/operator/audit.js';
-import type { AccountStore, Change } from '../core/ports.js';
+import type { AccountStore, Change, NewLimits } from '../core/ports.js';
 import type { RecordAudit } from './audit.js';
 import type { RecordChange } from './changes.js';
+import { writeLimits } from './limits.js';
 
 /** Logins written by one statement; two bound values each, well under every engine's limit. */
 const LOGINS_PER_STATEMENT = 400;
@@ -32,7 +34,11 @@ export function createAccountStore(
     return row ? toAccount(row) : null;
   };
 
-  async function addMany(accounts: readonly Account[], by: Actor = DAEMON): Promise<ReadonlySet<string>> {
+  async function addMany(
+    accounts: readonly Account[],
+    by: Actor = DAEMON,
+    limits: NewLimits = new Map(),
+  ): Promise<ReadonlySet<string>> {
     return db.transaction(async (trx) => {
       const added = new Set<string>();
       for (const slice of slices(accounts, ADDED_PER_STATEMENT)) {
@@ -49,6 +55,12 @@ export function createAccountStore(
         trx,
         news.map((account) => accountAudit(by, null, account)),
       );
+      const limited = news.flatMap(({ id, username }) => {
+        const given = limits.get(id);
+        if (!given) return [];
+        return [{ accountId: id, username, kept: { limits: given, reset: null }, before: NOTHING_KEPT }];
+      });
+      await writeLimits(trx, limited, by, recordAudit);
       return added;
     });
   }
@@ -114,7 +126,8 @@ export function createAccountStore(
     getMany: async (ids) => [...(await findMany(ids, db)).values()],
     getByUsername: (username) => find({ username }),
 
-    add: async (account, by) => ((await addMany([account], by)).size === 0 ? 'username-taken' : 'added'),
+    add: async (account, by, limits) =>
+      (await addMany([account], by, limits)).size === 0 ? 'username-taken' : 'added',
     addMany,
 
     update: async (id, fields, by) => (await updateMany([{ id, fields }], by))[0] ?? null,

@@ -6,7 +6,7 @@ import type { LimitStore } from '../core/ports.js';
 import type { RecordAudit } from './audit.js';
 import type { RecordChange } from './changes.js';
 
-/** Rows in one statement; five bound values each, well under every engine's limit. */
+/** Rows in one statement; ten bound values each at most, well under every engine's limit. */
 const ROWS_PER_STATEMENT = 200;
 
 type Integer = number | string;
@@ -44,16 +44,20 @@ export function createLimitStore(db: Knex, recordChange: RecordChange, recordAud
       return new Map(rows.map((row) => [row.account_id, toKept(row)]));
     },
 
-    save: (accountId, kept, before, by) =>
+    saveMany: (entries, by) =>
       db.transaction(async (trx) => {
-        const account: { username: string } | undefined = await trx('accounts')
-          .where({ id: accountId })
-          .first('username');
-        if (!account) return false;
-        await trx('account_limits').insert(toRow(accountId, kept)).onConflict('account_id').merge();
-        await recordChange(trx, { topic: 'account', id: accountId });
-        await recordAudit(trx, [toAudit(accountId, account.username, before, kept, by)]);
-        return true;
+        const ids = entries.map(({ accountId }) => accountId);
+        const accounts: { id: string; username: string }[] = await trx('accounts')
+          .whereIn('id', ids)
+          .select('id', 'username');
+        const names = new Map(accounts.map(({ id, username }) => [id, username]));
+        const named = entries.flatMap((entry) => {
+          const username = names.get(entry.accountId);
+          return username === undefined ? [] : [{ ...entry, username }];
+        });
+        await recordChange(trx, ...accounts.map(({ id }) => ({ topic: 'account', id }) as const));
+        await writeLimits(trx, named, by, recordAudit);
+        return new Set(names.keys());
       }),
 
     async addTraffic(rows) {
@@ -100,6 +104,30 @@ export function createLimitStore(db: Knex, recordChange: RecordChange, recordAud
       }));
     },
   };
+}
+
+/** Writes limits with the transaction that makes or changes their accounts, and notes what differs from `before`. */
+export async function writeLimits(
+  trx: Knex.Transaction,
+  entries: readonly {
+    readonly accountId: string;
+    readonly username: string;
+    readonly kept: KeptLimits;
+    readonly before: KeptLimits;
+  }[],
+  by: Actor,
+  recordAudit: RecordAudit,
+): Promise<void> {
+  for (let start = 0; start < entries.length; start += ROWS_PER_STATEMENT) {
+    const rows = entries
+      .slice(start, start + ROWS_PER_STATEMENT)
+      .map(({ accountId, kept }) => toRow(accountId, kept));
+    await trx('account_limits').insert(rows).onConflict('account_id').merge();
+  }
+  await recordAudit(
+    trx,
+    entries.map(({ accountId, username, before, kept }) => toAudit(accountId, username, before, kept, by)),
+  );
 }
 
 /** Rows of accounts that no longer exist fall out in the join. */

@@ -122,6 +122,7 @@ export async function openDesk(uses: DeskUses): Promise<Desk> {
               limits,
               now,
               newId: randomUUID,
+              onError: (err) => log.error({ err }, 'accounts of a file not written'),
             }),
           ),
         maxImportBytes: config.admin.maxImportBytes,

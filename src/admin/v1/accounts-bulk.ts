@@ -1,103 +1,29 @@
-// /api/v1: many accounts at once, created from a pattern or a list, or changed by a selection; each with a preview.
-import { setImmediate as nextTurn } from 'node:timers/promises';
+// /api/v1: many accounts changed at once, by a selection, with a preview.
 import type { z } from 'zod';
-import { isValidPassword, isValidUsername } from '../../core/accounts/account.js';
 import { accountMatcher } from '../../core/accounts/account-query.js';
-import type { AccountChange, AccountView, NewAccount } from '../../core/accounts/accounts.js';
-import { NO_LIMITS } from '../../core/accounts/limits.js';
-import { namesOfPattern } from '../../core/accounts/name-pattern.js';
+import type { AccountChange, AccountView } from '../../core/accounts/accounts.js';
 import type { Log } from '../../core/log.js';
 import type { Actor } from '../../core/operator/audit.js';
 import { actorOf } from '../caller.js';
-import {
-  type AccountUses,
-  accountFacts,
-  credentials,
-  given,
-  randomPassword,
-  refuseLimits,
-} from './accounts.js';
+import { type AccountUses, accountFacts, given, invalid, refuseLimits } from './accounts.js';
 import type { accountRoutes, BulkRequest, SkippedAccount } from './contract/accounts.js';
-import type { Handlers, ProblemAnswer } from './serve.js';
+import type { Handlers } from './serve.js';
+import { inSlices } from './slices.js';
 import { fromIsoOrNull, isoOrNull } from './times.js';
 
-type ManyAccountsRoute = Extract<
-  (typeof accountRoutes)[number],
-  { operationId: 'createAccounts' | 'changeAccounts' }
->;
+type BulkRoute = Extract<(typeof accountRoutes)[number], { operationId: 'changeAccounts' }>;
 type Skipped = z.infer<typeof SkippedAccount>;
 type Action = z.infer<typeof BulkRequest>['action'];
 
-const MAX_AT_ONCE = 10_000;
-/** Accounts in one transaction: logins and other writers come in between two. */
-const SLICE = 250;
 const DAY_MS = 86_400_000;
 const MAX_SHOWN_CHANGES = 100;
 const MAX_SHOWN_SKIPPED = 1_000;
 
-export function bulkHandlers(
-  uses: AccountUses & { readonly log: Pick<Log, 'error'> },
-): Handlers<ManyAccountsRoute> {
+export function bulkHandlers(uses: AccountUses & { readonly log: Pick<Log, 'error'> }): Handlers<BulkRoute> {
   const { accounts, limits, sessions, log, now } = uses;
   const facts = accountFacts(uses);
 
-  function wishes(body: {
-    pattern?: string | undefined;
-    list?: readonly Listed[] | undefined;
-  }): Listed[] | ProblemAnswer {
-    if ((body.pattern === undefined) === (body.list === undefined)) {
-      return invalid('body', 'give exactly one of pattern and list');
-    }
-    if (body.list) return [...body.list];
-    const names = namesOfPattern(body.pattern ?? '', MAX_AT_ONCE);
-    if (!names)
-      return invalid('body.pattern', `no pattern such as player{001-120}, of at most ${MAX_AT_ONCE} names`);
-    return names.map((username) => ({ username }));
-  }
-
   return {
-    async createAccounts({ body, caller, ctx }) {
-      const wanted = wishes(body);
-      if (!Array.isArray(wanted)) return wanted;
-      const wrong = await refuseLimits(uses, body.limits);
-      if (wrong) return wrong;
-      const { isEnabled, dryRun } = body;
-      const expiresAt = fromIsoOrNull(body.expiresAt);
-      const skipped: Skipped[] = [];
-      const news: NewAccount[] = [];
-      const seen = new Set<string>();
-      for (const { username, password = randomPassword(), remarks = body.remarks } of wanted) {
-        const reason = seen.has(username)
-          ? 'username-twice'
-          : refuse(username, password, accounts.getByUsername(username) !== null);
-        seen.add(username);
-        if (reason) skipped.push({ id: null, username, reason });
-        else news.push({ username, password, isEnabled, remarks, expiresAt });
-      }
-      if (dryRun) {
-        const usernames = news.map(({ username }) => username);
-        return { status: 200, body: { dryRun, count: news.length, created: [], usernames, skipped } };
-      }
-      const by = actorOf(caller);
-      const set = body.limits && { ...NO_LIMITS, ...given(body.limits) };
-      const created: Record<string, unknown>[] = [];
-      const undone = await inSlices(news, async (slice) => {
-        const { added, refused } = await accounts.addMany(slice, by, set);
-        for (const { index, account } of added) {
-          const { id, username } = account;
-          if (set) limits.adopt(id, set);
-          const password = slice[index]?.password ?? '';
-          created.push(credentials(uses, ctx.hostname, { id, username, password }));
-        }
-        for (const { index, reason } of refused) {
-          const username = slice[index]?.username ?? '';
-          skipped.push({ id: null, username, reason: reason === 'username-taken' ? reason : 'failed' });
-        }
-      });
-      for (const { username } of undone) skipped.push({ id: null, username, reason: 'failed' });
-      return { status: 200, body: { dryRun, count: created.length, created, usernames: [], skipped } };
-    },
-
     async changeAccounts({ body, caller }) {
       const { ids, filter, action, dryRun } = body;
       if ((ids === undefined) === (filter === undefined)) {
@@ -134,7 +60,7 @@ export function bulkHandlers(
         const skip = ({ view: { account } }: Planned, reason: Skipped['reason']): void => {
           skipped.push({ id: account.id, username: account.username, reason });
         };
-        const undone = await inSlices(planned, async (slice) => {
+        const undone = await inSlices(planned, log, async (slice) => {
           const changed = await carryOut(slice, action, actorOf(caller));
           for (const each of slice) {
             if (changed.has(each.view.account.id)) affected.push(each);
@@ -227,33 +153,6 @@ export function bulkHandlers(
           );
     return new Set(changed.map(({ id }) => id));
   }
-
-  /**
-   * Does the work slice by slice, and returns what was not done because the database could not be written: what was done
-   * before is to be answered all the same. Rejects when nothing was.
-   */
-  async function inSlices<Item>(
-    items: readonly Item[],
-    work: (slice: readonly Item[]) => Promise<void>,
-  ): Promise<readonly Item[]> {
-    for (let start = 0; start < items.length; start += SLICE) {
-      try {
-        await work(items.slice(start, start + SLICE));
-      } catch (err) {
-        if (start === 0) throw err;
-        log.error({ err }, 'accounts not written; those before them are');
-        return items.slice(start);
-      }
-      await nextTurn();
-    }
-    return [];
-  }
-}
-
-interface Listed {
-  readonly username: string;
-  readonly password?: string | undefined;
-  readonly remarks?: string | null | undefined;
 }
 
 interface Plan {
@@ -278,14 +177,4 @@ function expiryPlan(
     before: { expiresAt: isoOrNull(account.expiresAt) },
     after: { expiresAt: isoOrNull(expiresAt) },
   };
-}
-
-function refuse(username: string, password: string, isTaken: boolean): Skipped['reason'] | null {
-  if (!isValidUsername(username)) return 'bad-username';
-  if (!isValidPassword(password)) return 'bad-password';
-  return isTaken ? 'username-taken' : null;
-}
-
-function invalid(path: string, message: string): ProblemAnswer {
-  return { problem: 'validation', errors: [{ path, message }] };
 }

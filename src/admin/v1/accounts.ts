@@ -213,7 +213,7 @@ const CHANGED_MEANWHILE: ProblemAnswer = {
   detail: 'the account is no longer that of this ETag',
 };
 
-const invalid = (path: string, message: string): ProblemAnswer => ({
+export const invalid = (path: string, message: string): ProblemAnswer => ({
   problem: 'validation',
   errors: [{ path, message }],
 });

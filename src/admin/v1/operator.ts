@@ -22,6 +22,7 @@ import { createBodyReader, type ReadJsonObject } from '../body.js';
 import type { LoginDelay } from '../guards/login-delay.js';
 import type { AdminState } from '../state.js';
 import { accountHandlers } from './accounts.js';
+import { batchHandlers } from './accounts-batch.js';
 import { bulkHandlers } from './accounts-bulk.js';
 import { activityHandlers } from './activity.js';
 import { auditHandlers } from './audit.js';
@@ -104,7 +105,7 @@ export function operatorRoutes(
   serveRoutes(
     router,
     accountRoutes,
-    { ...accountHandlers(aboutAccounts), ...bulkHandlers(aboutAccounts) },
+    { ...accountHandlers(aboutAccounts), ...batchHandlers(aboutAccounts), ...bulkHandlers(aboutAccounts) },
     readMuch,
   );
   serveRoutes(router, limitRoutes, limitHandlers(uses), uses.readJsonObject);

@@ -13,13 +13,13 @@ import {
   countedSince,
   type KeptLimits,
   type LimitUsage,
-  NO_LIMITS,
+  NOTHING_KEPT,
   periodEnd,
   type TrafficOfDay,
 } from './limits.js';
 
-import { createTrafficLedger } from './traffic-ledger.js';
-import type { CountedTraffic, MeteredSession } from './usage.js';
+import { createTrafficLedger, type UsedElsewhere } from './traffic-ledger.js';
+import type { MeteredSession } from './usage.js';
 
 /** What the listener asks. */
 export interface SessionLimits extends Pick<LimitEnforcement, 'refusal' | 'rates'> {
@@ -50,10 +50,20 @@ export interface AccountLimitsService extends SessionLimits {
   glance(accountId: string): LimitsView;
   /** Writes the limits given, leaves the others; live sessions are held to them at once. Rejects when the database cannot be written. */
   change(accountId: string, change: Partial<AccountLimits>, by: Actor): Promise<ChangeLimitsResult>;
+  /**
+   * The same for many in one transaction, each account once; keep a call to some hundreds. Returns the ids of those that
+   * were changed: the others are gone, or would be of an egress class that there is not.
+   */
+  changeMany(
+    changes: readonly { readonly accountId: string; readonly change: Partial<AccountLimits> }[],
+    by: Actor,
+  ): Promise<ReadonlySet<string>>;
+  /** An account was stored with these limits at its creation. To be called before anything else is waited for. */
+  adopt(accountId: string, limits: AccountLimits): void;
   /** Whether the configuration has the egress class; null, the rules for everybody, there always is. */
   hasEgressClass(name: string | null): boolean;
-  /** Counts what an account has used elsewhere; one that has used something here stays as it is. */
-  takeIn(accountId: string, used: CountedTraffic): Promise<void>;
+  /** Counts what accounts have used elsewhere, in one transaction; one that has used something here stays as it is. */
+  takeIn(usages: readonly UsedElsewhere[]): Promise<void>;
   /** Starts the quota period again from nothing; false when there is no such account. */
   reset(accountId: string, by: Actor): Promise<boolean>;
   /** Takes over the limits of accounts as the database has them, after another process changed them. */
@@ -76,8 +86,6 @@ export interface AccountLimitsOptions {
   readonly monotonicNow: Clock;
 }
 
-const NOTHING_KEPT: KeptLimits = { limits: NO_LIMITS, reset: null };
-
 export function createAccountLimits(options: AccountLimitsOptions): AccountLimitsService {
   const { store, sessions, egressOf, now, monotonicNow } = options;
   const kept = new Map<string, KeptLimits>();
@@ -95,6 +103,28 @@ export function createAccountLimits(options: AccountLimitsOptions): AccountLimit
     if (stored) kept.set(accountId, stored);
     else kept.delete(accountId);
   }
+
+  const hasEgressClass = (name: string | null): boolean => name === null || egressOf(name) !== undefined;
+
+  const changeMany: AccountLimitsService['changeMany'] = (changes, by) =>
+    ledger.afterWriting(async () => {
+      const entries = changes.flatMap(({ accountId, change }) => {
+        const before = keptOf(accountId);
+        const limits = { ...before.limits, ...change };
+        if (!hasEgressClass(limits.egressClass)) return [];
+        return [{ accountId, before, kept: { limits, reset: before.reset } }];
+      });
+      const saved = await store.saveMany(entries, by);
+      const changed = entries.filter(({ accountId }) => saved.has(accountId));
+      for (const { accountId, kept: now } of changed) keep(accountId, now);
+      await ledger.recount(
+        changed
+          .filter((each) => each.kept.limits.quotaPeriod !== each.before.limits.quotaPeriod)
+          .map(({ accountId }) => accountId),
+      );
+      for (const { accountId, before } of changed) enforcement.apply(accountId, before.limits);
+      return saved;
+    });
 
   function glance(accountId: string): LimitsView {
     const at = now();
@@ -138,24 +168,24 @@ export function createAccountLimits(options: AccountLimitsOptions): AccountLimit
       return glance(accountId);
     },
     glance,
-    hasEgressClass: (name) => egressOf(name) !== undefined,
+    hasEgressClass,
 
-    change: (accountId, change, by) =>
-      ledger.afterWriting(async () => {
-        const before = keptOf(accountId);
-        const limits = { ...before.limits, ...change };
-        if (limits.egressClass !== null && !egressOf(limits.egressClass)) {
-          return { ok: false, reason: 'unknown-egress-class' };
-        }
-        if (!(await store.save(accountId, { limits, reset: before.reset }, before, by)))
-          return { ok: false, reason: 'not-found' };
-        keep(accountId, { limits, reset: before.reset });
-        if (limits.quotaPeriod !== before.limits.quotaPeriod) await ledger.recount([accountId]);
-        enforcement.apply(accountId, before.limits);
-        return { ok: true, limits };
-      }),
+    async change(accountId, change, by) {
+      const isChanged = (await changeMany([{ accountId, change }], by)).has(accountId);
+      const { limits } = keptOf(accountId);
+      if (isChanged) return { ok: true, limits };
+      const hasClass = hasEgressClass({ ...limits, ...change }.egressClass);
+      return { ok: false, reason: hasClass ? 'not-found' : 'unknown-egress-class' };
+    },
+    changeMany,
 
-    takeIn: (accountId, used) => ledger.afterWriting(() => ledger.takeIn(accountId, used)),
+    adopt(accountId, limits) {
+      keep(accountId, { limits, reset: null });
+      ledger.begin(accountId);
+      enforcement.setRates(accountId, limits);
+    },
+
+    takeIn: (usages) => ledger.afterWriting(() => ledger.takeIn(usages)),
 
     reset: (accountId, by) =>
       ledger.afterWriting(async () => {
@@ -163,8 +193,9 @@ export function createAccountLimits(options: AccountLimitsOptions): AccountLimit
         const { limits } = before;
         const { totalBytesUp, totalBytesDown } = ledger.used(accountId);
         const reset = { at: now(), totalBytes: totalBytesUp + totalBytesDown };
-        if (!(await store.save(accountId, { limits, reset }, before, by))) return false;
-        keep(accountId, { limits, reset });
+        const kept = { limits, reset };
+        if ((await store.saveMany([{ accountId, kept, before }], by)).size === 0) return false;
+        keep(accountId, kept);
         await ledger.recount([accountId]);
         return true;
       }),

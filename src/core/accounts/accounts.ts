@@ -3,10 +3,11 @@
 
 import type { Clock } from '../clock.js';
 import type { Actor } from '../operator/audit.js';
-import type { AccountStore } from '../ports.js';
+import type { AccountStore, NewLimits } from '../ports.js';
 import { createTurns } from '../turns.js';
 import { type Account, type AccountUpdate, isValidPassword, isValidUsername } from './account.js';
 import type { AccountDirectory } from './directory.js';
+import type { AccountLimits } from './limits.js';
 import { hashPassword } from './password.js';
 
 /** What a creation or an update sets besides the credentials. `expiresAt` in milliseconds since the epoch, UTC. */
@@ -83,19 +84,23 @@ export interface AccountPool {
 }
 
 export interface Accounts {
-  /** Creates an account. Rejects when the database cannot be written; nothing has changed then. */
-  add(input: NewAccount, by?: Actor): Promise<AddResult>;
+  /** Creates an account, with its limits if any. Rejects when the database cannot be written; nothing has changed then. */
+  add(input: NewAccount, by?: Actor, limits?: AccountLimits): Promise<AddResult>;
   /** Overwrites every field of an account. Ends its live sessions if it was disabled or its password changed. */
   update(id: string, input: ChangedAccount, by?: Actor): Promise<UpdateResult>;
   /** Removes an account and its heartbeat data, and ends its live sessions. */
   remove(id: string, by?: Actor): Promise<RemoveResult>;
   /**
-   * Creates many accounts in one transaction; keep a call to some hundreds. Refused ones are told by their index, the
-   * others are created. Rejects when the database cannot be written; nothing has changed then.
+   * Creates many accounts in one transaction, with the same limits if any; keep a call to some hundreds. Refused ones
+   * are told by their index, the others are created. Rejects when the database cannot be written; nothing has changed
+   * then.
    */
-  addMany(inputs: readonly NewAccount[], by: Actor): Promise<AddManyResult>;
-  /** Takes in accounts whose passwords are hashed already, as imports bring them; returns those that were added. */
-  takeIn(accounts: readonly Account[], by: Actor): Promise<Account[]>;
+  addMany(inputs: readonly NewAccount[], by: Actor, limits?: AccountLimits): Promise<AddManyResult>;
+  /**
+   * Takes in accounts whose passwords are hashed already, as imports bring them, in one transaction with the limits of
+   * those that get any; returns those that were added. Whoever keeps limits in memory is not told.
+   */
+  takeIn(accounts: readonly Account[], by: Actor, limits?: NewLimits): Promise<Account[]>;
   /** Changes only the fields given. `isCurrent` may refuse on what the account is at the moment of the change. */
   patch(
     id: string,
@@ -176,8 +181,8 @@ export function createAccounts(uses: {
     expiresAt: input.expiresAt,
   });
 
-  async function takeIn(accounts: readonly Account[], by: Actor): Promise<Account[]> {
-    const added = await store.addMany(accounts, by);
+  async function takeIn(accounts: readonly Account[], by: Actor, limits?: NewLimits): Promise<Account[]> {
+    const added = await store.addMany(accounts, by, limits);
     const taken = accounts.filter(({ id }) => added.has(id));
     for (const account of taken) directory.put(account);
     return taken;
@@ -197,12 +202,13 @@ export function createAccounts(uses: {
   }
 
   return {
-    async add(input, by) {
+    async add(input, by, limits) {
       const refusal = refuseNew(input);
       if (refusal) return refused(refusal);
       const account = accountOf(input);
       return inTurn(account.id, async () => {
-        if ((await store.add(account, by)) === 'username-taken') return refused('username-taken');
+        const stored = await store.add(account, by, limits && new Map([[account.id, limits]]));
+        if (stored === 'username-taken') return refused('username-taken');
         directory.put(account);
         return { ok: true, account };
       });
@@ -226,7 +232,7 @@ export function createAccounts(uses: {
       });
     },
 
-    async addMany(inputs, by) {
+    async addMany(inputs, by, limits) {
       const checked = inputs.map((input, index) => ({ index, input, reason: refuseNew(input) }));
       const wanted = checked.flatMap(({ index, input, reason }) =>
         reason === null ? [{ index, account: accountOf(input) }] : [],
@@ -236,6 +242,7 @@ export function createAccounts(uses: {
           await takeIn(
             wanted.map(({ account }) => account),
             by,
+            limits && new Map(wanted.map(({ account }) => [account.id, limits])),
           )
         ).map(({ id }) => id),
       );

@@ -37,6 +37,9 @@ export interface KeptLimits {
   readonly reset: { readonly at: number; readonly totalBytes: number } | null;
 }
 
+/** Of an account that never had any limits. */
+export const NOTHING_KEPT: KeptLimits = { limits: NO_LIMITS, reset: null };
+
 /** Why a session is not let in. */
 export type LimitRefusal = 'too-many-sessions' | 'too-many-addresses' | 'over-quota';
 

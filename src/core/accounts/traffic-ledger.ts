@@ -16,6 +16,12 @@ import {
 } from './limits.js';
 import { type CountedTraffic, type MeteredSession, TrafficMeter } from './usage.js';
 
+/** What an account has used on another host. */
+export interface UsedElsewhere {
+  readonly accountId: string;
+  readonly used: CountedTraffic;
+}
+
 export interface TrafficLedger {
   opened(session: MeteredSession): void;
   closed(session: MeteredSession): void;
@@ -27,8 +33,10 @@ export interface TrafficLedger {
   load(kept: ReadonlyMap<string, KeptLimits>): Promise<void>;
   /** Reads the sums of accounts anew: another period counts other days. */
   recount(accountIds: readonly string[]): Promise<void>;
-  /** Counts what an account has used elsewhere; one that has used something here stays as it is. Meant for `afterWriting`. */
-  takeIn(accountId: string, used: CountedTraffic): Promise<void>;
+  /** A new account, which has used nothing: from now on it is counted within its period. */
+  begin(accountId: string): void;
+  /** Counts what accounts have used elsewhere; one that has used something here stays as it is. Meant for `afterWriting`. */
+  takeIn(usages: readonly UsedElsewhere[]): Promise<void>;
   /** In turn with other writes: what was counted is in the database when `work` begins. */
   afterWriting<T>(work: () => Promise<T>): Promise<T>;
   /** Writes what was counted. Rejects with the database's error when it cannot; nothing is lost then. */
@@ -106,12 +114,19 @@ export function createTrafficLedger(uses: {
 
     recount,
 
-    async takeIn(accountId, used) {
+    begin: (accountId) => take(noTraffic(accountId), now()),
+
+    async takeIn(usages) {
       const at = now();
-      const has = meter.used(accountId, at);
-      if (has.totalBytesUp + has.totalBytesDown > 0) return;
-      await store.addTraffic(usedElsewhere(accountId, keptOf(accountId).limits.quotaPeriod, used, at));
-      await recount([accountId]);
+      const fresh = usages.filter(({ accountId }) => {
+        const has = meter.used(accountId, at);
+        return has.totalBytesUp + has.totalBytesDown === 0;
+      });
+      if (fresh.length === 0) return;
+      await store.addTraffic(
+        fresh.flatMap((usage) => daysOf(usage, keptOf(usage.accountId).limits.quotaPeriod, at)),
+      );
+      await recount(fresh.map(({ accountId }) => accountId));
     },
 
     afterWriting: (work) =>
@@ -130,10 +145,9 @@ function noTraffic(accountId: string): TrafficSums {
 }
 
 /** What is of the period counts as of today, the rest as of the day before the period. */
-function usedElsewhere(
-  accountId: string,
+function daysOf(
+  { accountId, used: { totalBytesUp, totalBytesDown, periodBytes } }: UsedElsewhere,
   period: QuotaPeriod,
-  { totalBytesUp, totalBytesDown, periodBytes }: CountedTraffic,
   at: number,
 ): TrafficOfDay[] {
   const ofPeriod = Math.min(periodBytes, totalBytesUp + totalBytesDown);

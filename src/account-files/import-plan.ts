@@ -1,0 +1,130 @@
+// What is to become of one record of a file: told as a fault, or an account to add, to replace or to keep.
+import type { Account } from '../core/accounts/account.js';
+import type { AccountLimitsService } from '../core/accounts/account-limits.js';
+import type { Accounts } from '../core/accounts/accounts.js';
+import { type AccountLimits, NO_LIMITS } from '../core/accounts/limits.js';
+import { hashPassword } from '../core/accounts/password.js';
+import type { Clock } from '../core/clock.js';
+import type { FileAccount, FileRecord } from './record.js';
+
+/**
+ * What happens to an account that exists: `replace` overwrites the fields the file has; `keep` leaves it as it is but
+ * gives it the limits and usage it does not have; `skip` leaves it wholly alone.
+ */
+export type OnExisting = 'keep' | 'replace' | 'skip';
+
+export interface ImportedLine {
+  /** 1 is the first line of the file. */
+  readonly line: number;
+  readonly username: string | null;
+  readonly outcome: 'added' | 'replaced' | 'kept' | 'skipped' | 'failed';
+  /** Why, for `skipped` and `failed`. */
+  readonly message: string | null;
+}
+
+/** Nothing is to be done: the line only says why. */
+export interface Told {
+  readonly kind: 'told';
+  readonly line: ImportedLine;
+}
+
+interface ToDo {
+  readonly line: ImportedLine;
+  readonly from: FileAccount;
+  /** The limits that it does not have yet. */
+  readonly limits: Partial<AccountLimits>;
+}
+
+export interface ToAdd extends ToDo {
+  readonly kind: 'add';
+  readonly account: Account;
+}
+
+export interface ToChange extends ToDo {
+  readonly kind: 'replace' | 'keep';
+  readonly account: Account;
+}
+
+export type Plan = Told | ToAdd | ToChange;
+
+export interface PlanUses {
+  readonly accounts: Pick<Accounts, 'get' | 'getByUsername'>;
+  readonly limits: Pick<AccountLimitsService, 'hasEgressClass' | 'glance'>;
+  readonly existing: OnExisting;
+  readonly now: Clock;
+  readonly newId: () => string;
+}
+
+/** Plans record after record of one file; it remembers names and ids, so that none is used twice. */
+export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
+  const names = new Set<string>();
+  const ids = new Set<string>();
+
+  function idFor({ id: wanted }: FileAccount): string {
+    const isFree = wanted !== undefined && !ids.has(wanted) && uses.accounts.get(wanted) === null;
+    const id = isFree ? wanted : uses.newId();
+    ids.add(id);
+    return id;
+  }
+
+  return (record) => {
+    const { line } = record;
+    if ('fault' in record) return told(line, record.username, 'failed', record.fault);
+    const from = record.account;
+    const { username } = from;
+    if (names.has(username)) return told(line, username, 'failed', 'the file has this user name twice');
+    names.add(username);
+    const { egressClass } = from.limits;
+    if (egressClass !== undefined && !uses.limits.hasEgressClass(egressClass)) {
+      return told(line, username, 'failed', 'the configuration has no such egress class');
+    }
+    const existing = uses.accounts.getByUsername(username)?.account;
+    if (existing) {
+      if (uses.existing === 'skip') return told(line, username, 'skipped', 'it exists already');
+      const kind = uses.existing;
+      const outcome = kind === 'replace' ? 'replaced' : 'kept';
+      const limits = missing(from.limits, uses.limits.glance(existing.id).limits, kind);
+      return { kind, line: { line, username, outcome, message: null }, from, limits, account: existing };
+    }
+    const passwordHash = from.password === undefined ? from.passwordHash : hashPassword(from.password);
+    if (passwordHash === undefined) {
+      return told(line, username, 'failed', 'a new account needs a password or a passwordHash');
+    }
+    const account: Account = {
+      id: idFor(from),
+      username,
+      passwordHash,
+      isEnabled: from.isEnabled ?? true,
+      remarks: from.remarks ?? null,
+      createdAt: from.createdAt ?? uses.now(),
+      lastLoginAt: null,
+      expiresAt: from.expiresAt ?? null,
+    };
+    const limits = missing(from.limits, NO_LIMITS, 'add');
+    return { kind: 'add', line: { line, username, outcome: 'added', message: null }, from, limits, account };
+  };
+}
+
+function told(
+  line: number,
+  username: string | null,
+  outcome: ImportedLine['outcome'],
+  message: string,
+): Told {
+  return { kind: 'told', line: { line, username, outcome, message } };
+}
+
+/** An account that is kept only gets the limits that it has none of. */
+function missing(
+  wanted: Partial<AccountLimits>,
+  has: AccountLimits,
+  kind: 'add' | 'replace' | 'keep',
+): Partial<AccountLimits> {
+  return Object.fromEntries(
+    Object.entries(wanted).filter(([name, value]) => {
+      const now = has[name as keyof AccountLimits];
+      if (now === value) return false;
+      return kind !== 'keep' || now === null || (name === 'quotaPeriod' && has.quotaBytes === null);
+    }),
+  );
+}

@@ -1,0 +1,177 @@
+// Much work at once, of which the database takes only a part: what is answered as done is stored, the rest is named,
+// and no slice is half done.
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { connectSqlite } from '../../../src/store/sqlite.js';
+import { runCommand } from '../../helpers/command.js';
+import { fetchFrom } from '../../helpers/console.js';
+import { ADMIN, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
+import { loggedInClient } from '../../helpers/socks-client.js';
+
+type Json = Record<string, unknown>;
+interface Skipped {
+  readonly username: string;
+  readonly reason: string;
+}
+
+/** The daemon, and a second connection to its database that can make it refuse a row. */
+async function setUp(t: TestContext) {
+  const daemon = await startTestDaemon(t);
+  const db = connectSqlite(join(daemon.dataDir, 'pulsegate.db'), 5_000);
+  t.after(() => db.destroy());
+  return {
+    daemon,
+    /** From now on the row of that account cannot be written. */
+    async refuse(table: 'accounts' | 'account_limits' | 'traffic_days', username: string): Promise<void> {
+      const isIt =
+        table === 'accounts'
+          ? `new.username = '${username}'`
+          : `new.account_id = (select id from accounts where username = '${username}')`;
+      for (const change of ['insert', 'update']) {
+        await db.raw(
+          `create trigger refuse_${change} before ${change} on ${table} when ${isIt}
+           begin select raise(abort, 'the disk is full'); end`,
+        );
+      }
+    },
+    async relent(): Promise<void> {
+      for (const change of ['insert', 'update']) await db.raw(`drop trigger refuse_${change}`);
+    },
+    /** What is stored: every name with its limit of sessions. */
+    async stored(): Promise<Map<string, number | null>> {
+      const rows: { username: string; max_sessions: number | null }[] = await db('accounts')
+        .leftJoin('account_limits', 'accounts.id', 'account_limits.account_id')
+        .select('accounts.username', 'account_limits.max_sessions');
+      return new Map(rows.map(({ username, max_sessions }) => [username, max_sessions]));
+    },
+  };
+}
+
+async function post(daemon: TestDaemon, path: string, body: Json, status = 200): Promise<Json> {
+  const answer = await daemon.api('POST', `/api/v1/accounts/${path}`, body);
+  assert.equal(answer.status, status, answer.text);
+  return answer.json as Json;
+}
+
+const PATTERN = { pattern: 'p{001-600}', limits: { maxSessions: 3 } };
+const NAMES = Array.from({ length: 600 }, (_, n) => `p${String(n + 1).padStart(3, '0')}`);
+
+for (const table of ['accounts', 'account_limits'] as const) {
+  test(`accounts made up to a failure in ${table} are told with their passwords, the rest by name`, async (t) => {
+    const { daemon, refuse, relent, stored } = await setUp(t);
+    await refuse(table, 'p300');
+    const made = await post(daemon, 'batch', PATTERN);
+    const created = made['created'] as { username: string; password: string }[];
+    const skipped = made['skipped'] as Skipped[];
+    assert.equal(made['count'], 250);
+    assert.deepEqual(
+      [...created, ...skipped].map(({ username }) => username),
+      NAMES,
+    );
+    assert.ok(skipped.every(({ reason }) => reason === 'failed'));
+    const rows = await stored();
+    assert.deepEqual([...rows.keys()].sort(), NAMES.slice(0, 250), 'nothing of a failed slice is there');
+    assert.ok([...rows.values()].every((sessions) => sessions === 3));
+    const last = created.at(-1);
+    assert.ok(last);
+    (await loggedInClient({ port: daemon.socks.port, ...last })).destroy();
+    await daemon.waitForLine(({ msg }) => msg === 'accounts not written; those before them are');
+    await relent();
+    assert.equal((await post(daemon, 'batch', PATTERN))['count'], 350);
+  });
+}
+
+test('when not even the first accounts can be written it is a failure, and nothing is there', async (t) => {
+  const { daemon, refuse, stored } = await setUp(t);
+  await refuse('account_limits', 'p250');
+  await post(daemon, 'batch', PATTERN, 500);
+  assert.equal((await stored()).size, 0);
+  const one = { username: 'p250', limits: { maxSessions: 3 } };
+  assert.equal((await daemon.api('POST', '/api/v1/accounts', one)).status, 500);
+  assert.equal((await stored()).size, 0);
+});
+
+test('limits set for many are written slice by slice; those after a failure are named', async (t) => {
+  const { daemon, refuse, stored } = await setUp(t);
+  await post(daemon, 'batch', PATTERN);
+  await refuse('account_limits', 'p499');
+  const action = { type: 'set-limits', limits: { maxSessions: 5 } };
+  const done = await post(daemon, 'bulk', { filter: {}, action, dryRun: false });
+  assert.deepEqual([done['count'], done['skippedCount']], [250, 350]);
+  const failed = new Set((done['skipped'] as Skipped[]).map(({ username }) => username));
+  const rows = await stored();
+  for (const name of NAMES) assert.equal(rows.get(name), failed.has(name) ? 3 : 5, name);
+  const { items } = (await daemon.api('GET', '/api/v1/accounts?limit=1000')).json as {
+    items: { username: string; limits: { maxSessions: number } }[];
+  };
+  for (const { username, limits } of items) assert.equal(limits.maxSessions, rows.get(username), username);
+});
+
+const HEADER = 'username,password,maxSessions,totalBytesUp,totalBytesDown,periodBytes\n';
+const FILE = HEADER + NAMES.map((name) => `${name},pw,4,10,20,30\n`).join('');
+
+async function importFile(daemon: TestDaemon, query = ''): Promise<Json> {
+  const authorization = `Basic ${Buffer.from(`${ADMIN.username}:${ADMIN.password}`).toString('base64')}`;
+  const headers = { authorization, 'content-type': 'text/csv' };
+  const answer = await fetchFrom(daemon, 'POST', `/api/v1/accounts/import${query}`, headers, FILE);
+  assert.equal(answer.status, 200, answer.text);
+  return answer.json as Json;
+}
+const failures = (report: Json): Map<string, string> =>
+  new Map(
+    (report['lines'] as { username: string; outcome: string; message: string }[]).flatMap(
+      ({ username, outcome, message }) => (outcome === 'failed' ? [[username, message]] : []),
+    ),
+  );
+
+test('an import tells which accounts a failure kept out, and takes them in the next time', async (t) => {
+  const { daemon, refuse, relent, stored } = await setUp(t);
+  await refuse('account_limits', 'p300');
+  const report = await importFile(daemon);
+  assert.deepEqual([report['read'], report['added'], report['failed']], [600, 200, 400]);
+  assert.deepEqual([...failures(report).keys()], NAMES.slice(200));
+  assert.equal(failures(report).get('p300'), 'not added: the database could not be written');
+  const rows = await stored();
+  assert.deepEqual([...rows.keys()].sort(), NAMES.slice(0, 200));
+  assert.ok([...rows.values()].every((sessions) => sessions === 4));
+  await daemon.waitForLine(({ msg }) => msg === 'accounts of a file not written');
+  await relent();
+  const again = await importFile(daemon);
+  assert.deepEqual([again['added'], again['skipped'], again['failed']], [400, 200, 0]);
+});
+
+test('an import says of accounts that came in without their usage that it is missing; keep brings it', async (t) => {
+  const { daemon, refuse, relent } = await setUp(t);
+  await refuse('traffic_days', 'p250');
+  const report = await importFile(daemon);
+  assert.deepEqual([report['added'], report['failed']], [200, 400]);
+  const why = failures(report);
+  assert.equal(why.get('p250'), 'its usage is missing: the database could not be written');
+  assert.equal(why.get('p450'), 'not added: the database could not be written');
+  await relent();
+  const again = await importFile(daemon, '?existing=keep');
+  assert.deepEqual([again['added'], again['kept'], again['failed']], [200, 400, 0]);
+  const { items } = (await daemon.api('GET', '/api/v1/accounts?limit=1000')).json as {
+    items: { username: string; usage: { totalBytesUp: number; periodBytes: number } }[];
+  };
+  assert.equal(items.length, 600);
+  for (const { username, usage } of items) {
+    assert.deepEqual([usage.totalBytesUp, usage.periodBytes], [10, 30], username);
+  }
+});
+
+test('the command line ends with 1 and names them', async (t) => {
+  const { daemon, refuse, stored } = await setUp(t);
+  await refuse('accounts', 'p201');
+  const file = join(daemon.dataDir, 'players.csv');
+  await writeFile(file, FILE);
+  const args = ['account', 'import', file, '--config', daemon.configFile];
+  const { code, stdout, stderr } = await runCommand(daemon.dataDir, args);
+  assert.equal(code, 1);
+  assert.match(stdout, /line 202: p201 failed: not added: the database could not be written\n/);
+  assert.match(stdout, /600 read, 200 added, 0 replaced, 0 kept, 0 skipped, 400 failed/);
+  assert.match(stderr, /The database could not be written: .*the disk is full/);
+  assert.equal((await stored()).size, 200);
+});
