@@ -18,6 +18,7 @@ import { createChores } from './desk/chores.js';
 import { type Happenings, openHappenings } from './desk/happenings.js';
 import { createMeasure } from './desk/metrics.js';
 import { openNotices } from './desk/notices.js';
+import { trimLogs } from './desk/old-logs.js';
 import { type ConfigSource, type DeskSettings, openSettings } from './desk/settings.js';
 import { openSignIn } from './desk/sign-in.js';
 
@@ -56,8 +57,6 @@ const TICK_MS = 1_000;
 const RUNS_EVERY_MS = 2_000;
 const SUMS_EVERY_MS = 20_000;
 const TRIM_EVERY_MS = 60_000;
-const TRIM_SLICE = 5_000;
-const DAY_MS = 86_400_000;
 
 /** Loads what is kept of it. Rejects when the database cannot be read. */
 export async function openDesk(uses: DeskUses): Promise<Desk> {
@@ -84,11 +83,9 @@ export async function openDesk(uses: DeskUses): Promise<Desk> {
     void attempt('the log of logins', logins.flush);
   }
 
-  async function trim(): Promise<void> {
-    const { loginDays, auditDays } = retention.current();
-    await store.logins.trim(now() - loginDays * DAY_MS, config.admin.logins.maxEntries, TRIM_SLICE);
-    await store.audit.trim(now() - auditDays * DAY_MS, TRIM_SLICE);
-  }
+  const { maxEntries: maxLogins } = config.admin.logins;
+  const trim = (): Promise<void> =>
+    trimLogs({ store, retention, maxLogins, now: now(), signal: stopped.signal });
 
   let isStopping = false;
   return {

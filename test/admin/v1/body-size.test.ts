@@ -1,0 +1,66 @@
+// How large a request may be: bodies about many accounts have a limit of their own, to the byte.
+import assert from 'node:assert/strict';
+import { before, describe, it } from 'node:test';
+import { codeOf, fetchFrom } from '../../helpers/console.js';
+import { ADMIN, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
+import { suiteScope } from '../../helpers/suite.js';
+
+const MAX_BODY = 1_024;
+const MAX_BULK = 2_048;
+const headers = {
+  authorization: `Basic ${Buffer.from(`${ADMIN.username}:${ADMIN.password}`).toString('base64')}`,
+  'content-type': 'application/json',
+};
+
+/** A body of exactly so many bytes; white space between JSON values is counted as well. */
+function padded(body: object, bytes: number): string {
+  const text = JSON.stringify(body);
+  return `{${' '.repeat(bytes - Buffer.byteLength(text))}${text.slice(1)}`;
+}
+
+describe('the body of a request', () => {
+  const scope = suiteScope();
+  let daemon: TestDaemon;
+  before(async () => {
+    const admin = { maxBody: '1KiB', maxBulkBody: '2KiB' };
+    daemon = await startTestDaemon(scope, { config: { admin } });
+  });
+
+  const dry = { dryRun: true };
+  const routes = [
+    ['many new accounts', 'POST', '/api/v1/accounts/batch', { pattern: 'p{1-3}', ...dry }, MAX_BULK],
+    [
+      'a bulk change',
+      'POST',
+      '/api/v1/accounts/bulk',
+      { filter: {}, action: { type: 'enable' }, ...dry },
+      MAX_BULK,
+    ],
+    ['game rules', 'PUT', '/api/v1/settings/games', { rules: [] }, MAX_BULK],
+    ['a token', 'POST', '/api/v1/tokens', { name: 't', scopes: ['accounts:read'] }, MAX_BODY],
+  ] as const;
+  for (const [what, method, path, body, max] of routes) {
+    for (const [bytes, isTaken] of [
+      [max - 1, true],
+      [max, true],
+      [max + 1, false],
+    ] as const) {
+      it(`about ${what} may have ${max} bytes: one of ${bytes} is ${isTaken ? 'taken' : 'refused'}`, async () => {
+        const text = padded(body, bytes);
+        assert.equal(Buffer.byteLength(text), bytes);
+        const answer = await fetchFrom(daemon, method, path, headers, text);
+        if (isTaken) assert.ok([200, 201].includes(answer.status), answer.text);
+        else assert.deepEqual([answer.status, codeOf(answer)], [413, 'too-large']);
+      });
+    }
+  }
+
+  it('is counted in bytes, not in characters', async () => {
+    const body = (letters: number) => ({ list: [{ username: 'x', remarks: '口'.repeat(letters) }], ...dry });
+    const room = MAX_BULK - Buffer.byteLength(JSON.stringify(body(0)));
+    const ask = (letters: number) =>
+      fetchFrom(daemon, 'POST', '/api/v1/accounts/batch', headers, JSON.stringify(body(letters)));
+    assert.equal((await ask(Math.floor(room / 3))).status, 200);
+    assert.equal((await ask(Math.floor(room / 3) + 1)).status, 413);
+  });
+});

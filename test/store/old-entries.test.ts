@@ -1,0 +1,112 @@
+// The end of old entries: what is one millisecond or one entry too much goes, its neighbour stays.
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { LoginEntry } from '../../src/core/accounts/login-log.js';
+import { type AuditRecord, DAEMON } from '../../src/core/operator/audit.js';
+import type { Store } from '../../src/core/ports.js';
+import { trimLogs } from '../../src/wiring/desk/old-logs.js';
+import { connectBeside, openTestStore } from './helpers.js';
+
+const DAY_MS = 86_400_000;
+const NOW = 1_900_000_000_000;
+
+const login = (at: number, n = 0): LoginEntry => ({
+  at,
+  accountId: null,
+  username: `player-${n}`,
+  client: '203.0.113.9',
+  outcome: 'success',
+  times: 1,
+});
+const loginTimes = async (store: Store) =>
+  (await store.logins.list({}, null, 20_000)).map(({ at }) => at - NOW).reverse();
+
+test('logins go by age to the millisecond, and by count to the entry', async (t) => {
+  const { store } = await openTestStore(t);
+  await store.logins.add([NOW - 1, NOW, NOW + 1, NOW + 2].map((at) => login(at)));
+  assert.equal(await store.logins.trim(NOW, 4, 100), 1);
+  assert.deepEqual(await loginTimes(store), [0, 1, 2]);
+  assert.equal(await store.logins.trim(NOW, 3, 100), 0, 'as many as are kept');
+  await store.logins.add([login(NOW + 3)]);
+  assert.equal(await store.logins.trim(NOW, 3, 100), 1, 'one more than are kept');
+  assert.deepEqual(await loginTimes(store), [1, 2, 3]);
+  assert.equal(await store.logins.trim(NOW + 4, 3, 2), 2, 'no more at once than asked for, the oldest');
+  assert.deepEqual(await loginTimes(store), [3]);
+  assert.equal(await store.logins.trim(NOW + 4, 3, 2), 1);
+  assert.equal(await store.logins.trim(NOW + 4, 3, 2), 0);
+});
+
+/** A store whose entries of the audit log are made at the moments given. */
+async function audited(t: TestContext, moments: readonly number[]) {
+  let at = NOW;
+  const { store } = await openTestStore(t, { now: () => at });
+  const record: AuditRecord = {
+    by: DAEMON,
+    action: 'settings.whitelist',
+    object: { type: 'settings', id: 'whitelist', name: null },
+    before: null,
+    after: null,
+  };
+  for (const moment of moments) {
+    at = moment;
+    await store.audit.add([record]);
+  }
+  const times = async () => (await store.audit.list({}, null, 100)).map((entry) => entry.at - NOW).reverse();
+  return { store, times };
+}
+
+test('the audit log goes by age to the millisecond, the oldest first', async (t) => {
+  const { store, times } = await audited(t, [NOW - 3, NOW - 2, NOW - 1, NOW, NOW + 1]);
+  assert.equal(await store.audit.trim(NOW, 2), 2);
+  assert.deepEqual(await times(), [-1, 0, 1]);
+  assert.equal(await store.audit.trim(NOW, 2), 1);
+  assert.equal(await store.audit.trim(NOW, 2), 0);
+  assert.deepEqual(await times(), [0, 1]);
+});
+
+test('notices go by age to the millisecond, but never before they were sent', async (t) => {
+  const { store, file } = await openTestStore(t);
+  const notice = (key: string, at: number) => ({ key, id: key, type: 'run.failed' as const, at, data: {} });
+  await store.notices.add([
+    notice('old', NOW - 1),
+    notice('unsent', NOW - 1),
+    notice('young', NOW),
+    notice('younger', NOW + 1),
+  ]);
+  for (const key of ['old', 'young']) await store.notices.tried(key, null);
+  await store.notices.trim(NOW);
+  const keys = await connectBeside(t, file)('notices').orderBy('key').pluck('key');
+  assert.deepEqual(keys, ['unsent', 'young', 'younger']);
+  await store.notices.tried('unsent', null);
+  await store.notices.trim(NOW + 1);
+  assert.deepEqual(await store.notices.due(NOW + 1, 10), [{ ...notice('younger', NOW + 1), tries: 0 }]);
+  await store.notices.add([notice('old', NOW + 5)]);
+  assert.equal((await store.notices.due(NOW + 5, 10)).length, 2, 'what was forgotten is news again');
+});
+
+const retention = { current: () => ({ ...KEPT }) };
+const KEPT = { heartbeatDays: 1, heartbeatsPerAccount: 1, runDays: 1, loginDays: 2, auditDays: 3 };
+
+test('both logs are trimmed by their own days, at the very edge', async (t) => {
+  const audit = [NOW - 3 * DAY_MS - 1, NOW - 3 * DAY_MS, NOW];
+  const { store, times } = await audited(t, audit);
+  await store.logins.add([NOW - 2 * DAY_MS - 1, NOW - 2 * DAY_MS, NOW].map((at) => login(at)));
+  await trimLogs({ store, retention, maxLogins: 100, now: NOW, signal: AbortSignal.any([]) });
+  assert.deepEqual(await loginTimes(store), [-2 * DAY_MS, 0]);
+  assert.deepEqual(await times(), [-3 * DAY_MS, 0]);
+});
+
+test('more than a statement removes at once is gone at once all the same', async (t) => {
+  const { store } = await openTestStore(t);
+  await store.logins.add(Array.from({ length: 12_000 }, (_, n) => login(NOW, n)));
+  await trimLogs({ store, retention, maxLogins: 1_000, now: NOW, signal: AbortSignal.any([]) });
+  const left = await store.logins.list({}, null, 20_000);
+  assert.deepEqual([left.length, left.at(-1)?.username], [1_000, 'player-11000']);
+});
+
+test('the end of the daemon does not wait for all of it', async (t) => {
+  const { store } = await openTestStore(t);
+  await store.logins.add(Array.from({ length: 12_000 }, (_, n) => login(NOW, n)));
+  await trimLogs({ store, retention, maxLogins: 1_000, now: NOW, signal: AbortSignal.abort() });
+  assert.equal(await store.logins.count({}), 7_000);
+});
