@@ -9,7 +9,7 @@ export type { Logger } from 'pino';
 /** Lines waiting for a reader who has stopped reading; beyond that they are dropped, so that memory stays bounded. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 /** Lines are written together once there are so many bytes, or so many ms have passed: a write a session costs CPU. */
-const BATCH_BYTES = 4096;
+const BATCH_BYTES = 12 * 1024;
 const BATCH_MS = 100;
 /** Longer texts from outside are cut. */
 const MAX_TEXT_CHARS = 4096;
