@@ -16,8 +16,7 @@ export function sqliteFile(dataDir: string): string {
  * @throws the file system's error
  */
 export async function prepareFolder(dataDir: string): Promise<void> {
-  const made = await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  if (made !== undefined) return chmod(dataDir, 0o700);
+  if (await makeFolder(resolve(dataDir))) return chmod(dataDir, 0o700);
   const { mode } = await stat(dataDir);
   // A sticky folder (/tmp) is shared on purpose.
   if (!(mode & GROUP_AND_OTHERS) || mode & STICKY) return;
@@ -25,6 +24,27 @@ export async function prepareFolder(dataDir: string): Promise<void> {
     // Somebody else's folder (a mounted volume) cannot be changed, and need not be: the files in it are closed.
     if (codeOf(error) !== 'EPERM') throw error;
   });
+}
+
+/**
+ * Makes a folder and those above it that are missing; false when it is there already.
+ * Not Node's recursive mkdir: that one never ends where a folder is there and yet takes no new one, as /proc.
+ */
+async function makeFolder(folder: string): Promise<boolean> {
+  try {
+    await mkdir(folder, { mode: 0o700 });
+    return true;
+  } catch (error) {
+    const parent = dirname(folder);
+    if (codeOf(error) === 'ENOENT' && parent !== folder) {
+      await makeFolder(parent);
+      await mkdir(folder, { mode: 0o700 });
+      return true;
+    }
+    const found = await stat(folder).catch(() => null);
+    if (found?.isDirectory()) return false;
+    throw error;
+  }
 }
 
 /**

@@ -43,6 +43,23 @@ for (const umask of [0o000, 0o022, 0o777]) {
   });
 }
 
+test('folders above the data folder are made too, as private', async (t) => {
+  const above = join(await tempDir(t), 'a');
+  await openTestStore(t, { dataDir: join(above, 'b', 'c') });
+  for (const folder of [above, join(above, 'b'), join(above, 'b', 'c')]) {
+    assert.equal(await mode(folder), '700', folder);
+  }
+});
+
+const onLinux = { skip: process.platform !== 'linux' };
+for (const dataDir of ['/proc/self/nope/x', '/proc/nope', '/dev/null/x']) {
+  test(`where no folder can be made the start ends, and names it: ${dataDir}`, onLinux, async () => {
+    const { code, message } = await refusal(dataDir);
+    assert.equal(code, 'data-dir-unusable');
+    assert.ok(message.includes(`${dataDir}/pulsegate.db`), message);
+  });
+}
+
 test('a folder and files that others may read are closed to them', async (t) => {
   const { store: holder, dataDir, file } = await openTestStore(t);
   await holder.settings.set('key', 'value');
