@@ -3,10 +3,12 @@ import assert from 'node:assert/strict';
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import { parseIp } from '../../src/core/ip.js';
-import { writeDatagramHeader } from '../../src/core/sessions/datagram-header.js';
+import { MAX_DATAGRAM_BYTES, writeDatagramHeader } from '../../src/core/sessions/datagram-header.js';
 import type { DatagramEngine, DatagramRelay, Endpoint } from '../../src/core/sessions/datagram-relay.js';
 import { createSharedRate } from '../../src/core/sessions/rate-limit.js';
+import { setReceiving } from '../../src/relay/handle.js';
 import { openDescriptors, settled, until } from './harness.js';
 
 export interface DatagramsUnderTest {
@@ -19,6 +21,8 @@ const WARM_UPS = [0, 80];
 /** FRAG, RFC 1928 §7. */
 const FRAGMENT_AT = 2;
 const ASSOCIATIONS = Number(process.env['RELAY_TEST_ASSOCIATIONS'] ?? 500);
+
+const FLOOD_MS = 2000;
 
 /** What is left open fails the suite, and does not hold it up. */
 const AFTER = { timeout: 60_000 };
@@ -118,6 +122,30 @@ export async function associate(
   };
 }
 
+/** Sends these in turn to `to` as fast as a thread of its own can, from when the port is known until `stop()`. */
+async function startFlood(to: Endpoint, datagrams: readonly Buffer[]) {
+  const code = `
+    const { parentPort, workerData: { to, datagrams } } = require('node:worker_threads');
+    const socket = require('node:dgram').createSocket('udp4').on('error', () => {});
+    socket.connect(to.port, to.address, () => {
+      parentPort.postMessage(socket.address().port);
+      const flood = () => {
+        for (let i = 0; i < 64; i += 1) socket.send(datagrams[i % datagrams.length], () => {});
+        setImmediate(flood);
+      };
+      flood();
+    });`;
+  const thread = new Worker(code, { eval: true, workerData: { to, datagrams } });
+  const [port] = (await once(thread, 'message')) as [number];
+  return { from: { address: '127.0.0.1', port }, stop: () => thread.terminate() };
+}
+
+/** The numbers of this moment: those of the relay itself go on. */
+function countsOf({ counts }: DatagramRelay) {
+  const { bytesUp, bytesDown, datagramsUp, unsendable } = counts;
+  return { bytesUp, bytesDown, datagramsUp, unsendable };
+}
+
 export function datagramSuite(name: string, make: () => Promise<DatagramsUnderTest>): void {
   describe(name, () => {
     let made: DatagramsUnderTest;
@@ -197,6 +225,41 @@ export function datagramSuite(name: string, make: () => Promise<DatagramsUnderTe
         assert.equal(relay.counts.datagramsUp, warmUp + 1);
         assert.equal(relay.counts.datagramsDown, warmUp + 1);
         other.socket.close();
+      });
+
+      it(`sends to a parent behind a header that does not count, and brings what it sends as it came, ${moment}`, async () => {
+        const { relay } = await warm();
+        const parent = await openEnd();
+        const heard: { data: Buffer; from: number }[] = [];
+        const socket = relay.openParent({
+          bindAddress: '127.0.0.1',
+          to: parent.at,
+          onDatagram: (data, { port }) => heard.push({ data, from: port }),
+        });
+        assert.ok(socket);
+        const { bytesUp, datagramsUp, bytesDown } = countsOf(relay);
+        const header = headerFor(echo.at);
+        socket.send(header, Buffer.from('skipped, sent'), 'skipped, '.length);
+        // The largest that fits, and one more.
+        socket.send(header, Buffer.alloc(MAX_DATAGRAM_BYTES - header.length), 0);
+        socket.send(header, Buffer.alloc(MAX_DATAGRAM_BYTES - header.length + 1), 0);
+        await until(() => parent.received.length === 2);
+        const { data, from } = parent.received[0] ?? assert.fail();
+        assert.deepEqual(data, Buffer.concat([header, Buffer.from('sent')]));
+        const now = countsOf(relay);
+        assert.deepEqual(
+          [now.bytesUp - bytesUp, now.datagramsUp - datagramsUp, now.unsendable],
+          ['sent'.length + MAX_DATAGRAM_BYTES - header.length, 2, 1],
+        );
+        parent.send(Buffer.from('as it came'), { address: '127.0.0.1', port: from.port });
+        await until(() => heard.length === 1);
+        assert.deepEqual(heard, [{ data: Buffer.from('as it came'), from: parent.at.port }]);
+        assert.equal(relay.counts.bytesDown, bytesDown);
+        socket.close();
+        socket.close();
+        socket.send(header, Buffer.from('too late'), 0);
+        assert.equal(relay.counts.datagramsUp, now.datagramsUp);
+        parent.socket.close();
       });
 
       it(`routes and sources come and go, ${moment}`, async () => {
@@ -312,21 +375,34 @@ export function datagramSuite(name: string, make: () => Promise<DatagramsUnderTe
     }
 
     it('a flood on one association does not starve another', async () => {
-      const [flooder, player] = [await open(), await open()];
-      flooder.cover(echo.at);
-      player.cover(echo.at);
-      await player.echo(echo.at, 50);
-      let isOver = false;
-      const flood = (async () => {
-        while (!isOver) {
-          for (let i = 0; i < 50; i += 1)
-            flooder.send(i % 2 ? echo.at : { ...echo.at, port: 9 }, Buffer.alloc(200));
-          await new Promise(setImmediate);
-        }
-      })();
-      await player.echo(echo.at, 200);
-      isOver = true;
-      await flood;
+      const [flooded, playing] = [await open(), await open()];
+      const nowhere = { address: '127.0.0.1', port: 9 };
+      // Nobody reads there: what the flood does to its destination is not the player's matter.
+      const sink = await openEnd();
+      setReceiving(sink.socket, false);
+      flooded.cover(sink.at);
+      playing.cover(echo.at);
+      await playing.echo(echo.at, 50);
+      const flood = await startFlood(flooded.relay.local, [
+        Buffer.concat([headerFor(sink.at), Buffer.alloc(200)]),
+        Buffer.concat([headerFor(nowhere), Buffer.alloc(200)]),
+      ]);
+      flooded.relay.setClient(flood.from);
+      const tripsMs: number[] = [];
+      const [end, before] = [performance.now() + FLOOD_MS, flooded.relay.counts.datagramsUp];
+      for (let now = performance.now(); now < end; now = performance.now()) {
+        playing.send(echo.at, Buffer.alloc(50));
+        await once(playing.client.socket, 'message');
+        tripsMs.push(performance.now() - now);
+      }
+      const relayed = flooded.relay.counts.datagramsUp - before;
+      await flood.stop();
+      sink.socket.close();
+      tripsMs.sort((a, b) => a - b);
+      const [p50 = Number.NaN, worst = Number.NaN] = [tripsMs[tripsMs.length >> 1], tripsMs.at(-1)];
+      const seen = `${tripsMs.length} round trips, p50 ${p50.toFixed(1)} ms, worst ${worst.toFixed(1)} ms, ${relayed} flooded`;
+      assert.ok(relayed > 5_000, seen);
+      assert.ok(tripsMs.length >= FLOOD_MS / 20 && worst < FLOOD_MS / 2, seen);
     });
 
     it(`${ASSOCIATIONS} associations at once, each with its own bytes`, async () => {
