@@ -615,6 +615,7 @@ export type WhitelistQuestion = {
   readonly whitelist: string;
   readonly address?: string | undefined;
 };
+export const SCOPES: readonly Scope[] = ['accounts:read', 'accounts:write', 'sessions:read', 'sessions:write', 'heartbeats:read', 'agents:read', 'agents:write', 'settings:read', 'settings:write', 'audit:read'];
 export interface Operations {
   signIn: { params: undefined; query: undefined; body: SignIn; answer: Me };
   signOut: { params: undefined; query: undefined; body: undefined; answer: undefined };
@@ -653,7 +654,7 @@ export interface Operations {
   getHeartbeatSums: { params: undefined; query: { range?: Range | undefined; by?: 'game' | 'account' | undefined; limit?: number | undefined }; body: undefined; answer: HeartbeatSums };
   listAgents: { params: undefined; query: undefined; body: undefined; answer: Agents };
   sendMessage: { params: { name: string }; query: undefined; body: AgentMessage; answer: QueuedRun };
-  listRuns: { params: undefined; query: { limit?: number | undefined; cursor?: string | undefined; agent?: string | undefined; status?: RunStatus | undefined; session?: string | undefined; search?: string | undefined }; body: undefined; answer: RunPage };
+  listRuns: { params: undefined; query: { limit?: number | undefined; cursor?: string | undefined; agent?: string | undefined; search?: string | undefined; status?: RunStatus | undefined; session?: string | undefined }; body: undefined; answer: RunPage };
   getRun: { params: { id: string }; query: undefined; body: undefined; answer: RunDetail };
   cancelRun: { params: { id: string }; query: undefined; body: undefined; answer: RunDetail };
   rerunRun: { params: { id: string }; query: undefined; body: undefined; answer: QueuedRun };

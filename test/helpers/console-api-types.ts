@@ -29,6 +29,7 @@ export function consoleApiTypes(): string {
     '// biome-ignore-all format: made by a program',
     '// biome-ignore-all lint: made by a program',
     ...types,
+    `export const SCOPES: readonly Scope[] = [${valuesOf(document.components.schemas['Scope'])}];`,
     'export interface Operations {',
     ...operations.map(({ operation }) => `  ${operation.operationId}: ${signature(operation)};`),
     '}',
@@ -91,6 +92,11 @@ function objectType(schema: Schema, indent: string): string {
     return `${inner}readonly ${name}${optional}: ${typeOf(property, inner)}${optional ? ' | undefined' : ''};`;
   });
   return `{\n${lines.join('\n')}\n${indent}}`;
+}
+
+/** What an enumeration may be, as a program goes through it. */
+function valuesOf(schema: Schema | undefined): string {
+  return ((schema?.['enum'] ?? []) as unknown[]).map(quote).join(', ');
 }
 
 const quote = (value: unknown) => (typeof value === 'string' ? `'${value}'` : String(value));

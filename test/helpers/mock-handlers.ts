@@ -1,6 +1,6 @@
 // What the mock /api/v1 answers, operation by operation, over an invented world.
 import { randomUUID } from 'node:crypto';
-import { NO_LIMITS } from '../../src/admin/v1/contract/limits.js';
+import { NO_LIMITS } from '../../src/core/accounts/limits.js';
 import {
   DAY,
   type FakeAccount,

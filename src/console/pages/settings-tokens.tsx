@@ -1,6 +1,6 @@
 // API tokens: what programs sign in with. A token's secret is shown once.
 import { useState } from 'preact/hooks';
-import type { Scope, Token } from '../api-types.js';
+import { SCOPES, type Scope, type Token } from '../api-types.js';
 import { call } from '../lib/api.js';
 import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
@@ -10,19 +10,6 @@ import { Checkbox, ExpiryField, Field, Input } from '../ui/form.js';
 import { Empty, Failure, Skeleton } from '../ui/states.js';
 import { type Column, Table } from '../ui/table.js';
 import { notify } from '../ui/toast.js';
-
-const SCOPES: readonly Scope[] = [
-  'accounts:read',
-  'accounts:write',
-  'sessions:read',
-  'sessions:write',
-  'heartbeats:read',
-  'agents:read',
-  'agents:write',
-  'settings:read',
-  'settings:write',
-  'audit:read',
-];
 
 export function TokenSettings() {
   const { data, error, reload } = useLoad('listTokens', {}, { topics: ['tokens'] });

@@ -118,6 +118,7 @@ export const SkippedAccount = z
     /** null for a name that is no account yet. */
     id: Guid.nullable(),
     username: z.string(),
+    /** `failed`: it could not be stored, and nothing of it was. */
     reason: z.enum([
       'username-taken',
       'username-twice',

@@ -89,6 +89,12 @@ export const AgentSessionDetail = AgentSession.extend({
   ),
 }).meta({ id: 'AgentSessionDetail' });
 
+/** What runs and conversations are both found by. */
+const AgentQuery = PageQuery.extend({
+  agent: AgentName.optional(),
+  /** Of runs in message and reply, of conversations in the key. */
+  search: z.string().max(255).optional(),
+});
 const Queued = z.object({ runId: Guid, session: z.string().nullable() }).meta({ id: 'QueuedRun' });
 const KeyParams = z.object({ key: SessionKey });
 const NameParams = z.object({ name: AgentName });
@@ -134,14 +140,7 @@ export const agentRoutes = [
     tag,
     access: 'agents:read',
     request: {
-      query: z.object({
-        ...PageQuery.shape,
-        agent: AgentName.optional(),
-        status: RunStatus.optional(),
-        session: SessionKey.optional(),
-        /** In message and reply. */
-        search: z.string().max(255).optional(),
-      }),
+      query: AgentQuery.extend({ status: RunStatus.optional(), session: SessionKey.optional() }),
     },
     responses: { 200: { description: 'A page.', schema: openPageOf(Run).meta({ id: 'RunPage' }) } },
   }),
@@ -185,13 +184,7 @@ export const agentRoutes = [
     summary: 'Conversations, the one used last first.',
     tag,
     access: 'agents:read',
-    request: {
-      query: z.object({
-        ...PageQuery.shape,
-        agent: AgentName.optional(),
-        search: z.string().max(255).optional(),
-      }),
-    },
+    request: { query: AgentQuery },
     responses: {
       200: { description: 'A page.', schema: openPageOf(AgentSession).meta({ id: 'AgentSessionPage' }) },
     },

@@ -18,17 +18,6 @@ export const AccountLimits = z
   })
   .meta({ id: 'AccountLimits' });
 
-/** An account without limits. */
-export const NO_LIMITS: z.infer<typeof AccountLimits> = {
-  maxSessions: null,
-  maxClientAddresses: null,
-  bytesPerSecondUp: null,
-  bytesPerSecondDown: null,
-  quotaBytes: null,
-  quotaPeriod: 'month',
-  egressClass: null,
-};
-
 /** What is left out stays as it is. */
 export const AccountLimitsChange = AccountLimits.partial().meta({ id: 'AccountLimitsChange' });
 
