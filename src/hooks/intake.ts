@@ -1,9 +1,8 @@
-// Taking runs in: a place in the queue, then the database, then the answer. Runs that arrive together are stored by
-// one transaction, since the disk is waited for once a transaction and not once a run.
-
+// Taking runs in: a place in the queue, then the database, then the answer.
 import type { RunStore, RunToStore, StoredRun } from '../core/agents/run-ports.js';
 import type { NewRun, QueuedRun } from '../core/agents/runs.js';
 import type { Clock } from '../core/clock.js';
+import { createBatches } from './batches.js';
 import type { QueueRoom } from './room.js';
 
 /** A run somebody asks for. `idempotency` is what the request is known by, if the caller gave it a key. */
@@ -28,15 +27,6 @@ export interface Intake {
   stop(): Promise<void>;
 }
 
-interface Waiting {
-  readonly item: RunToStore;
-  resolve(stored: StoredRun): void;
-  reject(error: unknown): void;
-}
-
-/** Runs stored by one transaction: enough to make it cheap, few enough to keep others from waiting long. */
-const MAX_BATCH = 500;
-
 /** How long an idempotency key is remembered. */
 export const KEY_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
@@ -51,43 +41,13 @@ export function createIntake(uses: {
   readonly onStored: (run: QueuedRun) => void;
 }): Intake {
   const { store, owner, room, now } = uses;
-  const waiting: Waiting[] = [];
-  let writing: Promise<void> | null = null;
   let isStopping = false;
 
-  /** Stores `item` together with everything else that waits when the previous transaction is done. */
-  function stored(item: RunToStore): Promise<StoredRun> {
-    return new Promise((resolve, reject) => {
-      waiting.push({ item, resolve, reject });
-      writing ??= writeAll();
-    });
-  }
-
-  async function writeAll(): Promise<void> {
-    // One turn of the event loop: every request whose body has arrived joins in.
-    await new Promise(setImmediate);
-    while (waiting.length > 0) {
-      await write(waiting.splice(0, MAX_BATCH));
-    }
-    writing = null;
-  }
-
-  async function write(batch: readonly Waiting[]): Promise<void> {
-    try {
-      const outcomes = await store.add(
-        batch.map(({ item }) => item),
-        now(),
-      );
-      for (const [i, { item, resolve, reject }] of batch.entries()) {
-        const outcome = outcomes[i];
-        if (outcome?.outcome === 'stored') uses.onStored(item.run);
-        if (outcome) resolve(outcome);
-        else reject(new Error('the store did not answer for every run'));
-      }
-    } catch (error) {
-      for (const { reject } of batch) reject(error);
-    }
-  }
+  const batches = createBatches(async (items: readonly RunToStore[]) => {
+    const outcomes = await store.add(items, now());
+    for (const [i, { run }] of items.entries()) if (outcomes[i]?.outcome === 'stored') uses.onStored(run);
+    return outcomes;
+  });
 
   return {
     async take({ run: wanted, idempotency, answer }) {
@@ -106,7 +66,7 @@ export function createIntake(uses: {
       };
       let isKept = false;
       try {
-        const outcome = await stored({ run, owner, idempotency: kept });
+        const outcome = await batches.add({ run, owner, idempotency: kept });
         isKept = outcome.outcome === 'stored';
         return isKept ? { outcome: 'stored', runId: run.id, answer: mine } : replayed(outcome);
       } finally {
@@ -116,7 +76,7 @@ export function createIntake(uses: {
 
     async stop() {
       isStopping = true;
-      await writing;
+      await batches.idle();
     },
   };
 }

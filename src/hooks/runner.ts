@@ -1,6 +1,6 @@
 // Running runs: one at a time and in order for each session, several sessions side by side, until told to stop.
 import PQueue from 'p-queue';
-import type { HistoryLimits, RunEnd, RunStore } from '../core/agents/run-ports.js';
+import type { EndedRun, HistoryLimits, RunEnd, RunStore } from '../core/agents/run-ports.js';
 import {
   type Agent,
   type AgentOutput,
@@ -11,6 +11,7 @@ import {
 } from '../core/agents/runs.js';
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
+import { createBatches } from './batches.js';
 import type { QueueRoom } from './room.js';
 
 /** An agent as the runner needs it. */
@@ -68,6 +69,8 @@ const WRITE_RETRY_MS = 1000;
 
 export function createRunner(uses: RunnerUses): Runner {
   const { store, owner, room, log, now } = uses;
+  const claims = createBatches((ids: readonly string[]) => store.claim(ids, owner, now()));
+  const ends = createBatches((items: readonly EndedRun[]) => store.finish(items, owner, uses.history));
   const queue = new PQueue({ concurrency: uses.concurrency, autoStart: false });
   const lines = new Map<string, Line>();
   const underWay = new Map<
@@ -118,7 +121,7 @@ export function createRunner(uses: RunnerUses): Runner {
 
   async function start(line: Line, queued: QueuedRun, controller: AbortController): Promise<boolean> {
     try {
-      const claim = await store.claim(queued.id, owner, now());
+      const claim = await claims.add(queued.id);
       if (claim.outcome === 'blocked') return false;
       remove(line, queued);
       if (claim.outcome === 'claimed') await perform(claim.run, claim.history, controller);
@@ -204,7 +207,7 @@ export function createRunner(uses: RunnerUses): Runner {
   async function stored(run: Run, end: RunEnd): Promise<boolean> {
     for (;;) {
       try {
-        return await store.finish(run.id, owner, end, uses.history);
+        return await ends.add({ id: run.id, end });
       } catch (err) {
         log.error({ err, run: run.id }, 'the end of a run could not be stored');
         if (isStopping) return false;

@@ -3,6 +3,10 @@ import type { Knex } from 'knex';
 import type { AgentSessionStore, HistoryLimits } from '../core/agents/run-ports.js';
 import type { AgentSession, HistoryEntry, Run, SessionMessage } from '../core/agents/runs.js';
 import { containing } from './like.js';
+import { updateEach } from './update-each.js';
+
+/** Messages removed by one statement. */
+const POSITIONS_PER_STATEMENT = 500;
 
 interface SessionRow {
   key: string;
@@ -67,62 +71,110 @@ export function createAgentSessionStore(db: Knex): AgentSessionStore {
   };
 }
 
-/** What was said in a session, oldest first. */
-export async function readHistory(db: Knex, session: string): Promise<HistoryEntry[]> {
-  const rows: MessageRow[] = await db('session_messages').where({ session }).orderBy('position');
-  return rows.map(toEntry);
+/** What was said in each of these sessions, oldest first; nothing for a session that is not known. */
+export async function readHistories(
+  db: Knex,
+  sessions: readonly string[],
+): Promise<ReadonlyMap<string, HistoryEntry[]>> {
+  const histories = new Map<string, HistoryEntry[]>();
+  if (sessions.length === 0) return histories;
+  const rows: MessageRow[] = await db('session_messages').whereIn('session', sessions).orderBy('position');
+  for (const row of rows) {
+    const history = histories.get(row.session) ?? [];
+    histories.set(row.session, history);
+    history.push(toEntry(row));
+  }
+  return histories;
 }
 
-/** Adds a run's message and its reply to the session, which is made when there is none, and cuts the history to `limits`. */
-export async function appendToSession(
+/** A message and its reply on their way into a session. */
+export interface Exchange {
+  readonly session: string;
+  readonly agent: string;
+  readonly runId: string;
+  readonly message: string;
+  readonly reply: string;
+  readonly at: number;
+}
+
+/** What a run adds to its session, as a list: a wake, or a run without a session, adds nothing. */
+export function exchangeOf(run: Run, reply: string, at: number): Exchange[] {
+  const { id: runId, agent, session, message } = run;
+  return session === null || message === null ? [] : [{ session, agent, runId, message, reply, at }];
+}
+
+/** Adds exchanges, each of another session, which is made when there is none; cuts the histories to `limits`. */
+export async function appendToSessions(
   trx: Knex.Transaction,
-  run: Run,
-  reply: string,
-  at: number,
+  exchanges: readonly Exchange[],
   limits: HistoryLimits,
 ): Promise<void> {
-  const { session: key, message } = run;
-  if (key === null || message === null) return;
+  if (exchanges.length === 0) return;
   await trx('agent_sessions')
-    .insert({ key, agent: run.agent, created_at: at, last_used_at: at, messages: 0, bytes: 0 })
+    .insert(
+      exchanges.map(({ session: key, agent, at }) => ({
+        key,
+        agent,
+        created_at: at,
+        last_used_at: at,
+        messages: 0,
+        bytes: 0,
+      })),
+    )
     .onConflict('key')
     .merge(['agent', 'last_used_at']);
-  const entry = (role: string, content: string) => ({
-    session: key,
-    run_id: run.id,
+  await trx('session_messages').insert(exchanges.flatMap(toMessageRows));
+  await cut(
+    trx,
+    exchanges.map(({ session }) => session),
+    limits,
+  );
+}
+
+function toMessageRows({ session, runId, message, reply, at }: Exchange): Omit<MessageRow, 'position'>[] {
+  const row = (role: string, content: string) => ({
+    session,
+    run_id: runId,
     role,
     content,
     bytes: Buffer.byteLength(content),
     at,
   });
-  await trx('session_messages').insert([entry('user', message), entry('assistant', reply)]);
-  await cut(trx, key, limits);
+  return [row('user', message), row('assistant', reply)];
 }
 
-/** Removes the oldest exchanges until the history is within `limits`; what is left begins with a user's message. */
-async function cut(trx: Knex.Transaction, session: string, limits: HistoryLimits): Promise<void> {
+/** Removes the oldest exchanges of each session until its history is within `limits`. */
+async function cut(trx: Knex.Transaction, sessions: readonly string[], limits: HistoryLimits): Promise<void> {
   const newestFirst: MessageRow[] = await trx('session_messages')
-    .where({ session })
+    .whereIn('session', sessions)
     .orderBy('position', 'desc')
-    .select('position', 'bytes', 'role');
-  let messages = 0;
-  let bytes = 0;
-  let count = 0;
-  let total = 0;
-  let keptFrom = Number.POSITIVE_INFINITY;
-  for (const row of newestFirst) {
-    count++;
-    total += Number(row.bytes);
-    if (count > limits.maxMessages || total > limits.maxBytes) break;
-    if (row.role !== 'user') continue;
-    messages = count;
-    bytes = total;
-    keptFrom = Number(row.position);
+    .select('session', 'position', 'bytes', 'role');
+  const bySession = new Map<string, MessageRow[]>(sessions.map((session) => [session, []]));
+  for (const row of newestFirst) bySession.get(row.session)?.push(row);
+  const sizes: { key: string; values: { messages: number; bytes: number } }[] = [];
+  const tooOld: MessageRow['position'][] = [];
+  for (const [key, rows] of bySession) {
+    const values = newestWithin(rows, limits);
+    sizes.push({ key, values });
+    tooOld.push(...rows.slice(values.messages).map(({ position }) => position));
   }
-  const all = trx('session_messages').where({ session });
-  if (messages === 0) await all.delete();
-  else await all.where('position', '<', keptFrom).delete();
-  await trx('agent_sessions').where({ key: session }).update({ messages, bytes });
+  for (let start = 0; start < tooOld.length; start += POSITIONS_PER_STATEMENT) {
+    const positions = tooOld.slice(start, start + POSITIONS_PER_STATEMENT);
+    await trx('session_messages').whereIn('position', positions).delete();
+  }
+  await updateEach(trx, 'agent_sessions', 'key', { messages: 'integer', bytes: 'bigint' }, sizes);
+}
+
+/** How many of the newest messages are within `limits`, and their bytes; the oldest of them is a user's. */
+function newestWithin(newestFirst: readonly MessageRow[], limits: HistoryLimits) {
+  let within = { messages: 0, bytes: 0 };
+  let total = 0;
+  for (const [i, { bytes, role }] of newestFirst.entries()) {
+    total += Number(bytes);
+    if (i + 1 > limits.maxMessages || total > limits.maxBytes) break;
+    if (role === 'user') within = { messages: i + 1, bytes: total };
+  }
+  return within;
 }
 
 function toSession(row: SessionRow): AgentSession {

@@ -1,17 +1,20 @@
 // The runs table as the queue uses it: store, claim, finish, hand over.
 import type { Knex } from 'knex';
 import {
+  type Claim,
+  type RunEnd,
   type RunFilter,
   type RunStore,
   type RunToStore,
   SHOWN_CHARACTERS,
 } from '../core/agents/run-ports.js';
 import type { Run } from '../core/agents/runs.js';
-import { appendToSession, readHistory } from './agent-sessions.js';
+import { appendToSessions, exchangeOf, readHistories } from './agent-sessions.js';
 import { findKey, takeKeys } from './idempotency.js';
 import { containing } from './like.js';
 import { newRow, type RunRow, SHORT_COLUMNS, toRun } from './run-rows.js';
 import { createRunnerStore } from './runners.js';
+import { updateEach } from './update-each.js';
 
 /** 18 bound values each, well under every engine's limit. */
 const ROWS_PER_STATEMENT = 200;
@@ -58,41 +61,50 @@ export function createRunStore(db: Knex): RunStore {
       return row ? Math.max(Number(row.accepted_at), Number(row.finished_at ?? 0)) : null;
     },
 
-    claim: (id, owner, now) =>
+    claim: (ids, owner, now) =>
       db.transaction(async (trx) => {
-        const changed = await trx('runs')
-          .where({ id, owner, status: 'queued' })
+        const mine = () => trx('runs').where({ owner, status: 'queued' });
+        const rows: RunRow[] = await mine()
+          .whereIn('id', ids)
           .whereNotExists(
             trx('runs as earlier')
               .whereNull('earlier.finished_at')
               .whereRaw('earlier.session = runs.session and earlier.id < runs.id')
               .select(trx.raw('1')),
           )
-          .update({ status: 'running', attempt: trx.raw('attempt + 1'), started_at: now });
-        if (changed === 0) return { outcome: (await holds(trx, id, owner)) ? 'blocked' : 'gone' };
-        const run = await get(id, trx);
-        if (!run) throw new Error(`run ${id} is claimed but not there`);
-        const history = run.session === null ? [] : await readHistory(trx, run.session);
-        return { outcome: 'claimed', run, history };
+          .update({ status: 'running', attempt: trx.raw('attempt + 1'), started_at: now })
+          .returning('*');
+        const claimed = new Map(rows.map((row) => [row.id, toRun(row)]));
+        const others = ids.filter((id) => !claimed.has(id));
+        const blocked = new Set(others.length === 0 ? [] : await mine().whereIn('id', others).pluck('id'));
+        const histories = await readHistories(trx, rows.map(({ session }) => session).filter(isText));
+        return ids.map((id): Claim => {
+          const run = claimed.get(id);
+          if (!run) return { outcome: blocked.has(id) ? 'blocked' : 'gone' };
+          claimed.delete(id);
+          return { outcome: 'claimed', run, history: histories.get(run.session ?? '') ?? [] };
+        });
       }),
 
-    finish: (id, owner, end, limits) =>
+    finish: (ended, owner, limits) =>
       db.transaction(async (trx) => {
-        const run = await get(id, trx);
-        const changed = await trx('runs')
-          .where({ id, owner, status: 'running' })
-          .update({
-            status: end.status,
-            finished_at: end.finishedAt,
-            reply: end.reply,
-            error: end.error,
-            ...deliveryOf(end.deliver, end.finishedAt),
-          });
-        if (changed === 0 || !run) return false;
-        if (run.kind === 'message' && run.session !== null && end.status === 'succeeded') {
-          await appendToSession(trx, run, end.reply ?? '', end.finishedAt, limits);
-        }
-        return true;
+        const ids = ended.map(({ id }) => id);
+        const rows: RunRow[] = await trx('runs').whereIn('id', ids).where({ owner, status: 'running' });
+        const runs = new Map(rows.map((row) => [row.id, toRun(row)]));
+        const mine = ended.filter(({ id }) => runs.has(id));
+        await updateEach(
+          trx,
+          'runs',
+          'id',
+          END_TYPES,
+          mine.map(({ id, end }) => ({ key: id, values: endOf(end, owner) })),
+        );
+        const exchanges = mine.flatMap(({ id, end }) => {
+          const run = runs.get(id);
+          return run && end.status === 'succeeded' ? exchangeOf(run, end.reply ?? '', end.finishedAt) : [];
+        });
+        await appendToSessions(trx, exchanges, limits);
+        return ids.map((id) => runs.has(id));
       }),
 
     cancelQueued: (id, now, deliver) =>
@@ -144,12 +156,26 @@ function selected(db: Knex, filter: RunFilter): Knex.QueryBuilder {
   return query;
 }
 
-function deliveryOf(deliver: boolean, now: number): Partial<RunRow> {
+function deliveryOf(deliver: boolean, now: number) {
   return deliver ? { delivery: 'pending', next_delivery_at: now } : { delivery: 'none', owner: null };
 }
 
-/** Whether the run still waits and is the owner's. */
-async function holds(trx: Knex.Transaction, id: string, owner: string): Promise<boolean> {
-  const row: unknown = await trx('runs').where({ id, owner, status: 'queued' }).first('id');
-  return row !== undefined;
+const END_TYPES = {
+  status: 'text',
+  finished_at: 'bigint',
+  reply: 'text',
+  error: 'text',
+  delivery: 'text',
+  next_delivery_at: 'bigint',
+  owner: 'text',
+} as const;
+
+function endOf(end: RunEnd, owner: string) {
+  const { status, finishedAt: finished_at, reply, error } = end;
+  const delivery = { owner, next_delivery_at: null, ...deliveryOf(end.deliver, finished_at) };
+  return { status, finished_at, reply, error, ...delivery };
+}
+
+function isText(value: string | null): value is string {
+  return value !== null;
 }

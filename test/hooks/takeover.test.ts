@@ -56,7 +56,7 @@ for (const [name, runner] of deadRunners) {
     const { dataDir, store } = await opened(t);
     await store.runs.seen(runner);
     for (const n of [1, 2, 3]) await add(store, n, other.id);
-    await store.runs.claim(id(1), other.id, 5);
+    await store.runs.claim([id(1)], other.id, 5);
     const server = await startAgentServer(t, () => 'done');
     const gateway = await startGateway(t, { dataDir, agents: { a: httpAgent(server.url) } });
     for (const n of [1, 2, 3]) assert.equal((await gateway.run(id(n))).status, 'succeeded');
@@ -84,7 +84,7 @@ for (const [name, runner] of liveRunners) {
     const { dataDir, store } = await opened(t);
     await store.runs.seen(runner);
     await add(store, 1, other.id);
-    await store.runs.claim(id(1), other.id, 5);
+    await store.runs.claim([id(1)], other.id, 5);
     await add(store, 2, null);
     await add(store, 3, null, 'another-session');
     const server = await startAgentServer(t, () => 'done');
@@ -92,7 +92,7 @@ for (const [name, runner] of liveRunners) {
     await gateway.run(id(3));
     assert.equal((await store.runs.get(id(2)))?.status, 'queued');
     const end = { status: 'succeeded', finishedAt: 9, reply: 'theirs', error: null, deliver: false } as const;
-    assert.equal(await store.runs.finish(id(1), other.id, end, limits), true);
+    assert.deepEqual(await store.runs.finish([{ id: id(1), end }], other.id, limits), [true]);
     await gateway.run(id(2));
     assert.deepEqual(server.requests.at(-1)?.json.history, [
       { role: 'user', content: 'm1' },
@@ -104,17 +104,80 @@ for (const [name, runner] of liveRunners) {
 test('a run is claimed once, by its owner only, and finished once', async (t) => {
   const { store } = await opened(t);
   await add(store, 1, 'one');
-  assert.equal((await store.runs.claim(id(1), 'two', 5)).outcome, 'gone');
-  const claims = await Promise.all([1, 2, 3].map(() => store.runs.claim(id(1), 'one', 5)));
+  assert.deepEqual(await store.runs.claim([id(1)], 'two', 5), [{ outcome: 'gone' }]);
+  const claims = await Promise.all([1, 2, 3].map(() => store.runs.claim([id(1)], 'one', 5)));
   assert.deepEqual(
-    claims.map(({ outcome }) => outcome),
+    claims.flat().map(({ outcome }) => outcome),
     ['claimed', 'gone', 'gone'],
   );
   const end = { status: 'succeeded', finishedAt: 9, reply: 'r', error: null, deliver: false } as const;
-  assert.equal(await store.runs.finish(id(1), 'two', end, limits), false);
-  assert.equal(await store.runs.finish(id(1), 'one', end, limits), true);
-  assert.equal(await store.runs.finish(id(1), 'one', end, limits), false);
+  assert.deepEqual(await store.runs.finish([{ id: id(1), end }], 'two', limits), [false]);
+  assert.deepEqual(await store.runs.finish([{ id: id(1), end }], 'one', limits), [true]);
+  assert.deepEqual(await store.runs.finish([{ id: id(1), end }], 'one', limits), [false]);
   assert.equal((await store.agentSessions.messages('s')).length, 2);
+});
+
+test('many runs are claimed at once, each by what holds for it alone', async (t) => {
+  const { store } = await opened(t);
+  await add(store, 1, 'one', 'said-before');
+  await store.runs.claim([id(1)], 'one', 5);
+  const end = { status: 'succeeded', finishedAt: 9, reply: 'r1', error: null, deliver: false } as const;
+  await store.runs.finish([{ id: id(1), end }], 'one', limits);
+  await add(store, 2, 'one', 'said-before');
+  await add(store, 3, 'one', 'same');
+  await add(store, 4, 'one', 'same');
+  await add(store, 5, 'two', 'theirs');
+  const claims = await store.runs.claim([4, 5, 3, 2, 6].map(id), 'one', 5);
+  assert.deepEqual(
+    claims.map((claim) =>
+      claim.outcome === 'claimed' ? claim.history.map(({ content }) => content) : claim,
+    ),
+    [{ outcome: 'blocked' }, { outcome: 'gone' }, [], ['m1', 'r1'], { outcome: 'gone' }],
+  );
+  assert.deepEqual(
+    await Promise.all([2, 3, 4, 5].map(async (n) => (await store.runs.get(id(n)))?.attempt)),
+    [1, 1, 0, 0],
+  );
+});
+
+test('many runs are finished at once, each session with its own exchange and within its limits', async (t) => {
+  const { store } = await opened(t);
+  for (const n of [1, 2, 3]) await add(store, n, 'one', `s${n % 2}`);
+  await store.runs.claim([1, 2].map(id), 'one', 5);
+  const succeeded = (reply: string, deliver = false) =>
+    ({ status: 'succeeded', finishedAt: 9, reply, error: null, deliver }) as const;
+  const failed = { status: 'failed', finishedAt: 9, reply: null, error: 'why', deliver: true } as const;
+  assert.deepEqual(
+    await store.runs.finish(
+      [
+        { id: id(1), end: succeeded('r1') },
+        { id: id(3), end: succeeded('not begun') },
+        { id: id(2), end: failed },
+      ],
+      'one',
+      limits,
+    ),
+    [true, false, true],
+  );
+  const [first, second] = await Promise.all([1, 2].map((n) => store.runs.get(id(n))));
+  assert.deepEqual(
+    [first?.status, first?.reply, first?.delivery, first?.finishedAt],
+    ['succeeded', 'r1', 'none', 9],
+  );
+  assert.deepEqual(
+    [second?.status, second?.error, second?.delivery, second?.nextDeliveryAt],
+    ['failed', 'why', 'pending', 9],
+  );
+  assert.equal(await store.agentSessions.get('s0'), null);
+
+  await store.runs.claim([id(3)], 'one', 5);
+  await store.runs.finish([{ id: id(3), end: succeeded('r3') }], 'one', { maxMessages: 3, maxBytes: 100 });
+  assert.deepEqual(
+    (await store.agentSessions.messages('s1')).map(({ content }) => content),
+    ['m3', 'r3'],
+  );
+  const { messages, bytes } = (await store.agentSessions.get('s1')) ?? {};
+  assert.deepEqual({ messages, bytes }, { messages: 2, bytes: 4 });
 });
 
 test('what nobody holds is adopted once, oldest first, and no more than asked for', async (t) => {

@@ -49,6 +49,11 @@ export interface RunEnd {
   readonly deliver: boolean;
 }
 
+export interface EndedRun {
+  readonly id: string;
+  readonly end: RunEnd;
+}
+
 export type Claim =
   | { readonly outcome: 'claimed'; readonly run: Run; readonly history: HistoryEntry[] }
   /** An earlier run of the session is not finished yet, or not known here. */
@@ -106,13 +111,17 @@ export interface RunStore {
   release(owner: string, maxAttempts: number, error: string, now: number): Promise<string[]>;
   /** Takes over at most `limit` queued runs that nobody holds, oldest first. */
   adopt(owner: string, limit: number): Promise<QueuedRun[]>;
-  /** Starts a run: `running`, one more attempt. Refused while an earlier run of its session is unfinished. */
-  claim(id: string, owner: string, now: number): Promise<Claim>;
   /**
-   * Ends a run that `owner` has under way. A message that succeeded enters its session with the reply, within `limits`.
-   * All in one transaction. False when the run is not the owner's any more; nothing is written then.
+   * Starts runs, all in one transaction: `running`, one more attempt. Refused for those of whose session an earlier run is
+   * unfinished. Answers in the order of `ids`.
    */
-  finish(id: string, owner: string, end: RunEnd, limits: HistoryLimits): Promise<boolean>;
+  claim(ids: readonly string[], owner: string, now: number): Promise<Claim[]>;
+  /**
+   * Ends runs that `owner` has under way, each named once. A message that succeeded enters its session with the reply,
+   * within `limits`. All in one transaction. Answers in the order of `ended`, false for a run that is not the owner's any
+   * more; nothing of it is written then.
+   */
+  finish(ended: readonly EndedRun[], owner: string, limits: HistoryLimits): Promise<boolean[]>;
   /** Cancels a run that still waits; null when it does not wait. */
   cancelQueued(id: string, now: number, deliver: boolean): Promise<Run | null>;
   /** Removes what finished before `before`, at most `limit` runs at a time, and expired keys; true when more are left. */

@@ -1,5 +1,4 @@
 // The Authorization header of the management plane, read strictly: what is malformed is as good as missing.
-import { isUtf8 } from 'node:buffer';
 
 export interface BasicCredentials {
   readonly username: string;
@@ -8,6 +7,7 @@ export interface BasicCredentials {
 
 // RFC 9110 §11.4: the scheme in any case, then one or more spaces, then the credentials.
 const BASIC = /^basic +([a-z0-9+/]+={0,2})$/i;
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * Reads `Basic <base64(username:password)>` (RFC 7617 §2, charset UTF-8). The first colon splits, so a password may hold
@@ -20,9 +20,16 @@ export function parseBasic(header: string | undefined): BasicCredentials | null 
   const bytes = Buffer.from(encoded, 'base64');
   // Node decodes leniently: only what encodes back to the same text was well formed.
   if (bytes.toString('base64') !== encoded) return null;
-  if (!isUtf8(bytes)) return null;
-  const text = bytes.toString('utf8');
-  const colon = text.indexOf(':');
-  if (colon === -1) return null;
+  const text = decode(bytes);
+  const colon = text?.indexOf(':') ?? -1;
+  if (text === null || colon === -1) return null;
   return { username: text.slice(0, colon), password: text.slice(colon + 1) };
+}
+
+function decode(bytes: Uint8Array): string | null {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return null;
+  }
 }

@@ -1,7 +1,11 @@
 // Accounts over HTTP: lists, pages, one by its id, changes, and logins while many are brought in.
 
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { ADMIN, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
 import { basic } from '../../helpers/http.js';
+import type { Scope } from '../../helpers/suite.js';
 import type { Numbers } from '../load.js';
 import type { SqliteJob } from './bare-sqlite.js';
 import { requestText, type SendHttp } from './http-load.js';
@@ -19,9 +23,8 @@ export function readingGroup(sendHttp: SendHttp, count: number, scale: number): 
   return {
     name: `reading ${count.toLocaleString('en')} accounts`,
     async open(t) {
-      const daemon = await startTestDaemon(t);
       const koa = await startPart(t, 'koa-handler');
-      await importAccounts(daemon, count);
+      const daemon = await startWith(t, count);
       const ids = await accountIds(daemon);
       const koaPort = (await koa.ask(null))['port'] ?? 0;
       const toUs = { pid: daemon.pid, port: portOf(daemon), sendHttp };
@@ -174,6 +177,19 @@ function withDaemon(work: (daemon: TestDaemon) => Promise<Numbers>): Promise<Num
     await daemon.addAccount(PLAYER.user, PLAYER.password);
     return await work(daemon);
   });
+}
+
+/** A daemon that has found `count` accounts at its start: what an import leaves in the heap costs for a while. */
+async function startWith(t: Scope, count: number): Promise<TestDaemon> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'pulsegate-bench-'));
+  t.after(() => rmSync(dataDir, { recursive: true, force: true }));
+  await inScope(async (first) => {
+    const daemon = await startTestDaemon(first, { dataDir });
+    await importAccounts(daemon, count);
+    daemon.signal('SIGTERM');
+    await daemon.exited();
+  });
+  return await startTestDaemon(t, { dataDir });
 }
 
 /** As a file, over /api/v1. */

@@ -1,0 +1,34 @@
+// Many rows changed by one statement, each to values of its own.
+import type { Knex } from 'knex';
+
+/**
+ * Sets, in every row of `table` whose `key` is that of one of `rows`, the columns of `types` to what that row says.
+ * The types are told to engines that read none in a null or a number. Keep a call to some hundreds of rows.
+ */
+export async function updateEach<Column extends string>(
+  db: Knex,
+  table: string,
+  key: string,
+  types: Readonly<Record<Column, 'text' | 'integer' | 'bigint'>>,
+  rows: readonly {
+    readonly key: string;
+    readonly values: Readonly<Record<Column, string | number | null>>;
+  }[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  const columns = Object.keys(types) as Column[];
+  const names = columns.map(() => '??').join(', ');
+  const values = columns.map((column) => `cast(? as ${types[column]})`).join(', ');
+  const sets = columns.map(() => '?? = news.??').join(', ');
+  await db.raw(
+    `with news(row_key, ${names}) as (values ${rows.map(() => `(?, ${values})`).join(', ')})
+     update ?? set ${sets} from news where ?? = news.row_key`,
+    [
+      ...columns,
+      ...rows.flatMap((row) => [row.key, ...columns.map((column) => row.values[column])]),
+      table,
+      ...columns.flatMap((column) => [column, column]),
+      `${table}.${key}`,
+    ],
+  );
+}
