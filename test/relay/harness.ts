@@ -137,6 +137,19 @@ export async function until(test: () => boolean): Promise<void> {
   while (!test()) await delay(5);
 }
 
+/** Runs `run` for every item, at most `atOnce` of them together. */
+export async function forEach<T>(
+  items: readonly T[],
+  atOnce: number,
+  run: (item: T, index: number) => Promise<void>,
+): Promise<void> {
+  const rest = items.entries();
+  const some = async (): Promise<void> => {
+    for (const [index, item] of rest) await run(item, index);
+  };
+  await Promise.all(Array.from({ length: atOnce }, some));
+}
+
 export function openDescriptors(): number {
   return readdirSync('/proc/self/fd').length;
 }
