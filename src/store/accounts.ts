@@ -6,6 +6,7 @@ import { type Actor, accountAudit, DAEMON } from '../core/operator/audit.js';
 import type { AccountStore, Change, NewLimits } from '../core/ports.js';
 import type { RecordAudit } from './audit.js';
 import type { RecordChange } from './changes.js';
+import { type Integer, toNumber } from './integers.js';
 import { writeLimits } from './limits.js';
 
 /** Logins written by one statement; two bound values each, well under every engine's limit. */
@@ -19,9 +20,9 @@ interface AccountRow {
   password_hash: string;
   is_enabled: number | boolean;
   remarks: string | null;
-  created_at: number | string;
-  last_login_at: number | string | null;
-  expires_at: number | string | null;
+  created_at: Integer;
+  last_login_at: Integer | null;
+  expires_at: Integer | null;
 }
 
 export function createAccountStore(
@@ -187,13 +188,9 @@ function toAccount(row: AccountRow): Account {
     isEnabled: Boolean(row.is_enabled),
     remarks: row.remarks,
     createdAt: Number(row.created_at),
-    lastLoginAt: toTime(row.last_login_at),
-    expiresAt: toTime(row.expires_at),
+    lastLoginAt: toNumber(row.last_login_at),
+    expiresAt: toNumber(row.expires_at),
   };
-}
-
-function toTime(value: number | string | null): number | null {
-  return value === null ? null : Number(value);
 }
 
 function toRow(account: Account): AccountRow {

@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import type { ApiToken, ApiTokenStore } from '../core/operator/api-tokens.js';
 import type { RecordAudit } from './audit.js';
+import { type Integer, toNumber } from './integers.js';
 
 interface TokenRow {
   id: string;
@@ -9,9 +10,9 @@ interface TokenRow {
   prefix: string;
   hash: string;
   scopes: string;
-  created_at: number | string;
-  expires_at: number | string | null;
-  last_used_at: number | string | null;
+  created_at: Integer;
+  expires_at: Integer | null;
+  last_used_at: Integer | null;
   last_used_from: string | null;
 }
 
@@ -62,8 +63,8 @@ function toToken(row: TokenRow): ApiToken {
     hash: row.hash,
     scopes: row.scopes.split(' '),
     createdAt: Number(row.created_at),
-    expiresAt: row.expires_at === null ? null : Number(row.expires_at),
-    lastUsedAt: row.last_used_at === null ? null : Number(row.last_used_at),
+    expiresAt: toNumber(row.expires_at),
+    lastUsedAt: toNumber(row.last_used_at),
     lastUsedFrom: row.last_used_from,
   };
 }

@@ -5,11 +5,10 @@ import { type Actor, type AuditRecord, differences } from '../core/operator/audi
 import type { LimitStore } from '../core/ports.js';
 import type { RecordAudit } from './audit.js';
 import type { RecordChange } from './changes.js';
+import { type Integer, toNumber } from './integers.js';
 
 /** Rows in one statement; ten bound values each at most, well under every engine's limit. */
 const ROWS_PER_STATEMENT = 200;
-
-type Integer = number | string;
 
 interface LimitsRow {
   account_id: string;
@@ -190,8 +189,4 @@ function toRow(accountId: string, { limits, reset }: KeptLimits): LimitsRow {
     reset_at: reset?.at ?? null,
     reset_total_bytes: reset?.totalBytes ?? 0,
   };
-}
-
-function toNumber(value: Integer | null): number | null {
-  return value === null ? null : Number(value);
 }

@@ -1,6 +1,7 @@
 // How a run stands in its table.
 import type { RunToStore } from '../core/agents/run-ports.js';
 import type { DeliveryState, Run, RunKind, RunOrigin, RunStatus } from '../core/agents/runs.js';
+import { type Integer, toNumber } from './integers.js';
 
 export interface RunRow {
   id: string;
@@ -13,14 +14,14 @@ export interface RunRow {
   status: string;
   owner: string | null;
   attempt: number;
-  accepted_at: number | string;
-  started_at: number | string | null;
-  finished_at: number | string | null;
+  accepted_at: Integer;
+  started_at: Integer | null;
+  finished_at: Integer | null;
   reply: string | null;
   error: string | null;
   delivery: string;
   delivery_tries: number;
-  next_delivery_at: number | string | null;
+  next_delivery_at: Integer | null;
 }
 
 /** Every column but the long texts. */
@@ -54,13 +55,13 @@ export function toRun(row: RunRow): Run {
     status: row.status as RunStatus,
     attempt: row.attempt,
     acceptedAt: Number(row.accepted_at),
-    startedAt: toTime(row.started_at),
-    finishedAt: toTime(row.finished_at),
+    startedAt: toNumber(row.started_at),
+    finishedAt: toNumber(row.finished_at),
     reply: row.reply,
     error: row.error,
     delivery: row.delivery as DeliveryState,
     deliveryTries: row.delivery_tries,
-    nextDeliveryAt: toTime(row.next_delivery_at),
+    nextDeliveryAt: toNumber(row.next_delivery_at),
   };
 }
 
@@ -85,8 +86,4 @@ export function newRow({ run, owner }: RunToStore): RunRow {
     delivery_tries: 0,
     next_delivery_at: null,
   };
-}
-
-function toTime(value: number | string | null): number | null {
-  return value === null ? null : Number(value);
 }

@@ -1,0 +1,9 @@
+// Whole numbers as drivers hand them over: large ones may come as text.
+
+/** A column that holds a whole number. */
+export type Integer = number | string;
+
+/** The number of a column that may be null. */
+export function toNumber(value: Integer | null): number | null {
+  return value === null ? null : Number(value);
+}
