@@ -32,7 +32,11 @@ export function buildOpenApi(): Json {
     components: {
       schemas: Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1))),
       securitySchemes: {
-        basic: { type: 'http', scheme: 'basic', description: 'The admin credentials.' },
+        basic: {
+          type: 'http',
+          scheme: 'basic',
+          description: 'The admin credentials, without the second factor.',
+        },
         session: {
           type: 'apiKey',
           in: 'cookie',

@@ -464,6 +464,8 @@ export const en: Readonly<Record<keyof typeof zhCN, string>> = {
   'totp.on': 'On',
   'totp.off': 'Off',
   'totp.text': 'Signing in then needs six digits of an authenticator app besides the password.',
+  'totp.basic':
+    'Only the console asks for it: /api/v1 and the account API still take the password alone (Basic). Let programs use /api/v1 with an API token instead.',
   'totp.turnOn': 'Turn on',
   'totp.turnOff': 'Turn off',
   'totp.qr': 'QR code for the authenticator',

@@ -454,6 +454,8 @@ export const zhCN = {
   'totp.on': '已开启',
   'totp.off': '未开启',
   'totp.text': '登录时除密码外,还需要认证器应用的六位数字。',
+  'totp.basic':
+    '只有登录控制台时需要;/api/v1 和账号接口仍然只凭密码(Basic)。程序请改用 API 令牌访问 /api/v1。',
   'totp.turnOn': '开启',
   'totp.turnOff': '关闭',
   'totp.qr': '认证器二维码',

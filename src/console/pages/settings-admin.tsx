@@ -82,6 +82,7 @@ function Totp() {
         {t('totp.title')} <State tone={isOn ? 'good' : 'none'}>{t(isOn ? 'totp.on' : 'totp.off')}</State>
       </h2>
       <p class="soft">{t('totp.text')}</p>
+      <p class="soft">{t('totp.basic')}</p>
       {error ? <Failure error={error} /> : null}
       <div class="row">
         {isOn ? (

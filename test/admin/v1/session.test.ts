@@ -160,6 +160,9 @@ test('with the second factor a sign-in needs its code, and a code is good once',
   const code = totpCode(secret, totpStep(Date.now()));
   assert.equal((await attempt(code)).status, 200);
   assert.equal((await attempt(code)).status, 401, 'the same code again');
+  for (const path of ['/api/v1/accounts', '/ProxyAccount/GetProxyAccountList']) {
+    assert.equal((await daemon.api('GET', path)).status, 200, 'Basic has no place for a code');
+  }
   assert.equal((await desk.api('POST', '/api/v1/session/totp')).status, 409, 'it is on already');
   const next = totpCode(secret, totpStep(Date.now()) + 1);
   assert.equal((await desk.api('POST', '/api/v1/session/totp/disable', { code: next })).status, 204);
