@@ -5,9 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { Knex } from 'knex';
 import type { Heartbeat } from '../../src/core/heartbeats/heartbeat.js';
+import { createSqliteHeartbeatStore } from '../../src/store/sqlite-heartbeats.js';
 import { openStore } from '../../src/store/store.js';
-import { account, heartbeat, KEEP_ALL, openTestStore } from './helpers.js';
+import { account, connectBeside, heartbeat, KEEP_ALL, openTestStore } from './helpers.js';
 
 test('entries come back newest first, as they were written', async (t) => {
   const { store } = await openTestStore(t);
@@ -31,6 +33,25 @@ test('GameIDs that look like numbers or JSON stay text', async (t) => {
     const [totals] = await store.heartbeats.append([heartbeat(player, { gameId })], KEEP_ALL);
     assert.equal(totals?.latestGameId, gameId);
     assert.equal((await store.heartbeats.newest(player.id, 1))[0]?.gameId, gameId);
+  }
+});
+
+test('the entries of a game, or of an account, are found by an index', async (t) => {
+  const { file } = await openTestStore(t);
+  const db = connectBeside(t, file);
+  const asked: { sql: string; bindings: readonly Knex.RawBinding[] }[] = [];
+  db.on('query', (query) => asked.push(query));
+  const { list } = createSqliteHeartbeatStore(db);
+  for (const [filter, index] of [
+    [{ gameId: 'chess' }, /heartbeats_of_game_index/],
+    [{ gameId: 'chess', from: 1, to: 2 }, /heartbeats_of_game_index/],
+    [{ accountId: 'a' }, /heartbeats_account_id_id_index/],
+  ] as const) {
+    await list(filter, 100, 50);
+    const { sql, bindings } = asked.at(-1) ?? { sql: '', bindings: [] };
+    const plan: { detail: string }[] = await db.raw(`explain query plan ${sql}`, [...bindings]);
+    assert.match(plan.map(({ detail }) => detail).join('; '), index);
+    assert.doesNotMatch(plan.map(({ detail }) => detail).join('; '), /TEMP B-TREE/);
   }
 });
 

@@ -8,6 +8,7 @@ import * as runs from './0002_runs.js';
 import * as operator from './0003_operator.js';
 import * as limits from './0004_limits.js';
 import * as notices from './0005_notices.js';
+import * as heartbeatsOfGame from './0006_heartbeats_of_game.js';
 
 /** One step of the schema. `down` undoes exactly what `up` did. */
 export interface Migration {
@@ -22,4 +23,5 @@ export const migrations: readonly Migration[] = [
   { name: '0003_operator', ...operator },
   { name: '0004_limits', ...limits },
   { name: '0005_notices', ...notices },
+  { name: '0006_heartbeats_of_game', ...heartbeatsOfGame },
 ];

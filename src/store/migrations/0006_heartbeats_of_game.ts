@@ -1,0 +1,16 @@
+// The newest entries of one game, whoever played it, without passing those of all others.
+import type { Knex } from 'knex';
+
+const INDEX = 'heartbeats_of_game_index';
+
+export async function up(db: Knex): Promise<void> {
+  await db.schema.alterTable('heartbeats', (table) => {
+    table.index(['game_id', 'id'], INDEX, { predicate: db.whereNotNull('game_id') });
+  });
+}
+
+export async function down(db: Knex): Promise<void> {
+  await db.schema.alterTable('heartbeats', (table) => {
+    table.dropIndex(['game_id', 'id'], INDEX);
+  });
+}
