@@ -13,6 +13,8 @@ interface TcpHandle {
   readStop?(): number;
   /** uv_read_start: returns 0. libuv takes the descriptor into its epoll set, or finds it there still. */
   readStart?(): number;
+  /** From now on libuv reads into these bytes. There is no way back, only other bytes. */
+  useUserBuffer?(buffer: Uint8Array): void;
   /** Fills in the peer's address; returns a negative error code, ENOTCONN when the connection is gone. */
   getpeername?(out: object): number;
 }
@@ -74,6 +76,26 @@ export function readAgain(socket: Socket): void {
 export function hasDescriptor(socket: Socket): boolean {
   const handle = handleOf(socket);
   return Boolean(handle?.readStop && handle.readStart) && (handle?.fd ?? -1) >= 0;
+}
+
+/** What net.Socket keeps of its documented option `onread`, behind symbols with these descriptions. */
+const ONREAD = ['kBuffer', 'kBufferCb', 'kBufferGen'] as const;
+
+/**
+ * Does for a socket that exists what the option `onread` does for a new one: `socket` reads into `buffer`, and
+ * `onBytes(count)` is called instead of 'data'; what it does with the bytes is done when it returns. It returns
+ * whether to go on reading: `resume()` does so later. Returns false, and does nothing, where net.Socket has no such parts.
+ */
+export function readInto(socket: Socket, buffer: Uint8Array, onBytes: (count: number) => boolean): boolean {
+  const handle = handleOf(socket);
+  const symbols = Object.getOwnPropertySymbols(socket);
+  const [kBuffer, kBufferCb, kBufferGen] = ONREAD.map((name) =>
+    symbols.find(({ description }) => description === name),
+  );
+  if (!handle?.useUserBuffer || !kBuffer || !kBufferCb || !kBufferGen) return false;
+  Object.assign(socket, { [kBuffer]: buffer, [kBufferCb]: onBytes, [kBufferGen]: null });
+  handle.useUserBuffer(buffer);
+  return true;
 }
 
 /** The part of libuv's UDP handle that is used here. node:dgram keeps it behind a symbol. */

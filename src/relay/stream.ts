@@ -8,21 +8,26 @@ import {
   hasDescriptor,
   isConnected,
   readAgain,
+  readInto,
   resetNow,
   takeDescriptor,
 } from './handle.js';
 import { type Paced, pace } from './paced.js';
+import { createReadBuffers, type ReadBuffers } from './read-buffers.js';
 
 const RELAY = Symbol('relay');
+/** As much as Node reads at once, and how many reads of that size tell a bulk flow from a page or a picture. */
+const FULL_READ_BYTES = 64 * 1024;
+const BULK_READS = 8;
 
 interface RelayedSocket extends Socket {
   [RELAY]: StreamRelay;
 }
 
 /** Returns the engine that relays with node:net streams alone: works everywhere, needs nothing. */
-export function createStreamRelay(): RelayEngine {
+export function createStreamRelay(buffers = createReadBuffers()): RelayEngine {
   return (client, destination, options) => {
-    const relay = new StreamRelay(client, destination, options);
+    const relay = new StreamRelay(client, destination, options, buffers);
     relay.start();
     return relay;
   };
@@ -65,11 +70,22 @@ export class StreamRelay implements Relay {
   #socketsOpen = 2;
   /** What reads the two directions while rates hold; null while data simply flows. */
   #paced: { readonly client: Paced; readonly destination: Paced } | null = null;
+  #fullReads = 0;
+  readonly #buffers: ReadBuffers;
+  /** What sockets with a bulk flow read into. */
+  #bufferOf: Map<RelayedSocket, Buffer> | null = null;
 
-  constructor(client: Socket, destination: Socket, options: RelayOptions, onQuiet?: () => void) {
+  constructor(
+    client: Socket,
+    destination: Socket,
+    options: RelayOptions,
+    buffers: ReadBuffers,
+    onQuiet?: () => void,
+  ) {
     this.client = Object.assign(client, { [RELAY]: this });
     this.destination = Object.assign(destination, { [RELAY]: this });
     this.#options = options;
+    this.#buffers = buffers;
     this.#inspect = options.inspect;
     this.#onQuiet = onQuiet;
     this.#clientBase = client.bytesRead - client.readableLength;
@@ -129,6 +145,29 @@ export class StreamRelay implements Relay {
     if (!to.write(chunk) && to.writableLength > 0) {
       if (!this.#paced) from.pause();
     } else if (this.#onQuiet && !this.#inspect && !this.#paced && this.#isQuiet()) this.#onQuiet();
+  }
+
+  /** `from` has filled all that Node reads at once. A bulk flow gets a buffer of its own. */
+  fullRead(from: RelayedSocket): void {
+    this.#fullReads += 1;
+    if (this.#fullReads < BULK_READS || this.#inspect || this.#paced || this.#bufferOf?.has(from)) return;
+    const buffer = this.#buffers.take();
+    if (buffer === null) return;
+    // Nothing may be read into the buffer again before its bytes are written. While bytes wait `from` is paused, which
+    // holds for chunks that reach the other side's high-water mark; what is smaller is copied.
+    const { writableHighWaterMark } = this.peerOf(from);
+    const isLent = readInto(from, buffer, (bytes) => {
+      const chunk = buffer.subarray(0, bytes);
+      // Under rates chunks wait in the stream until it is their turn. What waited before the rates came has been
+      // written by now: only `drained` lets a paused socket read again.
+      if (this.#paced) return from.push(Buffer.from(chunk));
+      this.forward(from, bytes < writableHighWaterMark ? Buffer.from(chunk) : chunk);
+      return true;
+    });
+    if (isLent) {
+      this.#bufferOf ??= new Map();
+      this.#bufferOf.set(from, buffer);
+    } else this.#buffers.giveBack(buffer);
   }
 
   /** `socket` takes bytes again. */
@@ -226,8 +265,13 @@ export class StreamRelay implements Relay {
     this.#paced?.client.end();
     this.#paced?.destination.end();
     // After both FINs each socket closes when it has flushed; otherwise what closed first takes the other along.
-    if (this.#socketsOpen === 0) this.#options.onEnd(this.#end);
+    if (this.#socketsOpen === 0) this.#allClosed(this.#end);
     else if (!(this.#clientDone && this.#destinationDone)) this.peerOf(socket).destroy();
+  }
+
+  #allClosed(end: RelayEnd): void {
+    for (const buffer of this.#bufferOf?.values() ?? []) this.#buffers.giveBack(buffer);
+    this.#options.onEnd(end);
   }
 }
 
@@ -237,6 +281,7 @@ function listen(socket: RelayedSocket): void {
 
 function onData(this: RelayedSocket, chunk: Buffer): void {
   this[RELAY].forward(this, chunk);
+  if (chunk.length === FULL_READ_BYTES) this[RELAY].fullRead(this);
 }
 
 function onDrain(this: RelayedSocket): void {

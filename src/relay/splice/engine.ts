@@ -4,6 +4,7 @@
 import type { Socket } from 'node:net';
 import type { AccountRates } from '../../core/sessions/rate-limit.js';
 import type { Relay, RelayEnd, RelayEngine, RelayOptions } from '../../core/sessions/relay.js';
+import { createReadBuffers, type ReadBuffers } from '../read-buffers.js';
 import { StreamRelay } from '../stream.js';
 import type { RelayWorker, Seat } from './relay-worker.js';
 import { DOWN_DONE, Outcome, UP_DONE } from './shared.js';
@@ -28,8 +29,9 @@ const ENDS: Readonly<Record<number, RelayEnd>> = {
 
 /** Returns the engine over workers that already run. When none of them has room a relay simply stays a stream. */
 export function createSpliceRelay(workers: readonly RelayWorker[], policy = HAND_OVER): RelayEngine {
+  const buffers = createReadBuffers();
   return (client, destination, options) => {
-    const relay = new SpliceRelay(workers, policy, client, destination, options);
+    const relay = new SpliceRelay(workers, policy, buffers, client, destination, options);
     relay.start();
     return relay;
   };
@@ -51,13 +53,14 @@ class SpliceRelay implements Relay {
   constructor(
     workers: readonly RelayWorker[],
     policy: HandOverPolicy,
+    buffers: ReadBuffers,
     client: Socket,
     destination: Socket,
     options: RelayOptions,
   ) {
     this.#workers = workers;
     this.#policy = policy;
-    this.#stream = new StreamRelay(client, destination, options, () => this.#onQuiet());
+    this.#stream = new StreamRelay(client, destination, options, buffers, () => this.#onQuiet());
   }
 
   start(): void {
