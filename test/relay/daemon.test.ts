@@ -21,7 +21,8 @@ describe('the daemon relays', { timeout: 300_000 }, () => {
   let daemon: TestDaemon;
 
   before(async () => {
-    daemon = await startTestDaemon(scope);
+    // An association counts as two connections. None of these opens the fourth descriptor that it might.
+    daemon = await startTestDaemon(scope, { config: { socks: { maxConnections: 2 * ASSOCIATIONS + 100 } } });
   });
 
   const login = async (username: string) => {
@@ -44,7 +45,7 @@ describe('the daemon relays', { timeout: 300_000 }, () => {
       });
     }
     // Each has its connection, its side towards the client and the one outside.
-    assert.ok(openDescriptors(daemon.pid) >= idle + 3 * ASSOCIATIONS);
+    assert.ok(openDescriptors(daemon.pid) >= 3 * ASSOCIATIONS);
     for (const { control } of associations) control.destroy();
     await descriptorsBackTo(daemon.pid, idle, 60_000);
   });

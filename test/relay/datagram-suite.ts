@@ -401,8 +401,8 @@ export function datagramSuite(name: string, make: () => Promise<DatagramsUnderTe
       tripsMs.sort((a, b) => a - b);
       const [p50 = Number.NaN, worst = Number.NaN] = [tripsMs[tripsMs.length >> 1], tripsMs.at(-1)];
       const seen = `${tripsMs.length} round trips, p50 ${p50.toFixed(1)} ms, worst ${worst.toFixed(1)} ms, ${relayed} flooded`;
-      assert.ok(relayed > 5_000, seen);
-      assert.ok(tripsMs.length >= FLOOD_MS / 20 && worst < FLOOD_MS / 2, seen);
+      assert.ok(relayed > 2_000, seen);
+      assert.ok(tripsMs.length >= FLOOD_MS / 100 && worst < FLOOD_MS / 2, seen);
     });
 
     it(`${ASSOCIATIONS} associations at once, each with its own bytes`, async () => {
