@@ -22,21 +22,54 @@ export interface PageWish<T> {
 export function pageOfSorted<T>(items: readonly T[], wish: PageWish<T>): Page<T> | null {
   const after = wish.cursor === undefined ? null : readCursor(wish.cursor);
   if (after === 'malformed') return null;
-  const keyed = items.map((item) => ({ item, value: wish.valueOf(item), id: wish.idOf(item) }));
   const order = wish.descending ? -1 : 1;
   const compare = (a: Keyed, b: Keyed): number =>
     compareValues(a.value, b.value, order) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
-  keyed.sort(compare);
-  const start = after === null ? 0 : firstAfter(keyed, (each) => compare(each, after) > 0);
-  const taken = keyed.slice(start, start + wish.limit);
+  // One more than the page tells whether another follows.
+  const found = smallest(
+    keyed(items, wish, (each) => after === null || compare(each, after) > 0),
+    wish.limit + 1,
+    compare,
+  );
+  const taken = found.slice(0, wish.limit);
   const last = taken.at(-1);
-  const hasMore = start + wish.limit < keyed.length;
   return {
     items: taken.map(({ item }) => item),
     matched: items.length,
-    nextCursor: hasMore && last ? writeCursor(last) : null,
+    nextCursor: found.length > taken.length && last ? writeCursor(last) : null,
   };
 }
+
+function* keyed<T>(
+  items: readonly T[],
+  wish: Pick<PageWish<T>, 'valueOf' | 'idOf'>,
+  isWanted: (each: Keyed) => boolean,
+): Generator<Keyed & { readonly item: T }> {
+  for (const item of items) {
+    const each = { item, value: wish.valueOf(item), id: wish.idOf(item) };
+    if (isWanted(each)) yield each;
+  }
+}
+
+/** The `count` smallest in order. A long list is never sorted as a whole: what cannot be among them is passed over. */
+function smallest<K>(all: Iterable<K>, count: number, compare: (a: K, b: K) => number): K[] {
+  const best: K[] = [];
+  let bound: K | undefined;
+  const prune = (): void => {
+    best.sort(compare);
+    best.length = Math.min(best.length, count);
+    bound = best[count - 1];
+  };
+  for (const each of all) {
+    if (bound !== undefined && compare(each, bound) >= 0) continue;
+    best.push(each);
+    if (best.length >= PRUNED_AT * count) prune();
+  }
+  prune();
+  return best;
+}
+/** Sorting four times as many as are kept, and that seldom, costs less than finding each its place. */
+const PRUNED_AT = 4;
 
 interface Keyed {
   readonly value: SortValue;
@@ -48,18 +81,6 @@ function compareValues(a: SortValue, b: SortValue, order: number): number {
   if (a === null) return 1;
   if (b === null) return -1;
   return (a < b ? -1 : 1) * order;
-}
-
-/** The first index for which `isAfter` holds, by halving: the list is sorted. */
-function firstAfter<T>(list: readonly T[], isAfter: (item: T) => boolean): number {
-  let [low, high] = [0, list.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const item = list[middle];
-    if (item !== undefined && isAfter(item)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }
 
 function writeCursor({ value, id }: Keyed): string {
