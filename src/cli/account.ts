@@ -1,27 +1,17 @@
-// `pulsegate account`: add, list, show, update and remove accounts.
+// `pulsegate account`: add, update and remove accounts.
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import type { Config } from '../config.js';
-import { isExpired } from '../core/accounts/account.js';
-import {
-  ACCOUNT_DEFAULTS,
-  type AccountView,
-  type AddRefusal,
-  type UpdateRefusal,
-} from '../core/accounts/accounts.js';
-import type { Core } from '../wiring/core.js';
+import { ACCOUNT_DEFAULTS, type AddRefusal, type UpdateRefusal } from '../core/accounts/accounts.js';
+import { addList, addShow, find, toJson } from './account-show.js';
 import { cliActor } from './actor.js';
 import { CommandError, load, printJson, printLine, type Surroundings } from './command.js';
 import { proxyLink } from './link.js';
 import { parseExpiry } from './moments.js';
 import { confirm, readNewPassword } from './prompt.js';
 import { withCore } from './store.js';
-import { formatMoment, printFields, printTable } from './table.js';
 
 const EXPIRY_FORMS = 'never, in so long (30d), or a date in UTC (2026-12-31, 2026-12-31T23:59:59)';
-
-/** How many of the newest heartbeat entries `account show` prints. */
-const SHOWN_ENTRIES = 10;
 
 interface PasswordOptions {
   passwordStdin?: true;
@@ -88,93 +78,6 @@ function addAdd(account: Command, around: Surroundings): void {
         });
       },
     );
-}
-
-function addList(account: Command, around: Surroundings): void {
-  account
-    .command('list')
-    .description('list accounts')
-    .option('--search <text>', 'only those with this text in user name, remarks or latest GameID')
-    .option('--json', 'as JSON')
-    .action(async (options: { search?: string; json?: true }, command) => {
-      const { config } = await load(command, around);
-      await withCore(config, async ({ accounts }) => {
-        const all = accounts.list();
-        const found = all.filter((view) => matches(view, options.search ?? ''));
-        const now = Date.now();
-        if (options.json)
-          return printJson(
-            around,
-            found.map((view) => toJson(view, now)),
-          );
-        printTable(
-          around,
-          ['USER NAME', 'STATE', 'EXPIRES', 'LAST LOGIN', 'ENTRIES', 'LATEST GAME', 'REMARKS'],
-          found.map((view) => [
-            view.account.username,
-            stateOf(view, now),
-            formatMoment(view.account.expiresAt, 'never'),
-            formatMoment(view.account.lastLoginAt, 'never'),
-            String(view.dataCount),
-            view.latestGameId ?? '',
-            view.account.remarks ?? '',
-          ]),
-        );
-        printLine(
-          around.stdout,
-          found.length === all.length
-            ? `${all.length} accounts`
-            : `${found.length} of ${all.length} accounts`,
-        );
-      });
-    });
-}
-
-function addShow(account: Command, around: Surroundings): void {
-  account
-    .command('show')
-    .argument('<account>', 'user name or id')
-    .description('show one account and its newest heartbeat entries')
-    .option('--json', 'as JSON')
-    .action(async (nameOrId: string, options: { json?: true }, command) => {
-      const { config } = await load(command, around);
-      await withCore(config, async (core) => {
-        const view = find(core, nameOrId);
-        const now = Date.now();
-        const { account: it } = view;
-        const newest = await core.store.heartbeats.newest(it.id, SHOWN_ENTRIES);
-        if (options.json) {
-          const heartbeats = newest.map(({ at, ...entry }) => ({ at: isoOrNull(at), ...entry }));
-          return printJson(around, { ...toJson(view, now), heartbeats });
-        }
-        printFields(around, [
-          ['id', it.id],
-          ['user name', it.username],
-          ['state', stateOf(view, now)],
-          ['remarks', it.remarks ?? ''],
-          ['created', formatMoment(it.createdAt, '')],
-          ['last login', formatMoment(it.lastLoginAt, 'never')],
-          ['expires', formatMoment(it.expiresAt, 'never')],
-          ['entries', String(view.dataCount)],
-          ['latest game', view.latestGameId ?? ''],
-        ]);
-        if (newest.length === 0) return;
-        printLine(around.stdout, '');
-        printTable(
-          around,
-          ['TIME', 'KIND', 'GAME', 'CLIENT', 'DESTINATION', 'UP', 'DOWN'],
-          newest.map(({ at, kind, gameId, client, destination, bytesUp, bytesDown }) => [
-            formatMoment(at, ''),
-            kind,
-            gameId ?? '',
-            client,
-            destination,
-            String(bytesUp),
-            String(bytesDown),
-          ]),
-        );
-      });
-    });
 }
 
 function addUpdate(account: Command, around: Surroundings): void {
@@ -274,43 +177,6 @@ function printCredentials(
   printLine(around.stdout, `user name  ${username}`);
   if (generate) printLine(around.stdout, `password   ${password}   (shown only now)`);
   printLine(around.stdout, `link       ${link}`);
-}
-
-/** By user name first: a name may well look like an id. */
-function find({ accounts }: Core, nameOrId: string): AccountView {
-  const view = accounts.getByUsername(nameOrId) ?? accounts.get(nameOrId.toLowerCase());
-  if (!view)
-    throw new CommandError(`There is no account ${JSON.stringify(nameOrId)}. See: pulsegate account list`);
-  return view;
-}
-
-function matches({ account, latestGameId }: AccountView, search: string): boolean {
-  const wanted = search.toLowerCase();
-  return [account.id, account.username, account.remarks, latestGameId].some((text) =>
-    text?.toLowerCase().includes(wanted),
-  );
-}
-
-function stateOf({ account }: AccountView, now: number): string {
-  if (!account.isEnabled) return 'disabled';
-  return isExpired(account, now) ? 'expired' : 'enabled';
-}
-
-const isoOrNull = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
-
-function toJson({ account, dataCount, latestGameId }: AccountView, now: number) {
-  return {
-    id: account.id,
-    username: account.username,
-    isEnabled: account.isEnabled,
-    remarks: account.remarks,
-    createdAt: isoOrNull(account.createdAt),
-    lastLoginAt: isoOrNull(account.lastLoginAt),
-    expiresAt: isoOrNull(account.expiresAt),
-    isExpired: isExpired(account, now),
-    dataCount,
-    latestGameId,
-  };
 }
 
 const REFUSALS: Readonly<Record<AddRefusal | UpdateRefusal, string>> = {

@@ -632,10 +632,10 @@ export interface Operations {
   streamEvents: { params: undefined; query: undefined; body: undefined; answer: undefined };
   exportAccounts: { params: undefined; query: { search?: string | undefined; online?: boolean | undefined; enabled?: boolean | undefined; expired?: boolean | undefined; expiringWithinDays?: number | undefined; neverUsed?: boolean | undefined; overQuota?: boolean | undefined; game?: string | undefined; format?: FileFormat | undefined; sort?: AccountSort | undefined; withHashes?: boolean | undefined }; body: undefined; answer: undefined };
   importAccounts: { params: undefined; query: { format?: FileFormat | undefined; existing?: OnExisting | undefined; dryRun?: boolean | undefined }; body: Blob | string; answer: ImportReport };
-  listAccounts: { params: undefined; query: { search?: string | undefined; online?: boolean | undefined; enabled?: boolean | undefined; expired?: boolean | undefined; expiringWithinDays?: number | undefined; neverUsed?: boolean | undefined; overQuota?: boolean | undefined; game?: string | undefined; limit?: number | undefined; cursor?: string | undefined; sort?: AccountSort | undefined }; body: undefined; answer: AccountPage };
-  createAccount: { params: undefined; query: undefined; body: NewAccount; answer: CreatedAccount };
   createAccounts: { params: undefined; query: undefined; body: NewAccounts; answer: NewAccountsResult };
   changeAccounts: { params: undefined; query: undefined; body: BulkRequest; answer: BulkResult };
+  listAccounts: { params: undefined; query: { search?: string | undefined; online?: boolean | undefined; enabled?: boolean | undefined; expired?: boolean | undefined; expiringWithinDays?: number | undefined; neverUsed?: boolean | undefined; overQuota?: boolean | undefined; game?: string | undefined; limit?: number | undefined; cursor?: string | undefined; sort?: AccountSort | undefined }; body: undefined; answer: AccountPage };
+  createAccount: { params: undefined; query: undefined; body: NewAccount; answer: CreatedAccount };
   getAccount: { params: { id: string }; query: undefined; body: undefined; answer: Account };
   changeAccount: { params: { id: string }; query: undefined; body: AccountChange; answer: Account };
   deleteAccount: { params: { id: string }; query: undefined; body: undefined; answer: DeletedAccount };
@@ -691,10 +691,10 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   streamEvents: ['GET', '/api/v1/events'],
   exportAccounts: ['GET', '/api/v1/accounts/export'],
   importAccounts: ['POST', '/api/v1/accounts/import'],
-  listAccounts: ['GET', '/api/v1/accounts'],
-  createAccount: ['POST', '/api/v1/accounts'],
   createAccounts: ['POST', '/api/v1/accounts/batch'],
   changeAccounts: ['POST', '/api/v1/accounts/bulk'],
+  listAccounts: ['GET', '/api/v1/accounts'],
+  createAccount: ['POST', '/api/v1/accounts'],
   getAccount: ['GET', '/api/v1/accounts/{id}'],
   changeAccount: ['PATCH', '/api/v1/accounts/{id}'],
   deleteAccount: ['DELETE', '/api/v1/accounts/{id}'],

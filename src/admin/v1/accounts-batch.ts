@@ -7,12 +7,12 @@ import { namesOfPattern } from '../../core/accounts/name-pattern.js';
 import type { Log } from '../../core/log.js';
 import { actorOf } from '../caller.js';
 import { type AccountUses, credentials, given, invalid, randomPassword, refuseLimits } from './accounts.js';
-import type { accountRoutes, SkippedAccount } from './contract/accounts.js';
+import type { manyAccountRoutes, SkippedAccount } from './contract/accounts-many.js';
 import type { Handlers, ProblemAnswer } from './serve.js';
 import { inSlices } from './slices.js';
 import { fromIsoOrNull } from './times.js';
 
-type BatchRoute = Extract<(typeof accountRoutes)[number], { operationId: 'createAccounts' }>;
+type BatchRoute = Extract<(typeof manyAccountRoutes)[number], { operationId: 'createAccounts' }>;
 type Skipped = z.infer<typeof SkippedAccount>;
 
 const MAX_AT_ONCE = 10_000;

@@ -6,12 +6,12 @@ import type { Log } from '../../core/log.js';
 import type { Actor } from '../../core/operator/audit.js';
 import { actorOf } from '../caller.js';
 import { type AccountUses, accountFacts, given, invalid, refuseLimits } from './accounts.js';
-import type { accountRoutes, BulkRequest, SkippedAccount } from './contract/accounts.js';
+import type { BulkRequest, manyAccountRoutes, SkippedAccount } from './contract/accounts-many.js';
 import type { Handlers } from './serve.js';
 import { inSlices } from './slices.js';
 import { fromIsoOrNull, isoOrNull } from './times.js';
 
-type BulkRoute = Extract<(typeof accountRoutes)[number], { operationId: 'changeAccounts' }>;
+type BulkRoute = Extract<(typeof manyAccountRoutes)[number], { operationId: 'changeAccounts' }>;
 type Skipped = z.infer<typeof SkippedAccount>;
 type Action = z.infer<typeof BulkRequest>['action'];
 

@@ -25,10 +25,7 @@ export interface AccountUses {
   readonly now: () => number;
 }
 
-type OneAccountRoute = Exclude<
-  (typeof accountRoutes)[number],
-  { operationId: 'createAccounts' | 'changeAccounts' }
->;
+type AccountRoute = (typeof accountRoutes)[number];
 
 export function accountFacts({ limits, sessions }: Pick<AccountUses, 'limits' | 'sessions'>): AccountFacts {
   return {
@@ -77,7 +74,7 @@ export function accountOrder(
   };
 }
 
-export function accountHandlers(uses: AccountUses): Handlers<OneAccountRoute> {
+export function accountHandlers(uses: AccountUses): Handlers<AccountRoute> {
   const { accounts, limits, sessions, activity, now } = uses;
   const facts = accountFacts(uses);
   const sortBy = sortValues(uses);

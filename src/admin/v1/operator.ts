@@ -27,6 +27,7 @@ import { bulkHandlers } from './accounts-bulk.js';
 import { activityHandlers } from './activity.js';
 import { auditHandlers } from './audit.js';
 import { accountRoutes } from './contract/accounts.js';
+import { manyAccountRoutes } from './contract/accounts-many.js';
 import { activityRoutes } from './contract/activity.js';
 import { auditRoutes } from './contract/audit.js';
 import { documentRoutes } from './contract/index.js';
@@ -104,10 +105,11 @@ export function operatorRoutes(
   serveRoutes(router, transferRoutes, transferHandlers({ ...uses, ...aboutAccounts }), uses.readJsonObject);
   serveRoutes(
     router,
-    accountRoutes,
-    { ...accountHandlers(aboutAccounts), ...batchHandlers(aboutAccounts), ...bulkHandlers(aboutAccounts) },
+    manyAccountRoutes,
+    { ...batchHandlers(aboutAccounts), ...bulkHandlers(aboutAccounts) },
     readMuch,
   );
+  serveRoutes(router, accountRoutes, accountHandlers(aboutAccounts), readMuch);
   serveRoutes(router, limitRoutes, limitHandlers(uses), uses.readJsonObject);
   serveRoutes(router, activityRoutes, activityHandlers(uses), readMuch);
   const onChanged = (): void => {

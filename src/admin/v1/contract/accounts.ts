@@ -1,4 +1,4 @@
-// Accounts: find, create one or many, edit, reset a password, bulk work with a preview.
+// Accounts one by one: find, create, edit, remove, reset a password.
 import { z } from 'zod';
 import { Bytes, Count, Flag, Guid, IdParams, PageQuery, pageOf, route, Time, TimeIn } from './common.js';
 import { AccountLimits, AccountLimitsChange, AccountUsage } from './limits.js';
@@ -6,7 +6,7 @@ import { AccountLimits, AccountLimitsChange, AccountUsage } from './limits.js';
 /** 1 to 255 bytes of UTF-8 (RFC 1929 §2); bytes and control characters are checked by the account rules. */
 export const Username = z.string().min(1).max(255);
 export const Password = z.string().min(1).max(255);
-const Remarks = z.string().max(4_000).nullable();
+export const Remarks = z.string().max(4_000).nullable();
 
 export const Account = z
   .object({
@@ -78,7 +78,8 @@ export const Credentials = z
   })
   .meta({ id: 'Credentials' });
 
-const NewAccountDefaults = {
+/** What new accounts may be given besides their names. */
+export const NewAccountDefaults = {
   isEnabled: z.boolean().default(true),
   remarks: Remarks.default(null),
   expiresAt: TimeIn.nullable().default(null),
@@ -94,56 +95,6 @@ export const NewAccount = z
   })
   .meta({ id: 'NewAccount' });
 
-export const NewAccounts = z
-  .object({
-    /** `{001-120}` counts with leading zeros: `player{001-120}` makes player001 … player120. */
-    pattern: z.string().min(1).max(300).optional(),
-    /** Or a list; a password left out is made at random. */
-    list: z
-      .array(z.object({ username: Username, password: Password.optional(), remarks: Remarks.optional() }))
-      .min(1)
-      .max(10_000)
-      .optional(),
-    ...NewAccountDefaults,
-    /** true: nothing is written; the answer says what would happen. */
-    dryRun: z.boolean().default(false),
-  })
-  .meta({
-    id: 'NewAccounts',
-    description: 'Exactly one of `pattern` and `list`; at most 10,000 accounts at once.',
-  });
-
-export const SkippedAccount = z
-  .object({
-    /** null for a name that is no account yet. */
-    id: Guid.nullable(),
-    username: z.string(),
-    /** `failed`: it could not be stored, and nothing of it was. */
-    reason: z.enum([
-      'username-taken',
-      'username-twice',
-      'bad-username',
-      'bad-password',
-      'not-found',
-      'already-so',
-      'no-expiry',
-      'failed',
-    ]),
-  })
-  .meta({ id: 'SkippedAccount' });
-
-const NewAccountsResult = z
-  .object({
-    dryRun: z.boolean(),
-    /** How many were, or with `dryRun` would be, created. */
-    count: Count,
-    /** Empty with `dryRun`, when `usernames` tells the names instead. */
-    created: z.array(Credentials),
-    usernames: z.array(z.string()),
-    skipped: z.array(SkippedAccount),
-  })
-  .meta({ id: 'NewAccountsResult' });
-
 export const AccountChange = z
   .object({
     isEnabled: z.boolean().optional(),
@@ -152,71 +103,6 @@ export const AccountChange = z
     limits: AccountLimitsChange.optional(),
   })
   .meta({ id: 'AccountChange', description: 'What is left out stays as it is.' });
-
-const BulkAction = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('enable') }),
-  z.object({ type: z.literal('disable') }),
-  z.object({ type: z.literal('delete') }),
-  z.object({ type: z.literal('set-limits'), limits: AccountLimitsChange }),
-  z.object({ type: z.literal('set-expiry'), expiresAt: TimeIn.nullable() }),
-  z.object({
-    type: z.literal('extend'),
-    days: z.int().min(-3_650).max(3_650),
-    /** `expiry`: from the old expiry on (an account that never expires is skipped); `now`: from this moment on. */
-    from: z.enum(['expiry', 'now']),
-  }),
-]);
-
-/** The same words as in the query of the list, as JSON values. */
-export const AccountFilterBody = z
-  .object({
-    search: z.string().max(255).optional(),
-    online: z.boolean().optional(),
-    enabled: z.boolean().optional(),
-    expired: z.boolean().optional(),
-    expiringWithinDays: z.int().min(1).max(3_650).optional(),
-    neverUsed: z.boolean().optional(),
-    overQuota: z.boolean().optional(),
-    game: z.string().max(255).optional(),
-  })
-  .meta({ id: 'AccountFilterBody' });
-
-export const BulkRequest = z
-  .object({
-    /** Exactly one of `ids` and `filter`; an empty filter means every account. */
-    ids: z.array(Guid).min(1).max(10_000).optional(),
-    filter: AccountFilterBody.optional(),
-    action: BulkAction,
-    /** true: nothing is written; the answer is the preview. */
-    dryRun: z.boolean(),
-    /** What the preview counted; when it is another number by now, 409 and nothing is written. */
-    expectedCount: Count.optional(),
-  })
-  .meta({ id: 'BulkRequest' });
-
-export const BulkResult = z
-  .object({
-    dryRun: z.boolean(),
-    /** Accounts that are, or would be, changed. */
-    count: Count,
-    /** The first 100 of them; `before` and `after` are what the action changes, null for a deletion's after. */
-    changes: z.array(
-      z.object({
-        id: Guid,
-        username: z.string(),
-        before: z.record(z.string(), z.unknown()),
-        after: z.record(z.string(), z.unknown()).nullable(),
-      }),
-    ),
-    skippedCount: Count,
-    /** The first 1,000 of them. */
-    skipped: z.array(SkippedAccount),
-    /** Live sessions that end with it. */
-    sessionsEnded: Count,
-    /** Heartbeat entries that go with deleted accounts. */
-    heartbeatsRemoved: Count,
-  })
-  .meta({ id: 'BulkResult' });
 
 const tag = 'Accounts';
 export const accountRoutes = [
@@ -244,27 +130,6 @@ export const accountRoutes = [
         schema: z.object({ account: Account, credentials: Credentials }).meta({ id: 'CreatedAccount' }),
       },
     },
-    problems: [409],
-  }),
-  route({
-    method: 'POST',
-    path: '/api/v1/accounts/batch',
-    operationId: 'createAccounts',
-    summary: 'Creates many accounts from a pattern or a list, or previews it.',
-    tag,
-    access: 'accounts:write',
-    request: { body: NewAccounts },
-    responses: { 200: { description: 'What was created and what was skipped.', schema: NewAccountsResult } },
-  }),
-  route({
-    method: 'POST',
-    path: '/api/v1/accounts/bulk',
-    operationId: 'changeAccounts',
-    summary: 'Enables, disables, deletes, extends or limits many accounts at once, or previews it.',
-    tag,
-    access: 'accounts:write',
-    request: { body: BulkRequest },
-    responses: { 200: { description: 'What was changed and what was skipped.', schema: BulkResult } },
     problems: [409],
   }),
   route({

@@ -1,5 +1,6 @@
 // The whole of /api/v1: every route, in the order of the document.
 import { accountRoutes } from './accounts.js';
+import { manyAccountRoutes } from './accounts-many.js';
 import { activityRoutes } from './activity.js';
 import { agentRoutes } from './agents.js';
 import { auditRoutes } from './audit.js';
@@ -41,6 +42,7 @@ export const routes: readonly Route[] = [
   ...sessionRoutes,
   ...overviewRoutes,
   ...transferRoutes,
+  ...manyAccountRoutes,
   ...accountRoutes,
   ...limitRoutes,
   ...activityRoutes,
