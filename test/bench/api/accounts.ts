@@ -119,7 +119,7 @@ export function writingGroup(sendHttp: SendHttp, scale: number): Group {
 }
 
 /** SOCKS logins beside an import of `count` accounts; each run has a daemon of its own. */
-export function importGroup(count: number): Group {
+export function importGroup(count: number, scale: number): Group {
   const name = `logins while ${count.toLocaleString('en')} accounts are imported`;
   return {
     name,
@@ -129,9 +129,13 @@ export function importGroup(count: number): Group {
         {
           name,
           moreIsBetter: ['accounts/s'],
+          startsAnew: true,
           sides: [
             { name: OURS, run: () => withDaemon((daemon) => importing(logins, daemon, count)) },
-            { name: `${OURS}, no import`, run: () => withDaemon((daemon) => loggingIn(logins, daemon)) },
+            {
+              name: `${OURS}, no import`,
+              run: () => withDaemon((daemon) => loggingIn(logins, daemon, IDLE_MS * scale)),
+            },
           ],
         },
       ];
@@ -148,8 +152,8 @@ async function importing(logins: Part, daemon: TestDaemon, count: number): Promi
   return { ...result, 'accounts/s': count / ((performance.now() - startedAt) / 1000) };
 }
 
-function loggingIn(logins: Part, daemon: TestDaemon): Promise<Numbers> {
-  return duringLogins(logins, daemon, () => new Promise((resolve) => setTimeout(resolve, IDLE_MS)));
+function loggingIn(logins: Part, daemon: TestDaemon, forMs: number): Promise<Numbers> {
+  return duringLogins(logins, daemon, () => new Promise((resolve) => setTimeout(resolve, forMs)));
 }
 
 async function duringLogins(

@@ -59,7 +59,7 @@ function groups(sendHttp: SendHttp, scale: number): Group[] {
     readingGroup(sendHttp, accounts(10_000), scale),
     readingGroup(sendHttp, accounts(100_000), scale),
     writingGroup(sendHttp, scale),
-    importGroup(accounts(100_000)),
+    importGroup(accounts(100_000), scale),
     heartbeatGroup(scale),
     webhookGroup(sendHttp, scale),
   ];
@@ -69,7 +69,7 @@ function runGroup(group: Group, repeats: number) {
   return inScope(async (t) => {
     const measures = await group.open(t);
     const outcomes: Outcome[] = [];
-    for (const { name: measure, sides } of measures) {
+    for (const { name: measure, sides, startsAnew = false } of measures) {
       const own = sides.map(({ name, run }) => ({
         measure,
         server: name,
@@ -77,8 +77,8 @@ function runGroup(group: Group, repeats: number) {
         runs: [] as Numbers[],
         loads: [] as number[],
       }));
-      // The first round warms up and does not count.
-      for (let repeat = 0; repeat <= repeats; repeat += 1) {
+      // Round 0 warms up and does not count.
+      for (let repeat = startsAnew ? 1 : 0; repeat <= repeats; repeat += 1) {
         for (const { server, run, runs, loads } of own) {
           showProgress(`${repeat}/${repeats} ${measure}: ${server}`);
           const load = loadavg()[0] ?? 0;

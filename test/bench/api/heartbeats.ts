@@ -12,7 +12,7 @@ export function heartbeatGroup(scale: number): Group {
     name: 'heartbeats',
     async open(t) {
       const [ours, sqlite] = await Promise.all([startPart(t, 'heartbeat-part'), startPart(t, 'bare-sqlite')]);
-      const seconds = Math.max(1, 6 * scale);
+      const seconds = 6 * scale;
       const count = Math.ceil(100_000 * scale);
       return [
         {

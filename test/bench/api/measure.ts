@@ -13,6 +13,8 @@ export interface ApiMeasure {
   readonly name: string;
   readonly moreIsBetter: readonly string[];
   readonly sides: readonly Side[];
+  /** Every run begins with processes of its own: there is nothing to warm up. */
+  readonly startsAnew?: boolean;
 }
 
 export interface Group {

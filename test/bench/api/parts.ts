@@ -18,7 +18,8 @@ export async function startPart(t: Scope, file: string, ...args: string[]): Prom
   const child = fork(join(import.meta.dirname, `${file}.js`), args);
   const ended = once(child, 'exit');
   t.after(async () => {
-    child.kill();
+    // Rather than kill it: what it keeps in a folder goes with it.
+    if (child.connected) child.disconnect();
     await ended;
   });
   const waiting = new Map<number, { resolve(numbers: Numbers): void; reject(error: Error): void }>();
