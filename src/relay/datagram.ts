@@ -122,9 +122,8 @@ export class SocketDatagramRelay implements DatagramRelay {
     this.#watching = watch;
   }
 
-  limitRates(rates: AccountRates): boolean {
+  limitRates(rates: AccountRates): void {
     this.#rates = rates;
-    return true;
   }
 
   sendOutside(datagram: Buffer, offset: number, { address, port }: Endpoint): void {

@@ -122,8 +122,8 @@ export class StreamRelay implements Relay {
     }
   }
 
-  limitRates({ up, down }: AccountRates): boolean {
-    if (this.#paced || this.#socketsOpen < 2) return true;
+  limitRates({ up, down }: AccountRates): void {
+    if (this.#paced || this.#socketsOpen < 2) return;
     const { client, destination } = this;
     this.#paced = {
       client: pace(client.off('data', onData), destination, up, (chunk) => this.forward(client, chunk)),
@@ -131,7 +131,6 @@ export class StreamRelay implements Relay {
         this.forward(destination, chunk),
       ),
     };
-    return true;
   }
 
   peerOf(socket: RelayedSocket): RelayedSocket {

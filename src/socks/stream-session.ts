@@ -113,9 +113,9 @@ export class StreamSession implements Session {
     if (this.#upstream) keepAlive(this.#upstream);
   }
 
-  limitRates(rates: AccountRates): boolean {
+  limitRates(rates: AccountRates): void {
     // One that is not relayed yet asks for the rates when it is.
-    return this.#relay?.limitRates(rates) ?? true;
+    this.#relay?.limitRates(rates);
   }
 
   end(reason: SessionEnd): void {

@@ -353,7 +353,7 @@ export function datagramSuite(name: string, make: () => Promise<DatagramsUnderTe
       it(`rates that come later hold, ${moment}`, async () => {
         const { relay, client, send } = await warm();
         const [up, down] = [createSharedRate(1, Date.now), createSharedRate(1e9, Date.now)];
-        assert.equal(relay.limitRates({ up, down }), true);
+        relay.limitRates({ up, down });
         while (relay.counts.overRate === 0) {
           send(echo.at, Buffer.alloc(1000));
           await new Promise((resolve) => setTimeout(resolve, 5));

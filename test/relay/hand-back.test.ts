@@ -41,7 +41,7 @@ function limitedLater(engine: RelayEngine, most: number): RelayEngine {
       isFirst = false;
       return relay;
     }
-    const limit = () => assert.equal(relay.limitRates(rates(1e9)), true);
+    const limit = () => relay.limitRates(rates(1e9));
     if (randomInt(4) === 0) setImmediate(limit);
     else setTimeout(limit, randomInt(most));
     return relay;
@@ -96,8 +96,8 @@ describe('a flow that is handed back', () => {
 
   it('carries on both ways, counts exactly, and is not handed over again', async () => {
     const lane = await lent();
-    assert.equal(lane.relay.limitRates(rates(1e9)), true);
-    assert.equal(lane.relay.limitRates(rates(1e9)), true);
+    lane.relay.limitRates(rates(1e9));
+    lane.relay.limitRates(rates(1e9));
     await roundTrips(lane, 100);
     assert.equal(worker.load(), 0);
     assert.deepEqual([lane.relay.bytesUp(), lane.relay.bytesDown()], [103, 103]);

@@ -53,10 +53,7 @@ export function createLimitEnforcement(uses: {
       down: createSharedRate(down, monotonicNow),
     };
     rates.set(accountId, made);
-    // A session that can no longer be slowed down is ended instead: its client comes back under the limit.
-    for (const session of sessions.ofAccount(accountId)) {
-      if (!session.limitRates(made)) session.end('limits-changed');
-    }
+    for (const session of sessions.ofAccount(accountId)) session.limitRates(made);
   }
 
   return {

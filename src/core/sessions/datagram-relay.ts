@@ -69,8 +69,8 @@ export interface DatagramRelay {
   openParent(options: ParentSocketOptions): ParentSocket | null;
   /** Sends `data` to the client; does nothing before `setClient`. */
   sendToClient(header: Buffer, data: Buffer): void;
-  /** From now on it moves at the account's rates. False when the engine can no longer hold it to them. */
-  limitRates(rates: AccountRates): boolean;
+  /** From now on, or within a moment, it moves at the account's rates. */
+  limitRates(rates: AccountRates): void;
   /** Closes the sockets; no callback is called from then on. Calling it twice does nothing more. */
   end(): void;
 }

@@ -27,8 +27,8 @@ export interface Relay {
   isHalfClosed(): boolean;
   /** Destroys both sockets, whatever they still hold. Calling it twice, or after the end, does nothing. */
   end(): void;
-  /** From now on the flow moves at the account's rates. False when the engine can no longer hold it to them. */
-  limitRates(rates: AccountRates): boolean;
+  /** From now on, or within a moment, the flow moves at the account's rates. */
+  limitRates(rates: AccountRates): void;
 }
 
 export interface RelayOptions {

@@ -39,8 +39,8 @@ export interface Session {
   bytesDown(): number;
   /** Ends the session if it has been without traffic for longer than it may. Meant to be called about once a second. */
   enforceTimeLimits(now: number): void;
-  /** From now on it moves at its account's rates. False when it cannot be held to them any more. */
-  limitRates(rates: AccountRates): boolean;
+  /** From now on, or within a moment, it moves at its account's rates. */
+  limitRates(rates: AccountRates): void;
   /** Ends both sides now. Calling it twice does nothing more. */
   end(reason: SessionEnd): void;
 }

@@ -132,10 +132,9 @@ class LendingRelay implements DatagramRelay {
   }
 
   /** A worker knows no rates: it gives the association back within a moment. */
-  limitRates(rates: AccountRates): boolean {
+  limitRates(rates: AccountRates): void {
     this.#sockets.limitRates(rates);
     this.#release();
-    return true;
   }
 
   /** While a worker receives on the sockets, they are closed when it has let go of them. */

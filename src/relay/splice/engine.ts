@@ -91,11 +91,10 @@ class SpliceRelay implements Relay {
   }
 
   /** A worker knows no rates: it hands the flow back within a moment. */
-  limitRates(rates: AccountRates): boolean {
+  limitRates(rates: AccountRates): void {
     if (!this.#seat) return this.#stream.limitRates(rates);
     if (!this.#ratesToCome) this.#seat.handBack();
     this.#ratesToCome = rates;
-    return true;
   }
 
   #onQuiet(): void {

@@ -131,8 +131,8 @@ export class UdpAssociation implements Session {
     this.#destinations?.refresh(now);
   }
 
-  limitRates(rates: AccountRates): boolean {
-    return this.#relay?.limitRates(rates) ?? true;
+  limitRates(rates: AccountRates): void {
+    this.#relay?.limitRates(rates);
   }
 
   end(reason: SessionEnd): void {
