@@ -15,6 +15,7 @@ import { type Part, startPart } from './parts.js';
 
 const AUTHORIZED = { Authorization: basic(ADMIN.username, ADMIN.password) };
 const EMPTY_KOA = 'empty Koa handler';
+const KOA_LIST = 'Koa, JSON of as many objects';
 const BARE_SQLITE = 'bare sqlite3';
 const CALLERS = 16;
 
@@ -30,6 +31,7 @@ export function readingGroup(sendHttp: SendHttp, count: number, scale: number): 
       const toUs = { pid: daemon.pid, port: portOf(daemon), sendHttp };
       const toKoa = { pid: koa.pid, port: koaPort, sendHttp };
       const empty = requestText('GET', '/empty', AUTHORIZED);
+      const fifty = requestText('GET', '/list/50', AUTHORIZED);
 
       const lists = Math.ceil(10 * scale);
       const pages = Math.ceil(100 * scale);
@@ -42,12 +44,7 @@ export function readingGroup(sendHttp: SendHttp, count: number, scale: number): 
           moreIsBetter: [],
           sides: [
             slow(OURS, toUs, lists, requestText('GET', '/ProxyAccount/GetProxyAccountList', AUTHORIZED)),
-            slow(
-              'Koa, JSON of as many objects',
-              toKoa,
-              lists,
-              requestText('GET', `/list/${count}`, AUTHORIZED),
-            ),
+            slow(KOA_LIST, toKoa, lists, requestText('GET', `/list/${count}`, AUTHORIZED)),
           ],
         },
         page('first page of 50', v1('')),
@@ -67,7 +64,7 @@ export function readingGroup(sendHttp: SendHttp, count: number, scale: number): 
         return {
           name: `${what}, of ${count.toLocaleString('en')}`,
           moreIsBetter: [],
-          sides: [slow(OURS, toUs, pages, request), slow(EMPTY_KOA, toKoa, pages, empty)],
+          sides: [slow(OURS, toUs, pages, request), slow(KOA_LIST, toKoa, pages, fifty)],
         };
       }
     },
