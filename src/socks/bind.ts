@@ -6,11 +6,10 @@ import { normalizeAddress, parseIp } from '../core/ip.js';
 import type { BindOptions } from './bind-options.js';
 import type { SocksContext } from './context.js';
 import type { SocksRequest } from './handshake.js';
+import { openSession } from './opening.js';
 import { permittedAddresses } from './permitted.js';
-import { Reply, type ReplyCode, replyForErrno, replyFrame } from './protocol.js';
-import { logRefusal, REPLY_BY_RESOLVE_FAILURE, refuse } from './refuse.js';
-import { StreamSession } from './stream-session.js';
-import { readTarget } from './target.js';
+import { Reply, replyForErrno, replyFrame } from './protocol.js';
+import { refuse } from './refuse.js';
 
 /** What a client may send ahead of its peer, in bytes; more is left in the kernel. */
 const MAX_EARLY_BYTES = 64 * 1024;
@@ -23,26 +22,12 @@ export function bind(client: Socket, account: Account, request: SocksRequest, co
   const options = context.bind;
   if (!options.enabled) return refuse(client, replyFrame(Reply.commandNotSupported));
   const { port } = request;
-  const target = readTarget(request.addressType, request.address, context.allowUnderscore);
-  const { host } = target;
-  const log = (reason: string): void => logRefusal(context, account, client, { host, port }, reason);
-  if (!target.ok) {
-    log(target.reason);
-    return refuse(client, replyFrame(Reply.notAllowedByRuleset));
-  }
-
-  const name = target.kind === 'name' ? host : null;
-  const session = new StreamSession(context, 'bind', account, client, { host, port });
-  if (name !== null) {
-    context.resolve(name, account.id, (result) => {
-      if (session.isEnded) return;
-      if (result.ok) judge(result.addresses);
-      else fail(REPLY_BY_RESOLVE_FAILURE[result.reason], `resolve-${result.reason}`);
-    });
-  } else if (request.address.every((byte) => byte === 0)) {
-    // The client does not know who will connect: whoever may be reached may also call.
-    listen(null, isIPv6(host));
-  } else judge([host]);
+  const opening = openSession('bind', client, account, request, context);
+  if (opening === null) return;
+  const { session, host, name, log, fail } = opening;
+  // All zeros: the client does not know who will connect; whoever may be reached may also call.
+  if (name === null && request.address.every((byte) => byte === 0)) listen(null, isIPv6(host));
+  else opening.resolve(judge);
 
   function judge(addresses: readonly string[]): void {
     const { permitted, refusal } = permittedAddresses(context.egress, addresses, name, port);
@@ -123,12 +108,6 @@ export function bind(client: Socket, account: Account, request: SocksRequest, co
     if (expected !== null) return expected.some((each) => normalizeAddress(each) === address);
     const ip = parseIp(address);
     return ip !== null && context.egress.judge({ host: null, ip, port: fromPort }).ok;
-  }
-
-  function fail(reply: ReplyCode, reason: string): void {
-    log(reason);
-    session.abandon();
-    refuse(client, replyFrame(reply));
   }
 }
 

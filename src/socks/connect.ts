@@ -6,11 +6,9 @@ import { formatHostPort, parseIp } from '../core/ip.js';
 import type { SocksContext } from './context.js';
 import { dial } from './dial.js';
 import type { SocksRequest } from './handshake.js';
+import { openSession } from './opening.js';
 import { permittedAddresses } from './permitted.js';
-import { Reply, type ReplyCode, replyForErrno, replyFrame } from './protocol.js';
-import { logRefusal, REPLY_BY_RESOLVE_FAILURE, refuse } from './refuse.js';
-import { StreamSession } from './stream-session.js';
-import { readTarget } from './target.js';
+import { Reply, replyForErrno, replyFrame } from './protocol.js';
 import { askUpstream } from './upstream.js';
 import type { Upstream } from './upstreams.js';
 
@@ -24,27 +22,14 @@ export function connect(
   request: SocksRequest,
   context: SocksContext,
 ): void {
-  const { egress, upstreams, resolve, connectTimeoutMs } = context;
+  const { egress, upstreams, connectTimeoutMs } = context;
   const { port } = request;
-  const target = readTarget(request.addressType, request.address, context.allowUnderscore);
-  const { host } = target;
-  const log = (reason: string): void => logRefusal(context, account, client, { host, port }, reason);
-  if (!target.ok) {
-    log(target.reason);
-    return refuse(client, replyFrame(Reply.notAllowedByRuleset));
-  }
-
-  const name = target.kind === 'name' ? host : null;
-  const session = new StreamSession(context, 'connect', account, client, { host, port });
+  const opening = openSession('connect', client, account, request, context);
+  if (opening === null) return;
+  const { session, host, name, fail } = opening;
   const parentForName = name === null ? null : upstreams.selectForName(name, port);
   if (parentForName !== null) judgeNameAndAsk(parentForName);
-  else if (name === null) judgeAndDial([host]);
-  else
-    resolve(name, account.id, (result) => {
-      if (session.isEnded) return;
-      if (result.ok) judgeAndDial(result.addresses);
-      else fail(REPLY_BY_RESOLVE_FAILURE[result.reason], `resolve-${result.reason}`);
-    });
+  else opening.resolve(judgeAndDial);
 
   function judgeNameAndAsk(upstream: Upstream): void {
     const verdict = egress.judgeName({ host, port });
@@ -110,11 +95,5 @@ export function connect(
     socket.once('close', () => context.outbound.delete(local, remote));
     client.write(replyFrame(Reply.succeeded, boundAddress, boundPort));
     session.startRelay(socket, address);
-  }
-
-  function fail(reply: ReplyCode, reason: string): void {
-    log(reason);
-    session.abandon();
-    refuse(client, replyFrame(reply));
   }
 }
