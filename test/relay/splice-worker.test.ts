@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -128,6 +128,34 @@ test('an association under a rate comes back from its worker', async () => {
   await worker.close();
 });
 
+test('sessions that are idle hold no pipe, and their worker sleeps', { timeout: 60_000 }, async () => {
+  const threads = () => readdirSync('/proc/self/task');
+  const others = new Set(threads());
+  const worker = await startRelayWorker(assert.fail);
+  const [thread = assert.fail('the worker is a thread'), ...more] = threads().filter((id) => !others.has(id));
+  assert.deepEqual(more, []);
+  const lanes = await createLanes(createSpliceRelay([worker], { chunks: 0, bytes: 0 }));
+  const open = async () => roundTrips(await lanes.open(), 4);
+  const pipes = () => readdirSync('/proc/self/fd').filter((fd) => isKernelObject(fd, /^pipe:/)).length;
+  await open();
+  const before = pipes();
+  for (let i = 1; i < 50; i += 1) await open();
+  assert.equal(worker.load(), 50);
+  assert.equal(pipes(), before);
+
+  const timesRun = () => {
+    const [, , times] = readFileSync(`/proc/self/task/${thread}/schedstat`, 'utf8').split(' ');
+    return Number(times);
+  };
+  const slept = await settled(timesRun);
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  assert.equal(timesRun(), slept);
+  lanes.hangUp();
+  await until(() => worker.load() === 0);
+  await lanes.close();
+  await worker.close();
+});
+
 test('a closed worker leaves neither pipes nor its epoll set', async () => {
   const special = () => readdirSync('/proc/self/fd').filter((fd) => isKernelObject(fd)).length;
   const before = special();
@@ -201,9 +229,9 @@ function script(t: TestContext, name: string, code: string): string {
   return join(folder, name);
 }
 
-function isKernelObject(fd: string): boolean {
+function isKernelObject(fd: string, kind = /eventpoll|eventfd|pipe:/): boolean {
   try {
-    return /eventpoll|eventfd|pipe:/.test(readlinkSync(`/proc/self/fd/${fd}`));
+    return kind.test(readlinkSync(`/proc/self/fd/${fd}`));
   } catch {
     return false;
   }
