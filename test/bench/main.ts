@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchApi } from './api/bench.js';
 import { buildLoad } from './load.js';
-import { measures } from './measures.js';
+import { type Measure, measures, warmUp } from './measures.js';
 import { print, type Series, showProgress } from './report.js';
-import { startServers } from './servers.js';
+import { type Server, startServers } from './servers.js';
 
 const USAGE = `npm run bench -- [options]          or: npm run bench -- api --help
   --repeats N     runs of each measure and server, of which the median counts (5)
@@ -41,22 +41,47 @@ async function main(): Promise<void> {
     const servers = (await startServers(scope, folder)).filter(({ name }) => name.includes(values.servers));
     const list = measures(Number(values.scale)).filter(({ name }) => name.includes(values.only));
     const all = new Map<string, Series & { loads: number[] }>();
-    for (let repeat = 1; repeat <= Number(values.repeats); repeat += 1) {
-      for (const measure of list) {
+    const measureAll = async (chosen: readonly Measure[], when: string): Promise<void> => {
+      for (const measure of chosen) {
         for (const server of servers) {
-          if ((measure.needsUdp && !server.hasUdp) || (measure.onlyFirst && repeat > 1)) continue;
-          showProgress(`${repeat}/${values.repeats} ${measure.name}: ${server.name}`);
+          if (measure.needsUdp && !server.hasUdp) continue;
+          showProgress(`${when} ${measure.name}: ${server.name}`);
+          const loadBefore = loadavg()[0] ?? 0;
+          const numbers = await orReport(server, measure.name, measure.run(load, targets, server));
+          if (numbers === null) continue;
           const key = `${measure.name}/${server.name}`;
           const series = all.get(key) ?? { measure: measure.name, server: server.name, runs: [], loads: [] };
           all.set(key, series);
-          series.loads.push(loadavg()[0] ?? 0);
-          series.runs.push(await measure.run(load, targets, server));
+          series.loads.push(loadBefore);
+          series.runs.push(numbers);
         }
       }
+    };
+    await measureAll(
+      list.filter(({ onlyFirst }) => onlyFirst),
+      'first',
+    );
+    for (const server of servers) await orReport(server, 'warming up', warmUp(load, targets, server));
+    for (let repeat = 1; repeat <= Number(values.repeats); repeat += 1) {
+      await measureAll(
+        list.filter(({ onlyFirst }) => !onlyFirst),
+        `${repeat}/${values.repeats}`,
+      );
     }
     print(list, [...all.values()], { ratioTo: 'best peer', json: values.json });
   } finally {
     for (const run of undo.reverse()) await run();
+  }
+}
+
+/** A server that cannot do a measure (a peer without that many places, say) is left out of it; null then. */
+async function orReport<T>({ name }: Server, what: string, running: Promise<T>): Promise<T | null> {
+  try {
+    return await running;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`${name} failed at: ${what}: ${reason}\n`);
+    return null;
   }
 }
 

@@ -2,7 +2,8 @@
 //
 //   socksbench serve PORT         target: the first byte of a connection picks its work: S sink, R source, E echo;
 //                                 UDP datagrams to the same port are echoed
-//   socksbench tput  [options]    bytes through -c connections (-d up|down, -b bytes each, or until -w seconds are over)
+//   socksbench tput  [options]    bytes through -c connections (-d up|down, -b bytes each, or until -w seconds are over,
+//                                 -r bytes a second at most in all)
 //   socksbench rate  [options]    -n times connect, log in, CONNECT, one byte echoed, close; -c at once
 //   socksbench ping  [options]    -n round trips of -s bytes on one connection
 //   socksbench udp   [options]    UDP ASSOCIATE, -n datagrams of -s bytes echoed, -c in flight
@@ -31,9 +32,9 @@
 
 static struct {
   int proxy, target, conns, count, size, down;
-  double bytes, seconds;
+  double bytes, seconds, rate;
   const char *user, *password;
-} opt = {1080, 7000, 1, 1000, 64, 0, 1e9, 0, "user", "pass"};
+} opt = {1080, 7000, 1, 1000, 64, 0, 1e9, 0, 0, "user", "pass"};
 
 static char block[BLOCK];
 
@@ -275,6 +276,8 @@ static void tput(void) {
         break;
       }
     }
+    double ahead = opt.rate > 0 ? total / opt.rate - (now() - start) : 0;
+    if (ahead > 0) usleep(ahead * 1e6);
   }
   double seconds = now() - start;
   printf("{\"bytes\":%.0f,\"seconds\":%.3f,\"megabytesPerSecond\":%.1f}\n", total, seconds, total / seconds / 1e6);
@@ -433,7 +436,7 @@ int main(int argc, char **argv) {
   const char *mode = argv[1];
   if (!strcmp(mode, "serve")) serve(atoi(argv[2]));
   optind = 2;
-  for (int o; (o = getopt(argc, argv, "p:t:u:k:c:n:s:b:d:w:")) != -1;) {
+  for (int o; (o = getopt(argc, argv, "p:t:u:k:c:n:s:b:d:w:r:")) != -1;) {
     if (o == 'p') opt.proxy = atoi(optarg);
     else if (o == 't') opt.target = atoi(optarg);
     else if (o == 'u') opt.user = optarg;
@@ -444,6 +447,7 @@ int main(int argc, char **argv) {
     else if (o == 'b') opt.bytes = atof(optarg);
     else if (o == 'd') opt.down = optarg[0] == 'd';
     else if (o == 'w') opt.seconds = atof(optarg);
+    else if (o == 'r') opt.rate = atof(optarg);
     else return 2;
   }
   build_login();

@@ -5,6 +5,7 @@ import { formatHostPort, normalizeAddress, parseIp, unmap, withoutMapping } from
 import { readDatagramHeader } from '../../core/sessions/datagram-header.js';
 import type { DatagramRelay, Endpoint, ParentSocket } from '../../core/sessions/datagram-relay.js';
 import type { SocksContext } from '../context.js';
+import { keepAlive } from '../keep-alive.js';
 import { askUpstream } from '../upstream.js';
 import type { Upstream } from '../upstreams.js';
 import type { Backlog } from './backlog.js';
@@ -119,6 +120,7 @@ export class ParentWay {
       return this.#failed(socket);
     }
     this.#way = { control, socket };
+    keepAlive(control);
     this.#pauseMs = SHORTEST_PAUSE_MS;
     control.once('end', this.#onControlClosed).once('close', this.#onControlClosed);
     // Nothing is expected on it; reading it is how its end is noticed.
