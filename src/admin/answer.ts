@@ -95,6 +95,6 @@ export function quoted(text: string): string {
 const MAX_QUOTED_LENGTH = 60;
 
 function send(ctx: Context, value: unknown): void {
-  ctx.set('Content-Type', JSON_TYPE);
+  ctx.res.setHeader('Content-Type', JSON_TYPE);
   ctx.body = JSON.stringify(value);
 }

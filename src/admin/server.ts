@@ -11,7 +11,7 @@ import type { WhitelistSetting } from '../core/operator/whitelist-setting.js';
 import { CURRENT_USER_PATH, currentUserRoute } from './account-api/current-user.js';
 import { accountRoutes } from './account-api/routes.js';
 import { createBodyReader } from './body.js';
-import { createClientAddress, isSecure } from './client.js';
+import { createClientAddress } from './client.js';
 import { serveConsole } from './console.js';
 import { authenticate } from './guards/authenticate.js';
 import { answerFailures } from './guards/failures.js';
@@ -94,7 +94,6 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
   app.use(refuseOwnOutbound(uses.isOwnOutbound));
   app.use((ctx, next) => {
     ctx.state.client = clientAddress(ctx.req);
-    ctx.state.isSecure = isSecure(ctx.req);
     // Account data is for the one who asked: no cache keeps it, no browser guesses another type.
     ctx.res.setHeader('Cache-Control', 'no-store');
     ctx.res.setHeader('X-Content-Type-Options', 'nosniff');

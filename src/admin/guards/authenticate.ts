@@ -17,6 +17,8 @@ import { isFromOurPage } from './same-origin.js';
 /** The cookie's name is in the document of /api/v1. */
 export const SESSION_COOKIE = 'pulsegate_session';
 
+const UNDER_V1 = /^\/api\/v1\//i;
+
 export interface AuthenticateUses {
   readonly credentials: Pick<AdminCredentials, 'verify'>;
   readonly consoleSessions: Pick<ConsoleSessions, 'find'>;
@@ -37,7 +39,7 @@ export function authenticate({
     const { client } = ctx.state;
     const headers = headerValues(ctx.req, 'authorization');
     const { path } = ctx;
-    const underV1 = path.toLowerCase().startsWith('/api/v1/');
+    const underV1 = UNDER_V1.test(path);
     // Signing in carries its credentials in its body, and has its own delay.
     if (path === '/api/v1/session' && ctx.method === 'POST') return next();
 

@@ -7,6 +7,7 @@ import type { FailureLimit } from '../../core/operator/failure-limit.js';
 import type { SecondFactor } from '../../core/operator/second-factor.js';
 import { printable } from '../../core/printable.js';
 import { actorOf, type Caller } from '../caller.js';
+import { isSecure } from '../client.js';
 import { SESSION_COOKIE } from '../guards/authenticate.js';
 import type { LoginDelay } from '../guards/login-delay.js';
 import type { sessionRoutes } from './contract/session.js';
@@ -91,13 +92,13 @@ export function sessionHandlers(
       return {
         status: 200,
         body: me(caller),
-        headers: { 'Set-Cookie': cookie(value, ctx.state.isSecure) },
+        headers: { 'Set-Cookie': cookie(value, isSecure(ctx.req)) },
       };
     },
 
     async signOut({ caller, ctx }) {
       if (caller.via === 'console' && caller.key !== null) await consoleSessions.close(caller.key);
-      return { status: 204, headers: { 'Set-Cookie': `${cookie('', ctx.state.isSecure)}; Max-Age=0` } };
+      return { status: 204, headers: { 'Set-Cookie': `${cookie('', isSecure(ctx.req))}; Max-Age=0` } };
     },
 
     getMe: async ({ caller }) => ({ status: 200, body: me(caller) }),
