@@ -8,17 +8,13 @@ import {
   hasDescriptor,
   isConnected,
   readAgain,
-  readInto,
   resetNow,
   takeDescriptor,
 } from './handle.js';
 import { type Paced, pace } from './paced.js';
-import { createReadBuffers, type ReadBuffers } from './read-buffers.js';
+import { BulkReads, createReadBuffers, FULL_READ_BYTES, type ReadBuffers } from './read-buffers.js';
 
 const RELAY = Symbol('relay');
-/** As much as Node reads at once, and how many reads of that size tell a bulk flow from a page or a picture. */
-const FULL_READ_BYTES = 64 * 1024;
-const BULK_READS = 8;
 
 interface RelayedSocket extends Socket {
   [RELAY]: StreamRelay;
@@ -70,10 +66,9 @@ export class StreamRelay implements Relay {
   #socketsOpen = 2;
   /** What reads the two directions while rates hold; null while data simply flows. */
   #paced: { readonly client: Paced; readonly destination: Paced } | null = null;
-  #fullReads = 0;
   readonly #buffers: ReadBuffers;
-  /** What sockets with a bulk flow read into. */
-  #bufferOf: Map<RelayedSocket, Buffer> | null = null;
+  /** Once a read was full. */
+  #bulk: BulkReads | null = null;
 
   constructor(
     client: Socket,
@@ -146,27 +141,17 @@ export class StreamRelay implements Relay {
     } else if (this.#onQuiet && !this.#inspect && !this.#paced && this.#isQuiet()) this.#onQuiet();
   }
 
-  /** `from` has filled all that Node reads at once. A bulk flow gets a buffer of its own. */
+  /** `from` has filled all that Node reads at once. */
   fullRead(from: RelayedSocket): void {
-    this.#fullReads += 1;
-    if (this.#fullReads < BULK_READS || this.#inspect || this.#paced || this.#bufferOf?.has(from)) return;
-    const buffer = this.#buffers.take();
-    if (buffer === null) return;
-    // Nothing may be read into the buffer again before its bytes are written. While bytes wait `from` is paused, which
-    // holds for chunks that reach the other side's high-water mark; what is smaller is copied.
-    const { writableHighWaterMark } = this.peerOf(from);
-    const isLent = readInto(from, buffer, (bytes) => {
-      const chunk = buffer.subarray(0, bytes);
+    if (this.#inspect || this.#paced) return;
+    this.#bulk ??= new BulkReads(this.#buffers);
+    this.#bulk.fullRead(from, this.peerOf(from), (chunk, isBuffer) => {
       // Under rates chunks wait in the stream until it is their turn. What waited before the rates came has been
       // written by now: only `drained` lets a paused socket read again.
-      if (this.#paced) return from.push(Buffer.from(chunk));
-      this.forward(from, bytes < writableHighWaterMark ? Buffer.from(chunk) : chunk);
+      if (this.#paced) return from.push(isBuffer ? Buffer.from(chunk) : chunk);
+      this.forward(from, chunk);
       return true;
     });
-    if (isLent) {
-      this.#bufferOf ??= new Map();
-      this.#bufferOf.set(from, buffer);
-    } else this.#buffers.giveBack(buffer);
   }
 
   /** `socket` takes bytes again. */
@@ -269,7 +254,7 @@ export class StreamRelay implements Relay {
   }
 
   #allClosed(end: RelayEnd): void {
-    for (const buffer of this.#bufferOf?.values() ?? []) this.#buffers.giveBack(buffer);
+    this.#bulk?.end();
     this.#options.onEnd(end);
   }
 }
