@@ -1,5 +1,5 @@
 // The wiring: builds every part in order, hands each what it needs, starts it, and stops it in reverse.
-import { randomUUID } from 'node:crypto';
+import { randomUUID, type X509Certificate } from 'node:crypto';
 import { createAdminServer } from './admin/server.js';
 import type { Config } from './config.js';
 import { createAccountLimits } from './core/accounts/account-limits.js';
@@ -24,6 +24,7 @@ import { createSocksServer } from './socks/server.js';
 import { createFragmentMemory } from './socks/udp/fragments.js';
 import { createOwnDatagramPorts } from './socks/udp/own-ports.js';
 import { createUpstreams } from './socks/upstreams.js';
+import { takeInTls } from './wiring/admin-tls.js';
 import { maxConnections, maxHandshakes } from './wiring/capacity.js';
 import { applyAccounts, applySetting, openCore } from './wiring/core.js';
 import type { ConfigSource } from './wiring/desk/settings.js';
@@ -49,20 +50,28 @@ export interface GivenCredentials {
 
 /** The running daemon. */
 export interface App {
-  /** `address:port` of every listener. */
+  /** `address:port` of every listener; `https://address:port` where the management plane speaks TLS. */
   readonly ready: { readonly socks: readonly string[]; readonly admin: readonly string[] };
   /** The administrator's credentials if they were made by this very start, else null: to be shown once. */
   readonly firstRun: { readonly username: string; readonly password: string } | null;
+  /** What the management plane was started with; null: it speaks plain HTTP. */
+  readonly certificate: X509Certificate | null;
   /**
    * Stops accepting, lets sessions finish for `shutdownGrace`, writes what is pending, closes the database.
    * A second call ends the wait for sessions.
    */
   stop(): Promise<void>;
-  /** Takes over what may change while the daemon runs: the webhook secrets and the keys of agents. Throws StartError. */
+  /**
+   * Takes over what may change while the daemon runs: the webhook secrets, the keys of agents, the certificate of admin.tls.
+   * Throws StartError or ConfigError; the old ones stay then.
+   */
   reload(config: Config): void;
 }
 
-/** Starts the daemon; resolves when every listener is up. Throws StartError when it cannot, after undoing what it did. */
+/**
+ * Starts the daemon; resolves when every listener is up.
+ * Throws StartError or ConfigError when it cannot, after undoing what it did.
+ */
 export async function startApp(
   config: Config,
   log: Log,
@@ -85,6 +94,7 @@ async function start(
   source: ConfigSource,
   started: Undo[],
 ): Promise<App> {
+  const tls = takeInTls(config.admin.tls, log, Date.now());
   const core = await openCore(config);
   const { store, directory, pool, accounts, whitelist, credentials } = core;
   started.push(() => store.close());
@@ -280,6 +290,8 @@ async function start(
     accounts,
     whitelist,
     credentials,
+    tls,
+    handshakeTimeoutMs: config.admin.tls.handshakeTimeoutMs,
     isOwnOutbound: (peer, here) => outbound.has(peer, here),
     trustedProxies: config.admin.trustedProxies,
     maxBodyBytes: config.admin.maxBodyBytes,
@@ -321,9 +333,17 @@ async function start(
     await stopAll(started, log);
   }
   return {
-    ready: { socks: socksListening.addresses, admin: adminListening.addresses },
+    ready: {
+      socks: socksListening.addresses,
+      admin: adminListening.addresses.map((address) => (tls ? `https://${address}` : address)),
+    },
     firstRun,
+    certificate: tls?.certificate ?? null,
     stop,
-    reload: (changed) => hooks.reload(changed.webhooks),
+    reload(changed) {
+      const pair = takeInTls(changed.admin.tls, log, Date.now());
+      hooks.reload(changed.webhooks);
+      if (pair) admin.setTls(pair);
+    },
   };
 }

@@ -3,3 +3,4 @@ export { type Loaded, type LoadOptions, loadConfig } from './config/load.js';
 export { ConfigError, type Problem } from './config/problems.js';
 export type { Config } from './config/schema.js';
 export { Secret } from './config/secret.js';
+export { readTlsFiles, type TlsFiles, type TlsPair } from './config/tls-files.js';

@@ -31,12 +31,18 @@ export interface MetricsUses {
   readonly measure: () => Promise<Measured>;
   /** null: only this host may ask. */
   readonly metricsToken: string | null;
+  /** When the certificate that is served ends, in ms; null: none is served. */
+  readonly certificateExpiresAt: () => number | null;
 }
 
 const LOOPBACK = ['127.0.0.0/8', '::1/128'].map(parseCidr).filter((range) => range !== null);
 
-export function metricsRoute({ measure, metricsToken }: MetricsUses): Middleware<AdminState> {
-  const { registry, refresh } = createRegistry(measure);
+export function metricsRoute({
+  measure,
+  metricsToken,
+  certificateExpiresAt,
+}: MetricsUses): Middleware<AdminState> {
+  const { registry, refresh } = createRegistry({ measure, certificateExpiresAt });
   // Not async: every request to the rest passes here.
   return (ctx, next) => {
     if (ctx.path !== '/metrics' || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) return next();
@@ -72,7 +78,10 @@ function isSame(given: readonly string[], expected: string): boolean {
 }
 
 /** Values are taken over all at once, before they are read: each metric by itself would be of another moment. */
-function createRegistry(measure: () => Promise<Measured>): {
+function createRegistry({
+  measure,
+  certificateExpiresAt,
+}: Pick<MetricsUses, 'measure' | 'certificateExpiresAt'>): {
   registry: Registry;
   refresh: () => Promise<void>;
 } {
@@ -96,9 +105,19 @@ function createRegistry(measure: () => Promise<Measured>): {
   const database = gauge('pulsegate_database_bytes', 'What the database takes on disk.');
   const sessions = gauge('pulsegate_sessions', 'Live SOCKS sessions.');
 
+  // Without a certificate there is no such metric: an end in 1970 would alarm.
+  const certificateEnd =
+    certificateExpiresAt() === null
+      ? null
+      : gauge(
+          'pulsegate_admin_certificate_expiry_seconds',
+          'Unix time at which the certificate of the admin port expires.',
+        );
+
   return {
     registry,
     async refresh() {
+      certificateEnd?.set((certificateExpiresAt() ?? 0) / 1000);
       const now = await measure();
       sessions.set(now.sessions);
       build.set({ version: now.version }, 1);

@@ -22,20 +22,21 @@ import { sameOriginGuard } from './guards/same-origin.js';
 import { whitelistGuard } from './guards/whitelist.js';
 import { type HealthUses, healthRoutes } from './health.js';
 import { hookRoutes } from './hooks-routes.js';
-import { createHttpServers } from './http.js';
+import { createHttpServers, type HttpServersOptions } from './http.js';
 import { type MetricsUses, metricsRoute } from './metrics.js';
 import type { AdminState } from './state.js';
+import type { Tls } from './tls.js';
 import { type OperatorUses, operatorRoutes } from './v1/operator.js';
 import { type RunUses, runRoutes } from './v1/runs.js';
 
-export interface AdminServerUses {
+export interface AdminServerUses extends HttpServersOptions {
   readonly accounts: Accounts;
   readonly whitelist: WhitelistSetting;
   readonly credentials: AdminCredentials;
   /** What the console and the rest of /api/v1 need. */
   readonly operator: OperatorUses;
   readonly health: HealthUses;
-  readonly metrics: MetricsUses;
+  readonly metrics: Omit<MetricsUses, 'certificateExpiresAt'>;
   /** Folder of the built console. */
   readonly consoleFolder: string;
   /** Answers /hooks. */
@@ -57,15 +58,24 @@ export interface AdminServerUses {
 export interface AdminServer {
   /** An HTTP server that answers for the management plane, for the caller to let listen; one for every address. */
   createHttpServer(): Server;
+  /** Serves a new certificate to connections from now on, where one is served. */
+  setTls(tls: Tls): void;
   /** Every route under /api/v1 as it is registered, `GET /api/v1/accounts/{id}`: the document is held against it. */
   readonly v1Routes: readonly string[];
   /** Takes no new requests, answers those under way, hangs up on refused logins that wait, and then ends. */
   close(): Promise<void>;
 }
 
+/**
+ * What browsers are told over our own TLS: for a day, this host over HTTPS only. Not its subdomains, which are none of ours,
+ * and not for longer, since it holds for every port of the name.
+ */
+const TRANSPORT_SECURITY = 'max-age=86400';
+
 /** Throws StartError when a trusted proxy is neither an address nor a block. */
 export function createAdminServer(uses: AdminServerUses): AdminServer {
   const { accounts, whitelist, log, now } = uses;
+  let { tls } = uses;
   const clientAddress = createClientAddress(uses.trustedProxies);
   const readJsonObject = createBodyReader(uses.maxBodyBytes);
   const delay = createLoginDelay({ maxWaitingPerSource: uses.maxDelayedPerSource, random: uses.random });
@@ -97,10 +107,11 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
     // Account data is for the one who asked: no cache keeps it, no browser guesses another type.
     ctx.res.setHeader('Cache-Control', 'no-store');
     ctx.res.setHeader('X-Content-Type-Options', 'nosniff');
+    if (tls) ctx.res.setHeader('Strict-Transport-Security', TRANSPORT_SECURITY);
     return next();
   });
   app.use(healthRoutes(uses.health));
-  app.use(metricsRoute(uses.metrics));
+  app.use(metricsRoute({ ...uses.metrics, certificateExpiresAt: () => tls?.expiresAt ?? null }));
   app.use(hookRoutes(uses.handleHook));
   app.use(whitelistGuard(whitelist.allows));
   app.use(serveConsole(uses.consoleFolder));
@@ -119,9 +130,14 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
   // What fails after the stages is a connection that broke while its answer was sent.
   app.on('error', (err: unknown) => log.debug({ err }, 'management answer not delivered'));
 
-  const servers = createHttpServers(app.callback());
+  const servers = createHttpServers(app.callback(), uses);
   return {
     createHttpServer: servers.create,
+    setTls(next) {
+      if (!tls) return;
+      tls = next;
+      servers.setTls(next);
+    },
     v1Routes: v1.stack.flatMap(({ methods, path }) =>
       methods
         .filter((method) => method !== 'HEAD')

@@ -1,6 +1,7 @@
 // `pulsegate config`: checks the configuration, and prints what is in force with secrets hidden.
 import { stringify } from 'yaml';
 import { toPlain } from '../config/plain.js';
+import { readTlsFiles } from '../config.js';
 import { type AddCommands, load, printJson, printLine } from './command.js';
 
 export const addConfigCommands: AddCommands = (program, around) => {
@@ -11,7 +12,8 @@ export const addConfigCommands: AddCommands = (program, around) => {
     .description('say everything that is wrong with the configuration; exit code 2 if anything is')
     .option('--json', 'as JSON')
     .action(async (options: { json?: true }, command) => {
-      const { file, warnings } = await load(command, around);
+      const { file, warnings, config: checked } = await load(command, around);
+      readTlsFiles(checked.admin.tls);
       if (options.json) return printJson(around, { ok: true, file, warnings });
       for (const warning of warnings) printLine(around.stderr, `warning: ${warning}`);
       printLine(around.stdout, `${file ?? 'the built-in configuration'}: ok`);

@@ -3,7 +3,8 @@
 import { Resolver } from 'node:dns/promises';
 import { constants } from 'node:fs';
 import { access, readFile, stat } from 'node:fs/promises';
-import { get } from 'node:http';
+import { get as getPlain } from 'node:http';
+import { get as getOverTls } from 'node:https';
 import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { dirname } from 'node:path';
@@ -14,14 +15,9 @@ import { StartError } from '../core/errors.js';
 import { inCidr, parseCidr, parseIp } from '../core/ip.js';
 import { connectionsFor, descriptorLimit } from '../wiring/descriptors.js';
 import { listenOn } from '../wiring/listen.js';
+import { checkCertificate } from './doctor-certificate.js';
+import type { Finding } from './doctor-finding.js';
 import { withCore } from './store.js';
-
-/** What a check found. `stop`: the daemon will not start or not work; `warn`: it will, but worse than it could. */
-export interface Finding {
-  readonly check: string;
-  readonly state: 'ok' | 'warn' | 'stop';
-  readonly text: string;
-}
 
 /** Makes every check. Nothing is changed: where there is no data folder or database yet, none is made. */
 export async function examine(config: Config): Promise<Finding[]> {
@@ -33,6 +29,7 @@ export async function examine(config: Config): Promise<Finding[]> {
     checkDatabase(config),
     checkPort(config, 'socks'),
     checkPort(config, 'admin'),
+    checkCertificate(config, Date.now()),
     checkDns(config),
     checkIpv6(),
     checkLocalPorts(),
@@ -173,15 +170,24 @@ function exposure({ admin }: Config, whitelist: string): Finding {
   const check = 'admin exposure';
   const open = admin.host.filter((host) => !isLoopback(host));
   if (open.length === 0) return { check, state: 'ok', text: 'loopback only' };
-  const where = `admin.host ${open.join(', ')} is reachable from outside without TLS`;
-  if (whitelist.trim() === '' || whitelist.split(/[,，\s]+/).includes('*')) {
+  const where = `admin.host ${open.join(', ')} is reachable from outside`;
+  const isForAll = whitelist.trim() === '' || whitelist.split(/[,，\s]+/).includes('*');
+  if (admin.tls.cert !== null) {
+    if (!isForAll) return { check, state: 'ok', text: `${where}, over HTTPS, for the whitelist` };
+    return { check, state: 'warn', text: `${where} and the whitelist is empty; pulsegate whitelist set` };
+  }
+  if (isForAll) {
     return {
       check,
       state: 'warn',
-      text: `${where} and the whitelist is empty; pulsegate whitelist set, and a reverse proxy with TLS`,
+      text: `${where} without TLS and the whitelist is empty; pulsegate whitelist set, and admin.tls or a reverse proxy with TLS`,
     };
   }
-  return { check, state: 'warn', text: `${where}; put a reverse proxy with TLS before it` };
+  return {
+    check,
+    state: 'warn',
+    text: `${where} without TLS; set admin.tls, or put a reverse proxy with TLS before it`,
+  };
 }
 
 const LOOPBACK_V4 = parseCidr('127.0.0.0/8');
@@ -213,9 +219,12 @@ const PROBE_MS = 2000;
 /** Whether a Pulsegate answers on the admin port: its realm is named in every refusal without credentials. */
 function isOurs({ admin }: Config): Promise<boolean> {
   const host = admin.host[0] === '0.0.0.0' ? '127.0.0.1' : admin.host[0] === '::' ? '::1' : admin.host[0];
+  // It is only asked for its name, and given nothing: whoever the certificate is for.
+  const get = admin.tls.cert === null ? getPlain : getOverTls;
+  const path = '/ProxyAccount/GetProxyAccountList';
   return new Promise((resolve) => {
     const request = get(
-      { host, port: admin.port, path: '/ProxyAccount/GetProxyAccountList', timeout: PROBE_MS },
+      { host, port: admin.port, path, timeout: PROBE_MS, rejectUnauthorized: false },
       (response) => {
         response.resume();
         resolve(/realm="Pulsegate"/.test(response.headers['www-authenticate'] ?? ''));

@@ -130,14 +130,20 @@ function sayReady(
       `${JSON.stringify({ level: 'info', time: new Date().toISOString(), msg: 'ready', ...ready })}\n`,
     );
   if (app.firstRun)
-    stderr.write(firstRunBanner(app.firstRun, app.ready, { isJournal: !stderr.isTTY && isService(env) }));
+    stderr.write(
+      firstRunBanner(app.firstRun, app.ready, {
+        isJournal: !stderr.isTTY && isService(env),
+        certificate: app.certificate,
+        certificateFile: config.admin.tls.cert ?? '',
+      }),
+    );
 }
 
 function isService(env: Surroundings['env']): boolean {
   return env['INVOCATION_ID'] !== undefined || env['JOURNAL_STREAM'] !== undefined;
 }
 
-/** SIGHUP: the log level, webhook secrets and the keys of agents take effect at once; other keys need a restart. */
+/** SIGHUP: the log level and what is read from files of its own take effect at once; other keys need a restart. */
 async function reload(read: () => Promise<Loaded>, app: App, log: Logger): Promise<void> {
   try {
     const { config } = await read();
@@ -145,7 +151,7 @@ async function reload(read: () => Promise<Loaded>, app: App, log: Logger): Promi
     log.level = config.log.level;
     log.info(
       {},
-      'configuration read again: log.level, webhook secrets and key files are in effect, other keys need a restart',
+      'configuration read again: log.level, webhook secrets, key files and the certificate are in effect, other keys need a restart',
     );
   } catch (error) {
     log.error({ err: error }, 'the configuration was not read again; the old one stays');

@@ -117,6 +117,19 @@ const notices = section({
   loginFailureWindow: duration({ min: '1s', max: '24h' }).prefault('10m'),
 });
 
+const pemFile = () => text('the path of a file in PEM form').nullable().default(null);
+
+const tls = section({
+  cert: pemFile(),
+  key: pemFile(),
+  handshakeTimeout: duration({ min: '10ms', max: '1m' }).prefault('10s'),
+}).superRefine(({ cert, key }, context) => {
+  if ((cert === null) === (key === null)) return;
+  const [missing, given] = cert === null ? ['cert', 'key'] : ['key', 'cert'];
+  const message = `the path of a file in PEM form, because admin.tls.${given} is set`;
+  context.addIssue({ code: 'custom', path: [missing], message });
+});
+
 const admin = section({
   session: section({
     idleTimeout: duration({ min: '1s', max: '30d' }).prefault('12h'),
@@ -136,6 +149,7 @@ const admin = section({
   maxImport: size({ min: '1KiB', max: '10GiB' }).prefault('256MiB'),
   host: listenHosts().prefault('localhost'),
   port: listenPort().default(8080),
+  tls: tls.prefault({}),
   trustedProxies: z
     .array(textThat('an address or a network such as 10.0.0.0/8', (entry) => parseCidr(entry) !== null))
     .default([]),

@@ -91,6 +91,8 @@ export async function startTestAdmin(
     ...desk.admin,
     handleHook: hooks.handle,
     agents: { control: hooks.control, runs, deliveries, sessions: agentSessions },
+    tls: null,
+    handshakeTimeoutMs: 10_000,
     isOwnOutbound: () => false,
     trustedProxies: [],
     maxBodyBytes: 65_536,

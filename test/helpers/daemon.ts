@@ -31,7 +31,7 @@ export interface TestDaemon {
   readonly dataDir: string;
   readonly configFile: string;
   readonly socks: { readonly host: string; readonly port: number };
-  /** `http://127.0.0.1:port` */
+  /** `http://127.0.0.1:port`, `https://…` with admin.tls; `api` speaks http only. */
   readonly adminUrl: string;
   /** Every line logged so far. */
   readonly lines: LogLine[];
@@ -120,7 +120,8 @@ export async function startTestDaemon(t: Scope, options: DaemonOptions = {}): Pr
     });
 
   const ready = await waitForLine((line) => line.msg === 'ready', START_TIMEOUT_MS);
-  const adminUrl = `http://${first(ready['admin'])}`;
+  const admin = first(ready['admin']);
+  const adminUrl = admin.startsWith('https://') ? admin : `http://${admin}`;
   const [socksHost, socksPort] = splitHostPort(first(ready['socks']));
 
   const api: TestDaemon['api'] = async (method, path, body, headers = {}) => {

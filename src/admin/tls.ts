@@ -1,0 +1,67 @@
+// HTTPS in the place of HTTP: the handshake and its limits, and a word to whoever speaks plain HTTP.
+import type { RequestListener, ServerOptions } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { Socket } from 'node:net';
+import type { SecureContextOptions } from 'node:tls';
+
+/** A certificate and its key. */
+export interface Tls {
+  /** PEM: the certificate, then those that lead to its issuer. */
+  readonly cert: string;
+  /** PEM. */
+  readonly key: { reveal(): string };
+  /** When the certificate ends, in ms. */
+  readonly expiresAt: number;
+}
+
+/** The first byte of a TLS connection: a record of the handshake (RFC 8446 §5.1). */
+const HANDSHAKE_RECORD = 0x16;
+
+/**
+ * A server that answers over TLS 1.2 and later. Its `connection` is a socket before the handshake, its `secureConnection`
+ * the one that requests come on.
+ * @param handshakeTimeoutMs to the first byte, and from there to the end of the handshake
+ */
+export function createTlsServer(
+  limits: ServerOptions,
+  tls: Tls,
+  handshakeTimeoutMs: number,
+  handle: RequestListener,
+): Server {
+  const server = createServer(
+    { ...limits, ...secureContext(tls), handshakeTimeout: handshakeTimeoutMs },
+    handle,
+  );
+  // Node's own listener begins the handshake, and leaves nothing to answer with when that fails: we look first.
+  const begin = server.listeners('connection');
+  server.removeAllListeners('connection');
+  server.on('connection', (socket: Socket) => {
+    socket.setTimeout(handshakeTimeoutMs, () => socket.destroy());
+    socket.on('error', () => socket.destroy());
+    socket.once('data', (first: Buffer) => {
+      if (first[0] !== HANDSHAKE_RECORD) return refusePlain(socket);
+      socket.setTimeout(0);
+      socket.pause();
+      socket.unshift(first);
+      for (const listener of begin) listener.call(server, socket);
+    });
+  });
+  return server;
+}
+
+/** What changes with the certificate, for `setSecureContext`. */
+export function secureContext({ cert, key }: Tls): SecureContextOptions {
+  return { cert, key: key.reveal(), minVersion: 'TLSv1.2' };
+}
+
+const PLAIN = 'This port speaks HTTPS: ask for https:// instead of http://.\n';
+
+function refusePlain(socket: Socket): void {
+  const head = [
+    'HTTP/1.1 400 Bad Request',
+    'Content-Type: text/plain; charset=utf-8',
+    `Content-Length: ${PLAIN.length}`,
+    'Connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${PLAIN}`, () => socket.destroy());
+}

@@ -1,0 +1,44 @@
+// The check of `pulsegate doctor` of the certificate in `admin.tls`: whether it can be used, and for how long.
+import { stat } from 'node:fs/promises';
+import { type Config, ConfigError, readTlsFiles, type TlsPair } from '../config.js';
+import type { Finding } from './doctor-finding.js';
+
+const DAY_MS = 86_400_000;
+/** Who renews a certificate by itself does so a month before its end. */
+const RENEW_DAYS = 14;
+const READ_BY_OTHERS = 0o007;
+
+/** @param now in ms */
+export async function checkCertificate({ admin: { tls } }: Config, now: number): Promise<Finding[]> {
+  const check = 'admin certificate';
+  let pair: TlsPair | null;
+  try {
+    pair = readTlsFiles(tls);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.problems.map(({ where, text }) => ({ check, state: 'stop', text: `${where}: ${text}` }));
+  }
+  return pair && tls.key !== null
+    ? [{ check, ...lifetime(pair, now) }, ...(await checkKeyFile(check, tls.key))]
+    : [];
+}
+
+function lifetime({ certificate, expiresAt }: TlsPair, now: number): Pick<Finding, 'state' | 'text'> {
+  const beginsAt = Date.parse(certificate.validFrom);
+  const end = new Date(expiresAt).toISOString();
+  if (now >= expiresAt) return { state: 'stop', text: `expired on ${end}; renew it` };
+  if (now < beginsAt) {
+    const begin = new Date(beginsAt).toISOString();
+    return { state: 'stop', text: `counts from ${begin} only; set the clock (NTP), or use another` };
+  }
+  const days = Math.floor((expiresAt - now) / DAY_MS);
+  if (expiresAt - now <= RENEW_DAYS * DAY_MS)
+    return { state: 'warn', text: `expires in ${days} days, on ${end}; renew it and send SIGHUP` };
+  return { state: 'ok', text: `for ${days} more days, until ${end}` };
+}
+
+async function checkKeyFile(check: string, file: string): Promise<Finding[]> {
+  const { mode } = await stat(file);
+  if (!(mode & READ_BY_OTHERS)) return [];
+  return [{ check, state: 'warn', text: `the key ${file} is open to other users; chmod 600 ${file}` }];
+}

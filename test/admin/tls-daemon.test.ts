@@ -1,0 +1,203 @@
+// The daemon with admin.tls: what is served over HTTPS, the change of the certificate on SIGHUP, and pairs that are refused.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { makeCertificate, sendOverTls, servedAt, type TestCertificate } from '../helpers/certificate.js';
+import { commandLine, runCommand } from '../helpers/command.js';
+import { ADMIN, plainEnvironment, startTestDaemon } from '../helpers/daemon.js';
+import { basic, send } from '../helpers/http.js';
+import { needs } from '../helpers/programs.js';
+import { type Scope, suiteScope } from '../helpers/suite.js';
+
+const LIST = '/ProxyAccount/GetProxyAccountList';
+const authorization = basic(ADMIN.username, ADMIN.password);
+const tlsOf = ({ certFile, keyFile }: TestCertificate) => ({ cert: certFile, key: keyFile });
+
+describe('a daemon with admin.tls', needs('openssl'), async () => {
+  const scope = suiteScope();
+  const own = makeCertificate(scope);
+  const daemon = await startTestDaemon(scope, { config: { admin: { tls: tlsOf(own) } } });
+  const ask = (method: string, path: string, headers: Record<string, string> = {}, json?: unknown) =>
+    sendOverTls(daemon.adminUrl + path, own.cert, {
+      method,
+      headers: { authorization, 'content-type': 'application/json', ...headers },
+      body: json === undefined ? undefined : JSON.stringify(json),
+    });
+
+  it('says https:// in its ready line, and answers there alone', async () => {
+    assert.match(daemon.adminUrl, /^https:\/\/127\.0\.0\.1:\d+$/);
+    const added = await ask('POST', '/ProxyAccount/AddProxyAccount', {}, { Username: 'a', Password: 'b' });
+    assert.equal(added.status, 200, added.text);
+    const [account] = (await ask('GET', LIST)).json as { Username: string }[];
+    assert.equal(account?.Username, 'a');
+    const plain = await send(daemon.adminUrl.replace('https:', 'http:') + LIST, {
+      headers: { authorization },
+    });
+    assert.equal(plain.status, 400);
+    assert.match(plain.text, /https:/);
+  });
+
+  it('tells browsers for a day to come over HTTPS to this very host', async () => {
+    for (const path of ['/', LIST, '/healthz'])
+      assert.equal((await ask('GET', path)).headers['strict-transport-security'], 'max-age=86400', path);
+  });
+
+  it('gives the console a cookie that travels over HTTPS only, to pages of its own origin', async () => {
+    const signedIn = await ask(
+      'POST',
+      '/api/v1/session',
+      { authorization: '', origin: daemon.adminUrl },
+      ADMIN,
+    );
+    assert.equal(signedIn.status, 200, signedIn.text);
+    const [set = ''] = signedIn.headers['set-cookie'] ?? [];
+    assert.match(set, /; HttpOnly; SameSite=Strict; Secure$/);
+    const cookie = set.split(';')[0] ?? '';
+    const changeFrom = (origin: string) =>
+      sendOverTls(`${daemon.adminUrl}/api/v1/settings/whitelist`, own.cert, {
+        method: 'PUT',
+        headers: { cookie, origin, 'content-type': 'application/json' },
+        body: '{"whitelist":""}',
+      });
+    assert.equal((await changeFrom(daemon.adminUrl)).status, 200);
+    const { port } = new URL(daemon.adminUrl);
+    for (const origin of ['https://evil.example', `https://127.0.0.1:${Number(port) + 1}`])
+      assert.ok([401, 403].includes((await changeFrom(origin)).status), origin);
+  });
+
+  it('counts when its certificate ends', async () => {
+    const { text } = await sendOverTls(`${daemon.adminUrl}/metrics`, own.cert);
+    const [, seconds] = /^pulsegate_admin_certificate_expiry_seconds (\d+)$/m.exec(text) ?? [];
+    assert.equal(Number(seconds), own.expiresAt / 1000);
+  });
+
+  it('is recognised by doctor, which looks at the certificate', async () => {
+    const env = {
+      PULSEGATE_SOCKS__PORT: String(daemon.socks.port),
+      PULSEGATE_ADMIN__PORT: new URL(daemon.adminUrl).port,
+    };
+    const { code, stdout } = await runCommand(dirname(daemon.configFile), ['doctor'], { env });
+    assert.equal(code, 0, stdout);
+    assert.match(stdout, /ok +admin port: \d+ in use by the running daemon/);
+    assert.match(stdout, /ok +admin certificate: for (29|30) more days/);
+  });
+
+  it('logs nothing of its key', () => {
+    const secret = own.keyText.split('\n')[1] ?? '';
+    assert.ok(!(JSON.stringify(daemon.lines) + daemon.stderr()).includes(secret));
+  });
+});
+
+describe('without admin.tls', () => {
+  it('there is neither the header nor the metric', async (t) => {
+    const daemon = await startTestDaemon(t);
+    const answer = await daemon.api('GET', LIST, undefined, { 'x-forwarded-proto': 'https' });
+    assert.equal(answer.headers.get('strict-transport-security'), null);
+    assert.doesNotMatch((await daemon.api('GET', '/metrics')).text, /certificate/);
+  });
+});
+
+describe('SIGHUP', needs('openssl'), () => {
+  it('takes in a new pair, keeps the old one when the new one is broken, and then the next', async (t) => {
+    const [first, second, third] = [makeCertificate(t), makeCertificate(t), makeCertificate(t)];
+    const daemon = await startTestDaemon(t, { config: { admin: { tls: tlsOf(first) } } });
+    const url = daemon.adminUrl;
+    const hang = async (message: string) => {
+      const before = daemon.lines.length;
+      daemon.signal('SIGHUP');
+      return daemon.waitForLine((line) => daemon.lines.indexOf(line) >= before && line.msg.includes(message));
+    };
+    const put = async ({ certFile, keyFile }: TestCertificate) => {
+      await copyFile(certFile, first.certFile);
+      await copyFile(keyFile, first.keyFile);
+    };
+    assert.equal(await servedAt(url), first.fingerprint);
+    await put(second);
+    await hang('configuration read again');
+    assert.equal(await servedAt(url), second.fingerprint);
+
+    await copyFile(third.keyFile, first.keyFile);
+    const line = await hang('was not read again');
+    assert.equal(line['level'], 'error');
+    assert.match(JSON.stringify(line), /admin\.tls\.key: the key in \S+key\.pem does not belong/);
+    assert.equal(await servedAt(url), second.fingerprint);
+    await writeFile(first.certFile, 'half a certific');
+    await hang('was not read again');
+    assert.equal((await sendOverTls(url + LIST, second.cert, { headers: { authorization } })).status, 200);
+
+    await put(third);
+    await hang('configuration read again');
+    assert.equal(await servedAt(url), third.fingerprint);
+  });
+
+  it('takes in other files, named by the configuration', async (t) => {
+    const [first, second] = [makeCertificate(t), makeCertificate(t)];
+    const daemon = await startTestDaemon(t, { config: { admin: { tls: tlsOf(first) } } });
+    const yaml = await readFile(daemon.configFile, 'utf8');
+    await writeFile(
+      daemon.configFile,
+      yaml.replace(first.certFile, second.certFile).replace(first.keyFile, second.keyFile),
+    );
+    daemon.signal('SIGHUP');
+    await daemon.waitForLine(({ msg }) => msg.startsWith('configuration read again'));
+    assert.equal(await servedAt(daemon.adminUrl), second.fingerprint);
+  });
+});
+
+describe('a pair that cannot be used', needs('openssl'), () => {
+  it('stops the start and config check, before anything is made', async (t) => {
+    const [own, other] = [makeCertificate(t), makeCertificate(t)];
+    const pairs: [string, string, RegExp][] = [
+      ['missing.pem', own.keyFile, /admin\.tls\.cert: the file missing\.pem cannot be read \(ENOENT\)/],
+      [own.certFile, other.keyFile, /admin\.tls\.key: the key in \S+ does not belong to the certificate in /],
+    ];
+    for (const [cert, key, message] of pairs) {
+      const cli = await commandLine(t, `admin: { port: 0, tls: { cert: ${cert}, key: ${key} } }`);
+      for (const command of [['serve'], ['config', 'check']]) {
+        const { code, stderr } = await cli.run(command);
+        assert.equal(code, 2, stderr);
+        assert.match(stderr, message);
+        assert.doesNotMatch(stderr, /^ +at /m);
+      }
+      await assert.rejects(readFile(join(cli.folder, 'data/pulsegate.db')), { code: 'ENOENT' });
+    }
+  });
+
+  it('is shown by config print as two paths', async (t) => {
+    const own = makeCertificate(t);
+    const cli = await commandLine(t, `admin: { tls: { cert: ${own.certFile}, key: ${own.keyFile} } }`);
+    assert.equal((await cli.run(['config', 'check'])).code, 0);
+    const { stdout } = await cli.run(['config', 'print']);
+    assert.ok(stdout.includes(own.keyFile));
+    assert.doesNotMatch(stdout, /BEGIN/);
+  });
+});
+
+describe('the first start with admin.tls', needs('openssl', 'curl'), () => {
+  for (const [kind, names] of [
+    ['for the address', 'IP:127.0.0.1'],
+    ['for a name', 'DNS:*.console.example,DNS:console.example'],
+    ['for no name of its own', 'DNS:*.console.example'],
+  ] as const) {
+    it(`shows commands that work with a certificate ${kind}`, async (t: Scope) => {
+      const own = makeCertificate(t, { names });
+      const daemon = await startTestDaemon(t, {
+        config: { admin: { tls: tlsOf(own) } },
+        env: { PULSEGATE_ADMIN_PASSWORD: '' },
+      });
+      const commands = daemon.stderr().split('\n');
+      const list = commands.find((line) => line.includes(LIST)) ?? '';
+      assert.match(list, /^ +curl .*https:\/\//);
+      const run = promisify(execFile);
+      const env = Object.fromEntries(
+        Object.entries(plainEnvironment()).filter(([name]) => !/proxy/i.test(name)),
+      );
+      const { stdout } = await run('sh', ['-c', `${list} --silent --show-error --max-time 10`], { env });
+      assert.equal(stdout, '[]');
+      assert.equal(list.includes('--insecure'), kind === 'for no name of its own');
+    });
+  }
+});

@@ -1,0 +1,52 @@
+// What `pulsegate doctor` says of the certificate in admin.tls, as of times around its ends.
+import assert from 'node:assert/strict';
+import { chmodSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { checkCertificate } from '../../src/cli/doctor-certificate.js';
+import { makeCertificate } from '../helpers/certificate.js';
+import { loadText } from '../helpers/config-file.js';
+import { needs } from '../helpers/programs.js';
+import { suiteScope } from '../helpers/suite.js';
+
+const DAY_MS = 86_400_000;
+
+describe('checkCertificate', needs('openssl'), () => {
+  const scope = suiteScope();
+  const own = makeCertificate(scope, { days: 30 });
+  const look = async (cert: string, key: string, now: number) => {
+    const { config } = await loadText(`admin: { tls: { cert: ${cert}, key: ${key} } }`);
+    return checkCertificate(config, now);
+  };
+  const stateAt = async (now: number) => {
+    const [finding] = await look(own.certFile, own.keyFile, now);
+    return finding?.state;
+  };
+
+  it('stops at its end, warns for the fourteen days before it, and stops before its beginning', async () => {
+    const { expiresAt } = own;
+    assert.equal(await stateAt(expiresAt), 'stop');
+    assert.equal(await stateAt(expiresAt - 1), 'warn');
+    assert.equal(await stateAt(expiresAt - 14 * DAY_MS), 'warn');
+    assert.equal(await stateAt(expiresAt - 14 * DAY_MS - 1), 'ok');
+    assert.equal(await stateAt(expiresAt - 30 * DAY_MS), 'ok');
+    assert.equal(await stateAt(expiresAt - 30 * DAY_MS - 1), 'stop');
+  });
+
+  it('stops on a pair that cannot be used', async () => {
+    const [finding] = await look('/nowhere/cert.pem', own.keyFile, Date.now());
+    assert.equal(finding?.state, 'stop');
+    assert.match(finding.text, /admin\.tls\.cert: the file \/nowhere\/cert\.pem cannot be read/);
+  });
+
+  it('warns of a key that everybody may read', async () => {
+    chmodSync(own.keyFile, 0o640);
+    assert.equal((await look(own.certFile, own.keyFile, Date.now())).length, 1);
+    chmodSync(own.keyFile, 0o644);
+    const [, finding] = await look(own.certFile, own.keyFile, Date.now());
+    assert.deepEqual([finding?.state, /open to other users/.test(finding?.text ?? '')], ['warn', true]);
+  });
+
+  it('has nothing to say without a certificate', async () => {
+    assert.deepEqual(await checkCertificate((await loadText(null)).config, Date.now()), []);
+  });
+});

@@ -1,0 +1,86 @@
+// Certificates that sign themselves, made by openssl, and what a client sees of them.
+import { execFileSync } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { request as httpsRequest } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from 'node:tls';
+import type { Tls } from '../../src/admin/tls.js';
+import type { HttpAnswer, HttpRequest } from './http.js';
+import type { Scope } from './suite.js';
+
+export interface TestCertificate extends Tls {
+  readonly certFile: string;
+  readonly keyFile: string;
+  readonly keyText: string;
+  readonly fingerprint: string;
+}
+
+/** For 127.0.0.1 and localhost unless other names are given; removed when the test or suite ends. */
+export function makeCertificate(
+  t: Scope,
+  { names = 'DNS:localhost,IP:127.0.0.1', days = 30 }: { names?: string; days?: number } = {},
+): TestCertificate {
+  const folder = mkdtempSync(join(tmpdir(), 'pulsegate-tls-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const certFile = join(folder, 'cert.pem');
+  const keyFile = join(folder, 'key.pem');
+  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  const subject = ['-subj', '/CN=pulsegate test', '-addext', `subjectAltName=${names}`];
+  execFileSync(
+    'openssl',
+    ['req', '-x509', ...curve, ...subject, '-days', String(days), '-keyout', keyFile, '-out', certFile],
+    { stdio: 'ignore' },
+  );
+  const cert = readFileSync(certFile, 'utf8');
+  const keyText = readFileSync(keyFile, 'utf8');
+  const { validTo, fingerprint256 } = new X509Certificate(cert);
+  return {
+    certFile,
+    keyFile,
+    cert,
+    keyText,
+    key: { reveal: () => keyText },
+    fingerprint: fingerprint256,
+    expiresAt: Date.parse(validTo),
+  };
+}
+
+/** The fingerprint of the certificate that is served at `url` to a new client. */
+export function servedAt(url: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: hostname, port: Number(port), rejectUnauthorized: false });
+    socket.on('error', reject);
+    socket.on('secureConnect', () => {
+      resolve(socket.getPeerCertificate().fingerprint256);
+      socket.destroy();
+    });
+  });
+}
+
+/** As `send` of http.ts, over TLS, believing only `ca`. */
+export function sendOverTls(
+  url: string,
+  ca: string,
+  { method = 'GET', headers = {}, body, agent }: HttpRequest = {},
+): Promise<HttpAnswer> {
+  return new Promise((resolve, reject) => {
+    const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
+    const options = { method, ca, agent: agent ?? false, headers: { ...length, ...headers } };
+    const req = httpsRequest(url, options, (res) => {
+      const chunks: Buffer[] = [];
+      res.on('data', (chunk: Buffer) => chunks.push(chunk));
+      res.on('error', reject);
+      res.on('end', () => {
+        const text = Buffer.concat(chunks).toString();
+        const isJson = /json/.test(res.headers['content-type'] ?? '') && text !== '';
+        const json: unknown = isJson ? JSON.parse(text) : undefined;
+        resolve({ status: res.statusCode ?? 0, headers: res.headers, text, json });
+      });
+    });
+    req.on('error', reject);
+    req.end(body);
+  });
+}
