@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { AUDIT_ACTIONS } from '../../src/core/operator/audit.js';
 
 const CONSOLE = fileURLToPath(new URL('../../../src/console', import.meta.url));
 
@@ -63,6 +64,13 @@ test('every text that is asked for exists', () => {
     asked.filter((key) => !chinese.has(key)),
     [],
   );
+});
+
+test('every change that the audit log notes has a text of its own', () => {
+  for (const action of AUDIT_ACTIONS) {
+    assert.ok(chinese.has(`audit.${action}`), action);
+    assert.ok(code.includes(`'${action}': 'audit.${action}'`), `the page of the audit log lacks ${action}`);
+  }
 });
 
 test('nothing is shown that is not in the locale files', () => {

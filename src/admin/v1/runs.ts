@@ -8,7 +8,7 @@ import type {
   SessionFilter,
 } from '../../core/agents/run-ports.js';
 import type { AgentControl, AgentSession, QueuedAnswer, Run } from '../../core/agents/runs.js';
-import type { AuditStore } from '../../core/operator/audit.js';
+import type { AuditAction, AuditStore } from '../../core/operator/audit.js';
 import type { ReadJsonObject } from '../body.js';
 import { actorOf, type Caller } from '../caller.js';
 import type { AdminState } from '../state.js';
@@ -47,7 +47,7 @@ export function runRoutes(
 
   const note = (
     caller: Caller,
-    action: string,
+    action: AuditAction,
     type: 'run' | 'agent',
     id: string | null,
     name: string | null,

@@ -288,7 +288,7 @@ function sessionListColumns(): readonly Column<AgentSession>[] {
         </a>
       ),
     },
-    { key: 'agent', head: t('agents.agent'), width: '160px', cell: (one) => one.agent },
+    { key: 'agent', head: t('agents.agent'), width: '20%', cell: (one) => one.agent },
     {
       key: 'messages',
       head: t('agentSessions.messages'),

@@ -262,7 +262,35 @@ const FIELD_TEXTS: Readonly<Record<string, TextKey>> = {
   remarks: 'account.remarks',
   username: 'account.username',
   whitelist: 'settings.whitelist',
+  password: 'account.password',
+  secondFactor: 'totp.title',
+  name: 'tokens.name',
+  scopes: 'tokens.scopes',
+  heartbeatDays: 'retention.heartbeatDays',
+  heartbeatsPerAccount: 'retention.heartbeatsPerAccount',
+  runDays: 'retention.runDays',
+  loginDays: 'retention.loginDays',
+  auditDays: 'retention.auditDays',
+  rules: 'settings.games',
+  client: 'sessions.client',
+  destination: 'sessions.destination',
 };
+
+const PERIODS: Readonly<Record<string, TextKey>> = {
+  day: 'limits.period.day',
+  week: 'limits.period.week',
+  month: 'limits.period.month',
+  never: 'limits.period.never',
+};
+
+/** Values that are words of the interface rather than somebody's text. */
+function wordFor(name: string, value: unknown): TextKey | undefined {
+  if (name === 'quotaPeriod') return PERIODS[String(value)];
+  if (name === 'secondFactor') return value === true ? 'totp.on' : 'totp.off';
+  // The audit log never has a password, only that it is a new one.
+  if (name === 'password') return 'audit.changed';
+  return undefined;
+}
 
 /** One changed field in words. */
 export function showField(name: string, value: unknown): string {
@@ -270,8 +298,10 @@ export function showField(name: string, value: unknown): string {
   if (name === 'expiresAt')
     return typeof value === 'string' ? `${localTime(value)} (${expiry(value)})` : expiry(null);
   const known = FIELD_TEXTS[name];
-  const text =
-    value === null
+  const word = wordFor(name, value);
+  const text = word
+    ? t(word)
+    : value === null
       ? '—'
       : typeof value === 'number' && name.toLowerCase().includes('bytes')
         ? bytes(value)

@@ -44,7 +44,7 @@ export function narrowSessionColumns(reload: () => void): readonly Column<LiveSe
       key: 'rate',
       head: t('sessions.rate'),
       sort: 'bytesPerSecond',
-      width: '184px',
+      width: '112px',
       align: 'end',
       cell: (one) => (
         <div class="two-lines end number">

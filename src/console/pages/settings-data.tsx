@@ -85,7 +85,7 @@ export function EffectiveSettings() {
         })}{' '}
         · {t('effective.startedAt')} <At at={data.startedAt} />
       </p>
-      <table class="small">
+      <table class="small stacked">
         <thead>
           <tr>
             <th scope="col">{t('effective.key')}</th>

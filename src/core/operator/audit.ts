@@ -23,11 +23,36 @@ export type AuditObjectType =
   | 'admin'
   | 'import';
 
+/** Every change that is noted; the console has a text for each. */
+export const AUDIT_ACTIONS = [
+  'account.create',
+  'account.update',
+  'account.delete',
+  'account.password',
+  'account.limits',
+  'account.reset-usage',
+  'session.end',
+  'settings.whitelist',
+  'settings.games',
+  'settings.retention',
+  'admin.password',
+  'admin.username',
+  'admin.totp-on',
+  'admin.totp-off',
+  'token.create',
+  'token.revoke',
+  'run.cancel',
+  'run.again',
+  'agent.message',
+  'agent.forget-session',
+] as const;
+
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
 /** A change as it is handed to the store, which adds `id` and `at`. `before` and `after` hold what differs. */
 export interface AuditRecord {
   readonly by: Actor;
-  /** `account.create`, `settings.whitelist`, … */
-  readonly action: string;
+  readonly action: AuditAction;
   readonly object: {
     readonly type: AuditObjectType;
     readonly id: string | null;
@@ -37,7 +62,9 @@ export interface AuditRecord {
   readonly after: Readonly<Record<string, unknown>> | null;
 }
 
-export interface AuditEntry extends AuditRecord {
+export interface AuditEntry extends Omit<AuditRecord, 'action'> {
+  /** One of `AUDIT_ACTIONS`, or in entries of other versions one that is not known here. */
+  readonly action: string;
   /** GUID; the ids of later entries sort after those of earlier ones. */
   readonly id: string;
   readonly at: number;
