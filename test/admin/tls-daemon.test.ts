@@ -176,6 +176,26 @@ describe('a pair that cannot be used', needs('openssl'), () => {
   });
 });
 
+describe('doctor', needs('openssl'), () => {
+  it('no longer asks for a proxy with TLS, and still for a whitelist', async (t) => {
+    const { certFile, keyFile } = makeCertificate(t);
+    const cli = await commandLine(t, 'admin: { host: 0.0.0.0, port: 0 }\nsocks: { port: 0 }');
+    const exposure = async (env: Record<string, string> = {}) => {
+      const { stdout } = await cli.run(['doctor'], { env });
+      return /^.*admin exposure.*$/m.exec(stdout)?.[0] ?? '';
+    };
+    const withTls = { PULSEGATE_ADMIN__TLS__CERT: certFile, PULSEGATE_ADMIN__TLS__KEY: keyFile };
+    assert.match(await exposure(), /^warn .*without TLS and the whitelist is empty/);
+    assert.match(
+      await exposure(withTls),
+      /^warn .*0\.0\.0\.0 is reachable from outside and the whitelist is/,
+    );
+    assert.equal((await cli.run(['whitelist', 'set', '192.0.2.1'])).code, 0);
+    assert.match(await exposure(), /^warn .*without TLS; set admin\.tls/);
+    assert.match(await exposure(withTls), /^ok .*over HTTPS/);
+  });
+});
+
 describe('the first start with admin.tls', needs('openssl', 'curl'), () => {
   for (const [kind, names] of [
     ['for the address', 'IP:127.0.0.1'],
