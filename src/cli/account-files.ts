@@ -19,6 +19,7 @@ import { cliActor } from './actor.js';
 import { CommandError, load, printJson, printLine, type Surroundings } from './command.js';
 import { confirm } from './prompt.js';
 import { withCore } from './store.js';
+import { countOf } from './table.js';
 
 const formatOption = () =>
   new Option('--format <format>', 'default: from the name of the file').choices([...FILE_FORMATS]);
@@ -61,7 +62,12 @@ async function save(content: Readable, file: string | undefined, { stdout }: Sur
     await pipeline(content, createWriteStream(file, { flags: 'wx', mode: 0o600 }));
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
-    const reason = code === 'EEXIST' ? 'it exists already. Choose a new name' : code;
+    const reason =
+      code === 'EEXIST'
+        ? 'it exists already. Choose a new name'
+        : code === 'ENOENT'
+          ? 'its folder does not exist'
+          : code;
     throw new CommandError(`The accounts cannot be written to ${file}: ${reason}.`);
   }
 }
@@ -111,7 +117,11 @@ function addImport(account: Command, around: Surroundings): void {
         const plan = await run(true);
         if (options.dryRun) return print(around, plan, options);
         if (plan.replaced > 0) {
-          await confirm(around, options.yes ?? false, `${plan.replaced} accounts will be overwritten.`);
+          await confirm(
+            around,
+            options.yes ?? false,
+            `${countOf(plan.replaced, 'account')} will be overwritten.`,
+          );
         }
         print(around, await run(false), options);
       });

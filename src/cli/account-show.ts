@@ -5,7 +5,7 @@ import type { AccountView } from '../core/accounts/accounts.js';
 import type { Core } from '../wiring/core.js';
 import { CommandError, load, printJson, printLine, type Surroundings } from './command.js';
 import { withCore } from './store.js';
-import { formatMoment, printFields, printTable } from './table.js';
+import { countOf, formatMoment, printFields, printTable } from './table.js';
 
 /** How many of the newest heartbeat entries `account show` prints. */
 const SHOWN_ENTRIES = 10;
@@ -43,8 +43,8 @@ export function addList(account: Command, around: Surroundings): void {
         printLine(
           around.stdout,
           found.length === all.length
-            ? `${all.length} accounts`
-            : `${found.length} of ${all.length} accounts`,
+            ? countOf(all.length, 'account')
+            : `${found.length} of ${countOf(all.length, 'account')}`,
         );
       });
     });

@@ -97,6 +97,9 @@ function addUpdate(account: Command, around: Surroundings): void {
     .action(async (nameOrId: string, options: UpdateOptions, command) => {
       if (options.enable && options.disable)
         throw new CommandError('--enable and --disable exclude each other.', 2);
+      // `--json` alone says how to answer, and nothing about the account.
+      if (Object.keys(options).every((name) => name === 'json'))
+        throw new CommandError('Nothing is to be changed. See: pulsegate account update --help', 2);
       const { config } = await load(command, around);
       const expiresAt = options.expires === undefined ? undefined : parseExpiry(options.expires, Date.now());
       const isNewPassword = options.password || options.generate || options.passwordStdin;

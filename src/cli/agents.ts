@@ -10,7 +10,7 @@ import type { Store } from '../core/ports.js';
 import { CommandError, load, printJson, printLine, type Surroundings } from './command.js';
 import { iso, presentRun } from './runs.js';
 import { withCore } from './store.js';
-import { printTable } from './table.js';
+import { formatMoment, printTable } from './table.js';
 
 /** How often `send --wait` looks. */
 const WAIT_STEP_MS = 200;
@@ -43,7 +43,7 @@ function addAgentList(agent: Command, around: Surroundings): void {
             row.webhook ? 'yes' : 'no',
             row.sessionKey ?? '-',
             row.channel,
-            row.lastActiveAt?.slice(0, 16).replace('T', ' ') ?? 'never',
+            formatMoment(row.lastActiveAt === null ? null : Date.parse(row.lastActiveAt), 'never'),
           ]),
         );
       });

@@ -41,6 +41,11 @@ function displayWidth(text: string): number {
   return width;
 }
 
+/** `1 account`, `2 accounts`: a number with its noun, whose plural ends in s. */
+export function countOf(n: number, noun: string): string {
+  return `${n} ${noun}${n === 1 ? '' : 's'}`;
+}
+
 /** A moment as `2026-11-20 21:00` in UTC; `none` when there is none. */
 export function formatMoment(ms: number | null, none: string): string {
   return ms === null ? none : `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;

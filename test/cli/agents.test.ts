@@ -38,9 +38,10 @@ test('agent send, agent list, run list and run show', async (t) => {
     'the run',
   );
 
-  const [list, agents, shown, json] = await Promise.all([
+  const [list, agents, table, shown, json] = await Promise.all([
     pulsegate(daemon, 'run', 'list', '--agent', 'echo'),
     pulsegate(daemon, 'agent', 'list', '--json'),
+    pulsegate(daemon, 'agent', 'list'),
     pulsegate(daemon, 'run', 'show', runId),
     pulsegate(daemon, 'run', 'list', '--status', 'failed', '--json'),
   ]);
@@ -58,6 +59,7 @@ test('agent send, agent list, run list and run show', async (t) => {
       ['fixed', 'active', 'the-key', true],
     ],
   );
+  assert.match(table.stdout, /^echo +\w+ +active .* \d{4}-\d\d-\d\d \d\d:\d\d UTC$/m);
   assert.match(shown.stdout, /message +later\nreply +heard\n/);
   assert.deepEqual(
     JSON.parse(json.stdout).map(({ agent }: { agent: string }) => agent),

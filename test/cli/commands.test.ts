@@ -25,6 +25,9 @@ const MISUSES: readonly (readonly [args: string[], code: number, says: RegExp, o
   [['account', 'show', 'ghost'], 1, /There is no account "ghost"/],
   [['account', 'update', 'ghost', '--enable'], 1, /There is no account/],
   [['account', 'update', 'x', '--enable', '--disable'], 2, /exclude each other/],
+  [['account', 'update', 'x'], 2, /Nothing is to be changed/],
+  [['account', 'update', 'x', '--json'], 2, /Nothing is to be changed/],
+  [['account', 'export', 'no-such-folder/accounts.csv'], 1, /accounts\.csv: its folder does not exist\.$/m],
   [['account', 'remove', 'ghost', '--yes'], 1, /There is no account/],
   [['account', 'import', 'missing.csv'], 1, /There is no file missing.csv/],
   [['account', 'import', '.'], 1, /There is no file/],
@@ -217,7 +220,7 @@ describe('files of accounts', () => {
       /line 1: bob skipped: it exists already\nline 1: cat failed: a new account needs a password/,
     );
     const refused = await cli.run(['account', 'import', 'more.json', '--existing', 'replace']);
-    assert.match(refused.stderr, /1 accounts will be overwritten\. Add --yes/);
+    assert.match(refused.stderr, /1 account will be overwritten\. Add --yes/);
     assert.equal(refused.code, 2);
     await cli.run(['account', 'import', 'more.json', '--existing', 'replace', '--yes']);
     const { remarks } = (await cli.run(['account', 'show', 'bob', '--json'])).json() as { remarks: string };
