@@ -316,6 +316,8 @@ async function start(
   });
   started.push(adminListening.close);
   for (const { port } of adminListening.endpoints) ownPorts.add(port);
+  // A start that failed before showed nobody the password: the next one makes another.
+  await firstRun?.store();
 
   let isStopping = false;
   async function stop(): Promise<void> {

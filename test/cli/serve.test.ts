@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
@@ -45,6 +45,21 @@ async function serve(
 }
 
 describe('serve', () => {
+  it('shows the first password at the first start that succeeds', async (t) => {
+    const { folder } = await commandLine(t, FREE);
+    const taken = createServer().listen(0, '127.0.0.1');
+    t.after(() => taken.close());
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    await assert.rejects(serve(t, folder, { env: { PULSEGATE_ADMIN__PORT: String(port) } }), /in use/);
+    const { child, ready, stderr, closed } = await serve(t, folder);
+    child.kill('SIGTERM');
+    await closed;
+    const [, password = ''] = /password {3}(\S+)/.exec(await stderr) ?? [];
+    assert.match(password, /^[\w-]{24}$/, await stderr);
+    assert.ok(ready['admin']);
+  });
+
   it('tells where it listens, ends with 0 on SIGTERM, and says so', async (t) => {
     const { folder } = await commandLine(t, FREE);
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {

@@ -18,16 +18,24 @@ export type AdminCredentialsSet =
   | { readonly ok: true; readonly username: string }
   | { readonly ok: false; readonly reason: 'invalid-username' | 'invalid-password' };
 
+/** Made by a first start. They hold at once, and are to be stored when it is certain that somebody gets to see them. */
+export interface FirstCredentials {
+  readonly username: string;
+  readonly password: string;
+  /** Rejects when they cannot be written. */
+  store(): Promise<void>;
+}
+
 export interface AdminCredentials {
   /**
    * Settles the credentials at start. What is `given` (environment, file, systemd credential) replaces what is stored;
-   * without a given or stored password a random one is made, and returned to be shown once.
+   * without a given or stored password a random one is made, and returned to be stored and shown once.
    * Throws RangeError when a given user name or password cannot be used.
    */
   ensure(given: {
     readonly username?: string | undefined;
     readonly password?: string | undefined;
-  }): Promise<{ readonly username: string; readonly password: string } | null>;
+  }): Promise<FirstCredentials | null>;
   /** Changes the password, and the user name unless it is undefined. Rejects when it cannot be written. */
   set(username: string | undefined, password: string, by?: Actor): Promise<AdminCredentialsSet>;
   /** The user name now; the default one before `ensure`. */
@@ -71,8 +79,8 @@ export function createAdminCredentials({
     await write({ username, passwordHash: hashPassword(password) }, by);
   }
 
-  async function write(stored: Stored, by: Actor = DAEMON): Promise<void> {
-    await settings.set(ADMIN_CREDENTIALS_KEY, JSON.stringify(stored), auditOf(by, current, stored));
+  async function write(stored: Stored, by: Actor = DAEMON, before = current): Promise<void> {
+    await settings.set(ADMIN_CREDENTIALS_KEY, JSON.stringify(stored), auditOf(by, before, stored));
     current = stored;
   }
 
@@ -95,8 +103,13 @@ export function createAdminCredentials({
           return null;
         }
         const password = newPassword();
-        await save(username, password);
-        return { username, password };
+        const made = { username, passwordHash: hashPassword(password) };
+        current = made;
+        return {
+          username,
+          password,
+          store: () => inTurn(ADMIN_CREDENTIALS_KEY, () => write(made, DAEMON, null)),
+        };
       }),
 
     set: (newUsername, password, by = DAEMON) =>
