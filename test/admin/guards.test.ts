@@ -250,6 +250,15 @@ test('a refused login is answered after 500 to 1500 ms, at random, and logged wi
   assert.doesNotMatch(JSON.stringify(admin.lines), /guess-1/);
 });
 
+test('a request without credentials is refused like a wrong login, and is not logged as one', async (t) => {
+  const admin = await startTestAdmin(t);
+  assert.equal((await send(admin.url + LIST)).status, 401);
+  assert.equal((await send(`${admin.url}/api/v1/accounts`)).status, 401);
+  assert.equal((await send(admin.url + LIST, { headers: { authorization: 'Bearer x' } })).status, 401);
+  const failures = admin.lines.filter((line) => line['msg'] === 'admin login failed');
+  assert.equal(failures.length, 1, 'only the one that brought something');
+});
+
 test('only refused logins wait: a missing user header does not', async (t) => {
   // A delay this long would fail the test by its time limit.
   const admin = await startTestAdmin(t, { random: () => 1e6 });
@@ -279,7 +288,8 @@ test('hanging up early frees no place', async (t) => {
   const admin = await startTestAdmin(t, { maxDelayedPerSource: 2 });
   const guess = `GET ${LIST} HTTP/1.1\r\nHost: x\r\n\r\n`;
   const controller = new AbortController();
-  const left = [1, 2].map(() => fetch(admin.url + LIST, { signal: controller.signal }).catch(() => 'left'));
+  const asked = { signal: controller.signal, headers: { authorization: wrong } };
+  const left = [1, 2].map(() => fetch(admin.url + LIST, asked).catch(() => 'left'));
   while (admin.lines.length < 2) await new Promise((resolve) => setImmediate(resolve));
   controller.abort();
   await Promise.all(left);

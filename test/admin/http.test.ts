@@ -171,7 +171,7 @@ test('close ends idle and waiting connections at once, and takes no new ones', a
   const idle = connect(Number(port), hostname);
   idle.write(`GET ${LIST} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`);
   await Promise.all([once(silent, 'connect'), once(idle, 'data')]);
-  const waiting = send(admin.url + LIST).then(
+  const waiting = send(admin.url + LIST, { headers: { authorization: basic('admin', 'wrong') } }).then(
     () => 'answered',
     () => 'hung up',
   );

@@ -74,7 +74,10 @@ export function authenticate({
       return next();
     }
 
-    log.warn({ client, username: printable(parseBasic(header)?.username ?? '') }, 'admin login failed');
+    // Many HTTP clients bring their credentials only once they were asked for them: that is no failed login, and what
+    // bans by these lines must not ban those.
+    if (headers.length > 0)
+      log.warn({ client, username: printable(parseBasic(header)?.username ?? '') }, 'admin login failed');
     return refuseLate(ctx);
   };
 
