@@ -16,6 +16,7 @@ import { inCidr, parseCidr, parseIp } from '../core/ip.js';
 import { connectionsFor, descriptorLimit } from '../wiring/descriptors.js';
 import { listenOn } from '../wiring/listen.js';
 import { checkCertificate } from './doctor-certificate.js';
+import { checkDisk } from './doctor-disk.js';
 import type { Finding } from './doctor-finding.js';
 import { withCore } from './store.js';
 
@@ -26,6 +27,7 @@ export async function examine(config: Config): Promise<Finding[]> {
     checkUser(),
     checkDescriptors(config),
     checkDataDir(config),
+    checkDisk(config.dataDir),
     checkDatabase(config),
     checkPort(config, 'socks'),
     checkPort(config, 'admin'),

@@ -305,6 +305,7 @@ describe('doctor', () => {
       ['node', 'data folder', 'socks port', 'admin port', 'admin exposure', 'dns'].map(state),
       ['ok', 'ok', 'stop', 'ok', 'warn', 'warn'],
     );
+    assert.ok(state('disk'), 'the room on the disk is told');
     // It only looks: nothing is made.
     await assert.rejects(stat(join(cli.folder, 'data')));
   });

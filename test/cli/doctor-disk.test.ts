@@ -1,0 +1,28 @@
+// What `pulsegate doctor` says of a disk that is full, or nearly.
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { checkDisk, judgeRoom } from '../../src/cli/doctor-disk.js';
+
+const MIB = 1024 * 1024;
+
+test('below 512 MiB it warns, below 16 MiB it stops', () => {
+  const state = (bytes: number) => judgeRoom('/data', bytes).state;
+  assert.deepEqual([512 * MIB, 512 * MIB - 1].map(state), ['ok', 'warn']);
+  assert.deepEqual([16 * MIB, 16 * MIB - 1, 0].map(state), ['warn', 'stop', 'stop']);
+  assert.equal(
+    judgeRoom('/data', 15.9 * MIB).text,
+    '15 MiB are free in /data: nothing can be saved; make room',
+  );
+});
+
+test('a data folder that is still to be made is judged by the disk it will be on', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'pulsegate-disk-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const [finding, ...others] = await checkDisk(join(folder, 'not', 'yet'));
+  assert.deepEqual(others, []);
+  assert.match(finding?.text ?? '', /^\d+ MiB are free in /);
+  assert.ok(finding?.text.includes(` in ${folder}`), finding?.text);
+});
