@@ -45,6 +45,11 @@ export function openSession(
 
   function resolve(found: (addresses: readonly string[]) => void): void {
     if (name === null) return found([host]);
+    // A name that a rule denies is not even looked up. Anything else is decided on its addresses.
+    const verdict = context.egress.judgeName({ host: name, port });
+    if (!verdict.ok && verdict.reason === 'denied-by-rule') {
+      return fail(Reply.notAllowedByRuleset, verdict.reason);
+    }
     context.resolve(name, account.id, (result) => {
       if (session.isEnded) return;
       if (result.ok) found(result.addresses);

@@ -169,3 +169,25 @@ describe('a name that changes its address', () => {
     assert.equal(line['address'], '127.0.0.1');
   });
 });
+
+describe('a name that a rule denies', () => {
+  it('is refused as such and never looked up', async (t) => {
+    const names = await startNameServer(t, () => undefined);
+    const daemon = await startTestDaemon(t, {
+      config: { egress: { deny: ['*.blocked.test', 'port.test:25'] }, dns: { servers: [names.address] } },
+    });
+    await daemon.addAccount('player', 'secret');
+    const account = { port: daemon.socks.port, username: 'player', password: 'secret' };
+    const replyTo = async (name: string, port: number): Promise<number> => {
+      const client = await loggedInClient(account);
+      client.send(request(name, port));
+      return (await readReply(client)).code;
+    };
+    assert.equal(await replyTo('a.blocked.test', 80), NOT_ALLOWED);
+    assert.equal(await replyTo('port.test', 25), NOT_ALLOWED);
+    assert.equal(names.questions.length, 0);
+    const HOST_UNREACHABLE = 4;
+    assert.equal(await replyTo('port.test', 26), HOST_UNREACHABLE);
+    assert.ok(names.questions.includes('A port.test'));
+  });
+});
