@@ -39,8 +39,11 @@ export function buildLoad(folder: string): Load {
     },
     async run(mode, { proxyPort, user, password }, target, options) {
       const common = ['-p', String(proxyPort), '-t', String(target), '-u', user, '-k', password];
-      const { stdout } = await promisify(execFile)(program, [mode, ...common, ...options], {
-        timeout: 180_000,
+      const running = promisify(execFile)(program, [mode, ...common, ...options], { timeout: 180_000 });
+      // What it failed at stands in its output, if it came to say so.
+      const { stdout } = await running.catch((error: { stdout?: string }) => {
+        if (error.stdout) return { stdout: error.stdout };
+        throw error;
       });
       return parse(stdout);
     },

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import type { Scope } from '../helpers/suite.js';
 import { benchApi } from './api/bench.js';
 import { buildLoad } from './load.js';
 import { type Measure, measures, warmUp } from './measures.js';
@@ -38,10 +39,17 @@ async function main(): Promise<void> {
   try {
     const load = buildLoad(folder);
     const targets = { bulk: await load.target(scope), echo: await load.target(scope) };
-    const servers = (await startServers(scope, folder)).filter(({ name }) => name.includes(values.servers));
+    const started = async (t: Scope, name: string): Promise<Server[]> => {
+      const servers = await startServers(t, mkdtempSync(join(folder, name)));
+      return servers.filter((server) => server.name.includes(values.servers));
+    };
     const list = measures(Number(values.scale)).filter(({ name }) => name.includes(values.only));
     const all = new Map<string, Series & { loads: number[] }>();
-    const measureAll = async (chosen: readonly Measure[], when: string): Promise<void> => {
+    const measureAll = async (
+      servers: readonly Server[],
+      chosen: readonly Measure[],
+      when: string,
+    ): Promise<void> => {
       for (const measure of chosen) {
         for (const server of servers) {
           if (measure.needsUdp && !server.hasUdp) continue;
@@ -57,13 +65,20 @@ async function main(): Promise<void> {
         }
       }
     };
-    await measureAll(
-      list.filter(({ onlyFirst }) => onlyFirst),
-      'first',
-    );
+    const once = list.filter(({ onlyFirst }) => onlyFirst);
+    // Servers of their own: not every peer lives through thousands of sessions.
+    if (once.length > 0) {
+      const stop: (() => unknown)[] = [];
+      const fresh = await started({ after: (run) => void stop.push(run) }, 'fresh-');
+      await measureAll(fresh, once, 'first').finally(async () => {
+        for (const run of stop.reverse()) await run();
+      });
+    }
+    const servers = await started(scope, 'warm-');
     for (const server of servers) await orReport(server, 'warming up', warmUp(load, targets, server));
     for (let repeat = 1; repeat <= Number(values.repeats); repeat += 1) {
       await measureAll(
+        servers,
         list.filter(({ onlyFirst }) => !onlyFirst),
         `${repeat}/${values.repeats}`,
       );

@@ -14,6 +14,8 @@ export interface Server extends Route {
   readonly name: string;
   readonly pid: number;
   readonly hasUdp: boolean;
+  /** Compiles its code while it runs. */
+  readonly isOnNode: boolean;
 }
 
 /** Not a peer: what Node itself costs. */
@@ -49,6 +51,7 @@ async function startOurs(t: Scope, relay: 'splice' | 'stream'): Promise<Server> 
     user: USER,
     password: PASSWORD,
     hasUdp: true,
+    isOnNode: true,
   };
 }
 
@@ -157,7 +160,8 @@ async function start(
     process.stderr.write(`${name} does not start here and is left out: ${program} ${args.join(' ')}\n`);
     return null;
   }
-  return { name, pid: child.pid ?? 0, proxyPort: port, ...login, hasUdp };
+  const isOnNode = program === process.execPath;
+  return { name, pid: child.pid ?? 0, proxyPort: port, ...login, hasUdp, isOnNode };
 }
 
 async function isListening(child: ChildProcess, port: number): Promise<boolean> {

@@ -417,7 +417,11 @@ static void udp(void) {
 }
 
 static void idle(void) {
-  for (int i = 0; i < opt.conns; i++) open_target('E');
+  struct linger reset = {1, 0}; // no TIME_WAIT here, when all of them end
+  for (int i = 0; i < opt.conns; i++) {
+    int fd = open_target('E');
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+  }
   printf("{\"held\":%d}\n", opt.conns);
   fflush(stdout);
   usleep(opt.seconds * 1e6);
