@@ -4,11 +4,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 const TICKS_PER_SECOND = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
 
-/** Seconds of user and system time that `pid` and its descendants have used. */
+/** Seconds of user and system time that `pid` and its descendants have used, also those that have ended meanwhile. */
 export function cpuSeconds(pid: number): number {
   return sum(pid, (id) => {
     const fields = statFields(id);
-    return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+    const [user, system, userOfEnded, systemOfEnded] = fields.slice(11, 15).map(Number);
+    return ((user ?? 0) + (system ?? 0) + (userOfEnded ?? 0) + (systemOfEnded ?? 0)) / TICKS_PER_SECOND;
   });
 }
 
