@@ -60,10 +60,12 @@ describe('the daemon relays', { timeout: 300_000 }, () => {
         else if (socket.write(block)) setImmediate(send);
       };
       socket.on('drain', send);
-      send();
+      // Not before the reader is there: what comes with the reply would be lost to it.
+      socket.once('data', send);
     });
     const { socket } = await connectThrough(player, '127.0.0.1', target.port);
     socket.removeAllListeners('data');
+    socket.write('go');
     let received = 0;
     socket.on('data', (chunk: Buffer) => {
       for (let at = 0; at < chunk.length; ) {
