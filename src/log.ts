@@ -36,7 +36,7 @@ export function createLogger({
       base: null,
       timestamp: () => `,"time":"${timeText(Date.now())}"`,
       formatters: { level: (label) => ({ level: label }) },
-      // Made by `clean` already; pino's own serializer would take it apart once more.
+      // Cleaned by `messageFirst` already; pino's own serializer would take it apart once more.
       serializers: { err: (cleaned: unknown) => cleaned },
       hooks: { logMethod: messageFirst },
     },
@@ -79,6 +79,7 @@ function messageFirst(this: Logger, args: Parameters<pino.LogFn>, method: pino.L
   const [first, message, ...rest] = args as unknown as [unknown, unknown, ...unknown[]];
   const isFields = typeof first === 'object' && first !== null;
   const line: Record<string, unknown> = {};
+  if (first instanceof Error && message === undefined) line['msg'] = printable(first.message, MAX_TEXT_CHARS);
   if (isFields && typeof message === 'string' && rest.length === 0) {
     line['msg'] = message;
     args.length = 1;

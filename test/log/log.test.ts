@@ -23,6 +23,12 @@ describe('a log line', () => {
     assert.match(lines[0] ?? '', form);
   });
 
+  it('of an error alone has its message', () => {
+    const { log, only } = logged();
+    log.error(new Error('broken'));
+    assert.equal(only()['msg'], 'broken');
+  });
+
   it('is written only from its level on', () => {
     const { log, lines } = logged('warn');
     log.info({}, 'quiet');
