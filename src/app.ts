@@ -1,51 +1,53 @@
 // The wiring: builds every part in order, hands each what it needs, starts it, and stops it in reverse.
-import { randomUUID, type X509Certificate } from 'node:crypto';
+import type { X509Certificate } from 'node:crypto';
 import { createAdminServer } from './admin/server.js';
 import type { Config } from './config.js';
 import { createAccountLimits } from './core/accounts/account-limits.js';
-import { createLoginGuard } from './core/accounts/login-guard.js';
-import { hashPassword } from './core/accounts/password.js';
-import { createEgressPolicy, type EgressPolicy } from './core/egress/egress.js';
-import type { Protocol } from './core/heartbeats/heartbeat.js';
+import { everyStep } from './core/every-step.js';
 import { createRecorder } from './core/heartbeats/heartbeat-recorder.js';
 import { createHeartbeatWriter } from './core/heartbeats/heartbeat-writer.js';
-import { type IpBytes, parseIp, unmap } from './core/ip.js';
+import { parseIp, unmap } from './core/ip.js';
 import type { Log } from './core/log.js';
+import type { GivenBy } from './core/operator/admin-credentials.js';
 import { parseWhitelist } from './core/operator/whitelist.js';
-import { OwnOutbound } from './core/sessions/outbound.js';
+import { createIsOwnOutbound } from './core/sessions/outbound.js';
 import { SessionRegistry } from './core/sessions/session.js';
 import { createHooks } from './hooks/hooks.js';
-import { chooseRelay } from './relay/choose.js';
-import { openHostsFile } from './socks/hosts-file.js';
-import { createProxySources } from './socks/proxy-protocol.js';
-import { createSocksListener } from './socks/quick-sockets.js';
-import { createResolver } from './socks/resolve.js';
-import { createSocksServer } from './socks/server.js';
-import { createFragmentMemory } from './socks/udp/fragments.js';
-import { createOwnDatagramPorts } from './socks/udp/own-ports.js';
-import { createUpstreams } from './socks/upstreams.js';
+
+import { createIsLocalAddress } from './proxy/local-addresses.js';
+import { explainStartError } from './store/store.js';
+import type { GivenSocket } from './systemd-sockets.js';
 import { takeInTls } from './wiring/admin-tls.js';
-import { maxConnections, maxHandshakes } from './wiring/capacity.js';
-import { applyAccounts, applySetting, openCore } from './wiring/core.js';
+import { adminConnections } from './wiring/capacity.js';
+import { openControlSocket } from './wiring/control-socket.js';
+
+import { applyAccounts, applySetting, openDaemonCore } from './wiring/core.js';
 import type { ConfigSource } from './wiring/desk/settings.js';
 import { openDesk } from './wiring/desk.js';
-import { sessionsOver, stopAll, type Undo } from './wiring/drain.js';
+import { type Part, sessionsOver, stopAll, stopPart } from './wiring/drain.js';
 import { followChanges } from './wiring/follow-changes.js';
-import { metered, reportWriter } from './wiring/heartbeats.js';
-import { listenOn } from './wiring/listen.js';
-import { createIsLocalAddress } from './wiring/own-addresses.js';
-import { openSocksListeners } from './wiring/socks-listeners.js';
-import { portRange, upstreamRules } from './wiring/socks-settings.js';
+
+import { reportWriter } from './wiring/heartbeats.js';
+import { listenForAdmin } from './wiring/listen.js';
+import { startProxy } from './wiring/proxy.js';
+import { openPlayersListeners } from './wiring/socks-listeners.js';
+import { createStorageWatch } from './wiring/storage-watch.js';
+
 import { isConnectedHere } from './wiring/tcp-table.js';
 
+/** How often quotas are counted and due heartbeats made, in ms. */
+const SWEEP_INTERVAL_MS = 1_000;
 /** How often retention by age is applied, in ms. */
 const TRIM_INTERVAL_MS = 60_000;
 /** How often the database is asked for changes by other processes, in ms: the command line promises one second. */
 const FOLLOW_INTERVAL_MS = 250;
+/** How long a command of an agent may take to end once it is told to, beyond `shutdownGrace`, in ms. */
+const COMMAND_END_MS = 5_000;
 /** The administrator's credentials as the environment, a file or systemd gives them. */
 export interface GivenCredentials {
   readonly username?: string | undefined;
   readonly password?: string | undefined;
+  readonly givenBy?: GivenBy | undefined;
 }
 
 /** The running daemon. */
@@ -58,14 +60,17 @@ export interface App {
   readonly certificate: X509Certificate | null;
   /**
    * Stops accepting, lets sessions finish for `shutdownGrace`, writes what is pending, closes the database.
-   * A second call ends the wait for sessions.
+   * A second call ends the wait for sessions. Never rejects.
+   * @returns whether every part stopped in order and in time; the log names those that did not
    */
-  stop(): Promise<void>;
+  stop(): Promise<boolean>;
   /**
    * Takes over what may change while the daemon runs: the webhook secrets, the keys of agents, the certificate of admin.tls.
    * Throws StartError or ConfigError; the old ones stay then.
    */
   reload(config: Config): void;
+  /** Whether players are served: every worker of the data plane turns. */
+  isAlive(): boolean;
 }
 
 /**
@@ -77,13 +82,14 @@ export async function startApp(
   log: Log,
   given: GivenCredentials,
   source: ConfigSource = { file: null, effective: [] },
+  sockets: readonly GivenSocket[] = [],
 ): Promise<App> {
-  const started: Undo[] = [];
+  const started: Part[] = [];
   try {
-    return await start(config, log, given, source, started);
+    return await start(config, log, given, source, sockets, started);
   } catch (error) {
-    await stopAll(started, log);
-    throw error;
+    await stopAll(started, config.stopTimeoutMs, log);
+    throw explainStartError(error, config.dataDir);
   }
 }
 
@@ -92,46 +98,34 @@ async function start(
   log: Log,
   given: GivenCredentials,
   source: ConfigSource,
-  started: Undo[],
+  sockets: readonly GivenSocket[],
+  started: Part[],
 ): Promise<App> {
   const tls = takeInTls(config.admin.tls, log, Date.now());
-  const core = await openCore(config);
+  const core = await openDaemonCore(config, log);
   const { store, directory, pool, accounts, whitelist, credentials } = core;
-  started.push(() => store.close());
+  started.push({ name: 'database', stop: () => store.close() });
+  const storage = createStorageWatch({
+    check: store.check,
+    intervalMs: config.database.checkIntervalMs,
+    log,
+    monotonicNow: () => performance.now(),
+  });
+  storage.start();
+  started.push({ name: 'storage', stop: () => storage.stop() });
   const firstRun = await credentials.ensure(given);
 
   // What is alive, and what becomes of it when its account is closed.
   const sessions = new SessionRegistry();
   directory.onClosed((account, reason) => {
-    sessions.endAccount(account.id, reason);
-    // After its sessions, which are still counted.
     if (reason === 'account-removed') limits.forget(account.id);
   });
 
-  // Where each account may go, and how much of everything it may use.
-  const ownPorts = new Set<number>();
-  const isLocalAddress = createIsLocalAddress(Date.now);
-  const outbound = new OwnOutbound((address) => {
-    const ip = parseIp(address);
-    return ip !== null && isLocalAddress(unmap(ip));
-  }, isConnectedHere);
-  const ownUdpPorts = createOwnDatagramPorts();
-  // Of associations only the clients' side is a listener: players may reach each other's outer side, as behind any NAT.
-  const isOwnListener = (ip: IpBytes, port: number, protocol: Protocol): boolean =>
-    (protocol === 'tcp' ? ownPorts.has(port) : ownUdpPorts.isClientSide(port)) && isLocalAddress(ip);
-  const egress = createEgressPolicy({ ...config.egress, isOwnListener });
-  const egressClasses = new Map<string, EgressPolicy>(
-    Object.entries(config.egress.classes).map(([name, rules]) => [
-      name,
-      createEgressPolicy({ ...rules, isOwnListener }),
-    ]),
-  );
   const limits = createAccountLimits({
     store: store.limits,
     sessions,
-    egressOf: (name) => (name === null ? egress : egressClasses.get(name)),
+    egressClasses: Object.keys(config.egress.classes),
     now: Date.now,
-    monotonicNow: () => performance.now(),
   });
   await limits.load();
 
@@ -142,12 +136,14 @@ async function start(
     core,
     sessions,
     limits,
-    log,
+    log: storage.log,
+    storageProblem: storage.problem,
+    engines: () => plane.engines,
     socksAddresses: () => socksListening.addresses,
     now: Date.now,
   });
   desk.start();
-  started.push(() => desk.close());
+  started.push({ name: 'logs and sums', stop: () => desk.close() });
 
   const writer = createHeartbeatWriter({
     pool,
@@ -159,13 +155,14 @@ async function start(
     flushIntervalMs: config.heartbeats.flushIntervalMs,
     trimIntervalMs: TRIM_INTERVAL_MS,
     now: Date.now,
-    report: (event) => reportWriter(log, event),
+    report: (event) => reportWriter(storage.log, event),
   });
   writer.start();
-  started.push(() => writer.stop());
+  started.push({ name: 'heartbeats', stop: () => writer.stop() });
 
-  started.push(
-    followChanges({
+  started.push({
+    name: 'changes',
+    stop: followChanges({
       feed: store.changes,
       intervalMs: FOLLOW_INTERVAL_MS,
       applyAccounts: (ids) => applyAccounts(core, limits, ids),
@@ -173,96 +170,61 @@ async function start(
         await applySetting(core, key);
         await desk.reloadSetting(key);
       },
-      onError: (error) => log.error({ err: error }, 'a change by another process could not be taken in'),
+      onError: (error) =>
+        storage.log.error({ err: error }, 'a change by another process could not be taken in'),
     }),
-  );
+  });
 
-  // The SOCKS side.
-  const hosts = openHostsFile();
-  const resolver = createResolver({ ...config.dns, hosts });
-  started.push(() => {
-    resolver.close();
-    hosts.close();
-  });
-  const relay = await chooseRelay(config.socks.relay, { log, random: Math.random });
-  started.push(() => relay.close());
-  const socks = createSocksServer({
-    directory,
-    egress,
-    egressClasses,
-    limits,
-    allowUnderscore: config.egress.allowUnderscore,
-    resolve: resolver.resolve,
-    recorder: metered(
-      limits,
-      desk.watch(
-        createRecorder({
-          pool: {
-            record(entry) {
-              pool.record(entry);
-              desk.heartbeat(entry);
-            },
-          },
-          rules: desk.gameRules,
-          intervalMs: config.heartbeats.intervalMs,
-          now: Date.now,
-        }),
-      ),
-    ),
-    sessions,
-    outbound,
-    relay: relay.engine,
-    udp: {
-      ...config.socks.udp,
-      portRange: portRange(config.socks.udp.portRange),
-      publicAddresses: [config.socks.udp.publicAddress ?? []].flat(),
-      engine: relay.datagrams,
-      fragmentMemory: createFragmentMemory(config.socks.udp.fragmentMemoryBytes),
-      ownPorts: ownUdpPorts,
-      isLocalAddress,
+  // The data plane.
+  const recorder = createRecorder({
+    pool: {
+      record(entry) {
+        // A session that outlives its account for a moment leaves nothing behind.
+        if (!directory.byId(entry.accountId)) return;
+        pool.record(entry);
+        desk.heartbeat(entry);
+      },
     },
-    bind: {
-      ...config.socks.bind,
-      portRange: portRange(config.socks.bind.portRange),
-      publicAddresses: [config.socks.bind.publicAddress ?? []].flat(),
-      ownPorts,
-      random: Math.random,
-    },
-    proxySources: createProxySources(config.socks.proxyProtocolFrom),
-    upstreams: createUpstreams(upstreamRules(config.socks.upstreams)),
-    log,
+    intervalMs: config.heartbeats.intervalMs,
     now: Date.now,
-    newId: randomUUID,
-    handshakeTimeoutMs: config.socks.handshakeTimeoutMs,
-    connectTimeoutMs: config.socks.connectTimeoutMs,
-    idleTimeoutMs: config.socks.idleTimeoutMs,
-    halfCloseTimeoutMs: config.socks.halfCloseTimeoutMs,
-    maxConnections: maxConnections(config),
-    maxHandshakes: maxHandshakes(config),
-    maxHandshakesPerSource: config.socks.maxHandshakesPerSource,
-    logins: desk.logins,
-    loginGuard: createLoginGuard({
-      maxFailuresPerSource: config.socks.login.maxFailuresPerSource,
-      maxFailuresPerLogin: config.socks.login.maxFailuresPerUser,
-      windowMs: config.socks.login.failureWindowMs,
-      maxRows: config.socks.login.maxSources,
-      now: Date.now,
-    }),
-    rehash(account, password) {
-      const salted = hashPassword(password);
-      directory.rehashed(account.id, salted);
-      store.accounts
-        .rehash(account.id, account.passwordHash, salted)
-        .catch((error: unknown) =>
-          log.error({ err: error, account: account.username }, 'password not salted'),
-        );
-    },
   });
-  socks.start();
-  started.push(() => socks.stop());
+  const { plane, libc } = await startProxy({
+    config,
+    directory,
+    limits,
+    sessions,
+    games: desk.gameRules.rules(),
+    recorder,
+    logins: desk.logins,
+    activity: desk.live,
+    rehash(accountId, before, salted) {
+      store.accounts.rehash(accountId, before, salted).catch((error: unknown) => {
+        log.error({ err: error, accountId }, 'password hash upgrade failed');
+      });
+    },
+    log,
+  });
+  started.push({ name: 'data plane', stop: () => plane.stop() });
+  desk.gameRules.onChanged((games) => plane.setGames(games));
+  const sweep = setInterval(() => {
+    limits.enforce();
+    recorder.tick(Date.now());
+  }, SWEEP_INTERVAL_MS);
+  started.push({ name: 'sweep', stop: () => clearInterval(sweep) });
+  const isLocalAddress = createIsLocalAddress(() => performance.now());
+  const isOwnOutbound = createIsOwnOutbound({
+    hasPort: (port) => plane.ownPorts.has('tcp-outbound', port),
+    isLocal(address) {
+      const ip = parseIp(address);
+      return ip !== null && isLocalAddress(unmap(ip));
+    },
+    remotesOf: ({ address, port }) => plane.findOutbound(address, port),
+    isConnected: isConnectedHere,
+  });
 
   // The agent gateway.
   const callers = parseWhitelist(config.webhooks.allowFrom.join(','));
+  const mayCall = (source: string) => callers.ok && callers.whitelist.allows(source);
   const hooks = createHooks({
     webhooks: desk.webhooks,
     agents: config.agents,
@@ -270,17 +232,19 @@ async function start(
     runs: store.runs,
     deliveries: store.deliveries,
     sessions: store.agentSessions,
-    mayCall: (source) => callers.ok && callers.whitelist.allows(source),
+    mayCall,
     now: Date.now,
-    log,
+    log: storage.log,
   });
   await hooks.start();
-  started.push(() => hooks.stop(0));
+  started.push({ name: 'agents', stop: () => everyStep(() => hooks.stop(0), hooks.release) });
 
   // The management plane.
   const admin = createAdminServer({
     ...desk.admin,
     handleHook: hooks.handle,
+    mayCallHooks: (address) =>
+      config.webhooks.enabled && config.webhooks.allowFrom.length > 0 && mayCall(address),
     agents: {
       control: hooks.control,
       runs: store.runs,
@@ -292,47 +256,73 @@ async function start(
     credentials,
     tls,
     handshakeTimeoutMs: config.admin.tls.handshakeTimeoutMs,
-    isOwnOutbound: (peer, here) => outbound.has(peer, here),
+    isOwnOutbound,
+    settle: () => plane.settle(),
     trustedProxies: config.admin.trustedProxies,
+    allowedHosts: config.admin.allowedHosts,
     maxBodyBytes: config.admin.maxBodyBytes,
+    connections: adminConnections(config),
+    attempts: config.admin.attempts,
     maxDelayedPerSource: config.admin.maxDelayedPerSource,
     now: Date.now,
+    monotonicNow: () => performance.now(),
     random: Math.random,
     log,
   });
-  started.push(() => admin.close());
+  started.push({ name: 'admin', stop: () => admin.close() });
 
   // Listen last: whoever connects finds everything in place.
-  const socksListening = await openSocksListeners(config.socks, (arrival) =>
-    createSocksListener((client) => socks.accept(client, arrival)),
-  );
-  started.push(socksListening.close);
-  for (const { port } of socksListening.endpoints) ownPorts.add(port);
-  const adminListening = await listenOn({
-    name: 'admin',
-    hosts: config.admin.host,
-    port: config.admin.port,
+  const socksListening = await openPlayersListeners({
+    socks: config.socks,
+    plane,
+    libc,
+    given: sockets.flatMap(({ use, fd }) => (use === 'socks' ? [fd] : [])),
+  });
+  started.push({ name: 'socks listeners', stop: socksListening.close });
+  for (const { port } of socksListening.endpoints) plane.ownPorts.add('tcp-listener', port);
+  const adminSockets = sockets.filter(({ use }) => use === 'admin');
+  const adminListening = await listenForAdmin({
+    sockets: adminSockets.map(({ fd }) => fd),
+    ...config.admin,
     createServer: admin.createHttpServer,
   });
-  started.push(adminListening.close);
-  for (const { port } of adminListening.endpoints) ownPorts.add(port);
+  started.push({ name: 'admin listeners', stop: adminListening.close });
+  for (const { port } of adminListening.endpoints) plane.ownPorts.add('tcp-listener', port);
+  started.push({
+    name: 'control socket',
+    stop: await openControlSocket(config.dataDir, admin.createControlServer, log),
+  });
   // A start that failed before showed nobody the password: the next one makes another.
   await firstRun?.store();
 
   let isStopping = false;
-  async function stop(): Promise<void> {
+  async function stop(): Promise<boolean> {
     if (isStopping) {
-      sessions.endAll('shutdown');
+      plane.endAll('shutdown');
       hooks.interrupt();
-      return;
+      return true;
     }
     isStopping = true;
     desk.stopping();
-    socksListening.close();
-    socks.closeHandshakes();
+    const { shutdownGraceMs, stopTimeoutMs } = config;
+    const listeners = { name: 'socks listeners', stop: socksListening.close };
+    const handshakes = { name: 'handshakes', stop: () => plane.drain() };
+    const live = {
+      name: 'sessions',
+      async stop() {
+        await plane.settle();
+        await sessionsOver(sessions, shutdownGraceMs);
+      },
+    };
     // Webhooks are answered with 503 meanwhile, so that callers come back.
-    await Promise.all([sessionsOver(sessions, config.shutdownGraceMs), hooks.stop(config.shutdownGraceMs)]);
-    await stopAll(started, log);
+    const agents = { name: 'agents', stop: () => hooks.stop(shutdownGraceMs) };
+    const outcomes = await Promise.all([
+      stopPart(listeners, stopTimeoutMs, log),
+      stopPart(handshakes, stopTimeoutMs, log),
+      stopPart(live, shutdownGraceMs + stopTimeoutMs, log),
+      stopPart(agents, shutdownGraceMs + COMMAND_END_MS + stopTimeoutMs, log),
+    ]);
+    return (await stopAll(started, stopTimeoutMs, log)) && outcomes.every(Boolean);
   }
   return {
     ready: {
@@ -342,6 +332,7 @@ async function start(
     firstRun,
     certificate: tls?.certificate ?? null,
     stop,
+    isAlive: () => plane.isAlive,
     reload(changed) {
       const pair = takeInTls(changed.admin.tls, log, Date.now());
       hooks.reload(changed.webhooks);

@@ -5,12 +5,17 @@ import { addAccountCommands } from './cli/account.js';
 import { addAccountFileCommands } from './cli/account-files.js';
 import { addAdminCommands } from './cli/admin.js';
 import { addAgentCommands } from './cli/agents.js';
+import { addAuditCommands } from './cli/audit.js';
 import { addBackupCommands } from './cli/backup.js';
 import { CommandError, type Surroundings } from './cli/command.js';
+import { addCompletion } from './cli/completion.js';
 import { addConfigCommands } from './cli/config.js';
 import { addDoctor } from './cli/doctor.js';
+import { addHelp } from './cli/help.js';
 import { addRunCommands } from './cli/runs.js';
 import { addServe } from './cli/serve.js';
+import { addSessionCommands } from './cli/sessions.js';
+import { addTokenCommands } from './cli/tokens.js';
 import { addWhitelistCommands } from './cli/whitelist.js';
 import { ConfigError } from './config.js';
 import { StartError } from './core/errors.js';
@@ -18,8 +23,10 @@ import { readVersion } from './version.js';
 
 /** Runs the command in `argv` (as in process.argv) and sets the exit code of the process. */
 export async function main(argv: readonly string[], around: Surroundings = process): Promise<void> {
-  // `pulsegate account list | head` closes our stdout early, which is no failure.
-  around.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+  // `pulsegate account list | head` closes our stdout early, which is no failure unless the command has said so.
+  around.stdout.on('error', (error: NodeJS.ErrnoException) =>
+    process.exit(error.code === 'EPIPE' ? (process.exitCode ?? 0) : 1),
+  );
   try {
     await buildProgram(around).parseAsync(argv);
   } catch (error) {
@@ -33,7 +40,7 @@ function buildProgram(around: Surroundings): Command {
     .version(readVersion(), '-V, --version')
     .option(
       '--config <file>',
-      'configuration file (default: $PULSEGATE_CONFIG, or ./pulsegate.yaml if there is one)',
+      'configuration file (default: $PULSEGATE_CONFIG, else ./pulsegate.yaml, else /etc/pulsegate/pulsegate.yaml)',
     )
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
@@ -58,9 +65,14 @@ Examples:
   addAdminCommands(program, around);
   addAgentCommands(program, around);
   addRunCommands(program, around);
+  addSessionCommands(program, around);
+  addTokenCommands(program, around);
+  addAuditCommands(program, around);
   addConfigCommands(program, around);
   addDoctor(program, around);
   addBackupCommands(program, around);
+  addHelp(program);
+  addCompletion(program, around);
   return program;
 }
 

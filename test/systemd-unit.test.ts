@@ -4,11 +4,11 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { PROJECT } from './helpers/daemon.js';
+import { needs } from './helpers/programs.js';
 
 const UNIT = join(PROJECT, 'systemd/pulsegate.service');
-const isMissing = spawnSync('systemd-analyze', ['--version']).error !== undefined;
 
-describe('the systemd unit', { skip: isMissing ? 'systemd-analyze is not installed' : false }, () => {
+describe('the systemd unit', needs('systemd-analyze'), () => {
   it('is exposed to 1.5 at most', () => {
     const { stdout } = spawnSync('systemd-analyze', ['security', '--offline=true', UNIT], {
       encoding: 'utf8',

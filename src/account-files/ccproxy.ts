@@ -1,81 +1,90 @@
 // CCProxy's account file, AccInfo.ini: one section a user. It knows less than we do, and keeps passwords readable:
 // ours are hashes, so a file written here has none.
 import { Readable } from 'node:stream';
-import type { FileView } from './record.js';
-import { type FileRecord, readRecord } from './record.js';
+import { shownIn } from '../core/time-zone.js';
+import type { ReadOptions } from './csv.js';
+import { decodeText, EncodingError, textOf } from './file-text.js';
+import { because } from './reasons.js';
+import { type FileRecord, type FileView, readRecord } from './record.js';
 
 /** It is read as a whole; real ones have some kilobytes. */
-const MAX_BYTES = 16 * 1024 * 1024;
+const MAX_CHARS = 16 * 1024 * 1024;
 const SECTION = /^\[(.+)\]$/;
 const USER = /^User\d+$/i;
 
-/** Reads AccInfo.ini in UTF-8, or else GBK, as Chinese Windows writes it. Dates are read as UTC. */
-export async function* readCcproxy(input: Readable): AsyncGenerator<FileRecord> {
-  const chunks: Buffer[] = [];
+/** Reads AccInfo.ini in the encoding it is in: Chinese Windows writes GBK. CCProxy writes its dates in the zone of its host. */
+export async function* readCcproxy(input: Readable, options: ReadOptions = {}): AsyncGenerator<FileRecord> {
+  const texts: string[] = [];
   let length = 0;
-  for await (const chunk of input as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > MAX_BYTES) {
-      yield { line: 1, username: null, fault: 'the file is larger than 16 MiB; nothing of it was read' };
-      return;
+  try {
+    for await (const text of decodeText(input, options)) {
+      length += text.length;
+      if (length > MAX_CHARS) {
+        yield { line: 1, username: null, fault: because('too-large') };
+        return;
+      }
+      texts.push(text);
     }
-    chunks.push(chunk);
+  } catch (error) {
+    if (!(error instanceof EncodingError)) throw error;
+    yield { line: 1, username: null, fault: because('encoding', { encoding: error.encoding }) };
+    return;
   }
   let user: { line: number; values: Map<string, string> } | null = null;
   let number = 0;
-  for (const raw of decode(Buffer.concat(chunks)).split(/\r\n|\n|\r/)) {
+  for (const raw of texts.join('').split(/\r\n|\n|\r/)) {
     number += 1;
     const line = raw.trim();
     const [, section] = SECTION.exec(line) ?? [];
     if (section !== undefined) {
-      if (user) yield toRecord(user);
+      if (user) yield toRecord(user, options.zone);
       user = USER.test(section) ? { line: number, values: new Map() } : null;
       continue;
     }
     const at = line.indexOf('=');
     if (user && at > 0) user.values.set(line.slice(0, at).trim().toLowerCase(), line.slice(at + 1));
   }
-  if (user) yield toRecord(user);
+  if (user) yield toRecord(user, options.zone);
 }
 
-function decode(bytes: Buffer): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return new TextDecoder('gbk').decode(bytes);
-  }
-}
-
-function toRecord({ line, values }: { line: number; values: ReadonlyMap<string, string> }): FileRecord {
+function toRecord(
+  { line, values }: { line: number; values: ReadonlyMap<string, string> },
+  zone: string | undefined,
+): FileRecord {
   const of = (name: string): string | undefined => values.get(name.toLowerCase()) || undefined;
   const maxConnections = Number(of('MaxConn') ?? -1);
-  const expires = of('AutoDisable') === '1' ? of('DisableDateTime')?.trim().replace(' ', 'T') : undefined;
+  const expires = of('AutoDisable') === '1' ? of('DisableDateTime')?.trim() : undefined;
   // A service of its own can be closed while the user stays enabled.
   const isEnabled = of('Enable') !== '0' && of('EnableSocks') !== '0';
-  return readRecord(line, {
+  const fields = {
     username: of('UserName'),
     password: decodePassword(of('Password')),
     isEnabled,
     ...(expires === undefined ? {} : { expiresAt: expires }),
     ...(maxConnections > 0 ? { maxSessions: maxConnections } : {}),
-  });
+  };
+  return readRecord(line, fields, zone);
 }
 
 /** Each byte of a password is written as 999 minus its value, in three digits; a text that cannot be that is plain. */
 function decodePassword(text: string | undefined): string | undefined {
   if (text === undefined || !/^(\d{3})+$/.test(text)) return text;
   const codes = (text.match(/\d{3}/g) ?? []).map((digits) => 999 - Number(digits));
-  return codes.every((code) => code >= 0x20 && code <= 0xff) ? decode(Buffer.from(codes)) : text;
+  return codes.every((code) => code >= 0x20 && code <= 0xff) ? textOf(Buffer.from(codes)) : text;
 }
 
-/** Writes AccInfo.ini. A value cannot hold a line break; user names have none, and remarks are not part of it. */
-export function writeCcproxy(views: Iterable<FileView>): Readable {
+/**
+ * Writes AccInfo.ini, its dates in `zone`: CCProxy reads them in that of its host. A value cannot hold a line break; user
+ * names have none, and remarks are not part of it.
+ */
+export function writeCcproxy(views: Iterable<FileView>, zone = 'UTC'): Readable {
   const texts = function* () {
     let count = 0;
     for (const { view, limits } of views) {
       count += 1;
       const { account } = view;
-      const until = account.expiresAt === null ? '' : new Date(account.expiresAt).toISOString();
+      const until =
+        account.expiresAt === null ? '' : new Date(shownIn(zone, account.expiresAt)).toISOString();
       const lines = [
         `[User${String(count).padStart(3, '0')}]`,
         `UserName=${account.username}`,

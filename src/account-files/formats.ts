@@ -1,7 +1,7 @@
 // The formats of account files, by name.
 import type { Readable } from 'node:stream';
 import { readCcproxy, writeCcproxy } from './ccproxy.js';
-import { readCsv, writeCsv } from './csv.js';
+import { type ReadOptions, readCsv, writeCsv } from './csv.js';
 import { readJson, writeJson } from './json.js';
 import type { FileRecord, FileView } from './record.js';
 
@@ -9,22 +9,26 @@ export type FileFormat = 'csv' | 'json' | 'ccproxy';
 export const FILE_FORMATS: readonly FileFormat[] = ['csv', 'json', 'ccproxy'];
 
 /** Reads records as they come; a fault in the file's form is a last record that says so. */
-export function readAccounts(format: FileFormat, input: Readable): AsyncIterable<FileRecord> {
+export function readAccounts(
+  format: FileFormat,
+  input: Readable,
+  options: ReadOptions = {},
+): AsyncIterable<FileRecord> {
   switch (format) {
     case 'csv':
-      return readCsv(input);
+      return readCsv(input, options);
     case 'json':
-      return readJson(input);
+      return readJson(input, options);
     case 'ccproxy':
-      return readCcproxy(input);
+      return readCcproxy(input, options);
   }
 }
 
-/** `ccproxy` has no place for our hashes: `withHashes` means nothing to it. */
+/** `ccproxy` has no place for our hashes, and dates that name no zone: only to it `zone` means something. */
 export function writeAccounts(
   format: FileFormat,
   views: Iterable<FileView>,
-  options: { readonly withHashes: boolean },
+  options: { readonly withHashes: boolean; readonly zone?: string },
 ): Readable {
   switch (format) {
     case 'csv':
@@ -32,6 +36,6 @@ export function writeAccounts(
     case 'json':
       return writeJson(views, options);
     case 'ccproxy':
-      return writeCcproxy(views);
+      return writeCcproxy(views, options.zone);
   }
 }

@@ -5,6 +5,7 @@ import type { Accounts } from '../core/accounts/accounts.js';
 import { type AccountLimits, NO_LIMITS } from '../core/accounts/limits.js';
 import { hashPassword } from '../core/accounts/password.js';
 import type { Clock } from '../core/clock.js';
+import { because, type Reason, reasonText } from './reasons.js';
 import type { FileAccount, FileRecord } from './record.js';
 
 /**
@@ -20,6 +21,10 @@ export interface ImportedLine {
   readonly outcome: 'added' | 'replaced' | 'kept' | 'skipped' | 'failed';
   /** Why, for `skipped` and `failed`. */
   readonly message: string | null;
+  /** The same as a code, for whoever says it in another language. */
+  readonly reason: Reason | null;
+  /** What the account has afterwards; null for a line of which there is no account. `expiresAt` in ms since the epoch. */
+  readonly account: { readonly remarks: string | null; readonly expiresAt: number | null } | null;
 }
 
 /** Nothing is to be done: the line only says why. */
@@ -50,6 +55,8 @@ export type Plan = Told | ToAdd | ToChange;
 export interface PlanUses {
   readonly accounts: Pick<Accounts, 'get' | 'getByUsername'>;
   readonly limits: Pick<AccountLimitsService, 'hasEgressClass' | 'glance'>;
+  /** Whether who imports may choose the egress class of accounts. */
+  readonly mayChooseEgress: boolean;
   readonly existing: OnExisting;
   readonly now: Clock;
   readonly newId: () => string;
@@ -72,23 +79,35 @@ export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
     if ('fault' in record) return told(line, record.username, 'failed', record.fault);
     const from = record.account;
     const { username } = from;
-    if (names.has(username)) return told(line, username, 'failed', 'the file has this user name twice');
+    if (names.has(username)) return told(line, username, 'failed', because('twice'));
     names.add(username);
     const { egressClass } = from.limits;
     if (egressClass !== undefined && !uses.limits.hasEgressClass(egressClass)) {
-      return told(line, username, 'failed', 'the configuration has no such egress class');
+      return told(line, username, 'failed', because('no-egress-class'));
     }
     const existing = uses.accounts.getByUsername(username)?.account;
+    const present = existing ? uses.limits.glance(existing.id).limits.egressClass : null;
+    if (egressClass !== undefined && egressClass !== present && !uses.mayChooseEgress) {
+      return told(line, username, 'failed', because('egress-scope'));
+    }
     if (existing) {
-      if (uses.existing === 'skip') return told(line, username, 'skipped', 'it exists already');
+      if (uses.existing === 'skip') return told(line, username, 'skipped', because('exists'));
       const kind = uses.existing;
       const outcome = kind === 'replace' ? 'replaced' : 'kept';
       const limits = missing(from.limits, uses.limits.glance(existing.id).limits, kind);
-      return { kind, line: { line, username, outcome, message: null }, from, limits, account: existing };
+      const its = kind === 'replace' ? from : existing;
+      const { remarks = existing.remarks, expiresAt = existing.expiresAt } = its;
+      return {
+        kind,
+        line: { line, username, outcome, message: null, reason: null, account: { remarks, expiresAt } },
+        from,
+        limits,
+        account: existing,
+      };
     }
     const passwordHash = from.password === undefined ? from.passwordHash : hashPassword(from.password);
     if (passwordHash === undefined) {
-      return told(line, username, 'failed', 'a new account needs a password or a passwordHash');
+      return told(line, username, 'failed', because('no-password'));
     }
     const account: Account = {
       id: idFor(from),
@@ -101,17 +120,29 @@ export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
       expiresAt: from.expiresAt ?? null,
     };
     const limits = missing(from.limits, NO_LIMITS, 'add');
-    return { kind: 'add', line: { line, username, outcome: 'added', message: null }, from, limits, account };
+    const { remarks, expiresAt } = account;
+    return {
+      kind: 'add',
+      line: {
+        line,
+        username,
+        outcome: 'added',
+        message: null,
+        reason: null,
+        account: { remarks, expiresAt },
+      },
+      from,
+      limits,
+      account,
+    };
   };
 }
 
-function told(
-  line: number,
-  username: string | null,
-  outcome: ImportedLine['outcome'],
-  message: string,
-): Told {
-  return { kind: 'told', line: { line, username, outcome, message } };
+function told(line: number, username: string | null, outcome: ImportedLine['outcome'], reason: Reason): Told {
+  return {
+    kind: 'told',
+    line: { line, username, outcome, message: reasonText(reason), reason, account: null },
+  };
 }
 
 /** An account that is kept only gets the limits that it has none of. */

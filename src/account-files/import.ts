@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AccountLimitsService } from '../core/accounts/account-limits.js';
 import type { AccountChange, Accounts } from '../core/accounts/accounts.js';
 import { NO_LIMITS } from '../core/accounts/limits.js';
-import type { Actor } from '../core/operator/audit.js';
+import type { Actor, AuditStore } from '../core/operator/audit.js';
 import {
   createPlanner,
   type ImportedLine,
@@ -12,6 +12,7 @@ import {
   type ToAdd,
   type ToChange,
 } from './import-plan.js';
+import { because, type Reason, reasonText } from './reasons.js';
 import type { FileAccount, FileRecord } from './record.js';
 
 export interface ImportUses extends PlanUses {
@@ -19,6 +20,9 @@ export interface ImportUses extends PlanUses {
   readonly limits: PlanUses['limits'] & Pick<AccountLimitsService, 'adopt' | 'changeMany' | 'takeIn'>;
   readonly dryRun: boolean;
   readonly by: Actor;
+  readonly audit: Pick<AuditStore, 'begin' | 'revise'>;
+  /** For the audit log; null when it is not known. */
+  readonly fileName: string | null;
   /** Told why the database could not be written, when lines say that it could not. */
   readonly onError: (error: unknown) => void;
 }
@@ -30,6 +34,7 @@ const SLICE = 200;
  * Imports records in their order and yields what became of each. With `dryRun` nothing is written.
  * When the database cannot be written, every line from there on is `failed` and says what is missing; what was yielded
  * until then is done. Rejects when that happens before anything was written, and when the records cannot be read.
+ * The audit log has one entry for it all, and one of each account that is a part of it.
  */
 export async function* importAccounts(
   records: AsyncIterable<FileRecord>,
@@ -46,6 +51,7 @@ export async function* importAccounts(
     await nextTurn();
   }
   yield* uses.dryRun ? lines(slice) : await writer.write(slice);
+  await writer.end();
 }
 
 function lines(plans: readonly Plan[]): ImportedLine[] {
@@ -60,13 +66,20 @@ interface Step {
   /** Returns the ids of the accounts that it was done for. */
   readonly work: (due: readonly Due[]) => Promise<ReadonlySet<string>>;
   /** What a line says that it was not done for. */
-  readonly refused: string;
+  readonly refused: Reason;
   /** What a line says when the database could not be written. */
-  readonly failed: string;
+  readonly failed: Reason;
 }
 
-function createWriter(uses: ImportUses): { write(plans: readonly Plan[]): Promise<ImportedLine[]> } {
-  const { accounts, limits, by } = uses;
+interface Writer {
+  write(plans: readonly Plan[]): Promise<ImportedLine[]>;
+  end(): Promise<void>;
+}
+
+function createWriter(uses: ImportUses): Writer {
+  const { accounts, limits } = uses;
+  const entry = createImportEntry(uses);
+  let { by } = uses;
   let hasWritten = false;
   let hasFailed = false;
 
@@ -76,14 +89,14 @@ function createWriter(uses: ImportUses): { write(plans: readonly Plan[]): Promis
     return [
       {
         plans: added,
-        refused: 'the user name was taken meanwhile',
-        failed: 'not added: the database could not be written',
+        refused: because('taken-meanwhile'),
+        failed: because('not-added'),
         work: async () => new Set(await add(added)),
       },
       {
         plans: changed.filter(({ kind }) => kind === 'replace'),
-        refused: 'the account was removed meanwhile',
-        failed: 'not replaced: the database could not be written',
+        refused: because('removed-meanwhile'),
+        failed: because('not-replaced'),
         async work(due) {
           const changes = due.map(({ account, from }) => ({ id: account.id, change: changeOf(from) }));
           return new Set((await accounts.patchMany(changes, by)).map(({ id }) => id));
@@ -91,8 +104,8 @@ function createWriter(uses: ImportUses): { write(plans: readonly Plan[]): Promis
       },
       {
         plans: changed.filter((plan) => Object.keys(plan.limits).length > 0),
-        refused: 'its limits could not be changed',
-        failed: 'its limits are missing: the database could not be written',
+        refused: because('limits-unchanged'),
+        failed: because('limits-missing'),
         work: (due) =>
           limits.changeMany(
             due.map((plan) => ({ accountId: plan.account.id, change: plan.limits })),
@@ -101,8 +114,8 @@ function createWriter(uses: ImportUses): { write(plans: readonly Plan[]): Promis
       },
       {
         plans: [...added, ...changed].filter(({ from }) => hasUsed(from)),
-        refused: '',
-        failed: 'its usage is missing: the database could not be written',
+        refused: because('limits-unchanged'),
+        failed: because('usage-missing'),
         async work(due) {
           await limits.takeIn(
             due.flatMap(({ account, from }) =>
@@ -148,7 +161,8 @@ function createWriter(uses: ImportUses): { write(plans: readonly Plan[]): Promis
 
   return {
     async write(plans) {
-      const reasons = new Map<Plan, string>();
+      if (plans.some(({ kind }) => kind !== 'told')) by = await entry.begin();
+      const reasons = new Map<Plan, Reason>();
       for (const { plans: of, work, refused, failed } of stepsOf(plans)) {
         const due = of.filter((plan) => !reasons.has(plan));
         if (due.length === 0) continue;
@@ -158,10 +172,53 @@ function createWriter(uses: ImportUses): { write(plans: readonly Plan[]): Promis
           else if (!done.has(plan.account.id)) reasons.set(plan, refused);
         }
       }
-      return plans.map((plan) => {
-        const message = reasons.get(plan);
-        return message === undefined ? plan.line : { ...plan.line, outcome: 'failed', message };
+      const written = plans.map((plan): ImportedLine => {
+        const reason = reasons.get(plan);
+        if (!reason) return plan.line;
+        return { ...plan.line, outcome: 'failed', message: reasonText(reason), reason, account: null };
       });
+      entry.count(written);
+      if (by.importId !== undefined) await attempt(entry.revise);
+      return written;
+    },
+
+    async end() {
+      if (by.importId !== undefined) await attempt(entry.revise);
+    },
+  };
+}
+
+/** The entry of the audit log: there from before the first account is written, its counts as far as the import has come. */
+function createImportEntry({ audit, by, fileName }: ImportUses) {
+  let importId: string | undefined;
+  let isRevised = true;
+  const counts = { read: 0, added: 0, replaced: 0, kept: 0, skipped: 0, failed: 0 };
+  const after = () => Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
+  return {
+    /** Returns who makes the changes from now on. */
+    async begin(): Promise<Actor> {
+      importId ??= await audit.begin({
+        by,
+        action: 'account.import',
+        object: { type: 'import', id: null, name: fileName },
+        before: null,
+        after: after(),
+      });
+      return { ...by, importId };
+    },
+
+    count(lines: readonly ImportedLine[]): void {
+      for (const { outcome } of lines) {
+        counts.read += 1;
+        counts[outcome] += 1;
+      }
+      isRevised = false;
+    },
+
+    revise: async (): Promise<ReadonlySet<string>> => {
+      if (importId !== undefined && !isRevised) await audit.revise(importId, after());
+      isRevised = true;
+      return new Set();
     },
   };
 }

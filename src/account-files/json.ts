@@ -1,38 +1,50 @@
 // Accounts as a JSON array of objects (RFC 8259), read and written one object at a time.
 import { Readable } from 'node:stream';
+import { because, type ReasonCode } from './reasons.js';
 import { type FileRecord, type FileView, readRecord, toRow } from './record.js';
 
 const MAX_RECORD_CHARS = 64 * 1024;
 
 /** Reads an array of objects as it comes. A fault in the file's form ends it with a last record that says so. */
-export async function* readJson(input: Readable): AsyncGenerator<FileRecord> {
+export async function* readJson(
+  input: Readable,
+  { zone }: { readonly zone?: string | undefined } = {},
+): AsyncGenerator<FileRecord> {
   const splitter = createSplitter();
   const decoder = new TextDecoder('utf-8', { fatal: true });
   try {
     for await (const chunk of input as AsyncIterable<Buffer>)
-      yield* read(splitter.push(decoder.decode(chunk, { stream: true })));
-    yield* read(splitter.push(decoder.decode()));
+      yield* read(splitter.push(decoder.decode(chunk, { stream: true })), zone);
+    yield* read(splitter.push(decoder.decode()), zone);
     splitter.end();
   } catch (error) {
     if (!(error instanceof FormError || error instanceof TypeError)) throw error;
-    const text = error instanceof FormError ? error.message : 'this is not UTF-8';
-    yield { line: splitter.line(), username: null, fault: `${text}; nothing after it was read` };
+    const fault =
+      error instanceof FormError ? because(error.code) : because('encoding', { encoding: 'utf-8' });
+    yield { line: splitter.line(), username: null, fault };
   }
 }
 
 /** The file is not an array of objects. */
-class FormError extends Error {}
+class FormError extends Error {
+  constructor(readonly code: ReasonCode) {
+    super(code);
+  }
+}
 
-function* read(objects: Iterable<{ line: number; text: string }>): Generator<FileRecord> {
+function* read(
+  objects: Iterable<{ line: number; text: string }>,
+  zone: string | undefined,
+): Generator<FileRecord> {
   for (const { line, text } of objects) {
     let fields: unknown;
     try {
       fields = JSON.parse(text);
     } catch {
       // Without its message, which quotes the text, and with it a password.
-      throw new FormError('this is not valid JSON');
+      throw new FormError('not-json');
     }
-    yield readRecord(line, fields as Record<string, unknown>);
+    yield readRecord(line, fields as Record<string, unknown>, zone);
   }
 }
 
@@ -49,7 +61,7 @@ function createSplitter() {
   /** Takes one character of an object; true when it was the last. */
   function within(char: string): boolean {
     text += char;
-    if (text.length > MAX_RECORD_CHARS) throw new FormError('an account is longer than 64 KiB');
+    if (text.length > MAX_RECORD_CHARS) throw new FormError('json-length');
     if (inString) {
       if (escaped) escaped = false;
       else if (char === '\\') escaped = true;
@@ -72,7 +84,7 @@ function createSplitter() {
       startLine = line;
     } else if (state === 'after' && char === ',') state = 'before';
     else if ((state === 'after' || state === 'before') && char === ']') state = 'end';
-    else throw new FormError('this is not a JSON array of objects');
+    else throw new FormError('not-json-array');
   }
 
   return {
@@ -87,7 +99,7 @@ function createSplitter() {
       }
     },
     end(): void {
-      if (state !== 'end') throw new FormError('the JSON array does not end');
+      if (state !== 'end') throw new FormError('json-end');
     },
     line: () => line,
   };

@@ -5,7 +5,10 @@ import type { LimitsView } from '../core/accounts/account-limits.js';
 import { type AccountView, isValidRemarks } from '../core/accounts/accounts.js';
 import { type AccountLimits, NO_LIMITS, QUOTA_PERIODS, type QuotaPeriod } from '../core/accounts/limits.js';
 import { isPasswordHash } from '../core/accounts/password.js';
-import { formatWireDate, parseWireDate } from '../core/wire-date.js';
+import { formatWireDate } from '../core/wire-date.js';
+import { parseFileDate } from './file-date.js';
+import { fieldNamed } from './headings.js';
+import { because, type Reason, type ReasonCode } from './reasons.js';
 
 /** What a file says of an account. `undefined`: the file does not have the field. */
 export interface FileAccount {
@@ -41,7 +44,7 @@ export interface FileView {
 /** A record of a file: an account, or why it is none. `line` is 1 for the first line of the file. */
 export type FileRecord =
   | { readonly line: number; readonly account: FileAccount }
-  | { readonly line: number; readonly username: string | null; readonly fault: string };
+  | { readonly line: number; readonly username: string | null; readonly fault: Reason };
 
 /** The fields of a file, in the order in which they are written. Those after `id` up to the limits are for information: never read. */
 export const FIELDS = [
@@ -94,46 +97,51 @@ export function toRow({ view, limits: known }: FileView): Row {
 
 const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Reads one record. Texts come from CSV, other types from JSON; an empty text or null is a field left out. */
-export function readRecord(line: number, fields: Readonly<Record<string, unknown>>): FileRecord {
-  const folded = new Map(Object.entries(fields).map(([name, value]) => [fold(name), value]));
+/**
+ * Reads one record. Texts come from CSV, other types from JSON; an empty text or null is a field left out. Dates that
+ * name no zone are in `zone`.
+ */
+export function readRecord(
+  line: number,
+  fields: Readonly<Record<string, unknown>>,
+  zone = 'UTC',
+): FileRecord {
+  const named = new Map(Object.entries(fields).map(([name, value]) => [fieldNamed(name), value]));
   const field = (name: string): unknown => {
-    const value = folded.get(fold(name));
+    const value = named.get(fieldNamed(name));
     return value === '' || value === null ? undefined : value;
   };
   const name = field('username');
   const username = typeof name === 'string' ? name : null;
-  const fault = (text: string): FileRecord => ({ line, username, fault: text });
+  const fault = (code: ReasonCode): FileRecord => ({ line, username, fault: because(code) });
 
-  if (username === null) return fault('there is no user name');
-  if (!isValidUsername(username)) return fault('a user name is 1 to 255 bytes without control characters');
+  if (username === null) return fault('no-username');
+  if (!isValidUsername(username)) return fault('username');
   const password = field('password');
   if (password !== undefined && (typeof password !== 'string' || !isValidPassword(password))) {
-    return fault('a password is a text of 1 to 255 bytes');
+    return fault('password');
   }
   const passwordHash = field('passwordHash');
   if (passwordHash !== undefined && (typeof passwordHash !== 'string' || !isPasswordHash(passwordHash))) {
-    return fault('passwordHash is neither sha256$salt$digest nor 64 hexadecimal digits');
+    return fault('password-hash');
   }
-  if (password !== undefined && passwordHash !== undefined)
-    return fault('either password or passwordHash, not both');
+  if (password !== undefined && passwordHash !== undefined) return fault('two-passwords');
   const isEnabled = readFlag(field('isEnabled'));
-  if (isEnabled === null) return fault('isEnabled is neither true nor false');
+  if (isEnabled === null) return fault('is-enabled');
   const remarks = field('remarks');
   if (remarks !== undefined && (typeof remarks !== 'string' || !isValidRemarks(remarks))) {
-    return fault('the remarks cannot be stored');
+    return fault('remarks');
   }
-  const createdAt = readDate(field('createdAt'));
-  const expiresAt = readDate(field('expiresAt'));
-  if (createdAt === null || expiresAt === null)
-    return fault('a date is not of the form 2026-12-31T23:59:59 (UTC)');
+  const createdAt = readDate(field('createdAt'), zone);
+  const expiresAt = readDate(field('expiresAt'), zone);
+  if (createdAt === null || expiresAt === null) return fault('date');
   const id = field('id') ?? field('AID');
   const guid = typeof id === 'string' ? id.toLowerCase() : undefined;
-  if (guid !== undefined && !GUID.test(guid)) return fault('id is not a GUID');
+  if (guid !== undefined && !GUID.test(guid)) return fault('id');
   const limits = readLimits(field);
-  if (typeof limits === 'string') return fault(limits);
+  if ('code' in limits) return { line, username, fault: limits };
   const usage = readUsage(field);
-  if (usage === null) return fault('usage is a whole number of bytes, 0 or more');
+  if (usage === null) return fault('usage');
   return {
     line,
     account: {
@@ -145,27 +153,42 @@ export function readRecord(line: number, fields: Readonly<Record<string, unknown
       passwordHash,
       isEnabled,
       // A field that is there but empty says that there are no remarks, and no expiry.
-      remarks: remarks ?? (folded.has('remarks') ? null : undefined),
+      remarks: remarks ?? (named.has('remarks') ? null : undefined),
       createdAt,
-      expiresAt: expiresAt ?? (folded.has('expiresat') ? null : undefined),
+      expiresAt: expiresAt ?? (named.has('expiresat') ? null : undefined),
     },
   };
 }
 
-const fold = (name: string): string => name.toLowerCase().replace(/[ _-]/g, '');
+const YES = new Set(['true', '1', 'yes', 'y', 'on', 'enabled', '是', '启用', '已启用', '正常', '开', '有效']);
+const NO = new Set([
+  'false',
+  '0',
+  'no',
+  'n',
+  'off',
+  'disabled',
+  '否',
+  '停用',
+  '已停用',
+  '禁用',
+  '已禁用',
+  '关',
+  '无效',
+]);
 
 /** undefined when left out, null when it is no flag. */
 function readFlag(value: unknown): boolean | null | undefined {
   if (value === undefined || typeof value === 'boolean') return value;
   const text = String(value).toLowerCase();
-  if (['true', '1', 'yes'].includes(text)) return true;
-  return ['false', '0', 'no'].includes(text) ? false : null;
+  if (YES.has(text)) return true;
+  return NO.has(text) ? false : null;
 }
 
 /** undefined when left out, null when it is no date. */
-function readDate(value: unknown): number | null | undefined {
+function readDate(value: unknown, zone: string): number | null | undefined {
   if (value === undefined) return undefined;
-  return typeof value === 'string' ? parseWireDate(value) : null;
+  return typeof value === 'string' ? parseFileDate(value, zone) : null;
 }
 
 const NUMBERS = [
@@ -178,25 +201,25 @@ const NUMBERS = [
 
 type ReadField = (name: string) => unknown;
 
-/** The limits that are there; a text says what is wrong with them. */
-function readLimits(field: ReadField): Partial<AccountLimits> | string {
+/** The limits that are there, or what is wrong with them. */
+function readLimits(field: ReadField): Partial<AccountLimits> | Reason {
   const limits: { -readonly [K in keyof AccountLimits]?: AccountLimits[K] } = {};
   for (const name of NUMBERS) {
     const value = field(name);
     if (value === undefined) continue;
     const number = wholeNumber(value);
-    if (number === null || number < 1) return `${name} is not a whole number from 1 on`;
+    if (number === null || number < 1) return because('limit', { field: name });
     limits[name] = number;
   }
   const period = field('quotaPeriod');
   if (period !== undefined) {
     if (!QUOTA_PERIODS.includes(period as QuotaPeriod))
-      return `quotaPeriod is none of ${QUOTA_PERIODS.join(', ')}`;
+      return because('quota-period', { allowed: QUOTA_PERIODS.join(', ') });
     limits.quotaPeriod = period as QuotaPeriod;
   }
   const egressClass = field('egressClass');
   if (egressClass !== undefined) {
-    if (typeof egressClass !== 'string') return 'egressClass is not a name';
+    if (typeof egressClass !== 'string') return because('egress-class');
     limits.egressClass = egressClass;
   }
   return limits;

@@ -6,19 +6,19 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 
 /**
- * Writes `input` to a file in `folder` that has no name any more, so that nothing is left of it whatever happens, and
+ * Writes the chunks of `input` to a file in `folder` that has no name any more, so that nothing is left of it whatever happens, and
  * yields what `use` makes of it. Rejects with the error of `input`.
  */
 export async function* spooled<T>(
   folder: string,
-  input: Readable,
+  input: AsyncIterable<Buffer>,
   use: (file: Readable) => AsyncIterable<T>,
 ): AsyncGenerator<T> {
   const path = join(folder, `upload-${randomUUID()}.tmp`);
   const handle = await open(path, 'wx+', 0o600);
-  await unlink(path);
   try {
-    for await (const chunk of input as AsyncIterable<Buffer>) await handle.write(chunk);
+    await unlink(path);
+    for await (const chunk of input) await handle.appendFile(chunk);
     yield* use(createReadStream('', { fd: handle, start: 0, autoClose: false }));
   } finally {
     await handle.close();

@@ -26,7 +26,10 @@ export const REFUSALS = {
   'method-not-allowed': { status: 405, text: '请求方法不允许' },
   'body-too-large': { status: 413, text: '请求体过大' },
   'unsupported-body': { status: 415, text: '不支持的请求内容类型' },
+  'host-not-allowed': { status: 421, text: '主机名未获允许，请在 admin.allowedHosts 中列出' },
+  'too-many-attempts': { status: 429, text: '失败次数过多，请稍后再试' },
   'server-error': { status: 500, text: '服务器内部错误' },
+  'too-slow': { status: 503, text: '查询超时' },
 } as const;
 
 export type RefusalCode = keyof typeof REFUSALS;
@@ -62,6 +65,18 @@ export function refuse(ctx: Context, code: RefusalCode, detail?: string): void {
   send(ctx, text);
 }
 
+/** Answers 429 to a source that has made too many wrong attempts to log in. */
+export function refuseForAWhile(ctx: Context, retryAfterS: number): void {
+  if (isV1(ctx.path)) return sendProblem(ctx, { ...TOO_MANY_ATTEMPTS, retryAfterS });
+  ctx.set('Retry-After', String(retryAfterS));
+  refuse(ctx, 'too-many-attempts', TOO_MANY_ATTEMPTS.detail);
+}
+
+export const TOO_MANY_ATTEMPTS = {
+  problem: 'too-many-requests',
+  detail: 'too many wrong attempts to log in from this address (admin.attempts)',
+} as const;
+
 const V1 = '/api/v1/';
 /** Was there before the rest of /api/v1, and scripts know its refusals as the account API's. */
 const WHITELIST_PATH = '/api/v1/settings/whitelist';
@@ -77,11 +92,13 @@ const V1_PROBLEMS: Partial<Record<RefusalCode, ProblemAnswer['problem']>> = {
   'not-whitelisted': 'forbidden',
   'through-own-proxy': 'forbidden',
   'cross-site': 'cross-site',
+  'host-not-allowed': 'host-not-allowed',
   'path-not-found': 'not-found',
   'method-not-allowed': 'method-not-allowed',
   'body-too-large': 'too-large',
   'unsupported-body': 'unsupported-media-type',
   'server-error': 'internal',
+  'too-slow': 'unavailable',
 };
 
 /** `text` as JSON in printable ASCII, shortened: what an error detail may quote of a request. */

@@ -1,7 +1,7 @@
 // Reading a request body: bounded, not compressed, UTF-8, one JSON object. Every refusal says what was expected.
-import type { Context, Middleware } from 'koa';
-import bodyParser from 'koa-bodyparser';
+import type { Context } from 'koa';
 import { quoted, type Refusal, refusal } from './answer.js';
+import { createBytesReader } from './body-bytes.js';
 import { type Fields, fieldsOf } from './fields.js';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -13,31 +13,18 @@ export type ReadJsonObject = (ctx: Context) => Promise<JsonBody>;
 
 /** Makes the reader; `maxBytes` is the largest body it takes. */
 export function createBodyReader(maxBytes: number): ReadJsonObject {
-  // koa-bodyparser reads the bytes within the limit. It hands them over undecoded ('binary' is one character a byte),
-  // because its own decoding would turn invalid UTF-8 into other characters without a word.
-  const options: bodyParser.Options & { encoding: string } = {
-    enableTypes: ['text'],
-    extendTypes: { text: ['application/json'] },
-    textLimit: `${maxBytes}b`,
-    encoding: 'binary',
-  };
-  const readBytes: Middleware = bodyParser(options);
+  const readBytes = createBytesReader(maxBytes);
   const tooLarge = refusal('body-too-large', `the body may have at most ${maxBytes} bytes`);
 
   return async (ctx) => {
     const wrong = refuseByHeaders(ctx);
     if (wrong) return wrong;
-    if (Number(ctx.req.headers['content-length'] ?? 0) > maxBytes) return tooLarge;
-    try {
-      await readBytes(ctx, async () => {});
-    } catch (err) {
-      // What is still on its way is let past, so that the answer can be received.
-      ctx.req.resume();
-      if (typeOf(err) === 'entity.too.large') return tooLarge;
+    const bytes = await readBytes(ctx);
+    if (bytes === 'too-large') return tooLarge;
+    if (bytes === 'cut-short') {
       return refusal('malformed-request', 'the body ended before it was complete');
     }
-    const raw: unknown = ctx.request.rawBody;
-    const text = decode(Buffer.from(typeof raw === 'string' ? raw : '', 'binary'));
+    const text = decode(bytes);
     if (text === null) return refusal('malformed-request', 'the body is not valid UTF-8');
     if (text.trim() === '') return refusal('malformed-request', 'the body is empty; expected a JSON object');
     return parseObject(text);
@@ -62,11 +49,6 @@ function refuseByHeaders(ctx: Context): Refusal | null {
     return refusal('unsupported-body', `Content-Type is ${found}; expected application/json in UTF-8`);
   }
   return null;
-}
-
-/** raw-body's errors carry the kind of failure in `type`. */
-function typeOf(err: unknown): unknown {
-  return err instanceof Error && 'type' in err ? err.type : undefined;
 }
 
 function decode(bytes: Buffer): string | null {

@@ -33,9 +33,13 @@ export const CONSOLE_POLICY = [
 /** Vite names what never changes by its content: `index-B3x9_a1Z.js`. */
 const HASHED = /-[\w-]{8}\.\w+$/;
 
+/** How the build has compressed a file, best first, and what the name of such a file ends with. */
+const ENCODINGS = { br: '.br', gzip: '.gz' } as const;
+
 interface Asset {
   readonly type: string;
   readonly body: Buffer;
+  readonly compressed: Readonly<Partial<Record<string, Buffer>>>;
   readonly isImmutable: boolean;
 }
 
@@ -59,17 +63,32 @@ export function serveConsole(folder: string): Middleware {
       'Cache-Control': asset.isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache',
     });
     ctx.status = asset === NOT_BUILT ? 503 : 200;
-    ctx.body = asset.body;
+    ctx.vary('Accept-Encoding');
+    const encoding = ctx.acceptsEncodings(...Object.keys(asset.compressed), 'identity');
+    const compressed = asset.compressed[encoding || 'identity'];
+    if (compressed && encoding) ctx.set('Content-Encoding', encoding);
+    ctx.body = compressed ?? asset.body;
   };
 }
 
 function listAssets(folder: string): ReadonlyMap<string, Asset> {
   const assets = new Map<string, Asset>();
-  for (const name of list(folder)) {
+  const names = new Set(list(folder));
+  for (const name of names) {
     const type = TYPES[extname(name).toLowerCase()];
     if (type === undefined) continue;
     const path = `/${name.split(sep).join('/')}`;
-    assets.set(path, { type, body: readFileSync(join(folder, name)), isImmutable: HASHED.test(name) });
+    const compressed = Object.fromEntries(
+      Object.entries(ENCODINGS)
+        .filter(([, suffix]) => names.has(name + suffix))
+        .map(([encoding, suffix]) => [encoding, readFileSync(join(folder, name + suffix))]),
+    );
+    assets.set(path, {
+      type,
+      body: readFileSync(join(folder, name)),
+      compressed,
+      isImmutable: HASHED.test(name),
+    });
   }
   const index = assets.get('/index.html');
   if (index) assets.set('/', index);
@@ -88,6 +107,7 @@ function list(folder: string): string[] {
 
 const NOT_BUILT: Asset = {
   type: 'text/html; charset=utf-8',
+  compressed: {},
   isImmutable: false,
   body: Buffer.from(`<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Pulsegate</title>

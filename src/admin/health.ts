@@ -1,41 +1,40 @@
-// /healthz and /readyz for supervisors and load balancers: no credentials, and nothing told but yes or no.
+// /healthz and /readyz for supervisors and load balancers: no credentials, and nothing told but yes, or what is wrong in a word.
 import type { Context, Middleware } from 'koa';
 
 export interface HealthUses {
-  /** Resolves while the daemon takes work: its database answers, and it is not stopping. Rejects otherwise. */
-  readonly ready: () => Promise<void>;
+  /** What keeps the daemon from taking work, as a code (`stopping`, `disk-full`); null while it does. */
+  readonly trouble: () => Promise<string | null>;
 }
 
 /** How long the database may take to answer. */
 const READY_TIMEOUT_MS = 2_000;
 
-export function healthRoutes({ ready }: HealthUses): Middleware {
+/** What is told when it takes longer, or fails. */
+const NO_ANSWER = 'database-no-answer';
+
+export function healthRoutes({ trouble }: HealthUses): Middleware {
   // Not async: every request to the rest passes here.
   return (ctx, next) => {
     const { path } = ctx;
     if (path !== '/healthz' && path !== '/readyz') return next();
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return next();
-    return tell(ctx, ready);
+    return tell(ctx, trouble);
   };
 }
 
-async function tell(ctx: Context, ready: HealthUses['ready']): Promise<void> {
-  const isGood = ctx.path === '/healthz' || (await within(ready()));
-  ctx.status = isGood ? 200 : 503;
+async function tell(ctx: Context, trouble: HealthUses['trouble']): Promise<void> {
+  const what = ctx.path === '/healthz' ? null : await within(trouble());
+  ctx.status = what === null ? 200 : 503;
   ctx.set('Content-Type', 'text/plain; charset=utf-8');
-  ctx.body = isGood ? 'ok\n' : 'not ready\n';
+  ctx.body = what === null ? 'ok\n' : `not ready: ${what}\n`;
 }
 
-async function within(asked: Promise<void>): Promise<boolean> {
+async function within(asked: Promise<string | null>): Promise<string | null> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(resolve, READY_TIMEOUT_MS, false);
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(resolve, READY_TIMEOUT_MS, NO_ANSWER);
   });
-  const answered = asked.then(
-    () => true,
-    () => false,
-  );
-  const isGood = await Promise.race([answered, late]);
+  const what = await Promise.race([asked.catch(() => NO_ANSWER), late]);
   clearTimeout(timer);
-  return isGood;
+  return what;
 }

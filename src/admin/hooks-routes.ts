@@ -1,7 +1,7 @@
 // /hooks: hands requests to the agent gateway and its answers back. Neither the whitelist nor Basic applies here.
-import type { IncomingMessage } from 'node:http';
 import type { Context, Middleware, ParameterizedContext } from 'koa';
 import type { HandleHook, HookAnswer } from '../core/agents/webhooks.js';
+import { type BodyBytes, createBytesReader } from './body-bytes.js';
 import type { AdminState } from './state.js';
 
 /** Answers everything under /hooks with `handle`, and lets every other path by. */
@@ -21,7 +21,7 @@ async function handOver(ctx: ParameterizedContext<AdminState>, handle: HandleHoo
     query: ctx.querystring,
     source: ctx.state.client,
     header: (name) => ctx.req.headersDistinct[name] ?? [],
-    readBody: (maxBytes) => readBody(ctx.req, maxBytes),
+    readBody: (maxBytes) => readBody(ctx, maxBytes),
   });
   send(ctx, answer);
 }
@@ -37,21 +37,14 @@ function send(ctx: Context, { status, headers, body }: HookAnswer): void {
   ctx.body = JSON.stringify(body);
 }
 
+/** By the limit, which is one for the whole daemon. */
+const readers = new Map<number, (ctx: Context) => Promise<BodyBytes>>();
+
 /** The body's bytes; null when there are more than `maxBytes`. A body cut short by its sender is as good as an empty one. */
-function readBody(req: IncomingMessage, maxBytes: number): Promise<Uint8Array | null> {
-  return new Promise((resolve) => {
-    if (Number(req.headers['content-length'] ?? 0) > maxBytes) return resolve(null);
-    const parts: Buffer[] = [];
-    let length = 0;
-    const take = (part: Buffer) => {
-      length += part.length;
-      if (length <= maxBytes) return parts.push(part);
-      req.removeListener('data', take);
-      resolve(null);
-    };
-    req.on('data', take);
-    req.once('end', () => resolve(Buffer.concat(parts)));
-    // Nobody waits for the answer any more.
-    req.once('error', () => resolve(new Uint8Array()));
-  });
+async function readBody(ctx: ParameterizedContext<AdminState>, maxBytes: number): Promise<Uint8Array | null> {
+  const read = readers.get(maxBytes) ?? createBytesReader(maxBytes);
+  readers.set(maxBytes, read);
+  const bytes = await read(ctx);
+  if (bytes === 'too-large') return null;
+  return bytes === 'cut-short' ? new Uint8Array() : bytes;
 }

@@ -10,6 +10,8 @@ import type { AdminState } from './state.js';
 export interface Measured {
   readonly version: string;
   readonly sessions: number;
+  /** Workers of the data plane, by engine. */
+  readonly workers: Readonly<Record<'native' | 'node', number>>;
   readonly accountsOnline: number;
   readonly accounts: {
     readonly enabled: number;
@@ -104,6 +106,7 @@ function createRegistry({
   const runs = gauge('pulsegate_runs', 'Runs of agents that are not finished, by state.', ['state']);
   const database = gauge('pulsegate_database_bytes', 'What the database takes on disk.');
   const sessions = gauge('pulsegate_sessions', 'Live SOCKS sessions.');
+  const workers = gauge('pulsegate_proxy_workers', 'Workers of the data plane by engine.', ['engine']);
 
   // Without a certificate there is no such metric: an end in 1970 would alarm.
   const certificateEnd =
@@ -121,6 +124,7 @@ function createRegistry({
       const now = await measure();
       sessions.set(now.sessions);
       build.set({ version: now.version }, 1);
+      for (const [engine, count] of Object.entries(now.workers)) workers.set({ engine }, count);
       for (const [state, count] of Object.entries(now.accounts)) accounts.set({ state }, count);
       online.set(now.accountsOnline);
       set(bytes, now.bytesUp, { direction: 'up' });

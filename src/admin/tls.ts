@@ -1,4 +1,5 @@
 // HTTPS in the place of HTTP: the handshake and its limits, and a word to whoever speaks plain HTTP.
+import type { X509Certificate } from 'node:crypto';
 import type { RequestListener, ServerOptions } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { Socket } from 'node:net';
@@ -10,6 +11,8 @@ export interface Tls {
   readonly cert: string;
   /** PEM. */
   readonly key: { reveal(): string };
+  /** The first one of `cert`. */
+  readonly certificate: Pick<X509Certificate, 'checkHost'>;
   /** When the certificate ends, in ms. */
   readonly expiresAt: number;
 }

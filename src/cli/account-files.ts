@@ -2,22 +2,24 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { extname } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
+import { basename, extname } from 'node:path';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { FILE_ENCODINGS, type FileEncoding } from '../account-files/file-text.js';
 import { FILE_FORMATS, type FileFormat, readAccounts, writeAccounts } from '../account-files/formats.js';
 import { importAccounts } from '../account-files/import.js';
 import type { ImportedLine, OnExisting } from '../account-files/import-plan.js';
-import type { Config } from '../config.js';
-import { type AccountLimitsService, createAccountLimits } from '../core/accounts/account-limits.js';
-import { createEgressPolicy } from '../core/egress/egress.js';
+import type { AccountLimitsService } from '../core/accounts/account-limits.js';
+
 import { printable } from '../core/printable.js';
-import { SessionRegistry } from '../core/sessions/session.js';
+import { isTimeZone } from '../core/time-zone.js';
 import type { Core } from '../wiring/core.js';
+import { openLimits } from './account-limits.js';
 import { cliActor } from './actor.js';
 import { CommandError, load, printJson, printLine, type Surroundings } from './command.js';
 import { confirm } from './prompt.js';
+import { STDIO, withStdin, writeToStdout } from './stdio.js';
 import { withCore } from './store.js';
 import { countOf } from './table.js';
 
@@ -29,34 +31,41 @@ export function addAccountFileCommands(account: Command, around: Surroundings): 
   addImport(account, around);
 }
 
+interface ExportOptions {
+  format?: FileFormat;
+  zone: string;
+  withHashes?: true;
+}
+
 function addExport(account: Command, around: Surroundings): void {
   account
     .command('export')
-    .argument('[file]', 'a new file; default: stdout')
+    .argument('[file]', 'a new file; default, and -: stdout')
     .description('write all accounts with limits and usage, as CSV, JSON or AccInfo.ini of CCProxy')
     .addOption(formatOption())
+    .addOption(
+      new Option('--zone <zone>', 'of the dates in AccInfo.ini, which name none: that of the host of CCProxy')
+        .default('UTC')
+        .argParser(parseZone),
+    )
     .option('--with-hashes', 'with password hashes, to move accounts to another Pulsegate')
-    .action(
-      async (file: string | undefined, options: { format?: FileFormat; withHashes?: true }, command) => {
-        const { config } = await load(command, around);
-        await withCore(config, async (core) => {
-          const limits = await openLimits(core, config);
-          const views = core.accounts.list();
-          const rows = views.map((view) => ({ view, limits: limits.view(view.account.id) }));
-          const format = formatOf(file, options.format);
-          await save(writeAccounts(format, rows, { withHashes: options.withHashes ?? false }), file, around);
-          if (file !== undefined)
-            printLine(around.stderr, `${views.length} accounts were written to ${file}`);
-        });
-      },
-    );
+    .action(async (name: string | undefined, options: ExportOptions, command) => {
+      const file = name === STDIO ? undefined : name;
+      const loaded = await load(command, around);
+      await withCore(loaded, async (core) => {
+        const limits = await openLimits(core, loaded.config);
+        const views = core.accounts.list();
+        const rows = views.map((view) => ({ view, limits: limits.view(view.account.id) }));
+        const format = formatOf(file, options.format);
+        const { withHashes = false, zone } = options;
+        await save(writeAccounts(format, rows, { withHashes, zone }), file, around);
+        if (file !== undefined) printLine(around.stderr, `${views.length} accounts were written to ${file}`);
+      });
+    });
 }
 
-async function save(content: Readable, file: string | undefined, { stdout }: Surroundings): Promise<void> {
-  if (file === undefined) {
-    for await (const chunk of content) if (!stdout.write(chunk)) await drained(stdout);
-    return;
-  }
+async function save(content: Readable, file: string | undefined, around: Surroundings): Promise<void> {
+  if (file === undefined) return writeToStdout(content, around);
   try {
     // wx: what is there is never overwritten. 0600: it may hold hashes.
     await pipeline(content, createWriteStream(file, { flags: 'wx', mode: 0o600 }));
@@ -72,13 +81,11 @@ async function save(content: Readable, file: string | undefined, { stdout }: Sur
   }
 }
 
-function drained(stream: Writable): Promise<void> {
-  return new Promise((resolve) => stream.once('drain', () => resolve()));
-}
-
 interface ImportOptions {
   format?: FileFormat;
   existing: OnExisting;
+  encoding?: FileEncoding;
+  zone: string;
   dryRun?: true;
   yes?: true;
   json?: true;
@@ -89,7 +96,7 @@ function addImport(account: Command, around: Surroundings): void {
     .command('import')
     .argument(
       '<file>',
-      'CSV with a heading, a JSON array, or AccInfo.ini of CCProxy; fields: username, password or passwordHash, isEnabled, remarks, expiresAt',
+      '- for stdin; CSV with a heading, a JSON array, or AccInfo.ini of CCProxy; fields: username, password or passwordHash, isEnabled, remarks, expiresAt',
     )
     .description('add the accounts of a file; reads it twice: first to see what would happen')
     .addOption(formatOption())
@@ -101,58 +108,105 @@ function addImport(account: Command, around: Surroundings): void {
         .choices(['keep', 'replace', 'skip'])
         .default('skip'),
     )
+    .addOption(
+      new Option(
+        '--encoding <encoding>',
+        'of CSV and AccInfo.ini; default: found out (GBK is gb18030)',
+      ).choices([...FILE_ENCODINGS]),
+    )
+    .addOption(
+      new Option('--zone <zone>', 'of dates that name none, such as 2026/12/31 and 2026-12-31 23:59')
+        .default('UTC')
+        .argParser(parseZone),
+    )
     .option('--dry-run', 'only say what would happen')
     .option('--yes', 'do not ask before accounts are replaced')
     .option('--json', 'the report as JSON')
     .addHelpText(
       'after',
-      '\nExamples:\n  pulsegate account import players.csv --dry-run\n  pulsegate account import players.json --existing replace --yes',
+      '\nExamples:\n  pulsegate account import players.csv --dry-run --zone Asia/Shanghai\n  pulsegate account import players.json --existing replace --yes\n  ssh old pulsegate account export --with-hashes | pulsegate account import -',
     )
     .action(async (file: string, options: ImportOptions, command) => {
-      const { config } = await load(command, around);
-      await requireFile(file);
-      await withCore(config, async (core) => {
-        const limits = await openLimits(core, config);
-        const run = (dryRun: boolean) => report(file, options, core, limits, dryRun, around);
-        const plan = await run(true);
-        if (options.dryRun) return print(around, plan, options);
-        if (plan.replaced > 0) {
-          await confirm(
-            around,
-            options.yes ?? false,
-            `${countOf(plan.replaced, 'account')} will be overwritten.`,
-          );
-        }
-        print(around, await run(false), options);
-      });
+      const loaded = await load(command, around);
+      if (file !== STDIO) await requireFile(file);
+      await withCore(
+        loaded,
+        async (core) => {
+          const limits = await openLimits(core, loaded.config);
+          const work = async (read: () => Readable): Promise<void> => {
+            const format = formatOf(file, options.format);
+            const fileName = file === STDIO ? null : basename(file);
+            const run = (dryRun: boolean) =>
+              report(read(), { ...options, format, fileName, dryRun }, core, limits, around);
+            const plan = await run(true);
+            if (options.dryRun) return print(around, plan, options);
+            if (plan.replaced > 0) await confirmReplacing(around, file, options, plan.replaced);
+            print(around, await run(false), options);
+          };
+          if (file === STDIO) await withStdin(around, loaded.config.dataDir, work);
+          else await work(() => createReadStream(file));
+        },
+        { mayCreate: true },
+      );
     });
+}
+
+async function confirmReplacing(
+  around: Surroundings,
+  file: string,
+  { yes = false }: { yes?: boolean },
+  count: number,
+): Promise<void> {
+  const what = `${countOf(count, 'account')} will be overwritten.`;
+  // The terminal's input was the file.
+  if (file === STDIO && !yes) throw new CommandError(`${what} Add --yes to do it.`, 2);
+  await confirm(around, yes, what);
+}
+
+function parseZone(zone: string): string {
+  if (!isTimeZone(zone)) throw new InvalidArgumentError('Use a name such as Asia/Shanghai or UTC.');
+  return zone;
+}
+
+/** As /api/v1 shows it: times in ISO 8601. */
+function shownLine({ account, ...line }: ImportedLine) {
+  const expiresAt = account?.expiresAt == null ? null : new Date(account.expiresAt).toISOString();
+  return { ...line, account: account && { ...account, expiresAt } };
 }
 
 interface Report {
   dryRun: boolean;
   format: FileFormat;
+  encoding: FileEncoding | null;
+  zone: string;
   read: number;
   added: number;
   replaced: number;
   kept: number;
   skipped: number;
   failed: number;
-  lines: ImportedLine[];
+  lines: ReturnType<typeof shownLine>[];
 }
 
 async function report(
-  file: string,
-  options: ImportOptions,
-  { accounts }: Core,
+  input: Readable,
+  {
+    format,
+    existing,
+    dryRun,
+    zone,
+    encoding,
+    fileName,
+  }: Omit<ImportOptions, 'dryRun'> & { format: FileFormat; fileName: string | null; dryRun: boolean },
+  { accounts, store }: Core,
   limits: AccountLimitsService,
-  dryRun: boolean,
   { stderr }: Surroundings,
 ): Promise<Report> {
-  const format = formatOf(file, options.format);
-  const input = createReadStream(file);
   const result: Report = {
     dryRun,
     format,
+    encoding: format === 'json' ? 'utf-8' : null,
+    zone,
     read: 0,
     added: 0,
     replaced: 0,
@@ -161,11 +215,21 @@ async function report(
     failed: 0,
     lines: [],
   };
-  const lines = importAccounts(readAccounts(format, input), {
+  const records = readAccounts(format, input, {
+    encoding,
+    zone,
+    onEncoding(found) {
+      result.encoding = found;
+    },
+  });
+  const lines = importAccounts(records, {
     accounts,
     limits,
     by: cliActor(),
-    existing: options.existing,
+    audit: store.audit,
+    fileName,
+    mayChooseEgress: true,
+    existing,
     dryRun,
     now: Date.now,
     newId: randomUUID,
@@ -174,7 +238,7 @@ async function report(
   for await (const line of lines) {
     result.read += 1;
     result[line.outcome] += 1;
-    result.lines.push(line);
+    result.lines.push(shownLine(line));
   }
   return result;
 }
@@ -193,6 +257,8 @@ function print(around: Surroundings, report: Report, { json }: { json?: true }):
     around.stdout,
     `${would}${read} read, ${added} added, ${replaced} replaced, ${kept} kept, ${skipped} skipped, ${failed} failed`,
   );
+  if (report.encoding !== null && report.format !== 'json')
+    printLine(around.stdout, `read as ${report.encoding}; dates that name no zone as ${report.zone}`);
 }
 
 function formatOf(file: string | undefined, given: FileFormat | undefined): FileFormat {
@@ -210,18 +276,4 @@ function formatOf(file: string | undefined, given: FileFormat | undefined): File
 async function requireFile(file: string): Promise<void> {
   const found = await stat(file).catch(() => null);
   if (!found?.isFile()) throw new CommandError(`There is no file ${file}.`);
-}
-
-/** Limits as this command sees them: nobody is connected here. */
-async function openLimits({ store }: Core, config: Config): Promise<AccountLimitsService> {
-  const known = createEgressPolicy({ ...config.egress, isOwnListener: () => false });
-  const limits = createAccountLimits({
-    store: store.limits,
-    sessions: new SessionRegistry(),
-    egressOf: (name) => (name === null || Object.hasOwn(config.egress.classes, name) ? known : undefined),
-    now: Date.now,
-    monotonicNow: () => performance.now(),
-  });
-  await limits.load();
-  return limits;
 }

@@ -2,8 +2,10 @@
 import type { Command } from 'commander';
 import { isExpired } from '../core/accounts/account.js';
 import type { AccountView } from '../core/accounts/accounts.js';
+import { formatHostPort } from '../core/ip.js';
 import type { Core } from '../wiring/core.js';
 import { CommandError, load, printJson, printLine, type Surroundings } from './command.js';
+import { readLinkAddress } from './link.js';
 import { withCore } from './store.js';
 import { countOf, formatMoment, printFields, printTable } from './table.js';
 
@@ -17,8 +19,8 @@ export function addList(account: Command, around: Surroundings): void {
     .option('--search <text>', 'only those with this text in user name, remarks or latest GameID')
     .option('--json', 'as JSON')
     .action(async (options: { search?: string; json?: true }, command) => {
-      const { config } = await load(command, around);
-      await withCore(config, async ({ accounts }) => {
+      const loaded = await load(command, around);
+      await withCore(loaded, async ({ accounts }) => {
         const all = accounts.list();
         const found = all.filter((view) => matches(view, options.search ?? ''));
         const now = Date.now();
@@ -57,20 +59,25 @@ export function addShow(account: Command, around: Surroundings): void {
     .description('show one account and its newest heartbeat entries')
     .option('--json', 'as JSON')
     .action(async (nameOrId: string, options: { json?: true }, command) => {
-      const { config } = await load(command, around);
-      await withCore(config, async (core) => {
+      const loaded = await load(command, around);
+      await withCore(loaded, async (core) => {
         const view = find(core, nameOrId);
         const now = Date.now();
         const { account: it } = view;
+        const server = await readLinkAddress(loaded.config, core.store.settings);
         const newest = await core.store.heartbeats.newest(it.id, SHOWN_ENTRIES);
         if (options.json) {
           const heartbeats = newest.map(({ at, ...entry }) => ({ at: isoOrNull(at), ...entry }));
-          return printJson(around, { ...toJson(view, now), heartbeats });
+          return printJson(around, { ...toJson(view, now), server, heartbeats });
         }
         printFields(around, [
           ['id', it.id],
           ['user name', it.username],
           ['state', stateOf(view, now)],
+          [
+            'server',
+            `${formatHostPort(server.host, server.port)}${server.guess ? ' (a guess: see socks.publicHost)' : ''}`,
+          ],
           ['remarks', it.remarks ?? ''],
           ['created', formatMoment(it.createdAt, '')],
           ['last login', formatMoment(it.lastLoginAt, 'never')],

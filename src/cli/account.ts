@@ -3,10 +3,14 @@ import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import type { Config } from '../config.js';
 import { ACCOUNT_DEFAULTS, type AddRefusal, type UpdateRefusal } from '../core/accounts/accounts.js';
+import { verifyPassword } from '../core/accounts/password.js';
+import { socksLink } from '../core/accounts/proxy-link.js';
+import type { Core } from '../wiring/core.js';
+import { addLimitCommands } from './account-limits.js';
 import { addList, addShow, find, toJson } from './account-show.js';
 import { cliActor } from './actor.js';
 import { CommandError, load, printJson, printLine, type Surroundings } from './command.js';
-import { proxyLink } from './link.js';
+import { guessNote, readLinkAddress } from './link.js';
 import { parseExpiry } from './moments.js';
 import { confirm, readNewPassword } from './prompt.js';
 import { withCore } from './store.js';
@@ -30,7 +34,9 @@ export function addAccountCommands(program: Command, around: Surroundings): Comm
   addList(account, around);
   addShow(account, around);
   addUpdate(account, around);
+  addLink(account, around);
   addRemove(account, around);
+  addLimitCommands(account, around);
   return account;
 }
 
@@ -58,24 +64,28 @@ function addAdd(account: Command, around: Surroundings): void {
         options: PasswordOptions & FieldOptions & { disabled?: true; json?: true },
         command,
       ) => {
-        const { config } = await load(command, around);
+        const loaded = await load(command, around);
         const expiresAt = options.expires === undefined ? null : parseExpiry(options.expires, Date.now());
-        const password = await choosePassword(around, options);
-        await withCore(config, async (core) => {
-          const added = await core.accounts.add(
-            {
-              ...ACCOUNT_DEFAULTS,
-              username,
-              password,
-              isEnabled: !options.disabled,
-              remarks: options.remarks ?? null,
-              expiresAt,
-            },
-            cliActor(),
-          );
-          if (!added.ok) throw new CommandError(REFUSALS[added.reason]);
-          printCredentials(around, config, options, { ...added.account, password });
-        });
+        const chosen = await choosePassword(around, options);
+        await withCore(
+          loaded,
+          async (core) => {
+            const added = await core.accounts.add(
+              {
+                ...ACCOUNT_DEFAULTS,
+                username,
+                password: chosen.password,
+                isEnabled: !options.disabled,
+                remarks: options.remarks ?? null,
+                expiresAt,
+              },
+              cliActor(),
+            );
+            if (!added.ok) throw new CommandError(REFUSALS[added.reason]);
+            await printCredentials(around, loaded.config, core, options, { ...added.account, ...chosen });
+          },
+          { mayCreate: true },
+        );
       },
     );
 }
@@ -100,16 +110,16 @@ function addUpdate(account: Command, around: Surroundings): void {
       // `--json` alone says how to answer, and nothing about the account.
       if (Object.keys(options).every((name) => name === 'json'))
         throw new CommandError('Nothing is to be changed. See: pulsegate account update --help', 2);
-      const { config } = await load(command, around);
+      const loaded = await load(command, around);
       const expiresAt = options.expires === undefined ? undefined : parseExpiry(options.expires, Date.now());
       const isNewPassword = options.password || options.generate || options.passwordStdin;
-      const password = isNewPassword ? await choosePassword(around, options) : undefined;
-      await withCore(config, async (core) => {
+      const chosen = isNewPassword ? await choosePassword(around, options) : undefined;
+      await withCore(loaded, async (core) => {
         const { account: before } = find(core, nameOrId);
         const updated = await core.accounts.update(
           before.id,
           {
-            password,
+            password: chosen?.password,
             isEnabled: options.enable ? true : options.disable ? false : before.isEnabled,
             remarks: options.remarks === undefined ? before.remarks : options.remarks || null,
             expiresAt: expiresAt === undefined ? before.expiresAt : expiresAt,
@@ -117,8 +127,8 @@ function addUpdate(account: Command, around: Surroundings): void {
           cliActor(),
         );
         if (!updated.ok) throw new CommandError(REFUSALS[updated.reason]);
-        if (password !== undefined)
-          return printCredentials(around, config, options, { ...updated.account, password });
+        if (chosen !== undefined)
+          return printCredentials(around, loaded.config, core, options, { ...updated.account, ...chosen });
         if (options.json) printJson(around, toJson(find(core, before.id), Date.now()));
         else printLine(around.stdout, `${before.username} was updated.`);
       });
@@ -132,6 +142,34 @@ interface UpdateOptions extends PasswordOptions, FieldOptions {
   json?: true;
 }
 
+function addLink(account: Command, around: Surroundings): void {
+  account
+    .command('link')
+    .argument('<account>', 'user name or id')
+    .description('print the link of an account, for its password; only a hash of it is stored')
+    .option('--password-stdin', 'read the password from stdin instead of asking')
+    .option('--json', 'as JSON')
+    .action(async (nameOrId: string, options: { passwordStdin?: true; json?: true }, command) => {
+      const loaded = await load(command, around);
+      const { password } = await choosePassword(around, options);
+      await withCore(loaded, async (core) => {
+        const { account: it } = find(core, nameOrId);
+        if (!verifyPassword(password, it.passwordHash)) {
+          throw new CommandError(
+            `This is not the password of ${it.username}. A new one: pulsegate account update ${it.username} --generate`,
+          );
+        }
+        await printCredentials(around, loaded.config, core, options, {
+          ...it,
+          password,
+          isNew: false,
+          // It is what was asked for.
+          isShown: true,
+        });
+      });
+    });
+}
+
 function addRemove(account: Command, around: Surroundings): void {
   account
     .command('remove')
@@ -139,8 +177,8 @@ function addRemove(account: Command, around: Surroundings): void {
     .description('remove accounts with their heartbeat data; this cannot be undone')
     .option('--yes', 'do not ask')
     .action(async (namesOrIds: string[], options: { yes?: true }, command) => {
-      const { config } = await load(command, around);
-      await withCore(config, async (core) => {
+      const loaded = await load(command, around);
+      await withCore(loaded, async (core) => {
         // All of them are looked up first: a typing error must not leave half of the work done.
         const views = namesOrIds.map((nameOrId) => find(core, nameOrId));
         const names = views.map(({ account: it }) => it.username).join(', ');
@@ -159,27 +197,42 @@ function addRemove(account: Command, around: Surroundings): void {
     });
 }
 
-async function choosePassword(around: Surroundings, options: PasswordOptions): Promise<string> {
+/** A password, whether it was made just now, and whether it may be shown: what was typed without echo is not. */
+interface ChosenPassword {
+  readonly password: string;
+  readonly isNew: boolean;
+  readonly isShown: boolean;
+}
+
+async function choosePassword(around: Surroundings, options: PasswordOptions): Promise<ChosenPassword> {
   if (options.generate && options.passwordStdin) {
     throw new CommandError('--generate and --password-stdin exclude each other.', 2);
   }
   // 15 bytes are 20 characters, 120 bits, and none of them needs escaping in a link.
-  if (options.generate) return randomBytes(15).toString('base64url');
+  if (options.generate)
+    return { password: randomBytes(15).toString('base64url'), isNew: true, isShown: true };
   const otherwise = 'There is no terminal to ask for the password on. Use --generate, or --password-stdin.';
-  return readNewPassword(around, options.passwordStdin ?? false, otherwise);
+  const password = await readNewPassword(around, options.passwordStdin ?? false, otherwise);
+  return { password, isNew: false, isShown: options.passwordStdin ?? false };
 }
 
-function printCredentials(
+async function printCredentials(
   around: Surroundings,
-  { socks }: Config,
-  { generate, json }: { generate?: true; json?: true },
-  { id, username, password }: { id: string; username: string; password: string },
-): void {
-  const link = proxyLink({ username, password, hosts: socks.host, port: socks.port });
-  if (json) return printJson(around, { id, username, ...(generate ? { password } : {}), link });
-  printLine(around.stdout, `user name  ${username}`);
-  if (generate) printLine(around.stdout, `password   ${password}   (shown only now)`);
-  printLine(around.stdout, `link       ${link}`);
+  config: Config,
+  { store }: Core,
+  { json }: { json?: true },
+  { id, username, password, isNew, isShown }: { id: string; username: string } & ChosenPassword,
+): Promise<void> {
+  const to = await readLinkAddress(config, store.settings);
+  const link = socksLink({ username, password: isShown ? password : null }, to);
+  const note = guessNote(to);
+  if (json) printJson(around, { id, username, ...(isNew ? { password } : {}), link });
+  else {
+    printLine(around.stdout, `user name  ${username}`);
+    if (isNew) printLine(around.stdout, `password   ${password}   (shown only now)`);
+    printLine(around.stdout, `link       ${link}${isShown ? '' : '   (without the password)'}`);
+  }
+  if (note !== null) printLine(around.stderr, note);
 }
 
 const REFUSALS: Readonly<Record<AddRefusal | UpdateRefusal, string>> = {
@@ -187,6 +240,7 @@ const REFUSALS: Readonly<Record<AddRefusal | UpdateRefusal, string>> = {
   'invalid-username': 'A user name is 1 to 255 bytes of UTF-8 without control characters.',
   'invalid-password': 'A password is 1 to 255 bytes of UTF-8 and not only white space.',
   'invalid-remarks': 'The remarks hold characters that cannot be stored.',
+  'invalid-expiry': 'The expiry must be in the years 0001 to 9999 (UTC).',
   'username-taken': 'There is an account with this user name already.',
   'not-found': 'The account was removed meanwhile.',
 };

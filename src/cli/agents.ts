@@ -5,7 +5,6 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../config.js';
 import { isFinal, type Run } from '../core/agents/runs.js';
 import { chooseSession, messageFault, SESSION_KEY } from '../core/agents/webhooks.js';
-import { createOrderedIds } from '../core/ordered-id.js';
 import type { Store } from '../core/ports.js';
 import { CommandError, load, printJson, printLine, type Surroundings } from './command.js';
 import { iso, presentRun } from './runs.js';
@@ -27,9 +26,9 @@ function addAgentList(agent: Command, around: Surroundings): void {
     .description('agents, whether they are active, and how many runs wait for them')
     .option('--json', 'as JSON')
     .action(async (options: { json?: true }, command) => {
-      const { config } = await load(command, around);
-      await withCore(config, async ({ store }) => {
-        const rows = await agentRows(config, store);
+      const loaded = await load(command, around);
+      await withCore(loaded, async ({ store }) => {
+        const rows = await agentRows(loaded.config, store);
         if (options.json) return printJson(around, rows);
         if (rows.length === 0) return printLine(around.stderr, 'There are no agents in the configuration.');
         printTable(
@@ -97,9 +96,9 @@ function addAgentSend(agent: Command, around: Surroundings): void {
       '\nExamples:\n  pulsegate agent send reporter "how was the night?" --wait\n  pulsegate agent send helper "and then?" --session ticket-17',
     )
     .action(async (name: string, message: string, options: SendOptions, command) => {
-      const { config } = await load(command, around);
-      await withCore(config, async ({ store }) => {
-        const run = await queueRun(config, store, name, message, options.session ?? null);
+      const loaded = await load(command, around);
+      await withCore(loaded, async ({ store }) => {
+        const run = await queueRun(loaded.config, store, name, message, options.session ?? null);
         if (!options.wait) return printQueued(around, run, options);
         await printEnd(around, await ended(store, run.runId), options);
       });
@@ -133,20 +132,19 @@ async function queueRun(config: Config, store: Store, agent: string, message: st
   if (all >= total || (queued.get(agent) ?? 0) >= perAgent) {
     throw new CommandError('The queue is full. Try again when some runs have ended (pulsegate run list).');
   }
-  const runId = createOrderedIds(Date.now)();
-  const acceptedAt = Date.now();
+  const now = Date.now();
   const run = {
-    id: runId,
     kind: 'message',
     agent,
     session,
     message,
     origin: 'cli',
     rerunOf: null,
-    acceptedAt,
+    acceptedAt: now,
   } as const;
-  await store.runs.add([{ run, owner: null, idempotency: null }], Date.now());
-  return { runId, session };
+  const [stored] = await store.runs.add([{ run, owner: null, idempotency: null }], now);
+  if (stored?.outcome !== 'stored') throw new CommandError('The run was not stored.');
+  return { runId: stored.runId, session };
 }
 
 function printQueued(

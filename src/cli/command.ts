@@ -16,10 +16,10 @@ export interface Surroundings {
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 
-  /** @param exitCode 1: it failed; 2: it was asked for in a wrong way */
+  /** @param exitCode 1: it failed; 2: it was asked for in a wrong way; 130: it was left by Ctrl-C, as shells count SIGINT */
   constructor(
     message: string,
-    readonly exitCode: 1 | 2 = 1,
+    readonly exitCode: 1 | 2 | 130 = 1,
   ) {
     super(message);
   }

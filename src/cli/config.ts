@@ -1,8 +1,9 @@
 // `pulsegate config`: checks the configuration, and prints what is in force with secrets hidden.
+import type { Command } from 'commander';
 import { stringify } from 'yaml';
 import { toPlain } from '../config/plain.js';
-import { readTlsFiles } from '../config.js';
-import { type AddCommands, load, printJson, printLine } from './command.js';
+import { ConfigError, type Loaded, readTlsFiles } from '../config.js';
+import { type AddCommands, load, printJson, printLine, type Surroundings } from './command.js';
 
 export const addConfigCommands: AddCommands = (program, around) => {
   const config = program.command('config').description('check or print the configuration');
@@ -12,8 +13,11 @@ export const addConfigCommands: AddCommands = (program, around) => {
     .description('say everything that is wrong with the configuration; exit code 2 if anything is')
     .option('--json', 'as JSON')
     .action(async (options: { json?: true }, command) => {
-      const { file, warnings, config: checked } = await load(command, around);
-      readTlsFiles(checked.admin.tls);
+      const { file, warnings } = await check(command, around).catch((error: unknown) => {
+        if (options.json && error instanceof ConfigError)
+          printJson(around, { ok: false, problems: error.problems });
+        throw error;
+      });
       if (options.json) return printJson(around, { ok: true, file, warnings });
       for (const warning of warnings) printLine(around.stderr, `warning: ${warning}`);
       printLine(around.stdout, `${file ?? 'the built-in configuration'}: ok`);
@@ -34,3 +38,10 @@ export const addConfigCommands: AddCommands = (program, around) => {
       around.stdout.write(stringify(plain));
     });
 };
+
+/** @throws ConfigError with everything that is wrong, in files that the configuration names too */
+async function check(command: Command, around: Surroundings): Promise<Loaded> {
+  const loaded = await load(command, around);
+  readTlsFiles(loaded.config.admin.tls);
+  return loaded;
+}

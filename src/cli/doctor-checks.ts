@@ -8,27 +8,28 @@ import { get as getOverTls } from 'node:https';
 import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { dirname } from 'node:path';
-import type { Config } from '../config.js';
-import type { Account } from '../core/accounts/account.js';
-import { type AccountLimits, NO_LIMITS } from '../core/accounts/limits.js';
+import type { Config, Loaded } from '../config.js';
 import { StartError } from '../core/errors.js';
-import { inCidr, parseCidr, parseIp } from '../core/ip.js';
 import { connectionsFor, descriptorLimit } from '../wiring/descriptors.js';
-import { listenOn } from '../wiring/listen.js';
+import { listenOn, openServer } from '../wiring/listen.js';
+import { engineHere, workerCount } from '../wiring/proxy.js';
 import { checkCertificate } from './doctor-certificate.js';
+import { checkDatabase, checkDriver, isLoopback } from './doctor-database.js';
 import { checkDisk } from './doctor-disk.js';
 import type { Finding } from './doctor-finding.js';
-import { withCore } from './store.js';
 
 /** Makes every check. Nothing is changed: where there is no data folder or database yet, none is made. */
-export async function examine(config: Config): Promise<Finding[]> {
+export async function examine(loaded: Loaded): Promise<Finding[]> {
+  const { config } = loaded;
   const findings = await Promise.all([
     checkNode(),
     checkUser(),
     checkDescriptors(config),
     checkDataDir(config),
     checkDisk(config.dataDir),
-    checkDatabase(config),
+    checkDriver(),
+    checkEngine(config),
+    checkDatabase(loaded),
     checkPort(config, 'socks'),
     checkPort(config, 'admin'),
     checkCertificate(config, Date.now()),
@@ -42,20 +43,9 @@ export async function examine(config: Config): Promise<Finding[]> {
   return findings.flat();
 }
 
-const LEAST_NODE = [20, 19];
-
+/** One that is too old has not come as far as this: bin/pulsegate.js refuses it. */
 function checkNode(): Finding {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  const [leastMajor = 0, leastMinor = 0] = LEAST_NODE;
-  const isEnough = major > leastMajor || (major === leastMajor && minor >= leastMinor);
-  const check = 'node';
-  if (!isEnough)
-    return {
-      check,
-      state: 'stop',
-      text: `${process.version} is too old; install ${LEAST_NODE.join('.')} or newer`,
-    };
-  return { check, state: 'ok', text: process.version };
+  return { check: 'node', state: 'ok', text: process.version };
 }
 
 function checkUser(): Finding[] {
@@ -83,6 +73,19 @@ function checkDescriptors({ socks }: Config): Finding {
   if (limit < ENOUGH_DESCRIPTORS)
     return { check, state: 'warn', text: `${text}; raise it (LimitNOFILE, ulimit -n)` };
   return { check, state: 'ok', text };
+}
+
+function checkEngine({ socks }: Config): Finding {
+  const check = 'engine';
+  const here = engineHere(socks.engine);
+  if (here.name === 'native') {
+    const workers = workerCount(socks.workers);
+    return { check, state: 'ok', text: `native, ${workers} ${workers === 1 ? 'worker' : 'workers'}` };
+  }
+  if (here.reason === null) return { check, state: 'ok', text: 'node, as socks.engine says' };
+  const text = `native does not work here (${here.reason}); install the optional package koffi`;
+  if (socks.engine === 'native') return { check, state: 'stop', text: `socks.engine: ${text}` };
+  return { check, state: 'warn', text: `node: ${text} on Linux for a faster one` };
 }
 
 async function checkDataDir({ dataDir }: Config): Promise<Finding> {
@@ -113,99 +116,16 @@ function mayWrite(folder: string): Promise<boolean> {
   );
 }
 
-/** Also who may reach the management plane, which only the database knows. */
-async function checkDatabase(config: Config): Promise<Finding[]> {
-  const isMade = await stat(`${config.dataDir}/pulsegate.db`).catch(() => null);
-  if (!isMade) return [exposure(config, '')];
-  try {
-    return await withCore(config, async ({ accounts, whitelist, store }) => {
-      const known = accounts.list().map(({ account }) => account);
-      const limited = new Map((await store.limits.all()).map(({ accountId, limits }) => [accountId, limits]));
-      const unlimited = known.filter(({ id }) => !isLimited(limited.get(id) ?? NO_LIMITS));
-      return [
-        { check: 'database', state: 'ok', text: `opens; ${known.length} accounts` },
-        exposure(config, whitelist.text()),
-        ...openToTheWorld(config, known.length, unlimited.length),
-        ...clockBehindDatabase(known),
-      ];
-    });
-  } catch (error) {
-    if (!(error instanceof StartError)) throw error;
-    return [{ check: 'database', state: 'stop', text: error.message }];
-  }
-}
-
-/** Whether something holds an account back: one that leaks then costs no more than that. */
-function isLimited({
-  maxSessions,
-  maxClientAddresses,
-  bytesPerSecondDown,
-  quotaBytes,
-}: AccountLimits): boolean {
-  return [maxSessions, maxClientAddresses, bytesPerSecondDown, quotaBytes].some((limit) => limit !== null);
-}
-
-function openToTheWorld({ socks }: Config, accounts: number, unlimited: number): Finding[] {
-  const hosts = [socks.host, ...socks.listeners.map(({ host }) => host ?? [])].flat();
-  const open = [...new Set(hosts.filter((host) => !isLoopback(host)))];
-  if (open.length === 0 || accounts === 0) return [];
-  const check = 'limits';
-  if (unlimited === 0) return [{ check, state: 'ok', text: 'every account has some' }];
-  const text = `${unlimited} of ${accounts} accounts have none, and ${open.join(', ')} is open to the world: a leaked password is an open proxy`;
-  return [{ check, state: 'warn', text: `${text}; set maxSessions, maxClientAddresses or a quota` }];
-}
-
-/** A minute of difference is no mistake of the clock: another machine may have written the database. */
-const CLOCK_TOLERANCE_MS = 60_000;
-
-function clockBehindDatabase(known: readonly Account[]): Finding[] {
-  const newest = known.reduce(
-    (latest, { createdAt, lastLoginAt }) => Math.max(latest, createdAt, lastLoginAt ?? 0),
-    0,
-  );
-  if (newest <= Date.now() + CLOCK_TOLERANCE_MS) return [];
-  const text = `the database knows of ${new Date(newest).toISOString()}, which is still to come; set the clock (NTP)`;
-  return [{ check: 'clock', state: 'warn', text }];
-}
-
-function exposure({ admin }: Config, whitelist: string): Finding {
-  const check = 'admin exposure';
-  const open = admin.host.filter((host) => !isLoopback(host));
-  if (open.length === 0) return { check, state: 'ok', text: 'loopback only' };
-  const where = `admin.host ${open.join(', ')} is reachable from outside`;
-  const isForAll = whitelist.trim() === '' || whitelist.split(/[,，\s]+/).includes('*');
-  if (admin.tls.cert !== null) {
-    if (!isForAll) return { check, state: 'ok', text: `${where}, over HTTPS, for the whitelist` };
-    return { check, state: 'warn', text: `${where} and the whitelist is empty; pulsegate whitelist set` };
-  }
-  if (isForAll) {
-    return {
-      check,
-      state: 'warn',
-      text: `${where} without TLS and the whitelist is empty; pulsegate whitelist set, and admin.tls or a reverse proxy with TLS`,
-    };
-  }
-  return {
-    check,
-    state: 'warn',
-    text: `${where} without TLS; set admin.tls, or put a reverse proxy with TLS before it`,
-  };
-}
-
-const LOOPBACK_V4 = parseCidr('127.0.0.0/8');
-
-function isLoopback(host: string): boolean {
-  const ip = parseIp(host);
-  return (
-    host === 'localhost' || host === '::1' || (ip !== null && LOOPBACK_V4 !== null && inCidr(ip, LOOPBACK_V4))
-  );
-}
-
 async function checkPort(config: Config, name: 'socks' | 'admin'): Promise<Finding> {
   const { host: hosts, port } = config[name];
   const check = `${name} port`;
   try {
-    const { close, addresses } = await listenOn({ name, hosts, port, createServer });
+    const { close, addresses } = await listenOn({
+      name,
+      hosts,
+      port,
+      open: (where, isDualStack) => openServer(createServer(), where, isDualStack),
+    });
     close();
     return { check, state: 'ok', text: port === 0 ? 'any free one' : `${addresses.join(', ')} free` };
   } catch (error) {

@@ -8,8 +8,8 @@ export const addDoctor: AddCommands = (program, around) => {
     .description('say what would stop or slow the daemon here; exit code 1 if something would stop it')
     .option('--json', 'as JSON')
     .action(async (options: { json?: true }, command) => {
-      const { config } = await load(command, around);
-      const findings = await examine(config);
+      const loaded = await load(command, around);
+      const findings = await examine(loaded);
       if (options.json) printJson(around, { ok: findings.every(({ state }) => state !== 'stop'), findings });
       else
         for (const { state, check, text } of findings)

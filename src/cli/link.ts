@@ -1,25 +1,33 @@
-// Which address a player's link names, for the one the listener has.
+// Which address the command line's links name: the one that was set, or else a guess from the configured listener.
 import { networkInterfaces } from 'node:os';
-import { socksLink } from '../core/accounts/proxy-link.js';
+import type { Config } from '../config.js';
+import { type LinkAddress, linkAddress } from '../core/accounts/proxy-link.js';
+import { createPublicAddressSetting } from '../core/operator/public-address-setting.js';
+import type { SettingStore } from '../core/ports.js';
 
-/** The port is the configured one. */
-export function proxyLink({
-  username,
-  password,
-  hosts,
-  port,
-}: {
-  username: string;
-  password: string;
-  hosts: readonly string[];
-  port: number;
-}): string {
-  return socksLink('socks5h', { username, password, host: linkHost(hosts[0] ?? 'localhost'), port });
+/** Rejects when the database cannot be read. */
+export async function readLinkAddress(
+  { socks }: Pick<Config, 'socks'>,
+  settings: SettingStore,
+): Promise<LinkAddress> {
+  const setting = createPublicAddressSetting({
+    settings,
+    ofFile: { host: socks.publicHost, port: socks.publicPort },
+  });
+  await setting.reload();
+  const listener = { host: socks.host[0] ?? 'localhost', port: socks.port };
+  return linkAddress(setting.current(), listener, { host: interfaceAddress(), guess: 'interface' });
 }
 
-/** What players can connect to, for an address to listen on: of all addresses, the first that is not loopback. */
-function linkHost(host: string): string {
-  if (host !== '0.0.0.0' && host !== '::') return host;
+/** What to tell of an address that was guessed; null for one that was set. */
+export function guessNote({ host, guess }: LinkAddress): string | null {
+  if (guess === null) return null;
+  const from = guess === 'listener' ? 'the address that socks.host listens on' : 'an address of this machine';
+  return `The link names ${host}: ${from}, a guess. Players behind another address need socks.publicHost (in the configuration, or in the console's settings).`;
+}
+
+/** The first address of this machine that is not loopback. */
+function interfaceAddress(): string {
   const outside = Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])
     .find(({ internal, family }) => !internal && family === 'IPv4');

@@ -1,5 +1,5 @@
 // Asks on the terminal: passwords without echo, and before what cannot be undone.
-import { createInterface } from 'node:readline/promises';
+import { createInterface } from 'node:readline';
 import { CommandError, type Surroundings } from './command.js';
 
 const MAX_PASSWORD_BYTES = 4096;
@@ -58,7 +58,7 @@ function askHidden({ stdin, stderr }: Surroundings, question: string): Promise<s
     const read = (chunk: Buffer) => {
       for (const char of chunk.toString('utf8')) {
         if (ENTER.test(char) || char === CTRL_D) return finish(() => resolve(typed.join('')));
-        if (char === CTRL_C) return finish(() => reject(new CommandError('Cancelled; nothing was changed.')));
+        if (char === CTRL_C) return finish(() => reject(cancelled()));
         if (BACKSPACE.test(char)) typed.pop();
         else if (char === CTRL_U) typed = [];
         else typed.push(char);
@@ -76,8 +76,33 @@ function askHidden({ stdin, stderr }: Surroundings, question: string): Promise<s
 export async function confirm(around: Surroundings, yes: boolean, what: string): Promise<void> {
   if (yes) return;
   if (!around.stdin.isTTY) throw new CommandError(`${what} Add --yes to do it.`, 2);
-  const terminal = createInterface({ input: around.stdin, output: around.stderr });
-  const answer = await terminal.question(`${what} Continue? [y/N] `);
-  terminal.close();
-  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('Nothing was changed.');
+  if (!(await isYes(around, `${what} Continue?`))) throw new CommandError('Nothing was changed.');
+}
+
+/** A question with yes and no on the terminal; an empty line is no. @throws CommandError (130) on Ctrl-C */
+export async function isYes(around: Surroundings, question: string): Promise<boolean> {
+  return /^y(es)?$/i.test((await ask(around, `${question} [y/N] `)).trim());
+}
+
+/** A line from the terminal; the end of its input (Ctrl-D) is an empty one. @throws CommandError (130) on Ctrl-C */
+function ask({ stdin, stderr }: Surroundings, question: string): Promise<string> {
+  const terminal = createInterface({ input: stdin, output: stderr });
+  return new Promise<string>((resolve, reject) => {
+    terminal.once('SIGINT', () => {
+      stderr.write('\n');
+      reject(cancelled());
+    });
+    terminal.once('close', () => {
+      stderr.write('\n');
+      resolve('');
+    });
+    terminal.question(question, (answer) => {
+      terminal.removeAllListeners('close');
+      resolve(answer);
+    });
+  }).finally(() => terminal.removeAllListeners('close').close());
+}
+
+function cancelled(): CommandError {
+  return new CommandError('Cancelled; nothing was changed.', 130);
 }

@@ -1,11 +1,15 @@
 // `pulsegate run`: what agents did and are to do.
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { RUN_STATUSES, type Run, type RunStatus } from '../core/agents/runs.js';
+import type { Store } from '../core/ports.js';
 import { CommandError, load, printJson, printLine, type Surroundings } from './command.js';
+import { readLimit } from './options.js';
 import { withCore } from './store.js';
 import { formatMoment, printFields, printTable } from './table.js';
 
 const LISTED = 50;
+/** How many runs are named where the beginning of an id is that of several. */
+const SHOWN_MATCHES = 10;
 
 export function addRunCommands(program: Command, around: Surroundings): void {
   const run = program.command('run').description('what agents did and are to do');
@@ -31,8 +35,8 @@ function addRunList(run: Command, around: Surroundings): void {
     .option('--limit <n>', 'at most so many', readLimit, LISTED)
     .option('--json', 'as JSON')
     .action(async ({ json, ...filter }: ListOptions, command) => {
-      const { config } = await load(command, around);
-      await withCore(config, async ({ store }) => {
+      const loaded = await load(command, around);
+      await withCore(loaded, async ({ store }) => {
         const runs = await store.runs.list(filter);
         if (json) return printJson(around, runs.map(presentRun));
         if (runs.length === 0) return printLine(around.stderr, 'There are no such runs.');
@@ -54,23 +58,16 @@ function addRunList(run: Command, around: Surroundings): void {
     });
 }
 
-function readLimit(text: string): number {
-  const limit = Number(text);
-  if (Number.isInteger(limit) && limit >= 1 && limit <= 1000) return limit;
-  throw new InvalidArgumentError('It is a whole number from 1 to 1000.');
-}
-
 function addRunShow(run: Command, around: Surroundings): void {
   run
     .command('show')
-    .argument('<id>', 'as `run list` prints it')
+    .argument('<id>', 'as `run list` prints it, or how only one begins')
     .description('one run: its message, its reply, and how it was delivered')
     .option('--json', 'as JSON')
     .action(async (id: string, options: { json?: true }, command) => {
-      const { config } = await load(command, around);
-      await withCore(config, async ({ store }) => {
-        const found = await store.runs.get(id.toLowerCase());
-        if (!found) throw new CommandError(`There is no run ${JSON.stringify(id)}.`);
+      const loaded = await load(command, around);
+      await withCore(loaded, async ({ store }) => {
+        const found = await findRun(store, id.toLowerCase());
         const deliveries = (await store.deliveries.ofRun(found.id)).map(({ runId: _, ...each }) => ({
           ...each,
           startedAt: iso(each.startedAt),
@@ -98,6 +95,25 @@ function addRunShow(run: Command, around: Surroundings): void {
         ]);
       });
     });
+}
+
+/** The run of this id, or the only one whose id begins so. */
+async function findRun({ runs }: Store, id: string): Promise<Run> {
+  const none = () => new CommandError(`There is no run ${JSON.stringify(id)}. See: pulsegate run list`);
+  if (!/^[0-9a-f-]{1,36}$/.test(id)) throw none();
+  const matching = await runs.list({ idPrefix: id, limit: SHOWN_MATCHES + 1 });
+  const [only] = matching;
+  if (only === undefined) throw none();
+  if (matching.length > 1) {
+    const shown = matching.slice(0, SHOWN_MATCHES).map((run) => `  ${run.id}`);
+    const more = matching.length > SHOWN_MATCHES ? ['  …'] : [];
+    const text = `More than one run begins with ${id}; give more of the id:`;
+    throw new CommandError([text, ...shown, ...more].join('\n'));
+  }
+  // A list has only the beginning of long texts.
+  const run = await runs.get(only.id);
+  if (!run) throw none();
+  return run;
 }
 
 /** A run as the management API shows it. */

@@ -1,11 +1,13 @@
 // `pulsegate serve`: runs the daemon until a signal ends it.
 import type { Command } from 'commander';
-import { type App, startApp } from '../app.js';
-import { readAdminCredentials } from '../config/credentials.js';
+import type { App } from '../app.js';
+import { changedKeys } from '../config/changed-keys.js';
+import { adminCredentialsGivenBy, readAdminCredentials } from '../config/credentials.js';
 import type { Override } from '../config/overrides.js';
 import { type Loaded, loadConfig } from '../config.js';
 import { createLogger, type Logger } from '../log.js';
 import { createServiceManager, type ServiceManager } from '../systemd.js';
+import { givenSockets } from '../systemd-sockets.js';
 import { readVersion } from '../version.js';
 import type { AddCommands, Surroundings } from './command.js';
 import { firstRunBanner } from './first-run.js';
@@ -22,6 +24,10 @@ const FLAGS: Readonly<Record<string, readonly string[]>> = {
 
 /** How long an end that was asked for twice may take, in ms. */
 const FORCED_END_MS = 5000;
+/** How long the log may take to write its last lines, in ms: its reader may have stopped reading. */
+const FLUSH_MS = 1000;
+/** Stopped as asked, but a part of the daemon did not stop in order: the log names it, and what it had not written is lost. */
+const EXIT_NOT_IN_ORDER = 3;
 
 export const addServe: AddCommands = (program, around) => {
   program
@@ -44,22 +50,30 @@ async function serve(command: Command, around: Surroundings): Promise<void> {
   const { config: file } = command.optsWithGlobals<{ config?: string }>();
   const read = () => loadConfig({ file, env: around.env, flags: overrides(command) });
   const loaded = await read();
-  const given = await readAdminCredentials(around.env);
+  const given = {
+    ...(await readAdminCredentials(around.env)),
+    givenBy: await adminCredentialsGivenBy(around.env),
+  };
   const log = createLogger({ level: loaded.config.log.level });
   for (const warning of loaded.warnings) log.warn({}, warning);
-  const service = createServiceManager(around.env, (err) => log.warn({ err }, 'systemd could not be told'));
+  let running: App | null = null;
+  const service = createServiceManager(around.env, (err) => log.warn({ err }, 'sd_notify failed'), {
+    isAlive: () => running?.isAlive() ?? true,
+  });
   endOnBreakage(log);
 
   const signals = catchSignals();
-  const app = await startApp(loaded.config, log, given, loaded);
+  const { startApp } = await import('../app.js');
+  const app = await startApp(loaded.config, log, given, loaded, givenSockets(around.env));
+  running = app;
   const firstSignal = signals.next();
   sayReady(app, loaded, log, around);
   await service.ready();
-  process.on('SIGHUP', () => void reload(read, app, log));
-  await untilStopped(app, firstSignal, signals, service, log);
+  process.on('SIGHUP', () => void reload(read, loaded, app, log));
+  const isInOrder = await untilStopped(app, firstSignal, signals, service, log);
   await flush(log);
   // Whatever might still hold the process (an agent's pipe, a console on the debugger port) no longer matters.
-  process.exit(0);
+  process.exit(isInOrder ? 0 : EXIT_NOT_IN_ORDER);
 }
 
 function overrides(command: Command): Override[] {
@@ -96,7 +110,7 @@ async function untilStopped(
   signals: { next(): Promise<NodeJS.Signals> },
   service: ServiceManager,
   log: Logger,
-): Promise<void> {
+): Promise<boolean> {
   const signal = await firstSignal;
   log.info({ signal }, 'stopping; a second signal ends at once');
   void service.stopping();
@@ -105,9 +119,12 @@ async function untilStopped(
     void app.stop();
     setTimeout(() => process.exit(1), FORCED_END_MS).unref();
   });
-  await stopped;
+  const isInOrder = await stopped;
   service.close();
-  log.info({}, 'stopped');
+  if (isInOrder) log.info({}, 'stopped');
+  else
+    log.error({ exitCode: EXIT_NOT_IN_ORDER }, 'stopped, but not in order; the lines before say what failed');
+  return isInOrder;
 }
 
 function sayReady(
@@ -143,16 +160,30 @@ function isService(env: Surroundings['env']): boolean {
   return env['INVOCATION_ID'] !== undefined || env['JOURNAL_STREAM'] !== undefined;
 }
 
-/** SIGHUP: the log level and what is read from files of its own take effect at once; other keys need a restart. */
-async function reload(read: () => Promise<Loaded>, app: App, log: Logger): Promise<void> {
+/** What SIGHUP takes over: texts and files that these keys name. All others need a restart. */
+const RELOADED: ReadonlySet<string> = new Set([
+  'log.level',
+  'webhooks.secret',
+  'webhooks.secretFile',
+  'webhooks.previousSecret',
+  'webhooks.previousSecretFile',
+]);
+
+/** Of `admin.tls` the pair that is served is replaced; HTTPS itself is settled at the start. */
+const isReloaded = (key: string, hasTls: boolean): boolean =>
+  RELOADED.has(key) || (hasTls && (key === 'admin.tls.cert' || key === 'admin.tls.key'));
+
+/** SIGHUP: what can be taken over takes effect at once; other keys that have changed since the start are named. */
+async function reload(read: () => Promise<Loaded>, started: Loaded, app: App, log: Logger): Promise<void> {
   try {
-    const { config } = await read();
+    const { config, settings } = await read();
     app.reload(config);
     log.level = config.log.level;
-    log.info(
-      {},
-      'configuration read again: log.level, webhook secrets, key files and the certificate are in effect, other keys need a restart',
-    );
+    const hasTls = app.certificate !== null && config.admin.tls.cert !== null;
+    const needRestart = changedKeys(started.settings, settings).filter((key) => !isReloaded(key, hasTls));
+    if (needRestart.length > 0)
+      log.warn({ needRestart }, 'configuration read again; some changed keys need a restart');
+    else log.info({}, 'configuration read again; all of it is in effect');
   } catch (error) {
     log.error({ err: error }, 'the configuration was not read again; the old one stays');
   }
@@ -170,5 +201,8 @@ function endOnBreakage(log: Logger): void {
 }
 
 function flush(log: Logger): Promise<void> {
-  return new Promise((resolve) => log.flush(() => resolve()));
+  return new Promise((resolve) => {
+    setTimeout(resolve, FLUSH_MS);
+    log.flush(() => resolve());
+  });
 }

@@ -7,18 +7,20 @@ const RESET = '\x1b[0m';
 
 /** Prints rows under a heading. Texts from outside are made safe for a terminal. */
 export function printTable(
-  { stdout }: Surroundings,
+  { stdout, env }: Surroundings,
   heading: readonly string[],
   rows: readonly (readonly string[])[],
 ): void {
   const cells = [heading, ...rows].map((row) => row.map((cell) => printable(cell, 60)));
   const widths = heading.map((_, column) => Math.max(...cells.map((row) => displayWidth(row[column] ?? ''))));
+  // https://no-color.org: whatever its value, unless it is empty.
+  const isColoured = stdout.isTTY && !env['NO_COLOR'];
   for (const [index, row] of cells.entries()) {
     const line = row
       .map((cell, column) => pad(cell, widths[column] ?? 0))
       .join('  ')
       .trimEnd();
-    stdout.write(index === 0 && stdout.isTTY ? `${BOLD}${line}${RESET}\n` : `${line}\n`);
+    stdout.write(index === 0 && isColoured ? `${BOLD}${line}${RESET}\n` : `${line}\n`);
   }
 }
 
@@ -44,6 +46,15 @@ function displayWidth(text: string): number {
 /** `1 account`, `2 accounts`: a number with its noun, whose plural ends in s. */
 export function countOf(n: number, noun: string): string {
   return `${n} ${noun}${n === 1 ? '' : 's'}`;
+}
+
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+/** `512 B`, `1.5 MiB`. */
+export function formatBytes(bytes: number): string {
+  const power = bytes < 1024 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
+  const value = bytes / 1024 ** power;
+  return `${power === 0 || value >= 100 ? Math.round(value) : Number(value.toFixed(1))} ${UNITS[power]}`;
 }
 
 /** A moment as `2026-11-20 21:00` in UTC; `none` when there is none. */

@@ -18,8 +18,8 @@ export const addWhitelistCommands: AddCommands = (program, around) => {
     .description('print the list')
     .option('--json', 'as JSON')
     .action(async (options: { json?: true }, command) => {
-      const { config } = await load(command, around);
-      await withCore(config, async (core) => {
+      const loaded = await load(command, around);
+      await withCore(loaded, async (core) => {
         const text = core.whitelist.text();
         if (options.json) return printJson(around, { whitelist: text });
         printLine(around.stdout, text.trim() === '' ? '(empty: every address is allowed)' : text);
@@ -34,8 +34,8 @@ export const addWhitelistCommands: AddCommands = (program, around) => {
     )
     .description('replace the list; it counts from the next request on')
     .action(async (list: string, _options, command) => {
-      const { config } = await load(command, around);
-      await withCore(config, async (core) => {
+      const loaded = await load(command, around);
+      await withCore(loaded, async (core) => {
         const saved = await core.whitelist.save(list, cliActor());
         if (!saved.ok) {
           throw new CommandError(
@@ -54,8 +54,8 @@ export const addWhitelistCommands: AddCommands = (program, around) => {
     .option('--json', 'as JSON')
     .action(async (address: string, options: { json?: true }, command) => {
       if (!parseIp(address)) throw new CommandError(`${address} is not an IPv4 or IPv6 address.`, 2);
-      const { config } = await load(command, around);
-      await withCore(config, async (core) => {
+      const loaded = await load(command, around);
+      await withCore(loaded, async (core) => {
         const allowed = core.whitelist.allows(address);
         if (options.json) printJson(around, { address, allowed });
         else printLine(around.stdout, `${address} is ${allowed ? 'allowed' : 'not allowed'}.`);

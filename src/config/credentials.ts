@@ -22,11 +22,29 @@ export async function readAdminCredentials(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<GivenCredentials> {
   const username = env['PULSEGATE_ADMIN_USERNAME'];
-  const password = await readPassword(env);
-  return { ...(username ? { username } : {}), ...(password === undefined ? {} : { password }) };
+  const given = await readPassword(env);
+  return { ...(username ? { username } : {}), ...(given ? { password: given.password } : {}) };
 }
 
-async function readPassword(env: Readonly<Record<string, string | undefined>>): Promise<string | undefined> {
+/** Where the credentials that were given come from, in words for a person. Throws as `readAdminCredentials`. */
+export async function adminCredentialsGivenBy(
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<GivenCredentials> {
+  const given = await readPassword(env);
+  return {
+    ...(env['PULSEGATE_ADMIN_USERNAME'] ? { username: 'the variable PULSEGATE_ADMIN_USERNAME' } : {}),
+    ...(given ? { password: given.by } : {}),
+  };
+}
+
+interface GivenPassword {
+  readonly password: string;
+  readonly by: string;
+}
+
+async function readPassword(
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<GivenPassword | undefined> {
   const text = env['PULSEGATE_ADMIN_PASSWORD'];
   const file = env['PULSEGATE_ADMIN_PASSWORD_FILE'];
   if (text && file) {
@@ -35,14 +53,21 @@ async function readPassword(env: Readonly<Record<string, string | undefined>>): 
       'PULSEGATE_ADMIN_PASSWORD is set too; keep one of the two',
     );
   }
-  if (text) return text;
-  if (file) return readPasswordFile(file, 'PULSEGATE_ADMIN_PASSWORD_FILE');
+  if (text) return { password: text, by: 'the variable PULSEGATE_ADMIN_PASSWORD' };
+  if (file) {
+    const password = await readPasswordFile(file, 'PULSEGATE_ADMIN_PASSWORD_FILE');
+    return { password, by: `the file ${file} (PULSEGATE_ADMIN_PASSWORD_FILE)` };
+  }
   const folder = env['CREDENTIALS_DIRECTORY'];
   if (!folder) return undefined;
   // The unit may well come without it: then the credential is missing, or the unit's blank fallback.
   const credential = join(folder, SYSTEMD_CREDENTIAL);
   if (await isMissingOrBlank(credential)) return undefined;
-  return readPasswordFile(credential, 'systemd credential');
+  const password = await readPasswordFile(credential, 'systemd credential');
+  return {
+    password,
+    by: 'the systemd credential admin-password (LoadCredential= in the unit names its file)',
+  };
 }
 
 async function readPasswordFile(file: string, where: string): Promise<string> {

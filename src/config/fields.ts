@@ -108,6 +108,14 @@ export function listenHosts() {
     });
 }
 
+/** A name that a service is asked for by; container engines use underscores too. `*.name` is every name below it. */
+export function servedHost() {
+  return text(
+    'a host name such as console.example, or *.example for every name below it',
+    /^(?:\*\.)?(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*$/i,
+  );
+}
+
 /** An http or https URL without credentials in it. */
 export function httpUrl() {
   return textThat('an http:// or https:// URL without a user name or password in it', (value) => {

@@ -1,5 +1,5 @@
 // Loads the configuration: defaults, then the file, then the environment, then flags; checked all at once.
-import { access } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type EffectiveEntry, effectiveEntries } from './effective.js';
 import { type ConfigFile, readConfigFile } from './file.js';
@@ -10,16 +10,19 @@ import { isPlainObject, nameUnits } from './units.js';
 import * as walk from './walk.js';
 import { webhookWarnings } from './webhooks-schema.js';
 
-const DEFAULT_FILE = 'pulsegate.yaml';
+/** Looked for where no file is named; the first there is. The last is where an installed daemon has its own. */
+const DEFAULT_FILES: readonly string[] = ['pulsegate.yaml', '/etc/pulsegate/pulsegate.yaml'];
 
 export interface LoadOptions {
-  /** `--config`; goes before PULSEGATE_CONFIG, which goes before ./pulsegate.yaml if there is one. */
+  /** `--config`; goes before PULSEGATE_CONFIG, which goes before `defaultFiles`. */
   readonly file?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Values given by flags, `{ path: ['socks', 'port'], text: '1081', where: '--socks-port' }`. */
   readonly flags?: readonly Override[];
   /** The folder relative paths start from. Default: the current one. */
   readonly cwd?: string;
+  /** Looked for in this order where no file is named. Default: ./pulsegate.yaml, /etc/pulsegate/pulsegate.yaml. */
+  readonly defaultFiles?: readonly string[];
 }
 
 export interface Loaded {
@@ -43,9 +46,9 @@ export async function loadConfig({
   env,
   flags = [],
   cwd = process.cwd(),
+  defaultFiles = DEFAULT_FILES,
 }: LoadOptions): Promise<Loaded> {
-  const name =
-    file ?? (env['PULSEGATE_CONFIG'] || ((await exists(resolve(cwd, DEFAULT_FILE))) ? DEFAULT_FILE : null));
+  const name = file ?? (env['PULSEGATE_CONFIG'] || (await firstThere(defaultFiles, cwd)));
   const content = name === null ? NO_FILE : await readConfigFile(name, cwd);
   const fileData = emptySections(content.data, configSchema);
   const { overrides, problems } = fromEnvironment(env, configSchema, fileData);
@@ -75,11 +78,12 @@ export async function loadConfig({
 
 const NO_FILE: ConfigFile = { data: {}, where: () => 'configuration' };
 
-async function exists(file: string): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
-  );
+async function firstThere(files: readonly string[], cwd: string): Promise<string | null> {
+  for (const file of files) {
+    const found = await stat(resolve(cwd, file)).catch(() => null);
+    if (found) return file;
+  }
+  return null;
 }
 
 /** The variable or flag that set the value at `path`, or something in it. The last one wins. */

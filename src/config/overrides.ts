@@ -1,5 +1,6 @@
 // Values that come from outside the file: environment variables and flags, laid over what the file says.
 import { parseDocument } from 'yaml';
+import { RUN_VARIABLES } from '../core/agents/run-variables.js';
 import type { Problem } from './problems.js';
 import { closest } from './suggest.js';
 import { isPlainObject } from './units.js';
@@ -22,6 +23,22 @@ const RESERVED = [
   'PULSEGATE_ADMIN_PASSWORD_FILE',
 ];
 
+/** What Kubernetes tells every pod of a service named pulsegate, or pulsegate-something: where it is. */
+const SERVICE_VARIABLES = [
+  /^PULSEGATE_(\w+_)?SERVICE_HOST$/,
+  /^PULSEGATE_(\w+_)?SERVICE_PORT(_\w+)?$/,
+  /^PULSEGATE_(\w+_)?PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/,
+];
+const SERVICE_PORT = /^PULSEGATE_(\w+_)?PORT$/;
+const SERVICE_PORT_VALUE = /^(tcp|udp|sctp):\/\//;
+
+/** Whether somebody else has set the variable, for programs of all kinds, and means no key of ours. */
+function isForeign(name: string, text: string): boolean {
+  if (RUN_VARIABLES.includes(name)) return true;
+  if (SERVICE_VARIABLES.some((pattern) => pattern.test(name))) return true;
+  return SERVICE_PORT.test(name) && SERVICE_PORT_VALUE.test(text);
+}
+
 /**
  * Reads the keys set by `PULSEGATE_…` variables: two underscores go one level down, single ones and case do not matter.
  * An empty variable counts as not set. `data` is what the file says; names in its maps are matched the same way.
@@ -37,6 +54,7 @@ export function fromEnvironment(
   for (const [name, text = ''] of Object.entries(env).sort(([a], [b]) => (a < b ? -1 : 1))) {
     if (!name.startsWith(PREFIX) || RESERVED.includes(name) || text === '') continue;
     const path = findPath(name.slice(PREFIX.length).split('__'), schema, data);
+    if (!path && isForeign(name, text)) continue;
     if (!path) {
       problems.push({ where: 'environment', key: name, text: unknownVariable(name, schema) });
       continue;

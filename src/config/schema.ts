@@ -14,6 +14,7 @@ import {
   oneOf,
   secret,
   section,
+  servedHost,
   size,
   text,
   textThat,
@@ -30,6 +31,9 @@ const log = section({
 const database = section({
   client: oneOf('sqlite3').default('sqlite3'),
   busyTimeout: duration({ min: '0ms', max: '1h' }).prefault('5s'),
+  checkInterval: duration({ min: '100ms', max: '1h' }).prefault('5s'),
+  readers: whole(1, 64).default(2),
+  readTimeout: duration({ min: '10ms', max: '10m' }).prefault('3s'),
 });
 
 const dns = section({
@@ -42,6 +46,7 @@ const dns = section({
   cacheSize: whole(1, 1_000_000).default(10_000),
   maxPending: whole(1, 1_000_000).default(1000),
   maxPendingPerAccount: whole(1, 1_000_000).default(64),
+  maxPendingPerSource: whole(1, 1_000_000).default(256),
 });
 
 const destinations = () =>
@@ -94,6 +99,8 @@ const game = section({
 
 const heartbeats = section({
   interval: duration({ min: '1s', max: '24h' }).prefault('30s'),
+  gameInterval: duration({ min: '10ms', max: '24h' }).prefault('1s'),
+  gamesPerAccount: whole(1, 10_000).default(32),
   flushInterval: duration({ min: '10ms', max: '1m' }).prefault('500ms'),
   maxPending: whole(1, 10_000_000).default(200_000),
   retention: section({
@@ -117,6 +124,12 @@ const notices = section({
   loginFailureWindow: duration({ min: '1s', max: '24h' }).prefault('10m'),
 });
 
+const autoOr = (number: ReturnType<typeof whole>) =>
+  z
+    .union([z.literal('auto'), number])
+    .register(about, { allowed: 'auto, or a whole number from 1 to 1000000' })
+    .default('auto');
+
 const pemFile = () => text('the path of a file in PEM form').nullable().default(null);
 
 const tls = section({
@@ -135,12 +148,16 @@ const admin = section({
     idleTimeout: duration({ min: '1s', max: '30d' }).prefault('12h'),
     maxAge: duration({ min: '1s', max: '365d' }).prefault('7d'),
     max: whole(1, 10_000).default(100),
-    maxFailures: whole(1, 1_000_000).default(20),
-    failureWindow: duration({ min: '1s', max: '1d' }).prefault('5m'),
+  }).prefault({}),
+  attempts: section({
+    maxFailuresPerSource: whole(1, 1_000_000).default(20),
+    failureWindow: duration({ min: '1s', max: '24h' }).prefault('5m'),
+    maxSources: whole(1, 10_000_000).default(10_000),
   }).prefault({}),
   logins: section({
     days: whole(1, 3_650).default(90),
     maxEntries: whole(1, 100_000_000).default(500_000),
+    maxBlockedNames: whole(0, 1_000).default(3),
   }).prefault({}),
   audit: section({ days: whole(1, 3_650).default(365) }).prefault({}),
   maxTokens: whole(1, 10_000).default(100),
@@ -153,13 +170,23 @@ const admin = section({
   trustedProxies: z
     .array(textThat('an address or a network such as 10.0.0.0/8', (entry) => parseCidr(entry) !== null))
     .default([]),
+  allowedHosts: z.array(servedHost()).default([]),
   maxBody: size({ min: '1KiB', max: '10MiB' }).prefault('64KiB'),
   maxDelayedPerSource: whole(1, 100_000).default(64),
+  connections: section({
+    max: autoOr(whole(1, 1_000_000)),
+    maxPerSource: autoOr(whole(1, 1_000_000)),
+    maxOutside: autoOr(whole(1, 1_000_000)),
+    outsideTimeout: duration({ min: '10ms', max: '1m' }).prefault('5s'),
+    idleTimeout: duration({ min: '10ms', max: '1h' }).prefault('30s'),
+    minRate: size({ min: '1B', max: '1MiB' }).prefault('1KiB'),
+  }).prefault({}),
 });
 
 export const configSchema = section({
   dataDir: text('a folder').default('./data'),
   shutdownGrace: duration({ min: '0s', max: '1h' }).prefault('30s'),
+  stopTimeout: duration({ min: '100ms', max: '10m' }).prefault('10s'),
   log: log.prefault({}),
   database: database.prefault({}),
   socks: socksSchema.prefault({}),

@@ -1,6 +1,7 @@
 // The key `socks`: the listeners players connect to, what they may ask for, and the proxies some of it goes through.
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { isPublicHost } from '../core/accounts/proxy-link.js';
 import { readDestination } from '../core/heartbeats/game-destination.js';
 import { parseCidr } from '../core/ip.js';
 import {
@@ -49,6 +50,8 @@ const udp = section({
   fullCone: flag().default(true),
   maxDestinations: whole(1, 65_536).default(1000),
   maxWaitingForParent: whole(1, 10_000).default(32),
+  maxAssociationsPerAccount: whole(1, 65_536).default(32),
+  maxDecisionsPerSecond: whole(10, 1_000_000).default(2000),
   fragmentMemory: size({ min: '64KiB', max: '1GiB' }).prefault('4MiB'),
 });
 
@@ -82,9 +85,9 @@ const upstream = section({
     ports: z.array(z.union([whole(1, 65_535), text('a range of ports')])).optional(),
   }).prefault({}),
   proxy: textThat(
-    'the host and port of a SOCKS5 server, such as parent.example:1080',
+    'the host and port of a SOCKS5 or HTTP proxy, such as parent.example:1080 or http://parent.example:3128',
     (where) =>
-      /^(?:\[[0-9a-f:.]+\]|[a-z0-9.-]+):[1-9]\d{0,4}$/i.test(where) &&
+      /^(?:(?:socks5|http):\/\/)?(?:\[[0-9a-f:.]+\]|[a-z0-9.-]+):[1-9]\d{0,4}$/i.test(where) &&
       Number(where.replace(/^.*:/, '')) <= 65_535,
   ).nullable(),
   username: text('a user name of 1 to 255 bytes').nullable().default(null),
@@ -129,6 +132,10 @@ function checkUpstream(rule: UpstreamLogin, context: z.RefinementCtx): void {
 export const socksSchema = section({
   host: listenHosts().prefault('127.0.0.1'),
   port: listenPort().default(1080),
+  publicHost: textThat('null, or the host name or address that players connect to', isPublicHost)
+    .nullable()
+    .default(null),
+  publicPort: whole(1, 65_535).nullable().default(null),
   listeners: z.array(listener).max(64).default([]),
   proxyProtocol: flag().default(false),
   proxyProtocolFrom: z
@@ -158,7 +165,11 @@ export const socksSchema = section({
   connectTimeout: duration({ min: '10ms', max: '1h' }).prefault('10s'),
   idleTimeout: duration({ min: '10ms' }).prefault('5m'),
   halfCloseTimeout: duration({ min: '10ms' }).prefault('60s'),
-  relay: oneOf('auto', 'stream', 'splice').default('auto'),
+  engine: oneOf('auto', 'native', 'node').default('auto'),
+  workers: z
+    .union([z.literal('auto'), whole(1, 16)])
+    .register(about, { allowed: 'auto, or a whole number from 1 to 16' })
+    .default('auto'),
   udp: udp.prefault({}),
   bind: bind.prefault({}),
   upstreams: z.array(upstream).max(1000).default([]),

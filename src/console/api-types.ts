@@ -130,6 +130,10 @@ export type AuditEntry = {
   };
   readonly before: Readonly<Record<string, unknown>> | null;
   readonly after: Readonly<Record<string, unknown>> | null;
+  readonly import: {
+    readonly id: Guid;
+    readonly name: string | null;
+  } | null;
 };
 export type AuditPage = {
   readonly items: readonly (AuditEntry)[];
@@ -155,7 +159,7 @@ export type BulkRequest = {
   } | {
     readonly type: 'extend';
     readonly days: number;
-    readonly from: 'expiry' | 'now';
+    readonly from: 'expiry' | 'now' | 'later';
   };
   readonly dryRun: boolean;
   readonly expectedCount?: Count | undefined;
@@ -173,6 +177,8 @@ export type BulkResult = {
   readonly skipped: readonly (SkippedAccount)[];
   readonly sessionsEnded: Count;
   readonly heartbeatsRemoved: Count;
+  readonly stayingExpired: Count;
+  readonly shortened: Count;
 };
 export type Bytes = number;
 export type BytesPerSecond = number;
@@ -222,6 +228,7 @@ export type EndSessions = {
 export type EndedSessions = {
   readonly ended: Count;
 };
+export type FileEncoding = 'utf-8' | 'gb18030' | 'utf-16le' | 'utf-16be';
 export type FileFormat = 'csv' | 'json' | 'ccproxy';
 export type GameRule = {
   readonly id?: string | undefined;
@@ -300,6 +307,8 @@ export type HeartbeatSums = {
 export type ImportReport = {
   readonly dryRun: boolean;
   readonly format: FileFormat;
+  readonly encoding: FileEncoding | null;
+  readonly zone: string;
   readonly read: Count;
   readonly added: Count;
   readonly replaced: Count;
@@ -311,12 +320,25 @@ export type ImportReport = {
     readonly username: string | null;
     readonly outcome: 'added' | 'replaced' | 'kept' | 'skipped' | 'failed';
     readonly message: string | null;
+    readonly reason: {
+      readonly code: string;
+      readonly values: Readonly<Record<string, unknown>>;
+    } | null;
+    readonly account: {
+      readonly remarks: string | null;
+      readonly expiresAt: Time | null;
+    } | null;
   })[];
   readonly linesLeftOut: Count;
 };
 export type LimitsAndUsage = {
   readonly limits: AccountLimits;
   readonly usage: AccountUsage;
+};
+export type LinkAddress = {
+  readonly host: string;
+  readonly port: number;
+  readonly guess: 'listener' | 'browser' | 'interface' | null;
 };
 export type LiveSession = {
   readonly id: Guid;
@@ -367,14 +389,18 @@ export type Me = {
   readonly address: string;
   readonly scopes: readonly (Scope)[] | null;
   readonly totpEnabled: boolean;
+  readonly isPasswordGiven: boolean;
+  readonly recoveryCodesLeft: Count;
   readonly version: string;
   readonly startedAt: Time;
   readonly now: Time;
   readonly socks: readonly (string)[];
+  readonly link: LinkAddress;
   readonly accounts: Count;
   readonly heartbeatIntervalSeconds: number;
   readonly webhooksEnabled: boolean;
   readonly maxImportBytes: Bytes;
+  readonly egressClasses: readonly (string)[];
 };
 export type NewAccount = {
   readonly username: string;
@@ -479,12 +505,30 @@ export type Problem = {
     readonly message: string;
   })[] | undefined;
 };
-export type ProblemCode = 'bad-request' | 'validation' | 'signed-out' | 'wrong-credentials' | 'totp-required' | 'forbidden' | 'wrong-scope' | 'cross-site' | 'not-found' | 'method-not-allowed' | 'username-taken' | 'would-lock-you-out' | 'conflict' | 'changed-meanwhile' | 'too-large' | 'unsupported-media-type' | 'too-many-requests' | 'queue-full' | 'internal' | 'unavailable';
+export type ProblemCode = 'bad-request' | 'validation' | 'signed-out' | 'wrong-credentials' | 'totp-required' | 'forbidden' | 'wrong-scope' | 'cross-site' | 'not-found' | 'method-not-allowed' | 'username-taken' | 'would-lock-you-out' | 'conflict' | 'changed-meanwhile' | 'too-large' | 'unsupported-media-type' | 'host-not-allowed' | 'too-many-requests' | 'queue-full' | 'internal' | 'unavailable';
+export type PublicAddress = {
+  readonly host: string | null;
+  readonly hostSource: 'default' | 'file' | 'environment' | 'flag' | 'console';
+  readonly port: number | null;
+  readonly portSource: 'default' | 'file' | 'environment' | 'flag' | 'console';
+  readonly configured: {
+    readonly host: string | null;
+    readonly port: number | null;
+  };
+  readonly link: LinkAddress;
+};
+export type PublicAddressChange = {
+  readonly host: string | null;
+  readonly port: number | null;
+};
 export type QueuedRun = {
   readonly runId: Guid;
   readonly session: string | null;
 };
 export type Range = 'hour' | 'day' | 'month';
+export type RecoveryCodes = {
+  readonly codes: readonly (string)[];
+};
 export type Retention = {
   readonly heartbeatDays: number;
   readonly heartbeatsPerAccount: number;
@@ -544,7 +588,7 @@ export type RunPage = {
   readonly nextCursor: string | null;
 };
 export type RunStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'timeout' | 'cancelled';
-export type Scope = 'accounts:read' | 'accounts:write' | 'sessions:read' | 'sessions:write' | 'heartbeats:read' | 'agents:read' | 'agents:write' | 'settings:read' | 'settings:write' | 'audit:read';
+export type Scope = 'accounts:read' | 'accounts:write' | 'egress:write' | 'sessions:read' | 'sessions:write' | 'heartbeats:read' | 'agents:read' | 'agents:write' | 'settings:read' | 'settings:write' | 'audit:read';
 export type SignIn = {
   readonly username: string;
   readonly password: string;
@@ -615,7 +659,7 @@ export type WhitelistQuestion = {
   readonly whitelist: string;
   readonly address?: string | undefined;
 };
-export const SCOPES: readonly Scope[] = ['accounts:read', 'accounts:write', 'sessions:read', 'sessions:write', 'heartbeats:read', 'agents:read', 'agents:write', 'settings:read', 'settings:write', 'audit:read'];
+export const SCOPES: readonly Scope[] = ['accounts:read', 'accounts:write', 'egress:write', 'sessions:read', 'sessions:write', 'heartbeats:read', 'agents:read', 'agents:write', 'settings:read', 'settings:write', 'audit:read'];
 export interface Operations {
   signIn: { params: undefined; query: undefined; body: SignIn; answer: Me };
   signOut: { params: undefined; query: undefined; body: undefined; answer: undefined };
@@ -624,14 +668,15 @@ export interface Operations {
   confirmTotp: { params: undefined; query: undefined; body: {
     readonly code: string;
   }; answer: undefined };
+  renewRecoveryCodes: { params: undefined; query: undefined; body: undefined; answer: RecoveryCodes };
   disableTotp: { params: undefined; query: undefined; body: {
     readonly code: string;
   }; answer: undefined };
   getOverview: { params: undefined; query: undefined; body: undefined; answer: Overview };
   getOverviewHistory: { params: undefined; query: { range?: Range | undefined }; body: undefined; answer: OverviewHistory };
   streamEvents: { params: undefined; query: undefined; body: undefined; answer: undefined };
-  exportAccounts: { params: undefined; query: { search?: string | undefined; online?: boolean | undefined; enabled?: boolean | undefined; expired?: boolean | undefined; expiringWithinDays?: number | undefined; neverUsed?: boolean | undefined; overQuota?: boolean | undefined; game?: string | undefined; format?: FileFormat | undefined; sort?: AccountSort | undefined; withHashes?: boolean | undefined }; body: undefined; answer: undefined };
-  importAccounts: { params: undefined; query: { format?: FileFormat | undefined; existing?: OnExisting | undefined; dryRun?: boolean | undefined }; body: Blob | string; answer: ImportReport };
+  exportAccounts: { params: undefined; query: { search?: string | undefined; online?: boolean | undefined; enabled?: boolean | undefined; expired?: boolean | undefined; expiringWithinDays?: number | undefined; neverUsed?: boolean | undefined; overQuota?: boolean | undefined; game?: string | undefined; format?: FileFormat | undefined; sort?: AccountSort | undefined; zone?: string | undefined; withHashes?: boolean | undefined }; body: undefined; answer: undefined };
+  importAccounts: { params: undefined; query: { format?: FileFormat | undefined; existing?: OnExisting | undefined; encoding?: FileEncoding | undefined; zone?: string | undefined; fileName?: string | undefined; dryRun?: boolean | undefined }; body: Blob | string; answer: ImportReport };
   createAccounts: { params: undefined; query: undefined; body: NewAccounts; answer: NewAccountsResult };
   changeAccounts: { params: undefined; query: undefined; body: BulkRequest; answer: BulkResult };
   listAccounts: { params: undefined; query: { search?: string | undefined; online?: boolean | undefined; enabled?: boolean | undefined; expired?: boolean | undefined; expiringWithinDays?: number | undefined; neverUsed?: boolean | undefined; overQuota?: boolean | undefined; game?: string | undefined; limit?: number | undefined; cursor?: string | undefined; sort?: AccountSort | undefined }; body: undefined; answer: AccountPage };
@@ -670,9 +715,11 @@ export interface Operations {
   testGameRules: { params: undefined; query: undefined; body: GameRuleTest; answer: GameRuleTestResult };
   getRetention: { params: undefined; query: undefined; body: undefined; answer: Retention };
   setRetention: { params: undefined; query: undefined; body: Retention; answer: Retention };
+  getPublicAddress: { params: undefined; query: undefined; body: undefined; answer: PublicAddress };
+  setPublicAddress: { params: undefined; query: undefined; body: PublicAddressChange; answer: PublicAddress };
   setAdminPassword: { params: undefined; query: undefined; body: AdminPasswordChange; answer: undefined };
   getEffectiveConfig: { params: undefined; query: undefined; body: undefined; answer: EffectiveConfig };
-  listAudit: { params: undefined; query: { limit?: number | undefined; cursor?: string | undefined; search?: string | undefined; action?: string | undefined; via?: 'console' | 'api' | 'token' | 'cli' | 'daemon' | undefined; objectId?: string | undefined; from?: TimeIn | undefined; to?: TimeIn | undefined }; body: undefined; answer: AuditPage };
+  listAudit: { params: undefined; query: { limit?: number | undefined; cursor?: string | undefined; search?: string | undefined; action?: string | undefined; via?: 'console' | 'api' | 'token' | 'cli' | 'daemon' | undefined; objectId?: string | undefined; importId?: Guid | undefined; from?: TimeIn | undefined; to?: TimeIn | undefined }; body: undefined; answer: AuditPage };
   listTokens: { params: undefined; query: undefined; body: undefined; answer: Tokens };
   createToken: { params: undefined; query: undefined; body: NewToken; answer: CreatedToken };
   revokeToken: { params: { id: string }; query: undefined; body: undefined; answer: undefined };
@@ -685,6 +732,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   getMe: ['GET', '/api/v1/me'],
   enrolTotp: ['POST', '/api/v1/session/totp'],
   confirmTotp: ['PUT', '/api/v1/session/totp'],
+  renewRecoveryCodes: ['POST', '/api/v1/session/recovery-codes'],
   disableTotp: ['POST', '/api/v1/session/totp/disable'],
   getOverview: ['GET', '/api/v1/overview'],
   getOverviewHistory: ['GET', '/api/v1/overview/history'],
@@ -729,6 +777,8 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   testGameRules: ['POST', '/api/v1/settings/games/test'],
   getRetention: ['GET', '/api/v1/settings/retention'],
   setRetention: ['PUT', '/api/v1/settings/retention'],
+  getPublicAddress: ['GET', '/api/v1/settings/public-address'],
+  setPublicAddress: ['PUT', '/api/v1/settings/public-address'],
   setAdminPassword: ['PUT', '/api/v1/settings/admin-password'],
   getEffectiveConfig: ['GET', '/api/v1/settings/effective'],
   listAudit: ['GET', '/api/v1/audit'],

@@ -1,7 +1,8 @@
 // The frame: rail, page, banners, keyboard. Which page stands where.
 import { useEffect, useState } from 'preact/hooks';
 import type { Me } from './api-types.js';
-import { ApiError, call, me, online } from './lib/api.js';
+import { ApiError, call, lapsed, me, online } from './lib/api.js';
+import { useArrival } from './lib/arrival.js';
 import { useCell } from './lib/cell.js';
 import { type TextKey, t, useLanguage } from './lib/i18n.js';
 import { go, href, usePlace } from './lib/router.js';
@@ -10,14 +11,14 @@ import { AccountsPage } from './pages/accounts.js';
 import { AgentSessionPage } from './pages/agent-session.js';
 import { AgentsPage } from './pages/agents.js';
 import { HeartbeatsPage } from './pages/heartbeats.js';
-import { LoginPage } from './pages/login.js';
+import { LoginPage, SignInAgain } from './pages/login.js';
 import { OverviewPage } from './pages/overview.js';
 import { RunPage } from './pages/run.js';
 import { SessionsPage } from './pages/sessions.js';
 import { SettingsPage } from './pages/settings.js';
-import { Dialog } from './ui/dialog.js';
+import { Dialog, UnsavedQuestion } from './ui/dialog.js';
 import { Icon, type IconName } from './ui/icons.js';
-import { Empty, Failure, Skeleton } from './ui/states.js';
+import { Empty, Failure } from './ui/states.js';
 import { Toasts } from './ui/toast.js';
 
 const PLACES: readonly { path: string; icon: IconName; key: string; text: TextKey }[] = [
@@ -32,6 +33,7 @@ const PLACES: readonly { path: string; icon: IconName; key: string; text: TextKe
 export function App() {
   useLanguage();
   const who = useCell(me);
+  const before = useCell(lapsed);
   const [failure, setFailure] = useState<unknown>(null);
   const ask = () => {
     setFailure(null);
@@ -43,16 +45,38 @@ export function App() {
     );
   };
   useEffect(ask, []);
-  if (who === null) return <LoginPage />;
+  if (who === null && before === null) return <LoginPage />;
   if (who === undefined) {
-    return <main class="alone">{failure ? <Failure error={failure} retry={ask} /> : <Skeleton />}</main>;
+    if (failure) {
+      return (
+        <main class="alone">
+          <Failure error={failure} retry={ask} />
+        </main>
+      );
+    }
+    // The frame stands where it will stand: nothing jumps when the answer is there.
+    return (
+      <div class="frame" role="status" aria-label={t('state.loading')}>
+        <div class="rail" />
+      </div>
+    );
   }
-  return <Console who={who} />;
+  // A session that ended leaves the page as it is, under the question who is there: whoever else answers gets a new one.
+  const shown = who ?? before;
+  return (
+    shown && (
+      <>
+        <Console key={shown.username} who={shown} />
+        {who === null && <SignInAgain who={shown} />}
+      </>
+    )
+  );
 }
 
 function Console({ who }: { who: Me }) {
   const isOnline = useCell(online);
-  const { path } = usePlace();
+  const { path, query } = usePlace();
+  useArrival(path.map(encodeURIComponent).join('/'), query);
   const [help, setHelp] = useState(false);
   useKeyboard(() => setHelp(true));
   const here = PLACES.find((one) => one.path === (path[0] ?? ''));
@@ -101,6 +125,7 @@ function Console({ who }: { who: Me }) {
         <Page path={path} />
       </main>
       <Toasts />
+      <UnsavedQuestion />
       {help && <KeyboardHelp onClose={() => setHelp(false)} />}
     </div>
   );

@@ -7,6 +7,7 @@ import { applyTheme } from './lib/theme.js';
 import './styles/base.css';
 import './styles/parts.css';
 import './styles/pages.css';
+import './styles/forms.css';
 
 document.documentElement.lang = language.get();
 applyTheme();

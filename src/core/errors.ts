@@ -1,4 +1,5 @@
-// The error for everything that stops the daemon or a command from starting: written to be read by a person.
+// Errors that are chosen by: what stops the daemon or a command from starting, written to be read by a person, and queries
+// that take too long.
 
 /** A start that cannot go on. Its message says what is wrong, where, and what to do; callers choose by `code`. */
 export class StartError extends Error {
@@ -16,4 +17,9 @@ export class StartError extends Error {
   ) {
     super(message, options);
   }
+}
+
+/** A query that only reads took longer than it may: other readers wait. Asking for less may work. */
+export class QueryTooSlowError extends Error {
+  override readonly name = 'QueryTooSlowError';
 }

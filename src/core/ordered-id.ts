@@ -3,15 +3,30 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from './clock.js';
 
 const COUNTER_BITS = 12;
+const ORDERED_ID = /^([0-9a-f]{8})-([0-9a-f]{4})-7([0-9a-f]{3})-/;
+
+/** Makes the next GUID; one that sorts after `after` too, if that is given and was made by a maker like this one. */
+export type NextOrderedId = (after?: string | null) => string;
 
 /**
  * Returns a maker of GUIDs. Those of one maker strictly increase, even within a millisecond and when the clock
  * steps back: the 12 bits of rand_a are a counter (RFC 9562 §6.2 method 1), and an overflow borrows the next millisecond.
  */
-export function createOrderedIds(now: Clock): () => string {
+export function createOrderedIds(now: Clock): NextOrderedId {
   let lastMs = 0;
   let counter = 0;
-  return () => {
+
+  function advanceTo(id: string): void {
+    const [, high = '', low = '', count = ''] = ORDERED_ID.exec(id) ?? [];
+    const ms = Number.parseInt(high + low, 16);
+    const reached = Number.parseInt(count, 16);
+    if (!(ms > lastMs || (ms === lastMs && reached > counter))) return;
+    lastMs = ms;
+    counter = reached;
+  }
+
+  return (after) => {
+    if (after) advanceTo(after);
     const ms = now();
     if (ms > lastMs) {
       lastMs = ms;

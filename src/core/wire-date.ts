@@ -10,12 +10,25 @@ const LATEST_MS = utc(9999, 12, 31, 23, 59, 59);
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 
+/** The dates that may be set, as an error tells them. */
+export const WIRE_DATE_RANGE = '0001-01-01T00:00:00 to 9999-12-31T23:59:59 (UTC)';
+
+/** Whether `ms` (milliseconds since the Unix epoch) is in the years 0001 to 9999 in UTC, which is what can be written. */
+export function isWireDate(ms: number): boolean {
+  return ms >= EARLIEST_MS && ms < LATEST_MS + SECOND_MS;
+}
+
+/** The moment nearest to `ms` that can be written: for what was stored before such moments were refused. */
+export function toWireDate(ms: number): number {
+  return Math.min(Math.max(ms, EARLIEST_MS), LATEST_MS + SECOND_MS - 1);
+}
+
 /**
  * Writes `ms` (milliseconds since the Unix epoch) as `yyyy-MM-ddTHH:mm:ss` in UTC, cut to the second.
  * Throws RangeError outside the years 0001 to 9999, which the form cannot hold.
  */
 export function formatWireDate(ms: number): string {
-  if (!(ms >= EARLIEST_MS && ms < LATEST_MS + SECOND_MS)) throw new RangeError(`no wire date for ${ms} ms`);
+  if (!isWireDate(ms)) throw new RangeError(`no wire date for ${ms} ms`);
   const date = new Date(ms);
   // Digit by digit: a list of accounts has three dates each, and toISOString takes four times as long.
   const year = String(date.getUTCFullYear()).padStart(4, '0');

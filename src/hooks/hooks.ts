@@ -3,13 +3,14 @@ import { randomUUID } from 'node:crypto';
 import type { AgentSessionStore, DeliveryStore, RunStore } from '../core/agents/run-ports.js';
 import type { AgentControl } from '../core/agents/runs.js';
 import type { HandleHook } from '../core/agents/webhooks.js';
+import { createAttemptLimit } from '../core/attempt-limit.js';
 import type { Clock } from '../core/clock.js';
+import { everyStep } from '../core/every-step.js';
 import type { Log } from '../core/log.js';
 import { createOrderedIds } from '../core/ordered-id.js';
 import { buildAgents } from './agent-list.js';
 import { createControl } from './control.js';
 import { createDeliverer } from './deliverer.js';
-import { createFailureLimit } from './failure-limit.js';
 import { createIntake } from './intake.js';
 import { createKeeper } from './keeper.js';
 import { signalGroup } from './processes.js';
@@ -46,6 +47,11 @@ export interface Hooks {
    * them to the next start. Takes up to 5 s longer than `graceMs` when a command does not end at SIGTERM.
    */
   stop(graceMs: number): Promise<void>;
+  /**
+   * After `stop`: gives up in the database what this daemon holds. Rejects when it cannot; the next start then finds that this
+   * daemon is gone, and takes it over.
+   */
+  release(): Promise<void>;
   /** Interrupts the runs that a `stop` still waits for. */
   interrupt(): void;
   /** Takes new webhook secrets and reads key files again. @throws StartError; then the old ones stay */
@@ -101,7 +107,6 @@ export function createHooks(uses: HooksUses): Hooks {
     owner,
     room,
     now,
-    newId,
     onStored(run) {
       touch(run.agent);
       runner.enqueue(run);
@@ -138,7 +143,7 @@ export function createHooks(uses: HooksUses): Hooks {
     handle: createWebhook({
       isEnabled: webhooks.enabled,
       mayCall: uses.mayCall,
-      failures: createFailureLimit({
+      attempts: createAttemptLimit({
         maxFailures: webhooks.maxFailuresPerSource,
         windowMs: webhooks.failureWindowMs,
         maxSources: MAX_SOURCES,
@@ -181,12 +186,15 @@ export function createHooks(uses: HooksUses): Hooks {
       if (isStopped) return;
       isStopped = true;
       const until = performance.now() + graceMs;
-      await intake.stop();
-      await runner.stop(graceMs);
-      await deliverer.stop(Math.max(0, until - performance.now()));
-      await keeper.stop();
-      process.removeListener('exit', killGroups);
+      await everyStep(
+        intake.stop,
+        () => runner.stop(graceMs),
+        () => deliverer.stop(Math.max(0, until - performance.now())),
+        () => void process.removeListener('exit', killGroups),
+      );
     },
+
+    release: keeper.stop,
 
     reload(settings) {
       // Whether webhooks are enabled is settled at the start.

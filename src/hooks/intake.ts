@@ -35,8 +35,6 @@ export function createIntake(uses: {
   readonly owner: string;
   readonly room: QueueRoom;
   readonly now: Clock;
-  /** Returns GUIDs that sort in the order they were made. */
-  readonly newId: () => string;
   /** Called for every stored run, in the order of acceptance. */
   readonly onStored: (run: QueuedRun) => void;
 }): Intake {
@@ -45,7 +43,10 @@ export function createIntake(uses: {
 
   const batches = createBatches(async (items: readonly RunToStore[]) => {
     const outcomes = await store.add(items, now());
-    for (const [i, { run }] of items.entries()) if (outcomes[i]?.outcome === 'stored') uses.onStored(run);
+    for (const [i, { run }] of items.entries()) {
+      const stored = outcomes[i];
+      if (stored?.outcome === 'stored') uses.onStored({ ...run, id: stored.runId });
+    }
     return outcomes;
   });
 
@@ -57,18 +58,18 @@ export function createIntake(uses: {
         const known = idempotency && (await store.findAnswer(idempotency.key, idempotency.digest, now()));
         return known ? replayed(known) : { outcome: 'full' };
       }
-      const run: NewRun = { ...wanted, id: uses.newId(), acceptedAt: now() };
-      const mine = answer(run.id);
+      const run = { ...wanted, acceptedAt: now() };
       const kept = idempotency && {
         ...idempotency,
-        answer: JSON.stringify(mine),
+        answer: (runId: string) => JSON.stringify(answer(runId)),
         expiresAt: run.acceptedAt + KEY_LIFETIME_MS,
       };
       let isKept = false;
       try {
         const outcome = await batches.add({ run, owner, idempotency: kept });
-        isKept = outcome.outcome === 'stored';
-        return isKept ? { outcome: 'stored', runId: run.id, answer: mine } : replayed(outcome);
+        if (outcome.outcome !== 'stored') return replayed(outcome);
+        isKept = true;
+        return { ...outcome, answer: answer(outcome.runId) };
       } finally {
         if (!isKept) room.give(wanted.agent);
       }

@@ -19,6 +19,8 @@ const ADOPT_EVERY_MS = 1000;
 /** How often a runner says that it lives; after `LEASE_MS` of silence its runs may be taken. */
 const SEEN_EVERY_MS = 5000;
 const LEASE_MS = 30_000;
+/** At the end the database gets so many chances; each waits for as long as a lock may be waited for. */
+const RELEASE_ATTEMPTS = 3;
 const CLEAR_EVERY_MS = 60 * 60 * 1000;
 const CLEAR_AT_ONCE = 500;
 
@@ -63,7 +65,8 @@ export function createKeeper(uses: {
   }
 
   async function adopt(): Promise<void> {
-    for (const run of await store.adopt(owner, uses.room.left())) {
+    // One even when the queue is full: what waits in it may have to wait for this very run, the oldest.
+    for (const run of await store.adopt(owner, Math.max(1, uses.room.left()))) {
       uses.room.force(run.agent);
       uses.onAdopted(run);
     }
@@ -111,7 +114,14 @@ export function createKeeper(uses: {
     async stop() {
       for (const timer of timers) clearInterval(timer);
       await lastRound;
-      await store.release(owner, uses.maxAttempts, `interrupted ${uses.maxAttempts} times`, now());
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          await store.release(owner, uses.maxAttempts, `interrupted ${uses.maxAttempts} times`, now());
+          return;
+        } catch (error) {
+          if (attempt === RELEASE_ATTEMPTS) throw error;
+        }
+      }
     },
   };
 }

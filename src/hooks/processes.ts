@@ -1,9 +1,7 @@
 // Processes of agents: ending a whole group, and finding what a crashed daemon left behind.
 import { readdirSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-
-/** Set in the environment of every command an agent runs: how its processes are known again. */
-export const RUN_ID_VARIABLE = 'PULSEGATE_RUN_ID';
+import { RUN_ID_VARIABLE } from '../core/agents/run-variables.js';
 
 const MAX_ROUNDS = 100;
 

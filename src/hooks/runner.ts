@@ -26,7 +26,7 @@ export interface RunnableAgent {
 export interface Runner {
   /** Begins to run what was put in line. */
   start(): void;
-  /** Puts a stored run, whose place in the queue is taken, at the end of its session's line. */
+  /** Puts a stored run, whose place in the queue is taken, into its session's line, by its id. */
   enqueue(run: QueuedRun): void;
   /** Tries lines again that had to wait for a run of another daemon. */
   retryBlocked(): void;
@@ -56,7 +56,7 @@ export interface RunnerUses {
   readonly onFinished: (agent: string, hasDelivery: boolean) => void;
 }
 
-/** The runs of one session that wait, oldest first. */
+/** The runs of one session that wait, in the order of their ids: the order in which the store lets them be claimed. */
 interface Line {
   readonly waiting: QueuedRun[];
   isTaken: boolean;
@@ -86,7 +86,7 @@ export function createRunner(uses: RunnerUses): Runner {
     const key = lineOf(run);
     const line = lines.get(key) ?? { waiting: [], isTaken: false };
     lines.set(key, line);
-    line.waiting.push(run);
+    insertInOrder(line.waiting, run);
     call(key, line);
   }
 
@@ -266,6 +266,12 @@ export function createRunner(uses: RunnerUses): Runner {
       clearTimeout(timer);
     },
   };
+}
+
+/** A run of another process (the command line) comes here later than runs that were stored after it. */
+function insertInOrder(waiting: QueuedRun[], run: QueuedRun): void {
+  const before = waiting.findLastIndex(({ id }) => id < run.id);
+  waiting.splice(before + 1, 0, run);
 }
 
 /** How a run ended, by what its agent answered and whether it was cut short. */

@@ -11,9 +11,9 @@ import {
   readIdempotencyKey,
   requestDigest,
 } from '../core/agents/webhooks.js';
+import type { AttemptLimit } from '../core/attempt-limit.js';
 import { readJsonObject } from '../core/json-object.js';
 import type { Log } from '../core/log.js';
-import type { FailureLimit } from './failure-limit.js';
 import type { Intake, WantedRun } from './intake.js';
 import { hasQueryToken, type TokenCheck } from './token.js';
 
@@ -21,7 +21,7 @@ export interface WebhookUses {
   readonly isEnabled: boolean;
   /** Whether a source address may call at all. */
   readonly mayCall: (source: string) => boolean;
-  readonly failures: FailureLimit;
+  readonly attempts: AttemptLimit;
   readonly token: TokenCheck;
   readonly maxBodyBytes: number;
   /** The agents webhooks may trigger, with their fixed session keys. */
@@ -50,7 +50,7 @@ export function createWebhook(uses: WebhookUses): HandleHook {
     if (!uses.isEnabled) return refuse(404, 'webhooks are not enabled');
     const { source } = request;
     if (!uses.mayCall(source)) return refuse(403, 'this address may not call webhooks');
-    const waitMs = uses.failures.attempt(source);
+    const waitMs = uses.attempts.attempt(source);
     if (waitMs !== null) {
       return refuse(429, 'too many failed attempts', { 'Retry-After': seconds(waitMs) });
     }
@@ -63,7 +63,7 @@ export function createWebhook(uses: WebhookUses): HandleHook {
         'WWW-Authenticate': 'Bearer realm="Pulsegate"',
       });
     }
-    uses.failures.undo(source);
+    uses.attempts.succeeded(source);
     return null;
   }
 

@@ -4,9 +4,10 @@ import type { Account, AccountUpdate } from '../core/accounts/account.js';
 import { NOTHING_KEPT } from '../core/accounts/limits.js';
 import { type Actor, accountAudit, DAEMON } from '../core/operator/audit.js';
 import type { AccountStore, Change, NewLimits } from '../core/ports.js';
+import { toWireDate } from '../core/wire-date.js';
 import type { RecordAudit } from './audit.js';
 import type { RecordChange } from './changes.js';
-import { type Integer, toNumber } from './integers.js';
+import type { Integer } from './integers.js';
 import { writeLimits } from './limits.js';
 
 /** Logins written by one statement; two bound values each, well under every engine's limit. */
@@ -187,10 +188,15 @@ function toAccount(row: AccountRow): Account {
     passwordHash: row.password_hash,
     isEnabled: Boolean(row.is_enabled),
     remarks: row.remarks,
-    createdAt: Number(row.created_at),
-    lastLoginAt: toNumber(row.last_login_at),
-    expiresAt: toNumber(row.expires_at),
+    createdAt: toWireDate(Number(row.created_at)),
+    lastLoginAt: toDate(row.last_login_at),
+    expiresAt: toDate(row.expires_at),
   };
+}
+
+/** Before such dates were refused, ones that cannot be written could be stored. */
+function toDate(value: Integer | null): number | null {
+  return value === null ? null : toWireDate(Number(value));
 }
 
 function toRow(account: Account): AccountRow {

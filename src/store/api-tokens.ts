@@ -1,7 +1,9 @@
 // The api_tokens table.
 import type { Knex } from 'knex';
-import type { ApiToken, ApiTokenStore } from '../core/operator/api-tokens.js';
+import { API_TOKENS_KEY, type ApiToken, type ApiTokenStore } from '../core/operator/api-tokens.js';
+import { toWireDate } from '../core/wire-date.js';
 import type { RecordAudit } from './audit.js';
+import type { RecordChange } from './changes.js';
 import { type Integer, toNumber } from './integers.js';
 
 interface TokenRow {
@@ -16,7 +18,13 @@ interface TokenRow {
   last_used_from: string | null;
 }
 
-export function createApiTokenStore(db: Knex, recordAudit: RecordAudit): ApiTokenStore {
+const CHANGED = { topic: 'setting', key: API_TOKENS_KEY } as const;
+
+export function createApiTokenStore(
+  db: Knex,
+  recordChange: RecordChange,
+  recordAudit: RecordAudit,
+): ApiTokenStore {
   return {
     async all() {
       const rows: TokenRow[] = await db('api_tokens');
@@ -26,12 +34,14 @@ export function createApiTokenStore(db: Knex, recordAudit: RecordAudit): ApiToke
     add: (token, audit) =>
       db.transaction(async (trx) => {
         await trx('api_tokens').insert(toRow(token));
+        await recordChange(trx, CHANGED);
         await recordAudit(trx, [audit]);
       }),
 
     remove: (id, audit) =>
       db.transaction(async (trx) => {
         await trx('api_tokens').where({ id }).delete();
+        await recordChange(trx, CHANGED);
         await recordAudit(trx, [audit]);
       }),
 
@@ -63,7 +73,8 @@ function toToken(row: TokenRow): ApiToken {
     hash: row.hash,
     scopes: row.scopes.split(' '),
     createdAt: Number(row.created_at),
-    expiresAt: toNumber(row.expires_at),
+    // Before such dates were refused, ones that cannot be written could be stored.
+    expiresAt: row.expires_at === null ? null : toWireDate(Number(row.expires_at)),
     lastUsedAt: toNumber(row.last_used_at),
     lastUsedFrom: row.last_used_from,
   };

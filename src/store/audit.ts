@@ -13,7 +13,10 @@ import { createOrderedIds } from '../core/ordered-id.js';
 import { containing } from './like.js';
 
 /** Notes changes; to be called with the transaction that makes them, so that both are kept together or not at all. */
-export type RecordAudit = (trx: Knex, records: readonly (AuditRecord | null | undefined)[]) => Promise<void>;
+export type RecordAudit = (
+  trx: Knex,
+  records: readonly (AuditRecord | null | undefined)[],
+) => Promise<readonly string[]>;
 
 interface AuditRow {
   id: string;
@@ -27,9 +30,10 @@ interface AuditRow {
   object_name: string | null;
   before: string | null;
   after: string | null;
+  import_id: string | null;
 }
 
-/** Rows in one statement: eleven bound values each. */
+/** Rows in one statement: twelve bound values each. */
 const ROWS_PER_STATEMENT = 200;
 
 export function createAuditRecorder(now: Clock): RecordAudit {
@@ -40,15 +44,18 @@ export function createAuditRecorder(now: Clock): RecordAudit {
     for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT) {
       await trx('audit').insert(rows.slice(start, start + ROWS_PER_STATEMENT));
     }
+    return rows.map(({ id }) => id);
   };
 }
 
-export function createAuditStore(db: Knex, recordAudit: RecordAudit): AuditStore {
+export function createAuditStore(db: Knex, reads: Knex, recordAudit: RecordAudit): AuditStore {
   const matching = (filter: AuditFilter): Knex.QueryBuilder => {
-    const query = db('audit');
+    const query = reads('audit');
     if (filter.action !== undefined) query.where('action', filter.action);
     if (filter.via !== undefined) query.where('via', filter.via);
     if (filter.objectId !== undefined) query.where('object_id', filter.objectId);
+    if (filter.importId !== undefined) query.where('import_id', filter.importId);
+    else if (filter.objectId === undefined) query.whereNull('import_id');
     if (filter.from !== undefined) query.where('at', '>=', filter.from);
     if (filter.to !== undefined) query.where('at', '<', filter.to);
     const { search } = filter;
@@ -62,13 +69,34 @@ export function createAuditStore(db: Knex, recordAudit: RecordAudit): AuditStore
   };
 
   return {
-    add: (records) => recordAudit(db, records),
+    async add(records) {
+      await recordAudit(db, records);
+    },
+
+    async begin(record) {
+      const [id = ''] = await recordAudit(db, [record]);
+      return id;
+    },
+
+    async revise(id, after) {
+      await db('audit')
+        .where({ id })
+        .update({ after: after && JSON.stringify(after) });
+    },
 
     async list(filter, before, limit) {
       const query = matching(filter).orderBy('id', 'desc').limit(limit);
       if (before !== null) query.where('id', '<', before);
       const rows: AuditRow[] = await query;
-      return rows.map(toEntry);
+      const ids = new Set(rows.flatMap(({ import_id }) => import_id ?? []));
+      const imports: Pick<AuditRow, 'id' | 'object_name'>[] =
+        ids.size === 0
+          ? []
+          : await reads('audit')
+              .whereIn('id', [...ids])
+              .select('id', 'object_name');
+      const names = new Map(imports.map((one) => [one.id, one.object_name]));
+      return rows.map((row) => toEntry(row, names));
     },
 
     async count(filter) {
@@ -96,10 +124,11 @@ function toRow({ by, action, object, before, after }: AuditRecord, id: string, a
     object_name: object.name,
     before: before && JSON.stringify(before),
     after: after && JSON.stringify(after),
+    import_id: by.importId ?? null,
   };
 }
 
-function toEntry(row: AuditRow): AuditEntry {
+function toEntry(row: AuditRow, imports: ReadonlyMap<string, string | null>): AuditEntry {
   return {
     id: row.id,
     at: Number(row.at),
@@ -108,6 +137,7 @@ function toEntry(row: AuditRow): AuditEntry {
     object: { type: row.object_type as AuditObjectType, id: row.object_id, name: row.object_name },
     before: parse(row.before),
     after: parse(row.after),
+    import: row.import_id === null ? null : { id: row.import_id, name: imports.get(row.import_id) ?? null },
   };
 }
 

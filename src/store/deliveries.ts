@@ -59,7 +59,7 @@ export function createDeliveryStore(db: Knex): DeliveryStore {
     },
 
     async ofRun(runId) {
-      const rows: DeliveryRow[] = await db('run_deliveries').where({ run_id: runId }).orderBy('id');
+      const rows: DeliveryRow[] = await db('run_deliveries').where({ run_id: runId }).orderBy('attempt');
       return rows.map(toDelivery);
     },
   };

@@ -1,9 +1,16 @@
 // The heartbeat_sums table.
 import type { Knex } from 'knex';
-import type { By, HeartbeatSumStore } from '../core/heartbeats/heartbeat-sums.js';
+import {
+  type By,
+  type HeartbeatSumRow,
+  type HeartbeatSumStore,
+  OTHER_GAMES,
+  sumUp,
+} from '../core/heartbeats/heartbeat-sums.js';
 
 /** Rows in one statement; seven bound values each. */
 const ROWS_PER_STATEMENT = 200;
+const ACCOUNTS_PER_STATEMENT = 500;
 
 const COLUMN: Readonly<Record<By, string>> = { game: 'game_id', account: 'account_id' };
 /** No GameID is the empty text: null would be a different key each time. */
@@ -11,20 +18,9 @@ const toKey = (by: By, value: string): string | null => (by === 'game' && value 
 
 type Integer = number | string;
 
-export function createHeartbeatSumStore(db: Knex): HeartbeatSumStore {
+export function createHeartbeatSumStore(db: Knex, reads: Knex): HeartbeatSumStore {
   return {
-    async add(steps, rows) {
-      const all = [...steps].flatMap(([stepSeconds, at]) =>
-        rows.map(({ accountId, gameId, count, bytesUp, bytesDown }) => ({
-          step_seconds: stepSeconds,
-          at,
-          account_id: accountId,
-          game_id: gameId ?? '',
-          count,
-          bytes_up: bytesUp,
-          bytes_down: bytesDown,
-        })),
-      );
+    async add(steps, rows, maxGames) {
       const grown = Object.fromEntries(
         ['count', 'bytes_up', 'bytes_down'].map((column) => [
           column,
@@ -32,18 +28,23 @@ export function createHeartbeatSumStore(db: Knex): HeartbeatSumStore {
         ]),
       );
       await db.transaction(async (trx) => {
-        for (let start = 0; start < all.length; start += ROWS_PER_STATEMENT) {
-          await trx('heartbeat_sums')
-            .insert(all.slice(start, start + ROWS_PER_STATEMENT))
-            .onConflict(['step_seconds', 'at', 'account_id', 'game_id'])
-            .merge(grown);
+        for (const [stepSeconds, at] of steps) {
+          const games = await gamesOf(trx, stepSeconds, at, rows);
+          const summed = sumUp(rows, maxGames, (accountId) => games.get(accountId) ?? NO_GAMES);
+          const added = Array.from(summed.all(), (row) => toRow(stepSeconds, at, row));
+          for (let start = 0; start < added.length; start += ROWS_PER_STATEMENT) {
+            await trx('heartbeat_sums')
+              .insert(added.slice(start, start + ROWS_PER_STATEMENT))
+              .onConflict(['step_seconds', 'at', 'account_id', 'game_id'])
+              .merge(grown);
+          }
         }
       });
     },
 
     async largest(stepSeconds, from, by, limit) {
       const column = COLUMN[by];
-      const rows: Record<string, Integer>[] = await db('heartbeat_sums')
+      const rows: Record<string, Integer>[] = await reads('heartbeat_sums')
         .where({ step_seconds: stepSeconds })
         .where('at', '>=', from)
         .groupBy(column)
@@ -68,7 +69,7 @@ export function createHeartbeatSumStore(db: Knex): HeartbeatSumStore {
 
     async series(stepSeconds, from, by, keys) {
       const column = COLUMN[by];
-      const rows: { at: Integer; key: string; count: Integer }[] = await db('heartbeat_sums')
+      const rows: { at: Integer; key: string; count: Integer }[] = await reads('heartbeat_sums')
         .where({ step_seconds: stepSeconds })
         .where('at', '>=', from)
         .whereIn(
@@ -82,7 +83,7 @@ export function createHeartbeatSumStore(db: Knex): HeartbeatSumStore {
     },
 
     async totals(stepSeconds, from) {
-      const rows: { at: Integer; count: Integer }[] = await db('heartbeat_sums')
+      const rows: { at: Integer; count: Integer }[] = await reads('heartbeat_sums')
         .where({ step_seconds: stepSeconds })
         .where('at', '>=', from)
         .groupBy('at')
@@ -94,5 +95,44 @@ export function createHeartbeatSumStore(db: Knex): HeartbeatSumStore {
     async trim(stepSeconds, before) {
       await db('heartbeat_sums').where({ step_seconds: stepSeconds }).where('at', '<', before).delete();
     },
+  };
+}
+
+const NO_GAMES: ReadonlySet<string> = new Set();
+
+/** The GameIDs that a step has already, of the accounts that are to get some. */
+async function gamesOf(
+  trx: Knex,
+  stepSeconds: number,
+  at: number,
+  rows: readonly HeartbeatSumRow[],
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const accountIds = [
+    ...new Set(rows.flatMap(({ accountId, gameId }) => (gameId === null ? [] : [accountId]))),
+  ];
+  const games = new Map<string, Set<string>>();
+  for (let start = 0; start < accountIds.length; start += ACCOUNTS_PER_STATEMENT) {
+    const found: { account_id: string; game_id: string }[] = await trx('heartbeat_sums')
+      .where({ step_seconds: stepSeconds, at })
+      .whereIn('account_id', accountIds.slice(start, start + ACCOUNTS_PER_STATEMENT))
+      .whereNotIn('game_id', ['', OTHER_GAMES])
+      .select('account_id', 'game_id');
+    for (const { account_id, game_id } of found) {
+      const known = games.get(account_id) ?? new Set();
+      games.set(account_id, known.add(game_id));
+    }
+  }
+  return games;
+}
+
+function toRow(stepSeconds: number, at: number, row: HeartbeatSumRow): Record<string, string | number> {
+  return {
+    step_seconds: stepSeconds,
+    at,
+    account_id: row.accountId,
+    game_id: row.gameId ?? '',
+    count: row.count,
+    bytes_up: row.bytesUp,
+    bytes_down: row.bytesDown,
   };
 }

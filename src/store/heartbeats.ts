@@ -24,7 +24,10 @@ interface HeartbeatRow {
   game_id: string | null;
 }
 
-export function createHeartbeatReader(db: Knex): Pick<HeartbeatStore, 'totals' | 'newest' | 'list'> {
+export function createHeartbeatReader(
+  db: Knex,
+  reads: Knex,
+): Pick<HeartbeatStore, 'totals' | 'newest' | 'list'> {
   return {
     async totals() {
       const rows: TotalsRow[] = await db('heartbeat_totals');
@@ -32,7 +35,7 @@ export function createHeartbeatReader(db: Knex): Pick<HeartbeatStore, 'totals' |
     },
 
     async list({ accountId, gameId, from, to }, before, limit) {
-      const query = db('heartbeats').orderBy('id', 'desc').limit(limit);
+      const query = reads('heartbeats').orderBy('id', 'desc').limit(limit);
       if (accountId !== undefined) query.where('account_id', accountId);
       if (gameId !== undefined) query.where('game_id', gameId);
       if (from !== undefined) query.where('at', '>=', from);
@@ -43,7 +46,7 @@ export function createHeartbeatReader(db: Knex): Pick<HeartbeatStore, 'totals' |
     },
 
     async newest(accountId, limit) {
-      const rows: HeartbeatRow[] = await db('heartbeats')
+      const rows: HeartbeatRow[] = await reads('heartbeats')
         .where({ account_id: accountId })
         .orderBy('id', 'desc')
         .limit(limit);

@@ -9,7 +9,10 @@ interface KeyRow {
   expires_at: number | string;
 }
 
-const STORED: StoredRun = { outcome: 'stored' };
+/** A run to store with the id it gets. */
+export interface NumberedRun extends RunToStore {
+  readonly runId: string;
+}
 
 /** What a key that is already known means for a request with `digest`. */
 function known(row: Pick<KeyRow, 'digest' | 'answer'>, digest: string): StoredRun {
@@ -32,18 +35,20 @@ export async function findKey(db: Knex, key: string, digest: string, now: number
  */
 export async function takeKeys(
   trx: Knex.Transaction,
-  items: readonly RunToStore[],
+  items: readonly NumberedRun[],
   now: number,
 ): Promise<StoredRun[]> {
-  const asked = items.flatMap(({ idempotency }) => (idempotency ? [idempotency] : []));
-  if (asked.length === 0) return items.map(() => STORED);
+  const stored = (runId: string): StoredRun => ({ outcome: 'stored', runId });
+  const first = new Map<string, KeyRow>();
+  for (const { idempotency, runId } of items) {
+    if (idempotency && !first.has(idempotency.key)) first.set(idempotency.key, toRow(idempotency, runId));
+  }
+  if (first.size === 0) return items.map(({ runId }) => stored(runId));
 
-  const first = new Map<string, Idempotency>();
-  for (const idempotency of asked) if (!first.has(idempotency.key)) first.set(idempotency.key, idempotency);
   const keys = [...first.keys()];
   await trx('idempotency_keys').whereIn('key', keys).where('expires_at', '<=', now).delete();
   const taken: { key: string }[] = await trx('idempotency_keys')
-    .insert([...first.values()].map(({ expiresAt, ...row }) => ({ ...row, expires_at: expiresAt })))
+    .insert([...first.values()])
     .onConflict('key')
     .ignore()
     .returning('key');
@@ -51,13 +56,21 @@ export async function takeKeys(
   const rows: KeyRow[] = fresh.size === keys.length ? [] : await trx('idempotency_keys').whereIn('key', keys);
   const older = new Map(rows.map((row) => [row.key, row]));
 
-  return items.map(({ idempotency }) => {
-    if (!idempotency) return STORED;
-    const winner = first.get(idempotency.key);
-    if (winner === idempotency && fresh.has(idempotency.key)) return STORED;
-    const row = older.get(idempotency.key) ?? winner;
+  const used = new Set<string>();
+  return items.map(({ idempotency, runId }) => {
+    if (!idempotency) return stored(runId);
+    const { key, digest } = idempotency;
+    if (fresh.has(key) && !used.has(key)) {
+      used.add(key);
+      return stored(runId);
+    }
+    const row = older.get(key) ?? first.get(key);
     // The key was taken by another process and has gone again: cannot be within one transaction.
-    if (!row) throw new Error(`idempotency key ${idempotency.key} is neither new nor known`);
-    return known(row, idempotency.digest);
+    if (!row) throw new Error(`idempotency key ${key} is neither new nor known`);
+    return known(row, digest);
   });
+}
+
+function toRow({ key, digest, answer, expiresAt }: Idempotency, runId: string): KeyRow {
+  return { key, digest, answer: answer(runId), expires_at: expiresAt };
 }

@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import type { LoginEntry, LoginFilter, LoginOutcome, LoginStore } from '../core/accounts/login-log.js';
 import { containing } from './like.js';
+import { indexedLogins, isIndexed } from './sqlite-login-search.js';
 
 interface LoginRow {
   id: number | string;
@@ -16,19 +17,30 @@ interface LoginRow {
 /** Rows in one statement; six bound values each. */
 const ROWS_PER_STATEMENT = 200;
 
-export function createLoginStore(db: Knex): LoginStore {
-  const matching = ({ accountId, search, failed }: LoginFilter): Knex.QueryBuilder => {
-    const query = db('logins');
-    if (accountId !== undefined) query.where('account_id', accountId);
-    if (failed === true) query.whereNot('outcome', 'success');
-    if (failed === false) query.where('outcome', 'success');
-    if (search !== undefined && search !== '') {
+/** @param reads connections that only read */
+export function createLoginStore(db: Knex, reads: Knex): LoginStore {
+  /** The rows that match, and the column that tells them apart: from the index of texts where there is a text to be found. */
+  function matching({ accountId, search = '', failed }: LoginFilter): {
+    query: Knex.QueryBuilder;
+    id: string;
+  } {
+    const byIndex = isIndexed(search);
+    const query = byIndex ? indexedLogins(reads, search) : reads('logins');
+    const id = byIndex ? 'logins_text.rowid' : 'logins.id';
+    const isFiltered = accountId !== undefined || failed !== undefined;
+    if (byIndex && isFiltered) query.join('logins', 'logins.id', 'logins_text.rowid');
+    if (accountId !== undefined) query.where('logins.account_id', accountId);
+    if (failed === true) query.whereNot('logins.outcome', 'success');
+    if (failed === false) query.where('logins.outcome', 'success');
+    if (!byIndex && search !== '') {
       query.where((any) => {
-        any.where(containing(db, 'username', search)).orWhere(containing(db, 'client', search));
+        any
+          .where(containing(reads, 'logins.username', search))
+          .orWhere(containing(reads, 'logins.client', search));
       });
     }
-    return query;
-  };
+    return { query, id };
+  }
 
   return {
     add: (entries) =>
@@ -51,9 +63,10 @@ export function createLoginStore(db: Knex): LoginStore {
       }),
 
     async list(filter, before, limit) {
-      const query = matching(filter).orderBy('id', 'desc').limit(limit);
-      if (before !== null) query.where('id', '<', before);
-      const rows: LoginRow[] = await query;
+      const { query, id } = matching(filter);
+      if (before !== null) query.where(id, '<', before);
+      const ids: (number | string)[] = await query.orderBy(id, 'desc').limit(limit).pluck(id);
+      const rows: LoginRow[] = await reads('logins').whereIn('id', ids).orderBy('id', 'desc');
       return rows.map((row) => ({
         place: Number(row.id),
         at: Number(row.at),
@@ -66,7 +79,7 @@ export function createLoginStore(db: Knex): LoginStore {
     },
 
     async count(filter) {
-      const [row] = (await matching(filter).count({ count: '*' })) as { count: number | string }[];
+      const [row] = (await matching(filter).query.count({ count: '*' })) as { count: number | string }[];
       return Number(row?.count ?? 0);
     },
 

@@ -1,6 +1,5 @@
 // How a run stands in its table.
-import type { RunToStore } from '../core/agents/run-ports.js';
-import type { DeliveryState, Run, RunKind, RunOrigin, RunStatus } from '../core/agents/runs.js';
+import type { DeliveryState, NewRun, Run, RunKind, RunOrigin, RunStatus } from '../core/agents/runs.js';
 import { type Integer, toNumber } from './integers.js';
 
 export interface RunRow {
@@ -65,7 +64,7 @@ export function toRun(row: RunRow): Run {
   };
 }
 
-export function newRow({ run, owner }: RunToStore): RunRow {
+export function newRow(run: NewRun, owner: string | null): RunRow {
   return {
     id: run.id,
     kind: run.kind,

@@ -5,12 +5,13 @@ import {
   type RunEnd,
   type RunFilter,
   type RunStore,
-  type RunToStore,
   SHOWN_CHARACTERS,
 } from '../core/agents/run-ports.js';
 import type { Run } from '../core/agents/runs.js';
+import type { Clock } from '../core/clock.js';
+import { createOrderedIds } from '../core/ordered-id.js';
 import { appendToSessions, exchangeOf, readHistories } from './agent-sessions.js';
-import { findKey, takeKeys } from './idempotency.js';
+import { findKey, type NumberedRun, takeKeys } from './idempotency.js';
 import { containing } from './like.js';
 import { newRow, type RunRow, SHORT_COLUMNS, toRun } from './run-rows.js';
 import { createRunnerStore } from './runners.js';
@@ -19,7 +20,9 @@ import { updateEach } from './update-each.js';
 /** 18 bound values each, well under every engine's limit. */
 const ROWS_PER_STATEMENT = 200;
 
-export function createRunStore(db: Knex): RunStore {
+/** @param now stamps the ids of runs */
+export function createRunStore(db: Knex, reads: Knex, now: Clock): RunStore {
+  const nextId = createOrderedIds(now);
   const get = async (id: string, on: Knex = db): Promise<Run | null> => {
     const row: RunRow | undefined = await on('runs').where({ id }).first();
     return row ? toRun(row) : null;
@@ -28,12 +31,14 @@ export function createRunStore(db: Knex): RunStore {
   return {
     ...createRunnerStore(db),
 
-    add: (items, now) =>
+    add: (items, at) =>
       db.transaction(async (trx) => {
-        const outcomes = await takeKeys(trx, items, now);
+        const newest = await trx('runs').max({ id: 'id' }).first();
+        const numbered = items.map((item) => ({ ...item, runId: nextId(newest?.id) }));
+        const outcomes = await takeKeys(trx, numbered, at);
         await insertAll(
           trx,
-          items.filter((_, i) => outcomes[i]?.outcome === 'stored'),
+          numbered.filter((_, i) => outcomes[i]?.outcome === 'stored'),
         );
         return outcomes;
       }),
@@ -42,7 +47,7 @@ export function createRunStore(db: Knex): RunStore {
     get: (id) => get(id),
 
     async list(filter) {
-      const rows: RunRow[] = await selected(db, filter);
+      const rows: RunRow[] = await selected(reads, filter);
       return rows.map(toRun);
     },
 
@@ -130,14 +135,17 @@ export function createRunStore(db: Knex): RunStore {
   };
 }
 
-async function insertAll(trx: Knex.Transaction, items: readonly RunToStore[]): Promise<void> {
+async function insertAll(trx: Knex.Transaction, items: readonly NumberedRun[]): Promise<void> {
   for (let start = 0; start < items.length; start += ROWS_PER_STATEMENT) {
-    await trx('runs').insert(items.slice(start, start + ROWS_PER_STATEMENT).map(newRow));
+    const rows = items
+      .slice(start, start + ROWS_PER_STATEMENT)
+      .map(({ run, owner, runId }) => newRow({ ...run, id: runId }, owner));
+    await trx('runs').insert(rows);
   }
 }
 
 function selected(db: Knex, filter: RunFilter): Knex.QueryBuilder {
-  const { agent, session, status, search, before, limit } = filter;
+  const { agent, session, status, search, idPrefix, before, limit } = filter;
   const query = db('runs')
     .select(SHORT_COLUMNS)
     .select(db.raw('substr(message, 1, ?) as message', [SHOWN_CHARACTERS]))
@@ -147,6 +155,8 @@ function selected(db: Knex, filter: RunFilter): Knex.QueryBuilder {
   if (agent !== undefined) query.where({ agent });
   if (session !== undefined) query.where({ session });
   if (status !== undefined) query.where({ status });
+  // 'g' is the first character after those of an id: the range is found by the index.
+  if (idPrefix !== undefined) query.where('id', '>=', idPrefix).where('id', '<', `${idPrefix}g`);
   if (before !== undefined) query.where('id', '<', before);
   if (search !== undefined) {
     query.where((either) =>

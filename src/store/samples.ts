@@ -48,7 +48,7 @@ export function createSampleStore(db: Knex): SampleStore {
       await db('samples').where({ step }).where('at', '<', before).delete();
     },
 
-    async runs(since) {
+    async runs(since, before = Number.MAX_SAFE_INTEGER) {
       const open: CountRow[] = await db('runs')
         .whereNull('finished_at')
         .groupBy('status')
@@ -56,6 +56,7 @@ export function createSampleStore(db: Knex): SampleStore {
         .count({ count: '*' });
       const ended: CountRow[] = await db('runs')
         .where('finished_at', '>=', since)
+        .where('finished_at', '<', before)
         .groupBy('status')
         .select('status')
         .count({ count: '*' });

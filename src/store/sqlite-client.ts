@@ -1,8 +1,27 @@
-// knex's SQLite client with transactions that take the write lock first and never leave one open.
-
+// knex's SQLite client with transactions that take the write lock first and never leave one open, and a wait for the locks of
+// other processes that ends when the connection is closed.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import SqliteTransaction from 'knex/lib/dialects/sqlite3/execution/sqlite-transaction.js';
 import SqliteClient from 'knex/lib/dialects/sqlite3/index.js';
+import { codeOf } from './sqlite-errors.js';
+
+/** What queries of a connection may do. Stands in the configuration of knex. */
+export interface Access {
+  /** How long a query waits for another process's lock. */
+  readonly waitMs: number;
+  /** Nobody waits any more. */
+  isClosing: boolean;
+  /** Writes are refused: they would reach a file that nobody finds again. */
+  isRefused: boolean;
+}
+
+export function accessOf(db: Knex): Access {
+  return (db.client as { config: { access: Access } }).config.access;
+}
+
+/** Between tries in ms, where SQLite refuses at once instead of waiting out `busy_timeout`. */
+const BUSY_RETRY_MS = 25;
 
 /**
  * A transaction that begins as a writer. A plain BEGIN reads first and asks for the write lock later, and SQLite
@@ -35,8 +54,47 @@ class ImmediateTransaction extends SqliteTransaction {
 
 /** For `knex({ client: ImmediateSqliteClient })`: every `db.transaction` is a BEGIN IMMEDIATE. */
 export class ImmediateSqliteClient extends SqliteClient {
+  private get access(): Access {
+    return (this.config as unknown as { access: Access }).access;
+  }
+
+  // A statement that was refused has done nothing, and may be tried again.
+  override async _query(connection: unknown, statement: unknown): Promise<unknown> {
+    const startedAt = performance.now();
+    if (this.access.isRefused && isWrite(statement)) throw refused();
+    for (;;) {
+      try {
+        return await super._query(connection, statement);
+      } catch (error) {
+        const { waitMs, isClosing } = this.access;
+        const isOver = isClosing || performance.now() - startedAt >= waitMs;
+        if (codeOf(error) !== 'SQLITE_BUSY' || isOver) throw error;
+        await sleep(BUSY_RETRY_MS);
+      }
+    }
+  }
+
+  override destroy(): Promise<void> {
+    this.access.isClosing = true;
+    return super.destroy();
+  }
+
   override transaction(container: unknown, config: unknown, outer: unknown): Knex.Transaction {
     // knex calls the object it makes here a Transaction, and so does its declaration of this method.
     return new ImmediateTransaction(this, container, config, outer) as unknown as Knex.Transaction;
   }
+}
+
+const WRITING_METHODS = new Set(['insert', 'update', 'del']);
+
+/** A single statement that writes, or the beginning of a transaction, which always is to write. */
+function isWrite(statement: unknown): boolean {
+  const { method, sql } = statement as { readonly method?: string; readonly sql?: string };
+  return WRITING_METHODS.has(method ?? '') || sql?.startsWith('BEGIN') === true;
+}
+
+function refused(): Error {
+  return Object.assign(new Error('the database file is gone or was replaced: nothing is written'), {
+    code: 'SQLITE_NOT_WRITTEN',
+  });
 }

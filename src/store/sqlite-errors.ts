@@ -1,4 +1,8 @@
 // What went wrong with the SQLite file, as a person should read it.
+
+import { statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { StartError } from '../core/errors.js';
 
 /** The `code` of a system or SQLite error. */
@@ -17,13 +21,7 @@ export function toStartError(error: unknown, file: string): StartError {
     case 'SQLITE_FULL':
     case 'ENOSPC':
     case 'EDQUOT':
-      return new StartError(
-        'disk-full',
-        `There is no space left for the database ${file}. Free some and start again.`,
-        {
-          cause: error,
-        },
-      );
+      return diskFull(file, error);
     case 'SQLITE_BUSY':
     case 'SQLITE_LOCKED':
       return new StartError(
@@ -32,12 +30,34 @@ export function toStartError(error: unknown, file: string): StartError {
         { cause: error },
       );
     default:
+      if (code?.startsWith('SQLITE_') && isDiskFull(file)) return diskFull(file, error);
       return new StartError(
         'data-dir-unusable',
         `The database ${file} cannot be read and written (${code ?? String(error)}). ` +
           'Give the user that runs Pulsegate a data folder of its own (dataDir), readable and writable.',
         { cause: error },
       );
+  }
+}
+
+function diskFull(file: string, cause: unknown): StartError {
+  return new StartError(
+    'disk-full',
+    `There is no space left for the database ${file}. Free some and start again.`,
+    { cause },
+  );
+}
+
+/** Too little space for SQLite to open a file: where that runs out it may speak of an I/O error alone. */
+const LEAST_SPACE_BYTES = 64 * 1024;
+
+/** Whether the disk of `file` has no space left. */
+export function isDiskFull(file: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(file));
+    return bavail * bsize < LEAST_SPACE_BYTES;
+  } catch {
+    return false;
   }
 }
 
@@ -57,4 +77,21 @@ export function foreign(file: string): StartError {
     'database-foreign',
     `The file ${file} is a database of another program. It was left as it is. Choose another data folder (dataDir), or move the file away.`,
   );
+}
+
+/** Where the program is installed, seen from dist/src/store: npm mends its packages there. */
+const PROGRAM_FOLDER = fileURLToPath(new URL('../../../', import.meta.url)).replace(/\/$/, '');
+
+/** @param error what loading the sqlite3 package ended with */
+export function sqlite3Unusable(error: unknown): StartError {
+  const on = `Node ${process.versions.node} on ${process.platform}-${process.arch}`;
+  const [reason = ''] = (error instanceof Error ? error.message : String(error)).split(/[.\s]*Tried:|\n/);
+  const rebuild = `cd ${PROGRAM_FOLDER} && npm rebuild sqlite3 --ignore-scripts=false --foreground-scripts`;
+  const install = `cd ${PROGRAM_FOLDER} && npm install --omit=dev`;
+  const isMissing = codeOf(error) === 'MODULE_NOT_FOUND' && /'sqlite3'/.test(reason);
+  const [wrong, mend] = isMissing
+    ? ['The package sqlite3 is not installed', install]
+    : // `bindings` found no compiled addon, or the system could not load it.
+      [`The compiled part of the package sqlite3 cannot be loaded by ${on} (${reason})`, rebuild];
+  return new StartError('sqlite3-unusable', `${wrong}. Mend it: ${mend}`, { cause: error });
 }

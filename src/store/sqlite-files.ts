@@ -1,6 +1,7 @@
 // The SQLite file and its folder on disk: where they are, and that nobody else may read them.
 import { chmod, chown, mkdir, open, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { StartError } from '../core/errors.js';
 import { codeOf } from './sqlite-errors.js';
 
 const GROUP_AND_OTHERS = 0o077;
@@ -45,6 +46,25 @@ async function makeFolder(folder: string): Promise<boolean> {
     if (found?.isDirectory()) return false;
     throw error;
   }
+}
+
+/** Makes nothing. @throws StartError `database-missing`, `data-dir-unusable` (this user may not look); the file system's error */
+export async function requireFile(file: string): Promise<void> {
+  const folder = dirname(file);
+  try {
+    // An empty file is what a start that failed at once leaves: there is nothing to read in it.
+    if ((await stat(file)).size > 0) return;
+  } catch (error) {
+    if (codeOf(error) === 'EACCES') {
+      throw new StartError(
+        'data-dir-unusable',
+        `This user may not read ${folder}. Run the command as root or as the user that the daemon runs as.`,
+        { cause: error },
+      );
+    }
+    if (codeOf(error) !== 'ENOENT') throw error;
+  }
+  throw new StartError('database-missing', `There is no database in ${folder}.`);
 }
 
 /**

@@ -5,9 +5,9 @@ import type { HeartbeatTotals } from '../core/heartbeats/heartbeat.js';
 import type { HeartbeatStore } from '../core/ports.js';
 import { createHeartbeatReader, type TotalsRow, toTotals } from './heartbeats.js';
 
-export function createSqliteHeartbeatStore(db: Knex): HeartbeatStore {
+export function createSqliteHeartbeatStore(db: Knex, reads: Knex): HeartbeatStore {
   return {
-    ...createHeartbeatReader(db),
+    ...createHeartbeatReader(db, reads),
 
     async append(batch, retention) {
       if (batch.length === 0) return [];

@@ -5,9 +5,11 @@ import { dirname } from 'node:path';
 import type { Knex } from 'knex';
 import type { Clock } from '../core/clock.js';
 import { StartError } from '../core/errors.js';
-import { isCurrent } from './migrate.js';
+import { missingMigrations } from './migrate.js';
+import { countRestored, dropRestored, type Keep, type RestoredContents } from './restored-contents.js';
 import { connectSqlite, verifySqlite } from './sqlite.js';
 import { backupSqlite, syncToDisk } from './sqlite-backup.js';
+import { lockForDaemon } from './sqlite-daemon-lock.js';
 import { codeOf, toStartError } from './sqlite-errors.js';
 import { giveToFolderOwner, prepareFolder, sqliteFile } from './sqlite-files.js';
 
@@ -19,26 +21,42 @@ export interface RestoreOptions {
   /** A file that `backup` wrote, or any SQLite file of Pulsegate's. It is only read. */
   readonly from: string;
   readonly now: Clock;
+  /** Asked once what of the backup is kept; default: neither tokens nor open runs. */
+  readonly keep?: (found: RestoredContents) => Promise<Keep>;
 }
+
+export interface Restored {
+  /** Where the replaced database is kept; null when there was none. */
+  readonly replaced: string | null;
+  /** What the backup held of what is not restored by itself. */
+  readonly found: RestoredContents;
+  /** What of it was restored all the same. */
+  readonly kept: Keep;
+}
+
+const KEEP_NOTHING: Keep = { tokens: false, runs: false };
 
 /**
  * Checks `from` page by page, then replaces the database by a copy of it in one step: at any moment either the old
- * or the new one is in place. An older backup is brought up to date at the next start.
- * @returns where the replaced database is kept; null when there was none
- * @throws StartError `backup-unusable`, `database-newer`, `database-in-use` (a daemon has it open), or as `openStore`
+ * or the new one is in place. An older backup is brought up to date at the next start. Console sessions are not restored.
+ * @throws StartError `backup-unusable`, `database-newer`, `daemon-running`, `database-in-use` (another program has it open), or
+ *   as `openStore`
  */
-export async function restoreStore({ dataDir, from, now }: RestoreOptions): Promise<string | null> {
+export async function restoreStore({ dataDir, from, now, keep }: RestoreOptions): Promise<Restored> {
   const file = sqliteFile(dataDir);
   const copy = `${file}.restore-${randomUUID()}`;
   try {
     await prepareFolder(dataDir);
     await copyChecked(from, copy);
     await giveToFolderOwner(copy);
-    return await replace(
-      file,
-      copy,
-      `${file}.replaced-${new Date(now()).toISOString().replaceAll(':', '-')}`,
-    );
+    const { found, kept } = await dropFromCopy(copy, now, keep ?? (async () => KEEP_NOTHING));
+    const lock = await lockForDaemon(dataDir);
+    try {
+      const aside = `${file}.replaced-${new Date(now()).toISOString().replaceAll(':', '-')}`;
+      return { replaced: await replace(file, copy, aside), found, kept };
+    } finally {
+      await lock.release();
+    }
   } catch (error) {
     throw toStartError(error, file);
   } finally {
@@ -59,7 +77,7 @@ async function copyChecked(from: string, copy: string): Promise<void> {
   const db = connectSqlite(from, LOCK_WAIT_MS);
   try {
     if (!(await verifySqlite(db, from, Number.POSITIVE_INFINITY))) throw unusable('it is empty');
-    await isCurrent(db, from);
+    await missingMigrations(db, from);
     await backupSqlite(db, copy);
   } catch (error) {
     const code = codeOf(error);
@@ -70,6 +88,19 @@ async function copyChecked(from: string, copy: string): Promise<void> {
     throw error;
   } finally {
     await db.destroy();
+  }
+}
+
+async function dropFromCopy(copy: string, now: Clock, keep: (found: RestoredContents) => Promise<Keep>) {
+  const db = connectSqlite(copy, LOCK_WAIT_MS);
+  try {
+    const found = await countRestored(db);
+    const kept = await keep(found);
+    await dropRestored(db, kept, now());
+    return { found, kept };
+  } finally {
+    await db.destroy();
+    await syncToDisk(copy);
   }
 }
 
@@ -110,7 +141,7 @@ async function holdAlone(db: Knex, file: string): Promise<void> {
     if (code !== 'SQLITE_BUSY') throw error;
     throw new StartError(
       'database-in-use',
-      `The database ${file} is in use. Stop the daemon (systemctl stop pulsegate), then restore again.`,
+      `The database ${file} is in use. End what uses it (fuser ${file} names it), then restore again.`,
       { cause: error },
     );
   }

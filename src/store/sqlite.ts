@@ -1,9 +1,9 @@
 // Opening a SQLite file: private, checked, in WAL mode, on one connection.
 import { stat } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { createRequire } from 'node:module';
 import knex, { type Knex } from 'knex';
-import { ImmediateSqliteClient } from './sqlite-client.js';
-import { codeOf, corrupt, foreign } from './sqlite-errors.js';
+import { type Access, ImmediateSqliteClient } from './sqlite-client.js';
+import { corrupt, foreign, sqlite3Unusable } from './sqlite-errors.js';
 
 /** "PGTE": marks a file as ours in its header (https://www.sqlite.org/fileformat2.html#application_id). */
 const APPLICATION_ID = 0x50475445;
@@ -11,8 +11,8 @@ const APPLICATION_ID = 0x50475445;
 /** A file up to this size is checked page by page at every start; beyond, that would keep the operator waiting. */
 const CHECKED_UP_TO_BYTES = 64 * 1024 * 1024;
 
-/** Milliseconds between tries where SQLite refuses at once instead of waiting out `busy_timeout`. */
-const BUSY_RETRY_MS = 50;
+/** Longest that SQLite itself waits for a lock, in ms: nobody can call it back meanwhile, so a process that ends waits too. */
+const BUSY_SLICE_MS = 250;
 
 /** Whatever knex would print it also throws, and only the thrown error says what to do. */
 const SILENT = { warn: () => {}, error: () => {} };
@@ -23,18 +23,34 @@ interface RawConnection {
 }
 
 /**
+ * Loads the sqlite3 package and its compiled part. knex would only say that a package is to be installed, which it may well be.
+ * @throws StartError `sqlite3-unusable`: what is wrong, and the command that mends it
+ */
+export function loadDriver(load: (name: string) => unknown = createRequire(import.meta.url)): void {
+  try {
+    load('sqlite3');
+  } catch (error) {
+    throw sqlite3Unusable(error);
+  }
+}
+
+/**
  * knex on one connection to `file`: SQLite has one writer at a time anyway, and queries of this process then wait
  * their turn in order. Another process's lock is waited for up to `busyTimeoutMs`.
  */
 export function connectSqlite(file: string, busyTimeoutMs: number): Knex {
   const settings = `
-    pragma busy_timeout = ${Math.round(busyTimeoutMs)};
+    pragma busy_timeout = ${Math.round(Math.min(busyTimeoutMs, BUSY_SLICE_MS))};
     pragma foreign_keys = on;
     pragma synchronous = full;`;
-  return knex({
+  loadDriver();
+  const config: Knex.Config & { readonly access: Access } = {
     client: ImmediateSqliteClient,
+    access: { waitMs: busyTimeoutMs, isClosing: false, isRefused: false },
     connection: { filename: file },
     useNullAsDefault: true,
+    // An error says which query failed, never with which values: they are hashes, secrets and messages.
+    compileSqlOnError: false,
     log: SILENT,
     pool: {
       min: 1,
@@ -42,19 +58,23 @@ export function connectSqlite(file: string, busyTimeoutMs: number): Knex {
       afterCreate: (connection: RawConnection, done: (error: Error | null) => void) =>
         connection.exec(settings, done),
     },
-  });
+  };
+  return knex(config);
 }
 
 /**
  * Checks that the file is sound and ours, and turns WAL on.
  * @throws StartError `database-corrupt`, `database-foreign`; SQLite's own error for the rest
  */
-export async function prepareSqlite(db: Knex, file: string, busyTimeoutMs: number): Promise<void> {
+export async function prepareSqlite(db: Knex, file: string): Promise<void> {
   await verifySqlite(db, file, CHECKED_UP_TO_BYTES);
-  await retryBusy(() => db.raw('pragma journal_mode = wal'), busyTimeoutMs);
-  if ((await pragma(db, 'application_id')) !== APPLICATION_ID) {
-    await db.raw(`pragma application_id = ${APPLICATION_ID}`);
-  }
+  await db.raw('pragma journal_mode = wal');
+  if ((await pragma(db, 'application_id')) !== APPLICATION_ID) await writeMark(db);
+}
+
+/** Marks the file as ours. Changes nothing where it is marked already, and yet has to reach the disk. */
+export async function writeMark(db: Knex): Promise<void> {
+  await db.raw(`pragma application_id = ${APPLICATION_ID}`);
 }
 
 /**
@@ -76,16 +96,4 @@ export async function verifySqlite(db: Knex, file: string, checkedUpToBytes: num
 async function pragma(db: Knex, name: string, argument = ''): Promise<unknown> {
   const rows: Record<string, unknown>[] = await db.raw(`pragma ${name}${argument}`);
   return Object.values(rows[0] ?? {})[0];
-}
-
-async function retryBusy(work: () => PromiseLike<unknown>, forMs: number): Promise<void> {
-  for (let waitedMs = 0; ; waitedMs += BUSY_RETRY_MS) {
-    try {
-      await work();
-      return;
-    } catch (error) {
-      if (codeOf(error) !== 'SQLITE_BUSY' || waitedMs >= forMs) throw error;
-      await sleep(BUSY_RETRY_MS);
-    }
-  }
 }

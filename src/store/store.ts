@@ -4,7 +4,9 @@ import { stat } from 'node:fs/promises';
 import type { Knex } from 'knex';
 import type { Clock } from '../core/clock.js';
 import { StartError } from '../core/errors.js';
+import { everyStep } from '../core/every-step.js';
 import type { Store } from '../core/ports.js';
+import type { StorageFault } from '../core/storage.js';
 import { createAccountStore } from './accounts.js';
 import { createAgentSessionStore } from './agent-sessions.js';
 import { createApiTokenStore } from './api-tokens.js';
@@ -15,35 +17,96 @@ import { createDeliveryStore } from './deliveries.js';
 import { createHeartbeatSumStore } from './heartbeat-sums.js';
 import { createLimitStore } from './limits.js';
 import { createLoginStore } from './logins.js';
-import { migrate } from './migrate.js';
+import { type MigrationEvent, migrateOnlyNew, migrateWithCopy } from './migrate.js';
 import { createNoticeStore } from './notices.js';
 import { createRunStore } from './runs.js';
 import { createSampleStore } from './samples.js';
 import { createSettingStore } from './settings.js';
 import { connectSqlite, prepareSqlite } from './sqlite.js';
 import { backupSqlite } from './sqlite-backup.js';
-import { toStartError } from './sqlite-errors.js';
-import { prepareFile, prepareFolder, sqliteFile } from './sqlite-files.js';
+import { createSqliteCheck } from './sqlite-check.js';
+import { accessOf } from './sqlite-client.js';
+import { type DaemonLock, lockForDaemon } from './sqlite-daemon-lock.js';
+import { codeOf, toStartError } from './sqlite-errors.js';
+import { prepareFile, prepareFolder, requireFile, sqliteFile } from './sqlite-files.js';
 import { createSqliteHeartbeatStore } from './sqlite-heartbeats.js';
+import { connectReaders, type ReaderOptions } from './sqlite-readers.js';
 
-export { type RestoreOptions, restoreStore } from './sqlite-restore.js';
+export type { MigrationEvent } from './migrate.js';
+export type { Keep, RestoredContents } from './restored-contents.js';
+export { type Restored, type RestoreOptions, restoreStore } from './sqlite-restore.js';
 
 export interface StoreOptions {
   /** Folder of the SQLite file; made if missing. */
   readonly dataDir: string;
   readonly client: 'sqlite3' | 'pg';
+  /** False: where there is no database yet none is made, and `database-missing` is thrown. True by default. */
+  readonly mayCreate?: boolean;
   /** How long a write waits for another process's lock, in milliseconds. */
   readonly busyTimeoutMs: number;
-  /** Stamps the list of changes; the system clock by default. */
+  /** Connections for lists and searches. */
+  readonly reading?: ReaderOptions;
+  /** Stamps the list of changes and the ids of runs; the system clock by default. */
   readonly now?: Clock;
 }
 
+/** For commands, which read little. */
+const DEFAULT_READING: ReaderOptions = { readers: 1, timeoutMs: 60_000 };
+
+export interface DaemonStoreOptions extends StoreOptions {
+  /** Told when a database of an older version is brought up to date. */
+  readonly onMigration: (event: MigrationEvent) => void;
+}
+
+/** The store of a daemon. */
+export interface DaemonStore extends Store {
+  /** Says what keeps the database from being relied on; null when nothing does. One at a time. Never rejects. */
+  check(): Promise<StorageFault | null>;
+}
+
+/** An error of the database during the start, with what to do; others as they are. */
+export function explainStartError(error: unknown, dataDir: string): unknown {
+  return codeOf(error)?.startsWith('SQLITE_') ? toStartError(error, sqliteFile(dataDir)) : error;
+}
+
 /**
- * Opens the database, made and brought up to date if need be.
- * @throws StartError `data-dir-unusable`, `database-corrupt`, `database-foreign`, `database-newer`,
- *   `database-locked`, `disk-full`, `database-unsupported`
+ * Opens the database for a command beside the daemon, or without one: made if need be, but never migrated.
+ * @throws StartError `data-dir-unusable`, `database-missing`, `database-corrupt`, `database-foreign`, `database-newer`,
+ *   `database-older`, `database-locked`, `disk-full`, `database-unsupported`, `sqlite3-unusable`
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
+  return (await open(options, migrateOnlyNew)).store;
+}
+
+/**
+ * Opens the database for the daemon: it is the only daemon on it until `close`, and brings it up to date.
+ * @throws StartError as `openStore`, and `daemon-running`
+ */
+export async function openDaemonStore(options: DaemonStoreOptions): Promise<DaemonStore> {
+  const file = sqliteFile(options.dataDir);
+  let lock: DaemonLock;
+  try {
+    await prepareFolder(options.dataDir);
+    lock = await lockForDaemon(options.dataDir);
+  } catch (error) {
+    throw toStartError(error, file);
+  }
+  const { onMigration } = options;
+  const bringUpToDate = (db: Knex) => migrateWithCopy(db, file, `${file}.before-migration`, onMigration);
+  try {
+    const { store, db } = await open(options, bringUpToDate);
+    const check = await createSqliteCheck(db, file, accessOf(db));
+    return { ...store, check: check.run, close: () => everyStep(store.close, check.close, lock.release) };
+  } catch (error) {
+    await lock.release();
+    throw toStartError(error, file);
+  }
+}
+
+async function open(
+  options: StoreOptions,
+  bringUpToDate: (db: Knex, file: string) => Promise<void>,
+): Promise<{ store: Store; db: Knex }> {
   if (options.client !== 'sqlite3') {
     throw new StartError(
       'database-unsupported',
@@ -51,42 +114,46 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     );
   }
   const file = sqliteFile(options.dataDir);
-  try {
-    await prepareFolder(options.dataDir);
-    await prepareFile(file);
-  } catch (error) {
-    throw toStartError(error, file);
-  }
+  // First, though nothing is opened yet: without its driver no file is to be made.
   const db = connectSqlite(file, options.busyTimeoutMs);
+  const reads = connectReaders(file, options.reading ?? DEFAULT_READING);
   try {
-    await prepareSqlite(db, file, options.busyTimeoutMs);
-    await migrate(db, file);
-    return await createStore(db, file, options.now ?? Date.now);
+    if (options.mayCreate ?? true) await prepareFolder(options.dataDir);
+    else await requireFile(file);
+    await prepareFile(file);
+    await prepareSqlite(db, file);
+    await bringUpToDate(db, file);
+    return { store: await createStore({ db, reads }, file, options.now ?? Date.now), db };
   } catch (error) {
+    await reads.destroy();
     await db.destroy();
     throw toStartError(error, file);
   }
 }
 
-async function createStore(db: Knex, file: string, now: Clock): Promise<Store> {
+async function createStore(
+  { db, reads }: { readonly db: Knex; readonly reads: Knex },
+  file: string,
+  now: Clock,
+): Promise<Store> {
   const origin = randomUUID();
   const recordChange = createChangeRecorder(origin, now);
   const recordAudit = createAuditRecorder(now);
   return {
     accounts: createAccountStore(db, recordChange, recordAudit),
-    heartbeats: createSqliteHeartbeatStore(db),
+    heartbeats: createSqliteHeartbeatStore(db, reads),
     settings: createSettingStore(db, recordChange, recordAudit),
-    audit: createAuditStore(db, recordAudit),
+    audit: createAuditStore(db, reads, recordAudit),
     consoleSessions: createConsoleSessionStore(db),
-    apiTokens: createApiTokenStore(db, recordAudit),
-    logins: createLoginStore(db),
+    apiTokens: createApiTokenStore(db, recordChange, recordAudit),
+    logins: createLoginStore(db, reads),
     notices: createNoticeStore(db),
     samples: createSampleStore(db),
-    heartbeatSums: createHeartbeatSumStore(db),
+    heartbeatSums: createHeartbeatSumStore(db, reads),
     limits: createLimitStore(db, recordChange, recordAudit),
-    runs: createRunStore(db),
+    runs: createRunStore(db, reads, now),
     deliveries: createDeliveryStore(db),
-    agentSessions: createAgentSessionStore(db),
+    agentSessions: createAgentSessionStore(db, reads),
     changes: await createChangeFeed(db, origin),
     async size() {
       const [files, log] = await Promise.all(
@@ -98,6 +165,10 @@ async function createStore(db: Knex, file: string, now: Clock): Promise<Store> {
       await db.raw('select 1');
     },
     backup: (target) => backupSqlite(db, target),
-    close: () => db.destroy(),
+    close: () =>
+      everyStep(
+        () => reads.destroy(),
+        () => db.destroy(),
+      ),
   };
 }

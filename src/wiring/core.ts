@@ -5,6 +5,7 @@ import type { AccountLimitsService } from '../core/accounts/account-limits.js';
 import { type Accounts, createAccounts } from '../core/accounts/accounts.js';
 import { AccountDirectory } from '../core/accounts/directory.js';
 import { HeartbeatPool } from '../core/heartbeats/heartbeat-pool.js';
+import type { Log } from '../core/log.js';
 import {
   ADMIN_CREDENTIALS_KEY,
   type AdminCredentials,
@@ -16,7 +17,13 @@ import {
   type WhitelistSetting,
 } from '../core/operator/whitelist-setting.js';
 import type { Store } from '../core/ports.js';
-import { openStore } from '../store/store.js';
+import {
+  type DaemonStore,
+  type MigrationEvent,
+  openDaemonStore,
+  openStore,
+  type StoreOptions,
+} from '../store/store.js';
 
 /** What the daemon and the command line share: the store and the rules over it. */
 export interface Core {
@@ -28,14 +35,51 @@ export interface Core {
   readonly credentials: AdminCredentials;
 }
 
-/** Opens the database and fills what is kept of it in memory. Throws StartError. */
-export async function openCore(config: Config): Promise<Core> {
+/**
+ * Opens the database for a command and fills what is kept of it in memory. Throws StartError.
+ * `mayCreate`: whether a database is made where there is none.
+ */
+export async function openCore(config: Config, { mayCreate = true } = {}): Promise<Core> {
+  return fill(config, await openStore({ ...storeOptions(config), mayCreate }));
+}
+
+/** The same for the daemon, which migrates the database and is the only one on it. Throws StartError. */
+export async function openDaemonCore(
+  config: Config,
+  log: Log,
+): Promise<Core & { readonly store: DaemonStore }> {
+  const onMigration = (event: MigrationEvent) => reportMigration(log, event);
+  return fill(config, await openDaemonStore({ ...storeOptions(config), onMigration }));
+}
+
+function storeOptions({ dataDir, database }: Config): StoreOptions {
+  return {
+    dataDir,
+    client: database.client,
+    busyTimeoutMs: database.busyTimeoutMs,
+    reading: { readers: database.readers, timeoutMs: database.readTimeoutMs },
+  };
+}
+
+function reportMigration(log: Log, event: MigrationEvent): void {
+  if (event.kind === 'started') {
+    const { missing, copy } = event;
+    return log.info({ missing, copy }, 'database is of an older version; it is copied, then migrated');
+  }
+  log.info({ ran: event.ran, tookMs: event.tookMs }, 'database migrated');
+}
+
+async function fill<S extends Store>(config: Config, store: S): Promise<Core & { readonly store: S }> {
+  try {
+    return { ...(await load(config, store)), store };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+async function load(config: Config, store: Store): Promise<Core> {
   const { retention, maxPending } = config.heartbeats;
-  const store = await openStore({
-    dataDir: config.dataDir,
-    client: config.database.client,
-    busyTimeoutMs: config.database.busyTimeoutMs,
-  });
   const directory = new AccountDirectory();
   directory.load(await store.accounts.all());
   const pool = new HeartbeatPool({ maxPending, maxPerAccount: retention.perAccount });

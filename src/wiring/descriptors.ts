@@ -22,6 +22,10 @@ export function descriptorLimit(): number {
 
 /** What `maxConnections: auto` means under a limit of `descriptors`; at least 1. */
 export function connectionsFor(descriptors: number): number {
-  const reserved = Math.max(RESERVED, Math.floor(descriptors / 10));
-  return Math.max(1, Math.floor((descriptors - reserved) / PER_CONNECTION));
+  return Math.max(1, Math.floor((descriptors - reservedOf(descriptors)) / PER_CONNECTION));
+}
+
+/** Descriptors that players' connections leave alone. */
+export function reservedOf(descriptors: number): number {
+  return Math.max(RESERVED, Math.floor(descriptors / 10));
 }

@@ -8,7 +8,11 @@ import type { AdminServerUses } from '../admin/server.js';
 import type { Config } from '../config.js';
 import type { AccountLimitsService } from '../core/accounts/account-limits.js';
 import type { NoteLogin } from '../core/accounts/login-log.js';
+import { everyStep } from '../core/every-step.js';
 import type { Log } from '../core/log.js';
+import { ADMIN_CREDENTIALS_KEY } from '../core/operator/admin-credentials.js';
+import { API_TOKENS_KEY } from '../core/operator/api-tokens.js';
+import { RECOVERY_CODES_KEY } from '../core/operator/recovery-codes.js';
 import { SECOND_FACTOR_KEY } from '../core/operator/second-factor.js';
 import type { SessionRegistry } from '../core/sessions/session.js';
 import { compilePattern } from '../games-pattern.js';
@@ -25,17 +29,21 @@ import { openSignIn } from './desk/sign-in.js';
 export interface DeskUses {
   readonly config: Config;
   readonly source: ConfigSource;
-  readonly core: Pick<Core, 'store' | 'directory' | 'accounts' | 'pool'>;
+  readonly core: Pick<Core, 'store' | 'directory' | 'accounts' | 'pool' | 'credentials'>;
   readonly sessions: SessionRegistry;
   readonly limits: AccountLimitsService;
   readonly log: Log;
+  /** What is wrong with the database; null when nothing is. */
+  readonly storageProblem: () => Promise<string | null>;
+  /** Workers of the data plane by engine; known once it runs. */
+  readonly engines: () => Readonly<Record<'native' | 'node', number>>;
   /** Known once the listeners are up. */
   readonly socksAddresses: () => readonly string[];
   readonly now: () => number;
 }
 
 export interface Desk
-  extends Pick<Happenings, 'watch' | 'heartbeat'>,
+  extends Pick<Happenings, 'live' | 'heartbeat'>,
     Pick<DeskSettings, 'gameRules' | 'heartbeatRetention' | 'webhooks'> {
   /** What the management plane needs of it. */
   readonly admin: Pick<AdminServerUses, 'operator' | 'health' | 'metrics' | 'consoleFolder'>;
@@ -46,7 +54,7 @@ export interface Desk
   start(): void;
   /** From now on it says that it is not ready. */
   stopping(): void;
-  /** Stops the timers and writes what is left. */
+  /** Stops the timers and writes what is left. Rejects when it cannot. */
   close(): Promise<void>;
 }
 
@@ -65,8 +73,14 @@ export async function openDesk(uses: DeskUses): Promise<Desk> {
   const startedAt = now();
   const version = readVersion();
 
-  const signIn = await openSignIn({ config, store, log, now });
-  const happenings = await openHappenings({ core, sessions, now });
+  const signIn = await openSignIn({ config, store, credentials: core.credentials, log, now });
+  const happenings = await openHappenings({
+    core,
+    sessions,
+    maxGamesPerAccount: config.heartbeats.gamesPerAccount,
+    maxBlockedNames: config.admin.logins.maxBlockedNames,
+    now,
+  });
   const { bell, activity, heartbeatSums, history, overview, logins } = happenings;
   const settings = await openSettings({ config, source, store, pool, startedAt });
   const { gameRules, retention, effective } = settings;
@@ -113,10 +127,11 @@ export async function openDesk(uses: DeskUses): Promise<Desk> {
         },
         importAccounts: (format, input, options) =>
           spooled(config.dataDir, input, (file) =>
-            importAccounts(readAccounts(format, file), {
+            importAccounts(readAccounts(format, file, options), {
               ...options,
               accounts: core.accounts,
               limits,
+              audit: core.store.audit,
               now,
               newId: randomUUID,
               onError: (err) => log.error({ err }, 'accounts of a file not written'),
@@ -126,6 +141,8 @@ export async function openDesk(uses: DeskUses): Promise<Desk> {
         gameRules,
         compilePattern,
         retention,
+        publicAddress: settings.publicAddress,
+        configuredAddress: settings.configuredAddress,
         effective,
         about: () => ({
           version,
@@ -134,16 +151,19 @@ export async function openDesk(uses: DeskUses): Promise<Desk> {
           heartbeatIntervalMs: config.heartbeats.intervalMs,
           webhooksEnabled: config.webhooks.enabled,
           maxImportBytes: config.admin.maxImportBytes,
+          egressClasses: Object.keys(config.egress.classes),
         }),
       },
       health: {
-        async ready() {
-          if (isStopping) throw new Error('the daemon is stopping');
-          await store.ping();
+        async trouble() {
+          if (isStopping) return 'stopping';
+          const problem = await uses.storageProblem();
+          if (problem === null) await store.ping();
+          return problem;
         },
       },
       metrics: {
-        measure: createMeasure({ version, core, sessions, happenings, now }),
+        measure: createMeasure({ version, core, sessions, engines: uses.engines, happenings, now }),
         metricsToken: config.metrics.token?.reveal() ?? null,
       },
       consoleFolder: CONSOLE_FOLDER,
@@ -157,12 +177,18 @@ export async function openDesk(uses: DeskUses): Promise<Desk> {
     gameRules,
     heartbeatRetention: settings.heartbeatRetention,
     webhooks: settings.webhooks,
-    watch: happenings.watch,
+    live: happenings.live,
     heartbeat: happenings.heartbeat,
 
     async reloadSetting(key) {
       bell.ring('settings');
       if (key === SECOND_FACTOR_KEY) await signIn.secondFactor.reload();
+      if (key === RECOVERY_CODES_KEY) await signIn.recoveryCodes.reload();
+      if (key === SECOND_FACTOR_KEY || key === ADMIN_CREDENTIALS_KEY) {
+        const ended = await signIn.consoleSessions.sweep();
+        if (ended > 0) log.info({ sessions: ended }, 'console sessions ended: credentials changed');
+      }
+      if (key === API_TOKENS_KEY) await signIn.apiTokens.load();
       await settings.reload(key);
     },
 
@@ -187,8 +213,7 @@ export async function openDesk(uses: DeskUses): Promise<Desk> {
       stop();
       stopped.abort();
       bell.close();
-      await attempt('the log of logins', logins.flush);
-      await attempt('sums of heartbeats', heartbeatSums.flush);
+      await everyStep(logins.flush, heartbeatSums.flush);
     },
   };
 }

@@ -18,16 +18,44 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Stops one part of the daemon. */
-export type Undo = () => void | Promise<void>;
+/** How to stop one part of the daemon. */
+export interface Part {
+  /** For the log. */
+  readonly name: string;
+  /** Rejects when it did not end in order or could not write what it still had. */
+  readonly stop: () => void | Promise<void>;
+}
 
-/** Stops the parts in the reverse order of their start. One that fails is logged and does not keep the others from it. */
-export async function stopAll(started: readonly Undo[], log: Log): Promise<void> {
-  for (const undo of [...started].reverse()) {
-    try {
-      await undo();
-    } catch (error) {
-      log.error({ err: error }, 'a part of the daemon did not stop in order');
-    }
+/**
+ * Stops one part. One that fails, or takes longer than `limitMs`, is logged; what it is at then goes on, unwatched.
+ * @returns whether it stopped in order; never rejects
+ */
+export async function stopPart({ name, stop }: Part, limitMs: number, log: Log): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<'late'>((resolve) => {
+    timer = setTimeout(resolve, limitMs, 'late');
+  });
+  try {
+    const outcome = await Promise.race([Promise.resolve(stop()).then(() => 'stopped' as const), late]);
+    if (outcome === 'stopped') return true;
+    log.error({ part: name, limitMs }, 'a part of the daemon did not stop in time');
+  } catch (error) {
+    log.error({ part: name, err: error }, 'a part of the daemon did not stop in order');
+  } finally {
+    clearTimeout(timer);
   }
+  return false;
+}
+
+/**
+ * Stops the parts in the reverse order of their start, each whatever becomes of the others.
+ * @param limitMs longest for each
+ * @returns whether all stopped in order; never rejects
+ */
+export async function stopAll(started: readonly Part[], limitMs: number, log: Log): Promise<boolean> {
+  let isInOrder = true;
+  for (const part of [...started].reverse()) {
+    if (!(await stopPart(part, limitMs, log))) isInOrder = false;
+  }
+  return isInOrder;
 }

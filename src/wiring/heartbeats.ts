@@ -1,23 +1,6 @@
-// The heartbeat pool as the daemon uses it: counted for the limits, and its troubles told.
-import type { AccountLimitsService } from '../core/accounts/account-limits.js';
-import type { Recorder } from '../core/heartbeats/heartbeat-recorder.js';
+// What the log says of the heartbeat writer.
 import type { WriterEvent } from '../core/heartbeats/heartbeat-writer.js';
 import type { Log } from '../core/log.js';
-
-/** A session is counted for its account's limits from its first heartbeat entry to its last. */
-export function metered(limits: AccountLimitsService, recorder: Recorder): Recorder {
-  return {
-    ...recorder,
-    opened(session) {
-      limits.opened(session);
-      return recorder.opened(session);
-    },
-    closed(session) {
-      limits.closed(session);
-      recorder.closed(session);
-    },
-  };
-}
 
 /** Tells the operator what became of the heartbeats. */
 export function reportWriter(log: Log, event: WriterEvent): void {

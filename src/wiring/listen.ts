@@ -1,17 +1,26 @@
-// Opening listeners: `localhost` is both loopback addresses, port 0 is the same free port on every address.
+// Opening listeners: `localhost` is both loopback addresses, port 0 is the same free port on every address. How a socket is
+// opened is the caller's: by node:net (admin API), by direct system calls or in a worker (players).
 import { chmodSync, unlinkSync } from 'node:fs';
-import { type AddressInfo, connect, type Server } from 'node:net';
+import { connect, type Server } from 'node:net';
 import { StartError } from '../core/errors.js';
 import { formatHostPort } from '../core/ip.js';
+
+export interface Endpoint {
+  readonly address: string;
+  readonly port: number;
+}
 
 export interface Listening {
   /** `127.0.0.1:1080`, `[::1]:1080`, `unix:/run/socks.sock`, in the order of the configuration. */
   readonly addresses: readonly string[];
   /** Those that have a port. */
-  readonly endpoints: readonly { readonly address: string; readonly port: number }[];
+  readonly endpoints: readonly Endpoint[];
   /** Stops accepting; open connections stay. */
   close(): void;
 }
+
+/** A system error code such as EADDRINUSE, or the open socket. */
+export type Opened = { readonly code: string } | (Endpoint & { close(): void });
 
 export interface ListenOptions {
   /** What listens, as the configuration names it: `socks`, `admin`. For error messages. */
@@ -19,7 +28,8 @@ export interface ListenOptions {
   readonly hosts: readonly string[];
   /** 0 picks a free port. */
   readonly port: number;
-  readonly createServer: () => Server;
+  /** Opens a socket that listens. `isDualStack`: one for `::` that takes IPv4 too. */
+  readonly open: (where: Endpoint, isDualStack: boolean) => Promise<Opened>;
 }
 
 /** The system found a port on one address that another address does not have free: how often to pick anew. */
@@ -33,41 +43,103 @@ export async function listenOn(options: ListenOptions): Promise<Listening> {
   for (let pick = 1; ; pick += 1) {
     const result = await listenOnce(options);
     if (result.ok) return result.listening;
-    const mayPickAgain = options.port === 0 && result.error.code === 'EADDRINUSE' && pick < PICKS;
-    if (!mayPickAgain) throw explain(options, result.host, result.port, result.error);
+    const mayPickAgain = options.port === 0 && result.code === 'EADDRINUSE' && pick < PICKS;
+    if (!mayPickAgain) throw explain(options, result);
   }
 }
 
 type Attempt =
   | { readonly ok: true; readonly listening: Listening }
-  | {
-      readonly ok: false;
-      readonly host: string;
-      readonly port: number;
-      readonly error: NodeJS.ErrnoException;
-    };
+  | { readonly ok: false; readonly host: string; readonly port: number; readonly code: string };
 
-async function listenOnce({ hosts, port: wanted, createServer }: ListenOptions): Promise<Attempt> {
-  const servers: Server[] = [];
-  const endpoints: AddressInfo[] = [];
+async function listenOnce({ hosts, port: wanted, open }: ListenOptions): Promise<Attempt> {
+  const opened: (Endpoint & { close(): void })[] = [];
   const close = (): void => {
-    for (const server of servers) server.close();
+    for (const each of opened) each.close();
   };
   let port = wanted;
   for (const { host, isOptional } of expand(hosts)) {
-    const server = createServer();
-    const error = await open(server, host, port, hosts.includes('0.0.0.0'));
-    if (error) {
-      if (isOptional && MISSING_FAMILY.has(error.code ?? '')) continue;
+    // `::` alone takes IPv4 too; beside `0.0.0.0` it must not, or one of the two would find the port taken.
+    const result = await open({ address: host, port }, host === '::' && !hosts.includes('0.0.0.0'));
+    if ('code' in result) {
+      if (isOptional && MISSING_FAMILY.has(result.code)) continue;
       close();
-      return { ok: false, host, port, error };
+      return { ok: false, host, port, code: result.code };
     }
-    servers.push(server);
-    const endpoint = server.address() as AddressInfo;
-    endpoints.push(endpoint);
-    port = endpoint.port;
+    opened.push(result);
+    port = result.port;
   }
-  return { ok: true, listening: { addresses: endpoints.map(format), endpoints, close } };
+  const addresses = opened.map((each) => formatHostPort(each.address, each.port));
+  return { ok: true, listening: { addresses, endpoints: opened, close } };
+}
+
+/** Opens a node:net server as `ListenOptions.open` asks for it. */
+export function openServer(
+  server: Server,
+  { address, port }: Endpoint,
+  isDualStack: boolean,
+): Promise<Opened> {
+  return new Promise((resolve) => {
+    const failed = (error: NodeJS.ErrnoException): void => resolve({ code: error.code ?? 'UNKNOWN' });
+    server.once('error', failed);
+    server.listen(
+      { host: address, port, ipv6Only: address.includes(':') && !isDualStack, backlog: 4096 },
+      () => {
+        server.off('error', failed);
+        const bound = server.address();
+        const local = bound === null || typeof bound === 'string' ? { address, port } : bound;
+        resolve({ address: local.address, port: local.port, close: () => void server.close() });
+      },
+    );
+  });
+}
+
+/** The admin API's listeners: those of the service manager, else `admin.host` and `admin.port`. Throws StartError. */
+export async function listenForAdmin(options: {
+  readonly sockets: readonly number[];
+  readonly host: readonly string[];
+  readonly port: number;
+  readonly createServer: () => Server;
+}): Promise<Listening> {
+  const { sockets, host, port, createServer } = options;
+  if (sockets.length === 0) {
+    const open = (where: Endpoint, isDualStack: boolean) => openServer(createServer(), where, isDualStack);
+    return listenOn({ name: 'admin', hosts: host, port, open });
+  }
+  const all = await Promise.all(sockets.map((fd) => openServerOn(createServer(), fd)));
+  return {
+    addresses: all.flatMap(({ addresses }) => addresses),
+    endpoints: all.flatMap(({ endpoints }) => endpoints),
+    close() {
+      for (const each of all) each.close();
+    },
+  };
+}
+
+/** A node:net server on a listening descriptor that is open already. */
+function openServerOn(server: Server, fd: number): Promise<Listening> {
+  return new Promise((resolve, reject) => {
+    const failed = (cause: NodeJS.ErrnoException): void => {
+      const problem = `socket ${fd} of the service manager does not listen for connections (${cause.code})`;
+      reject(
+        new StartError('cannot-listen', `admin: ${problem}. Set ListenStream= in the socket unit.`, {
+          cause,
+        }),
+      );
+    };
+    server.once('error', failed);
+    server.listen({ fd, backlog: 4096 }, () => {
+      server.off('error', failed);
+      const bound = server.address();
+      const endpoints = bound === null || typeof bound === 'string' ? [] : [bound];
+      const addresses = endpoints.map(({ address, port }) => formatHostPort(address, port));
+      resolve({
+        addresses: addresses.length > 0 ? addresses : [`fd:${fd}`],
+        endpoints,
+        close: () => void server.close(),
+      });
+    });
+  });
 }
 
 export interface ListenOnPathOptions {
@@ -75,51 +147,43 @@ export interface ListenOnPathOptions {
   readonly name: string;
   /** At most 107 bytes (unix(7)). */
   readonly path: string;
-  /** Permissions of the socket: who may write to it may connect. */
-  readonly mode: number;
-  readonly createServer: () => Server;
+  readonly open: (path: string) => Promise<{ readonly code: string } | { close(): void }>;
 }
 
 /**
  * Opens a listener on a Unix socket. One that a crash has left behind is replaced, one that is in use never is.
  * Throws StartError (`path-in-use`, `cannot-listen`).
  */
-export async function listenOnPath({
-  name,
-  path,
-  mode,
-  createServer,
-}: ListenOnPathOptions): Promise<Listening> {
-  let server = createServer();
-  let error = await openPath(server, path, mode);
-  if (error?.code === 'EADDRINUSE' && !(await isAnswered(path))) {
-    server = createServer();
-    error = removeFile(path) ?? (await openPath(server, path, mode));
+export async function listenOnPath({ name, path, open }: ListenOnPathOptions): Promise<Listening> {
+  let result = await open(path);
+  if ('code' in result && result.code === 'EADDRINUSE' && !(await isAnswered(path))) {
+    const code = removeFile(path);
+    result = code === null ? await open(path) : { code };
   }
-  if (error?.code === 'EADDRINUSE') {
+  if (!('code' in result)) return { addresses: [`unix:${path}`], endpoints: [], close: result.close };
+  if (result.code === 'EADDRINUSE') {
     const todo = `Stop that program, or set ${name}.path to another path.`;
-    throw new StartError('path-in-use', `${name}: ${path} is in use by another program. ${todo}`, {
-      cause: error,
-    });
+    throw new StartError('path-in-use', `${name}: ${path} is in use by another program. ${todo}`);
   }
-  if (error) {
-    const todo = `Set ${name}.path to a path in a folder that exists and may be written to.`;
-    throw new StartError('cannot-listen', `${name}: cannot listen on ${path} (${error.code}). ${todo}`, {
-      cause: error,
-    });
-  }
-  return { addresses: [`unix:${path}`], endpoints: [], close: () => void server.close() };
+  const todo = `Set ${name}.path to a path in a folder that exists and may be written to.`;
+  throw new StartError('cannot-listen', `${name}: cannot listen on ${path} (${result.code}). ${todo}`);
 }
 
-function openPath(server: Server, path: string, mode: number): Promise<NodeJS.ErrnoException | null> {
+/** Opens a node:net server as `ListenOnPathOptions.open` asks for it. `mode`: who may write to the socket may connect. */
+export function openServerOnPath(
+  server: Server,
+  path: string,
+  mode: number,
+): Promise<{ readonly code: string } | { close(): void }> {
   return new Promise((resolve) => {
-    server.once('error', resolve);
+    const failed = (error: NodeJS.ErrnoException): void => resolve({ code: error.code ?? 'UNKNOWN' });
+    server.once('error', failed);
     // Nobody may connect before the permissions are what they shall be.
     const umask = process.umask(0o777);
     server.listen({ path, backlog: 4096 }, () => {
-      server.off('error', resolve);
+      server.off('error', failed);
       chmodSync(path, mode);
-      resolve(null);
+      resolve({ close: () => void server.close() });
     });
     process.umask(umask);
   });
@@ -137,12 +201,13 @@ function isAnswered(path: string): Promise<boolean> {
   });
 }
 
-function removeFile(path: string): NodeJS.ErrnoException | null {
+/** The system error code; null when it is removed. */
+function removeFile(path: string): string | null {
   try {
     unlinkSync(path);
     return null;
   } catch (error) {
-    return error as NodeJS.ErrnoException;
+    return (error as NodeJS.ErrnoException).code ?? 'UNKNOWN';
   }
 }
 
@@ -155,48 +220,19 @@ function expand(hosts: readonly string[]): { host: string; isOptional: boolean }
   }));
 }
 
-function open(
-  server: Server,
-  host: string,
-  port: number,
-  besideIpv4: boolean,
-): Promise<NodeJS.ErrnoException | null> {
-  return new Promise((resolve) => {
-    const failed = (error: NodeJS.ErrnoException): void => resolve(error);
-    server.once('error', failed);
-    // `::` alone takes IPv4 too; beside `0.0.0.0` it must not, or one of the two would find the port taken.
-    server.listen({ host, port, ipv6Only: host !== '::' || besideIpv4, backlog: 4096 }, () => {
-      server.off('error', failed);
-      resolve(null);
-    });
-  });
-}
-
-function format({ address, port }: AddressInfo): string {
-  return formatHostPort(address, port);
-}
-
 function explain(
   { name }: ListenOptions,
-  host: string,
-  port: number,
-  cause: NodeJS.ErrnoException,
+  { host, port, code }: { readonly host: string; readonly port: number; readonly code: string },
 ): StartError {
-  const where = format({ address: host, port, family: '' });
-  if (cause.code === 'EADDRINUSE') {
+  const where = formatHostPort(host, port);
+  if (code === 'EADDRINUSE') {
     const todo = `Stop that program, or set ${name}.port to another port (0 picks a free one).`;
-    return new StartError('port-in-use', `${name}: ${where} is in use by another program. ${todo}`, {
-      cause,
-    });
+    return new StartError('port-in-use', `${name}: ${where} is in use by another program. ${todo}`);
   }
-  if (cause.code === 'EACCES') {
+  if (code === 'EACCES') {
     const todo = `Ports below 1024 need CAP_NET_BIND_SERVICE; or set ${name}.port to a higher one.`;
-    return new StartError('cannot-listen', `${name}: not permitted to listen on ${where}. ${todo}`, {
-      cause,
-    });
+    return new StartError('cannot-listen', `${name}: not permitted to listen on ${where}. ${todo}`);
   }
   const todo = `Set ${name}.host to an address of this machine.`;
-  return new StartError('cannot-listen', `${name}: cannot listen on ${where} (${cause.code}). ${todo}`, {
-    cause,
-  });
+  return new StartError('cannot-listen', `${name}: cannot listen on ${where} (${code}). ${todo}`);
 }

@@ -1,30 +1,61 @@
-// The listeners of the SOCKS side: the one of `socks.host` and `socks.port`, and those of `socks.listeners`.
-import type { Server } from 'node:net';
+// The players' listeners: the one of `socks.host` and `socks.port`, and those of `socks.listeners`.
+import { chmodSync, rmSync } from 'node:fs';
 import type { Config } from '../config.js';
-import type { Arrival } from '../socks/server.js';
-import { type Listening, listenOn, listenOnPath } from './listen.js';
+import { StartError } from '../core/errors.js';
+import { formatHostPort } from '../core/ip.js';
+import type { Libc } from '../proxy/io/native/libc.js';
+import { adoptListener, openListener, openUnixListener } from '../proxy/io/native/listen.js';
+import type { ListenerSpec } from '../proxy/messages.js';
+import type { ProxyPlane } from '../proxy/plane.js';
+import { type Endpoint, type Listening, listenOn, listenOnPath, type Opened } from './listen.js';
 
 const DEFAULT_MODE = '0660';
 
+export interface PlayersListenersOptions {
+  readonly socks: Pick<Config['socks'], 'host' | 'port' | 'listeners' | 'proxyProtocol'>;
+  readonly plane: Pick<ProxyPlane, 'listen' | 'acceptFrom' | 'nextToken'>;
+  /** Opens the sockets here, so that they outlive a worker; null: the first worker opens them. */
+  readonly libc: Libc | null;
+  /** Listening descriptors of the service manager, which take the place of `socks.host` and `socks.port`. */
+  readonly given: readonly number[];
+}
+
 /** Opens all of them, or none: throws StartError after closing what it had opened. */
-export async function openSocksListeners(
-  socks: Pick<Config['socks'], 'host' | 'port' | 'listeners' | 'proxyProtocol'>,
-  createServerFor: (arrival: Arrival) => Server,
-): Promise<Listening> {
+export async function openPlayersListeners({
+  socks,
+  plane,
+  libc,
+  given,
+}: PlayersListenersOptions): Promise<Listening> {
   const opened: Listening[] = [];
+  // Once each: the number of a closed descriptor is soon another's.
   const close = (): void => {
-    for (const listening of opened) listening.close();
+    for (const listening of opened.splice(0)) listening.close();
   };
-  const { proxyProtocol } = socks;
   const all = [
-    { name: 'socks', host: socks.host, port: socks.port, proxyProtocol },
-    ...named(socks.listeners),
+    ...(given.length > 0
+      ? []
+      : [{ name: 'socks', host: socks.host, port: socks.port, proxyProtocol: undefined }]),
+    ...socks.listeners.map((listener, i) => ({ ...listener, name: `socks.listeners[${i}]` })),
   ];
   try {
+    for (const fd of given) opened.push(await takeGiven(plane, libc, fd, socks.proxyProtocol));
     for (const listener of all) {
-      const isUnix = 'path' in listener && listener.path !== undefined;
-      const arrival = { proxyProtocol: listener.proxyProtocol ?? proxyProtocol, isUnix };
-      opened.push(await open(listener, () => createServerFor(arrival)));
+      const { name, host, port, path, mode, proxyProtocol } = {
+        path: undefined,
+        mode: undefined,
+        ...listener,
+      };
+      const hasProxyHeader = proxyProtocol ?? socks.proxyProtocol;
+      if (path === undefined) {
+        const open = (where: Endpoint, isDualStack: boolean): Promise<Opened> =>
+          openTcp(plane, libc, where, isDualStack, hasProxyHeader);
+        opened.push(await listenOn({ name, hosts: host ?? [], port: port ?? 0, open }));
+      } else {
+        const permissions = Number.parseInt(mode ?? DEFAULT_MODE, 8);
+        const open = (at: string): Promise<Opened> => openUnix(plane, libc, at, permissions, hasProxyHeader);
+        opened.push(await listenOnPath({ name, path, open }));
+      }
     }
   } catch (error) {
     close();
@@ -37,15 +68,114 @@ export async function openSocksListeners(
   };
 }
 
-type Listener = Partial<Config['socks']['listeners'][number]> & { readonly name: string };
-
-function named(listeners: Config['socks']['listeners']): Listener[] {
-  return listeners.map((listener, i) => ({ ...listener, name: `socks.listeners[${i}]` }));
+/** A socket of the service manager, which goes on listening when this descriptor of it is closed. */
+async function takeGiven(
+  plane: PlayersListenersOptions['plane'],
+  libc: Libc | null,
+  fd: number,
+  hasProxyHeader: boolean,
+): Promise<Listening> {
+  const found = libc ? adoptListener(libc, fd) : null;
+  const unusable = (code: string): StartError => {
+    const problem = `socket ${fd} of the service manager does not listen for connections (${code})`;
+    return new StartError('cannot-listen', `socks: ${problem}. Set ListenStream= in the socket unit.`);
+  };
+  if (found && 'code' in found) throw unusable(found.code);
+  const name = `fd:${fd}`;
+  const spec = {
+    id: plane.nextToken(),
+    fd,
+    host: found?.local?.address ?? '',
+    port: found?.local?.port ?? 0,
+    path: found && found.local === null ? name : null,
+    mode: 0,
+    isDualStack: false,
+    hasProxyHeader,
+  };
+  let local = found?.local ?? null;
+  if (found) plane.acceptFrom(spec);
+  else {
+    const opened = await plane.listen(spec);
+    if ('code' in opened) throw unusable(opened.code);
+    if (opened.port !== 0) local = opened;
+  }
+  return {
+    addresses: [local ? formatHostPort(local.address, local.port) : name],
+    endpoints: local ? [local] : [],
+    close: () => void libc?.close(fd),
+  };
 }
 
-function open({ name, path, mode, host, port }: Listener, createServer: () => Server): Promise<Listening> {
-  if (path !== undefined) {
-    return listenOnPath({ name, path, mode: Number.parseInt(mode ?? DEFAULT_MODE, 8), createServer });
-  }
-  return listenOn({ name, hosts: host ?? [], port: port ?? 0, createServer });
+async function openTcp(
+  plane: PlayersListenersOptions['plane'],
+  libc: Libc | null,
+  where: Endpoint,
+  isDualStack: boolean,
+  hasProxyHeader: boolean,
+): Promise<Opened> {
+  const spec: ListenerSpec = {
+    id: plane.nextToken(),
+    fd: null,
+    host: where.address,
+    port: where.port,
+    path: null,
+    mode: 0,
+    isDualStack,
+    hasProxyHeader,
+  };
+  if (libc === null) return letWorkerOpen(plane, spec);
+  const opened = openListener(libc, where, { isDualStack });
+  if ('code' in opened) return opened;
+  return serve(plane, libc, { ...spec, fd: opened.fd, port: opened.local.port }, opened.local);
+}
+
+async function openUnix(
+  plane: PlayersListenersOptions['plane'],
+  libc: Libc | null,
+  path: string,
+  mode: number,
+  hasProxyHeader: boolean,
+): Promise<Opened> {
+  const id = plane.nextToken();
+  const spec: ListenerSpec = {
+    id,
+    fd: null,
+    host: '',
+    port: 0,
+    path,
+    mode,
+    isDualStack: false,
+    hasProxyHeader,
+  };
+  if (libc === null) return letWorkerOpen(plane, spec);
+  // Nobody may connect before the permissions are what they shall be.
+  const umask = process.umask(0o777);
+  const opened = openUnixListener(libc, path);
+  process.umask(umask);
+  if ('code' in opened) return opened;
+  chmodSync(path, mode);
+  const served = serve(plane, libc, { ...spec, fd: opened.fd }, { address: path, port: 0 });
+  return {
+    ...served,
+    close() {
+      served.close();
+      rmSync(path, { force: true });
+    },
+  };
+}
+
+async function letWorkerOpen(plane: PlayersListenersOptions['plane'], spec: ListenerSpec): Promise<Opened> {
+  const opened = await plane.listen(spec);
+  // The worker closes it, when it is drained.
+  return 'code' in opened ? opened : { ...opened, close: () => {} };
+}
+
+function serve(
+  plane: PlayersListenersOptions['plane'],
+  libc: Libc,
+  spec: ListenerSpec & { readonly fd: number },
+  local: Endpoint,
+): Endpoint & { close(): void } {
+  plane.acceptFrom(spec);
+  return { ...local, close: () => void libc.close(spec.fd) };
 }

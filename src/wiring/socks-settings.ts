@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Config } from '../config.js';
 import { StartError } from '../core/errors.js';
-import type { UpstreamRule } from '../socks/upstreams.js';
+import type { UpstreamRule } from '../proxy/upstreams/rules.js';
 
 /** `"40000-49999"` as its first and last port; the schema has checked it. */
 export function portRange(text: string | null): readonly [number, number] | null {
@@ -15,16 +15,18 @@ export function portRange(text: string | null): readonly [number, number] | null
 export function upstreamRules(rules: Config['socks']['upstreams']): UpstreamRule[] {
   return rules.map(({ match, proxy, username, password, passwordFile, names }, i) => {
     if (proxy === null) return { match, upstream: null };
-    const portAt = proxy.lastIndexOf(':');
+    const [, protocol = 'socks5', where = ''] = /^(?:(socks5|http):\/\/)?(.*)$/i.exec(proxy) ?? [];
+    const portAt = where.lastIndexOf(':');
     const secret = password?.reveal() ?? readPassword(passwordFile, `socks.upstreams[${i}].passwordFile`);
     return {
       match,
       upstream: {
-        host: proxy
+        protocol: protocol.toLowerCase() === 'http' ? 'http' : 'socks5',
+        host: where
           .slice(0, portAt)
           .replace(/^\[|\]$/g, '')
           .toLowerCase(),
-        port: Number(proxy.slice(portAt + 1)),
+        port: Number(where.slice(portAt + 1)),
         login: username === null || secret === null ? null : { username, password: secret },
         names,
       },

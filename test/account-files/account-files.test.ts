@@ -1,14 +1,20 @@
 // Accounts in files: what is written is read again unchanged, what is wrong is told with its line, nothing runs in a spreadsheet.
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
-import { parse } from 'csv-parse/sync';
+import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { readCcproxy, writeCcproxy } from '../../src/account-files/ccproxy.js';
 import { readCsv, writeCsv } from '../../src/account-files/csv.js';
 import { readJson, writeJson } from '../../src/account-files/json.js';
+import { reasonText } from '../../src/account-files/reasons.js';
 import type { FileRecord, FileView } from '../../src/account-files/record.js';
 import { isValidUsername } from '../../src/core/accounts/account.js';
 import { type AccountView, isValidRemarks } from '../../src/core/accounts/accounts.js';
@@ -38,7 +44,7 @@ async function all(records: AsyncIterable<FileRecord>): Promise<FileRecord[]> {
 }
 
 const faults = (records: readonly FileRecord[]) =>
-  records.flatMap((record) => ('fault' in record ? [`${record.line}: ${record.fault}`] : []));
+  records.flatMap((record) => ('fault' in record ? [`${record.line}: ${reasonText(record.fault)}`] : []));
 
 const second = fc.integer({ min: 0, max: 4_000_000_000 }).map((seconds) => seconds * 1000);
 const hash = hashPassword('secret');
@@ -145,23 +151,111 @@ for (const [name, { read, write }] of Object.entries(FORMATS)) {
       assert.doesNotMatch(await text(write([view], { withHashes: false })), /sha256|passwordHash/);
     });
 
+    it('ends with the error of what could not be written, or read', async () => {
+      const views = function* (): Generator<FileView> {
+        yield* fc.sample(viewOf, 1);
+        throw new Error('no more');
+      };
+      await assert.rejects(text(write(views(), { withHashes: true })), /no more/);
+      const input = new Readable({ read() {} });
+      const reading = all(read(input));
+      input.destroy(new Error('the disk is gone'));
+      await assert.rejects(reading, /the disk is gone/);
+    });
+
     it('may be empty', async () => {
       assert.deepEqual(await all(read(inPieces(await text(write([], { withHashes: true }))))), []);
     });
   });
 }
 
+function plainView(username: string, remarks: string): FileView {
+  const account = {
+    ...{ id: randomUUID(), username, passwordHash: hash, isEnabled: true, remarks },
+    ...{ createdAt: 0, lastLoginAt: null, expiresAt: null },
+  };
+  return { view: { account, dataCount: 7, latestGameId: null }, limits: undefined };
+}
+
+/** RFC 4180 §2, and nothing that it does not have: fields quoted or plain, rows ended by CRLF. */
+function readRfc4180(content: string): string[][] {
+  const rows: string[][] = [[]];
+  const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n|$)/y;
+  while (field.lastIndex < content.length) {
+    const at = field.lastIndex;
+    const found = field.exec(content);
+    assert.ok(found, `no field at ${JSON.stringify(content.slice(at, at + 50))}`);
+    const [, quoted, plain = '', end] = found;
+    rows.at(-1)?.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
+    if (end === '\r\n') rows.push([]);
+  }
+  assert.deepEqual(rows.pop(), [], 'the last row ends with CRLF');
+  return rows;
+}
+
+/** LibreOffice, where it is installed. */
+const OFFICE =
+  (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .flatMap((folder) => ['soffice', 'libreoffice'].map((name) => join(folder, name)))
+    .find((path) => existsSync(path)) ?? null;
+
 describe('a CSV file', () => {
-  it('has no cell that a spreadsheet would run', async () => {
-    await fc.assert(
-      fc.asyncProperty(viewOf, async (view) => {
-        const rows = parse(await text(writeCsv([view], { withHashes: true })), {
-          relax_column_count: true,
-        }) as string[][];
-        for (const cell of rows.flat()) assert.doesNotMatch(cell, /^[=+\-@\t\r]/);
-      }),
-      { numRuns: 300 },
+  it('survives 10,000 texts: RFC 4180, no formula after any separator, and read again unchanged', async () => {
+    const part = fc.oneof(
+      fc.constantFrom(...'=+-@＝＋－＠\'",;|:\t\r\n \u00a0\u2028x0', '\r\n', '""', "'=", ';=', '\ufeff'),
+      fc.string({ unit: 'binary', maxLength: 3 }),
     );
+    const texts = fc
+      .sample(fc.array(part, { minLength: 1, maxLength: 8 }), { numRuns: 10_000, seed: 4180 })
+      .map((parts) => parts.join(''))
+      .map((each) => (isValidRemarks(each) && each !== '' ? each : 'x'));
+    const views = texts.map((remarks, n) => plainView(`player${n}`, remarks));
+    const content = await text(writeCsv(views, { withHashes: true }));
+
+    const rows = readRfc4180(content);
+    assert.equal(rows.length, texts.length + 1);
+    assert.ok(rows.every((row) => row.length === rows[0]?.length));
+    // Whatever separates cells, and whether quotes are heeded or not: none begins like a formula.
+    assert.doesNotMatch(content, /(?:^|[,;|\s])(?:["']*")?[=+\-@＝＋－＠]/u);
+
+    const back = await all(readCsv(inPieces(content, 65_536)));
+    for (const [n, record] of back.entries()) {
+      assert.ok('account' in record);
+      assert.equal(record.account.remarks, texts[n]);
+    }
+    assert.equal(back.length, texts.length);
+  });
+
+  it('quotes every text and no number', async () => {
+    const content = await text(writeCsv([plainView('player', 'a\rb')], { withHashes: false }));
+    const [head = '', row = ''] = content.split('\r\n');
+    assert.match(head, /^"username","isEnabled","remarks",/);
+    assert.match(row, /^"player","true","a\rb","1970-01-01T00:00:00",,"[0-9a-f-]{36}",,7,/);
+  });
+
+  it('opened by LibreOffice has the same texts and no formula', { skip: OFFICE === null }, async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'pulsegate-office-'));
+    t.after(() => rm(folder, { recursive: true, force: true }));
+    const texts = ['=1+1', 'a;=1+1', 'a\t=1+1', ' =1+1', '"=1+1', 'a\n=1+1', "it's; '+1", 'plain'];
+    const views = texts.map((remarks, n) => plainView(`player${n}`, remarks));
+    const file = join(folder, 'accounts.csv');
+    await writeFile(file, await text(writeCsv(views, { withHashes: false })));
+    // Comma alone, as the file means it; then every separator that its dialog offers, with formulas to be run.
+    for (const separators of ['44', '44/59/9/32/124']) {
+      const options = `CSV:${separators},34,76,1,,0,false,true,false,false,false,-1,true`;
+      await promisify(execFile)(
+        OFFICE ?? '',
+        [
+          `-env:UserInstallation=file://${folder}/profile`,
+          ...['--headless', '--convert-to', 'fods', '--outdir', folder, `--infilter=${options}`, file],
+        ],
+        { timeout: 60_000 },
+      );
+      const sheet = await readFile(join(folder, 'accounts.fods'), 'utf8');
+      assert.match(sheet, /player7/);
+      assert.doesNotMatch(sheet, /table:formula=/);
+    }
   });
 
   it('tells the line of each fault and reads on', async () => {
@@ -253,9 +347,11 @@ describe('a JSON file', () => {
 
 describe("CCProxy's AccInfo.ini", () => {
   const file = (users: string[]) => `[System]\r\nUserCount=${users.length}\r\n${users.join('\r\n')}\r\n`;
-  const accounts = async (content: string | Buffer) => {
+  const accounts = async (content: string | Buffer, zone = 'UTC') => {
     const input = Readable.from([Buffer.from(content)]);
-    return (await all(readCcproxy(input))).map((record) => ('account' in record ? record.account : record));
+    return (await all(readCcproxy(input, { zone }))).map((record) =>
+      'account' in record ? record.account : record,
+    );
   };
 
   it('is read: encoded and plain passwords, closed users, expiry, connections', async () => {
@@ -286,16 +382,16 @@ describe("CCProxy's AccInfo.ini", () => {
     ]);
     const [player, nobody] = (await accounts(gbk)) as Record<string, unknown>[];
     assert.equal(player?.['username'], '玩家');
-    assert.deepEqual([nobody?.['line'], nobody?.['fault']], [4, 'there is no user name']);
+    assert.deepEqual([nobody?.['line'], nobody?.['fault']], [4, { code: 'no-username', values: {} }]);
   });
 
   it('brings back names, states, expiry and connections, and never a password', async () => {
     await fc.assert(
-      fc.asyncProperty(viewOf, async (view) => {
-        const content = await text(writeCcproxy([view]));
+      fc.asyncProperty(viewOf, fc.constantFrom('UTC', 'Asia/Shanghai'), async (view, zone) => {
+        const content = await text(writeCcproxy([view], zone));
         assert.doesNotMatch(content, /sha256/);
         const { account } = view.view;
-        const [back] = (await accounts(content)) as Record<string, unknown>[];
+        const [back] = (await accounts(content, zone)) as Record<string, unknown>[];
         // An INI file has no way to keep the spaces around a value.
         if (account.username.trim() !== account.username) return;
         assert.equal(back?.['username'], account.username);

@@ -7,7 +7,10 @@ import { basic, send } from '../helpers/http.js';
 import { API_CASES, type ApiCase } from './account-api-cases.js';
 
 test(`account API, ${API_CASES.length} requests`, { concurrency: 32 }, async (t) => {
-  const admin = await startTestAdmin(t, { maxDelayedPerSource: 1_000 });
+  const admin = await startTestAdmin(t, {
+    attempts: { maxFailuresPerSource: 1_000, failureWindowMs: 1_000, maxSources: 10 },
+    maxDelayedPerSource: 1_000,
+  });
   const id = await admin.addAccount('existing');
   await Promise.all(API_CASES.map((each) => t.test(each.name, () => check(admin.url, id, each))));
 });

@@ -134,6 +134,142 @@ test('X-Forwarded-For of a peer that is not trusted is not believed', async (t) 
   }
 });
 
+test('what a proxy that is not trusted forwards is nobody local, and the log says so once', async (t) => {
+  const admin = await startTestAdmin(t);
+  await admin.addAccount('a');
+  const ask = (path: string, headers: Record<string, string>) =>
+    send(admin.url + path, { headers: { authorization, 'x-socks5-username': 'a', ...headers } });
+  const forwarded = {
+    'x-forwarded-for': '203.0.113.9',
+    forwarded: 'for=203.0.113.9',
+    'x-real-ip': '10.0.0.9',
+  };
+  assert.equal((await ask(CURRENT, {})).status, 200);
+  assert.equal((await ask('/metrics', {})).status, 200);
+  for (const [name, value] of Object.entries(forwarded)) {
+    assert.equal((await ask(CURRENT, { [name]: value })).text, '"仅允许本地或内网访问"', name);
+    assert.equal((await ask('/metrics', { [name]: value })).status, 403, name);
+    for (const [whitelist, status] of [
+      ['127.0.0.1, ::1', 403],
+      ['*', 200],
+      ['', 200],
+    ] as const) {
+      await admin.whitelist.save(whitelist);
+      assert.equal((await ask(LIST, { [name]: value })).status, status, `${name}, whitelist ${whitelist}`);
+    }
+  }
+  const said = admin.lines.filter(({ msg }) => msg === 'forwarded: not local');
+  assert.equal(said.length, 1);
+  assert.match(String(said[0]?.['advice']), /admin\.trustedProxies/);
+});
+
+test('a trusted proxy that says for whom it asks by another header alone forwards nobody local', async (t) => {
+  const admin = await startTestAdmin(t, { trustedProxies: ['127.0.0.1'] });
+  await admin.addAccount('a');
+  const headers = { 'x-socks5-username': 'a', 'x-real-ip': '203.0.113.9' };
+  assert.equal((await send(admin.url + CURRENT, { headers })).status, 403);
+});
+
+const HOSTS: [string, boolean][] = [
+  ['127.0.0.1', true],
+  ['127.0.0.1:8080', true],
+  ['203.0.113.5:80', true],
+  ['[::1]:8080', true],
+  ['[2001:db8::5]', true],
+  ['localhost', true],
+  ['LocalHost:1', true],
+  ['localhost.', true],
+  ['console.example', true],
+  ['Console.Example:8443', true],
+  ['a.b.games.example', true],
+  ['my_pulsegate:8080', true],
+  ['games.example', false],
+  ['evil.example', false],
+  ['console.example.evil.example', false],
+  ['xconsole.example', false],
+  ['127.0.0.1.evil.example', false],
+  ['localhost.evil.example', false],
+  ['0x7f.1', false],
+  ['2130706433', false],
+  ['127.1', false],
+  ['[127.0.0.1]', false],
+  ['[localhost]', false],
+  ['::1', false],
+  ['user@127.0.0.1', false],
+  ['evil.example:80:80', false],
+];
+test('only addresses, localhost and the names of allowedHosts are served; the log names the setting', async (t) => {
+  const admin = await startTestAdmin(t, {
+    allowedHosts: ['console.example', '*.games.example', 'my_pulsegate'],
+  });
+  await admin.addAccount('a');
+  for (const [host, isAllowed] of HOSTS) {
+    const headers = { host, authorization, 'x-socks5-username': 'a' };
+    for (const path of ['/', CURRENT, LIST, '/metrics', '/api/v1/me']) {
+      const { status } = await send(admin.url + path, { headers });
+      assert.equal(status, isAllowed ? 200 : 421, `${host} ${path}`);
+    }
+  }
+  const refused = await send(admin.url + LIST, { headers: { host: 'evil.example', authorization } });
+  assert.equal(refused.text, '"主机名未获允许，请在 admin.allowedHosts 中列出"');
+  assert.match(String(refused.headers['x-error-detail']), /"evil\.example".*admin\.allowedHosts/);
+  const problem = await send(`${admin.url}/api/v1/me`, { headers: { host: 'evil.example', authorization } });
+  assert.equal((problem.json as { code: string }).code, 'host-not-allowed');
+  const lines = admin.lines.filter(({ msg }) => msg === 'host not allowed');
+  assert.equal(lines.filter(({ host }) => host === 'evil.example').length, 1, 'once');
+  assert.equal(lines[0]?.['setting'], 'admin.allowedHosts');
+});
+
+test('what brings a token of its own, or tells nothing, is served under any name; the whitelist comes first', async (t) => {
+  const admin = await startTestAdmin(t);
+  const headers = { host: 'evil.example' };
+  for (const [path, status] of [
+    ['/healthz', 200],
+    ['/readyz', 200],
+    ['/hooks/agent', 401],
+  ] as const) {
+    assert.equal((await send(admin.url + path, { headers })).status, status, path);
+  }
+  await admin.whitelist.save('10.0.0.1');
+  assert.equal((await send(admin.url + LIST, { headers })).status, 403);
+});
+
+test('every host that a request names counts: two of them, an absolute target, and those that a proxy passes on', async (t) => {
+  const admin = await startTestAdmin(t, { trustedProxies: ['127.0.0.1'], allowedHosts: ['console.example'] });
+  const raw = async (target: string, ...hosts: string[]) => {
+    const lines = hosts.map((host) => `Host: ${host}\r\n`).join('');
+    const head = `GET ${target} HTTP/1.1\r\n${lines}Authorization: ${authorization}\r\nConnection: close\r\n\r\n`;
+    return parseExchange(await exchange(admin.url, head)).status;
+  };
+  assert.equal(await raw(LIST, 'localhost', 'evil.example'), 421);
+  assert.equal(await raw(LIST, ''), 421);
+  assert.equal(await raw(`http://evil.example${LIST}`, 'localhost'), 421);
+  assert.equal(await raw(`http://console.example${LIST}`, 'localhost'), 200);
+  const proxied = async (headers: Record<string, string>) =>
+    (
+      await send(admin.url + LIST, {
+        headers: { authorization, 'x-forwarded-for': '203.0.113.9', ...headers },
+      })
+    ).status;
+  assert.equal(await proxied({ 'x-forwarded-host': 'console.example' }), 200);
+  assert.equal(await proxied({ 'x-forwarded-host': 'evil.example' }), 421);
+  assert.equal(await proxied({ 'x-forwarded-host': 'console.example, evil.example' }), 421);
+  assert.equal(await proxied({ forwarded: 'for=203.0.113.9;host="console.example:443";proto=https' }), 200);
+  assert.equal(await proxied({ forwarded: 'for=203.0.113.9;host=evil.example' }), 421);
+  assert.equal(await proxied({ host: 'evil.example', 'x-forwarded-host': 'console.example' }), 421);
+});
+
+test('a page served through a trusted proxy under another name may make changes', async (t) => {
+  const admin = await startTestAdmin(t, { trustedProxies: ['127.0.0.1'], allowedHosts: ['console.example'] });
+  const put = (headers: Record<string, string>) =>
+    admin.api('PUT', '/api/v1/settings/whitelist', {
+      json: { whitelist: '' },
+      headers: { origin: 'https://console.example', ...headers },
+    });
+  assert.equal((await put({ 'x-forwarded-host': 'console.example' })).status, 200);
+  assert.equal((await put({})).status, 403);
+});
+
 test('a trusted proxy that is no address stops the start', async (t) => {
   await assert.rejects(
     startTestAdmin(t, { trustedProxies: ['proxy.example'] }),
@@ -352,7 +488,7 @@ const OWN: [string, Record<string, string>][] = [
 ];
 for (const [name, headers] of OWN) {
   test(`a change from here is taken: ${name}`, async (t) => {
-    const admin = await startTestAdmin(t);
+    const admin = await startTestAdmin(t, { allowedHosts: ['panel.example'] });
     const json = { Username: 'a', Password: 'b' };
     const answer = await admin.api('POST', '/ProxyAccount/AddProxyAccount', {
       json,

@@ -50,6 +50,7 @@ test('metrics are for this host, or for whoever has the token, and name no accou
   assert.match(text, /^pulsegate_relayed_bytes_total\{direction="up"\} 700$/m);
   assert.match(text, /^pulsegate_logins_total\{outcome="success"\} 1$/m);
   assert.match(text, /^pulsegate_sessions 0$/m);
+  assert.match(text, /^pulsegate_proxy_workers\{engine="native"\} [01]$/m);
   assert.ok(!text.includes('a-player'));
   assert.match(await read(), /^pulsegate_heartbeats_total 2$/m, 'asking again counts nothing twice');
 

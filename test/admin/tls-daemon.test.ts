@@ -190,7 +190,9 @@ describe('doctor', needs('openssl'), () => {
       await exposure(withTls),
       /^warn .*0\.0\.0\.0 is reachable from outside and the whitelist is/,
     );
-    assert.equal((await cli.run(['whitelist', 'set', '192.0.2.1'])).code, 0);
+    await cli.run(['admin', 'set-password', '--password-stdin'], { stdin: ADMIN.password });
+    const set = await cli.run(['whitelist', 'set', '192.0.2.1']);
+    assert.equal(set.code, 0, set.stderr);
     assert.match(await exposure(), /^warn .*without TLS; set admin\.tls/);
     assert.match(await exposure(withTls), /^ok .*over HTTPS/);
   });

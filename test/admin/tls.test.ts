@@ -6,7 +6,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { createHttpServers, type HttpServersOptions } from '../../src/admin/http.js';
-import { startTestAdmin } from '../helpers/admin.js';
+import { startTestAdmin, TEST_CONNECTIONS } from '../helpers/admin.js';
 import { makeCertificate, sendOverTls, servedAt } from '../helpers/certificate.js';
 import { exchange, parseExchange, send } from '../helpers/http.js';
 import { needs } from '../helpers/programs.js';
@@ -23,7 +23,11 @@ describe('the management plane over TLS', needs('openssl'), () => {
     options: Partial<HttpServersOptions> = {},
     handle: Parameters<typeof createHttpServers>[0] = (_req, res) => res.end('here'),
   ) {
-    const servers = createHttpServers(handle, { tls: own, handshakeTimeoutMs: 10_000, ...options });
+    const servers = createHttpServers(
+      handle,
+      { tls: own, handshakeTimeoutMs: 10_000, connections: TEST_CONNECTIONS, ...options },
+      { isListed: () => true, isTrustedProxy: () => false, log: { warn: () => undefined } },
+    );
     const server = servers.create().listen(0, '127.0.0.1');
     await once(server, 'listening');
     t.after(() => servers.close());

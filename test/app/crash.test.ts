@@ -5,11 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { scaled } from '../helpers/scale.js';
 import { connectThrough } from '../helpers/socks-client.js';
 import { suiteScope } from '../helpers/suite.js';
 import { echo, startTarget } from '../helpers/targets.js';
 
-const ROUNDS = 50;
+const ROUNDS = scaled(5);
 const WRITERS = 4;
 
 /** What the daemon has answered 200 to, and the accounts whose change was under way when it died. */

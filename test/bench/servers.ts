@@ -1,4 +1,4 @@
-// The servers that are compared: this one with either relay engine, and every peer that is installed here.
+// The servers that are compared: this one with either engine, and every peer that is installed here.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -28,8 +28,8 @@ const GO_PATH = '/usr/share/gocode';
 
 export async function startServers(t: Scope, folder: string): Promise<Server[]> {
   const servers = [
-    await startOurs(t, 'splice'),
-    await startOurs(t, 'stream'),
+    await startOurs(t, 'native'),
+    await startOurs(t, 'node'),
     await startBare(t),
     await startMicrosocks(t),
     await startDante(t, folder),
@@ -40,12 +40,12 @@ export async function startServers(t: Scope, folder: string): Promise<Server[]> 
   return servers.filter((server) => server !== null);
 }
 
-async function startOurs(t: Scope, relay: 'splice' | 'stream'): Promise<Server> {
-  const daemon = await startTestDaemon(t, { config: { socks: { relay } } });
+async function startOurs(t: Scope, engine: 'native' | 'node'): Promise<Server> {
+  const daemon = await startTestDaemon(t, { config: { socks: { engine } } });
   await daemon.addAccount(USER, PASSWORD);
   const { pid, socks } = daemon;
   return {
-    name: `pulsegate (${relay})`,
+    name: `pulsegate (${engine})`,
     pid,
     proxyPort: socks.port,
     user: USER,

@@ -1,26 +1,22 @@
 // `pulsegate agent` and `pulsegate run`, with the daemon running and without it.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { test } from 'node:test';
-import { BIN, plainEnvironment, startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
-import { until } from '../helpers/gateway.js';
+import { runCommand } from '../helpers/command.js';
+import { BIN, PROJECT, startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { eventually } from '../helpers/eventually.js';
 
 const config = {
   webhooks: { agents: { fixed: { sessionKey: 'the-key' } }, queue: { perAgent: 2, total: 3 } },
   agents: {
+    // Its own environment must be no wrong configuration to the command line.
+    asks: { type: 'command', command: [process.execPath, BIN, 'config', 'check'] },
     echo: { type: 'command', command: ['sh', '-c', 'echo heard; cat > /dev/null'] },
     fixed: { type: 'command', command: ['sh', '-c', 'echo no >&2; exit 4'] },
   },
 };
 
-function pulsegate(daemon: TestDaemon, ...args: string[]) {
-  return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-    const command = [BIN, ...args, '--config', daemon.configFile];
-    execFile(process.execPath, command, { env: plainEnvironment() }, (error, stdout, stderr) => {
-      resolve({ code: error ? Number(error.code) : 0, stdout, stderr });
-    });
-  });
-}
+const pulsegate = (daemon: TestDaemon, ...args: string[]) =>
+  runCommand(PROJECT, [...args, '--config', daemon.configFile]);
 
 test('agent send, agent list, run list and run show', async (t) => {
   const daemon = await startTestDaemon(t, { config });
@@ -33,27 +29,28 @@ test('agent send, agent list, run list and run show', async (t) => {
   assert.deepEqual([failed.code, failed.stderr], [1, 'The run ended as failed: exit status 4: no.\n']);
   const { runId, session } = JSON.parse(queued.stdout);
   assert.equal(session, 'k');
-  await until(
-    async () => (await daemon.api('GET', `/api/v1/runs/${runId}`)).text.includes('succeeded'),
-    'the run',
-  );
+  await eventually(async () => (await daemon.api('GET', `/api/v1/runs/${runId}`)).text.includes('succeeded'));
 
-  const [list, agents, table, shown, json] = await Promise.all([
+  const [asked, list, agents, table, shown, json] = await Promise.all([
+    pulsegate(daemon, 'agent', 'send', 'asks', 'hello', '--wait'),
     pulsegate(daemon, 'run', 'list', '--agent', 'echo'),
     pulsegate(daemon, 'agent', 'list', '--json'),
     pulsegate(daemon, 'agent', 'list'),
     pulsegate(daemon, 'run', 'show', runId),
     pulsegate(daemon, 'run', 'list', '--status', 'failed', '--json'),
   ]);
+  assert.equal(asked.code, 0, asked.stderr);
   assert.match(list.stdout, /^ID +AGENT +SESSION +STATUS/);
   assert.equal(list.stdout.trimEnd().split('\n').length, 3);
   assert.deepEqual(
-    JSON.parse(agents.stdout).map((agent: Record<string, unknown>) => [
-      agent['name'],
-      agent['state'],
-      agent['sessionKey'],
-      agent['webhook'],
-    ]),
+    JSON.parse(agents.stdout)
+      .slice(1)
+      .map((agent: Record<string, unknown>) => [
+        agent['name'],
+        agent['state'],
+        agent['sessionKey'],
+        agent['webhook'],
+      ]),
     [
       ['echo', 'active', null, false],
       ['fixed', 'active', 'the-key', true],
@@ -61,6 +58,18 @@ test('agent send, agent list, run list and run show', async (t) => {
   );
   assert.match(table.stdout, /^echo +\w+ +active .* \d{4}-\d\d-\d\d \d\d:\d\d UTC$/m);
   assert.match(shown.stdout, /message +later\nreply +heard\n/);
+  const [short, ambiguous, strange] = await Promise.all([
+    pulsegate(daemon, 'run', 'show', runId.slice(0, -1).toUpperCase()),
+    pulsegate(daemon, 'run', 'show', runId.slice(0, 5)),
+    pulsegate(daemon, 'run', 'show', '%'),
+  ]);
+  assert.equal(short.stdout, shown.stdout);
+  assert.equal(ambiguous.code, 1);
+  assert.match(
+    ambiguous.stderr,
+    /More than one run begins with \S+; give more of the id:\n( {2}\S{36}\n){3,}$/,
+  );
+  assert.match(strange.stderr, /There is no run "%"/);
   assert.deepEqual(
     JSON.parse(json.stdout).map(({ agent }: { agent: string }) => agent),
     ['fixed'],
@@ -80,7 +89,7 @@ test('without the daemon a run is stored, and run when it starts; what cannot be
     pulsegate(first, 'run', 'show', '01900000-0000-7000-8000-000000000000'),
   ]);
   assert.deepEqual([unknown.code, conflict.code, blank.code, badKey.code, none.code], [1, 2, 2, 2, 1]);
-  assert.match(unknown.stderr, /no agent "nobody".*echo, fixed/);
+  assert.match(unknown.stderr, /no agent "nobody".*asks, echo, fixed/);
   assert.match(conflict.stderr, /fixed session the-key/);
   assert.equal((await pulsegate(first, 'agent', 'send', 'echo', 'second')).code, 0);
   const full = await pulsegate(first, 'agent', 'send', 'echo', 'third');
@@ -90,7 +99,7 @@ test('without the daemon a run is stored, and run when it starts; what cannot be
   const second = await startTestDaemon(t, { config, dataDir: first.dataDir });
   const runs = async () =>
     (await second.api('GET', '/api/v1/runs')).json as { items: { status: string; message: string }[] };
-  await until(async () => (await runs()).items.every(({ status }) => status === 'succeeded'), 'both runs');
+  await eventually(async () => (await runs()).items.every(({ status }) => status === 'succeeded'));
   assert.deepEqual(
     (await runs()).items.map(({ message }) => message),
     ['second', 'waiting'],

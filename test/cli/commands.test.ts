@@ -1,10 +1,13 @@
-// The command line as a script sees it: real processes, a real database, exit codes, what is on stdout and on stderr.
+// The command line as a script sees it: a real database, exit codes, what is on stdout and on stderr.
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { type CommandLine, commandLine, type RunOptions } from '../helpers/command.js';
+import { promisify } from 'node:util';
+import { type CommandLine, commandLine, type RunOptions, runProcess } from '../helpers/command.js';
+import { BIN, plainEnvironment } from '../helpers/daemon.js';
 import { suiteScope } from '../helpers/suite.js';
 
 /** What a user may do wrong, the exit code, and a part of what stderr says. */
@@ -42,6 +45,15 @@ const MISUSES: readonly (readonly [args: string[], code: number, says: RegExp, o
   [['whitelist', 'check', 'nonsense'], 2, /nonsense is not an IPv4 or IPv6 address/],
   [['admin', 'set-password'], 2, /no terminal to ask/],
   [['admin', 'set-password', '--password-stdin', '--username', 'a:b'], 1, /without a colon/, { stdin: 'x' }],
+  [['admin', 'set-password', '--password-stdin'], 1, /at least 8 characters/, { stdin: 'seven77\n' }],
+  [
+    ['admin', 'set-password', '--password-stdin'],
+    1,
+    /the variable PULSEGATE_ADMIN_PASSWORD sets .*would undo/,
+    { stdin: 'long enough', env: { PULSEGATE_ADMIN_PASSWORD: 'x' } },
+  ],
+  [['help', 'account', 'nonsense'], 2, /unknown command 'nonsense'/],
+  [['run', 'show', 'zz'], 1, /There is no run "zz"/],
   [['backup', '/nowhere/x.db'], 1, /cannot be written to \/nowhere\/x\.db/],
   [['restore', 'missing.db'], 2, /Add --yes to do it/],
   [['restore', 'missing.db', '--yes'], 1, /missing\.db cannot be restored/],
@@ -175,7 +187,7 @@ describe('accounts', () => {
   });
 
   it('stop quietly when the reader goes away', async () => {
-    const { code, stderr } = await cli.run(['account', 'list', '--json']);
+    const { code, stderr } = await runProcess(cli.folder, ['account', 'list', '--json']);
     assert.deepEqual([code, stderr], [0, '']);
   });
 });
@@ -227,6 +239,25 @@ describe('files of accounts', () => {
     assert.equal(remarks, 'new');
   });
 
+  it('come from stdin as -, are read twice, and never ask there', async () => {
+    const csv = 'username,password,remarks\nbob,,piped\nfay,six,\n';
+    const run = (...args: string[]) => cli.run(['account', 'import', '-', ...args], { stdin: csv });
+    assert.match(
+      (await run()).stdout,
+      /^line 2: bob skipped: .*\n2 read, 1 added, 0 replaced, 0 kept, 1 skipped/,
+    );
+    const refused = await run('--existing', 'replace');
+    assert.deepEqual([refused.code, refused.stdout], [2, '']);
+    assert.match(refused.stderr, /2 accounts will be overwritten\. Add --yes/);
+    const json = await cli.run(['account', 'import', '-', '--format', 'json', '--json'], {
+      stdin: '[{"username":"gil","password":"x"}]',
+    });
+    assert.equal((json.json() as { added: number }).added, 1);
+    const exported = await cli.run(['account', 'export', '-', '--format', 'json']);
+    assert.equal((exported.json() as unknown[]).length, 4);
+    await cli.run(['account', 'remove', 'fay', 'gil', '--yes']);
+  });
+
   it('move accounts to another place, ids and passwords with them', async () => {
     const other = await commandLine(scope);
     for (const format of ['csv', 'json']) {
@@ -234,7 +265,7 @@ describe('files of accounts', () => {
       assert.equal((await cli.run(['account', 'export', file, '--with-hashes'])).code, 0);
       assert.equal((await stat(file)).mode & 0o777, 0o600);
     }
-    assert.match(await readFile(join(other.folder, 'out.csv'), 'utf8'), /,'=1\+1,/);
+    assert.match(await readFile(join(other.folder, 'out.csv'), 'utf8'), /,"'=1\+1",/);
     assert.equal((await other.run(['account', 'import', 'out.csv'])).code, 0);
     const exported = async (from: CommandLine) =>
       (await from.run(['account', 'export', '--format', 'json', '--with-hashes'])).stdout;
@@ -245,6 +276,7 @@ describe('files of accounts', () => {
 describe('the whitelist', () => {
   it('is set, shown and asked', async (t) => {
     const cli = await commandLine(t);
+    await cli.run(['account', 'add', 'x', '--generate']);
     assert.match((await cli.run(['whitelist', 'show'])).stdout, /empty: every address is allowed/);
     assert.equal((await cli.run(['whitelist', 'check', '1.2.3.4'])).code, 0);
     await cli.run(['whitelist', 'set', '10.0.*， 2001:db8::/32']);
@@ -312,24 +344,42 @@ describe('doctor', () => {
 
   it('is content with a place that is fine', async (t) => {
     const cli = await commandLine(t, 'socks: { port: 0 }\nadmin: { port: 0 }');
-    await cli.run(['account', 'list']);
+    await cli.run(['account', 'add', 'x', '--generate']);
     const { code, stdout } = await cli.run(['doctor']);
     assert.equal(code, 0);
-    assert.match(stdout, /ok {3}database: opens; 0 accounts/);
+    assert.match(stdout, /ok {3}database: opens; 1 accounts/);
   });
 });
 
 describe('a backup', () => {
   it('is written, refuses to overwrite, and brings back what was there', async (t) => {
-    const cli = await commandLine(t);
+    const cli = await commandLine(t, 'agents: { a: { type: command, command: ["true"] } }');
     await cli.run(['account', 'add', 'kept', '--generate']);
+    await cli.run(['agent', 'send', 'a', 'hello']);
     assert.equal((await cli.run(['backup', 'b.db'])).code, 0);
     assert.equal((await stat(join(cli.folder, 'b.db'))).mode & 0o777, 0o600);
     assert.match((await cli.run(['backup', 'b.db'])).stderr, /exists already/);
     await cli.run(['account', 'remove', 'kept', '--yes']);
     const restored = await cli.run(['restore', 'b.db', '--yes']);
     assert.equal(restored.code, 0, restored.stderr);
+    assert.match(restored.stdout, /Unfinished runs cancelled: 1\. With --keep-runs they are run\./);
+    const withRuns = await cli.run(['restore', 'b.db', '--yes', '--keep-runs']);
+    assert.doesNotMatch(withRuns.stdout, /cancelled/);
     assert.equal((await cli.run(['account', 'show', 'kept'])).code, 0);
+  });
+
+  it('goes to stdout and comes from stdin as -', async (t) => {
+    const cli = await commandLine(t);
+    await cli.run(['account', 'add', 'kept', '--generate']);
+    const pipe = `"${process.execPath}" "${BIN}" backup - > b.db && ls data && "${process.execPath}" "${BIN}" restore - --yes < b.db`;
+    const { stdout } = await promisify(execFile)('sh', ['-c', pipe], {
+      cwd: cli.folder,
+      env: plainEnvironment(),
+    });
+    assert.match(stdout, /^pulsegate\.db\nRestored\. /, 'nothing else is left in the folder');
+    assert.equal((await cli.run(['account', 'show', 'kept'])).code, 0);
+    const damaged = await cli.run(['restore', '-', '--yes'], { stdin: 'no database' });
+    assert.deepEqual([damaged.code, damaged.stdout], [1, '']);
   });
 });
 
@@ -342,6 +392,7 @@ describe('help', () => {
       ['account', 'add', '--help'],
       ['account', 'import', '--help'],
       ['help'],
+      ['help', 'account', 'add'],
     ]) {
       const { code, stdout, stderr } = await cli.run(args);
       assert.deepEqual([code, stderr], [0, '']);

@@ -10,6 +10,8 @@ import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { commandLine, runCommand } from '../helpers/command.js';
 import { BIN, plainEnvironment, startTestDaemon } from '../helpers/daemon.js';
+import { eventually } from '../helpers/eventually.js';
+import { suiteScope } from '../helpers/suite.js';
 
 const FREE = 'socks: { port: 0 }\nadmin: { port: 0, host: 127.0.0.1 }\nshutdownGrace: 1s';
 
@@ -90,10 +92,17 @@ describe('serve', () => {
     );
     assert.ok(first.lines.every((line) => !JSON.stringify(line).includes(password)));
     const second = await serve(t, folder);
-    const answer = await fetch(`http://${second.ready['admin']}/ProxyAccount/GetProxyAccountList`, {
-      headers: { authorization: `Basic ${btoa(`admin:${password}`)}` },
+    const statusWith = async (word: string) => {
+      const authorization = `Basic ${btoa(`admin:${word}`)}`;
+      const url = `http://${second.ready['admin']}/ProxyAccount/GetProxyAccountList`;
+      return (await fetch(url, { headers: { authorization } })).status;
+    };
+    assert.equal(await statusWith(password), 200);
+    const set = await runCommand(folder, ['admin', 'set-password', '--password-stdin'], {
+      stdin: 'another one',
     });
-    assert.equal(answer.status, 200);
+    assert.deepEqual([set.code, set.stdout], [0, 'The password of admin was changed.\n']);
+    await eventually(async () => assert.equal(await statusWith('another one'), 200), 3_000);
     second.child.kill();
     assert.equal(await second.stderr, '');
   });
@@ -145,7 +154,17 @@ describe('serve', () => {
     await daemon.waitForLine(({ msg }) => msg.includes('was not read again'));
     await writeFile(daemon.configFile, `${yaml}log: { level: debug }\n`);
     daemon.signal('SIGHUP');
-    await daemon.waitForLine(({ msg }) => msg.startsWith('configuration read again'));
+    await daemon.waitForLine(({ msg }) => msg === 'configuration read again; all of it is in effect');
+    const changed = yaml
+      .replace('shutdownGrace: 1s', 'shutdownGrace: 2s')
+      .replace('private: allow', 'private: deny');
+    await writeFile(
+      daemon.configFile,
+      `${changed}log: { level: info }\nwebhooks: { secret: ${'x'.repeat(32)} }\n`,
+    );
+    daemon.signal('SIGHUP');
+    const line = await daemon.waitForLine(({ msg }) => msg.endsWith('some changed keys need a restart'));
+    assert.deepEqual(line['needRestart'], ['egress.private', 'shutdownGrace']);
   });
 
   it('shows no secret in its process title', async (t) => {
@@ -188,7 +207,7 @@ describe('serve refuses to start, in one message without a stack', () => {
     const cli = await commandLine(t, FREE);
     await writeFile(join(cli.folder, 'file'), 'not a database');
     assert.equal((await cli.run(['serve', '--data-dir', 'file'])).code, 1);
-    await cli.run(['account', 'list']);
+    await cli.run(['account', 'add', 'x', '--generate']);
     await writeFile(join(cli.folder, 'data/pulsegate.db'), 'not a database'.repeat(1000));
     const { code, stderr } = await cli.run(['serve']);
     assert.equal(code, 1);
@@ -206,58 +225,64 @@ describe('serve refuses to start, in one message without a stack', () => {
   });
 });
 
-describe('a running daemon', () => {
-  it('takes over what commands change within a second', async (t) => {
-    const daemon = await startTestDaemon(t);
-    const folder = join(daemon.configFile, '..');
+describe('a running daemon', async () => {
+  const daemon = await startTestDaemon(suiteScope());
+  const folder = join(daemon.configFile, '..');
+
+  it('takes over what commands change within a second', async () => {
+    const soon = (check: () => Promise<unknown>) => eventually(check, 3_000);
     const run = (...args: string[]) => runCommand(folder, args);
     assert.equal((await run('account', 'add', 'late', '--generate')).code, 0);
-    await eventually(async () => {
+    await soon(async () => {
       await daemon.account('late');
     });
     await run('account', 'update', 'late', '--disable');
-    await eventually(async () => assert.equal((await daemon.account('late'))['IsEnabled'], false));
+    await soon(async () => assert.equal((await daemon.account('late'))['IsEnabled'], false));
     await run('account', 'remove', 'late', '--yes');
-    await eventually(async () => assert.rejects(daemon.account('late')));
+    await soon(async () => assert.rejects(daemon.account('late')));
     await run('whitelist', 'set', '192.0.2.1');
-    await eventually(async () =>
+    await soon(async () =>
       assert.equal((await daemon.api('GET', '/ProxyAccount/GetProxyAccountList')).status, 403),
     );
     await run('whitelist', 'set', '');
-    await eventually(async () =>
+    await soon(async () =>
       assert.equal((await daemon.api('GET', '/ProxyAccount/GetProxyAccountList')).status, 200),
     );
-    await runCommand(folder, ['admin', 'set-password', '--password-stdin'], { stdin: 'another' });
-    await eventually(async () =>
-      assert.equal((await daemon.api('GET', '/ProxyAccount/GetProxyAccountList')).status, 401),
+    const refused = await runCommand(folder, ['admin', 'set-password', '--password-stdin'], {
+      stdin: 'another one',
+    });
+    assert.equal(refused.code, 1);
+    assert.match(
+      refused.stderr,
+      /Nothing was changed: .* PULSEGATE_ADMIN_PASSWORD .*would undo the change\.\nChange/,
     );
+    assert.equal((await daemon.api('GET', '/ProxyAccount/GetProxyAccountList')).status, 200);
   });
 
-  it('is backed up while it runs, and not restored', async (t) => {
-    const daemon = await startTestDaemon(t);
+  it('is backed up while it runs, and not restored; a second daemon is refused', async () => {
     await daemon.addAccount('a', 'b');
-    const folder = join(daemon.configFile, '..');
     assert.equal((await runCommand(folder, ['backup', 'b.db'])).code, 0);
     const { code, stderr } = await runCommand(folder, ['restore', 'b.db', '--yes']);
     assert.equal(code, 1);
-    assert.match(stderr, /is in use\. Stop the daemon/);
+    assert.match(stderr, new RegExp(`is in use by another daemon \\(process ${daemon.pid}\\)`));
+    const second = await runCommand(folder, ['serve', '--socks-port', '0', '--admin-port', '0']);
+    assert.equal(second.code, 1);
+    assert.match(second.stderr, new RegExp(`is in use by another daemon \\(process ${daemon.pid}\\)`));
     await daemon.account('a');
   });
 
-  it('is recognised by doctor', async (t) => {
-    const daemon = await startTestDaemon(t);
+  it('is recognised by doctor', async () => {
     const { socks, adminUrl } = daemon;
     const args = { PULSEGATE_SOCKS__PORT: String(socks.port), PULSEGATE_ADMIN__PORT: new URL(adminUrl).port };
-    const { code, stdout } = await runCommand(join(daemon.configFile, '..'), ['doctor'], { env: args });
+    const { code, stdout } = await runCommand(folder, ['doctor'], { env: args });
     assert.equal(code, 0, stdout);
     assert.match(stdout, /socks port: \d+ in use by the running daemon/);
   });
 
-  it('logs failed logins in the form that the README gives to fail2ban', async (t) => {
-    const readme = await readFile(join(BIN, '../../README.md'), 'utf8');
+  it('logs failed logins in the form that etc/README.md gives to fail2ban', async (t) => {
+    const readme = await readFile(join(BIN, '../../etc/README.md'), 'utf8');
     const [, regex = ''] = /failregex = (.*)/.exec(readme) ?? [];
     const pattern = new RegExp(regex.replace('<ADDR>', '127\\.0\\.0\\.1'));
-    const daemon = await startTestDaemon(t);
     const client = connect(daemon.socks.port, daemon.socks.host);
     t.after(() => client.destroy());
     client.on('error', () => undefined);
@@ -276,17 +301,3 @@ describe('a running daemon', () => {
     );
   });
 });
-
-/** Waits until `check` passes, for about the second that the command line promises. */
-async function eventually(check: () => Promise<unknown>): Promise<void> {
-  const until = Date.now() + 3000;
-  for (;;) {
-    try {
-      await check();
-      return;
-    } catch (error) {
-      if (Date.now() > until) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  }
-}

@@ -1,11 +1,12 @@
 // What the command line asks on a terminal: passwords without echo, and before what cannot be undone.
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { before, describe, it } from 'node:test';
 import { type CommandLine, commandLine } from '../helpers/command.js';
 import { BIN, plainEnvironment } from '../helpers/daemon.js';
+import { needs } from '../helpers/programs.js';
 import { suiteScope } from '../helpers/suite.js';
 
 /** Runs a command on a pseudo-terminal, types each answer once its question is there, and prints all that is shown. */
@@ -36,20 +37,22 @@ print(shown)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 `;
 
-const isMissing = spawnSync('python3', ['--version']).error !== undefined;
-
-describe('on a terminal', { skip: isMissing ? 'python3 is not installed' : false }, () => {
+describe('on a terminal', needs('python3'), () => {
   const scope = suiteScope();
   let cli: CommandLine;
   before(async () => {
     cli = await commandLine(scope);
   });
 
-  async function talk(args: string[], dialogue: [question: string, answer: string][]) {
+  async function talk(
+    args: string[],
+    dialogue: [question: string, answer: string][],
+    env: Record<string, string> = {},
+  ) {
     const command = JSON.stringify([process.execPath, BIN, ...args]);
     const child = spawn('python3', ['-c', TERMINAL, command, JSON.stringify(dialogue)], {
       cwd: cli.folder,
-      env: plainEnvironment(),
+      env: { ...plainEnvironment(), NO_COLOR: '', ...env },
     });
     const [shown] = await Promise.all([text(child.stdout), once(child, 'close')]);
     return { code: child.exitCode, shown };
@@ -64,8 +67,8 @@ describe('on a terminal', { skip: isMissing ? 'python3 is not installed' : false
       ],
     );
     assert.equal(code, 0, shown);
-    assert.match(shown, /link +socks5h:\/\/typed:hunter2@/);
-    assert.equal(shown.split('hunter').length, 2);
+    assert.match(shown, /link +socks5h:\/\/typed@127\.0\.0\.1:1080 +\(without the password\)/);
+    assert.doesNotMatch(shown, /hunter/);
   });
 
   it('a password that is typed differently changes nothing', async () => {
@@ -80,11 +83,21 @@ describe('on a terminal', { skip: isMissing ? 'python3 is not installed' : false
     assert.match(shown, /The two passwords differ; nothing was changed/);
   });
 
-  it('Ctrl-C leaves the question, and nothing changes', async () => {
+  it('Ctrl-C leaves any question with 130, Ctrl-D the one that wants a yes, and nothing changes', async () => {
     const { code, shown } = await talk(['account', 'add', 'never'], [['New password: ', 'half\u0003']]);
-    assert.equal(code, 1);
+    assert.equal(code, 130);
     assert.match(shown, /Cancelled; nothing was changed/);
+    await cli.run(['account', 'add', 'kept', '--generate']);
     assert.equal((await cli.run(['account', 'show', 'never'])).code, 1);
+    const [left, ended] = await Promise.all([
+      talk(['account', 'remove', 'kept'], [['Continue? [y/N] ', '\u0003']]),
+      talk(['account', 'remove', 'kept'], [['Continue? [y/N] ', '\u0004']]),
+    ]);
+    assert.equal(left.code, 130);
+    assert.match(left.shown, /Cancelled; nothing was changed/);
+    assert.equal(ended.code, 1);
+    assert.match(ended.shown, /Nothing was changed/);
+    assert.equal((await cli.run(['account', 'show', 'kept'])).code, 0);
   });
 
   it('what cannot be undone is asked about', async () => {
@@ -97,7 +110,16 @@ describe('on a terminal', { skip: isMissing ? 'python3 is not installed' : false
     assert.match(yes.shown, /doomed was removed/);
   });
 
-  it('tables have a bold heading', async () => {
+  it('tables have a bold heading, unless NO_COLOR says not to', async () => {
     assert.match((await talk(['account', 'list'], [])).shown, /\x1b\[1mUSER NAME/);
+    const plain = await talk(['account', 'list'], [], { NO_COLOR: '1' });
+    assert.match(plain.shown, /USER NAME/);
+    assert.doesNotMatch(plain.shown, /\x1b/);
+  });
+
+  it('a backup is not written to it', async () => {
+    const { code, shown } = await talk(['backup', '-'], []);
+    assert.equal(code, 2);
+    assert.match(shown, /nothing to read.*pulsegate backup FILE/);
   });
 });

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { readAdminCredentials } from '../../src/config/credentials.js';
+import { adminCredentialsGivenBy, readAdminCredentials } from '../../src/config/credentials.js';
 import { messageOf } from '../helpers/config-file.js';
 
 describe('admin credentials', () => {
@@ -29,6 +29,24 @@ describe('admin credentials', () => {
   it('come from variables', async () => {
     const env = { PULSEGATE_ADMIN_USERNAME: 'root', PULSEGATE_ADMIN_PASSWORD: ' p ' };
     assert.deepEqual(await readAdminCredentials(env), { username: 'root', password: ' p ' });
+  });
+
+  it('are said to come from where they come from', async () => {
+    const by = adminCredentialsGivenBy;
+    assert.deepEqual(await by({}), {});
+    assert.deepEqual(await by({ PULSEGATE_ADMIN_USERNAME: 'root', PULSEGATE_ADMIN_PASSWORD: 'p' }), {
+      username: 'the variable PULSEGATE_ADMIN_USERNAME',
+      password: 'the variable PULSEGATE_ADMIN_PASSWORD',
+    });
+    const own = join(folder, 'own');
+    assert.equal(
+      (await by({ PULSEGATE_ADMIN_PASSWORD_FILE: own })).password,
+      `the file ${own} (PULSEGATE_ADMIN_PASSWORD_FILE)`,
+    );
+    assert.match(
+      (await by({ CREDENTIALS_DIRECTORY: folder })).password ?? '',
+      /^the systemd credential admin-password/,
+    );
   });
 
   it('come from a file, without the line break at its end', async () => {

@@ -75,7 +75,7 @@ const CASES: readonly (readonly [yaml: string, ...expected: (string | RegExp)[]]
   ['egress: { private: yes }', 'egress.private: found "yes"; allowed: deny or allow'],
   ['egress: { private: true }', 'egress.private: found true; allowed: deny or allow'],
   ['egress: { allowUnderscore: yes }', 'egress.allowUnderscore: found "yes"; allowed: true or false'],
-  ['socks: { relay: fast }', 'allowed: auto, stream or splice'],
+  ['socks: { engine: fast }', 'allowed: auto, native or node'],
   // Addresses.
   ['socks: { host: "a b" }', 'socks.host: found "a b"; allowed: an address or host name'],
   ['socks: { host: 127.0.0.256 }', 'socks.host: found "127.0.0.256"'],

@@ -1,8 +1,12 @@
 // Where values come from: defaults, file, environment, flags, in this order; and what they become.
 import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { parseDuration, parseSize } from '../../src/config/units.js';
+import { runVariables } from '../../src/core/agents/run-variables.js';
 import { loadText, messageOf } from '../helpers/config-file.js';
 
 const flag = (text: string) => [{ path: ['socks', 'port'], text, where: 'flag --socks-port' }];
@@ -21,6 +25,26 @@ describe('where a value comes from', () => {
     assert.equal((await loadText(yaml)).config.socks.port, 1);
     assert.equal((await loadText(yaml, { env })).config.socks.port, 2);
     assert.equal((await loadText(yaml, { env, flags: flag('3') })).config.socks.port, 3);
+  });
+
+  it('is the first of the default files, of which the last is that of an installed daemon', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'pulsegate-etc-'));
+    try {
+      const installed = join(folder, 'pulsegate.yaml');
+      await writeFile(installed, 'socks: { port: 7 }');
+      const defaultFiles = ['pulsegate.yaml', installed];
+      const there = await loadText(null, { defaultFiles });
+      assert.deepEqual([there.file, there.config.socks.port], [installed, 7]);
+      const here = await loadText('socks: { port: 1 }', { defaultFiles });
+      assert.deepEqual([here.file, here.config.socks.port], ['pulsegate.yaml', 1]);
+      const named = await loadText(null, {
+        defaultFiles: [join(folder, 'none')],
+        env: { PULSEGATE_CONFIG: installed },
+      });
+      assert.equal(named.config.socks.port, 7);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 
   it('is named in the message when it is wrong', async () => {
@@ -118,6 +142,35 @@ describe('the environment', () => {
     }
   });
 
+  it('passes over what names the run of a command, and what Kubernetes tells of services', async () => {
+    const run = {
+      runId: 'r',
+      kind: 'message',
+      agent: 'a',
+      session: null,
+      message: 'x',
+      history: [],
+      attempt: 1,
+    } as const;
+    const env = {
+      ...runVariables(run),
+      PULSEGATE_SERVICE_HOST: '10.96.0.7',
+      PULSEGATE_SERVICE_PORT: '8080',
+      PULSEGATE_SERVICE_PORT_ADMIN: '8080',
+      PULSEGATE_PORT: 'tcp://10.96.0.7:8080',
+      PULSEGATE_PORT_8080_TCP: 'tcp://10.96.0.7:8080',
+      PULSEGATE_PORT_8080_TCP_PROTO: 'tcp',
+      PULSEGATE_PORT_8080_TCP_PORT: '8080',
+      PULSEGATE_PORT_8080_TCP_ADDR: '10.96.0.7',
+      PULSEGATE_ADMIN_PORT: 'udp://10.96.0.8:53',
+      PULSEGATE_ADMIN_SERVICE_HOST: '10.96.0.8',
+      PULSEGATE_ADMIN_PORT_53_UDP_ADDR: '10.96.0.8',
+    };
+    const { effective } = await loadText(null, { env });
+    const changed = effective.filter(({ source }) => source === 'environment');
+    assert.deepEqual(changed, []);
+  });
+
   const unknown: readonly (readonly [name: string, suggestion: string])[] = [
     ['PULSEGATE_SOKS__PORT', 'PULSEGATE_SOCKS__PORT'],
     ['PULSEGATE_SOCKS_PORT', 'PULSEGATE_SOCKS__PORT'],
@@ -127,6 +180,9 @@ describe('the environment', () => {
     ['PULSEGATE_', 'two underscores go one level down'],
     ['PULSEGATE___', 'two underscores go one level down'],
     ['PULSEGATE_QUITE_SOMETHING_ELSE', 'two underscores go one level down'],
+    ['PULSEGATE_ADMIN_PORT', 'PULSEGATE_ADMIN__PORT'],
+    ['PULSEGATE_PORT', 'PULSEGATE_SOCKS__PORT'],
+    ['PULSEGATE_RUN_IDS', 'two underscores go one level down'],
   ];
   for (const [name, suggestion] of unknown) {
     it(`refuses ${name}`, async () => {

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { REASON_CODES } from '../../src/account-files/reasons.js';
 import { AUDIT_ACTIONS } from '../../src/core/operator/audit.js';
 
 const CONSOLE = fileURLToPath(new URL('../../../src/console', import.meta.url));
@@ -73,6 +74,10 @@ test('every change that the audit log notes has a text of its own', () => {
   }
 });
 
+test('every reason that a line of a file is not taken has a text of its own', () => {
+  for (const code of REASON_CODES) assert.ok(chinese.has(`import.reason.${code}`), code);
+});
+
 test('nothing is shown that is not in the locale files', () => {
   const hardCoded = code
     .split('\n')
@@ -80,4 +85,12 @@ test('nothing is shown that is not in the locale files', () => {
     // The name of a language stands in that language.
     .filter((line) => !line.includes("label: '中文'") && !/split\(/.test(line));
   assert.deepEqual(hardCoded, []);
+});
+
+test('Chinese sentences have full-width punctuation, and an agent is 智能体: 代理 is the proxy', () => {
+  for (const [key, text] of chinese) {
+    const plain = text.replace(/\{\w+\}/g, '数');
+    assert.doesNotMatch(plain, /[\u4e00-\u9fff] ?[,:;?!()]|[,:;?!()] ?[\u4e00-\u9fff]/, key);
+    if (/^(nav|agents?|run|runs|agentSessions)\./.test(key)) assert.doesNotMatch(text, /代理/, key);
+  }
 });

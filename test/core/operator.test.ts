@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { AccountDirectory } from '../../src/core/accounts/directory.js';
 import { LiveActivity } from '../../src/core/accounts/live-activity.js';
 import { createLoginLog, type LoginEntry } from '../../src/core/accounts/login-log.js';
 import { namesOfPattern } from '../../src/core/accounts/name-pattern.js';
-import { createFailureLimit } from '../../src/core/operator/failure-limit.js';
+import { createAttemptLimit } from '../../src/core/attempt-limit.js';
+import { QueryTooSlowError } from '../../src/core/errors.js';
 import {
   createHistory,
   type Sample,
@@ -13,10 +15,12 @@ import {
   type StoredSample,
   stepStarts,
 } from '../../src/core/operator/history.js';
+import { createOverview } from '../../src/core/operator/overview.js';
 import { stretchesOf } from '../../src/core/operator/timeline.js';
 import { matchTotp, toBase32, totpCode, totpStep } from '../../src/core/operator/totp.js';
 import { parseWhitelist } from '../../src/core/operator/whitelist.js';
 import { explainWhitelist } from '../../src/core/operator/whitelist-explain.js';
+import { SessionRegistry } from '../../src/core/sessions/session.js';
 import { pageOfSorted } from '../../src/core/sorted-page.js';
 
 // RFC 6238 appendix B, cut to six digits.
@@ -162,6 +166,74 @@ test('history: a minute goes into minute, hour, day and month; charts show means
   assert.deepEqual(stepStarts(now).month, Date.UTC(2026, 1, 1));
 });
 
+test('no minute of the charts is lost while the database fails or is slow, and none is written twice', async () => {
+  const start = Date.UTC(2026, 1, 1, 12, 0);
+  let now = start + 1_000;
+  const written: [at: number, logins: number, runs: number][] = [];
+  const asked: [number, number | undefined][] = [];
+  let broken: 'add' | 'trim' | null = 'add';
+  let held: Promise<void> = Promise.resolve();
+  const store = {
+    async add({ minute }: Record<SampleStep, number>, { logins, runs }: Sample) {
+      await held;
+      if (broken === 'add') throw new Error('busy');
+      written.push([(minute - start) / 60_000, logins, runs]);
+    },
+    list: async () => [],
+    async trim() {
+      if (broken === 'trim') throw new Error('busy');
+    },
+    async runs(since: number, before?: number) {
+      asked.push([since, before]);
+      return { queued: 0, running: 0, succeeded: 1, failed: 0 };
+    },
+    trafficOf: async () => [],
+  };
+  const activity = new LiveActivity(now);
+  const history = createHistory({ store, activity, now: () => now });
+  const nextMinute = (logins: number): void => {
+    for (let i = 0; i < logins; i += 1) activity.noteLogin('success');
+    now += 60_000;
+  };
+  nextMinute(1);
+  await assert.rejects(history.sampleIfDue());
+  nextMinute(2);
+  await assert.rejects(history.sampleIfDue());
+  assert.deepEqual(written, []);
+  broken = 'trim';
+  await assert.rejects(history.sampleIfDue());
+  broken = null;
+  await history.sampleIfDue();
+  assert.deepEqual(written, [
+    [0, 1, 1],
+    [1, 2, 1],
+  ]);
+  assert.deepEqual(asked.at(-1), [start + 60_000, start + 120_000], 'runs of that minute only');
+  let release = (): void => {};
+  held = new Promise((resolve) => {
+    release = resolve;
+  });
+  nextMinute(3);
+  const first = history.sampleIfDue();
+  nextMinute(4);
+  const second = history.sampleIfDue();
+  release();
+  await Promise.all([first, second]);
+  assert.deepEqual(written.slice(2), [
+    [2, 3, 1],
+    [3, 4, 1],
+  ]);
+  broken = 'add';
+  for (let minute = 0; minute < 1_441; minute += 1) {
+    nextMinute(0);
+    await assert.rejects(history.sampleIfDue());
+  }
+  broken = null;
+  await history.sampleIfDue();
+  assert.equal(written.length, 4 + 1_440, 'a day waits at most');
+  assert.equal(written[4]?.[0], 5, 'the oldest went');
+});
+
 test('rates and the day: bytes of sessions are counted once, and midnight begins anew', () => {
   let now = Date.UTC(2026, 0, 1, 23, 59, 50);
   const activity = new LiveActivity(now);
@@ -203,7 +275,14 @@ test('logins are grouped for a minute, bounded, and kept when they cannot be wri
       }
     },
   };
-  const log = createLoginLog({ store, now: () => now, maxGroups: 2, onNote: () => {} });
+  const log = createLoginLog({
+    store,
+    now: () => now,
+    monotonicNow: () => now,
+    maxGroups: 2,
+    maxBlockedNames: 1,
+    onNote: () => {},
+  });
   const fail = (client: string) => log.note('wrong-password', 'alice', 'id', client);
   fail('1');
   fail('1');
@@ -238,17 +317,84 @@ test('logins are grouped for a minute, bounded, and kept when they cannot be wri
   );
 });
 
+test('a blocked source fills neither the log nor the memory, whatever names it tries and for how long', async () => {
+  let [now, monotonic] = [Date.UTC(2031, 0, 1), 0];
+  const written: LoginEntry[] = [];
+  const store = {
+    async add(entries: readonly LoginEntry[]) {
+      written.push(...entries);
+      return entries.map((_, i) => written.length - entries.length + i);
+    },
+    async repeated(entries: readonly { place: number; times: number }[]) {
+      for (const { place, times } of entries) {
+        const entry = written[place];
+        if (entry) written[place] = { ...entry, times };
+      }
+    },
+  };
+  let noted = 0;
+  const log = createLoginLog({
+    store,
+    now: () => now,
+    monotonicNow: () => monotonic,
+    maxGroups: 20,
+    maxBlockedNames: 2,
+    onNote: () => {
+      noted += 1;
+    },
+  });
+  const ATTEMPTS = 5_000;
+  for (let i = 0; i < ATTEMPTS; i += 1) {
+    // One source: a /64.
+    log.note('blocked-address', `name${i}`, 'id', `2001:db8::${(i % 4_096).toString(16)}`);
+    if (i % 1_000 === 0) await log.flush();
+    monotonic += 3_599_000 / ATTEMPTS;
+  }
+  await log.flush();
+  assert.deepEqual(
+    written.map(({ username, accountId, times }) => [username, accountId, times]),
+    [
+      ['name0', 'id', 1],
+      ['name1', 'id', 1],
+      ['', null, ATTEMPTS - 2],
+    ],
+  );
+  assert.equal(noted, ATTEMPTS, 'each counts in the numbers of the day');
+  // The wall clock may do what it likes.
+  now -= 86_400_000;
+  monotonic += 10_000;
+  await log.flush();
+  log.note('blocked-address', 'name0', 'id', '2001:db8::1');
+  await log.flush();
+  assert.deepEqual(
+    [written.length, written[3]?.username],
+    [4, 'name0'],
+    'an hour later there is a new entry',
+  );
+  for (let i = 0; i < 100; i += 1) log.note('blocked-address', 'x', null, `192.0.2.${i}`);
+  assert.equal(log.dropped(), 91, 'of blocked sources no more than half');
+  log.note('success', 'alice', 'id', '192.0.2.200');
+  await log.flush();
+  assert.equal(written.at(-1)?.username, 'alice');
+});
+
 test('guesses are counted by source, an IPv6 /64 being one, and forgiven in time', () => {
   let now = 0;
-  const limit = createFailureLimit({ maxFailures: 2, windowMs: 1_000, maxSources: 2, now: () => now });
+  const limit = createAttemptLimit({ maxFailures: 2, windowMs: 1_000, maxSources: 2, now: () => now });
   assert.deepEqual([limit.attempt('a'), limit.attempt('a'), limit.attempt('a')], [null, null, 1_000]);
   assert.equal(limit.attempt('2001:db8::1'), null);
   assert.equal(limit.attempt('2001:db8::2'), null);
   assert.equal(limit.attempt('2001:db8::3'), 1_000);
   now = 1_000;
   assert.equal(limit.attempt('a'), null);
-  limit.undo('a');
+  limit.succeeded('a');
   assert.deepEqual([limit.attempt('a'), limit.attempt('a')], [null, null]);
+  limit.succeeded('a');
+  assert.deepEqual(
+    [limit.attempt('a'), limit.attempt('a')],
+    [null, 1_000],
+    'only its own attempt is forgiven',
+  );
 });
 
 test('a timeline joins what is close, and keeps games apart', () => {
@@ -258,4 +404,28 @@ test('a timeline joins what is close, and keeps games apart', () => {
     { from: 30_000, to: 30_000, gameId: null, heartbeats: 1 },
     { from: 200_000, to: 200_000, gameId: 'a', heartbeats: 1 },
   ]);
+});
+
+test('the overview does not fail because searches keep the readers busy', async () => {
+  const now = Date.UTC(2031, 0, 1);
+  let busy: Error = new QueryTooSlowError('busy');
+  const overview = createOverview({
+    directory: new AccountDirectory(),
+    sessions: new SessionRegistry(),
+    activity: new LiveActivity(now),
+    samples: { runs: async () => ({ queued: 1, running: 0, succeeded: 0, failed: 0 }) },
+    heartbeatSums: { games: () => Promise.reject(busy) },
+    now: () => now,
+  });
+  assert.equal((await overview()).runs.queued, 1);
+  busy = new Error('the database is gone');
+  const other = createOverview({
+    directory: new AccountDirectory(),
+    sessions: new SessionRegistry(),
+    activity: new LiveActivity(now),
+    samples: { runs: async () => ({ queued: 1, running: 0, succeeded: 0, failed: 0 }) },
+    heartbeatSums: { games: () => Promise.reject(busy) },
+    now: () => now,
+  });
+  await assert.rejects(other(), /gone/);
 });

@@ -25,3 +25,14 @@ test('they grow within a millisecond, past its counter, and when the clock steps
     last = id;
   }
 });
+
+test('they sort after an id that another maker has reached, also one of a clock that was ahead', () => {
+  const ahead = createOrderedIds(() => 1_000_000);
+  const behind = createOrderedIds(() => 1000);
+  let last = ahead();
+  for (let i = 0; i < 5000; i++) {
+    const id = (i % 3 === 0 ? ahead : behind)(last);
+    assert.ok(id > last, `${id} after ${last}`);
+    last = id;
+  }
+});

@@ -100,27 +100,40 @@ test('set changes the password, and the user name if there is one', async () => 
   const { settings } = memorySettings();
   const credentials = createAdminCredentials({ settings });
   await credentials.ensure({ username: 'root', password: 'old' });
-  assert.deepEqual(await credentials.set(undefined, 'new'), { ok: true, username: 'root' });
-  assert.ok(credentials.verify('root', 'new') && !credentials.verify('root', 'old'));
-  assert.deepEqual(await credentials.set('boss', 'newer'), { ok: true, username: 'boss' });
-  assert.ok(credentials.verify('boss', 'newer') && !credentials.verify('root', 'newer'));
-  assert.deepEqual(await credentials.set('a:b', 'x'), { ok: false, reason: 'invalid-username' });
+  assert.deepEqual(await credentials.set(undefined, 'new password'), { ok: true, username: 'root' });
+  assert.ok(credentials.verify('root', 'new password') && !credentials.verify('root', 'old'));
+  assert.deepEqual(await credentials.set('boss', 'newer password'), { ok: true, username: 'boss' });
+  assert.ok(credentials.verify('boss', 'newer password') && !credentials.verify('root', 'newer password'));
+  assert.deepEqual(await credentials.set('a:b', 'long enough'), { ok: false, reason: 'invalid-username' });
   assert.deepEqual(await credentials.set(undefined, ''), { ok: false, reason: 'invalid-password' });
-  assert.ok(credentials.verify('boss', 'newer'));
+  assert.deepEqual(await credentials.set(undefined, 'seven77'), { ok: false, reason: 'short-password' });
+  assert.ok(credentials.verify('boss', 'newer password'));
+  assert.ok((await credentials.set(undefined, '密码密码密码密码')).ok, 'characters, not bytes');
+});
+
+test('what gave the credentials to the last start is known to every process', async () => {
+  const { settings } = memorySettings();
+  const givenBy = () => createAdminCredentials({ settings }).givenBy();
+  assert.deepEqual(await givenBy(), {});
+  const daemon = createAdminCredentials({ settings });
+  await daemon.ensure({ password: 'given', givenBy: { password: 'a file' } });
+  assert.deepEqual(await givenBy(), { password: 'a file' });
+  await daemon.ensure({});
+  assert.deepEqual(await givenBy(), {});
 });
 
 test('reload takes over what another process set; credentials that cannot be read let nobody in', async () => {
   const { settings, values } = memorySettings();
   const daemon = createAdminCredentials({ settings });
   await daemon.ensure({ password: 'old' });
-  await createAdminCredentials({ settings }).set(undefined, 'new');
+  await createAdminCredentials({ settings }).set(undefined, 'new password');
   assert.ok(daemon.verify('admin', 'old'));
   await daemon.reload();
-  assert.ok(daemon.verify('admin', 'new') && !daemon.verify('admin', 'old'));
+  assert.ok(daemon.verify('admin', 'new password') && !daemon.verify('admin', 'old'));
   for (const damaged of ['', '{', 'null', '[]', '{"username":"admin"}', '{"username":1,"passwordHash":2}']) {
     values.set(ADMIN_CREDENTIALS_KEY, damaged);
     await daemon.reload();
-    assert.equal(daemon.verify('admin', 'new'), false, damaged);
+    assert.equal(daemon.verify('admin', 'new password'), false, damaged);
   }
 });
 
@@ -129,8 +142,8 @@ test('credentials that could not be written do not count', async () => {
   const credentials = createAdminCredentials({ settings });
   await credentials.ensure({ password: 'old' });
   fail();
-  await assert.rejects(credentials.set('admin', 'new'), /disk full/);
-  assert.ok(credentials.verify('admin', 'old') && !credentials.verify('admin', 'new'));
+  await assert.rejects(credentials.set('admin', 'new password'), /disk full/);
+  assert.ok(credentials.verify('admin', 'old') && !credentials.verify('admin', 'new password'));
 });
 
 test('the whitelist lets nobody in until it is known, and everyone when it was never set', async () => {
@@ -189,22 +202,22 @@ test('a user name and its beginning, or its padding, are different names', async
   for (const other of [`${longest}x`, longest.slice(1), `${longest.slice(1)}\0`, '']) {
     assert.equal(credentials.verify(other, 'p'), false);
   }
-  await credentials.set('名', 'p');
-  assert.ok(credentials.verify('名', 'p'));
+  await credentials.set('名', 'password');
+  assert.ok(credentials.verify('名', 'password'));
   for (const other of ['名\0', '\u540e', '名'.repeat(300)])
-    assert.equal(credentials.verify(other, 'p'), false);
+    assert.equal(credentials.verify(other, 'password'), false);
 });
 
 test('what was accepted once is not accepted after a change', async () => {
   const { settings } = memorySettings();
   const credentials = createAdminCredentials({ settings });
-  await credentials.ensure({ password: 'old' });
-  for (let i = 0; i < 3; i++) assert.ok(credentials.verify('admin', 'old'));
-  assert.equal(credentials.verify('admino', 'ld'), false, 'the same characters, split elsewhere');
-  await credentials.set('boss', 'old');
-  assert.equal(credentials.verify('admin', 'old'), false);
-  assert.ok(credentials.verify('boss', 'old'));
-  await createAdminCredentials({ settings }).set('boss', 'new');
+  await credentials.ensure({ password: 'old password' });
+  for (let i = 0; i < 3; i++) assert.ok(credentials.verify('admin', 'old password'));
+  assert.equal(credentials.verify('admino', 'ld password'), false, 'the same characters, split elsewhere');
+  await credentials.set('boss', 'old password');
+  assert.equal(credentials.verify('admin', 'old password'), false);
+  assert.ok(credentials.verify('boss', 'old password'));
+  await createAdminCredentials({ settings }).set('boss', 'new password');
   await credentials.reload();
-  assert.equal(credentials.verify('boss', 'old'), false);
+  assert.equal(credentials.verify('boss', 'old password'), false);
 });

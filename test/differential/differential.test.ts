@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { before, describe, it, type TestContext } from 'node:test';
+import { before, describe, it } from 'node:test';
+import { needs } from '../helpers/programs.js';
 import { type Scope, suiteScope } from '../helpers/suite.js';
 import { echo, startTarget } from '../helpers/targets.js';
 import { type Ports, play, type Script, scripts } from './scripts.js';
-import { type ComparedServer, isInstalled, startDanted, startMicrosocks, startOurs } from './servers.js';
+import { type ComparedServer, startDanted, startMicrosocks, startOurs } from './servers.js';
 
 interface Difference {
   readonly theirs: string;
@@ -105,15 +106,6 @@ const DANTED: Readonly<Record<string, Difference>> = {
   },
 };
 
-/** The program, or null after skipping the test; under CI it must be there. */
-function requireProgram(t: TestContext, program: string): boolean {
-  if (isInstalled(program)) return true;
-  const message = `${program} is not installed (Debian: ${program === 'danted' ? 'dante-server' : program})`;
-  if (process.env['CI'] === 'true') assert.fail(message);
-  t.skip(message);
-  return false;
-}
-
 async function startEcho(t: Scope): Promise<Ports> {
   const target = await startTarget(t, echo);
   const target6 = createServer({ allowHalfOpen: true }, echo).listen(target.port, '::1');
@@ -140,14 +132,12 @@ describe('the same bytes', () => {
     ours = await startOurs(scope);
   });
 
-  it('to microsocks end in the same, but for what is listed', async (t) => {
-    if (!requireProgram(t, 'microsocks')) return;
+  it('to microsocks end in the same, but for what is listed', needs('microsocks'), async (t) => {
     const theirs = await playAll(scripts, await startMicrosocks(t), ports);
     compare(scripts, await playAll(scripts, ours, ports), theirs, MICROSOCKS);
   });
 
-  it('to danted end in the same, but for what is listed', async (t) => {
-    if (!requireProgram(t, 'danted')) return;
+  it('to danted end in the same, but for what is listed', needs('danted'), async (t) => {
     const which = scripts.filter(({ expects }) => expects !== 'login');
     const theirs = (await playAll(which, await startDanted(t), ports)).map((seen, i) =>
       which[i]?.expects === 'method' ? seen : withoutLogin(seen),

@@ -1,5 +1,5 @@
 // The servers that are compared: ours, danted and microsocks, each on a free loopback port.
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -14,11 +14,6 @@ export interface ComparedServer {
   readonly port: number;
   /** danted knows only the users of the system: its sessions begin without a login. */
   readonly hasLogin: boolean;
-}
-
-/** Whether a program is installed. */
-export function isInstalled(program: string): boolean {
-  return spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
 }
 
 export async function startOurs(t: Scope): Promise<ComparedServer> {

@@ -8,16 +8,16 @@ import { createEgressPolicy } from '../../src/core/egress/egress.js';
 import { parseEgressEntry } from '../../src/core/egress/egress-entry.js';
 import { formatIp, inCidr, parseCidr, parseIp, unmap } from '../../src/core/ip.js';
 import { parseWhitelist } from '../../src/core/operator/whitelist.js';
+import { formatWireDate, parseWireDate } from '../../src/core/wire-date.js';
 import {
   headerKey,
   headerLengthOf,
   readDatagramHeader,
   writeDatagramHeader,
-} from '../../src/core/sessions/datagram-header.js';
-import { formatWireDate, parseWireDate } from '../../src/core/wire-date.js';
-import { LoginParser } from '../../src/socks/login.js';
-import { parseProxyHeader } from '../../src/socks/proxy-protocol.js';
-import { SocksParser } from '../../src/socks/socksv5.js';
+} from '../../src/proxy/protocols/datagram-header.js';
+import { LoginParser } from '../../src/proxy/protocols/login.js';
+import { parseProxyHeader } from '../../src/proxy/protocols/proxy-header.js';
+import { SocksParser } from '../../src/proxy/protocols/socksv5.js';
 
 /** One reader: its name, and a run of so many cases from a seed. Throws with the smallest failing case. */
 export interface FuzzTarget {

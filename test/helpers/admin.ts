@@ -26,10 +26,20 @@ import { basic, type HttpAnswer, type HttpRequest, send } from './http.js';
 // With a colon and beyond ASCII, as RFC 7617 allows a password to be.
 export const ADMIN = { username: 'admin', password: 'pass:wörd:口令' };
 
+export const TEST_CONNECTIONS = {
+  max: 1_000,
+  maxPerSource: 1_000,
+  maxOutside: 1_000,
+  outsideTimeoutMs: 5_000,
+  idleTimeoutMs: 30_000,
+  minRateBytes: 1_024,
+};
+
 export interface TestAdmin {
   /** `http://127.0.0.1:port` */
   readonly url: string;
   readonly server: AdminServer;
+  readonly dataDir: string;
   readonly store: Store;
   readonly directory: AccountDirectory;
   readonly pool: HeartbeatPool;
@@ -51,8 +61,11 @@ export async function startTestAdmin(
   options: Partial<Omit<AdminServerUses, 'accounts' | 'whitelist' | 'credentials' | 'log'>> = {},
 ): Promise<TestAdmin> {
   const folder = await mkdtemp(join(tmpdir(), 'pulsegate-admin-'));
-  const store = await openStore({ dataDir: join(folder, 'data'), client: 'sqlite3', busyTimeoutMs: 1_000 });
+  const dataDir = join(folder, 'data');
+  const store = await openStore({ dataDir, client: 'sqlite3', busyTimeoutMs: 1_000 });
+  let stopServer = async (): Promise<void> => undefined;
   t.after(async () => {
+    await stopServer();
     await store.close();
     await rm(folder, { recursive: true, force: true });
   });
@@ -68,22 +81,23 @@ export async function startTestAdmin(
   const log = logInto(lines);
   const { runs, deliveries, agentSessions } = store;
   const hooks = testHooks(store, { log, now });
-  const { config } = await loadConfig({ file: undefined, env: {}, flags: [] });
+  const { config } = await loadConfig({ file: undefined, env: {}, defaultFiles: [] });
   const sessions = new SessionRegistry();
   const limits = createAccountLimits({
     store: store.limits,
     sessions,
-    egressOf: () => undefined,
+    egressClasses: [],
     now,
-    monotonicNow: now,
   });
   const desk = await openDesk({
-    config,
+    engines: () => ({ native: 0, node: 1 }),
+    config: { ...config, dataDir },
     source: { file: null, effective: [] },
-    core: { store, directory, pool, accounts },
+    core: { store, directory, pool, accounts, credentials },
     sessions,
     limits,
     log,
+    storageProblem: async () => null,
     socksAddresses: () => [],
     now,
   });
@@ -94,12 +108,18 @@ export async function startTestAdmin(
     tls: null,
     handshakeTimeoutMs: 10_000,
     isOwnOutbound: () => false,
+    settle() {},
     trustedProxies: [],
+    allowedHosts: ['x'],
     maxBodyBytes: 65_536,
+    connections: TEST_CONNECTIONS,
+    mayCallHooks: () => false,
+    attempts: { maxFailuresPerSource: 20, failureWindowMs: 300_000, maxSources: 10_000 },
     maxDelayedPerSource: 64,
     random: () => 0,
     ...options,
     now,
+    monotonicNow: now,
     accounts,
     whitelist,
     credentials,
@@ -115,10 +135,11 @@ export async function startTestAdmin(
   }
 
   const url = await listen('127.0.0.1');
-  t.after(async () => {
+  stopServer = async () => {
     await server.close();
-    await desk.close();
-  });
+    // A test may have closed the store.
+    await desk.close().catch(() => undefined);
+  };
 
   const api: TestAdmin['api'] = (method, path, { headers, body, json } = {}) =>
     send(url + path, {
@@ -138,7 +159,20 @@ export async function startTestAdmin(
     return accounts.getByUsername(username)?.account.id ?? '';
   }
 
-  return { url, server, store, directory, pool, accounts, whitelist, lines, api, addAccount, listen };
+  return {
+    url,
+    server,
+    dataDir,
+    store,
+    directory,
+    pool,
+    accounts,
+    whitelist,
+    lines,
+    api,
+    addAccount,
+    listen,
+  };
 }
 
 /** A heartbeat entry of an account, for the pool. */

@@ -35,15 +35,16 @@ export function makeCertificate(
   );
   const cert = readFileSync(certFile, 'utf8');
   const keyText = readFileSync(keyFile, 'utf8');
-  const { validTo, fingerprint256 } = new X509Certificate(cert);
+  const certificate = new X509Certificate(cert);
   return {
     certFile,
     keyFile,
     cert,
     keyText,
     key: { reveal: () => keyText },
-    fingerprint: fingerprint256,
-    expiresAt: Date.parse(validTo),
+    certificate,
+    fingerprint: certificate.fingerprint256,
+    expiresAt: Date.parse(certificate.validTo),
   };
 }
 

@@ -12,7 +12,8 @@ export async function loadText(
   const cwd = await mkdtemp(join(tmpdir(), 'pulsegate-config-'));
   try {
     if (yaml !== null) await writeFile(join(cwd, 'pulsegate.yaml'), yaml);
-    return await loadConfig({ env: {}, ...options, cwd });
+    // What this machine has in /etc must not count.
+    return await loadConfig({ env: {}, defaultFiles: ['pulsegate.yaml'], ...options, cwd });
   } finally {
     await rm(cwd, { recursive: true, force: true });
   }

@@ -2,9 +2,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { delimiter, join } from 'node:path';
-import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Scope } from './suite.js';
 
 /** Where `npm run build` leaves the console. */
 export const BUILT_CONSOLE = fileURLToPath(new URL('../../console', import.meta.url));
@@ -50,6 +50,11 @@ export interface ConsoleOptions {
   readonly language?: 'zh-CN' | 'en';
   readonly theme?: 'light' | 'dark';
   readonly width?: number;
+  readonly height?: number;
+  /** Of a session that is open already. */
+  readonly cookie?: { readonly name: string; readonly value: string };
+  /** IANA name; left out: that of this process. */
+  readonly timezone?: string;
 }
 
 export interface ConsolePage {
@@ -61,14 +66,14 @@ export interface ConsolePage {
 }
 
 /** A new window with its own cookies; closed with the test. */
-export async function openConsole(
-  t: TestContext,
-  browser: Browser,
-  options: ConsoleOptions,
-): Promise<ConsolePage> {
+export async function openConsole(t: Scope, browser: Browser, options: ConsoleOptions): Promise<ConsolePage> {
   const width = options.width ?? 1440;
-  const context = await browser.newContext({ viewport: { width, height: width < 600 ? 844 : 900 } });
+  const context = await browser.newContext({
+    viewport: { width, height: options.height ?? (width < 600 ? 844 : 900) },
+    ...(options.timezone === undefined ? {} : { timezoneId: options.timezone }),
+  });
   t.after(() => context.close());
+  if (options.cookie) await context.addCookies([{ ...options.cookie, url: options.url }]);
   // Scripts for the page are texts: the names they use are the browser's, not Node's.
   const preset = JSON.stringify({
     'pulsegate.theme': options.theme ?? 'light',
@@ -125,7 +130,7 @@ export async function axeFindings(page: Page): Promise<string[]> {
   // Evaluated by the debugger, which the page's policy does not bind.
   await page.evaluate(`if (!window.axe) { ${AXE} }`);
   const { violations } = await page.evaluate<{ violations: readonly Violation[] }>(
-    `axe.run({ resultTypes: ['violations'] })`,
+    `axe.run({ resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } })`,
   );
   return violations
     .filter((one) => one.impact === 'serious' || one.impact === 'critical')

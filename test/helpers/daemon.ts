@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { stringify } from 'yaml';
+import { killProcessesIn } from './processes.js';
 import type { Scope } from './suite.js';
 
 /** The repository, seen from dist/test/helpers. */
@@ -60,8 +61,9 @@ export interface ApiAnswer {
   readonly json: unknown;
 }
 
-const START_TIMEOUT_MS = 20_000;
-const LINE_TIMEOUT_MS = 15_000;
+// For what never comes; a busy machine may take long for what does.
+const START_TIMEOUT_MS = 60_000;
+const LINE_TIMEOUT_MS = 45_000;
 
 /** Starts `pulsegate serve`; rejects with what it printed if it does not get ready. */
 export async function startTestDaemon(t: Scope, options: DaemonOptions = {}): Promise<TestDaemon> {
@@ -78,8 +80,10 @@ export async function startTestDaemon(t: Scope, options: DaemonOptions = {}): Pr
   });
   const exit = once(child, 'exit');
   t.after(async () => {
-    child.kill('SIGKILL');
+    // Killed like this it cannot take along the commands of its agents, which work in its folder.
+    const isKilled = child.exitCode === null && child.kill('SIGKILL');
     await exit;
+    if (isKilled) killProcessesIn(folder);
     await rm(folder, { recursive: true, force: true });
   });
 
@@ -176,9 +180,18 @@ function defaults(dataDir: string): Record<string, unknown> {
   return {
     dataDir,
     shutdownGrace: '1s',
-    socks: { host: '127.0.0.1', port: 0 },
+    socks: { host: '127.0.0.1', port: 0, ...engineUnderTest() },
     admin: { host: '127.0.0.1', port: 0 },
     egress: { private: 'allow' },
+  };
+}
+
+/** `TEST_ENGINE=node` and `TEST_WORKERS=3` run the tests that drive the daemon with another engine, or more workers. */
+function engineUnderTest(): Record<string, unknown> {
+  const { TEST_ENGINE, TEST_WORKERS } = process.env;
+  return {
+    ...(TEST_ENGINE ? { engine: TEST_ENGINE } : {}),
+    ...(TEST_WORKERS ? { workers: Number(TEST_WORKERS) } : {}),
   };
 }
 

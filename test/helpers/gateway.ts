@@ -1,4 +1,5 @@
 // The agent gateway behind the real HTTP server, over a real store in a temporary folder.
+import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +11,7 @@ import type { Hooks, HooksUses } from '../../src/hooks/hooks.js';
 import type { AgentSettings, HookSettings } from '../../src/hooks/settings.js';
 import { openStore } from '../../src/store/store.js';
 import { startTestAdmin, type TestAdmin } from './admin.js';
+import { eventually } from './eventually.js';
 import { hookSettings, SECRET, testHooks } from './hooks.js';
 import { type HttpAnswer, send } from './http.js';
 
@@ -18,6 +20,8 @@ export interface GatewayOptions {
   readonly agents?: Readonly<Record<string, AgentSettings>>;
   /** The other parts of the wiring: the clock, who may call. */
   readonly uses?: Partial<HooksUses>;
+  /** The clock of the store, which stamps ids; default: the system's. */
+  readonly storeNow?: () => number;
   /** A folder that outlives this gateway. */
   readonly dataDir?: string;
   /** Whether runs are run; default true. */
@@ -51,7 +55,12 @@ export async function startGateway(
 ): Promise<Gateway> {
   const folder = await mkdtemp(join(tmpdir(), 'pulsegate-hooks-'));
   const dataDir = options.dataDir ?? join(folder, 'data');
-  const store = await openStore({ dataDir, client: 'sqlite3', busyTimeoutMs: 5000 });
+  const store = await openStore({
+    dataDir,
+    client: 'sqlite3',
+    busyTimeoutMs: 5000,
+    ...(options.storeNow ? { now: options.storeNow } : {}),
+  });
   const lines: Record<string, unknown>[] = [];
   const write = (level: string) => (fields: object, msg: string) =>
     void lines.push({ ...fields, level, msg });
@@ -73,6 +82,7 @@ export async function startGateway(
     if (isStopped) return;
     isStopped = true;
     await hooks.stop(graceMs);
+    await hooks.release();
     await store.close();
   }
   t.after(async () => {
@@ -117,31 +127,16 @@ export async function startGateway(
   };
 }
 
-/** Looks until the run is as wanted. */
-export async function reached(
+/** Resolves with the run once `isReached`. */
+export function reached(
   store: Pick<Store, 'runs'>,
   id: string,
   isReached: (run: Run) => boolean,
-  timeoutMs = 20_000,
+  timeoutMs?: number,
 ): Promise<Run> {
-  const until = Date.now() + timeoutMs;
-  for (;;) {
+  return eventually(async () => {
     const run = await store.runs.get(id);
-    if (run && isReached(run)) return run;
-    if (Date.now() > until) throw new Error(`the run is not as it should be: ${JSON.stringify(run)}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
-
-/** Waits until `check` returns true. */
-export async function until(
-  check: () => boolean | Promise<boolean>,
-  what: string,
-  timeoutMs = 20_000,
-): Promise<void> {
-  const end = Date.now() + timeoutMs;
-  while (!(await check())) {
-    if (Date.now() > end) throw new Error(`never: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+    assert.ok(run && isReached(run), `the run is not as it should be: ${JSON.stringify(run)}`);
+    return run;
+  }, timeoutMs);
 }

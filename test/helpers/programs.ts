@@ -1,18 +1,39 @@
 // Tests that need a program of the system: skipped with a word where it is missing, a failure under CI=true.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** A Python module that the system's own python3 must have. */
-interface PythonModule {
-  readonly pythonModule: string;
+/** Something that a test needs of the machine, and how it is looked for. */
+interface Need {
+  readonly name: string;
+  isThere(): boolean;
 }
 
-/** The options of a test that needs these programs. */
-export function needs(...programs: readonly (string | PythonModule)[]): { skip: string | false } {
-  const missing = programs.filter((program) => !isThere(program)).map(nameOf);
-  if (missing.length === 0 || process.env['CI'] === 'true') return { skip: false };
-  return { skip: `not installed: ${missing.join(', ')}` };
+/** The system's own python3 with PySocks (Debian: python3-socks). */
+export const PYTHON_SOCKS: Need = {
+  name: 'the Python module socks (python3-socks)',
+  isThere: () => succeeds('/usr/bin/python3', ['-c', 'import socks']),
+};
+
+/** `nc` is also the name of ncat and of netcat-traditional, which know no `-X 5 -x`. */
+export const OPENBSD_NC: Need = {
+  name: 'nc of OpenBSD (netcat-openbsd)',
+  isThere: () => {
+    const { stdout, stderr } = spawnSync('nc', ['-h'], { encoding: 'utf8', timeout: 5_000 });
+    return /-X proxy_protocol/.test(`${stdout}${stderr}`);
+  },
+};
+
+/** The options of a test that needs these programs. Throws under CI=true when one is missing. */
+export function needs(...programs: readonly (string | Need)[]): { skip: string | false } {
+  const missing = programs
+    .map((program) => (typeof program === 'string' ? toNeed(program) : program))
+    .filter((need) => !need.isThere())
+    .map(({ name }) => name);
+  if (missing.length === 0) return { skip: false };
+  const message = `not installed: ${missing.join(', ')}`;
+  if (process.env['CI'] === 'true') throw new Error(message);
+  return { skip: message };
 }
 
 /** The full path of a program; sbin folders count too. Undefined when it is not installed. */
@@ -21,18 +42,17 @@ export function findProgram(name: string): string | undefined {
   return folders.map((folder) => join(folder, name)).find(isExecutable);
 }
 
-function isThere(program: string | PythonModule): boolean {
-  if (typeof program === 'string') return findProgram(program) !== undefined;
+function toNeed(name: string): Need {
+  return { name, isThere: () => findProgram(name) !== undefined };
+}
+
+function succeeds(program: string, args: readonly string[]): boolean {
   try {
-    execFileSync('/usr/bin/python3', ['-c', `import ${program.pythonModule}`], { stdio: 'ignore' });
+    execFileSync(program, args, { stdio: 'ignore' });
     return true;
   } catch {
     return false;
   }
-}
-
-function nameOf(program: string | PythonModule): string {
-  return typeof program === 'string' ? program : `python3 module ${program.pythonModule}`;
 }
 
 function isExecutable(path: string): boolean {

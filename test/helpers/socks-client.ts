@@ -39,7 +39,7 @@ function ipv6(text: string): Buffer {
   return Buffer.from(all.flatMap((group) => [group >> 8, group & 255]));
 }
 
-const READ_TIMEOUT_MS = 15_000;
+const READ_TIMEOUT_MS = 45_000;
 
 /** A connection whose bytes are read by count, and whose end and reset can be waited for. */
 export class RawClient {

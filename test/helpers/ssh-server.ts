@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { eventually } from './descriptors.js';
+import { eventually } from './eventually.js';
 import { findProgram } from './programs.js';
 import type { Scope } from './suite.js';
 import { startTarget } from './targets.js';

@@ -9,7 +9,7 @@ export interface Received {
   readonly from: { readonly address: string; readonly port: number };
 }
 
-const RECEIVE_TIMEOUT_MS = 10_000;
+const RECEIVE_TIMEOUT_MS = 30_000;
 
 /** A UDP socket whose datagrams are read one by one, in the order they came. */
 export class UdpEnd {

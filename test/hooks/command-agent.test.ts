@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { AgentInput } from '../../src/core/agents/runs.js';
 import { createCommandAgent } from '../../src/hooks/agents/command.js';
-import { until } from '../helpers/gateway.js';
+import { eventually } from '../helpers/eventually.js';
 
 const input: AgentInput = {
   kind: 'message',
@@ -144,7 +144,7 @@ test('told to end, it may end by itself', async () => {
   const { abort, output, groups } = start(
     sh('trap "echo bye; exit 0" TERM; echo up >&2; while :; do sleep 0.05; done'),
   );
-  await until(() => groups.size === 1, 'the group');
+  await eventually(() => groups.size === 1);
   await new Promise((resolve) => setTimeout(resolve, 100));
   abort.abort('cancelled');
   assert.deepEqual(await output, { ok: true, reply: 'bye' });
@@ -161,12 +161,12 @@ const survivors: readonly [string, string][] = [
 for (const [name, script] of survivors) {
   test(`nothing is left of ${name}`, async () => {
     const { abort, output, runId } = start(sh(script));
-    await until(() => alive(runId).length >= 1, 'the processes');
+    await eventually(() => alive(runId).length >= 1);
     await new Promise((resolve) => setTimeout(resolve, 150));
     abort.abort('timeout');
     await output;
     // They were killed; the kernel may take a moment.
-    await until(() => alive(runId).length === 0, 'nobody left', 3000);
+    await eventually(() => alive(runId).length === 0, 3000);
   });
 }
 
@@ -175,13 +175,13 @@ test('a program that ends leaves nobody of its group behind, and is not waited f
   const { output, runId } = start(sh('sleep 100 & echo done'));
   assert.deepEqual(await output, { ok: true, reply: 'done' });
   assert.ok(Date.now() - startedAt < 5000);
-  await until(() => alive(runId).length === 0, 'nobody left');
+  await eventually(() => alive(runId).length === 0);
 });
 
 test('an endless reply is cut and its program ended', async () => {
   const { output, runId } = start(['yes']);
   await output;
-  await until(() => alive(runId).length === 0, 'nobody left', 3000);
+  await eventually(() => alive(runId).length === 0, 3000);
 });
 
 test('a run that is aborted before it begins starts nothing', async (t) => {

@@ -10,12 +10,13 @@ import { processStart } from '../../src/hooks/processes.js';
 import { openStore } from '../../src/store/store.js';
 import { type AgentServer, startAgentServer } from '../helpers/agent-server.js';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
-import { until } from '../helpers/gateway.js';
+import { eventually } from '../helpers/eventually.js';
 import { SECRET } from '../helpers/hooks.js';
 import { send } from '../helpers/http.js';
+import { scaled } from '../helpers/scale.js';
 
-const ROUNDS = Number(process.env['PULSEGATE_TEST_KILLS'] ?? 100);
-const SIDE_BY_SIDE = 4;
+const ROUNDS = scaled(8);
+const SIDE_BY_SIDE = 2;
 const REQUESTS_A_ROUND = 12;
 const SESSIONS = 4;
 
@@ -107,7 +108,7 @@ async function settle(t: TestContext, dataDir: string, world: AgentServer, ledge
     const { items } = (await daemon.api('GET', '/api/v1/runs?limit=1000')).json as { items: Run[] };
     return items.every(({ status, delivery }) => status === 'succeeded' && delivery === 'delivered');
   };
-  await until(isOver, 'every run succeeded and delivered', 30_000);
+  await eventually(isOver, 30_000);
   daemon.signal('SIGTERM');
   assert.equal(await daemon.exited(), 0);
 
@@ -159,21 +160,20 @@ test('kill -9 while commands run: what they left is killed at the next start, an
   }
   const started = async () =>
     (await readFile(pids, 'utf8').catch(() => '')).trimEnd().split('\n').map(Number);
-  await until(async () => (await started()).length === 10, 'five programs and their children');
+  await eventually(async () => (await started()).length === 10);
   const orphans = await started();
   first.signal('SIGKILL');
   await first.exited();
   assert.ok(orphans.every(isAlive), 'they outlive the daemon');
 
   const second = await startTestDaemon(t, { dataDir, config });
-  await until(() => !orphans.some(isAlive), 'the orphans ended', 3000);
+  await eventually(() => !orphans.some(isAlive), 3000);
   const line = await second.waitForLine(({ msg }) => msg.includes('interrupted'));
   assert.equal(line['interrupted'], 5);
   assert.ok(Number(line['killed']) >= 10);
   for (const id of ids) {
-    await until(
-      async () => (await second.api('GET', `/api/v1/runs/${id}`)).text.includes('"delivered"'),
-      'delivered',
+    await eventually(async () =>
+      (await second.api('GET', `/api/v1/runs/${id}`)).text.includes('"delivered"'),
     );
     const run = (await second.api('GET', `/api/v1/runs/${id}`)).json as Run;
     assert.deepEqual([run.status, run.attempt, run.reply], ['succeeded', 2, 'done']);
@@ -198,7 +198,7 @@ test('a shutdown, and a second signal, take the commands along', async (t) => {
     await daemon.api('POST', '/api/v1/agents/a/messages', { message: 'x' });
     const started = async () =>
       (await readFile(pids, 'utf8').catch(() => '')).split('\n').filter(Boolean).map(Number);
-    await until(async () => (await started()).length >= 2, 'the program and its child');
+    await eventually(async () => (await started()).length >= 2);
     daemon.signal('SIGTERM');
     if (signals === 2) {
       await daemon.waitForLine(({ msg }) => msg.startsWith('stopping'));
@@ -206,11 +206,7 @@ test('a shutdown, and a second signal, take the commands along', async (t) => {
     }
     await once(daemon.process, 'exit');
     // They were killed; the kernel may take a moment.
-    await until(
-      async () => (await started()).every((pid) => !isAlive(pid)),
-      'the program and its child ended',
-      3000,
-    );
+    await eventually(async () => (await started()).every((pid) => !isAlive(pid)), 3000);
   }
 });
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { startAgentServer } from '../helpers/agent-server.js';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
-import { until } from '../helpers/gateway.js';
+import { eventually } from '../helpers/eventually.js';
 import { SECRET } from '../helpers/hooks.js';
 import { send } from '../helpers/http.js';
 
@@ -95,7 +95,7 @@ test('SIGHUP takes a changed secret, with the previous one beside it, and a chan
     },
   });
   assert.equal((await post(daemon)).status, 200);
-  await until(() => model.requests.length === 1, 'the first run');
+  await eventually(() => model.requests.length === 1);
   await writeFile(secretFile, 'the-new-secret\n');
   await writeFile(previousSecretFile, SECRET);
   await writeFile(apiKeyFile, 'key-2\n');
@@ -104,7 +104,7 @@ test('SIGHUP takes a changed secret, with the previous one beside it, and a chan
   await daemon.waitForLine(({ msg }) => msg.startsWith('configuration read again'));
   assert.equal((await post(daemon, 'the-new-secret')).status, 200);
   assert.equal((await post(daemon, SECRET)).status, 200);
-  await until(() => model.requests.length === 3, 'the other runs');
+  await eventually(() => model.requests.length === 3);
   assert.deepEqual(
     model.requests.map(({ headers }) => headers['authorization']),
     ['Bearer key-1', 'Bearer key-2', 'Bearer key-2'],
@@ -133,7 +133,7 @@ test('a graceful shutdown lets the run under way end and deliver, and the next s
   const waiting = ((await post(first)).json as { runId: string }).runId;
   const status = async (id: string) =>
     ((await first.api('GET', `/api/v1/runs/${id}`)).json as { status: string }).status;
-  await until(async () => (await status(running)) === 'running', 'the first run');
+  await eventually(async () => (await status(running)) === 'running');
   first.signal('SIGTERM');
   await first.waitForLine(({ msg }) => msg.startsWith('stopping'));
   assert.equal((await post(first)).status, 503);
@@ -149,7 +149,7 @@ test('a graceful shutdown lets the run under way end and deliver, and the next s
   );
 
   await startTestDaemon(t, { config, dataDir: first.dataDir });
-  await until(async () => (await replies()).length === 2, 'the second run');
+  await eventually(async () => (await replies()).length === 2);
   assert.equal((await replies())[1].runId, waiting);
 });
 

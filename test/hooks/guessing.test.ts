@@ -1,7 +1,7 @@
 // Wrong tokens: counted for each source before they are compared, forgotten after a while, in a table that does not grow.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createFailureLimit } from '../../src/hooks/failure-limit.js';
+import { createAttemptLimit } from '../../src/core/attempt-limit.js';
 import { startGateway } from '../helpers/gateway.js';
 import { hidden, hookSettings, httpAgent, SECRET } from '../helpers/hooks.js';
 import { send } from '../helpers/http.js';
@@ -70,7 +70,7 @@ test('sources are told apart behind a trusted proxy: IPv4 by address, IPv6 by /6
 });
 
 test('the table is bounded: the source not seen for longest is forgotten', () => {
-  const limit = createFailureLimit({ maxFailures: 1, windowMs: 1000, maxSources: 3, now: () => 0 });
+  const limit = createAttemptLimit({ maxFailures: 1, windowMs: 1000, maxSources: 3, now: () => 0 });
   for (const source of ['a', 'b', 'c']) assert.equal(limit.attempt(source), null);
   for (const source of ['a', 'b', 'c']) assert.equal(limit.attempt(source), 1000);
   assert.equal(limit.attempt('d'), null);

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startAgentServer } from '../helpers/agent-server.js';
-import { startGateway, until } from '../helpers/gateway.js';
+import { eventually } from '../helpers/eventually.js';
+import { startGateway } from '../helpers/gateway.js';
 import { httpAgent, scriptAgent } from '../helpers/hooks.js';
 import { send } from '../helpers/http.js';
 
@@ -64,10 +65,7 @@ test('agents: idle at first, active from a wake on, idle again after idleAfter',
   const woken = await gateway.post('/hooks/wake', { agent: 'a' });
   assert.deepEqual(woken.json, { status: 'ok', agent: 'a', state: 'active' });
   assert.equal((await agents())[0].state, 'active');
-  await until(
-    async () => (await gateway.runs()).every(({ status }) => status === 'succeeded'),
-    'the wake is over',
-  );
+  await eventually(async () => (await gateway.runs()).every(({ status }) => status === 'succeeded'));
   assert.deepEqual(server.requests[0]?.json, {
     ...server.requests[0]?.json,
     kind: 'wake',

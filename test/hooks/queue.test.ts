@@ -4,14 +4,20 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { Store } from '../../src/core/ports.js';
+import { openStore } from '../../src/store/store.js';
 import { startAgentServer } from '../helpers/agent-server.js';
-import { startGateway, until } from '../helpers/gateway.js';
+import { eventually } from '../helpers/eventually.js';
+import { startGateway } from '../helpers/gateway.js';
 import { httpAgent, SECRET } from '../helpers/hooks.js';
 import { send } from '../helpers/http.js';
+import { scaled } from '../helpers/scale.js';
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-test('500 messages to 20 sessions: each session in order, one at a time; never more than `concurrency` at once', async (t) => {
+const EACH = scaled(8);
+
+test(`${EACH} messages to each of 20 sessions: in order, one at a time; never more than "concurrency" at once`, async (t) => {
   const busy = new Set<string>();
   const seen = new Map<string, number[]>();
   let most = 0;
@@ -30,7 +36,7 @@ test('500 messages to 20 sessions: each session in order, one at a time; never m
   });
   const ids: string[] = [];
   // In order within a session, the sessions interleaved; 20 requests at once.
-  for (let i = 0; i < 25; i++) {
+  for (let i = 0; i < EACH; i++) {
     ids.push(
       ...(await Promise.all(Array.from({ length: 20 }, (_, s) => gateway.queue('a', String(i), `s${s}`)))),
     );
@@ -40,7 +46,7 @@ test('500 messages to 20 sessions: each session in order, one at a time; never m
   for (const order of seen.values())
     assert.deepEqual(
       order,
-      Array.from({ length: 25 }, (_, i) => i),
+      Array.from({ length: EACH }, (_, i) => i),
     );
   assert.equal(most, 6);
 });
@@ -72,7 +78,7 @@ test('the bound of an agent is exact, is its own, and frees with each run', asyn
   });
   const ask = async (agent: string) => (await gateway.post('/hooks/agent', { agent, message: 'x' })).status;
   await gateway.queue('a', 'first');
-  await until(() => server.requests.length === 1, 'the first run under way');
+  await eventually(() => server.requests.length === 1);
 
   assert.deepEqual([await ask('a'), await ask('a'), await ask('a'), await ask('a')], [200, 200, 200, 429]);
   assert.deepEqual([await ask('b'), await ask('b'), await ask('b')], [200, 200, 429]);
@@ -81,7 +87,7 @@ test('the bound of an agent is exact, is its own, and frees with each run', asyn
   assert.equal((await gateway.runs()).length, 6, 'what was refused is not stored');
 
   release();
-  await until(() => server.requests.length === 2, 'the second run under way');
+  await eventually(() => server.requests.length === 2);
   assert.deepEqual([await ask('b'), await ask('b')], [200, 429]);
 });
 
@@ -112,7 +118,7 @@ test('a shutdown answers 503, lets the run under way end, and leaves the rest to
   });
   const running = await first.queue('a', 'one');
   const waiting = await first.queue('a', 'two');
-  await until(() => server.requests.length === 1, 'the run under way');
+  await eventually(() => server.requests.length === 1);
   const stopped = first.stop(10_000);
 
   const answer = await send(`${first.url}/hooks/agent`, {
@@ -149,7 +155,7 @@ test('a run that outlives the grace is interrupted and tried again, and told so'
   for (let attempt = 1; attempt <= 3; attempt++) {
     const gateway = await startGateway(t, { agents, dataDir });
     id ||= await gateway.queue('a', 'never ends', 's');
-    await until(() => server.requests.length === attempt, `attempt ${attempt}`);
+    await eventually(() => server.requests.length === attempt);
     assert.equal(server.requests.at(-1)?.json.attempt, attempt);
     await gateway.stop(0);
   }
@@ -164,7 +170,6 @@ test('runs of the command line, which nobody holds, are taken in by the running 
   const server = await startAgentServer(t, () => 'done');
   const gateway = await startGateway(t, { agents: { a: httpAgent(server.url) } });
   const run = {
-    id: '01900000-0000-7000-8000-000000000000',
     kind: 'message',
     agent: 'a',
     session: 's',
@@ -173,14 +178,14 @@ test('runs of the command line, which nobody holds, are taken in by the running 
     rerunOf: null,
     acceptedAt: 0,
   } as const;
-  await gateway.store.runs.add([{ run, owner: null, idempotency: null }], 0);
-  assert.equal((await gateway.run(run.id)).reply, 'done');
+  const [stored] = await gateway.store.runs.add([{ run, owner: null, idempotency: null }], 0);
+  assert.equal(stored?.outcome, 'stored');
+  assert.equal((await gateway.run(stored.runId)).reply, 'done');
 });
 
 test('a run of an agent that is not configured any more fails and says so', async (t) => {
   const gateway = await startGateway(t);
   const run = {
-    id: '01900000-0000-7000-8000-000000000000',
     kind: 'message',
     agent: 'gone',
     session: 's',
@@ -189,8 +194,80 @@ test('a run of an agent that is not configured any more fails and says so', asyn
     rerunOf: null,
     acceptedAt: 0,
   } as const;
-  await gateway.store.runs.add([{ run, owner: null, idempotency: null }], 0);
-  const ended = await gateway.run(run.id);
+  const [stored] = await gateway.store.runs.add([{ run, owner: null, idempotency: null }], 0);
+  assert.equal(stored?.outcome, 'stored');
+  const ended = await gateway.run(stored.runId);
   assert.equal(ended.status, 'failed');
   assert.match(ended.error ?? '', /no agent gone/);
+});
+
+/** A run as the command line leaves it: stored by another process, held by nobody. */
+async function sentByCommandLine(store: Store, session: string, message: string): Promise<string> {
+  const run = {
+    kind: 'message',
+    agent: 'a',
+    session,
+    message,
+    origin: 'cli',
+    rerunOf: null,
+    acceptedAt: 0,
+  } as const;
+  const [stored] = await store.runs.add([{ run, owner: null, idempotency: null }], 0);
+  assert.equal(stored?.outcome, 'stored');
+  return stored.runId;
+}
+
+test('runs of the command line beside webhooks of the same session: all run, in the order they were stored', async (t) => {
+  const server = await startAgentServer(t, () => 'done');
+  const gateway = await startGateway(t, { agents: { a: httpAgent(server.url) } });
+  const beside = await openStore({ dataDir: gateway.dataDir, client: 'sqlite3', busyTimeoutMs: 5000 });
+  t.after(() => beside.close());
+  const ids: string[] = [];
+  for (let i = 0; i < 6; i++) {
+    ids.push(await sentByCommandLine(beside, 's', `command line ${i}`));
+    ids.push(await gateway.queue('a', `webhook ${i}`, 's'));
+  }
+  for (const id of ids) assert.equal((await gateway.run(id)).status, 'succeeded');
+  assert.deepEqual(
+    server.requests.map(({ json }) => json.runId),
+    ids,
+  );
+});
+
+test('a clock set back across a restart changes nothing in the order', async (t) => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'pulsegate-queue-'));
+  t.after(() => rm(dataDir, { recursive: true, force: true }));
+  const before = await startGateway(t, {
+    dataDir,
+    isStarted: false,
+    agents: { a: httpAgent('http://127.0.0.1:1') },
+  });
+  const ids = [await before.queue('a', 'first', 's'), await before.queue('a', 'second', 's')];
+  await before.stop();
+  const server = await startAgentServer(t, () => 'done');
+  const hourAgo = () => Date.now() - 3_600_000;
+  const after = await startGateway(t, {
+    dataDir,
+    agents: { a: httpAgent(server.url) },
+    uses: { now: hourAgo },
+    storeNow: hourAgo,
+  });
+  ids.push(await after.queue('a', 'third', 's'), await sentByCommandLine(after.store, 's', 'fourth'));
+  ids.push(await after.queue('a', 'fifth', 's'));
+  for (const id of ids) assert.equal((await after.run(id)).status, 'succeeded');
+  assert.deepEqual(
+    server.requests.map(({ json }) => json.message),
+    ['first', 'second', 'third', 'fourth', 'fifth'],
+  );
+});
+
+test('a full queue takes in the run of the command line that it waits for', async (t) => {
+  const server = await startAgentServer(t, () => 'done');
+  const gateway = await startGateway(t, {
+    agents: { a: httpAgent(server.url) },
+    webhooks: { queue: { perAgent: 2, total: 2 } },
+  });
+  const ids = [await sentByCommandLine(gateway.store, 's', 'waited for')];
+  for (const message of ['one', 'two']) ids.push(await gateway.queue('a', message, 's'));
+  for (const id of ids) assert.equal((await gateway.run(id)).status, 'succeeded');
 });

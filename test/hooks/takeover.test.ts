@@ -13,7 +13,9 @@ import { startGateway } from '../helpers/gateway.js';
 import { httpAgent } from '../helpers/hooks.js';
 
 const limits = { maxMessages: 100, maxBytes: 10_000 };
-const id = (n: number) => `01900000-0000-7000-8000-${String(n).padStart(12, '0')}`;
+/** What `add` was told as the n-th run, by n. */
+const ids = new Map<number, string>();
+const id = (n: number) => ids.get(n) ?? `01900000-0000-7000-8000-${String(n).padStart(12, '0')}`;
 const other: Runner = { id: id(999), host: 'another-machine', pid: 1, pidStart: '1', seenAt: 0 };
 
 async function opened(t: TestContext): Promise<{ dataDir: string; store: Store }> {
@@ -26,9 +28,8 @@ async function opened(t: TestContext): Promise<{ dataDir: string; store: Store }
   return { dataDir, store };
 }
 
-function add(store: Store, n: number, owner: string | null, session = 's') {
+async function add(store: Store, n: number, owner: string | null, session = 's'): Promise<void> {
   const run = {
-    id: id(n),
     kind: 'message',
     agent: 'a',
     session,
@@ -37,7 +38,9 @@ function add(store: Store, n: number, owner: string | null, session = 's') {
     rerunOf: null,
     acceptedAt: 0,
   } as const;
-  return store.runs.add([{ run, owner, idempotency: null }], 0);
+  const [stored] = await store.runs.add([{ run, owner, idempotency: null }], 0);
+  assert.equal(stored?.outcome, 'stored');
+  ids.set(n, stored.runId);
 }
 
 const deadRunners: readonly [string, Runner][] = [
@@ -182,7 +185,7 @@ test('many runs are finished at once, each session with its own exchange and wit
 
 test('what nobody holds is adopted once, oldest first, and no more than asked for', async (t) => {
   const { store } = await opened(t);
-  for (const n of [3, 1, 2]) await add(store, n, null);
+  for (const n of [1, 2, 3]) await add(store, n, null);
   assert.deepEqual(
     (await store.runs.adopt('one', 2)).map((run) => run.id),
     [id(1), id(2)],

@@ -1,14 +1,25 @@
 // Clients that take and give nothing: they wait, they never read, they come by the thousand. Others must not feel it.
+// Runs alone: it measures how long logins take.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
-import { descriptorsBackTo, eventually, openDescriptors } from '../helpers/descriptors.js';
+import { descriptorsBackTo, openDescriptors } from '../helpers/descriptors.js';
+import { eventually } from '../helpers/eventually.js';
 import { startNameServer } from '../helpers/name-server.js';
-import { connectThrough, greeting, loggedInClient, login, request } from '../helpers/socks-client.js';
-import type { Scope } from '../helpers/suite.js';
+import { needs } from '../helpers/programs.js';
+import {
+  connectThrough,
+  greeting,
+  loggedInClient,
+  login,
+  readReply,
+  request,
+} from '../helpers/socks-client.js';
+import { type Scope, suiteScope } from '../helpers/suite.js';
 import { echo, hold, startTarget } from '../helpers/targets.js';
 
 interface Crowd {
@@ -69,6 +80,12 @@ function residentMiB(pid: number): number {
 }
 
 describe('clients that only wait', () => {
+  const scope = suiteScope();
+  let waitedFor: TestDaemon;
+  before(async () => {
+    waitedFor = await startTestDaemon(scope, { config: { socks: { handshakeTimeout: '3s' } } });
+    await waitedFor.addAccount('player', 'secret');
+  });
   for (const [where, bytes] of [
     ['before their first byte', Buffer.alloc(0)],
     ['in their greeting', greeting(0, 1, 2).subarray(0, 3)],
@@ -76,8 +93,7 @@ describe('clients that only wait', () => {
     ['before their request', Buffer.concat([greeting(2), login('player', 'secret')])],
   ] as const) {
     it(`a thousand of them ${where} leave a real login its time, and then go`, async (t) => {
-      const daemon = await startTestDaemon(t, { config: { socks: { handshakeTimeout: '3s' } } });
-      await daemon.addAccount('player', 'secret');
+      const daemon = waitedFor;
       await loginTimeMs(daemon);
       const held = openDescriptors(daemon.pid);
       const crowd = await startCrowd(t, daemon.socks.port, 1000, bytes);
@@ -121,7 +137,34 @@ describe('clients that only wait', () => {
   });
 });
 
-describe('2,000 clients under a limit of 256 descriptors', () => {
+describe('1,000 connections to the admin port under 1,024 descriptors', () => {
+  for (const [who, whitelist] of [
+    ['of the whitelist', ''],
+    ['outside of it', '127.0.0.1'],
+  ] as const) {
+    it(`by a source ${who} cost no player a login, and the operator no answer`, async (t) => {
+      const daemon = await startTestDaemon(t, { wrap: ['prlimit', '--nofile=1024'] });
+      await daemon.addAccount('player', 'secret');
+      const set = await daemon.api('PUT', '/api/v1/settings/whitelist', { whitelist });
+      assert.equal(set.status, 200);
+      await loginTimeMs(daemon);
+      const crowd = await startCrowd(
+        t,
+        Number(new URL(daemon.adminUrl).port),
+        1000,
+        Buffer.alloc(0),
+        '127.0.3.1',
+      );
+      await eventually(() => assert.ok(crowd.open() <= 51, `${crowd.open()} open`));
+      assert.ok((await loginTimeMs(daemon)) <= 500);
+      for (let i = 0; i < 20; i += 1) await oneLoginMs(daemon);
+      assert.equal((await daemon.api('GET', '/ProxyAccount/GetProxyAccountList')).status, 200);
+      await daemon.waitForLine((line) => line.msg === 'too many admin connections');
+    });
+  }
+});
+
+describe('2,000 clients under a limit of 256 descriptors', needs('prlimit'), () => {
   it('leave the API its answer within a second, sessions their life, and give every descriptor back', async (t) => {
     const daemon = await startTestDaemon(t, { wrap: ['prlimit', '--nofile=256'] });
     await daemon.addAccount('player', 'secret');
@@ -150,6 +193,23 @@ describe('2,000 clients under a limit of 256 descriptors', () => {
     await daemon.waitForLine(
       ({ msg }) => msg === 'connection limit reached' || msg.startsWith('too many unfinished handshakes'),
     );
+  });
+});
+
+describe('a daemon without a descriptor left', needs('prlimit'), () => {
+  it('answers a request for a public address, and ends nobody for it', async (t) => {
+    const target = await startTarget(t, echo);
+    const config = { egress: { private: 'deny', allow: [`127.0.0.1:${target.port}`] } };
+    const daemon = await startTestDaemon(t, { config });
+    await daemon.addAccount('player', 'secret');
+    const account = { port: daemon.socks.port, username: 'player', password: 'secret' };
+    const session = await connectThrough(account, '127.0.0.1', target.port);
+    const client = await loggedInClient(account);
+    execFileSync('prlimit', ['--pid', String(daemon.pid), '--nofile=8']);
+    client.send(request('203.0.113.1', 80));
+    assert.notEqual((await readReply(client)).code, 0);
+    session.send('still here');
+    assert.equal((await session.read(10)).toString(), 'still here');
   });
 });
 

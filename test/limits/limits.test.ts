@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
-import { eventually } from '../helpers/descriptors.js';
+import { eventually } from '../helpers/eventually.js';
 import {
   connectThrough,
   greeting,

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
-import { openDescriptors } from '../helpers/descriptors.js';
+import { descriptorsBackTo, openDescriptors } from '../helpers/descriptors.js';
 import { connectThrough, greeting, login, RawClient } from '../helpers/socks-client.js';
 import type { Scope } from '../helpers/suite.js';
 import { echo, startTarget } from '../helpers/targets.js';
@@ -47,7 +47,13 @@ export async function soak(
   seconds: number,
   onSample: (line: string) => void = () => {},
 ): Promise<SoakReport> {
-  const daemon = await startTestDaemon(t, { config: { heartbeats: { interval: '1s' } } });
+  const daemon = await startTestDaemon(t, {
+    config: {
+      heartbeats: { interval: '1s' },
+      // Those who guess come from the same address as those who play.
+      socks: { login: { maxFailuresPerSource: 1_000_000 } },
+    },
+  });
   for (let i = 0; i < PLAYERS; i += 1) await daemon.addAccount(`player-${i}`, 'secret');
   const target = await startTarget(t, echo);
   const until = Date.now() + seconds * 1000;
@@ -94,7 +100,7 @@ export async function soak(
   ];
   await Promise.all(workers);
   // What is still closing may close.
-  await pause(2_000);
+  await descriptorsBackTo(daemon.pid, descriptorsBefore, 2_000).catch(() => undefined);
   for (const line of daemon.lines) {
     if (line['level'] === 'error' || Number(line['level']) >= 50)
       errors[`log: ${line.msg}`] = (errors[`log: ${line.msg}`] ?? 0) + 1;

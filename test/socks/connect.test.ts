@@ -1,10 +1,11 @@
 // CONNECT as a client sees it: destinations of every kind, the reply, the bytes, both ways of ending.
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
+import { createRequire } from 'node:module';
 import { connect as netConnect, type Socket } from 'node:net';
 import { before, describe, it } from 'node:test';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
-import { eventually } from '../helpers/descriptors.js';
+import { eventually } from '../helpers/eventually.js';
 import {
   connectThrough,
   greeting,
@@ -222,6 +223,19 @@ describe('CONNECT', () => {
     assert.equal(daemon.lines.filter((each) => each['account'] === 'counted').length, 1);
   });
 
+  it('passes on what follows urgent data at once, though nothing follows that', async (t) => {
+    const target = await startTarget(t, echo);
+    const client = await connectThrough(account, '127.0.0.1', target.port);
+    // All three are there when the daemon looks.
+    daemon.signal('SIGSTOP');
+    client.send('before');
+    sendUrgent(client.socket);
+    client.send('behind');
+    daemon.signal('SIGCONT');
+    assert.equal((await client.read(12)).toString(), 'beforebehind');
+    client.destroy();
+  });
+
   it('never writes control bytes of a user name raw into the log', async () => {
     const client = await RawClient.connect(account.port);
     client.send(Buffer.concat([greeting(2), login('a\nb\u001b[31m\u202e"}', 'x')]));
@@ -233,6 +247,15 @@ describe('CONNECT', () => {
     await eventually(() => assert.equal(line['client'], '127.0.0.1'));
   });
 });
+
+/** Sends one byte of urgent data (RFC 9293 §3.8.5), which Node cannot. */
+function sendUrgent(socket: Socket): void {
+  const koffi = createRequire(import.meta.url)('koffi') as typeof import('koffi');
+  const send = koffi.load(null).func('intptr_t send(int socket, void *from, size_t bytes, int flags)');
+  const { fd } = (socket as unknown as { readonly _handle: { readonly fd: number } })._handle;
+  const MSG_OOB = 1;
+  assert.equal(send(fd, Buffer.from('!'), 1, MSG_OOB), 1);
+}
 
 function readAll(socket: Socket): Promise<string> {
   return new Promise((resolve) => {

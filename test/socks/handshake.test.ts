@@ -17,7 +17,9 @@ describe('the handshake', () => {
   let port: number;
 
   before(async () => {
-    daemon = await startTestDaemon(scope, { config: { socks: { handshakeTimeout: '3s' } } });
+    daemon = await startTestDaemon(scope, {
+      config: { socks: { handshakeTimeout: '3s', login: { maxFailuresPerSource: 10_000 } } },
+    });
     target = await startTarget(scope, echo);
     port = daemon.socks.port;
     await daemon.addAccount('player', 'secret');

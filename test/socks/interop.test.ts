@@ -1,4 +1,4 @@
-// Real clients against the running daemon. A program that is not installed is skipped; under CI it is a failure.
+// Real clients against the running daemon. What needs a program that is not installed is skipped.
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import { before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { SocksClient } from 'socks';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
-import { needs } from '../helpers/programs.js';
+import { needs, OPENBSD_NC, PYTHON_SOCKS } from '../helpers/programs.js';
 import { startSshServer } from '../helpers/ssh-server.js';
 import { suiteScope } from '../helpers/suite.js';
 import { echo, startTarget } from '../helpers/targets.js';
@@ -124,7 +124,7 @@ describe('real clients', () => {
     assert.equal(stdout, 'hello 0');
   });
 
-  it('python3-socks connects, with the name resolved here', needs({ pythonModule: 'socks' }), async () => {
+  it('python3-socks connects, with the name resolved here', needs(PYTHON_SOCKS), async () => {
     const program = `
 import socks, sys
 s = socks.socksocket(); s.settimeout(20)
@@ -172,14 +172,18 @@ print(b''.join(iter(lambda: s.recv(4096), b'')).decode().split('\\r\\n\\r\\n')[1
     assert.equal(stdout, 'through ssh\n');
   });
 
-  it('nc -X 5 -x, which cannot log in, is told that its method is not accepted', needs('nc'), async () => {
-    const failed = run(
-      'nc',
-      ['-X', '5', '-x', `127.0.0.1:${daemon.socks.port}`, '127.0.0.1', String(web.v4)],
-      { timeout: TIMEOUT_MS },
-    );
-    await assert.rejects(failed, (error: { stderr: string }) =>
-      /proxy|authentication|method/i.test(error.stderr),
-    );
-  });
+  it(
+    'nc -X 5 -x, which cannot log in, is told that its method is not accepted',
+    needs(OPENBSD_NC),
+    async () => {
+      const failed = run(
+        'nc',
+        ['-X', '5', '-x', `127.0.0.1:${daemon.socks.port}`, '127.0.0.1', String(web.v4)],
+        { timeout: TIMEOUT_MS },
+      );
+      await assert.rejects(failed, (error: { stderr: string }) =>
+        /proxy|authentication|method/i.test(error.stderr),
+      );
+    },
+  );
 });

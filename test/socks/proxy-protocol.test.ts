@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it, test } from 'node:test';
 import fc from 'fast-check';
-import { createProxySources, parseProxyHeader } from '../../src/socks/proxy-protocol.js';
+import { createProxySources, parseProxyHeader } from '../../src/proxy/protocols/proxy-header.js';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { greeting, login, RawClient, readReply, request } from '../helpers/socks-client.js';
 import { suiteScope } from '../helpers/suite.js';

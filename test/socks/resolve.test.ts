@@ -4,10 +4,11 @@ import { mkdtemp, rename, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { openHostsFile, parseHosts } from '../../src/socks/hosts-file.js';
-import { createResolver, type ResolveResult } from '../../src/socks/resolve.js';
+import { openHostsFile, parseHosts } from '../../src/proxy/dns/hosts-file.js';
+import type { ResolveResult } from '../../src/proxy/dns/resolve.js';
+import { createResolver } from '../../src/proxy/dns/resolver.js';
 import { startTestDaemon } from '../helpers/daemon.js';
-import { eventually } from '../helpers/descriptors.js';
+import { eventually } from '../helpers/eventually.js';
 import { startNameServer, type Zone } from '../helpers/name-server.js';
 import { connectThrough, loggedInClient, readReply, request } from '../helpers/socks-client.js';
 import { echo, startTarget } from '../helpers/targets.js';
@@ -24,12 +25,13 @@ async function resolver(
     cacheSize: 100,
     maxPending: 10,
     maxPendingPerAccount: 3,
+    maxPendingPerSource: 100,
     hosts: { lookup: (name) => (name === 'in-file.test' ? ['192.0.2.9'] : []), close() {} },
     ...options.limits,
   });
   t.after(() => made.close());
-  const ask = (name: string, account = 'a'): Promise<ResolveResult> =>
-    new Promise((resolve) => made.resolve(name, account, resolve));
+  const ask = (name: string, accountId = 'a', source = '192.0.2.77'): Promise<ResolveResult> =>
+    new Promise((resolve) => made.resolve(name, { accountId, source }, resolve));
   return { ask, questions: names.questions };
 }
 
@@ -79,6 +81,37 @@ describe('resolution', () => {
     assert.equal((await ask('other.test', 'b')).ok, true);
     await Promise.all(slow);
     assert.equal((await ask('other2.test')).ok, true);
+  });
+
+  it('keeps places for accounts that wait for nothing, whatever one account and its source ask for', async (t) => {
+    const { ask } = await resolver(t, () => 'silence', {
+      limits: { maxPending: 8, maxPendingPerAccount: 64 },
+    });
+    const first = Array.from({ length: 64 }, (_, i) => ask(`dead-${i}.test`, 'greedy'));
+    const refused = (await Promise.all(first.slice(6))).filter(
+      (each) => !each.ok && each.reason === 'too-many',
+    );
+    assert.equal(refused.length, 58, 'one account has three quarters of the places at most');
+    const others = await Promise.all([
+      ask('a.test', 'second'),
+      ask('b.test', 'third'),
+      ask('c.test', 'fourth'),
+    ]);
+    assert.deepEqual(
+      others.map((each) => !each.ok && each.reason),
+      ['timeout', 'timeout', 'too-many'],
+    );
+    await Promise.all(first);
+  });
+
+  it('bounds what the accounts behind one source wait for together', async (t) => {
+    const { ask } = await resolver(t, () => 'silence', {
+      limits: { maxPending: 100, maxPendingPerAccount: 2, maxPendingPerSource: 3 },
+    });
+    const waiting = ['a', 'b', 'c'].map((account) => ask(`${account}.test`, account, '192.0.2.1'));
+    assert.deepEqual(await ask('d.test', 'd', '192.0.2.1'), { ok: false, reason: 'too-many' });
+    assert.deepEqual(await ask('e.test', 'd', '192.0.2.2'), { ok: false, reason: 'timeout' });
+    await Promise.all(waiting);
   });
 
   it('asks for so many names at once and no more, over all accounts', async (t) => {

@@ -1,7 +1,7 @@
 // The fence around socksv5: each known defect of the package, and what stands in its place.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { SocksParser } from '../../src/socks/socksv5.js';
+import { SocksParser } from '../../src/proxy/protocols/socksv5.js';
 import { startTestDaemon } from '../helpers/daemon.js';
 import { descriptorsBackTo, openDescriptors } from '../helpers/descriptors.js';
 import {

@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { before, describe, it, type TestContext, test } from 'node:test';
+import { before, describe, it, test } from 'node:test';
 import { parseIp } from '../../src/core/ip.js';
-import { parseReply } from '../../src/socks/upstream.js';
-import { createUpstreams, type Upstream } from '../../src/socks/upstreams.js';
+import { parseReply } from '../../src/proxy/protocols/socks5-client.js';
+import { createUpstreams, type Upstream } from '../../src/proxy/upstreams/rules.js';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { startNameServer } from '../helpers/name-server.js';
 import { connectThrough, loggedInClient, readReply, request } from '../helpers/socks-client.js';
-import { suiteScope } from '../helpers/suite.js';
+import { type Scope, suiteScope } from '../helpers/suite.js';
 import { echo, startTarget, type Target } from '../helpers/targets.js';
 
 const account = (daemon: TestDaemon) => ({ port: daemon.socks.port, username: 'player', password: 'secret' });
@@ -114,8 +114,9 @@ describe('through another daemon as the parent', () => {
 });
 
 describe('a parent', () => {
+  const scope = suiteScope();
   /** A server that answers the messages of a client with `answers`, one each; null closes. */
-  async function fakeParent(t: TestContext, answers: readonly (string | null)[]): Promise<number> {
+  async function fakeParent(t: Scope, answers: readonly (string | null)[]): Promise<number> {
     const sockets: Socket[] = [];
     const server = createServer((socket) => {
       sockets.push(socket);
@@ -138,7 +139,7 @@ describe('a parent', () => {
   }
 
   const BOUND = '01 7f000001 1f90';
-  for (const [what, answers, code] of [
+  const parents = [
     ['that wants no login', ['0500', `050000 ${BOUND}`], 0],
     ['that binds a name', ['0500', '050000 03 03 616263 1f90'], 0],
     ['that binds an IPv6 address', ['0500', `050000 04 ${'00'.repeat(16)} 1f90`], 0],
@@ -155,14 +156,23 @@ describe('a parent', () => {
     ['that binds an unknown type', ['0500', '050000 09 00 00'], 1],
     ['that says nothing', [], 6],
     ['that stops in the middle of its reply', ['0500', '050000 01 7f'], 6],
-  ] as const) {
-    it(`${what} makes it ${code}`, async (t) => {
-      const port = await fakeParent(t, answers);
-      const daemon = await startTestDaemon(t, {
-        config: { socks: { connectTimeout: '700ms', upstreams: [{ proxy: `127.0.0.1:${port}` }] } },
-      });
-      await daemon.addAccount('player', 'secret');
-      assert.equal(await codeOf(daemon, '192.0.2.1', 80), code);
+  ] as const;
+  /** What each of them leads to. */
+  const destination = (i: number): string => `192.0.2.${i + 1}`;
+  let behindAll: TestDaemon;
+  before(async () => {
+    const upstreams = await Promise.all(
+      parents.map(async ([, answers], i) => ({
+        match: { hosts: [destination(i)] },
+        proxy: `127.0.0.1:${await fakeParent(scope, answers)}`,
+      })),
+    );
+    behindAll = await startTestDaemon(scope, { config: { socks: { connectTimeout: '700ms', upstreams } } });
+    await behindAll.addAccount('player', 'secret');
+  });
+  for (const [i, [what, , code]] of parents.entries()) {
+    it(`${what} makes it ${code}`, async () => {
+      assert.equal(await codeOf(behindAll, destination(i), 80), code);
     });
   }
 
@@ -194,6 +204,7 @@ describe('a parent', () => {
 
 test('rules: the first that matches wins; an address is known only after resolving', () => {
   const upstream = (host: string, names: Upstream['names'] = 'here'): Upstream => ({
+    protocol: 'socks5',
     host,
     port: 1080,
     login: null,

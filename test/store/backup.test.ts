@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { test } from 'node:test';
-import { restoreStore } from '../../src/store/store.js';
+import { type TestContext, test } from 'node:test';
+import { DAEMON } from '../../src/core/operator/audit.js';
+import { type RestoreOptions, restoreStore } from '../../src/store/store.js';
 import { account, connectBeside, heartbeat, KEEP_ALL, openTestStore, tempDir } from './helpers.js';
 
 const now = () => Date.UTC(2030, 0, 2, 3, 4, 5, 6);
@@ -18,7 +19,7 @@ test('a backup of a store in use holds everything, and restores into an empty fo
   await store.accounts.remove(player.id);
 
   const elsewhere = join(await tempDir(t), 'data');
-  assert.equal(await restoreStore({ dataDir: elsewhere, from, now }), null);
+  assert.equal((await restoreStore({ dataDir: elsewhere, from, now })).replaced, null);
   const { store: restored } = await openTestStore(t, { dataDir: elsewhere });
   assert.deepEqual(await restored.accounts.all(), [player]);
   assert.deepEqual(await restored.heartbeats.totals(), [
@@ -45,10 +46,14 @@ test('restoring keeps what it replaces, with what was still in its log, private'
   await store.accounts.add(recent);
   await store.close();
 
-  const kept = await restoreStore({ dataDir, from, now });
+  const { replaced: kept } = await restoreStore({ dataDir, from, now });
+  assert.ok(kept);
   assert.equal(kept, `${file}.replaced-2030-01-02T03-04-05.006Z`);
   assert.equal((await stat(file)).mode & 0o777, 0o600);
-  assert.deepEqual((await readdir(dataDir)).sort(), ['backup', 'pulsegate.db', basename(kept)].sort());
+  assert.deepEqual(
+    (await readdir(dataDir)).sort(),
+    ['backup', 'pulsegate.db', 'pulsegate.lock', basename(kept)].sort(),
+  );
   const { store: restored } = await openTestStore(t, { dataDir });
   assert.deepEqual(await restored.accounts.all(), [old]);
   await restored.close();
@@ -66,7 +71,7 @@ test('restoring is refused while the database is open elsewhere, even idle', asy
   await store.accounts.add(player);
   const before = await readdir(dataDir);
   await assert.rejects(restoreStore({ dataDir, from, now }), { name: 'StartError', code: 'database-in-use' });
-  assert.deepEqual(await readdir(dataDir), before);
+  assert.deepEqual((await readdir(dataDir)).sort(), [...before, 'pulsegate.lock'].sort());
   assert.deepEqual(await store.accounts.all(), [player]);
   await store.accounts.remove(player.id);
 });
@@ -79,7 +84,7 @@ test('restoring over a damaged database works, and keeps the damaged files', asy
   await store.close();
   await writeFile(file, 'damaged '.repeat(1000));
   await writeFile(`${file}-wal`, 'damaged log');
-  const kept = await restoreStore({ dataDir, from, now });
+  const { replaced: kept } = await restoreStore({ dataDir, from, now });
   assert.ok(kept);
   assert.equal(await readFile(kept, 'utf8'), 'damaged '.repeat(1000));
   const { store: restored } = await openTestStore(t, { dataDir });
@@ -117,4 +122,101 @@ test('a backup of a newer version is refused', async (t) => {
   await newer('schema_migrations').insert({ name: '9999_future', batch: 9, migration_time: new Date() });
   await newer.destroy();
   await assert.rejects(restoreStore({ dataDir, from, now }), { code: 'database-newer' });
+});
+
+/** A store with a console session, a token, a run that waits, one under way, and one whose reply is not delivered. */
+async function livelyStore(t: TestContext) {
+  const { store, dataDir } = await openTestStore(t);
+  const at = now();
+  await store.consoleSessions.add({
+    hash: 'h',
+    username: 'admin',
+    address: '::1',
+    createdAt: at,
+    usedAt: at,
+    credentials: 'c',
+  });
+  const token = {
+    id: 't',
+    name: 'n',
+    prefix: 'p',
+    hash: 'h',
+    scopes: ['accounts:read'],
+    createdAt: at,
+  } as const;
+  const audit = {
+    by: DAEMON,
+    action: 'token.create',
+    object: { type: 'token', id: 't', name: 'n' },
+    before: null,
+    after: null,
+  } as const;
+  await store.apiTokens.add({ ...token, expiresAt: null, lastUsedAt: null, lastUsedFrom: null }, audit);
+  await store.runs.seen({ id: 'runner', host: 'h', pid: 1, pidStart: '1', seenAt: at });
+  const ids: string[] = [];
+  for (const session of ['waits', 'runs', 'ended']) {
+    const run = {
+      kind: 'message',
+      agent: 'a',
+      session,
+      message: 'm',
+      origin: 'api',
+      rerunOf: null,
+      acceptedAt: at,
+    } as const;
+    const [stored] = await store.runs.add([{ run, owner: 'runner', idempotency: null }], at);
+    if (stored?.outcome === 'stored') ids.push(stored.runId);
+  }
+  await store.runs.claim(ids.slice(1), 'runner', at);
+  const end = { status: 'succeeded', finishedAt: at, reply: 'r', error: null, deliver: true } as const;
+  await store.runs.finish([{ id: String(ids[2]), end }], 'runner', { maxMessages: 10, maxBytes: 1000 });
+  const from = join(dataDir, 'backup');
+  await store.backup(from);
+  return { from, ids };
+}
+
+async function restoredContents(
+  t: TestContext,
+  options: Pick<RestoreOptions, 'from' | 'keep'>,
+  ids: string[],
+) {
+  const dataDir = await tempDir(t);
+  const restored = await restoreStore({ dataDir, now, ...options });
+  const { store } = await openTestStore(t, { dataDir });
+  const runs = await Promise.all(ids.map((id) => store.runs.get(id)));
+  return {
+    restored,
+    sessions: (await store.consoleSessions.all()).length,
+    tokens: (await store.apiTokens.all()).length,
+    runs: runs.map((run) => `${run?.status} ${run?.delivery}`),
+    adopted: (await store.runs.adopt('new', 10)).map(({ id }) => id),
+    due: (await store.deliveries.due('new', Number.MAX_SAFE_INTEGER, 10)).map(({ id }) => id),
+  };
+}
+
+test('a restored backup brings back neither console sessions, tokens nor open runs', async (t) => {
+  const { from, ids } = await livelyStore(t);
+  const { restored, ...contents } = await restoredContents(t, { from }, ids);
+  assert.deepEqual(restored.found, { consoleSessions: 1, tokens: 1, runs: 3 });
+  assert.deepEqual(contents, {
+    sessions: 0,
+    tokens: 0,
+    runs: ['cancelled none', 'cancelled none', 'succeeded none'],
+    adopted: [],
+    due: [],
+  });
+});
+
+test('tokens and open runs are restored where that is asked for; console sessions never', async (t) => {
+  const { from, ids } = await livelyStore(t);
+  const keep = async () => ({ tokens: true, runs: true });
+  const { restored, ...contents } = await restoredContents(t, { from, keep }, ids);
+  assert.deepEqual(restored.kept, { tokens: true, runs: true });
+  assert.deepEqual(contents, {
+    sessions: 0,
+    tokens: 1,
+    runs: ['queued none', 'queued none', 'succeeded pending'],
+    adopted: ids.slice(0, 2),
+    due: ids.slice(2),
+  });
 });

@@ -1,7 +1,7 @@
 // A program that changes a store without end and says on stdout what it is about to do and what is done,
 // so that crash.test.ts can kill it at any moment and know what must be there.
 import { writeSync } from 'node:fs';
-import { openStore } from '../../src/store/store.js';
+import { openDaemonStore } from '../../src/store/store.js';
 import { account, heartbeat, KEEP_ALL } from './helpers.js';
 
 export type Operation =
@@ -19,7 +19,7 @@ function say(line: Line): void {
 }
 
 async function run(dataDir: string): Promise<void> {
-  const store = await openStore({ dataDir, client: 'sqlite3', busyTimeoutMs: 1000 });
+  const store = await openDaemonStore({ dataDir, client: 'sqlite3', busyTimeoutMs: 1000, onMigration() {} });
   const ids = (await store.accounts.all()).map((each) => each.id);
   const pick = () => ids[Math.floor(Math.random() * ids.length)];
   const around = async (begin: Operation, work: () => Promise<unknown>) => {

@@ -1,15 +1,16 @@
-// kill -9 at any moment: every change that was answered is there, and none is there by half.
+// kill -9 at any moment: every change that was answered is there, none is there by half, and the next daemon may start.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
-import { openStore } from '../../src/store/store.js';
+import { openDaemonStore } from '../../src/store/store.js';
+import { scaled } from '../helpers/scale.js';
 import type { Line, Operation } from './crash-child.js';
 import { connectBeside, tempDir } from './helpers.js';
 
-const ROUNDS = 60;
+const ROUNDS = scaled(12);
 /** Most rounds strike a removal: it is the change of several steps. */
 const KINDS: readonly Operation['do'][] = ['remove', 'add', 'remove', 'append', 'remove', 'update'];
 /** A kill comes at a random moment of about as long as a change takes. */
@@ -31,7 +32,12 @@ test(`${ROUNDS} rounds of kill -9 lose no answered change and leave nothing half
     const pending = await killDuring(child, kind, 1 + Math.floor(Math.random() * 20), expected);
     if (pending) unanswered++;
 
-    const store = await openStore({ dataDir, client: 'sqlite3', busyTimeoutMs: 1000 });
+    const store = await openDaemonStore({
+      dataDir,
+      client: 'sqlite3',
+      busyTimeoutMs: 1000,
+      onMigration() {},
+    });
     const accounts = new Map((await store.accounts.all()).map((each) => [each.id, each]));
     const totals = new Map((await store.heartbeats.totals()).map((each) => [each.accountId, each.count]));
     await store.close();

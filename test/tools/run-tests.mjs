@@ -1,52 +1,128 @@
-// Runs the compiled tests: all, or those whose path contains one of the arguments (`node test/tools/run-tests.mjs config cli`).
-// The list is made from the sources, so that what an earlier build left behind is not run.
-// A file that fails beside the others is run once more alone, and said to have needed it: on a busy machine a time limit
-// can pass that is ample on a quiet one. What fails twice has failed.
-import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
-import { relative, resolve } from 'node:path';
-import { run } from 'node:test';
-import { spec } from 'node:test/reporters';
+// Runs the compiled tests, several files at a time: all, or those whose path contains one of the arguments
+// (`node test/tools/run-tests.mjs config cli`); `--verbose` shows every test,
+// `--scale 20` makes the campaigns (test/helpers/scale.ts) that much longer. The list is made from the sources, so that what
+// an earlier build left behind is not run. A file that fails has failed: nothing is tried again.
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { killProcessesIn } from '../../dist/test/helpers/processes.js';
+import { runFile } from './run-file.mjs';
 
-/** For one file: a test that hangs must not hang everything. */
-const TIMEOUT_MS = 600_000;
+/** A test that hangs must not hang everything. */
+const FILE_TIMEOUT_MS = 180_000;
+/** Most tests wait for a daemon, so more files run at once than there are cores. */
+const FILES_PER_CORE = 2;
+/** How many seconds each file took the last time: the longest are started first. */
+const TIMES_FILE = 'dist/.test-times.json';
+const SLOWEST_SHOWN = 10;
+/** Seconds that the longest files take on two cores: on a fresh machine they must not be started last. */
+const LONG_FILES = {
+  'console/console.test.ts': 77,
+  'admin/v1/session.test.ts': 44,
+  'socks/udp/hostile-parent.test.ts': 35,
+  'bench/api/smoke.test.ts': 32,
+  'socks/udp/associate.test.ts': 31,
+  'hooks/crash.test.ts': 29,
+  'cli/serve.test.ts': 28,
+  'limits/limits.test.ts': 20,
+  'console/forms.test.ts': 20,
+};
 
-const filters = process.argv.slice(2);
-const files = readdirSync('test', { recursive: true })
-  .filter(
-    (file) =>
-      file.endsWith('.test.ts') && (filters.length === 0 || filters.some((filter) => file.includes(filter))),
-  )
-  .map((file) => resolve('dist/test', file.replace(/\.ts$/, '.js')))
-  .sort();
+const { values: options, positionals: filters } = parseArgs({
+  options: { verbose: { type: 'boolean', default: false }, scale: { type: 'string', default: '1' } },
+  allowPositionals: true,
+});
+const files = readdirSync('test', { recursive: true }).filter(
+  (file) =>
+    file.endsWith('.test.ts') && (filters.length === 0 || filters.some((filter) => file.includes(filter))),
+);
+process.env.TEST_SCALE = options.scale;
+const timeoutMs = FILE_TIMEOUT_MS * Math.max(1, Number(options.scale));
+if (!(timeoutMs > 0)) {
+  console.error('--scale is a number: 20');
+  process.exit(2);
+}
 if (files.length === 0) {
   console.error('no tests found');
   process.exit(1);
 }
 
-const failed = await runFiles(files, Math.max(2, availableParallelism()));
-const failedAlone = new Set();
-for (const file of failed) {
-  console.log(`\n${relative('.', file)} failed; once more, alone:\n`);
-  for (const again of await runFiles([file], 1)) failedAlone.add(again);
-}
-for (const file of failed) {
-  const verdict = failedAlone.has(file) ? 'FAILED TWICE' : 'passed only at the second try';
-  console.log(`${verdict}: ${relative('.', file)}`);
-}
-process.exit(failedAlone.size > 0 ? 1 : 0);
+const folder = mkdtempSync(join(tmpdir(), 'pgt-'));
+process.on('exit', () => {
+  killProcessesIn(folder);
+  rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+});
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130));
 
-/** Runs test files, so many at a time; returns those in which something failed. */
-async function runFiles(list, concurrency) {
-  const broken = new Set();
-  const events = run({ files: list, concurrency, timeout: TIMEOUT_MS });
-  events.on('test:fail', ({ file }) => {
-    // A file that could not be run at all fails under no name of its own.
-    for (const each of file && list.includes(file) ? [file] : list) broken.add(each);
-  });
-  const report = events.compose(new spec());
-  report.pipe(process.stdout, { end: false });
-  await once(report, 'end');
-  return broken;
+const startedAt = performance.now();
+const lastTimes = readTimes();
+const sorted = files.sort((one, other) => expectedSeconds(other) - expectedSeconds(one));
+const results = [];
+const width = Math.max(2, availableParallelism()) * FILES_PER_CORE;
+await Promise.all(Array.from({ length: width }, () => runAll(sorted, (file) => !runsAlone(file))));
+await runAll(sorted, runsAlone);
+writeFileSync(
+  TIMES_FILE,
+  JSON.stringify({
+    ...lastTimes,
+    ...Object.fromEntries(results.map(({ file, seconds }) => [file, seconds])),
+  }),
+);
+report();
+process.exit(results.some(({ failed }) => failed) ? 1 : 0);
+
+/** Runs one after another the files of the list that are `wanted`, taking each out of it. */
+async function runAll(list, wanted) {
+  for (let at = list.findIndex(wanted); at >= 0; at = list.findIndex(wanted)) {
+    const [file] = list.splice(at, 1);
+    const compiled = join('dist/test', file.replace(/\.ts$/, '.js'));
+    const result = { file, ...(await runFile(compiled, join(folder, String(list.length)), timeoutMs)) };
+    results.push(result);
+    console.log(`${result.failed ? '✖' : '✔'} ${result.seconds.toFixed(1).padStart(5)} s  ${file}`);
+    if (result.failed || options.verbose || options.scale !== '1') console.log(result.output);
+  }
+}
+
+function report() {
+  const count = (what) => results.reduce((sum, { output }) => sum + counted(output, what), 0);
+  for (const { file, output } of results) {
+    for (const [, name, reason] of output.matchAll(/^\s*﹣ (.*) \([\d.]+ms\) # (.*)$/gm))
+      console.log(`skipped: ${file}: ${name}: ${reason}`);
+  }
+  if (filters.length === 0) {
+    const slowest = results.toSorted((one, other) => other.seconds - one.seconds).slice(0, SLOWEST_SHOWN);
+    console.log(
+      `slowest: ${slowest.map(({ file, seconds }) => `${file} ${seconds.toFixed(0)} s`).join(', ')}`,
+    );
+  }
+  const failed = results.filter((result) => result.failed);
+  for (const { file } of failed) console.log(`FAILED: ${file}`);
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
+  console.log(
+    `${results.length} files, ${count('tests')} tests, ${count('skipped')} skipped, ${failed.length} files failed, ${seconds} s`,
+  );
+}
+
+/** A line of the reporter's own summary. */
+function counted(output, what) {
+  return Number(new RegExp(`^ℹ ${what} (\\d+)$`, 'm').exec(output)?.[1] ?? 0);
+}
+
+/** A test that measures time says so at its head (`Runs alone: …`): it is run when the others are done. */
+function runsAlone(file) {
+  return /^\/\/ Runs alone:/m.test(readFileSync(join('test', file), 'utf8').slice(0, 600));
+}
+
+/** A file that has not been run here yet takes as long as elsewhere, or about as many seconds as it has kilobytes. */
+function expectedSeconds(file) {
+  return lastTimes[file] ?? LONG_FILES[file] ?? statSync(join('test', file)).size / 1000;
+}
+
+function readTimes() {
+  try {
+    return JSON.parse(readFileSync(TIMES_FILE, 'utf8'));
+  } catch {
+    return {};
+  }
 }

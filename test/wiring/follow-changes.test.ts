@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Change } from '../../src/core/ports.js';
 import { followChanges } from '../../src/wiring/follow-changes.js';
+import { eventually } from '../helpers/eventually.js';
 
 /** Follows a list of changes, told in parts of `part`; who is in `fails` cannot be taken in. */
 function follow(t: TestContext, changes: Change[], part: number) {
@@ -24,13 +25,7 @@ function follow(t: TestContext, changes: Change[], part: number) {
     onError: (error) => errors.push(error),
   });
   t.after(stop);
-  async function until(isTrue: () => boolean): Promise<void> {
-    for (let turns = 0; !isTrue(); turns++) {
-      assert.ok(turns < 5_000, 'it never came');
-      await new Promise((resolve) => setTimeout(resolve, 1));
-    }
-  }
-  return { applied, settings, errors, fails, stop, until };
+  return { applied, settings, errors, fails, stop };
 }
 
 const accountChange = (id: string): Change => ({ topic: 'account', id });
@@ -38,8 +33,8 @@ const accountChange = (id: string): Change => ({ topic: 'account', id });
 test('many changes are taken in at once, some hundreds at a time, each account once', async (t) => {
   const ids = Array.from({ length: 1_203 }, (_, n) => `id-${n}`);
   const changes = ids.flatMap((id) => [accountChange(id), accountChange(id)]);
-  const { applied, until } = follow(t, changes, 10_000);
-  await until(() => applied.flat().length >= ids.length);
+  const { applied } = follow(t, changes, 10_000);
+  await eventually(() => applied.flat().length >= ids.length);
   assert.deepEqual(applied.flat(), ids);
   assert.deepEqual(
     applied.map(({ length }) => length),
@@ -49,21 +44,21 @@ test('many changes are taken in at once, some hundreds at a time, each account o
 
 test('what comes in parts is not waited for between them', async (t) => {
   const changes = Array.from({ length: 50 }, (_, n) => accountChange(`id-${n}`));
-  const { applied, until } = follow(t, changes, 10);
-  await until(() => applied.length > 0);
-  await until(() => applied.length === 5);
+  const { applied } = follow(t, changes, 10);
+  await eventually(() => applied.length > 0);
+  await eventually(() => applied.length === 5);
 });
 
 test('accounts that could not be taken in are tried again, with those that changed meanwhile', async (t) => {
   const changes = [accountChange('a'), accountChange('b')];
-  const { applied, errors, fails, until } = follow(t, changes, 10);
+  const { applied, errors, fails } = follow(t, changes, 10);
   fails.add('b');
-  await until(() => errors.length >= 2);
+  await eventually(() => errors.length >= 2);
   assert.equal(applied.length, 0);
   changes.push(accountChange('c'));
-  await until(() => changes.length === 0);
+  await eventually(() => changes.length === 0);
   fails.delete('b');
-  await until(() => applied.length > 0);
+  await eventually(() => applied.length > 0);
   assert.deepEqual(applied[0]?.toSorted(), ['a', 'b', 'c']);
 });
 
@@ -73,18 +68,18 @@ test('a setting that cannot be read holds nothing else up, and is tried again', 
     { topic: 'setting', key: 'whitelist' },
     accountChange('a'),
   ];
-  const { applied, settings, errors, fails, until } = follow(t, changes, 10);
+  const { applied, settings, errors, fails } = follow(t, changes, 10);
   fails.add('broken');
-  await until(() => errors.length >= 2);
+  await eventually(() => errors.length >= 2);
   assert.deepEqual([applied, settings], [[['a']], ['whitelist']]);
   fails.delete('broken');
-  await until(() => settings.length === 2);
+  await eventually(() => settings.length === 2);
 });
 
 test('after the stop nothing more is asked', async (t) => {
   const changes = [accountChange('a')];
-  const { applied, stop, until } = follow(t, changes, 100);
-  await until(() => applied.length > 0);
+  const { applied, stop } = follow(t, changes, 100);
+  await eventually(() => applied.length > 0);
   await stop();
   changes.push(accountChange('b'));
   await new Promise((resolve) => setTimeout(resolve, 20));

@@ -23,8 +23,8 @@ export function currentUserRoute(
   { accounts, now }: { accounts: Accounts; now: Clock },
 ): void {
   router.get('/ProxyAccount/GetCurrentUser', (ctx) => {
-    const { client } = ctx.state;
-    if (!isLocal(client)) return refuse(ctx, 'not-local');
+    const { client, isForwarded } = ctx.state;
+    if (isForwarded || !isLocal(client)) return refuse(ctx, 'not-local');
     const names = headerValues(ctx.req, 'x-socks5-username');
     if (names.length > 1)
       return refuse(ctx, 'malformed-request', 'X-Socks5-Username is given more than once');

@@ -13,12 +13,14 @@ const ADD_REFUSALS: Record<AddRefusal, RefusalCode> = {
   'invalid-username': 'malformed-request',
   'invalid-password': 'malformed-request',
   'invalid-remarks': 'malformed-request',
+  'invalid-expiry': 'malformed-date',
   'username-taken': 'username-taken',
 };
 
 const UPDATE_REFUSALS: Record<UpdateRefusal, RefusalCode> = {
   'invalid-password': 'malformed-request',
   'invalid-remarks': 'malformed-request',
+  'invalid-expiry': 'malformed-date',
   'not-found': 'account-to-change-not-found',
 };
 

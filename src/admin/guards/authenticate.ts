@@ -6,12 +6,12 @@ import type { ApiTokens } from '../../core/operator/api-tokens.js';
 import type { ConsoleSessions } from '../../core/operator/console-sessions.js';
 import { parseBasic } from '../../core/operator/credentials.js';
 import { printable } from '../../core/printable.js';
-import { refuse } from '../answer.js';
+import { refuse, refuseForAWhile } from '../answer.js';
 import type { Caller } from '../caller.js';
 import { headerValues } from '../header-values.js';
 import type { AdminState } from '../state.js';
 import { isBrowser, sendProblem } from '../v1/problem.js';
-import type { LoginDelay } from './login-delay.js';
+import type { AdminAttempts } from './attempts.js';
 import { isFromOurPage } from './same-origin.js';
 
 /** The cookie's name is in the document of /api/v1. */
@@ -20,10 +20,10 @@ export const SESSION_COOKIE = 'pulsegate_session';
 const UNDER_V1 = /^\/api\/v1\//i;
 
 export interface AuthenticateUses {
-  readonly credentials: Pick<AdminCredentials, 'verify'>;
+  readonly credentials: Pick<AdminCredentials, 'verify' | 'fingerprint'>;
   readonly consoleSessions: Pick<ConsoleSessions, 'find'>;
   readonly apiTokens: Pick<ApiTokens, 'find'>;
-  readonly delay: LoginDelay;
+  readonly attempts: AdminAttempts;
   readonly log: Pick<Log, 'warn'>;
 }
 
@@ -31,7 +31,7 @@ export function authenticate({
   credentials,
   consoleSessions,
   apiTokens,
-  delay,
+  attempts,
   log,
 }: AuthenticateUses): Middleware<AdminState> {
   // Not async where the caller is known: that is nearly every request.
@@ -40,7 +40,7 @@ export function authenticate({
     const headers = headerValues(ctx.req, 'authorization');
     const { path } = ctx;
     const underV1 = UNDER_V1.test(path);
-    // Signing in carries its credentials in its body, and has its own delay.
+    // Signing in carries its credentials in its body, and counts its own attempts.
     if (path === '/api/v1/session' && ctx.method === 'POST') return next();
 
     if (underV1 && headers.length === 0) {
@@ -48,8 +48,7 @@ export function authenticate({
       // Nothing was guessed, so there is nothing to slow down: the console asks this at every start.
       if (!session && sessionCookie(ctx) !== null) return sendProblem(ctx, { problem: 'signed-out' });
       if (session) {
-        if (!isFromOurPage(ctx.req))
-          return refuse(ctx, 'cross-site', 'the console session is for its own page');
+        if (!isFromOurPage(ctx)) return refuse(ctx, 'cross-site', 'the console session is for its own page');
         ctx.state.caller = {
           via: 'console',
           name: session.username,
@@ -64,32 +63,36 @@ export function authenticate({
       if (isBrowser(ctx)) return sendProblem(ctx, { problem: 'signed-out' });
     }
 
+    if (attempts.isFull(client)) return hangUp(ctx);
+    // Many HTTP clients bring their credentials only once they were asked for them: that is no failed login, and what
+    // bans by these lines must not ban those.
+    if (headers.length === 0) return refuseLate(ctx);
     // Before the check: past the bound a guess is not even compared.
-    if (delay.isFull(client)) return hangUp(ctx);
+    const waitS = attempts.begin(client);
+    if (waitS !== null) return refuseForAWhile(ctx, waitS);
     // Two of them are as good as none: it would be open which one counts.
     const [header] = headers.length === 1 ? headers : [];
     const caller = fromBasic(header, client) ?? (underV1 ? fromToken(header, client) : null);
     if (caller) {
+      attempts.succeeded(client);
       ctx.state.caller = caller;
       return next();
     }
 
-    // Many HTTP clients bring their credentials only once they were asked for them: that is no failed login, and what
-    // bans by these lines must not ban those.
-    if (headers.length > 0)
-      log.warn({ client, username: printable(parseBasic(header)?.username ?? '') }, 'admin login failed');
+    log.warn({ client, username: printable(parseBasic(header)?.username ?? '') }, 'admin login failed');
     return refuseLate(ctx);
   };
 
   async function refuseLate(ctx: ParameterizedContext<AdminState>): Promise<void> {
-    if ((await delay.wait(ctx.state.client)) === 'closed') return hangUp(ctx);
+    if ((await attempts.delay(ctx.state.client)) === 'closed') return hangUp(ctx);
     refuse(ctx, 'wrong-credentials');
   }
 
   function fromBasic(header: string | undefined, address: string): Caller | null {
     const given = parseBasic(header);
     if (!given || !credentials.verify(given.username, given.password)) return null;
-    return { via: 'basic', name: given.username, scopes: null, address, key: null };
+    const key = credentials.fingerprint();
+    return { via: 'basic', name: given.username, scopes: null, address, key };
   }
 
   function fromToken(header: string | undefined, address: string): Caller | null {

@@ -1,13 +1,21 @@
 // Around every stage: an exception is logged and answered with 500, and tells the client nothing.
 import type { Middleware } from 'koa';
+import { QueryTooSlowError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import { refuse } from '../answer.js';
 
-export function answerFailures(log: Pick<Log, 'error'>): Middleware {
+const TOO_SLOW =
+  'the search took longer than database.readTimeout; search for three characters or more, or filter';
+
+export function answerFailures(log: Pick<Log, 'error' | 'warn'>): Middleware {
   return async (ctx, next) => {
     try {
       await next();
     } catch (err) {
+      if (err instanceof QueryTooSlowError) {
+        log.warn({ err, method: ctx.method, path: ctx.path }, 'query given up: it took too long');
+        return refuse(ctx, 'too-slow', TOO_SLOW);
+      }
       // The path only: a query may hold what does not belong into a log.
       log.error({ err, method: ctx.method, path: ctx.path }, 'management request failed');
       refuse(ctx, 'server-error');

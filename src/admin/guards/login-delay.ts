@@ -1,5 +1,5 @@
 // The random wait before a refused login is answered, bounded per source so that waiting cannot be used to exhaust us.
-import { parseIp } from '../../core/ip.js';
+import { sourceOf } from '../../core/source.js';
 
 const MIN_MS = 500;
 const MAX_MS = 1500;
@@ -60,10 +60,4 @@ export function createLoginDelay({
       for (const endEarly of [...endings]) endEarly();
     },
   };
-}
-
-/** One host commonly holds a whole IPv6 /64, so that is one source. */
-function sourceOf(address: string): string {
-  const ip = parseIp(address);
-  return ip?.length === 16 ? Buffer.from(ip.subarray(0, 8)).toString('hex') : address;
 }

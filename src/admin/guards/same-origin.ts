@@ -1,20 +1,20 @@
 // A browser on another site may not change anything here with the operator's stored credentials.
 // Programs send neither header and are let through; there is no method override, and no CORS header is ever sent.
-import type { IncomingMessage } from 'node:http';
-import type { Middleware } from 'koa';
+import type { Middleware, ParameterizedContext } from 'koa';
 import { quoted, refuse } from '../answer.js';
+import type { AdminState } from '../state.js';
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 // Fetch Metadata: what a browser says of the page that made the request.
 const FOREIGN_SITES = new Set(['cross-site', 'same-site']);
 
-export function sameOriginGuard(): Middleware {
+export function sameOriginGuard(): Middleware<AdminState> {
   return (ctx, next) => {
     if (READS.has(ctx.method)) return next();
     const { origin } = ctx.req.headers;
     const site = ctx.get('Sec-Fetch-Site').toLowerCase();
     if (FOREIGN_SITES.has(site)) return refuse(ctx, 'cross-site', `Sec-Fetch-Site is ${site}`);
-    if (origin !== undefined && !isThisHost(origin, ctx.req)) {
+    if (origin !== undefined && !isThisHost(origin, ctx.state.hosts)) {
       return refuse(ctx, 'cross-site', `Origin is ${quoted(origin)}, which is not this host`);
     }
     return next();
@@ -25,20 +25,19 @@ export function sameOriginGuard(): Middleware {
  * Whether a request with the console's cookie comes from the console: a browser says so of every change, and says
  * otherwise of what another site makes it ask for.
  */
-export function isFromOurPage(req: IncomingMessage): boolean {
+export function isFromOurPage({ req, state }: ParameterizedContext<AdminState>): boolean {
   const { origin } = req.headers;
   const site = String(req.headers['sec-fetch-site'] ?? '').toLowerCase();
   if (FOREIGN_SITES.has(site)) return false;
   if (READS.has(req.method ?? '')) return true;
-  if (origin !== undefined) return isThisHost(origin, req);
+  if (origin !== undefined) return isThisHost(origin, state.hosts);
   return site === 'same-origin';
 }
 
 /** The schemes may differ, since TLS may end in a reverse proxy; a default port counts as given. */
-function isThisHost(origin: string, req: IncomingMessage): boolean {
+function isThisHost(origin: string, hosts: readonly string[]): boolean {
   const from = parseOrigin(origin);
-  const here = from && parseOrigin(`${from.protocol}//${req.headers.host ?? ''}`);
-  return from !== null && here !== null && from.host === here.host;
+  return from !== null && hosts.some((host) => parseOrigin(`${from.protocol}//${host}`)?.host === from.host);
 }
 
 /** Null for `null`, which sandboxed and file pages send, and for anything that is not an http(s) origin. */

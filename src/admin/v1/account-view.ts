@@ -1,9 +1,9 @@
 // How /api/v1 shows an account.
-import { createHash } from 'node:crypto';
 import { type Account, isExpired } from '../../core/accounts/account.js';
 import type { LimitsView } from '../../core/accounts/account-limits.js';
 import type { AccountView } from '../../core/accounts/accounts.js';
 import type { AccountLimits } from '../../core/accounts/limits.js';
+import { etagOf } from './etag.js';
 import { iso, isoOrNull } from './times.js';
 
 export function presentAccount(
@@ -39,12 +39,5 @@ export function presentAccount(
 /** Changes with what an operator sets, not with logins and traffic. */
 export function accountEtag(account: Account, limits: AccountLimits): string {
   const { isEnabled, remarks, expiresAt } = account;
-  const text = JSON.stringify([isEnabled, remarks, expiresAt, limits]);
-  return `"${createHash('sha256').update(text).digest('hex').slice(0, 32)}"`;
-}
-
-/** Whether `If-Match` (RFC 9110 §13.1.1) names `etag`; a request without it always goes on. */
-export function matches(ifMatch: string | null, etag: string): boolean {
-  if (ifMatch === null || ifMatch.trim() === '*') return true;
-  return ifMatch.split(',').some((each) => each.trim() === etag);
+  return etagOf([isEnabled, remarks, expiresAt, limits]);
 }

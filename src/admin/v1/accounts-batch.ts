@@ -40,7 +40,7 @@ export function batchHandlers(
     async createAccounts({ body, caller, ctx }) {
       const wanted = wishes(body);
       if (!Array.isArray(wanted)) return wanted;
-      const wrong = await refuseLimits(uses, body.limits);
+      const wrong = await refuseLimits(uses, body.limits, caller, null);
       if (wrong) return wrong;
       const { isEnabled, dryRun } = body;
       const expiresAt = fromIsoOrNull(body.expiresAt);

@@ -4,6 +4,7 @@ import { accountMatcher } from '../../core/accounts/account-query.js';
 import type { AccountChange, AccountView } from '../../core/accounts/accounts.js';
 import type { Log } from '../../core/log.js';
 import type { Actor } from '../../core/operator/audit.js';
+import { isWireDate } from '../../core/wire-date.js';
 import { actorOf } from '../caller.js';
 import { type AccountUses, accountFacts, given, invalid, refuseLimits } from './accounts.js';
 import type { BulkRequest, manyAccountRoutes, SkippedAccount } from './contract/accounts-many.js';
@@ -29,7 +30,7 @@ export function bulkHandlers(uses: AccountUses & { readonly log: Pick<Log, 'erro
       if ((ids === undefined) === (filter === undefined)) {
         return invalid('body', 'give exactly one of ids and filter');
       }
-      const wrong = action.type === 'set-limits' ? await refuseLimits(uses, action.limits) : null;
+      const wrong = action.type === 'set-limits' ? await refuseLimits(uses, action.limits, caller) : null;
       if (wrong) return wrong;
       const at = now();
       const skipped: Skipped[] = [];
@@ -69,6 +70,8 @@ export function bulkHandlers(uses: AccountUses & { readonly log: Pick<Log, 'erro
         });
         for (const each of undone) skip(each, 'failed');
       }
+      const noticed = affected.filter(isNoticed);
+      const shown = [...noticed, ...affected.filter((each) => !isNoticed(each))];
       const sum = (count: (each: Planned) => number): number =>
         affected.reduce((total, each) => total + count(each), 0);
       return {
@@ -76,7 +79,7 @@ export function bulkHandlers(uses: AccountUses & { readonly log: Pick<Log, 'erro
         body: {
           dryRun,
           count: affected.length,
-          changes: affected.slice(0, MAX_SHOWN_CHANGES).map(({ view, before, after }) => ({
+          changes: shown.slice(0, MAX_SHOWN_CHANGES).map(({ view, before, after }) => ({
             id: view.account.id,
             username: view.account.username,
             before,
@@ -86,6 +89,8 @@ export function bulkHandlers(uses: AccountUses & { readonly log: Pick<Log, 'erro
           skipped: skipped.slice(0, MAX_SHOWN_SKIPPED),
           sessionsEnded: endsSessions ? sum(({ live }) => live) : 0,
           heartbeatsRemoved: action.type === 'delete' ? sum(({ view }) => view.dataCount) : 0,
+          stayingExpired: noticed.filter((each) => each.staysExpired).length,
+          shortened: noticed.filter((each) => each.isShortened).length,
         },
       };
     },
@@ -114,18 +119,18 @@ export function bulkHandlers(uses: AccountUses & { readonly log: Pick<Log, 'erro
         const wanted = Object.entries(given(action.limits));
         const differing = wanted.filter(([name, value]) => set[name as keyof typeof set] !== value);
         if (differing.length === 0) return 'already-so';
-        const before = Object.fromEntries(differing.map(([name]) => [name, set[name as keyof typeof set]]));
-        return { live, change: {}, before, after: Object.fromEntries(differing) };
+        // Every limit, not only those that change: a quota says little without its period.
+        return { live, change: {}, before: { ...set }, after: { ...set, ...Object.fromEntries(wanted) } };
       }
       case 'set-expiry':
-        return expiryPlan(view, fromIsoOrNull(action.expiresAt), live);
+        return expiryPlan(view, fromIsoOrNull(action.expiresAt), live, at);
       case 'extend': {
-        if (account.expiresAt === null && action.from === 'expiry') return 'no-expiry';
-        const from = action.from === 'now' ? at : (account.expiresAt ?? at);
+        if (account.expiresAt === null && action.from !== 'now') return 'no-expiry';
+        const old = account.expiresAt ?? at;
+        const from = { now: at, expiry: old, later: Math.max(at, old) }[action.from];
         const expiresAt = from + action.days * DAY_MS;
-        // Beyond what ISO 8601 writes with four digits.
-        if (expiresAt < 0 || expiresAt > MAX_EXPIRY) return 'failed';
-        return expiryPlan(view, expiresAt, live);
+        if (!isWireDate(expiresAt)) return 'failed';
+        return expiryPlan(view, expiresAt, live, at);
       }
     }
   }
@@ -161,14 +166,17 @@ interface Plan {
   readonly change: AccountChange;
   readonly before: Readonly<Record<string, unknown>>;
   readonly after: Readonly<Record<string, unknown>> | null;
+  readonly staysExpired?: boolean;
+  readonly isShortened?: boolean;
 }
 
-const MAX_EXPIRY = Date.UTC(9999, 11, 31, 23, 59, 59);
+const isNoticed = ({ staysExpired, isShortened }: Plan): boolean => !!staysExpired || !!isShortened;
 
 function expiryPlan(
   { account }: AccountView,
   expiresAt: number | null,
   live: number,
+  at: number,
 ): Plan | Skipped['reason'] {
   if (account.expiresAt === expiresAt) return 'already-so';
   return {
@@ -176,5 +184,7 @@ function expiryPlan(
     change: { expiresAt },
     before: { expiresAt: isoOrNull(account.expiresAt) },
     after: { expiresAt: isoOrNull(expiresAt) },
+    staysExpired: expiresAt !== null && expiresAt <= at,
+    isShortened: (expiresAt ?? Infinity) < (account.expiresAt ?? Infinity),
   };
 }

@@ -8,20 +8,21 @@ import type { LiveActivity } from '../../core/accounts/live-activity.js';
 import { socksLink } from '../../core/accounts/proxy-link.js';
 import type { SessionRegistry } from '../../core/sessions/session.js';
 import { pageOfSorted, type SortValue } from '../../core/sorted-page.js';
-import { actorOf } from '../caller.js';
-import { accountEtag, matches, presentAccount } from './account-view.js';
+import { actorOf, type Caller } from '../caller.js';
+import { accountEtag, presentAccount } from './account-view.js';
 import { badCursor } from './audit.js';
 import type { accountRoutes } from './contract/accounts.js';
-import type { Answered, Handlers, ProblemAnswer } from './serve.js';
+import { TIME_RANGE } from './contract/common.js';
+import { matches } from './etag.js';
+import { linkAddressFor, type PublicAddressUses } from './public-address.js';
+import { type Answered, type Handlers, type ProblemAnswer, refuseCaller } from './serve.js';
 import { fromIsoOrNull } from './times.js';
 
-export interface AccountUses {
+export interface AccountUses extends Pick<PublicAddressUses, 'publicAddress' | 'socks'> {
   readonly accounts: Accounts;
   readonly limits: AccountLimitsService;
   readonly sessions: SessionRegistry;
   readonly activity: LiveActivity;
-  /** `host:port` of every SOCKS listener. */
-  readonly socks: () => readonly string[];
   readonly now: () => number;
 }
 
@@ -113,7 +114,7 @@ export function accountHandlers(uses: AccountUses): Handlers<AccountRoute> {
     },
 
     async createAccount({ body, caller, ctx }) {
-      const wrong = await refuseLimits(uses, body.limits);
+      const wrong = await refuseLimits(uses, body.limits, caller, null);
       if (wrong) return wrong;
       const password = body.password ?? randomPassword();
       const { username, isEnabled, remarks } = body;
@@ -131,7 +132,7 @@ export function accountHandlers(uses: AccountUses): Handlers<AccountRoute> {
 
     async changeAccount({ params, body, caller, ifMatch }) {
       const id = params.id.toLowerCase();
-      const wrong = await refuseLimits(uses, body.limits);
+      const wrong = await refuseLimits(uses, body.limits, caller, limits.glance(id).limits.egressClass);
       if (wrong) return wrong;
       const { isEnabled, remarks } = body;
       const expiresAt = body.expiresAt === undefined ? undefined : fromIsoOrNull(body.expiresAt);
@@ -171,20 +172,12 @@ export function randomPassword(): string {
   return randomBytes(15).toString('base64url');
 }
 
-/** A listener on every address is named as the caller's browser names this host. */
 export function credentials(
-  { socks }: Pick<AccountUses, 'socks'>,
+  uses: Pick<AccountUses, 'socks' | 'publicAddress'>,
   hostname: string,
   account: { readonly id: string; readonly username: string; readonly password: string },
 ): Record<string, unknown> {
-  const [listener = `${hostname}:1080`] = socks();
-  const at = listener.lastIndexOf(':');
-  const address = listener.slice(0, at).replace(/^\[|\]$/g, '');
-  const host = ['0.0.0.0', '::', ''].includes(address) ? hostname.replace(/^\[|\]$/g, '') : address;
-  return {
-    ...account,
-    link: socksLink('socks5', { ...account, host, port: Number(listener.slice(at + 1)) }),
-  };
+  return { ...account, link: socksLink(account, linkAddressFor(uses, hostname)) };
 }
 
 /** The fields that were sent; null among them is "no limit". */
@@ -194,12 +187,20 @@ export function given(
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
 }
 
-/** Before anything is written: whether limits name an egress class that there is. */
+/**
+ * Before anything is written: whether limits name an egress class that there is, and the caller may choose it.
+ * @param present the class of the account; undefined: there are several, or it is not known
+ */
 export async function refuseLimits(
   { limits }: Pick<AccountUses, 'limits'>,
   change: { readonly egressClass?: string | null | undefined } | undefined,
+  caller: Caller,
+  present?: string | null,
 ): Promise<ProblemAnswer | null> {
-  if (change?.egressClass === undefined || limits.hasEgressClass(change.egressClass)) return null;
+  if (change?.egressClass === undefined || change.egressClass === present) return null;
+  const refused = refuseCaller(caller, 'egress:write');
+  if (refused) return refused;
+  if (limits.hasEgressClass(change.egressClass)) return null;
   const message = 'the configuration has no such class (egress.classes)';
   return { problem: 'validation', errors: [{ path: 'body.limits.egressClass', message }] };
 }
@@ -218,16 +219,20 @@ const BAD_USERNAME = invalid('body.username', 'must be 1 to 255 bytes of UTF-8 w
 const BAD_PASSWORD = invalid('body.password', 'must be 1 to 255 bytes of UTF-8 and not only white space');
 const BAD_REMARKS = invalid('body.remarks', 'holds characters that cannot be stored');
 
+const BAD_EXPIRY = invalid('body.expiresAt', TIME_RANGE);
+
 const ADD_PROBLEMS: Readonly<Record<AddRefusal, ProblemAnswer>> = {
   'empty-credentials': BAD_USERNAME,
   'invalid-username': BAD_USERNAME,
   'invalid-password': BAD_PASSWORD,
   'invalid-remarks': BAD_REMARKS,
+  'invalid-expiry': BAD_EXPIRY,
   'username-taken': { problem: 'username-taken' },
 };
 const PATCH_PROBLEMS = {
   'invalid-password': BAD_PASSWORD,
   'invalid-remarks': BAD_REMARKS,
+  'invalid-expiry': BAD_EXPIRY,
   'not-found': NO_ACCOUNT,
   'changed-meanwhile': CHANGED_MEANWHILE,
 } as const;

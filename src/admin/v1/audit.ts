@@ -74,8 +74,8 @@ export function compact<T extends object>(from: { [K in keyof T]: T[K] | undefin
   return Object.fromEntries(Object.entries(from).filter(([, value]) => value !== undefined)) as T;
 }
 
-function presentEntry({ id, at, by, action, object, before, after }: AuditEntry) {
-  return { id, at: iso(at), actor: by.name, via: by.via, address: by.address, action, object, before, after };
+function presentEntry({ id, at, by, ...entry }: AuditEntry) {
+  return { id, at: iso(at), actor: by.name, via: by.via, address: by.address, ...entry };
 }
 
 function presentToken({

@@ -1,11 +1,11 @@
 // /api/v1: what an account may use, and what it has used.
-import { createHash } from 'node:crypto';
 import type { AccountLimitsService, LimitsView } from '../../core/accounts/account-limits.js';
 import type { Accounts } from '../../core/accounts/accounts.js';
 import type { AccountLimits } from '../../core/accounts/limits.js';
 import { actorOf } from '../caller.js';
 import type { limitRoutes } from './contract/limits.js';
-import type { Answered, Handlers, ProblemAnswer } from './serve.js';
+import { etagOf, matches } from './etag.js';
+import { type Answered, type Handlers, type ProblemAnswer, refuseCaller } from './serve.js';
 import { isoOrNull } from './times.js';
 
 const NO_ACCOUNT: ProblemAnswer = { problem: 'not-found', detail: 'there is no such account' };
@@ -30,8 +30,13 @@ export function limitHandlers({
     async changeAccountLimits({ params, body, ifMatch, caller }) {
       const id = params.id.toLowerCase();
       if (!accounts.get(id)) return NO_ACCOUNT;
-      if (ifMatch !== null && ifMatch !== '*' && ifMatch !== etagOf(limits.view(id).limits)) {
+      const present = limits.view(id).limits;
+      if (!matches(ifMatch, etagOf(present))) {
         return { problem: 'changed-meanwhile', detail: 'the limits are no longer those of this ETag' };
+      }
+      if (body.egressClass !== undefined && body.egressClass !== present.egressClass) {
+        const refused = refuseCaller(caller, 'egress:write');
+        if (refused) return refused;
       }
       const changed = await limits.change(id, given(body), actorOf(caller));
       if (changed.ok) return shown(id);
@@ -50,11 +55,6 @@ export function limitHandlers({
 /** The fields that were sent; null among them is "no limit". */
 function given(body: { [K in keyof AccountLimits]?: AccountLimits[K] | undefined }): Partial<AccountLimits> {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
-}
-
-/** Changes with the limits, not with what is used of them. */
-function etagOf(limits: AccountLimits): string {
-  return `"${createHash('sha256').update(JSON.stringify(limits)).digest('hex').slice(0, 32)}"`;
 }
 
 function present({ limits, usage }: LimitsView) {

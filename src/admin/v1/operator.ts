@@ -11,15 +11,16 @@ import type { ApiTokens } from '../../core/operator/api-tokens.js';
 import type { AuditStore } from '../../core/operator/audit.js';
 import type { ChangeBell } from '../../core/operator/change-bell.js';
 import type { ConsoleSessions } from '../../core/operator/console-sessions.js';
-import type { FailureLimit } from '../../core/operator/failure-limit.js';
 import type { History } from '../../core/operator/history.js';
 import type { OverviewNow } from '../../core/operator/overview.js';
+import type { RecoveryCodes } from '../../core/operator/recovery-codes.js';
 import type { SecondFactor } from '../../core/operator/second-factor.js';
 import type { WhitelistSetting } from '../../core/operator/whitelist-setting.js';
 import type { HeartbeatStore } from '../../core/ports.js';
 import type { SessionRegistry } from '../../core/sessions/session.js';
 import { createBodyReader, type ReadJsonObject } from '../body.js';
-import type { LoginDelay } from '../guards/login-delay.js';
+import type { Caller } from '../caller.js';
+import type { AdminAttempts } from '../guards/attempts.js';
 import type { AdminState } from '../state.js';
 import { accountHandlers } from './accounts.js';
 import { batchHandlers } from './accounts-batch.js';
@@ -48,8 +49,7 @@ import { type TransferUses, transferHandlers } from './transfer.js';
 export interface OperatorUses extends SettingsUses, TransferUses {
   readonly consoleSessions: ConsoleSessions;
   readonly secondFactor: SecondFactor;
-  /** Wrong sign-ins to the console, by source. */
-  readonly signInFailures: FailureLimit;
+  readonly recoveryCodes: RecoveryCodes;
   readonly apiTokens: ApiTokens;
   readonly audit: AuditStore;
   readonly limits: AccountLimitsService;
@@ -74,7 +74,7 @@ export function operatorRoutes(
     readonly accounts: Accounts;
     readonly whitelist: WhitelistSetting;
     readonly credentials: AdminCredentials;
-    readonly delay: LoginDelay;
+    readonly attempts: AdminAttempts;
     readonly log: Log;
     readonly now: () => number;
     readonly readJsonObject: ReadJsonObject;
@@ -84,10 +84,17 @@ export function operatorRoutes(
   const readMuch = createBodyReader(uses.maxBulkBodyBytes);
   const aboutAccounts = { ...uses, socks: () => uses.about().socks };
 
+  const STILL_GOOD: Readonly<Record<Caller['via'], (key: string) => boolean>> = {
+    basic: (key) => key === uses.credentials.fingerprint(),
+    console: consoleSessions.isOpen,
+    token: apiTokens.isGood,
+    cli: () => true,
+  };
+
   serveRoutes(
     router,
     sessionRoutes,
-    sessionHandlers({ ...uses, failures: uses.signInFailures, countAccounts: () => accounts.count() }),
+    sessionHandlers({ ...aboutAccounts, countAccounts: () => accounts.count() }),
     uses.readJsonObject,
   );
   serveRoutes(
@@ -95,10 +102,7 @@ export function operatorRoutes(
     overviewRoutes,
     overviewHandlers({
       ...uses,
-      mayStillWatch: ({ via, key, address }) =>
-        whitelist.allows(address) &&
-        (via === 'basic' ||
-          (via === 'console' ? consoleSessions.isOpen(key ?? '') : apiTokens.isGood(key ?? ''))),
+      mayStillWatch: ({ via, key, address }) => whitelist.allows(address) && STILL_GOOD[via](key ?? ''),
     }),
     uses.readJsonObject,
   );
@@ -120,7 +124,7 @@ export function operatorRoutes(
   serveRoutes(
     router,
     settingsRoutes.filter(isOtherSetting),
-    settingsHandlers({ ...uses, onChanged }),
+    settingsHandlers({ ...aboutAccounts, onChanged }),
     readMuch,
   );
   serveRoutes(router, documentRoutes, documentHandlers(), uses.readJsonObject);

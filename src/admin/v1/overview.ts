@@ -79,12 +79,10 @@ export function overviewHandlers(uses: OverviewUses): Handlers<(typeof overviewR
       };
     },
 
-    async streamEvents({ caller, ctx }) {
+    async streamEvents({ caller }) {
       if (streams >= uses.maxEventStreams) {
         return { problem: 'too-many-requests', detail: 'as many streams are open as there may be' };
       }
-      // The time limit of a request is not for an answer that does not end.
-      ctx.req.socket.setTimeout(0);
       const headers = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' };
       return { status: 200, body: open(caller), headers };
     },

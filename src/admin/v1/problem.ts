@@ -29,6 +29,7 @@ const PROBLEMS: Readonly<Record<z.infer<typeof ProblemCode>, { status: number; t
   'changed-meanwhile': { status: 412, title: 'It was changed meanwhile' },
   'too-large': { status: 413, title: 'Too large' },
   'unsupported-media-type': { status: 415, title: 'Not this content type' },
+  'host-not-allowed': { status: 421, title: 'Misdirected Request' },
   'too-many-requests': { status: 429, title: 'Too many requests' },
   'queue-full': { status: 429, title: 'The queue is full' },
   internal: { status: 500, title: 'The daemon failed' },

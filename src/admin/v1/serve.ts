@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import type Router from '@koa/router';
 import type { Context, ParameterizedContext } from 'koa';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { ReadJsonObject } from '../body.js';
 import type { Caller } from '../caller.js';
 import type { AdminState } from '../state.js';
@@ -86,7 +86,7 @@ async function read(
   const errors: { path: string; message: string }[] = [];
   const check = (where: string, schema: z.ZodType | undefined, value: unknown): unknown => {
     if (!schema) return undefined;
-    const checked = schema.safeParse(value);
+    const checked = schema.safeParse(value, inLanguageOf(ctx));
     if (checked.success) return checked.data;
     for (const { path, message } of checked.error.issues)
       errors.push({ path: [where, ...path].join('.'), message });
@@ -109,6 +109,13 @@ async function read(
   const checkedBody = check('body', request.body, namedAs(request.body, body.fields));
   if (errors.length > 0) return { problem: 'validation', errors };
   return { ...around, body: checkedBody } as Asked<RouteRequest>;
+}
+
+const CHINESE = z.locales.zhCN().localeError;
+
+/** Schemas say what they have against a value in Chinese to whoever prefers it, in English else. */
+function inLanguageOf(ctx: ParameterizedContext<AdminState>): { error?: typeof CHINESE } {
+  return /^zh\b/i.test(ctx.get('accept-language')) ? { error: CHINESE } : {};
 }
 
 const BODY_PROBLEMS: Readonly<Record<string, z.infer<typeof ProblemCode>>> = {

@@ -2,15 +2,18 @@
 
 import type { Log } from '../../core/log.js';
 import type { AdminCredentials } from '../../core/operator/admin-credentials.js';
+import type { Actor } from '../../core/operator/audit.js';
 import type { ConsoleSessions } from '../../core/operator/console-sessions.js';
-import type { FailureLimit } from '../../core/operator/failure-limit.js';
+import type { RecoveryCodes } from '../../core/operator/recovery-codes.js';
 import type { SecondFactor } from '../../core/operator/second-factor.js';
 import { printable } from '../../core/printable.js';
-import { actorOf, type Caller } from '../caller.js';
+import { TOO_MANY_ATTEMPTS } from '../answer.js';
+import { actorOf, type Caller, sessionOf } from '../caller.js';
 import { isSecure } from '../client.js';
+import type { AdminAttempts } from '../guards/attempts.js';
 import { SESSION_COOKIE } from '../guards/authenticate.js';
-import type { LoginDelay } from '../guards/login-delay.js';
 import type { sessionRoutes } from './contract/session.js';
+import { linkAddressFor, type PublicAddressUses } from './public-address.js';
 import type { Answered, Handlers, ProblemAnswer } from './serve.js';
 
 /** What the daemon tells of itself to whoever is signed in. */
@@ -22,76 +25,85 @@ export interface AboutDaemon {
   readonly heartbeatIntervalMs: number;
   readonly webhooksEnabled: boolean;
   readonly maxImportBytes: number;
+  readonly egressClasses: readonly string[];
 }
 
-export interface SessionUses {
-  readonly credentials: Pick<AdminCredentials, 'verify' | 'username'>;
+export interface SessionUses extends Pick<PublicAddressUses, 'publicAddress' | 'socks'> {
+  readonly credentials: Pick<AdminCredentials, 'verify' | 'username' | 'givenBy'>;
   readonly consoleSessions: ConsoleSessions;
   readonly secondFactor: SecondFactor;
-  /** Wrong sign-ins of a source. */
-  readonly failures: FailureLimit;
+  readonly recoveryCodes: RecoveryCodes;
   readonly about: () => AboutDaemon;
   readonly countAccounts: () => number;
   readonly now: () => number;
 }
 
 export function sessionHandlers(
-  uses: SessionUses & { readonly delay: LoginDelay; readonly log: Pick<Log, 'warn' | 'info'> },
+  uses: SessionUses & { readonly attempts: AdminAttempts; readonly log: Pick<Log, 'warn' | 'info'> },
 ): Handlers<(typeof sessionRoutes)[number]> {
-  const { credentials, consoleSessions, secondFactor, failures, delay, log } = uses;
+  const { credentials, consoleSessions, secondFactor, recoveryCodes, attempts, log } = uses;
 
-  function me(caller: Caller): Record<string, unknown> {
+  async function me(caller: Caller, hostname: string): Promise<Record<string, unknown>> {
     const about = uses.about();
+    const { password: givenBy } = await credentials.givenBy();
     return {
       username: caller.name,
       via: caller.via,
       address: caller.address,
       scopes: caller.scopes,
+      isPasswordGiven: givenBy !== undefined,
       totpEnabled: secondFactor.isEnabled(),
+      recoveryCodesLeft: secondFactor.isEnabled() ? recoveryCodes.left() : 0,
       version: about.version,
       startedAt: new Date(about.startedAt).toISOString(),
       now: new Date(uses.now()).toISOString(),
       socks: about.socks,
+      link: linkAddressFor(uses, hostname),
       accounts: uses.countAccounts(),
       heartbeatIntervalSeconds: about.heartbeatIntervalMs / 1000,
       webhooksEnabled: about.webhooksEnabled,
       maxImportBytes: about.maxImportBytes,
+      egressClasses: about.egressClasses,
     };
   }
 
   async function refuseLate(address: string, username: string): Promise<ProblemAnswer> {
     log.warn({ client: address, username: printable(username) }, 'admin login failed');
-    await delay.wait(address);
+    await attempts.delay(address);
     return { problem: 'wrong-credentials' };
+  }
+
+  /** With a code, or with a recovery code, which then is used up. */
+  async function turnOff(code: string, by: Actor): ReturnType<SecondFactor['disable']> {
+    if (isTotp(code)) return secondFactor.disable(code, by);
+    if (!secondFactor.isEnabled()) return 'off-already';
+    if (!(await recoveryCodes.use(code, by))) return 'wrong-code';
+    return (await secondFactor.forget(by)) ? 'off' : 'off-already';
   }
 
   return {
     async signIn({ body: { username, password, code }, ctx }) {
       const { client } = ctx.state;
-      if (delay.isFull(client)) return { problem: 'too-many-requests' };
-      const waitMs = failures.attempt(client);
-      if (waitMs !== null) {
-        return {
-          problem: 'too-many-requests',
-          detail: 'too many wrong sign-ins from this address',
-          retryAfterS: Math.ceil(waitMs / 1000),
-        };
-      }
+      if (attempts.isFull(client)) return { problem: 'too-many-requests' };
+      const retryAfterS = attempts.begin(client);
+      if (retryAfterS !== null) return { ...TOO_MANY_ATTEMPTS, retryAfterS };
       if (!credentials.verify(username, password)) return refuseLate(client, username);
       if (secondFactor.isEnabled()) {
         if (code === undefined) {
-          failures.undo(client);
+          attempts.succeeded(client);
           return { problem: 'totp-required' };
         }
-        if (!secondFactor.verify(code)) return refuseLate(client, username);
+        const by = { name: username, via: 'console', address: client } as const;
+        const isGood = isTotp(code) ? secondFactor.verify(code) : await recoveryCodes.use(code, by);
+        if (!isGood) return refuseLate(client, username);
       }
-      failures.undo(client);
+      attempts.succeeded(client);
       const value = await consoleSessions.open(username, client);
       log.info({ client, username: printable(username) }, 'console sign-in');
       const caller: Caller = { via: 'console', name: username, scopes: null, address: client, key: null };
       return {
         status: 200,
-        body: me(caller),
+        body: await me(caller, ctx.hostname),
         headers: { 'Set-Cookie': cookie(value, isSecure(ctx.req)) },
       };
     },
@@ -101,7 +113,7 @@ export function sessionHandlers(
       return { status: 204, headers: { 'Set-Cookie': `${cookie('', isSecure(ctx.req))}; Max-Age=0` } };
     },
 
-    getMe: async ({ caller }) => ({ status: 200, body: me(caller) }),
+    getMe: async ({ caller, ctx }) => ({ status: 200, body: await me(caller, ctx.hostname) }),
 
     async enrolTotp() {
       const offered = secondFactor.enrol(credentials.username());
@@ -111,6 +123,8 @@ export function sessionHandlers(
     async confirmTotp({ body, caller }) {
       switch (await secondFactor.confirm(body.code, actorOf(caller))) {
         case 'on':
+          await recoveryCodes.forget(actorOf(caller));
+          await consoleSessions.keepOnly(sessionOf(caller));
           return DONE;
         case 'wrong-code':
           return wrongCode();
@@ -121,16 +135,29 @@ export function sessionHandlers(
       }
     },
 
+    async renewRecoveryCodes({ caller }) {
+      if (!secondFactor.isEnabled()) return conflict('the second factor is off');
+      return { status: 200, body: { codes: await recoveryCodes.renew(actorOf(caller)) } };
+    },
+
     async disableTotp({ body, caller }) {
-      const waitMs = failures.attempt(caller.address);
-      if (waitMs !== null) return { problem: 'too-many-requests', retryAfterS: Math.ceil(waitMs / 1000) };
-      const outcome = await secondFactor.disable(body.code, actorOf(caller));
-      if (outcome === 'wrong-code') return wrongCode();
-      failures.undo(caller.address);
-      return outcome === 'off' ? DONE : conflict('the second factor is off already');
+      if (attempts.isFull(caller.address)) return { problem: 'too-many-requests' };
+      const retryAfterS = attempts.begin(caller.address);
+      if (retryAfterS !== null) return { ...TOO_MANY_ATTEMPTS, retryAfterS };
+      const outcome = await turnOff(body.code, actorOf(caller));
+      if (outcome === 'wrong-code') {
+        await attempts.delay(caller.address);
+        return wrongCode();
+      }
+      attempts.succeeded(caller.address);
+      if (outcome === 'off-already') return conflict('the second factor is off already');
+      await consoleSessions.keepOnly(sessionOf(caller));
+      return DONE;
     },
   };
 }
+
+const isTotp = (code: string): boolean => /^\d{6}$/.test(code);
 
 const DONE: Answered = { status: 204 };
 const conflict = (detail: string): ProblemAnswer => ({ problem: 'conflict', detail });

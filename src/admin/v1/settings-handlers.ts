@@ -1,18 +1,23 @@
 // /api/v1: game rules, retention, the whitelist explained, the admin password, and what is in force.
-import { createHash } from 'node:crypto';
 import { type CompilePattern, type GameRule, GameRuleError } from '../../core/heartbeats/game-rules.js';
 import type { GameRulesSetting } from '../../core/heartbeats/game-rules-setting.js';
 import { testGameRules } from '../../core/heartbeats/game-rules-test.js';
 import { normalizeAddress, parseIp } from '../../core/ip.js';
-import type { AdminCredentials } from '../../core/operator/admin-credentials.js';
+import type { Log } from '../../core/log.js';
+import {
+  type AdminCredentials,
+  MIN_ADMIN_PASSWORD_CHARACTERS,
+} from '../../core/operator/admin-credentials.js';
 import type { ConsoleSessions } from '../../core/operator/console-sessions.js';
 import type { RetentionSetting } from '../../core/operator/retention-setting.js';
 import { parseWhitelist } from '../../core/operator/whitelist.js';
 import { explainWhitelist, matchingEntry } from '../../core/operator/whitelist-explain.js';
-import { actorOf } from '../caller.js';
-import type { LoginDelay } from '../guards/login-delay.js';
-import { matches } from './account-view.js';
+import { TOO_MANY_ATTEMPTS } from '../answer.js';
+import { actorOf, sessionOf } from '../caller.js';
+import type { AdminAttempts } from '../guards/attempts.js';
 import type { settingsRoutes } from './contract/settings.js';
+import { etagOf, matches } from './etag.js';
+import { type PublicAddressUses, publicAddressHandlers } from './public-address.js';
 import type { Answered, Handlers, ProblemAnswer } from './serve.js';
 
 export interface Effective {
@@ -31,7 +36,7 @@ export interface Effective {
   readonly startedAt: string;
 }
 
-export interface SettingsUses {
+export interface SettingsUses extends Omit<PublicAddressUses, 'socks'> {
   readonly gameRules: GameRulesSetting;
   readonly compilePattern: CompilePattern;
   readonly retention: RetentionSetting;
@@ -45,13 +50,15 @@ type OtherSetting = Exclude<
 
 export function settingsHandlers(
   uses: SettingsUses & {
+    readonly socks: PublicAddressUses['socks'];
     readonly credentials: AdminCredentials;
-    readonly consoleSessions: Pick<ConsoleSessions, 'closeOthers'>;
-    readonly delay: LoginDelay;
+    readonly consoleSessions: Pick<ConsoleSessions, 'keepOnly'>;
+    readonly log: Pick<Log, 'warn'>;
+    readonly attempts: AdminAttempts;
     readonly onChanged: () => void;
   },
 ): Handlers<OtherSetting> {
-  const { gameRules, retention, credentials, consoleSessions, delay, onChanged } = uses;
+  const { gameRules, retention, credentials, consoleSessions, attempts, log, onChanged } = uses;
 
   function shownRules(): Answered {
     const rules = gameRules.rules();
@@ -63,6 +70,8 @@ export function settingsHandlers(
   }
 
   return {
+    ...publicAddressHandlers(uses),
+
     async checkWhitelist({ body: { whitelist, address }, caller }) {
       const entries = explainWhitelist(whitelist);
       const parsed = parseWhitelist(whitelist);
@@ -120,20 +129,32 @@ export function settingsHandlers(
 
     async setRetention({ body, caller, ifMatch }) {
       if (!matches(ifMatch, etagOf(retention.current()))) return CHANGED_MEANWHILE;
+      if (caller.scopes !== null && body.auditDays < retention.current().auditDays) {
+        return { problem: 'wrong-scope', detail: 'tokens may not shorten the audit log (auditDays)' };
+      }
       await retention.save(body, actorOf(caller));
       onChanged();
       return shownRetention();
     },
 
     async setAdminPassword({ body: { current, next }, caller }) {
-      if (delay.isFull(caller.address)) return { problem: 'too-many-requests' };
+      if (attempts.isFull(caller.address)) return { problem: 'too-many-requests' };
+      const retryAfterS = attempts.begin(caller.address);
+      if (retryAfterS !== null) return { ...TOO_MANY_ATTEMPTS, retryAfterS };
       if (!credentials.verify(credentials.username(), current)) {
-        await delay.wait(caller.address);
+        await attempts.delay(caller.address);
         return invalid('body.current', 'not the present password');
       }
+      attempts.succeeded(caller.address);
       const set = await credentials.set(undefined, next, actorOf(caller));
-      if (!set.ok) return invalid('body.next', 'must be 1 to 255 bytes of UTF-8 and not only white space');
-      await consoleSessions.closeOthers(caller.via === 'console' ? caller.key : null);
+      if (!set.ok) return invalid('body.next', PASSWORD_FAULTS[set.reason]);
+      const { password: givenBy } = await credentials.givenBy();
+      if (givenBy !== undefined)
+        log.warn(
+          { givenBy },
+          'the admin password was changed, but the next start will set the given one again',
+        );
+      await consoleSessions.keepOnly(sessionOf(caller));
       return { status: 204 };
     },
 
@@ -141,9 +162,11 @@ export function settingsHandlers(
   };
 }
 
-function etagOf(value: unknown): string {
-  return `"${createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 32)}"`;
-}
+const PASSWORD_FAULTS = {
+  'invalid-username': 'the user name cannot be used',
+  'invalid-password': 'must be 1 to 255 bytes of UTF-8 and not only white space',
+  'short-password': `must have at least ${MIN_ADMIN_PASSWORD_CHARACTERS} characters`,
+} as const;
 
 const CHANGED_MEANWHILE: ProblemAnswer = { problem: 'changed-meanwhile' };
 

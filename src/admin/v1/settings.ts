@@ -1,6 +1,5 @@
 // /api/v1/settings/whitelist. It was there before the rest of /api/v1: its refusals are those of the account API, JSON
 // strings, but for what only a newer client asks for.
-import { createHash } from 'node:crypto';
 import type Router from '@koa/router';
 import { parseWhitelist } from '../../core/operator/whitelist.js';
 import type { WhitelistSetting } from '../../core/operator/whitelist-setting.js';
@@ -9,7 +8,7 @@ import type { ReadJsonObject } from '../body.js';
 import { actorOf } from '../caller.js';
 import { kindOf } from '../fields.js';
 import type { AdminState } from '../state.js';
-import { matches } from './account-view.js';
+import { etagOf, matches } from './etag.js';
 import { sendProblem } from './problem.js';
 import { refuseCaller } from './serve.js';
 
@@ -21,7 +20,7 @@ export function settingsRoutes(
     onChanged,
   }: { whitelist: WhitelistSetting; readJsonObject: ReadJsonObject; onChanged: () => void },
 ): void {
-  const etag = () => `"${createHash('sha256').update(whitelist.text()).digest('hex').slice(0, 32)}"`;
+  const etag = () => etagOf(whitelist.text());
 
   router.get('/api/v1/settings/whitelist', (ctx) => {
     const refused = refuseCaller(ctx.state.caller, 'settings:read');

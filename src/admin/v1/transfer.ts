@@ -1,12 +1,13 @@
 // /api/v1: accounts in and out as files. The formats are handed in: the command line has the same.
-import { type Readable, Transform } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { accountMatcher } from '../../core/accounts/account-query.js';
 import type { AccountView } from '../../core/accounts/accounts.js';
 import type { Actor } from '../../core/operator/audit.js';
 import { actorOf } from '../caller.js';
 import { type AccountUses, accountFacts, accountOrder } from './accounts.js';
 import type { transferRoutes } from './contract/transfer.js';
-import type { Handlers } from './serve.js';
+import { type Handlers, refuseCaller } from './serve.js';
+import { isoOrNull } from './times.js';
 
 type Format = 'csv' | 'json' | 'ccproxy';
 
@@ -15,18 +16,35 @@ export interface TransferLine {
   readonly username: string | null;
   readonly outcome: 'added' | 'replaced' | 'kept' | 'skipped' | 'failed';
   readonly message: string | null;
+  readonly reason: { readonly code: string; readonly values: Readonly<Record<string, string>> } | null;
+  /** `expiresAt` in ms since the epoch. */
+  readonly account: { readonly remarks: string | null; readonly expiresAt: number | null } | null;
+}
+
+type Encoding = 'utf-8' | 'gb18030' | 'utf-16le' | 'utf-16be';
+
+interface ImportOptions {
+  readonly existing: 'keep' | 'replace' | 'skip';
+  readonly dryRun: boolean;
+  readonly by: Actor;
+  readonly fileName: string | null;
+  readonly mayChooseEgress: boolean;
+  /** undefined: found out. */
+  readonly encoding: Encoding | undefined;
+  readonly zone: string;
+  readonly onEncoding: (encoding: Encoding) => void;
 }
 
 export interface TransferUses {
   readonly exportAccounts: (
     format: Format,
     views: Iterable<AccountView>,
-    options: { readonly withHashes: boolean },
+    options: { readonly withHashes: boolean; readonly zone: string },
   ) => Readable;
   readonly importAccounts: (
     format: Format,
-    input: Readable,
-    options: { readonly existing: 'keep' | 'replace' | 'skip'; readonly dryRun: boolean; readonly by: Actor },
+    input: AsyncIterable<Buffer>,
+    options: ImportOptions,
   ) => AsyncIterable<TransferLine>;
   /** Largest file, in bytes. */
   readonly maxImportBytes: number;
@@ -48,7 +66,7 @@ export function transferHandlers(
   const order = accountOrder(uses);
 
   return {
-    async exportAccounts({ query: { format, sort, withHashes, ...filter }, caller }) {
+    async exportAccounts({ query: { format, sort, withHashes, zone, ...filter }, caller }) {
       // Hashes can be guessed at offline: not for whoever holds a token.
       if (withHashes && caller.scopes !== null) {
         return { problem: 'wrong-scope', detail: 'password hashes are for the operator only' };
@@ -57,12 +75,16 @@ export function transferHandlers(
       const { type, name } = TYPES[format];
       return {
         status: 200,
-        body: uses.exportAccounts(format, order(chosen, sort), { withHashes }),
+        body: uses.exportAccounts(format, order(chosen, sort), { withHashes, zone }),
         headers: { 'Content-Type': type, 'Content-Disposition': `attachment; filename="${name}"` },
       };
     },
 
-    async importAccounts({ query: { format, existing, dryRun }, caller, ctx }) {
+    async importAccounts({
+      query: { format, existing, dryRun, encoding, zone, fileName = null },
+      caller,
+      ctx,
+    }) {
       const { maxImportBytes } = uses;
       const type = ctx.request.type.toLowerCase();
       if (!['text/csv', 'application/json', 'text/plain'].includes(type)) {
@@ -76,16 +98,22 @@ export function transferHandlers(
         ctx.req.resume();
         return tooLarge;
       }
-      // A large file takes longer than a request may.
-      ctx.req.socket.setTimeout(0);
       const counts = { read: 0, added: 0, replaced: 0, kept: 0, skipped: 0, failed: 0 };
+      const file: { encoding: Encoding | null } = { encoding: format === 'json' ? 'utf-8' : null };
       const told: TransferLine[] = [];
       const addedLines: TransferLine[] = [];
       try {
-        const lines = uses.importAccounts(format, limited(ctx.req, maxImportBytes), {
+        const lines = uses.importAccounts(format, atMost(ctx.req, maxImportBytes), {
           existing,
           dryRun,
           by: actorOf(caller),
+          fileName,
+          encoding,
+          zone,
+          onEncoding(found) {
+            file.encoding = found;
+          },
+          mayChooseEgress: refuseCaller(caller, 'egress:write') === null,
         });
         for await (const line of lines) {
           counts.read += 1;
@@ -100,22 +128,30 @@ export function transferHandlers(
       const lines = [...told, ...addedLines].slice(0, MAX_LINES);
       return {
         status: 200,
-        body: { dryRun, format, ...counts, lines, linesLeftOut: counts.read - lines.length },
+        body: {
+          dryRun,
+          format,
+          encoding: file.encoding,
+          zone,
+          ...counts,
+          lines: lines.map(shownLine),
+          linesLeftOut: counts.read - lines.length,
+        },
       };
     },
   };
 }
 
-function limited(input: Readable, maxBytes: number): Readable {
+function shownLine({ account, ...line }: TransferLine): Record<string, unknown> {
+  return { ...line, account: account && { ...account, expiresAt: isoOrNull(account.expiresAt) } };
+}
+
+/** The chunks of a request's body. A request stays open when its reader gives up: it is still to be answered. */
+async function* atMost(input: Readable, maxBytes: number): AsyncGenerator<Buffer> {
   let length = 0;
-  const limit = new Transform({
-    transform(chunk: Buffer, _, done) {
-      length += chunk.length;
-      if (length > maxBytes) done(new TooLarge());
-      else done(null, chunk);
-    },
-  });
-  input.once('error', (error) => limit.destroy(error));
-  input.once('aborted', () => limit.destroy(new Error('the file ended before it was complete')));
-  return input.pipe(limit);
+  for await (const chunk of input.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > maxBytes) throw new TooLarge();
+    yield chunk;
+  }
 }

@@ -1,9 +1,24 @@
 // Every request to /api/v1 goes through `call`: typed by the document, errors as one kind of object.
 import { type Me, OPERATIONS, type Operations, type Problem } from '../api-types.js';
 import { cell } from './cell.js';
+import { language } from './i18n.js';
 
 /** undefined: not known yet; null: signed out. */
 export const me = cell<Me | null | undefined>(undefined);
+
+/** Whose session the daemon ended while the console was open: forms stay as they are until somebody signs in again. */
+export const lapsed = cell<Me | null>(null);
+
+/** The operator has signed out: nothing stays on the screen. */
+export async function signOut(): Promise<void> {
+  await call('signOut');
+  forgetSession();
+}
+
+export function forgetSession(): void {
+  lapsed.set(null);
+  me.set(null);
+}
 
 /** Whether the daemon answered the last time it was asked. */
 export const online = cell(true);
@@ -39,14 +54,29 @@ export type Input<N extends keyof Operations> = Part<N, 'params'> &
     readonly type?: string;
   };
 
+type Arguments<N extends keyof Operations> =
+  Record<string, never> extends Input<N> ? [Input<N>?] : [Input<N>];
+
 /** Calls one operation. Throws ApiError for every failure, and AbortError when `signal` says so. */
 export async function call<N extends keyof Operations>(
   name: N,
-  ...[input]: Record<string, never> extends Input<N> ? [Input<N>?] : [Input<N>]
+  ...input: Arguments<N>
 ): Promise<Operations[N]['answer']> {
+  return (await callWithEtag(name, ...input)).answer;
+}
+
+/** The same, and the `ETag` of the answer: what the `etag` of a change takes. */
+export async function callWithEtag<N extends keyof Operations>(
+  name: N,
+  ...[input]: Arguments<N>
+): Promise<{ readonly answer: Operations[N]['answer']; readonly etag: string | null }> {
   const [method] = OPERATIONS[name];
   const given = (input ?? {}) as Loose;
-  const headers: Record<string, string> = { accept: 'application/json' };
+  const headers: Record<string, string> = {
+    accept: 'application/json',
+    // What a schema has against a value is said in this language.
+    'accept-language': language.get(),
+  };
   if (given.etag !== undefined) headers['if-match'] = given.etag;
   const init: RequestInit = { method, headers, credentials: 'same-origin', cache: 'no-store' };
   if (given.signal) init.signal = given.signal;
@@ -56,9 +86,15 @@ export async function call<N extends keyof Operations>(
   }
   const response = await send(urlOf(name, given), init);
   const text = await response.text();
-  if (response.ok) return (text === '' ? undefined : JSON.parse(text)) as Operations[N]['answer'];
+  if (response.ok) {
+    const answer = (text === '' ? undefined : JSON.parse(text)) as Operations[N]['answer'];
+    return { answer, etag: response.headers.get('etag') };
+  }
   const error = toError(response.status, text);
-  if (error.status === 401 && name !== 'signIn') me.set(null);
+  if (error.status === 401 && name !== 'signIn') {
+    lapsed.set(me.get() ?? lapsed.get());
+    me.set(null);
+  }
   throw error;
 }
 

@@ -46,13 +46,19 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
-/** `3 天`, `2 h`, `45 s`: one unit, rounded down. */
+/** `3 天`, `2 h`, `45 s`: one unit, to the nearest: 30 days that have just been given are 30 days. */
 export function duration(ms: number): string {
   const value = Math.abs(ms);
-  if (value < MINUTE) return t('unit.seconds', { n: Math.floor(value / SECOND) });
-  if (value < HOUR) return t('unit.minutes', { n: Math.floor(value / MINUTE) });
-  if (value < 2 * DAY) return t('unit.hours', { n: Math.floor(value / HOUR) });
-  return t('unit.days', { n: Math.floor(value / DAY) });
+  const units = [
+    ['unit.seconds', SECOND, 60],
+    ['unit.minutes', MINUTE, 60],
+    ['unit.hours', HOUR, 48],
+  ] as const;
+  for (const [text, unit, most] of units) {
+    const n = Math.round(value / unit);
+    if (n < most) return t(text, { n });
+  }
+  return t('unit.days', { n: Math.round(value / DAY) });
 }
 
 /** `1:02:09`: for what is still running. */

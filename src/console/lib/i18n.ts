@@ -24,6 +24,10 @@ export function setLanguage(next: Language): void {
   language.set(next);
 }
 
+export function isTextKey(key: string): key is TextKey {
+  return Object.hasOwn(zhCN, key);
+}
+
 /**
  * The text of `key`. `{name}` is replaced by a value (numbers grouped), `{n:day|days}` by the first form when n is 1
  * and by the second otherwise.

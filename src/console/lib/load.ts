@@ -1,7 +1,7 @@
 // Reading for a component: what it shows while it waits, when it fails, and when to read again.
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { Operations } from '../api-types.js';
-import { ApiError, call, type Input } from './api.js';
+import { ApiError, callWithEtag, type Input, me } from './api.js';
 import { onChanged, type Topic } from './live.js';
 
 export interface Loaded<T> {
@@ -10,7 +10,11 @@ export interface Loaded<T> {
   readonly error: ApiError | null;
   /** True while the question differs from what `data` answers. */
   readonly pending: boolean;
+  /** What a change of `data` sends as If-Match; null: the daemon gave none. */
+  readonly etag: string | null;
   reload(): void;
+  /** Takes over what a change answered, so that nothing old is shown until it is read again. */
+  put(data: T, etag: string | null): void;
 }
 
 interface LoadOptions {
@@ -34,14 +38,14 @@ export function useLoad<N extends keyof Operations>(
   const [state, setState] = useState<{
     key: string | null;
     data: Answer | undefined;
+    etag: string | null;
     error: ApiError | null;
-  }>({
-    key: null,
-    data: undefined,
-    error: null,
-  });
+  }>({ key: null, data: undefined, etag: null, error: null });
   const [round, setRound] = useState(0);
-  const reload = useCallback(() => setRound((n) => n + 1), []);
+  // Signed out there is nothing to read: it is read when somebody has signed in again.
+  const reload = useCallback(() => {
+    if (me.get() !== null) setRound((n) => n + 1);
+  }, []);
   const current = useRef(input);
   current.current = input;
 
@@ -49,17 +53,30 @@ export function useLoad<N extends keyof Operations>(
   useEffect(() => {
     if (current.current === null) return;
     const abort = new AbortController();
-    const ask = call as (name: N, input: unknown) => Promise<Answer>;
+    const ask = callWithEtag as (name: N, input: unknown) => Promise<{ answer: Answer; etag: string | null }>;
     ask(name, { ...current.current, signal: abort.signal }).then(
-      (data) => setState({ key, data, error: null }),
+      ({ answer, etag }) => setState({ key, data: answer, etag, error: null }),
       (error: unknown) => {
-        if (abort.signal.aborted) return;
+        if (abort.signal.aborted || me.get() === null) return;
         const failure = error instanceof ApiError ? error : new ApiError(0, 'internal', String(error));
-        setState((before) => ({ key, data: before.key === key ? before.data : undefined, error: failure }));
+        setState((before) => ({
+          key,
+          data: before.key === key ? before.data : undefined,
+          etag: before.key === key ? before.etag : null,
+          error: failure,
+        }));
       },
     );
     return () => abort.abort();
   }, [name, key, round]);
+
+  useEffect(() => {
+    let was = me.get();
+    return me.subscribe(() => {
+      if (was === null && me.get()) reload();
+      was = me.get();
+    });
+  }, [reload]);
 
   const topicKey = topics.join();
   // `topicKey` stands for the topics.
@@ -80,5 +97,13 @@ export function useLoad<N extends keyof Operations>(
     };
   }, [topicKey, everyMs, reload]);
 
-  return { data: state.data, error: state.error, pending: state.key !== key, reload };
+  const put = (data: Answer, etag: string | null) => setState({ key, data, etag, error: null });
+  return {
+    data: state.data,
+    error: state.error,
+    pending: state.key !== key,
+    etag: state.etag,
+    reload,
+    put,
+  };
 }

@@ -1,5 +1,6 @@
 // Where the reader is: path and query live behind the `#`, so every view has an address and the server needs to know none.
 import { cell, useCell } from './cell.js';
+import { hasUnsaved, leave } from './unsaved.js';
 
 export interface Place {
   /** `['accounts', '<id>']`; empty for the overview. */
@@ -8,7 +9,17 @@ export interface Place {
 }
 
 const place = cell<Place>(read());
-window.addEventListener('hashchange', () => place.set(read()));
+/** The address of what is shown; the browser's differs from it while the reader is asked whether to leave. */
+let shown = location.hash;
+/** Which entry of this tab's history is shown: tells back from forward. */
+let position = positionOf() ?? number(0);
+/** The reader has agreed to go there. */
+let agreed: string | null = null;
+window.addEventListener('hashchange', arrive);
+// Another entry of the history that shows the same.
+window.addEventListener('popstate', () => {
+  if (location.hash === shown) position = positionOf() ?? position;
+});
 
 function read(): Place {
   const [path = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?', 2);
@@ -23,6 +34,42 @@ function decode(part: string): string {
   }
 }
 
+function positionOf(): number | null {
+  const state = history.state as { position?: unknown } | null;
+  return typeof state?.position === 'number' ? state.position : null;
+}
+
+/** Numbers the present entry of the history. */
+function number(at: number): number {
+  history.replaceState({ position: at }, '');
+  return at;
+}
+
+/** Shows what the address says. While something is unsaved the address goes back to what is shown, and the reader is asked. */
+function arrive(): void {
+  const target = location.hash;
+  const at = positionOf() ?? number(position + 1);
+  if (target === shown || target === agreed || !hasUnsaved()) {
+    agreed = null;
+    position = at;
+    if (target !== shown) show();
+    return;
+  }
+  const steps = at - position;
+  if (steps === 0) history.replaceState({ position }, '', shown);
+  else history.go(-steps);
+  leave(() => {
+    agreed = target;
+    if (steps < 0) history.go(steps);
+    else location.hash = target;
+  });
+}
+
+function show(): void {
+  shown = location.hash;
+  place.set(read());
+}
+
 export type QueryPatch = Readonly<Record<string, string | null>>;
 
 /** The address of a view inside the console. */
@@ -30,6 +77,7 @@ export function href(path: readonly string[], query: QueryPatch = {}): string {
   return `#/${path.map(encodeURIComponent).join('/')}${queryText(new URLSearchParams(), query)}`;
 }
 
+/** Asks first when something unsaved would be lost. */
 export function go(path: readonly string[], query: QueryPatch = {}): void {
   location.hash = href(path, query);
 }
@@ -42,9 +90,11 @@ export function patchQuery(patch: QueryPatch, how: 'push' | 'replace' = 'replace
   const { path, query } = place.get();
   const next = `#/${path.map(encodeURIComponent).join('/')}${queryText(query, patch)}`;
   if (next === location.hash) return;
-  if (how === 'push') history.pushState(null, '', next);
-  else history.replaceState(null, '', next);
-  place.set(read());
+  if (how === 'push') {
+    position += 1;
+    history.pushState({ position }, '', next);
+  } else history.replaceState({ position }, '', next);
+  show();
 }
 
 function queryText(base: URLSearchParams, patch: QueryPatch): string {
@@ -60,4 +110,3 @@ function queryText(base: URLSearchParams, patch: QueryPatch): string {
 export function usePlace(): Place {
   return useCell(place);
 }
-window.addEventListener('popstate', () => place.set(read()));

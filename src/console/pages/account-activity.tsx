@@ -1,4 +1,5 @@
 // What an account did: live sessions, games over time, traffic per day, logins, and who changed it.
+import { useState } from 'preact/hooks';
 import type { Account, Range } from '../api-types.js';
 import { call } from '../lib/api.js';
 import { bytes, localTime } from '../lib/format.js';
@@ -7,6 +8,7 @@ import { useLoad } from '../lib/load.js';
 import { href, usePlace } from '../lib/router.js';
 import { Ago, Button } from '../ui/basics.js';
 import { Chart } from '../ui/chart.js';
+import { Confirm } from '../ui/dialog.js';
 import { Failure, Skeleton } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { notify } from '../ui/toast.js';
@@ -33,6 +35,7 @@ export function AccountActivity({ account }: { account: Account }) {
 }
 
 function LiveSessions({ account }: { account: Account }) {
+  const [asking, setAsking] = useState(false);
   const { data, error, reload } = useLoad(
     'listSessions',
     { query: { accountId: account.id, limit: 200 } },
@@ -49,7 +52,7 @@ function LiveSessions({ account }: { account: Account }) {
         <h2>{t('account.liveSessions', { n: data?.matched ?? account.usage.sessions })}</h2>
         <span class="grow" />
         {(data?.items.length ?? 0) > 0 && (
-          <Button kind="danger" onClick={() => void endAll()}>
+          <Button kind="danger" onClick={() => setAsking(true)}>
             {t('sessions.endAll')}
           </Button>
         )}
@@ -69,6 +72,17 @@ function LiveSessions({ account }: { account: Account }) {
           columns={sessionColumns(reload, { account: false })}
           id={(one) => one.id}
         />
+      )}
+      {asking && (
+        <Confirm
+          title={t('sessions.endTitle', { n: data?.matched ?? 0 })}
+          action={t('sessions.endAll')}
+          danger
+          onClose={() => setAsking(false)}
+          act={endAll}
+        >
+          <p>{t('sessions.endText')}</p>
+        </Confirm>
       )}
     </section>
   );
@@ -146,18 +160,17 @@ function TrafficPerDay({ id }: { id: string }) {
   return (
     <section class="card">
       {error && <Failure error={error} retry={reload} />}
-      {!data && !error && <Skeleton rows={4} />}
-      {data && (
+      {(data || !error) && (
         <Chart
           title={t('account.trafficPerDay')}
-          at={data.days.map((one) => one.day)}
+          {...(data ? { at: data.days.map((one) => one.day) } : {})}
           show={bytes}
           kind="bars"
           days
           height={188}
           series={[
-            { label: t('traffic.down'), values: data.days.map((one) => one.bytesDown) },
-            { label: t('traffic.up'), values: data.days.map((one) => one.bytesUp) },
+            { label: t('traffic.down'), values: data?.days.map((one) => one.bytesDown) ?? [] },
+            { label: t('traffic.up'), values: data?.days.map((one) => one.bytesUp) ?? [] },
           ]}
         />
       )}

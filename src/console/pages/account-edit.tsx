@@ -1,14 +1,30 @@
-// Editing one account; refused when somebody else changed it meanwhile.
+// Editing one account: only what was changed is sent, and what somebody else changed meanwhile is shown first.
 import { useState } from 'preact/hooks';
-import type { Account, AccountLimitsChange } from '../api-types.js';
+import type { Account, AccountChange } from '../api-types.js';
 import { ApiError, call } from '../lib/api.js';
+import { useDraft } from '../lib/draft.js';
 import { t } from '../lib/i18n.js';
 import { Button } from '../ui/basics.js';
+import { Conflict, type Overtaken } from '../ui/conflict.js';
 import { Dialog, useAction } from '../ui/dialog.js';
-import { Area, Checkbox, ExpiryField, Field } from '../ui/form.js';
+import { Area, Checkbox, ExpiryField, type ExpiryText, expiryText, Field, readExpiry } from '../ui/form.js';
 import { Failure } from '../ui/states.js';
 import { notify } from '../ui/toast.js';
-import { LimitFields } from './limits.js';
+import { fieldLabel, fieldValue } from './field-words.js';
+import { LIMIT_NAMES, LimitFields, type LimitTexts, limitTexts, readLimits } from './limits.js';
+
+interface Fields extends LimitTexts {
+  readonly remarks: string;
+  readonly expiry: ExpiryText;
+  readonly isEnabled: boolean;
+}
+
+const fieldsOf = (account: Account): Fields => ({
+  remarks: account.remarks ?? '',
+  expiry: expiryText(account.expiresAt),
+  isEnabled: account.isEnabled,
+  ...limitTexts(account.limits),
+});
 
 export function EditDialog({
   account,
@@ -21,48 +37,93 @@ export function EditDialog({
 }) {
   // The page reads the account anew all the time; what is edited is the one that was opened.
   const [opened] = useState(account);
-  const [remarks, setRemarks] = useState(opened.remarks ?? '');
-  const [expiresAt, setExpiresAt] = useState(opened.expiresAt);
-  const [isEnabled, setIsEnabled] = useState(opened.isEnabled);
-  const [limits, setLimits] = useState<AccountLimitsChange>(opened.limits);
+  const [overtakenBy, setOvertakenBy] = useState<Account | null>(null);
+  const draft = useDraft(fieldsOf(opened), { guard: false });
+  const { values, set } = draft;
   const { busy, error, run } = useAction();
-  const stale = error instanceof ApiError && error.code === 'changed-meanwhile';
-  const submit = () =>
-    run(async () => {
-      await call('changeAccount', {
-        params: { id: opened.id },
-        body: { remarks: remarks.trim() === '' ? null : remarks, expiresAt, isEnabled, limits },
-        // After the warning, saving again is meant.
-        etag: stale ? account.etag : opened.etag,
-      });
+  const change = changeOf(draft.changes);
+  const isStale = error instanceof ApiError && error.code === 'changed-meanwhile' && overtakenBy !== null;
+  const submit = () => {
+    if (!change || !draft.isDirty || busy) return;
+    void run(async () => {
+      try {
+        // After the warning, saving again is meant: with what it is by now.
+        const { etag } = isStale ? overtakenBy : opened;
+        await call('changeAccount', { params: { id: opened.id }, body: change, etag });
+      } catch (failure) {
+        if (failure instanceof ApiError && failure.code === 'changed-meanwhile')
+          setOvertakenBy(await call('getAccount', { params: { id: opened.id } }));
+        throw failure;
+      }
       notify(t('account.saved'));
       onDone();
     });
+  };
   return (
     <Dialog
       title={t('account.editTitle', { name: opened.username })}
       wide
       onClose={onClose}
-      onSubmit={() => void submit()}
-      footer={
+      onSubmit={submit}
+      unsaved={draft.isDirty ? 'typed' : null}
+      footer={(close) => (
         <>
-          <Button onClick={onClose}>{t('dialog.cancel')}</Button>
-          <Button type="submit" kind="primary" disabled={busy}>
-            {t(stale ? 'account.saveAnyway' : 'account.save')}
+          <Button onClick={close}>{t('dialog.cancel')}</Button>
+          <Button type="submit" kind="primary" disabled={busy || !draft.isDirty || !change}>
+            {t(isStale ? 'account.saveAnyway' : 'account.save')}
           </Button>
         </>
-      }
+      )}
     >
       <Field label={t('account.remarks')}>
-        <Area value={remarks} onInput={setRemarks} rows={2} />
+        <Area value={values.remarks} onInput={(remarks) => set({ remarks })} rows={2} />
       </Field>
-      <ExpiryField value={expiresAt} onChange={setExpiresAt} />
-      <Checkbox checked={isEnabled} onChange={setIsEnabled}>
+      <ExpiryField value={values.expiry} onChange={(expiry) => set({ expiry })} />
+      <Checkbox checked={values.isEnabled} onChange={(isEnabled) => set({ isEnabled })}>
         {t('create.enabled')}
       </Checkbox>
       <h3>{t('limits.title')}</h3>
-      <LimitFields value={limits} onChange={setLimits} />
-      {error ? <Failure error={error} /> : null}
+      <LimitFields texts={values} onChange={set} />
+      {isStale && change ? (
+        <Conflict fields={overtaken(opened, overtakenBy, change)} />
+      ) : error ? (
+        <Failure error={error} />
+      ) : null}
     </Dialog>
   );
+}
+
+/** What is sent for what was changed; undefined while something of it is wrong. */
+function changeOf(changes: Partial<Fields>): AccountChange | undefined {
+  const { remarks, expiry, isEnabled, ...texts } = changes;
+  const limits = readLimits(texts);
+  const expiresAt = expiry === undefined ? undefined : readExpiry(expiry);
+  if (limits === undefined || (expiry !== undefined && expiresAt === undefined)) return undefined;
+  return {
+    ...(remarks === undefined ? {} : { remarks: remarks.trim() === '' ? null : remarks }),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(isEnabled === undefined ? {} : { isEnabled }),
+    ...(Object.keys(limits).length === 0 ? {} : { limits }),
+  };
+}
+
+/** The fields that they or we change. */
+function overtaken(opened: Account, theirs: Account, mine: AccountChange): Overtaken[] {
+  const flat = (account: Account): Record<string, unknown> => ({
+    remarks: account.remarks,
+    expiresAt: account.expiresAt,
+    isEnabled: account.isEnabled,
+    ...account.limits,
+  });
+  const [before, now] = [flat(opened), flat(theirs)];
+  const ours: Record<string, unknown> = { ...mine, ...mine.limits };
+  return ['remarks', 'expiresAt', 'isEnabled', ...LIMIT_NAMES].flatMap((name) => {
+    const isTheirs = before[name] !== now[name];
+    if (!isTheirs && !(name in ours)) return [];
+    return {
+      label: fieldLabel(name),
+      theirs: isTheirs ? fieldValue(name, now[name]) : null,
+      mine: name in ours ? fieldValue(name, ours[name]) : null,
+    };
+  });
 }

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Account, Credentials, Login } from '../api-types.js';
 import { ApiError, call } from '../lib/api.js';
+import { listAddress } from '../lib/arrival.js';
 import { bytes, count, expiry, percent, rate } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
@@ -18,7 +19,7 @@ import { accountState } from './accounts.js';
 import { BulkDialog } from './bulk.js';
 import { CredentialsDialog } from './credentials.js';
 
-type Asking = 'edit' | 'extend' | 'toggle' | 'password' | 'delete' | null;
+type Asking = 'edit' | 'extend' | 'enable' | 'disable' | 'password' | 'usage' | 'delete' | null;
 
 export function AccountPage({ id }: { id: string }) {
   const {
@@ -40,14 +41,14 @@ export function AccountPage({ id }: { id: string }) {
   return (
     <>
       <header class="page-head">
-        <a class="button quiet icon-only" href={href(['accounts'])} aria-label={t('nav.accounts')}>
+        <a class="button quiet icon-only" href={listAddress(['accounts'])} aria-label={t('nav.accounts')}>
           <Icon name="back" />
         </a>
         <h1 class="break">{account.username}</h1>
         <State tone={state.tone}>{state.text}</State>
         <span class="grow" />
         <Button onClick={() => setAsking('extend')}>{t('bulk.extend')}</Button>
-        <Button onClick={() => setAsking('toggle')}>
+        <Button onClick={() => setAsking(account.isEnabled ? 'disable' : 'enable')}>
           {t(account.isEnabled ? 'bulk.disable' : 'bulk.enable')}
         </Button>
         <Button onClick={() => setAsking('password')}>{t('account.resetPassword')}</Button>
@@ -57,7 +58,7 @@ export function AccountPage({ id }: { id: string }) {
       </header>
       {error && <Failure error={error} retry={reload} />}
       <div class="columns">
-        <Diagnosis account={account} />
+        <Diagnosis account={account} onReset={() => setAsking('usage')} />
         <Facts account={account} />
       </div>
       <AccountActivity account={account} />
@@ -71,9 +72,9 @@ export function AccountPage({ id }: { id: string }) {
         </div>
       </section>
       {asking === 'edit' && <EditDialog account={account} onClose={() => setAsking(null)} onDone={done} />}
-      {(asking === 'extend' || asking === 'toggle') && (
+      {(asking === 'extend' || asking === 'enable' || asking === 'disable') && (
         <BulkDialog
-          type={asking === 'extend' ? 'extend' : account.isEnabled ? 'disable' : 'enable'}
+          type={asking}
           target={{ ids: [account.id] }}
           onClose={() => setAsking(null)}
           onDone={done}
@@ -87,6 +88,26 @@ export function AccountPage({ id }: { id: string }) {
           act={async () => setCredentials(await call('resetPassword', { params: { id }, body: {} }))}
         >
           <p>{t('account.resetPassword.text', { name: account.username, n: account.usage.sessions })}</p>
+        </Confirm>
+      )}
+      {asking === 'usage' && (
+        <Confirm
+          title={t('account.resetUsage')}
+          action={t('account.resetUsage')}
+          onClose={() => setAsking(null)}
+          act={async () => {
+            await call('resetAccountUsage', { params: { id } });
+            notify(t('account.usageReset'));
+            reload();
+          }}
+        >
+          <p>
+            {t('account.resetUsage.text', {
+              name: account.username,
+              used: bytes(account.usage.periodBytes),
+              period: t(`limits.period.${account.limits.quotaPeriod}`),
+            })}
+          </p>
         </Confirm>
       )}
       {asking === 'delete' && <DeleteDialog account={account} onClose={() => setAsking(null)} />}
@@ -136,7 +157,7 @@ function DeleteDialog({ account, onClose }: { account: Account; onClose: () => v
 }
 
 /** Each thing that must hold for a login to succeed, and whether it does. */
-function Diagnosis({ account }: { account: Account }) {
+function Diagnosis({ account, onReset }: { account: Account; onReset: () => void }) {
   const failures = useLoad(
     'listLogins',
     { query: { accountId: account.id, failed: true, limit: 1 } },
@@ -175,6 +196,13 @@ function Diagnosis({ account }: { account: Account }) {
             </>
           )}
         </Check>
+        {usage.periodBytes > 0 && (
+          <li class="indented">
+            <button type="button" class="link" onClick={onReset}>
+              {t('account.resetUsage')}
+            </button>
+          </li>
+        )}
         <Check ok={!fullSessions}>
           {t('diagnosis.sessions', { n: usage.sessions, max: limits.maxSessions ?? '∞' })}
         </Check>
@@ -243,6 +271,8 @@ function Facts({ account }: { account: Account }) {
         <dd class="number">
           ↓ {speed(limits.bytesPerSecondDown)} ↑ {speed(limits.bytesPerSecondUp)}
         </dd>
+        <dt>{t('limits.egressClass')}</dt>
+        <dd>{limits.egressClass ?? <span class="soft">{t('limits.egressClass.none')}</span>}</dd>
         <dt>{t('account.id')}</dt>
         <dd>
           <code class="break">{account.id}</code> <CopyButton text={account.id} />

@@ -6,6 +6,7 @@ import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
 import { go, href, patchQuery, usePlace } from '../lib/router.js';
 import { Ago, Button, Expiry, Meter, State, type Tone, Traffic, useWidth } from '../ui/basics.js';
+import { ColumnChooser } from '../ui/columns.js';
 import { Counts, FilterChip, Pager, SearchBox } from '../ui/list.js';
 import { Empty, Failure, Skeleton } from '../ui/states.js';
 import { type Column, Table } from '../ui/table.js';
@@ -87,6 +88,7 @@ export function AccountsPage() {
       <div class="toolbar">
         <SearchBox placeholder={t('accounts.search')} />
         <Filters game={filter.game} />
+        {!narrow && <ColumnChooser table="accounts" columns={columns()} />}
       </div>
       {ids.size > 0 && page && (
         <BulkBar
@@ -121,6 +123,7 @@ export function AccountsPage() {
             label={t('nav.accounts')}
             rows={page.items}
             columns={narrow ? narrowColumns() : columns()}
+            table="accounts"
             rowHeight={narrow ? 56 : 36}
             id={(one) => one.id}
             name={(one) => one.username}
@@ -225,7 +228,6 @@ function columns(): readonly Column<Account>[] {
       key: 'username',
       head: t('account.username'),
       sort: 'username',
-      width: '13%',
       cell: (one) => (
         <a class="strong" href={href(['accounts', one.id])} tabIndex={-1}>
           {one.username}
@@ -308,7 +310,7 @@ function columns(): readonly Column<Account>[] {
     {
       key: 'remarks',
       head: t('account.remarks'),
-      from: 1000,
+      from: 700,
       cell: (one) => <span class="soft">{one.remarks}</span>,
     },
   ];

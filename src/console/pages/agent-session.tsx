@@ -1,6 +1,7 @@
 // One conversation of an agent, and forgetting it.
 import { useState } from 'preact/hooks';
 import { ApiError, call } from '../lib/api.js';
+import { listAddress } from '../lib/arrival.js';
 import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
 import { go, href } from '../lib/router.js';
@@ -38,7 +39,7 @@ export function AgentSessionPage({ sessionKey }: { sessionKey: string }) {
       <header class="page-head">
         <a
           class="button quiet icon-only"
-          href={href(['agents', 'sessions'])}
+          href={listAddress(['agents', 'sessions'])}
           aria-label={t('agents.sessions')}
         >
           <Icon name="back" />

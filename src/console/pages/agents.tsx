@@ -8,6 +8,7 @@ import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
 import { go, href, usePlace } from '../lib/router.js';
 import { Ago, Button, State, Tag, type Tone } from '../ui/basics.js';
+import { ColumnChooser } from '../ui/columns.js';
 import { Dialog, useAction } from '../ui/dialog.js';
 import { Area, Field, Input } from '../ui/form.js';
 import { FilterChip, Pager, SearchBox } from '../ui/list.js';
@@ -135,6 +136,7 @@ function RunList() {
             </FilterChip>
           )}
         </fieldset>
+        <ColumnChooser table="runs" columns={runColumns()} />
       </div>
       {list.error && <Failure error={list.error} retry={list.reload} />}
       {!page && !list.error && <Skeleton rows={10} />}
@@ -149,6 +151,7 @@ function RunList() {
             label={t('agents.runs')}
             rows={page.items}
             columns={runColumns()}
+            table="runs"
             id={(one) => one.id}
             open={(one) => go(['agents', 'runs', one.id])}
             pending={list.pending}
@@ -288,7 +291,7 @@ function sessionListColumns(): readonly Column<AgentSession>[] {
         </a>
       ),
     },
-    { key: 'agent', head: t('agents.agent'), width: '20%', cell: (one) => one.agent },
+    { key: 'agent', head: t('agents.agent'), cell: (one) => one.agent },
     {
       key: 'messages',
       head: t('agentSessions.messages'),

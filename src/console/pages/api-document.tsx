@@ -1,6 +1,7 @@
 // The OpenAPI document, readable: every operation with what it takes and answers.
 import { useEffect, useState } from 'preact/hooks';
-import { t } from '../lib/i18n.js';
+import { language, t } from '../lib/i18n.js';
+import { API_STATUSES, API_SUMMARIES, API_TAGS } from '../locales/api.zh-CN.js';
 import { Tag } from '../ui/basics.js';
 import { Failure, Skeleton } from '../ui/states.js';
 
@@ -23,6 +24,11 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly tags: readonly { readonly name: string }[];
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+/** In the reader's language where it is not the document's own. */
+function inChinese(texts: Readonly<Record<string, string>>, key: string, english: string): string {
+  return language.get() === 'zh-CN' ? (texts[key] ?? english) : english;
 }
 
 const ADDRESS = '/api/v1/openapi.json';
@@ -51,7 +57,7 @@ export function ApiDocument() {
       </p>
       {document.tags.map((tag) => (
         <section key={tag.name} class="card">
-          <h2>{tag.name}</h2>
+          <h2>{inChinese(API_TAGS, tag.name, tag.name)}</h2>
           {operations
             .filter((one) => one.operation.tags.includes(tag.name))
             .map((one) => (
@@ -77,7 +83,9 @@ function OperationView({ path, method, operation, schemas }: ViewProps) {
     <details>
       <summary>
         <code class={`method ${method.toLowerCase()}`}>{method}</code> <code>{path}</code>{' '}
-        <span class="soft">{operation.summary.replaceAll('`', '')}</span>
+        <span class="soft">
+          {inChinese(API_SUMMARIES, operation.operationId, operation.summary).replaceAll('`', '')}
+        </span>
       </summary>
       <div class="stack">
         {scope !== undefined && (
@@ -110,7 +118,7 @@ function OperationView({ path, method, operation, schemas }: ViewProps) {
           .map(([status, answer]) => (
             <Shape
               key={status}
-              title={`${status} ${answer.description}`}
+              title={`${status} ${inChinese(API_STATUSES, status, answer.description)}`}
               schema={Object.values(answer.content ?? {})[0]?.schema}
               schemas={schemas}
             />

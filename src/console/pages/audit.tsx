@@ -6,9 +6,9 @@ import { type TextKey, t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
 import { href, usePlace } from '../lib/router.js';
 import { Ago, Button, Tag } from '../ui/basics.js';
-import { Counts, FilterChip, Pager, SearchBox } from '../ui/list.js';
+import { FilterChip, Pager, SearchBox, useTitleCounts } from '../ui/list.js';
 import { Empty, Failure, Skeleton } from '../ui/states.js';
-import { showField } from './bulk.js';
+import { showField } from './field-words.js';
 
 const VIAS = ['console', 'api', 'token', 'cli', 'daemon'] as const;
 
@@ -20,6 +20,7 @@ export function AuditPage() {
       query: {
         search: query.get('search') ?? undefined,
         via: VIAS.find((via) => via === query.get('via')),
+        importId: query.get('import') ?? undefined,
         cursor: query.get('cursor') ?? undefined,
         limit: 100,
       },
@@ -27,6 +28,7 @@ export function AuditPage() {
     { topics: ['audit', 'accounts', 'settings'] },
   );
   const page = list.data;
+  useTitleCounts(page);
   return (
     <>
       <div class="toolbar">
@@ -37,8 +39,12 @@ export function AuditPage() {
               {t(`audit.via.${via}`)}
             </FilterChip>
           ))}
+          {query.has('import') && (
+            <FilterChip name="import" value={query.get('import') ?? ''}>
+              {t('audit.oneImport')} ×
+            </FilterChip>
+          )}
         </fieldset>
-        {page && <Counts matched={page.matched} total={page.total} />}
       </div>
       {list.error && <Failure error={list.error} retry={list.reload} />}
       {!page && !list.error && <Skeleton rows={12} />}
@@ -81,6 +87,7 @@ function Entries({ items }: { items: Operations['listAudit']['answer']['items'] 
           <div class="row wrap">
             <strong>{actionText(entry.action)}</strong>
             <ObjectName entry={entry} />
+            <ImportName entry={entry} />
             <span class="grow" />
             <span class="soft">
               {entry.actor} <Tag>{t(`audit.via.${entry.via}`)}</Tag>{' '}
@@ -104,14 +111,18 @@ const ACTIONS: Readonly<Record<string, TextKey>> = {
   'account.password': 'audit.account.password',
   'account.limits': 'audit.account.limits',
   'account.reset-usage': 'audit.account.reset-usage',
+  'account.import': 'audit.account.import',
   'session.end': 'audit.session.end',
   'settings.whitelist': 'audit.settings.whitelist',
   'settings.games': 'audit.settings.games',
+  'settings.public-address': 'audit.settings.public-address',
   'settings.retention': 'audit.settings.retention',
   'admin.password': 'audit.admin.password',
   'admin.username': 'audit.admin.username',
   'admin.totp-on': 'audit.admin.totp-on',
   'admin.totp-off': 'audit.admin.totp-off',
+  'admin.recovery-codes': 'audit.admin.recovery-codes',
+  'admin.recovery-code-used': 'audit.admin.recovery-code-used',
   'token.create': 'audit.token.create',
   'token.revoke': 'audit.token.revoke',
   'run.cancel': 'audit.run.cancel',
@@ -129,6 +140,19 @@ function ObjectName({ entry }: { entry: AuditEntry }) {
   const { type, id, name } = entry.object;
   if (type === 'account' && id !== null) return <a href={href(['accounts', id])}>{name ?? id}</a>;
   return <span>{name ?? ''}</span>;
+}
+
+/** Of an import the way to what it did; of a part of one, which it was. */
+function ImportName({ entry }: { entry: AuditEntry }) {
+  if (entry.action === 'account.import')
+    return <a href={href(['settings', 'audit'], { import: entry.id })}>{t('audit.importParts')}</a>;
+  if (!entry.import) return null;
+  const { id, name } = entry.import;
+  return (
+    <a href={href(['settings', 'audit'], { import: id })}>
+      {name === null ? t('audit.byImport') : t('audit.byImportOf', { name })}
+    </a>
+  );
 }
 
 function Changes({ entry }: { entry: AuditEntry }) {

@@ -1,23 +1,22 @@
 // Work on many accounts at once: choose, see what would happen and what is skipped, then do it.
 import { useEffect, useState } from 'preact/hooks';
-import type {
-  AccountFilterBody,
-  AccountLimitsChange,
-  BulkRequest,
-  BulkResult,
-  SkippedAccount,
-} from '../api-types.js';
+import type { AccountFilterBody, BulkRequest, BulkResult } from '../api-types.js';
 import { call } from '../lib/api.js';
-import { bytes, expiry, localTime } from '../lib/format.js';
-import { type TextKey, t } from '../lib/i18n.js';
+import { t } from '../lib/i18n.js';
 import { Button, useSettled } from '../ui/basics.js';
 import { Dialog, useAction } from '../ui/dialog.js';
-import { ExpiryField, Field, Input, Segments } from '../ui/form.js';
+import { ExpiryField, type ExpiryText, Field, Input, readExpiry, readNumber, Segments } from '../ui/form.js';
 import { Failure, Skeleton } from '../ui/states.js';
 import { notify } from '../ui/toast.js';
-import { LimitFields } from './limits.js';
-
-export type BulkActionType = BulkRequest['action']['type'];
+import { type BulkActionType, Preview } from './bulk-preview.js';
+import {
+  LIMIT_NAMES,
+  LimitChoices,
+  type LimitName,
+  type LimitTexts,
+  NO_LIMIT_TEXTS,
+  readLimits,
+} from './limits.js';
 
 interface BarProps {
   readonly ids: readonly string[];
@@ -80,31 +79,19 @@ interface DialogProps {
   readonly onDone: () => void;
 }
 
+type ExtendFrom = 'later' | 'expiry' | 'now';
+const MAX_DAYS = 3_650;
+
 export function BulkDialog({ type, target, onClose, onDone }: DialogProps) {
   const [days, setDays] = useState('30');
-  const [from, setFrom] = useState<'expiry' | 'now'>('expiry');
-  const [expiresAt, setExpiresAt] = useState<string | null>(null);
-  const [limits, setLimits] = useState<AccountLimitsChange>({});
+  const [from, setFrom] = useState<ExtendFrom>('later');
+  const [expiry, setExpiry] = useState<ExpiryText>('');
+  const [limits, setLimits] = useState(NO_LIMIT_TEXTS);
+  const [chosen, setChosen] = useState<ReadonlySet<LimitName>>(new Set());
   const [typed, setTyped] = useState('');
-  const [preview, setPreview] = useState<BulkResult | null>(null);
-  const [previewError, setPreviewError] = useState<unknown>(null);
   const { busy, error, run } = useAction();
-  const action = toAction(type, { days, from, expiresAt, limits });
-  const question = useSettled(JSON.stringify(action), 200);
-  const targetKey = JSON.stringify(target);
-
-  // The two texts stand for what they are made of.
-  useEffect(() => {
-    setPreview(null);
-    setPreviewError(null);
-    if (question === 'null') return;
-    const abort = new AbortController();
-    call('changeAccounts', {
-      body: { ...target, action: JSON.parse(question), dryRun: true },
-      signal: abort.signal,
-    }).then(setPreview, (failure: unknown) => abort.signal.aborted || setPreviewError(failure));
-    return () => abort.abort();
-  }, [question, targetKey]);
+  const action = toAction(type, { days, from, expiry, limits, chosen });
+  const { preview, error: previewError, pending } = usePreview(target, action);
 
   const mustType = type === 'delete' && preview !== null && preview.count > 0 ? String(preview.count) : null;
   const ready =
@@ -125,19 +112,20 @@ export function BulkDialog({ type, target, onClose, onDone }: DialogProps) {
       wide
       onClose={onClose}
       onSubmit={submit}
-      footer={
+      unsaved={days !== '30' || expiry !== '' || chosen.size > 0 ? 'typed' : null}
+      footer={(close) => (
         <>
-          <Button onClick={onClose}>{t('dialog.cancel')}</Button>
+          <Button onClick={close}>{t('dialog.cancel')}</Button>
           <Button type="submit" kind={type === 'delete' ? 'danger' : 'primary'} disabled={!ready || busy}>
             {preview ? t('bulk.apply', { action: t(`bulk.${type}`), n: preview.count }) : t(`bulk.${type}`)}
           </Button>
         </>
-      }
+      )}
     >
       {type === 'extend' && (
-        <div class="row wrap">
-          <Field label={t('bulk.days')}>
-            <Input value={days} onInput={setDays} inputMode="numeric" autoFocus />
+        <div class="grid-2">
+          <Field label={t('bulk.days')} error={action === null ? t('bulk.days.wrong') : undefined}>
+            <Input value={days} onInput={setDays} wrong={action === null} autoFocus />
           </Field>
           <div class="field">
             <span>{t('bulk.countFrom')}</span>
@@ -146,6 +134,7 @@ export function BulkDialog({ type, target, onClose, onDone }: DialogProps) {
               onChange={setFrom}
               label={t('bulk.countFrom')}
               options={[
+                { value: 'later', label: t('bulk.fromLater') },
                 { value: 'expiry', label: t('bulk.fromExpiry') },
                 { value: 'now', label: t('bulk.fromNow') },
               ]}
@@ -153,15 +142,20 @@ export function BulkDialog({ type, target, onClose, onDone }: DialogProps) {
           </div>
         </div>
       )}
-      {type === 'set-expiry' && <ExpiryField value={expiresAt} onChange={setExpiresAt} />}
+      {type === 'set-expiry' && <ExpiryField value={expiry} onChange={setExpiry} optional />}
       {type === 'set-limits' && (
         <>
           <p class="soft">{t('bulk.limits.text')}</p>
-          <LimitFields value={limits} onChange={setLimits} keepable />
+          <LimitChoices
+            texts={limits}
+            onChange={(patch) => setLimits((before) => ({ ...before, ...patch }))}
+            chosen={chosen}
+            onChoose={setChosen}
+          />
         </>
       )}
       {previewError ? <Failure error={previewError} /> : null}
-      {!preview && !previewError && question !== 'null' && <Skeleton rows={3} />}
+      {pending && <Skeleton rows={3} />}
       {preview && <Preview type={type} preview={preview} />}
       {mustType !== null && (
         <Field label={t('dialog.typeToConfirm', { text: mustType })}>
@@ -173,140 +167,56 @@ export function BulkDialog({ type, target, onClose, onDone }: DialogProps) {
   );
 }
 
-function toAction(
-  type: BulkActionType,
-  given: { days: string; from: 'expiry' | 'now'; expiresAt: string | null; limits: AccountLimitsChange },
-): BulkRequest['action'] | null {
+interface Shown {
+  readonly question: string;
+  readonly preview: BulkResult | null;
+  readonly error: unknown;
+}
+
+/** What the daemon says would happen; null until it has said so of this very action. */
+function usePreview(
+  target: Target,
+  action: BulkRequest['action'] | null,
+): { preview: BulkResult | null; error: unknown; pending: boolean } {
+  const question = action && JSON.stringify({ ...target, action, dryRun: true });
+  const settled = useSettled(question, 200);
+  const [shown, setShown] = useState<Shown | null>(null);
+  useEffect(() => {
+    if (settled === null) return;
+    const abort = new AbortController();
+    call('changeAccounts', { body: JSON.parse(settled) as BulkRequest, signal: abort.signal }).then(
+      (preview) => setShown({ question: settled, preview, error: null }),
+      (error: unknown) => abort.signal.aborted || setShown({ question: settled, preview: null, error }),
+    );
+    return () => abort.abort();
+  }, [settled]);
+  if (question === null) return { preview: null, error: null, pending: false };
+  if (shown?.question !== question) return { preview: null, error: null, pending: true };
+  return { preview: shown.preview, error: shown.error, pending: false };
+}
+
+interface Given {
+  readonly days: string;
+  readonly from: ExtendFrom;
+  readonly expiry: ExpiryText;
+  readonly limits: LimitTexts;
+  readonly chosen: ReadonlySet<LimitName>;
+}
+
+/** null: what is on the screen is not yet something that can be done. */
+function toAction(type: BulkActionType, given: Given): BulkRequest['action'] | null {
   if (type === 'extend') {
-    const days = Number(given.days);
-    return Number.isInteger(days) && days !== 0 && given.days.trim() !== ''
-      ? { type, days, from: given.from }
-      : null;
+    const days = readNumber(given.days, { min: -MAX_DAYS, max: MAX_DAYS, whole: true });
+    return days ? { type, days, from: given.from } : null;
   }
-  if (type === 'set-expiry') return { type, expiresAt: given.expiresAt };
-  if (type === 'set-limits')
-    return Object.keys(given.limits).length > 0 ? { type, limits: given.limits } : null;
+  if (type === 'set-expiry') {
+    const expiresAt = readExpiry(given.expiry);
+    return expiresAt === undefined ? null : { type, expiresAt };
+  }
+  if (type === 'set-limits') {
+    const chosen = LIMIT_NAMES.filter((name) => given.chosen.has(name));
+    const limits = readLimits(Object.fromEntries(chosen.map((name) => [name, given.limits[name]])));
+    return limits && chosen.length > 0 ? { type, limits } : null;
+  }
   return { type };
-}
-
-function Preview({ type, preview }: { type: BulkActionType; preview: BulkResult }) {
-  return (
-    <div class="preview">
-      <p>
-        <strong>{t('bulk.preview', { n: preview.count })}</strong>{' '}
-        {preview.skippedCount > 0 && (
-          <span class="soft">{t('bulk.skipped', { n: preview.skippedCount })}</span>
-        )}
-      </p>
-      {(preview.sessionsEnded > 0 || preview.heartbeatsRemoved > 0) && (
-        <p class="warn-text">
-          {preview.sessionsEnded > 0 && t('bulk.sessionsEnd', { n: preview.sessionsEnded })}{' '}
-          {preview.heartbeatsRemoved > 0 && t('bulk.heartbeatsGo', { n: preview.heartbeatsRemoved })}
-        </p>
-      )}
-      {preview.changes.length > 0 && (
-        <div class="scroll">
-          <table class="small">
-            <tbody>
-              {preview.changes.slice(0, 50).map((one) => (
-                <tr key={one.id}>
-                  <td>{one.username}</td>
-                  {type !== 'delete' && (
-                    <>
-                      <td class="soft">{show(one.before)}</td>
-                      <td aria-hidden="true">→</td>
-                      <td>{one.after && show(one.after)}</td>
-                    </>
-                  )}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-      <Skipped list={preview.skipped} />
-    </div>
-  );
-}
-
-/** Why each account was passed over, grouped by the reason. */
-export function Skipped({ list }: { list: readonly SkippedAccount[] }) {
-  const groups = new Map<SkippedAccount['reason'], string[]>();
-  for (const one of list) groups.set(one.reason, [...(groups.get(one.reason) ?? []), one.username]);
-  return (
-    <>
-      {[...groups].map(([reason, names]) => (
-        <details key={reason}>
-          <summary>{t('bulk.skippedFor', { n: names.length, reason: t(`skipped.${reason}`) })}</summary>
-          <p class="soft names">{names.join(', ')}</p>
-        </details>
-      ))}
-    </>
-  );
-}
-
-function show(fields: Readonly<Record<string, unknown>>): string {
-  return Object.entries(fields)
-    .map(([name, value]) => showField(name, value))
-    .join(' · ');
-}
-
-const FIELD_TEXTS: Readonly<Record<string, TextKey>> = {
-  maxSessions: 'limits.maxSessions',
-  maxClientAddresses: 'limits.maxClientAddresses',
-  bytesPerSecondUp: 'limits.bytesPerSecondUp',
-  bytesPerSecondDown: 'limits.bytesPerSecondDown',
-  quotaBytes: 'limits.quotaBytes',
-  quotaPeriod: 'limits.quotaPeriod',
-  egressClass: 'limits.egressClass',
-  remarks: 'account.remarks',
-  username: 'account.username',
-  whitelist: 'settings.whitelist',
-  password: 'account.password',
-  secondFactor: 'totp.title',
-  name: 'tokens.name',
-  scopes: 'tokens.scopes',
-  heartbeatDays: 'retention.heartbeatDays',
-  heartbeatsPerAccount: 'retention.heartbeatsPerAccount',
-  runDays: 'retention.runDays',
-  loginDays: 'retention.loginDays',
-  auditDays: 'retention.auditDays',
-  rules: 'settings.games',
-  client: 'sessions.client',
-  destination: 'sessions.destination',
-};
-
-const PERIODS: Readonly<Record<string, TextKey>> = {
-  day: 'limits.period.day',
-  week: 'limits.period.week',
-  month: 'limits.period.month',
-  never: 'limits.period.never',
-};
-
-/** Values that are words of the interface rather than somebody's text. */
-function wordFor(name: string, value: unknown): TextKey | undefined {
-  if (name === 'quotaPeriod') return PERIODS[String(value)];
-  if (name === 'secondFactor') return value === true ? 'totp.on' : 'totp.off';
-  // The audit log never has a password, only that it is a new one.
-  if (name === 'password') return 'audit.changed';
-  return undefined;
-}
-
-/** One changed field in words. */
-export function showField(name: string, value: unknown): string {
-  if (name === 'isEnabled') return t(value ? 'account.state.enabled' : 'account.state.disabled');
-  if (name === 'expiresAt')
-    return typeof value === 'string' ? `${localTime(value)} (${expiry(value)})` : expiry(null);
-  const known = FIELD_TEXTS[name];
-  const word = wordFor(name, value);
-  const text = word
-    ? t(word)
-    : value === null
-      ? '—'
-      : typeof value === 'number' && name.toLowerCase().includes('bytes')
-        ? bytes(value)
-        : typeof value === 'object'
-          ? JSON.stringify(value)
-          : String(value);
-  return `${known ? t(known) : name}: ${text}`;
 }

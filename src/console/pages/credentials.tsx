@@ -1,9 +1,10 @@
 // A password is shown once: as text, as a link, and as a QR code.
 import type { Credentials } from '../api-types.js';
 import { t } from '../lib/i18n.js';
-import { Button, CopyButton } from '../ui/basics.js';
+import { Button, CopyButton, ScrollBox } from '../ui/basics.js';
 import { Dialog } from '../ui/dialog.js';
 import { QrCode } from '../ui/qr.js';
+import { LinkNotice } from './settings-public-address.js';
 
 export function CredentialsDialog({
   credentials,
@@ -17,6 +18,7 @@ export function CredentialsDialog({
     <Dialog
       title={t('credentials.title')}
       onClose={onClose}
+      unsaved="secret"
       footer={
         <Button kind="primary" onClick={onClose}>
           {t('credentials.kept')}
@@ -24,6 +26,7 @@ export function CredentialsDialog({
       }
     >
       <p class="warn-text">{t('credentials.once')}</p>
+      <LinkNotice />
       <div class="credentials">
         <QrCode text={link} label={t('credentials.qr')} />
         <dl class="facts">
@@ -58,6 +61,7 @@ export function ManyCredentialsDialog({
       title={t('credentials.many', { n: list.length })}
       wide
       onClose={onClose}
+      unsaved="secret"
       footer={
         <>
           <Button icon="download" onClick={() => save(list)}>
@@ -70,8 +74,9 @@ export function ManyCredentialsDialog({
       }
     >
       <p class="warn-text">{t('credentials.once')}</p>
+      <LinkNotice />
       <CopyButton text={text} label={t('credentials.copyAll')} />
-      <div class="scroll">
+      <ScrollBox label={t('credentials.many', { n: list.length })}>
         <table class="small">
           <thead>
             <tr>
@@ -92,15 +97,17 @@ export function ManyCredentialsDialog({
             ))}
           </tbody>
         </table>
-      </div>
+      </ScrollBox>
     </Dialog>
   );
 }
 
-/** A cell that begins like a formula gets an apostrophe, so that no spreadsheet runs it. */
+/** What could begin a formula, whichever separator a spreadsheet uses. */
+const FORMULA = /(^|[,;|\s])(["']*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])/g;
+
+/** A quoted cell; what begins like a formula gets an apostrophe, so that no spreadsheet runs it. */
 function csvCell(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  return `"${text.replace(FORMULA, "$1$2'").replaceAll('"', '""')}"`;
 }
 
 function save(list: readonly Credentials[]): void {

@@ -50,21 +50,23 @@ export function HeartbeatsPage() {
           }}
         />
       )}
-      {series.data ? (
+      {(series.data || !error) && (
         <section class="card">
           <Chart
-            title={t('heartbeats.perStep', { step: stepText(series.data.stepSeconds) })}
-            at={series.data.at}
+            title={
+              series.data
+                ? t('heartbeats.perStep', { step: stepText(series.data.stepSeconds) })
+                : t('nav.heartbeats')
+            }
+            {...(series.data ? { at: series.data.at } : {})}
             show={count}
             height={240}
-            series={series.data.series.map((one, i) => ({
+            series={(series.data?.series ?? []).map((one, i) => ({
               label: one.key === null && i > 0 ? t('heartbeats.others') : nameOf(one.label, one.key),
               values: one.counts,
             }))}
           />
         </section>
-      ) : (
-        !error && <Skeleton rows={8} />
       )}
       {sums.data?.items.length === 0 && (
         <Empty icon="heartbeats" title={t('heartbeats.empty')}>

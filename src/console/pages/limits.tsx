@@ -1,14 +1,9 @@
-// The limits of an account as fields. Empty means no limit.
+// The limits of an account as fields of a form. Empty means no limit; zero is a mistake.
 import type { AccountLimits, AccountLimitsChange } from '../api-types.js';
+import { me } from '../lib/api.js';
+import { useCell } from '../lib/cell.js';
 import { t } from '../lib/i18n.js';
-import { Checkbox, Field, Select } from '../ui/form.js';
-
-interface Props {
-  readonly value: AccountLimitsChange;
-  readonly onChange: (value: AccountLimitsChange) => void;
-  /** Each limit can be left as it is: a box beside it says whether it is written. */
-  readonly keepable?: boolean;
-}
+import { Checkbox, Field, Input, numberText, readNumber, Select } from '../ui/form.js';
 
 const MEGA = 1_000_000;
 const GIGA = 1_000_000_000;
@@ -19,85 +14,203 @@ type NumberLimit =
   | 'bytesPerSecondUp'
   | 'bytesPerSecondDown'
   | 'quotaBytes';
-const NUMBERS: readonly { name: NumberLimit; scale: number; unit: string }[] = [
-  { name: 'maxSessions', scale: 1, unit: '' },
-  { name: 'maxClientAddresses', scale: 1, unit: '' },
-  { name: 'bytesPerSecondDown', scale: MEGA, unit: 'MB/s' },
-  { name: 'bytesPerSecondUp', scale: MEGA, unit: 'MB/s' },
-  { name: 'quotaBytes', scale: GIGA, unit: 'GB' },
-];
+export type LimitName = keyof AccountLimits;
 
-export function LimitFields({ value, onChange, keepable = false }: Props) {
-  const without = (name: keyof AccountLimits) => {
-    const { [name]: _, ...rest } = value;
-    return rest;
+interface NumberField {
+  readonly scale: number;
+  readonly unit: string;
+}
+const NUMBERS: Readonly<Record<NumberLimit, NumberField>> = {
+  maxSessions: { scale: 1, unit: '' },
+  maxClientAddresses: { scale: 1, unit: '' },
+  bytesPerSecondDown: { scale: MEGA, unit: 'MB/s' },
+  bytesPerSecondUp: { scale: MEGA, unit: 'MB/s' },
+  quotaBytes: { scale: GIGA, unit: 'GB' },
+};
+export const LIMIT_NAMES = [
+  ...(Object.keys(NUMBERS) as NumberLimit[]),
+  'quotaPeriod',
+  'egressClass',
+] as const satisfies readonly LimitName[];
+
+/** What the fields show: numbers as they were typed, in the unit of their field. An empty egress class is none. */
+export type LimitTexts = Readonly<Record<NumberLimit | 'egressClass', string>> &
+  Pick<AccountLimits, 'quotaPeriod'>;
+
+export function limitTexts(limits: AccountLimits): LimitTexts {
+  const numbers = Object.entries(NUMBERS).map(([name, { scale }]) => [
+    name,
+    numberText(limits[name as NumberLimit], scale),
+  ]);
+  return {
+    ...(Object.fromEntries(numbers) as Record<NumberLimit, string>),
+    quotaPeriod: limits.quotaPeriod,
+    egressClass: limits.egressClass ?? '',
   };
+}
+
+export const NO_LIMIT_TEXTS: LimitTexts = limitTexts({
+  maxSessions: null,
+  maxClientAddresses: null,
+  bytesPerSecondUp: null,
+  bytesPerSecondDown: null,
+  quotaBytes: null,
+  quotaPeriod: 'month',
+  egressClass: null,
+});
+
+/** The limits that the texts stand for; undefined when one of them is wrong. */
+export function readLimits(texts: Partial<LimitTexts>): AccountLimitsChange | undefined {
+  const limits: Record<string, unknown> = {};
+  for (const name of LIMIT_NAMES) {
+    const text = texts[name];
+    if (text === undefined) continue;
+    const value = isNumber(name) ? readLimit(name, text) : name === 'egressClass' ? text || null : text;
+    if (value === undefined) return undefined;
+    limits[name] = value;
+  }
+  return limits as AccountLimitsChange;
+}
+
+const isNumber = (name: LimitName): name is NumberLimit => name in NUMBERS;
+
+function readLimit(name: NumberLimit, text: string): number | null | undefined {
+  const { scale } = NUMBERS[name];
+  return readNumber(text, { scale, min: 1, max: Number.MAX_SAFE_INTEGER, whole: scale === 1 });
+}
+
+interface Props {
+  readonly texts: LimitTexts;
+  readonly onChange: (patch: Partial<LimitTexts>) => void;
+}
+
+/** Every limit of one account. */
+export function LimitFields({ texts, onChange }: Props) {
+  const classes = useEgressClasses(texts.egressClass);
   return (
     <div class="limit-fields">
-      {NUMBERS.map(({ name, scale, unit }) => {
-        const present = name in value;
-        const amount = value[name];
-        return (
-          <div key={name} class="limit-field">
-            {keepable && (
-              <Checkbox
-                checked={present}
-                onChange={(on) => onChange(on ? { ...value, [name]: null } : without(name))}
-              >
-                {t(`limits.${name}`)}
-                {unit && ` (${unit})`}
-              </Checkbox>
-            )}
-            {(!keepable || present) && (
-              <NumberField
-                label={keepable ? '' : `${t(`limits.${name}`)}${unit ? ` (${unit})` : ''}`}
-                value={amount ?? null}
-                scale={scale}
-                onChange={(next) => onChange({ ...value, [name]: next })}
-              />
-            )}
-          </div>
-        );
-      })}
-      {(!keepable || 'quotaBytes' in value) && (
-        <Field label={t('limits.quotaPeriod')}>
-          <Select
-            value={value.quotaPeriod ?? 'month'}
-            onChange={(quotaPeriod) => onChange({ ...value, quotaPeriod })}
-            options={(['day', 'week', 'month', 'never'] as const).map((one) => ({
-              value: one,
-              label: t(`limits.period.${one}`),
-            }))}
-          />
-        </Field>
+      {LIMIT_NAMES.map((name) =>
+        name === 'egressClass' && classes.length === 0 ? null : (
+          <Field key={name} label={labelOf(name)} error={wrongWith(name, texts[name])}>
+            <LimitInput name={name} texts={texts} onChange={onChange} classes={classes} />
+          </Field>
+        ),
       )}
     </div>
   );
 }
 
-interface NumberProps {
-  readonly label: string;
-  readonly value: number | null;
-  readonly scale: number;
-  readonly onChange: (value: number | null) => void;
+interface ChoiceProps extends Props {
+  readonly chosen: ReadonlySet<LimitName>;
+  readonly onChoose: (chosen: ReadonlySet<LimitName>) => void;
 }
 
-function NumberField({ label, value, scale, onChange }: NumberProps) {
-  const text = value === null ? '' : String(Number((value / scale).toPrecision(6)));
-  const input = (
-    <input
-      type="number"
-      min={scale === 1 ? 1 : 0}
-      step={scale === 1 ? 1 : 'any'}
-      value={text}
+/** Limits that can be left as they are: only those that are ticked have a field, and only they are written. */
+export function LimitChoices({ texts, onChange, chosen, onChoose }: ChoiceProps) {
+  const classes = useEgressClasses('');
+  const choose = (name: LimitName, on: boolean) => {
+    const next = new Set(chosen);
+    if (on) next.add(name);
+    else next.delete(name);
+    onChoose(next);
+  };
+  return (
+    <div class="limit-fields">
+      {LIMIT_NAMES.map((name) => {
+        if (name === 'egressClass' && classes.length === 0) return null;
+        const error = chosen.has(name) ? wrongWith(name, texts[name]) : undefined;
+        return (
+          <div key={name} class="limit-field">
+            <Checkbox checked={chosen.has(name)} onChange={(on) => choose(name, on)}>
+              {labelOf(name)}
+            </Checkbox>
+            {chosen.has(name) && (
+              <Field label={labelOf(name)} hideLabel error={error}>
+                <LimitInput name={name} texts={texts} onChange={onChange} classes={classes} />
+              </Field>
+            )}
+          </div>
+        );
+      })}
+    </div>
+  );
+}
+
+function LimitInput({
+  name,
+  texts,
+  onChange,
+  classes,
+}: Props & { readonly name: LimitName; readonly classes: readonly string[] }) {
+  if (name === 'quotaPeriod')
+    return (
+      <Select
+        value={texts.quotaPeriod}
+        onChange={(quotaPeriod) => onChange({ quotaPeriod })}
+        options={(['day', 'week', 'month', 'never'] as const).map((one) => ({
+          value: one,
+          label: t(`limits.period.${one}`),
+        }))}
+      />
+    );
+  if (name === 'egressClass')
+    return (
+      <Select
+        value={texts.egressClass}
+        onChange={(egressClass) => onChange({ egressClass })}
+        options={[
+          { value: '', label: t('limits.egressClass.none') },
+          ...classes.map((one) => ({ value: one, label: one })),
+        ]}
+      />
+    );
+  return (
+    <Input
+      value={texts[name]}
+      onInput={(text) => onChange({ [name]: text })}
+      inputMode={NUMBERS[name].scale === 1 ? 'numeric' : 'decimal'}
       placeholder={t('limits.none')}
-      aria-label={label === '' ? t('limits.none') : label}
-      onChange={(event) => {
-        const given = event.currentTarget.value.trim();
-        const number = Math.round(Number(given) * scale);
-        onChange(given === '' || !(number >= 1) ? null : number);
-      }}
+      wrong={wrongWith(name, texts[name]) !== undefined}
     />
   );
-  return label === '' ? input : <Field label={label}>{input}</Field>;
+}
+
+/** The classes of the configuration, and the one an account has. */
+function useEgressClasses(own: string): readonly string[] {
+  const known = useCell(me)?.egressClasses ?? [];
+  return own === '' || known.includes(own) ? known : [...known, own];
+}
+
+function labelOf(name: LimitName): string {
+  const unit = isNumber(name) ? NUMBERS[name].unit : '';
+  return unit === '' ? t(`limits.${name}`) : `${t(`limits.${name}`)} (${unit})`;
+}
+
+function wrongWith(name: LimitName, text: string): string | undefined {
+  if (!isNumber(name) || readLimit(name, text) !== undefined) return undefined;
+  return t(NUMBERS[name].scale === 1 ? 'limits.wrongWhole' : 'limits.wrong');
+}
+
+/** Limits in words: those that are there and those in `always`, the quota with its period. */
+export function limitWords(limits: AccountLimits, always: ReadonlySet<LimitName>): [LimitName, string][] {
+  const words: [LimitName, string][] = [];
+  for (const name of LIMIT_NAMES) {
+    const value = limits[name];
+    // The period is part of the quota's words; alone it stands only where there is no quota.
+    if (name === 'quotaPeriod' ? limits.quotaBytes !== null || !always.has(name) : false) continue;
+    if (value === null && !always.has(name)) continue;
+    words.push([name, limitWord(limits, name)]);
+  }
+  return words;
+}
+
+function limitWord(limits: AccountLimits, name: LimitName): string {
+  if (name === 'egressClass') return limits.egressClass ?? t('limits.egressClass.none');
+  if (name === 'quotaPeriod') return t(`limits.period.${limits.quotaPeriod}`);
+  const value = limits[name];
+  if (value === null) return t('limits.none');
+  // As exactly as the field shows it, not rounded as elsewhere.
+  const { scale, unit } = NUMBERS[name];
+  const amount = unit === '' ? numberText(value) : `${numberText(value, scale)} ${unit}`;
+  return name === 'quotaBytes' ? `${amount} ${t(`limits.period.${limits.quotaPeriod}`)}` : amount;
 }

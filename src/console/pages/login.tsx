@@ -1,15 +1,55 @@
-// Signing in: admin name, password, and the second factor when it is on.
-import { useState } from 'preact/hooks';
-import { ApiError, call, me } from '../lib/api.js';
+// Signing in: admin name, password, and the second factor when it is on. Also in place, over a page whose session ended.
+import type { ComponentChildren } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import type { Me } from '../api-types.js';
+import { ApiError, call, forgetSession, lapsed, me } from '../lib/api.js';
 import { t } from '../lib/i18n.js';
+import { leave } from '../lib/unsaved.js';
 import { Button } from '../ui/basics.js';
-import { useAction } from '../ui/dialog.js';
+import { useAction, useModal } from '../ui/dialog.js';
 import { Field, Input } from '../ui/form.js';
 import { Failure } from '../ui/states.js';
 import { LanguageChoice, ThemeChoice } from './settings-display.js';
 
 export function LoginPage() {
-  const [username, setUsername] = useState('');
+  return (
+    <main class="login">
+      <SignInForm name="" />
+      <Looks />
+    </main>
+  );
+}
+
+/** The session ended while somebody was at work: over everything, and what stands below is as it was afterwards. */
+export function SignInAgain({ who }: { who: Me }) {
+  const ref = useRef<HTMLDialogElement>(null);
+  const watched = useModal(ref, () => {});
+  return (
+    <dialog ref={ref} class="login again" aria-label={t('login.again')} {...watched}>
+      <SignInForm name={who.username}>
+        <p class="warn-text">{t('login.again')}</p>
+        <p class="soft">{t('login.again.text')}</p>
+      </SignInForm>
+      <div class="row wrap centre">
+        <Button kind="quiet" onClick={() => leave(forgetSession)}>
+          {t('login.again.leave')}
+        </Button>
+      </div>
+    </dialog>
+  );
+}
+
+function Looks() {
+  return (
+    <div class="row wrap centre">
+      <LanguageChoice />
+      <ThemeChoice />
+    </div>
+  );
+}
+
+function SignInForm({ name, children }: { name: string; children?: ComponentChildren }) {
+  const [username, setUsername] = useState(name);
   const [password, setPassword] = useState('');
   const [code, setCode] = useState('');
   const [needsCode, setNeedsCode] = useState(false);
@@ -17,7 +57,9 @@ export function LoginPage() {
   const submit = () =>
     run(async () => {
       try {
-        me.set(await call('signIn', { body: { username, password, ...(code === '' ? {} : { code }) } }));
+        const who = await call('signIn', { body: { username, password, ...(code === '' ? {} : { code }) } });
+        lapsed.set(null);
+        me.set(who);
       } catch (failure) {
         if (!(failure instanceof ApiError) || failure.code !== 'totp-required') throw failure;
         setNeedsCode(true);
@@ -25,57 +67,57 @@ export function LoginPage() {
       }
     });
   return (
-    <main class="login">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void submit();
-        }}
-      >
-        <h1>
-          <img src="./icon.svg" alt="" width="32" height="32" />
-          Pulsegate
-        </h1>
-        <p class="soft">{t('login.intro')}</p>
-        <Field label={t('login.username')}>
-          <Input value={username} onInput={setUsername} autocomplete="username" autoFocus required />
-        </Field>
-        <Field label={t('login.password')}>
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submit();
+      }}
+    >
+      <h1>
+        <img src="./icon.svg" alt="" width="32" height="32" />
+        Pulsegate
+      </h1>
+      {children ?? <p class="soft">{t('login.intro')}</p>}
+      <Field label={t('login.username')}>
+        <Input
+          value={username}
+          onInput={setUsername}
+          autocomplete="username"
+          autoFocus={name === ''}
+          required
+        />
+      </Field>
+      <Field label={t('login.password')}>
+        <Input
+          value={password}
+          onInput={setPassword}
+          type="password"
+          autocomplete="current-password"
+          autoFocus={name !== ''}
+          required
+        />
+      </Field>
+      {needsCode && (
+        <Field label={t('login.code')} hint={t('login.code.hintRecovery')}>
           <Input
-            value={password}
-            onInput={setPassword}
-            type="password"
-            autocomplete="current-password"
+            value={code}
+            onInput={setCode}
+            maxLength={11}
+            autocomplete="one-time-code"
+            autoFocus
             required
           />
         </Field>
-        {needsCode && (
-          <Field label={t('login.code')} hint={t('login.code.hint')}>
-            <Input
-              value={code}
-              onInput={setCode}
-              inputMode="numeric"
-              maxLength={6}
-              autocomplete="one-time-code"
-              autoFocus
-              required
-            />
-          </Field>
-        )}
-        {error && <Failure error={error} />}
-        <Button type="submit" kind="primary" disabled={busy}>
-          {t('login.submit')}
-        </Button>
-        <details class="soft">
-          <summary>{t('login.noPassword')}</summary>
-          <p>{t('login.noPassword.text')}</p>
-          <code>pulsegate admin set-password</code>
-        </details>
-      </form>
-      <div class="row wrap centre">
-        <LanguageChoice />
-        <ThemeChoice />
-      </div>
-    </main>
+      )}
+      {error && <Failure error={error} />}
+      <Button type="submit" kind="primary" disabled={busy}>
+        {t('login.submit')}
+      </Button>
+      <details class="soft">
+        <summary>{t('login.noPassword')}</summary>
+        <p>{t('login.noPassword.text')}</p>
+        <code>pulsegate admin set-password</code>
+      </details>
+    </form>
   );
 }

@@ -4,7 +4,8 @@ import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
 import { href, usePlace } from '../lib/router.js';
 import { Ago, At, State, type Tone, useWidth } from '../ui/basics.js';
-import { Counts, FilterChip, Pager, SearchBox } from '../ui/list.js';
+import { ColumnChooser } from '../ui/columns.js';
+import { FilterChip, Pager, SearchBox, useTitleCounts } from '../ui/list.js';
 import { Empty, Failure, Skeleton } from '../ui/states.js';
 import { type Column, Table } from '../ui/table.js';
 
@@ -42,6 +43,7 @@ export function LoginList() {
     { topics: ['sessions'], everyMs: 10_000 },
   );
   const page = list.data;
+  useTitleCounts(page);
   return (
     <>
       <div class="toolbar">
@@ -59,7 +61,7 @@ export function LoginList() {
             </FilterChip>
           )}
         </fieldset>
-        {page && <Counts matched={page.matched} total={page.total} />}
+        {!narrow && <ColumnChooser table="logins" columns={columns()} />}
       </div>
       {list.error && <Failure error={list.error} retry={list.reload} />}
       {!page && !list.error && <Skeleton rows={12} />}
@@ -74,6 +76,7 @@ export function LoginList() {
             label={t('sessions.logins')}
             rows={page.items}
             columns={narrow ? narrowColumns() : columns()}
+            table="logins"
             rowHeight={narrow ? 56 : 36}
             id={(one) => `${one.at} ${one.username} ${one.client} ${one.outcome}`}
             pending={list.pending}
@@ -98,7 +101,7 @@ function columns(): readonly Column<Login>[] {
       head: t('account.username'),
       cell: (one) =>
         one.accountId === null ? (
-          <span>{one.username}</span>
+          <span>{one.username || t('logins.manyNames')}</span>
         ) : (
           <a class="strong" href={href(['accounts', one.accountId])}>
             {one.username}
@@ -133,7 +136,7 @@ function narrowColumns(): readonly Column<Login>[] {
       cell: (one) => (
         <div class="two-lines">
           {one.accountId === null ? (
-            <span>{one.username}</span>
+            <span>{one.username || t('logins.manyNames')}</span>
           ) : (
             <a class="strong" href={href(['accounts', one.accountId])}>
               {one.username}

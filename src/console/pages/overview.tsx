@@ -11,7 +11,8 @@ import { href, patchQuery, usePlace } from '../lib/router.js';
 import { CopyButton, State, Traffic } from '../ui/basics.js';
 import { Chart } from '../ui/chart.js';
 import { Segments } from '../ui/form.js';
-import { Empty, Failure, Skeleton } from '../ui/states.js';
+import { Empty, Failure } from '../ui/states.js';
+import { hostPort, LinkNotice } from './settings-public-address.js';
 
 const RANGES: readonly Range[] = ['hour', 'day', 'month'];
 const HISTORY_EVERY_MS = 60_000;
@@ -35,31 +36,35 @@ export function RangeChoice({ value }: { value: Range }) {
 export function OverviewPage() {
   const first = useLoad('getOverview', {});
   const live = useCell(liveOverview);
+  const who = useCell(me);
   const { query } = usePlace();
   const range = rangeOf(query.get('range'), 'hour');
   const history = useLoad('getOverviewHistory', { query: { range } }, { everyMs: HISTORY_EVERY_MS });
   const now = live ?? first.data;
-  if (!now)
-    return <>{first.error ? <Failure error={first.error} retry={first.reload} /> : <Skeleton rows={10} />}</>;
+  if (!now && first.error) return <Failure error={first.error} retry={first.reload} />;
   return (
     <>
       <header class="page-head">
         <h1>{t('nav.overview')}</h1>
         <RangeChoice value={range} />
       </header>
-      {now.accounts.total === 0 && <FirstSteps />}
-      <Tiles now={now} />
-      {history.data ? (
-        <Charts history={history.data} />
-      ) : history.error ? (
+      {(now?.accounts.total ?? who?.accounts) === 0 && <FirstSteps />}
+      {now ? (
+        <Tiles now={now} />
+      ) : (
+        <div class="tiles waiting" role="status" aria-label={t('state.loading')} />
+      )}
+      {history.error && !history.data ? (
         <Failure error={history.error} retry={history.reload} />
       ) : (
-        <Skeleton rows={8} />
+        <Charts history={history.data} />
       )}
-      <div class="columns">
-        <TopAccounts now={now} />
-        <TopGames now={now} />
-      </div>
+      {now && (
+        <div class="columns">
+          <TopAccounts now={now} />
+          <TopGames now={now} />
+        </div>
+      )}
     </>
   );
 }
@@ -134,9 +139,13 @@ function Tile({
   );
 }
 
-function Charts({ history }: { history: OverviewHistory }) {
-  const series = (key: TextKey, values: readonly (number | null)[]) => ({ label: t(key), values });
-  const common = { at: history.at, group: 'overview' };
+/** Without a history, while it is being read: the same frames, empty. */
+function Charts({ history }: { history: OverviewHistory | undefined }) {
+  const series = (key: TextKey, values: readonly (number | null)[] | undefined) => ({
+    label: t(key),
+    values: values ?? [],
+  });
+  const common = { ...(history ? { at: history.at } : {}), group: 'overview' };
   return (
     <div class="charts">
       <Chart
@@ -144,8 +153,8 @@ function Charts({ history }: { history: OverviewHistory }) {
         title={t('chart.throughput')}
         show={rate}
         series={[
-          series('traffic.down', history.bytesPerSecondDown),
-          series('traffic.up', history.bytesPerSecondUp),
+          series('traffic.down', history?.bytesPerSecondDown),
+          series('traffic.up', history?.bytesPerSecondUp),
         ]}
       />
       <Chart
@@ -153,21 +162,24 @@ function Charts({ history }: { history: OverviewHistory }) {
         title={t('chart.online')}
         show={count}
         series={[
-          series('overview.sessions', history.sessions),
-          series('overview.players', history.playersOnline),
+          series('overview.sessions', history?.sessions),
+          series('overview.players', history?.playersOnline),
         ]}
       />
       <Chart
         {...common}
         title={t('chart.logins')}
         show={count}
-        series={[series('login.outcome.success', history.logins), series('chart.failures', history.failures)]}
+        series={[
+          series('login.outcome.success', history?.logins),
+          { ...series('chart.failures', history?.failures), isBad: true },
+        ]}
       />
       <Chart
         {...common}
         title={t('chart.heartbeats')}
         show={count}
-        series={[series('nav.heartbeats', history.heartbeats), series('overview.runs', history.runs)]}
+        series={[series('nav.heartbeats', history?.heartbeats), series('overview.runs', history?.runs)]}
       />
     </div>
   );
@@ -259,7 +271,7 @@ function TopGames({ now }: { now: Overview }) {
 /** What to do on a daemon without accounts. */
 function FirstSteps() {
   const who = useCell(me);
-  const address = who?.socks[0] ?? '127.0.0.1:1080';
+  const address = who ? hostPort(who.link) : '127.0.0.1:1080';
   const command = `curl -x socks5h://player:secret@${address} https://example.com/`;
   return (
     <Empty
@@ -284,6 +296,7 @@ function FirstSteps() {
             <code>{command}</code>
             <CopyButton text={command} />
           </div>
+          <LinkNotice />
         </li>
         <li>{t('first.watch')}</li>
       </ol>

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { RunDetail } from '../api-types.js';
 import { ApiError, call } from '../lib/api.js';
+import { listAddress } from '../lib/arrival.js';
 import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
 import { go, href } from '../lib/router.js';
@@ -48,7 +49,7 @@ export function RunPage({ id }: { id: string }) {
   return (
     <>
       <header class="page-head">
-        <a class="button quiet icon-only" href={href(['agents'])} aria-label={t('nav.agents')}>
+        <a class="button quiet icon-only" href={listAddress(['agents'])} aria-label={t('nav.agents')}>
           <Icon name="back" />
         </a>
         <h1>{run.agent}</h1>

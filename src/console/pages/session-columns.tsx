@@ -1,22 +1,23 @@
 // The columns of live sessions, on their own page and on an account's.
+import { useState } from 'preact/hooks';
 import type { LiveSession } from '../api-types.js';
 import { ApiError, call } from '../lib/api.js';
 import { clock, rate } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
 import { href } from '../lib/router.js';
 import { Button, Traffic } from '../ui/basics.js';
+import { Confirm } from '../ui/dialog.js';
 import type { Column } from '../ui/table.js';
 import { notify } from '../ui/toast.js';
 
-async function end(session: LiveSession, then: () => void): Promise<void> {
+async function end(session: LiveSession): Promise<void> {
   try {
     await call('endSession', { params: { id: session.id } });
-    notify(t('sessions.ended', { n: 1 }));
   } catch (error) {
     // One that is gone already has what was asked for.
-    if (!(error instanceof ApiError) || error.code !== 'not-found') notify(t('sessions.notEnded'), 'bad');
+    if (!(error instanceof ApiError) || error.code !== 'not-found') throw error;
   }
-  then();
+  notify(t('sessions.ended', { n: 1 }));
 }
 
 /** On a phone: two lines a row. */
@@ -64,10 +65,27 @@ export function narrowSessionColumns(reload: () => void): readonly Column<LiveSe
 }
 
 function EndButton({ session, reload }: { session: LiveSession; reload: () => void }) {
+  const [asking, setAsking] = useState(false);
   return (
-    <Button kind="quiet" onClick={() => void end(session, reload)}>
-      {t('sessions.end')}
-    </Button>
+    <>
+      <Button kind="quiet" onClick={() => setAsking(true)}>
+        {t('sessions.end')}
+      </Button>
+      {asking && (
+        <Confirm
+          title={t('sessions.endTitle', { n: 1 })}
+          action={t('sessions.end')}
+          danger
+          onClose={() => setAsking(false)}
+          act={() => end(session).finally(reload)}
+        >
+          <p>
+            {session.username} → {session.destination.host}:{session.destination.port}
+          </p>
+          <p class="soft">{t('sessions.endText')}</p>
+        </Confirm>
+      )}
+    </>
   );
 }
 
@@ -79,7 +97,6 @@ export function sessionColumns(
     key: 'username',
     head: t('account.username'),
     sort: 'username',
-    width: '12%',
     cell: (one) => (
       <a class="strong" href={href(['accounts', one.accountId])}>
         {one.username}

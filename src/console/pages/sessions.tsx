@@ -6,8 +6,9 @@ import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
 import { go, href, usePlace } from '../lib/router.js';
 import { Button, useWidth } from '../ui/basics.js';
+import { ColumnChooser } from '../ui/columns.js';
 import { Confirm } from '../ui/dialog.js';
-import { Counts, FilterChip, Pager, SearchBox } from '../ui/list.js';
+import { FilterChip, Pager, SearchBox, TitleCounts, useTitleCounts } from '../ui/list.js';
 import { Empty, Failure, Skeleton } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { Tabs } from '../ui/tabs.js';
@@ -20,6 +21,7 @@ export function SessionsPage({ tab }: { tab: 'live' | 'logins' }) {
     <>
       <header class="page-head">
         <h1>{t('nav.sessions')}</h1>
+        <TitleCounts />
         <Tabs
           label={t('nav.sessions')}
           tabs={[
@@ -56,6 +58,7 @@ function LiveList() {
     { topics: ['sessions'], everyMs: 3_000 },
   );
   const page = list.data;
+  useTitleCounts(page);
   // Those that ended by themselves are no longer selected.
   const chosen = new Set(page?.items.filter((one) => ids.has(one.id)).map((one) => one.id));
   return (
@@ -75,7 +78,9 @@ function LiveList() {
             </FilterChip>
           )}
         </fieldset>
-        {page && <Counts matched={page.matched} total={page.total} />}
+        {!narrow && (
+          <ColumnChooser table="sessions" columns={sessionColumns(list.reload, { account: true })} />
+        )}
       </div>
       {chosen.size > 0 && (
         <div class="bulk-bar" role="toolbar" aria-label={t('bulk.label')}>
@@ -108,6 +113,7 @@ function LiveList() {
             columns={
               narrow ? narrowSessionColumns(list.reload) : sessionColumns(list.reload, { account: true })
             }
+            table="sessions"
             rowHeight={narrow ? 56 : 36}
             id={(one) => one.id}
             name={(one) => `${one.username} → ${one.destination.host}`}

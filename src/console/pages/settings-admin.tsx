@@ -1,15 +1,18 @@
 // The administrator: password, second factor, how the console looks here, signing out.
 import { useState } from 'preact/hooks';
 import type { TotpEnrolment } from '../api-types.js';
-import { call, me } from '../lib/api.js';
+import { call, me, signOut } from '../lib/api.js';
 import { useCell } from '../lib/cell.js';
 import { t } from '../lib/i18n.js';
+import { leave, useUnsaved } from '../lib/unsaved.js';
 import { Button, CopyButton, State } from '../ui/basics.js';
 import { Dialog, useAction } from '../ui/dialog.js';
 import { Field, Input } from '../ui/form.js';
+import { Icon } from '../ui/icons.js';
 import { QrCode } from '../ui/qr.js';
 import { Failure } from '../ui/states.js';
 import { notify } from '../ui/toast.js';
+import { RecoveryCodes } from './recovery-codes.js';
 import { LanguageChoice, ThemeChoice } from './settings-display.js';
 
 export function AdminSettings() {
@@ -29,6 +32,8 @@ function PasswordForm() {
   const [next, setNext] = useState('');
   const [again, setAgain] = useState('');
   const { busy, error, run } = useAction();
+  const isGiven = useCell(me)?.isPasswordGiven === true;
+  useUnsaved(current !== '' || next !== '' || again !== '' ? 'typed' : null);
   const differs = again !== '' && again !== next;
   const ready = current !== '' && next !== '' && next === again && !busy;
   const submit = () => {
@@ -51,13 +56,19 @@ function PasswordForm() {
     >
       <h2>{t('admin.password')}</h2>
       <p class="soft">{t('admin.password.text')}</p>
+      {isGiven && (
+        <p class="notice" role="note">
+          <Icon name="warn" />
+          <span>{t('admin.password.given')}</span>
+        </p>
+      )}
       <Field label={t('admin.current')}>
         <Input value={current} onInput={setCurrent} type="password" autocomplete="current-password" />
       </Field>
       <Field label={t('admin.next')}>
         <Input value={next} onInput={setNext} type="password" autocomplete="new-password" maxLength={255} />
       </Field>
-      <Field label={t('admin.again')} hint={differs ? t('admin.differs') : undefined}>
+      <Field label={t('admin.again')} error={differs ? t('admin.differs') : undefined}>
         <Input value={again} onInput={setAgain} type="password" autocomplete="new-password" maxLength={255} />
       </Field>
       {error ? <Failure error={error} /> : null}
@@ -74,6 +85,7 @@ function Totp() {
   const who = useCell(me);
   const [enrolment, setEnrolment] = useState<TotpEnrolment | null>(null);
   const [turningOff, setTurningOff] = useState(false);
+  const [isFresh, setFresh] = useState(false);
   const { busy, error, run } = useAction();
   const isOn = who?.totpEnabled === true;
   return (
@@ -93,21 +105,38 @@ function Totp() {
           </Button>
         )}
       </div>
-      {enrolment && <CodeDialog enrolment={enrolment} onClose={() => setEnrolment(null)} />}
+      {isOn && <RecoveryCodes fresh={isFresh} />}
+      {enrolment && (
+        <CodeDialog
+          enrolment={enrolment}
+          onClose={() => setEnrolment(null)}
+          onTurnedOn={() => setFresh(true)}
+        />
+      )}
       {turningOff && <CodeDialog enrolment={null} onClose={() => setTurningOff(false)} />}
     </section>
   );
 }
 
 /** Asks for a code: with an enrolment to turn the factor on, without to turn it off. */
-function CodeDialog({ enrolment, onClose }: { enrolment: TotpEnrolment | null; onClose: () => void }) {
+function CodeDialog({
+  enrolment,
+  onClose,
+  onTurnedOn,
+}: {
+  enrolment: TotpEnrolment | null;
+  onClose: () => void;
+  onTurnedOn?: () => void;
+}) {
   const [code, setCode] = useState('');
   const { busy, error, run } = useAction();
-  const ready = /^\d{6}$/.test(code) && !busy;
+  const ready =
+    (/^\d{6}$/.test(code) || (!enrolment && code.replace(/[^a-z2-7]/gi, '').length === 10)) && !busy;
   const submit = () => {
     if (!ready) return;
     void run(async () => {
       await call(enrolment ? 'confirmTotp' : 'disableTotp', { body: { code } });
+      onTurnedOn?.();
       me.set(await call('getMe'));
       onClose();
     });
@@ -118,14 +147,14 @@ function CodeDialog({ enrolment, onClose }: { enrolment: TotpEnrolment | null; o
       title={action}
       onClose={onClose}
       onSubmit={submit}
-      footer={
+      footer={(close) => (
         <>
-          <Button onClick={onClose}>{t('dialog.cancel')}</Button>
+          <Button onClick={close}>{t('dialog.cancel')}</Button>
           <Button type="submit" kind="primary" disabled={!ready}>
             {action}
           </Button>
         </>
-      }
+      )}
     >
       {enrolment && (
         <div class="credentials">
@@ -138,12 +167,11 @@ function CodeDialog({ enrolment, onClose }: { enrolment: TotpEnrolment | null; o
           </div>
         </div>
       )}
-      <Field label={t('login.code')} hint={t('login.code.hint')}>
+      <Field label={t('login.code')} hint={t(enrolment ? 'login.code.hint' : 'login.code.hintRecovery')}>
         <Input
           value={code}
           onInput={setCode}
-          inputMode="numeric"
-          maxLength={6}
+          maxLength={enrolment ? 6 : 11}
           autocomplete="one-time-code"
           autoFocus
         />
@@ -156,11 +184,7 @@ function CodeDialog({ enrolment, onClose }: { enrolment: TotpEnrolment | null; o
 function Here() {
   const who = useCell(me);
   const { busy, run } = useAction();
-  const leave = () =>
-    run(async () => {
-      await call('signOut');
-      me.set(null);
-    });
+  const out = () => leave(() => void run(signOut));
   return (
     <section class="card stack">
       <h2>{t('display.title')}</h2>
@@ -173,7 +197,7 @@ function Here() {
           {t('display.signedInAs', { name: who?.username ?? '', address: who?.address ?? '' })} · v
           {who?.version}
         </span>
-        <Button icon="exit" disabled={busy} onClick={() => void leave()}>
+        <Button icon="exit" disabled={busy} onClick={out}>
           {t('display.signOut')}
         </Button>
       </div>

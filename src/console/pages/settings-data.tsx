@@ -1,13 +1,13 @@
 // How long things are kept, and the configuration that is in force.
-import { useState } from 'preact/hooks';
 import type { Retention } from '../api-types.js';
-import { call } from '../lib/api.js';
+import { callWithEtag } from '../lib/api.js';
+import { useDraft } from '../lib/draft.js';
 import { bytes, count } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
 import { At, Button, Tag } from '../ui/basics.js';
 import { useAction } from '../ui/dialog.js';
-import { Field } from '../ui/form.js';
+import { Field, Input, readNumber } from '../ui/form.js';
 import { Failure, Skeleton } from '../ui/states.js';
 import { notify } from '../ui/toast.js';
 
@@ -19,19 +19,46 @@ const FIELDS = [
   'auditDays',
 ] as const satisfies readonly (keyof Retention)[];
 
+type Texts = Readonly<Record<keyof Retention, string>>;
+
+function textsOf(saved: Retention | undefined): Texts {
+  return Object.fromEntries(FIELDS.map((name) => [name, saved ? String(saved[name]) : ''])) as Texts;
+}
+
+const maxOf = (name: keyof Retention): number => (name === 'heartbeatsPerAccount' ? 10_000_000 : 3_650);
+
+/** undefined: not a number that can be stored. Each of these must have one. */
+function readField(name: keyof Retention, text: string): number | undefined {
+  return readNumber(text, { min: 1, max: maxOf(name), whole: true }) ?? undefined;
+}
+
+/** The numbers of the fields that were changed; undefined while one of them is wrong. */
+function readChanges(changes: Partial<Texts>): Partial<Retention> | undefined {
+  const entries = (Object.entries(changes) as [keyof Retention, string][]).map(
+    ([name, text]) => [name, readField(name, text)] as const,
+  );
+  return entries.some(([, value]) => value === undefined) ? undefined : Object.fromEntries(entries);
+}
+
 export function RetentionSettings() {
   const saved = useLoad('getRetention', {}, { topics: ['settings'] });
-  const [edited, setEdited] = useState<Retention | null>(null);
+  const draft = useDraft(textsOf(saved.data));
   const { busy, error, run } = useAction();
   if (!saved.data)
     return saved.error ? <Failure error={saved.error} retry={saved.reload} /> : <Skeleton rows={5} />;
-  const shown = edited ?? saved.data;
+  const changes = readChanges(draft.changes);
   const save = () =>
     run(async () => {
-      await call('setRetention', { body: shown });
+      if (!changes) return;
+      // Whatever somebody else changed meanwhile stays: only our fields are laid over it.
+      const now = await callWithEtag('getRetention');
+      const { answer, etag } = await callWithEtag('setRetention', {
+        body: { ...now.answer, ...changes },
+        ...(now.etag === null ? {} : { etag: now.etag }),
+      });
       notify(t('settings.saved'));
-      setEdited(null);
-      saved.reload();
+      saved.put(answer, etag);
+      draft.reset();
     });
   return (
     <form
@@ -44,25 +71,29 @@ export function RetentionSettings() {
       <h2>{t('settings.retention')}</h2>
       <p class="soft">{t('retention.text')}</p>
       {FIELDS.map((name) => (
-        <Field key={name} label={t(`retention.${name}`)}>
-          <input
-            type="number"
-            min={1}
-            required
-            value={shown[name]}
-            onInput={(event) => {
-              const value = event.currentTarget.valueAsNumber;
-              if (Number.isInteger(value) && value >= 1) setEdited({ ...shown, [name]: value });
-            }}
+        <Field
+          key={name}
+          label={t(`retention.${name}`)}
+          error={
+            readField(name, draft.values[name]) === undefined
+              ? t('retention.wrong', { max: maxOf(name) })
+              : undefined
+          }
+        >
+          <Input
+            value={draft.values[name]}
+            onInput={(text) => draft.set({ [name]: text })}
+            inputMode="numeric"
+            wrong={readField(name, draft.values[name]) === undefined}
           />
         </Field>
       ))}
       {error ? <Failure error={error} /> : null}
       <div class="row">
-        <Button type="submit" kind="primary" disabled={!edited || busy}>
+        <Button type="submit" kind="primary" disabled={!draft.isDirty || !changes || busy}>
           {t('settings.save')}
         </Button>
-        {edited && <Button onClick={() => setEdited(null)}>{t('settings.undo')}</Button>}
+        {draft.isDirty && <Button onClick={draft.reset}>{t('settings.undo')}</Button>}
       </div>
     </form>
   );

@@ -6,7 +6,7 @@ import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
 import { Ago, Button, CopyButton, Expiry, Tag } from '../ui/basics.js';
 import { Confirm, Dialog, useAction } from '../ui/dialog.js';
-import { Checkbox, ExpiryField, Field, Input } from '../ui/form.js';
+import { Checkbox, ExpiryField, expiryInDays, Field, Input, readExpiry } from '../ui/form.js';
 import { Empty, Failure, Skeleton } from '../ui/states.js';
 import { type Column, Table } from '../ui/table.js';
 import { notify } from '../ui/toast.js';
@@ -53,6 +53,7 @@ export function TokenSettings() {
         <Dialog
           title={t('tokens.created')}
           onClose={() => setSecret(null)}
+          unsaved="secret"
           footer={
             <Button kind="primary" onClick={() => setSecret(null)}>
               {t('credentials.kept')}
@@ -142,11 +143,11 @@ function columns(revoke: (token: Token) => void): readonly Column<Token>[] {
 function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: (secret: string) => void }) {
   const [name, setName] = useState('');
   const [scopes, setScopes] = useState<ReadonlySet<Scope>>(new Set());
-  const [expiresAt, setExpiresAt] = useState<string | null>(
-    new Date(Date.now() + 90 * 86_400_000).toISOString(),
-  );
+  const [preset] = useState(() => expiryInDays(90));
+  const [expiry, setExpiry] = useState(preset);
   const { busy, error, run } = useAction();
-  const ready = name.trim() !== '' && scopes.size > 0 && !busy;
+  const expiresAt = readExpiry(expiry);
+  const ready = name.trim() !== '' && scopes.size > 0 && !busy && expiresAt !== undefined;
   const submit = () => {
     if (!ready) return;
     void run(async () =>
@@ -158,14 +159,15 @@ function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: 
       title={t('tokens.new')}
       onClose={onClose}
       onSubmit={submit}
-      footer={
+      unsaved={name !== '' || scopes.size > 0 || expiry !== preset ? 'typed' : null}
+      footer={(close) => (
         <>
-          <Button onClick={onClose}>{t('dialog.cancel')}</Button>
+          <Button onClick={close}>{t('dialog.cancel')}</Button>
           <Button type="submit" kind="primary" disabled={!ready}>
             {t('tokens.create')}
           </Button>
         </>
-      }
+      )}
     >
       <Field label={t('tokens.name')}>
         <Input value={name} onInput={setName} autoFocus maxLength={100} placeholder="billing" />
@@ -189,7 +191,7 @@ function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: 
           ))}
         </div>
       </fieldset>
-      <ExpiryField value={expiresAt} onChange={setExpiresAt} />
+      <ExpiryField value={expiry} onChange={setExpiry} />
       {error ? <Failure error={error} /> : null}
     </Dialog>
   );

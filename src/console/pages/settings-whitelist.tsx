@@ -1,10 +1,12 @@
 // The IP whitelist: the text field of the account API, each entry explained, and no locking oneself out by accident.
 import { useEffect, useState } from 'preact/hooks';
 import type { WhitelistCheck } from '../api-types.js';
-import { ApiError, call } from '../lib/api.js';
+import { ApiError, call, callWithEtag } from '../lib/api.js';
+import { useDraft } from '../lib/draft.js';
 import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
 import { Button, State, useSettled } from '../ui/basics.js';
+import { Conflict } from '../ui/conflict.js';
 import { Confirm, useAction } from '../ui/dialog.js';
 import { Area, Field, Input } from '../ui/form.js';
 import { Failure, Skeleton } from '../ui/states.js';
@@ -12,31 +14,46 @@ import { notify } from '../ui/toast.js';
 
 export function WhitelistSettings() {
   const saved = useLoad('getWhitelist', {}, { topics: ['settings'] });
-  const [text, setText] = useState<string | null>(null);
+  const draft = useDraft({ whitelist: saved.data?.whitelist ?? '', etag: saved.etag });
   const [address, setAddress] = useState('');
   const [locking, setLocking] = useState(false);
-  const { busy, error, run } = useAction();
-  const shown = text ?? saved.data?.whitelist ?? '';
+  const [theirs, setTheirs] = useState<{ whitelist: string; etag: string | null } | null>(null);
+  const { busy, error, run, clear } = useAction();
+  const shown = draft.values.whitelist;
   const check = useCheck(saved.data ? shown : null, address);
   if (!saved.data)
     return saved.error ? <Failure error={saved.error} retry={saved.reload} /> : <Skeleton rows={6} />;
 
+  const isStale = error instanceof ApiError && error.code === 'changed-meanwhile' && theirs !== null;
   const save = async (keepMyAccess: boolean) => {
-    await call('setWhitelist', { query: { keepMyAccess }, body: { whitelist: shown } });
+    const etag = (isStale ? theirs.etag : draft.base.etag) ?? undefined;
+    const { answer, etag: next } = await callWithEtag('setWhitelist', {
+      query: { keepMyAccess },
+      body: { whitelist: shown },
+      ...(etag === undefined ? {} : { etag }),
+    });
     notify(t('whitelist.saved'));
-    setText(null);
-    saved.reload();
+    saved.put(answer, next);
+    draft.reset();
   };
   const trySave = () =>
     run(async () => {
       try {
         await save(true);
       } catch (failure) {
-        if (!(failure instanceof ApiError) || failure.code !== 'would-lock-you-out') throw failure;
+        if (!(failure instanceof ApiError)) throw failure;
+        if (failure.code === 'changed-meanwhile') {
+          const { answer, etag } = await callWithEtag('getWhitelist');
+          setTheirs({ whitelist: answer.whitelist, etag });
+        }
+        if (failure.code !== 'would-lock-you-out') throw failure;
         setLocking(true);
       }
     });
-  const isChanged = shown !== saved.data.whitelist;
+  const undo = () => {
+    draft.reset();
+    clear();
+  };
   return (
     <div class="columns wide-first">
       <form
@@ -51,7 +68,7 @@ export function WhitelistSettings() {
         <Field label={t('whitelist.field')} hint={t('whitelist.hint')}>
           <Area
             value={shown}
-            onInput={setText}
+            onInput={(whitelist) => draft.set({ whitelist })}
             rows={5}
             mono
             placeholder="192.168.*, 203.0.113.7, 10.0.0.0/8"
@@ -65,12 +82,18 @@ export function WhitelistSettings() {
             </State>
           </p>
         )}
-        {error ? <Failure error={error} /> : null}
+        {isStale ? (
+          <Conflict
+            fields={[{ label: t('whitelist.field'), theirs: theirs.whitelist || '—', mine: shown || '—' }]}
+          />
+        ) : error ? (
+          <Failure error={error} />
+        ) : null}
         <div class="row">
-          <Button type="submit" kind="primary" disabled={!isChanged || busy || check?.valid === false}>
-            {t('settings.save')}
+          <Button type="submit" kind="primary" disabled={!draft.isDirty || busy || check?.valid === false}>
+            {t(isStale ? 'account.saveAnyway' : 'settings.save')}
           </Button>
-          {isChanged && <Button onClick={() => setText(null)}>{t('settings.undo')}</Button>}
+          {draft.isDirty && <Button onClick={undo}>{t('settings.undo')}</Button>}
         </div>
       </form>
       <section class="card stack">

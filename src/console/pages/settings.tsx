@@ -2,17 +2,20 @@
 
 import { type TextKey, t } from '../lib/i18n.js';
 import { href } from '../lib/router.js';
+import { TitleCounts } from '../ui/list.js';
 import { Tabs } from '../ui/tabs.js';
 import { ApiDocument } from './api-document.js';
 import { AuditPage } from './audit.js';
 import { AdminSettings } from './settings-admin.js';
 import { EffectiveSettings, RetentionSettings } from './settings-data.js';
 import { GameSettings } from './settings-games.js';
+import { PublicAddressSettings } from './settings-public-address.js';
 import { TokenSettings } from './settings-tokens.js';
 import { WhitelistSettings } from './settings-whitelist.js';
 
 const ROOMS = {
   whitelist: { text: 'settings.whitelist', Page: WhitelistSettings },
+  address: { text: 'settings.address', Page: PublicAddressSettings },
   admin: { text: 'settings.admin', Page: AdminSettings },
   games: { text: 'settings.games', Page: GameSettings },
   audit: { text: 'settings.audit', Page: AuditPage },
@@ -31,6 +34,7 @@ export function SettingsPage({ tab }: { tab: string | undefined }) {
     <>
       <header class="page-head">
         <h1>{t('nav.settings')}</h1>
+        <TitleCounts />
       </header>
       <Tabs
         label={t('nav.settings')}

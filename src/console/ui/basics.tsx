@@ -127,6 +127,25 @@ export function Traffic({ up, down, perSecond = false }: { up: number; down: num
   );
 }
 
+/** A box of its own that scrolls, by keyboard too. */
+export function ScrollBox({
+  label,
+  look = 'scroll',
+  children,
+}: {
+  label: string;
+  /** Its class. */
+  look?: string;
+  children: ComponentChildren;
+}) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and a keyboard must be able to
+    <div class={look} tabIndex={0} role="region" aria-label={label}>
+      {children}
+    </div>
+  );
+}
+
 export function CopyButton({ text, label }: { text: string; label?: string }) {
   const copy = () => {
     copyText(text).then(

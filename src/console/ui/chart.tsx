@@ -10,12 +10,14 @@ import { shownTheme } from '../lib/theme.js';
 export interface ChartSeries {
   readonly label: string;
   readonly values: readonly (number | null)[];
+  /** What is bad news is drawn red, whatever its place among the others. */
+  readonly isBad?: boolean;
 }
 
 interface ChartProps {
   readonly title: string;
-  /** Start of each step, ISO 8601. */
-  readonly at: readonly string[];
+  /** Start of each step, ISO 8601; left out while they are being read: the room is kept. */
+  readonly at?: readonly string[];
   readonly series: readonly ChartSeries[];
   readonly show: (value: number) => string;
   readonly kind?: 'line' | 'bars';
@@ -31,9 +33,33 @@ const FEW = 12;
 /** Distances of the lines across: counts and bytes are whole numbers. */
 const STEPS = Array.from({ length: 16 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
 
+/** A step that has not passed has seen only a part of what it will count: as a line it would look like a fall. */
+function isUnfinished(at: readonly string[]): boolean {
+  const [before, last] = at.slice(-2).map((moment) => Date.parse(moment));
+  return before !== undefined && last !== undefined && last + (last - before) > Date.now();
+}
+
+const withoutLast = <T,>(list: readonly T[], leaveOut: boolean): readonly T[] =>
+  leaveOut ? list.slice(0, -1) : list;
+
+/** Bars keep the unfinished step, paler: it says what there is so far. */
+function splitLast(series: readonly ChartSeries[]): readonly (ChartSeries & { isPale: boolean })[] {
+  return series.flatMap((one) => {
+    const last = one.values.length - 1;
+    const keep = (isPale: boolean) => ({
+      ...one,
+      isPale,
+      values: one.values.map((value, i) => ((i === last) === isPale ? value : null)),
+    });
+    return [keep(false), keep(true)];
+  });
+}
+
+const NO_STEPS: readonly string[] = [];
+
 export function Chart({
   title,
-  at,
+  at: steps = NO_STEPS,
   series,
   show,
   kind = 'line',
@@ -45,6 +71,14 @@ export function Chart({
   const theme = useCell(shownTheme);
   const language = useLanguage();
   const [index, setIndex] = useState<number | null>(null);
+  const unfinished = isUnfinished(steps);
+  const leaveOut = unfinished && kind === 'line';
+  const at = withoutLast(steps, leaveOut);
+  const shown = series.map((one) => ({ ...one, isPale: false, values: withoutLast(one.values, leaveOut) }));
+  const known = unfinished && kind === 'bars' ? splitLast(shown) : shown;
+  // Without a series there would be no scale, and no room for its labels.
+  const drawn = known.length > 0 ? known : [{ label: '', values: at.map(() => null), isPale: false }];
+  const tone = (one: ChartSeries): string => (one.isBad ? 'bad' : `chart-${(indexOf(series, one) % 7) + 1}`);
   const x = at.map((moment) => Date.parse(moment) / 1_000);
 
   // The theme's colours are read from the page.
@@ -61,7 +95,8 @@ export function Chart({
         width: element.clientWidth,
         height,
         legend: { show: false },
-        padding: [8, 8, 0, 0],
+        // Half of the last label stands to the right of the plot.
+        padding: [8, 20, 0, 0],
         cursor: {
           y: false,
           points: { size: 6 },
@@ -91,21 +126,25 @@ export function Chart({
         ],
         series: [
           {},
-          ...series.map((one, i) => ({
+          ...drawn.map((one) => ({
             label: one.label,
-            stroke: colour(`--chart-${(i % 7) + 1}`),
+            stroke: colour(`--${tone(one)}`),
             width: 1.5,
             // A line needs two points; the first ones after a start are shown as dots.
             points: { show: one.values.filter((value) => value !== null).length < FEW, size: 5 },
             spanGaps: false,
             ...(kind === 'bars' && uPlot.paths.bars
-              ? { fill: colour(`--chart-${(i % 7) + 1}`), paths: uPlot.paths.bars({ size: [0.6, 40] }) }
+              ? {
+                  fill: colour(`--${tone(one)}`) + (one.isPale ? '66' : ''),
+                  width: one.isPale ? 0 : 1.5,
+                  paths: uPlot.paths.bars({ size: [0.6, 40] }),
+                }
               : {}),
           })),
         ],
         hooks: { setCursor: [(self) => setIndex(self.cursor.idx ?? null)] },
       },
-      [x, ...series.map((one) => [...one.values])] as uPlot.AlignedData,
+      [x, ...drawn.map((one) => [...one.values])] as uPlot.AlignedData,
       element,
     );
     const resize = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }));
@@ -114,31 +153,46 @@ export function Chart({
       resize.disconnect();
       plot.destroy();
     };
-  }, [JSON.stringify([at[0], at.at(-1), series]), theme, language, height, kind, group]);
+  }, [JSON.stringify([at[0], at.at(-1), drawn]), theme, language, height, kind, group]);
 
-  const isEmpty = series.every((one) => one.values.every((value) => value === null));
-  const shownAt = index === null ? at.length - 1 : index;
+  const isEmpty = at.length > 0 && shown.every((one) => one.values.every((value) => value === null));
+  const shownAt = index ?? latest(shown);
   const moment = at[shownAt];
   return (
     <figure class="chart">
       <figcaption>
-        <strong>{title}</strong>
-        <span class="soft number">{moment === undefined ? '' : fullTime(moment, days)}</span>
-        {series.map((one, i) => {
-          const value = one.values[shownAt];
-          return (
-            <span key={one.label} class="key">
-              <i class={`swatch c${(i % 7) + 1}`} aria-hidden="true" />
-              {one.label} <b class="number">{value === null || value === undefined ? '—' : show(value)}</b>
-            </span>
-          );
-        })}
+        <div class="row">
+          <strong>{title}</strong>
+          <span class="soft number">{moment === undefined ? '' : fullTime(moment, days)}</span>
+        </div>
+        <div class="legend">
+          {shown.map((one) => {
+            const value = one.values[shownAt];
+            return (
+              <span key={one.label} class="key">
+                <i
+                  class={`swatch ${one.isBad ? 'c-bad' : `c${(indexOf(series, one) % 7) + 1}`}`}
+                  aria-hidden="true"
+                />
+                {one.label} <b class="number">{value === null || value === undefined ? '—' : show(value)}</b>
+              </span>
+            );
+          })}
+        </div>
       </figcaption>
-      <div ref={holder} class="plot" role="img" aria-label={title} />
+      <div ref={holder} class="plot" role="img" aria-label={title} style={{ minHeight: `${height}px` }} />
       {isEmpty && <p class="no-data soft">{t('chart.empty')}</p>}
     </figure>
   );
 }
+
+/** The last step in which anything was measured: what the legend says until a step is pointed at. -1: none. */
+function latest(series: readonly ChartSeries[]): number {
+  return Math.max(-1, ...series.map((one) => one.values.findLastIndex((value) => value !== null)));
+}
+
+const indexOf = (series: readonly ChartSeries[], one: ChartSeries): number =>
+  series.findIndex(({ label }) => label === one.label);
 
 const two = (n: number) => String(n).padStart(2, '0');
 

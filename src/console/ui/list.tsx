@@ -1,8 +1,10 @@
 // The head of every list: search, filters, counts; and the way to the next page.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { cell, useCell } from '../lib/cell.js';
 import { t } from '../lib/i18n.js';
 import { patchQuery, usePlace } from '../lib/router.js';
+import { noteNext, stepOf, trailOf } from '../lib/trail.js';
 import { Button } from './basics.js';
 import { Icon } from './icons.js';
 
@@ -82,7 +84,29 @@ export function Counts({ matched, total }: { matched: number; total: number }) {
   );
 }
 
-/** Cursors only lead forward; the way back is the browser's, and "first page". */
+interface Counted {
+  readonly matched: number;
+  readonly total: number;
+}
+
+const titleCounts = cell<Counted | null>(null);
+
+/** Beside the title of a page whose list is on one of its tabs: what the list there counted. */
+export function TitleCounts() {
+  const counts = useCell(titleCounts);
+  return counts && <Counts {...counts} />;
+}
+
+/** Says the counts of a list beside the title of its page, as long as the list is shown. */
+export function useTitleCounts(page: Counted | undefined): void {
+  const { matched, total } = page ?? {};
+  useEffect(() => {
+    titleCounts.set(matched === undefined || total === undefined ? null : { matched, total });
+  }, [matched, total]);
+  useEffect(() => () => titleCounts.set(null), []);
+}
+
+/** From page to page, and which one this is. */
 export function Pager({
   nextCursor,
   shown,
@@ -92,9 +116,23 @@ export function Pager({
   shown: number;
   matched?: number;
 }) {
-  const { query } = usePlace();
+  const place = usePlace();
+  const { query } = place;
   const before = Number(query.get('back') ?? 0);
   if (nextCursor === null && !query.has('cursor')) return null;
+  const trail = trailOf(place);
+  const step = stepOf(place);
+  const size = step > 0 ? before / step : shown;
+  const goTo = (to: number) =>
+    patchQuery({ cursor: trail[to] || null, back: to > 0 ? String(to * size) : null }, 'push');
+  const goNext = () => {
+    if (nextCursor === null) return;
+    noteNext(place, nextCursor);
+    patchQuery({ cursor: nextCursor, back: String(before + shown) }, 'push');
+  };
+  // Pages that were seen can be gone to; those around this one are offered.
+  const seen = trail.map((_, i) => i).filter((i) => Math.abs(i - step) <= 2 || i === 0);
+  const pages = matched === undefined || size === 0 ? null : Math.max(step + 1, Math.ceil(matched / size));
   return (
     <nav class="pager" aria-label={t('list.pages')}>
       <span class="soft number">
@@ -102,16 +140,25 @@ export function Pager({
           ? t('list.rangeOpen', { from: before + 1, to: before + shown })
           : t('list.range', { from: before + 1, to: before + shown, n: matched })}
       </span>
-      <Button
-        disabled={!query.has('cursor')}
-        onClick={() => patchQuery({ cursor: null, back: null }, 'push')}
-      >
-        {t('list.first')}
+      {step < 0 && <Button onClick={() => goTo(0)}>{t('list.first')}</Button>}
+      <Button disabled={step < 1} onClick={() => goTo(step - 1)}>
+        {t('list.previous')}
       </Button>
-      <Button
-        disabled={nextCursor === null}
-        onClick={() => patchQuery({ cursor: nextCursor, back: String(before + shown) }, 'push')}
-      >
+      {step >= 0 &&
+        seen.map((i) => (
+          <button
+            key={i}
+            type="button"
+            class="button page-number"
+            aria-current={i === step ? 'page' : undefined}
+            aria-label={t('list.page', { n: i + 1 })}
+            onClick={() => i !== step && goTo(i)}
+          >
+            {i + 1}
+          </button>
+        ))}
+      {pages !== null && step >= 0 && <span class="soft number">{t('list.ofPages', { n: pages })}</span>}
+      <Button disabled={nextCursor === null} onClick={goNext}>
         {t('list.next')}
       </Button>
     </nav>

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { ApiError } from '../lib/api.js';
 import { type TextKey, t } from '../lib/i18n.js';
+import { serverText } from '../lib/server-texts.js';
 import { Button } from './basics.js';
 import { Icon, type IconName } from './icons.js';
 
@@ -45,6 +46,7 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
 }
 
 const KNOWN: Partial<Record<ApiError['code'], { title: TextKey; next: TextKey }>> = {
+  'signed-out': { title: 'error.signedOut', next: 'error.signedOut.next' },
   offline: { title: 'error.offline', next: 'error.offline.next' },
   forbidden: { title: 'error.forbidden', next: 'error.forbidden.next' },
   'wrong-scope': { title: 'error.forbidden', next: 'error.forbidden.next' },
@@ -64,9 +66,15 @@ const KNOWN: Partial<Record<ApiError['code'], { title: TextKey; next: TextKey }>
 function explain(error: unknown): { title: string; next: string; detail: string | null } {
   const known = error instanceof ApiError ? KNOWN[error.code] : undefined;
   const fields =
-    error instanceof ApiError ? error.fields.map((field) => `${field.path}: ${field.message}`) : [];
+    error instanceof ApiError
+      ? error.fields.map((field) => `${field.path}: ${serverText(field.message)}`)
+      : [];
   const detail =
-    fields.length > 0 ? fields.join('; ') : error instanceof ApiError ? error.detail : String(error);
+    fields.length > 0
+      ? fields.join('; ')
+      : error instanceof ApiError
+        ? error.detail && serverText(error.detail)
+        : String(error);
   return {
     title: t(known?.title ?? 'error.internal'),
     next: t(known?.next ?? 'error.internal.next'),

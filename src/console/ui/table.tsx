@@ -1,23 +1,11 @@
 // The one table: fixed rows, only those in sight are in the page, keyboard, sorting and selection.
-import type { ComponentChildren } from 'preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { t } from '../lib/i18n.js';
 import { patchQuery } from '../lib/router.js';
-import { useWidth } from './basics.js';
+import { type Column, fittingColumns, roomFor, useColumnChoice, useDrawn } from './columns.js';
 import { Icon } from './icons.js';
 
-export interface Column<T> {
-  readonly key: string;
-  readonly head: string;
-  readonly cell: (row: T) => ComponentChildren;
-  /** Name in `sort`; left out: not sortable. */
-  readonly sort?: string;
-  /** CSS width; left out: shares what is left. */
-  readonly width?: string;
-  /** Shown from this window width on. */
-  readonly from?: number;
-  readonly align?: 'end';
-}
+export type { Column } from './columns.js';
 
 export interface Selection {
   readonly ids: ReadonlySet<string>;
@@ -38,11 +26,14 @@ interface TableProps<T> {
   /** True while newer rows are on their way. */
   readonly pending?: boolean;
   readonly rowHeight?: number;
+  /** Under which the choice of columns is kept; left out: none is offered. */
+  readonly table?: string;
 }
 
 /** Rows drawn above and below the visible ones. */
 const OVERSCAN = 12;
 const ROW_PX = 36;
+const TICK_PX = 36;
 
 export function Table<T>(props: TableProps<T>) {
   const {
@@ -56,14 +47,19 @@ export function Table<T>(props: TableProps<T>) {
     selection,
     pending = false,
     rowHeight = ROW_PX,
+    table,
   } = props;
-  const width = useWidth();
-  const shown = columns.filter((column) => (column.from ?? 0) <= width);
+  const holder = useRef<HTMLDivElement>(null);
+  const room = useRoom(holder);
+  const selectable = selection !== undefined;
+  const tickPx = selectable ? TICK_PX : 0;
+  const shown = fittingColumns(columns, useColumnChoice(table), room - tickPx);
+  useDrawn(table, shown.map((column) => column.key).join(' '));
+  const needed = roomFor(shown) + tickPx;
   const body = useRef<HTMLTableSectionElement>(null);
   const { first, last } = useWindow(body, rows.length, rowHeight);
   const [active, setActive] = useState(-1);
   const anchor = useRef(-1);
-  const selectable = selection !== undefined;
   const span = shown.length + (selectable ? 1 : 0);
   // Tab enters the table at the row last used, or at the nearest that is drawn.
   const tabStop = Math.min(Math.max(active, first), last - 1);
@@ -117,83 +113,117 @@ export function Table<T>(props: TableProps<T>) {
   const allChosen =
     rows.length > 0 && selection !== undefined && rows.every((row) => selection.ids.has(id(row)));
   return (
-    <table
-      class={`table${pending ? ' pending' : ''}`}
-      aria-label={label}
-      aria-rowcount={rows.length + 1}
-      aria-busy={pending}
+    <div
+      ref={holder}
+      class={`table-room${needed > room ? ' overflows' : ''}`}
+      data-table={table}
+      {...(needed > room ? { tabIndex: 0, role: 'group', 'aria-label': label } : {})}
     >
-      <colgroup>
-        {selectable && <col style={{ width: '36px' }} />}
-        {shown.map((column) => (
-          <col key={column.key} style={column.width ? { width: column.width } : {}} />
-        ))}
-      </colgroup>
-      <thead>
-        <tr>
-          {selection && (
-            <th scope="col" class="tick">
-              <input
-                type="checkbox"
-                aria-label={t('list.selectPage')}
-                checked={allChosen}
-                onChange={() => selection.change(allChosen ? new Set() : new Set(rows.map(id)))}
-              />
-            </th>
-          )}
+      <table
+        class={`table${pending ? ' pending' : ''}`}
+        aria-label={label}
+        aria-rowcount={rows.length + 1}
+        aria-busy={pending}
+        style={needed > room ? { minWidth: `${needed}px` } : {}}
+      >
+        <colgroup>
+          {selectable && <col style={{ width: `${TICK_PX}px` }} />}
           {shown.map((column) => (
-            <Head key={column.key} column={column} sort={sort} />
+            <col key={column.key} style={column.width ? { width: column.width } : {}} />
           ))}
-        </tr>
-      </thead>
-      <tbody ref={body}>
-        {first > 0 && <Spacer span={span} height={first * rowHeight} />}
-        {rows.slice(first, last).map((row, offset) => {
-          const index = first + offset;
-          const key = id(row);
-          const chosen = selection?.ids.has(key) ?? false;
-          return (
-            <tr
-              key={key}
-              data-row={index}
-              aria-rowindex={index + 2}
-              aria-selected={selectable ? chosen : undefined}
-              tabIndex={index === tabStop ? 0 : -1}
-              class={open ? 'opens' : ''}
-              style={{ height: `${rowHeight}px` }}
-              onFocus={() => setActive(index)}
-              onKeyDown={(event) => onKey(event, index)}
-              onClick={(event) => {
-                if (
-                  open &&
-                  !(event.target as Element).closest('a,button,input,label') &&
-                  String(getSelection()) === ''
-                )
-                  open(row);
-              }}
-            >
-              {selectable && (
-                <td class="tick">
-                  <input
-                    type="checkbox"
-                    checked={chosen}
-                    aria-label={t('list.select', { name: name?.(row) ?? key })}
-                    onClick={(event) => toggle(index, event.shiftKey)}
-                  />
-                </td>
-              )}
-              {shown.map((column) => (
-                <td key={column.key} class={column.align ?? ''} data-column={column.key}>
-                  {column.cell(row)}
-                </td>
-              ))}
-            </tr>
-          );
-        })}
-        {last < rows.length && <Spacer span={span} height={(rows.length - last) * rowHeight} />}
-      </tbody>
-    </table>
+        </colgroup>
+        <thead>
+          <tr>
+            {selection && (
+              <th scope="col" class="tick">
+                <input
+                  type="checkbox"
+                  aria-label={t('list.selectPage')}
+                  checked={allChosen}
+                  onChange={() => selection.change(allChosen ? new Set() : new Set(rows.map(id)))}
+                />
+              </th>
+            )}
+            {shown.map((column) => (
+              <Head key={column.key} column={column} sort={sort} />
+            ))}
+          </tr>
+        </thead>
+        <tbody ref={body} onPointerOver={tellWhole}>
+          {first > 0 && <Spacer span={span} height={first * rowHeight} />}
+          {rows.slice(first, last).map((row, offset) => {
+            const index = first + offset;
+            const key = id(row);
+            const chosen = selection?.ids.has(key) ?? false;
+            return (
+              <tr
+                key={key}
+                data-row={index}
+                aria-rowindex={index + 2}
+                aria-selected={selectable ? chosen : undefined}
+                tabIndex={index === tabStop ? 0 : -1}
+                class={open ? 'opens' : ''}
+                style={{ height: `${rowHeight}px` }}
+                onFocus={() => setActive(index)}
+                onKeyDown={(event) => onKey(event, index)}
+                onClick={(event) => {
+                  if (
+                    open &&
+                    !(event.target as Element).closest('a,button,input,label') &&
+                    String(getSelection()) === ''
+                  )
+                    open(row);
+                }}
+              >
+                {selectable && (
+                  <td class="tick">
+                    <input
+                      type="checkbox"
+                      checked={chosen}
+                      aria-label={t('list.select', { name: name?.(row) ?? key })}
+                      onClick={(event) => toggle(index, event.shiftKey)}
+                    />
+                  </td>
+                )}
+                {shown.map((column) => (
+                  <td key={column.key} class={column.align ?? ''} data-column={column.key}>
+                    {column.cell(row)}
+                  </td>
+                ))}
+              </tr>
+            );
+          })}
+          {last < rows.length && <Spacer span={span} height={(rows.length - last) * rowHeight} />}
+        </tbody>
+      </table>
+    </div>
   );
+}
+
+/** What a cell has no room for is told under the pointer. */
+function tellWhole(event: PointerEvent): void {
+  const box = (event.target as Element).closest('td');
+  if (!box) return;
+  const cut = [box, ...box.querySelectorAll<HTMLElement>('*')].some(
+    (one) => one.scrollWidth > one.clientWidth + 1,
+  );
+  if (cut && !box.querySelector('[title]')) box.title = box.textContent ?? '';
+  else box.removeAttribute('title');
+}
+
+/** The width of the element, in px. */
+function useRoom(holder: { current: HTMLElement | null }): number {
+  const [room, setRoom] = useState(innerWidth);
+  useLayoutEffect(() => {
+    const element = holder.current;
+    if (!element) return;
+    const measure = () => setRoom(element.clientWidth);
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [holder]);
+  return room;
 }
 
 function Spacer({ span, height }: { span: number; height: number }) {
@@ -207,7 +237,7 @@ function Spacer({ span, height }: { span: number; height: number }) {
 function Head<T>({ column, sort }: { column: Column<T>; sort: string | undefined }) {
   if (!column.sort) {
     return (
-      <th scope="col" class={column.align ?? ''}>
+      <th scope="col" class={column.align ?? ''} data-column={column.key}>
         {column.head}
       </th>
     );
@@ -215,7 +245,7 @@ function Head<T>({ column, sort }: { column: Column<T>; sort: string | undefined
   const direction = sort === column.sort ? 'ascending' : sort === `-${column.sort}` ? 'descending' : 'none';
   const next = direction === 'ascending' ? `-${column.sort}` : column.sort;
   return (
-    <th scope="col" class={column.align ?? ''} aria-sort={direction}>
+    <th scope="col" class={column.align ?? ''} aria-sort={direction} data-column={column.key}>
       <button type="button" onClick={() => patchQuery({ sort: next, cursor: null, back: null }, 'push')}>
         {column.head}
         {direction !== 'none' && <Icon name={direction === 'ascending' ? 'up' : 'down'} size={12} />}
@@ -247,12 +277,13 @@ function useWindow(body: { current: HTMLElement | null }, total: number, rowHeig
       removeEventListener('resize', measure);
     };
   }, [body, total, rowHeight]);
-  useEffect(() => {
+  // Before rows are painted: whoever sees them may press the key.
+  useLayoutEffect(() => {
     const stop = (event: KeyboardEvent) => {
       if (
         event.key !== 'ArrowDown' ||
         (document.activeElement !== document.body &&
-          !(document.activeElement as HTMLElement).matches('[data-search]'))
+          !(document.activeElement as HTMLElement).matches('[data-search], h1'))
       )
         return;
       event.preventDefault();

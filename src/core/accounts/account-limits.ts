@@ -1,13 +1,10 @@
-// The limits of every account: kept in memory beside what is used of them, asked by the listener, enforced on live
-// sessions, changed by the operator. The counts are this process's own; several daemons would share them behind
-// `SessionLimits`, which is all that the listener knows.
+// The limits of every account: kept in memory beside what is used of them, changed by the operator, and published to the
+// workers, which hold sessions to them. Quotas are counted here, from what all sessions of an account have moved.
 
 import type { Clock } from '../clock.js';
-import type { EgressPolicy } from '../egress/egress.js';
 import type { Actor } from '../operator/audit.js';
 import type { LimitStore } from '../ports.js';
 import type { SessionRegistry } from '../sessions/session.js';
-import { clientAddresses, createLimitEnforcement, type LimitEnforcement } from './limit-enforcement.js';
 import {
   type AccountLimits,
   countedSince,
@@ -21,15 +18,10 @@ import {
 import { createTrafficLedger, type UsedElsewhere } from './traffic-ledger.js';
 import type { MeteredSession } from './usage.js';
 
-/** What the listener asks. */
-export interface SessionLimits extends Pick<LimitEnforcement, 'refusal' | 'rates'> {
-  /** Name of its egress class; null: none. */
-  egressClass(accountId: string): string | null;
-  /** A session has begun to move bytes. */
-  opened(session: MeteredSession): void;
-  closed(session: MeteredSession): void;
-  /** Counts traffic and ends the sessions of accounts whose quota is used up. Meant to be called about once a second. */
-  enforce(): void;
+/** What holds for an account now. */
+export interface LimitState {
+  readonly limits: AccountLimits;
+  readonly isOverQuota: boolean;
 }
 
 export type ChangeLimitsResult =
@@ -41,14 +33,23 @@ export interface LimitsView {
   readonly usage: LimitUsage;
 }
 
-export interface AccountLimitsService extends SessionLimits {
+export interface AccountLimitsService {
+  /** What the workers are told of an account. */
+  state(accountId: string): LimitState;
+  /** Called when what holds for an account has changed, before whoever changed it is answered. */
+  onChanged(listener: (accountId: string) => void): void;
+  /** A session has begun to move bytes. */
+  opened(session: MeteredSession): void;
+  closed(session: MeteredSession): void;
+  /** Counts traffic and publishes which quotas are used up, or begin again. Meant to be called about once a second. */
+  enforce(): void;
   /** Fills the memory at start. */
   load(): Promise<void>;
   /** Limits and usage of an account that exists. */
   view(accountId: string): LimitsView;
   /** The same as of the last second: for lists, where counting anew for each would be quadratic. */
   glance(accountId: string): LimitsView;
-  /** Writes the limits given, leaves the others; live sessions are held to them at once. Rejects when the database cannot be written. */
+  /** Writes the limits given, leaves the others; live sessions are held to them within a moment. Rejects when the database cannot be written. */
   change(accountId: string, change: Partial<AccountLimits>, by: Actor): Promise<ChangeLimitsResult>;
   /**
    * The same for many in one transaction, each account once; keep a call to some hundreds. Returns the ids of those that
@@ -79,32 +80,47 @@ export interface AccountLimitsService extends SessionLimits {
 export interface AccountLimitsOptions {
   readonly store: LimitStore;
   readonly sessions: SessionRegistry;
-  /** The policy of an egress class; undefined when the configuration has no such class, which then permits nothing. */
-  readonly egressOf: (egressClass: string | null) => EgressPolicy | undefined;
+  /** Names of the egress classes that the configuration has. */
+  readonly egressClasses: readonly string[];
   readonly now: Clock;
-  /** A clock that is never set back, in ms. */
-  readonly monotonicNow: Clock;
 }
 
 export function createAccountLimits(options: AccountLimitsOptions): AccountLimitsService {
-  const { store, sessions, egressOf, now, monotonicNow } = options;
+  const { store, sessions, now } = options;
   const kept = new Map<string, KeptLimits>();
   const keptOf = (accountId: string): KeptLimits => kept.get(accountId) ?? NOTHING_KEPT;
   const ledger = createTrafficLedger({ store, keptOf, now });
-  const enforcement = createLimitEnforcement({
-    kept,
-    periodBytes: (accountId) => ledger.used(accountId).periodBytes,
-    sessions,
-    egressOf,
-    monotonicNow,
-  });
+  const listeners: ((accountId: string) => void)[] = [];
+  /** Accounts whose quota was used up when they were last looked at. */
+  const overQuota = new Set<string>();
+
+  function publish(accountId: string): void {
+    for (const listener of listeners) listener(accountId);
+  }
+
+  function state(accountId: string): LimitState {
+    const { limits } = keptOf(accountId);
+    const isOverQuota = limits.quotaBytes !== null && ledger.used(accountId).periodBytes >= limits.quotaBytes;
+    if (isOverQuota) overQuota.add(accountId);
+    else overQuota.delete(accountId);
+    return { limits, isOverQuota };
+  }
+
+  /** Publishes an account whose quota has been used up, or has begun again, since it was last looked at. */
+  function lookAtQuota(accountId: string): void {
+    const was = overQuota.has(accountId);
+    if (was || keptOf(accountId).limits.quotaBytes !== null) {
+      if (state(accountId).isOverQuota !== was) publish(accountId);
+    }
+  }
 
   function keep(accountId: string, stored: KeptLimits | null): void {
     if (stored) kept.set(accountId, stored);
     else kept.delete(accountId);
   }
 
-  const hasEgressClass = (name: string | null): boolean => name === null || egressOf(name) !== undefined;
+  const hasEgressClass = (name: string | null): boolean =>
+    name === null || options.egressClasses.includes(name);
 
   const changeMany: AccountLimitsService['changeMany'] = (changes, by) =>
     ledger.afterWriting(async () => {
@@ -122,7 +138,7 @@ export function createAccountLimits(options: AccountLimitsOptions): AccountLimit
           .filter((each) => each.kept.limits.quotaPeriod !== each.before.limits.quotaPeriod)
           .map(({ accountId }) => accountId),
       );
-      for (const { accountId, before } of changed) enforcement.apply(accountId, before.limits);
+      for (const { accountId } of changed) publish(accountId);
       return saved;
     });
 
@@ -133,7 +149,7 @@ export function createAccountLimits(options: AccountLimitsOptions): AccountLimit
     const used = ledger.used(accountId);
     const usage = {
       sessions: live.length,
-      clientAddresses: clientAddresses(live).size,
+      clientAddresses: new Set(live.map(({ client }) => client.address)).size,
       periodBytes: used.periodBytes,
       periodStartedAt: countedSince(limits.quotaPeriod, reset?.at ?? null, at),
       periodEndsAt: periodEnd(limits.quotaPeriod, at),
@@ -144,22 +160,18 @@ export function createAccountLimits(options: AccountLimitsOptions): AccountLimit
   }
 
   return {
-    refusal: enforcement.refusal,
-    rates: enforcement.rates,
-    egressClass: (accountId) => keptOf(accountId).limits.egressClass,
+    state,
+    onChanged: (listener) => void listeners.push(listener),
     opened: ledger.opened,
     closed: ledger.closed,
 
     enforce() {
       ledger.collect();
-      enforcement.endOverQuota();
+      for (const accountId of new Set([...sessions.accounts(), ...overQuota])) lookAtQuota(accountId);
     },
 
     async load() {
-      for (const { accountId, ...stored } of await store.all()) {
-        keep(accountId, stored);
-        enforcement.setRates(accountId, stored.limits);
-      }
+      for (const { accountId, ...stored } of await store.all()) keep(accountId, stored);
       await ledger.load(kept);
     },
 
@@ -182,7 +194,7 @@ export function createAccountLimits(options: AccountLimitsOptions): AccountLimit
     adopt(accountId, limits) {
       keep(accountId, { limits, reset: null });
       ledger.begin(accountId);
-      enforcement.setRates(accountId, limits);
+      publish(accountId);
     },
 
     takeIn: (usages) => ledger.afterWriting(() => ledger.takeIn(usages)),
@@ -197,21 +209,21 @@ export function createAccountLimits(options: AccountLimitsOptions): AccountLimit
         if ((await store.saveMany([{ accountId, kept, before }], by)).size === 0) return false;
         keep(accountId, kept);
         await ledger.recount([accountId]);
+        publish(accountId);
         return true;
       }),
 
     refresh: (accountIds) =>
       ledger.afterWriting(async () => {
         const stored = await store.getMany(accountIds);
-        const before = accountIds.map((id) => ({ id, limits: keptOf(id).limits }));
         for (const id of accountIds) keep(id, stored.get(id) ?? null);
         await ledger.recount(accountIds);
-        for (const { id, limits } of before) enforcement.apply(id, limits);
+        for (const id of accountIds) publish(id);
       }),
 
     forget(accountId) {
       kept.delete(accountId);
-      enforcement.forget(accountId);
+      overQuota.delete(accountId);
       ledger.forget(accountId);
     },
 

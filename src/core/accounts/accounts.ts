@@ -5,12 +5,16 @@ import type { Clock } from '../clock.js';
 import type { Actor } from '../operator/audit.js';
 import type { AccountStore, NewLimits } from '../ports.js';
 import { createTurns } from '../turns.js';
+import { isWireDate } from '../wire-date.js';
 import { type Account, type AccountUpdate, isValidPassword, isValidUsername } from './account.js';
 import type { AccountDirectory } from './directory.js';
 import type { AccountLimits } from './limits.js';
 import { hashPassword } from './password.js';
 
-/** What a creation or an update sets besides the credentials. `expiresAt` in milliseconds since the epoch, UTC. */
+/**
+ * What a creation or an update sets besides the credentials. `expiresAt` in milliseconds since the epoch, in the years
+ * 0001 to 9999 UTC.
+ */
 export interface AccountFields {
   readonly isEnabled: boolean;
   readonly remarks: string | null;
@@ -44,8 +48,9 @@ export type AddRefusal =
   | 'invalid-username'
   | 'invalid-password'
   | 'invalid-remarks'
+  | 'invalid-expiry'
   | 'username-taken';
-export type UpdateRefusal = 'invalid-password' | 'invalid-remarks' | 'not-found';
+export type UpdateRefusal = 'invalid-password' | 'invalid-remarks' | 'invalid-expiry' | 'not-found';
 
 export type AddResult = Done | Refused<AddRefusal>;
 export type UpdateResult = Done | Refused<UpdateRefusal>;
@@ -108,14 +113,14 @@ export interface Accounts {
     by: Actor,
     isCurrent?: (account: Account) => boolean,
   ): Promise<PatchResult>;
-  /** Changes many in one transaction; those that no longer exist are left out of the answer. */
+  /** Changes many in one transaction; several changes of one account are joined. Those that no longer exist are left out of the answer. */
   patchMany(
     changes: readonly { readonly id: string; readonly change: AccountChange }[],
     by: Actor,
   ): Promise<Account[]>;
   /** Removes many in one transaction; returns those that there were. */
   removeMany(ids: readonly string[], by: Actor): Promise<Account[]>;
-  /** Takes over accounts as the database has them, after another process changed, added or removed them. Each id once. */
+  /** Takes over accounts as the database has them, after another process changed, added or removed them. */
   refresh(ids: readonly string[]): Promise<void>;
   /** Every account in the order of creation. */
   list(): AccountView[];
@@ -127,6 +132,11 @@ export interface Accounts {
 /** Whether `remarks` can be kept unaltered by every database: well-formed Unicode without U+0000. */
 export function isValidRemarks(remarks: string): boolean {
   return remarks.isWellFormed() && !remarks.includes('\0');
+}
+
+/** Whether `expiresAt` can be written by every interface: never, or a moment in the years 0001 to 9999 (UTC). */
+function isValidExpiry(expiresAt: number | null): boolean {
+  return expiresAt === null || isWireDate(expiresAt);
 }
 
 /**
@@ -143,7 +153,10 @@ export function createAccounts(uses: {
   const { store, directory, pool } = uses;
   // One change of an account at a time: the directory must take in the answers in the order of the writes.
   const inTurn = createTurns();
-  /** The same for several accounts at once. All of them queue up at the same moment, so that no two can wait crosswise. */
+  /**
+   * The same for several accounts at once, each waited for once however often it is named. All of them queue up at the
+   * same moment, so that no two can wait crosswise.
+   */
   async function inTurnOfAll<T>(ids: readonly string[], task: () => Promise<T>): Promise<T> {
     let start = (): void => {};
     let finish = (): void => {};
@@ -153,9 +166,10 @@ export function createAccounts(uses: {
     const started = new Promise<void>((resolve) => {
       start = resolve;
     });
-    let waiting = ids.length;
+    const each = new Set(ids);
+    let waiting = each.size;
     if (waiting === 0) start();
-    for (const id of ids) {
+    for (const id of each) {
       void inTurn(id, () => {
         waiting -= 1;
         if (waiting === 0) start();
@@ -218,6 +232,7 @@ export function createAccounts(uses: {
       const password = isBlank(input.password) ? undefined : input.password;
       if (password !== undefined && !isValidPassword(password)) return refused('invalid-password');
       if (input.remarks !== null && !isValidRemarks(input.remarks)) return refused('invalid-remarks');
+      if (!isValidExpiry(input.expiresAt)) return refused('invalid-expiry');
       const fields: AccountUpdate = {
         isEnabled: input.isEnabled,
         remarks: input.remarks,
@@ -279,7 +294,7 @@ export function createAccounts(uses: {
       inTurnOfAll(
         changes.map(({ id }) => id),
         async () => {
-          const updates = changes.flatMap(({ id, change }) => {
+          const updates = [...inOne(changes)].flatMap(([id, change]) => {
             const before = directory.byId(id);
             return before && refuseChange(change) === null ? [{ id, fields: toUpdate(before, change) }] : [];
           });
@@ -326,13 +341,27 @@ function refuseNew(input: NewAccount): AddRefusal | null {
   if (!isValidUsername(input.username)) return 'invalid-username';
   if (!isValidPassword(input.password)) return 'invalid-password';
   if (input.remarks !== null && !isValidRemarks(input.remarks)) return 'invalid-remarks';
+  if (!isValidExpiry(input.expiresAt)) return 'invalid-expiry';
   return null;
 }
 
-function refuseChange({ password, remarks }: AccountChange): UpdateRefusal | null {
+function refuseChange({ password, remarks, expiresAt }: AccountChange): UpdateRefusal | null {
   if (password !== undefined && !isValidPassword(password)) return 'invalid-password';
   if (remarks !== undefined && remarks !== null && !isValidRemarks(remarks)) return 'invalid-remarks';
+  if (expiresAt !== undefined && !isValidExpiry(expiresAt)) return 'invalid-expiry';
   return null;
+}
+
+/** One change for each account: of a field that several changes have, the last one counts. */
+function inOne(
+  changes: readonly { readonly id: string; readonly change: AccountChange }[],
+): ReadonlyMap<string, AccountChange> {
+  const joined = new Map<string, AccountChange>();
+  for (const { id, change } of changes) {
+    const given = Object.entries(change).filter(([, value]) => value !== undefined);
+    joined.set(id, { ...joined.get(id), ...Object.fromEntries(given) });
+  }
+  return joined;
 }
 
 function toUpdate(before: Account, change: AccountChange): AccountUpdate {

@@ -92,6 +92,13 @@ export function createTrafficLedger(uses: {
     }
   }
 
+  /** Writes, and reads what the clock has made unknown: it was set back to a period of before this start. */
+  async function writeAndRead(): Promise<void> {
+    await write();
+    const unknown = meter.unknown();
+    if (unknown.length > 0) await recount(unknown);
+  }
+
   return {
     opened: (session) => meter.opened(session, now()),
     closed: (session) => meter.closed(session, now()),
@@ -131,10 +138,10 @@ export function createTrafficLedger(uses: {
 
     afterWriting: (work) =>
       inTurn('traffic', async () => {
-        await write();
+        await writeAndRead();
         return work();
       }),
-    flush: () => inTurn('traffic', write),
+    flush: () => inTurn('traffic', writeAndRead),
     forget: (accountId) => meter.forget(accountId),
   };
 }

@@ -1,7 +1,7 @@
 // How much each account has moved: counted from its live sessions, kept per day for the history, summed for its quota.
 
 import type { Session } from '../sessions/session.js';
-import { dayOf, periodEnd, type QuotaPeriod, type TrafficOfDay } from './limits.js';
+import { dayOf, periodEnd, periodStart, type QuotaPeriod, type TrafficOfDay } from './limits.js';
 
 export type MeteredSession = Pick<Session, 'accountId' | 'bytesUp' | 'bytesDown'>;
 
@@ -13,13 +13,21 @@ export interface CountedTraffic {
   readonly periodBytes: number;
 }
 
+/** What was used within one quota period. */
+interface UsedInPeriod {
+  /** null: there is no other period, before or after. */
+  readonly startsAt: number | null;
+  readonly endsAt: number | null;
+  bytes: number;
+}
+
 interface Used {
   up: number;
   down: number;
-  periodBytes: number;
-  period: QuotaPeriod;
-  /** When `periodBytes` begins again from nothing; null: never. */
-  periodEndsAt: number | null;
+  readonly period: QuotaPeriod;
+  current: UsedInPeriod;
+  /** The one before it in time or, after the clock was set back, the one after it: it may come again. */
+  other: UsedInPeriod | null;
 }
 
 interface Counts {
@@ -32,18 +40,24 @@ interface Counts {
 export class TrafficMeter {
   readonly #open = new Map<MeteredSession, { up: number; down: number }>();
   readonly #used = new Map<string, Used>();
+  /** Accounts that the clock has taken back to a period of which the memory knows nothing. */
+  #unknown = new Set<string>();
+  #collectedAt = Number.NEGATIVE_INFINITY;
   #unwritten = new Map<string, Map<number, Counts>>();
 
   /** Starts from what the database has counted of an account; what is not yet written is added. */
   load(accountId: string, period: QuotaPeriod, counted: CountedTraffic, now: number): void {
     const { up, down } = this.#unwrittenSum(accountId);
+    const before = this.#used.get(accountId);
+    const other = before && contains(before.current, now) ? before.other : (before?.current ?? null);
+    this.#unknown.delete(accountId);
     this.#used.set(accountId, {
       up: counted.totalBytesUp + up,
       down: counted.totalBytesDown + down,
-      // A crash may have lost a little of what the operator's reset had seen.
-      periodBytes: Math.max(0, counted.periodBytes + up + down),
       period,
-      periodEndsAt: periodEnd(period, now),
+      // A crash may have lost a little of what the operator's reset had seen.
+      current: periodAt(period, now, Math.max(0, counted.periodBytes + up + down)),
+      other: before?.period === period ? other : null,
     });
   }
 
@@ -62,6 +76,8 @@ export class TrafficMeter {
 
   /** Counts what the open sessions have moved since the last time. */
   collect(now: number): void {
+    if (now < this.#collectedAt) for (const [id, used] of this.#used) this.#enterPeriod(id, used, now);
+    this.#collectedAt = now;
     for (const [session, seen] of this.#open) this.#count(session, seen, now);
   }
 
@@ -69,8 +85,13 @@ export class TrafficMeter {
   used(accountId: string, now: number): CountedTraffic {
     const used = this.#used.get(accountId);
     if (!used) return { totalBytesUp: 0, totalBytesDown: 0, periodBytes: 0 };
-    startAgainIfDue(used, now);
-    return { totalBytesUp: used.up, totalBytesDown: used.down, periodBytes: used.periodBytes };
+    this.#enterPeriod(accountId, used, now);
+    return { totalBytesUp: used.up, totalBytesDown: used.down, periodBytes: used.current.bytes };
+  }
+
+  /** Accounts whose present period only the database knows: to be given to `load` again. */
+  unknown(): string[] {
+    return [...this.#unknown];
   }
 
   /** Hands over what is not yet written; the caller gives it back with `restore` if writing fails. */
@@ -91,6 +112,7 @@ export class TrafficMeter {
 
   forget(accountId: string): void {
     this.#used.delete(accountId);
+    this.#unknown.delete(accountId);
     this.#unwritten.delete(accountId);
   }
 
@@ -106,18 +128,31 @@ export class TrafficMeter {
     const used = this.#usedOf(session.accountId, now);
     used.up += up;
     used.down += down;
-    used.periodBytes += up + down;
+    used.current.bytes += up + down;
   }
 
   #usedOf(accountId: string, now: number): Used {
     let used = this.#used.get(accountId);
     if (!used) {
       const period = 'month';
-      used = { up: 0, down: 0, periodBytes: 0, period, periodEndsAt: periodEnd(period, now) };
+      used = { up: 0, down: 0, period, current: periodAt(period, now, 0), other: null };
       this.#used.set(accountId, used);
     }
-    startAgainIfDue(used, now);
+    this.#enterPeriod(accountId, used, now);
     return used;
+  }
+
+  /** Counts within the period of `now` from here on: a new one from nothing, one that was left before from where it was. */
+  #enterPeriod(accountId: string, used: Used, now: number): void {
+    const { current, other } = used;
+    if (contains(current, now)) return;
+    used.other = current;
+    if (other && contains(other, now)) {
+      used.current = other;
+      return;
+    }
+    used.current = periodAt(used.period, now, 0);
+    if (current.startsAt !== null && now < current.startsAt) this.#unknown.add(accountId);
   }
 
   #unwrittenSum(accountId: string): { up: number; down: number } {
@@ -137,10 +172,12 @@ export class TrafficMeter {
   }
 }
 
-function startAgainIfDue(used: Used, now: number): void {
-  if (used.periodEndsAt === null || now < used.periodEndsAt) return;
-  used.periodBytes = 0;
-  used.periodEndsAt = periodEnd(used.period, now);
+function periodAt(period: QuotaPeriod, now: number, bytes: number): UsedInPeriod {
+  return { startsAt: periodStart(period, now), endsAt: periodEnd(period, now), bytes };
+}
+
+function contains({ startsAt, endsAt }: UsedInPeriod, now: number): boolean {
+  return startsAt === null || endsAt === null || (now >= startsAt && now < endsAt);
 }
 
 function rows(accountId: string, days: ReadonlyMap<number, Counts>): TrafficOfDay[] {

@@ -16,20 +16,20 @@ export interface Idempotency {
   readonly key: string;
   /** Digest of the request's meaning; the same key with another digest is refused. */
   readonly digest: string;
-  /** The first answer, as JSON text. */
-  readonly answer: string;
+  /** The first answer, as JSON text, for the run's id. */
+  answer(runId: string): string;
   readonly expiresAt: number;
 }
 
-/** A run to store. `owner` null leaves it to whichever daemon comes first. */
+/** A run to store; the store makes its id. `owner` null leaves it to whichever daemon comes first. */
 export interface RunToStore {
-  readonly run: NewRun;
+  readonly run: Omit<NewRun, 'id'>;
   readonly owner: string | null;
   readonly idempotency: Idempotency | null;
 }
 
 export type StoredRun =
-  | { readonly outcome: 'stored' }
+  | { readonly outcome: 'stored'; readonly runId: string }
   | { readonly outcome: 'replayed'; readonly answer: string }
   | { readonly outcome: 'key-reused' };
 
@@ -81,13 +81,19 @@ export interface RunFilter {
   readonly status?: RunStatus;
   /** Only runs with this text in the message or the reply, whatever its case. */
   readonly search?: string;
+  /** Only runs whose id begins so, in lower case. */
+  readonly idPrefix?: string;
   /** Only runs with a smaller id. */
   readonly before?: string;
   readonly limit: number;
 }
 
 export interface RunStore {
-  /** Stores runs in the order given, in one transaction: all or none. Known idempotency keys store nothing. */
+  /**
+   * Stores runs in the order given, in one transaction: all or none. Known idempotency keys store nothing.
+   * Ids are made in that transaction and sort after every id in the table: the order of ids is the order of storing, whichever
+   * process stores a run and whatever its clock says.
+   */
   add(items: readonly RunToStore[], now: number): Promise<StoredRun[]>;
   /** Looks a key up without storing anything; null when it is unknown or expired. */
   findAnswer(key: string, digest: string, now: number): Promise<StoredRun | null>;

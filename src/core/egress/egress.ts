@@ -14,12 +14,16 @@ import { embeddedIpv4, isNeverAllowed, isPrivate } from './special-addresses.js'
 export { checkDestinationName, type NameCheck, type NameRefusal } from './destination-name.js';
 
 export interface EgressOptions {
-  /** What happens to loopback, private, carrier-shared and unique local addresses that no `allow` entry names. */
+  /** What happens to loopback, private, carrier-shared and unique local addresses, and those of this machine, that no `allow` entry names. */
   readonly private: 'deny' | 'allow';
   /** Entries whose private addresses may be reached; a name lets through the private addresses it resolves to. */
   readonly allow: readonly string[];
   /** Entries that may not be reached; stronger than `allow`. */
   readonly deny: readonly string[];
+  /**
+   * Whether an address (unmapped) is one of this machine: those count as private, public ones too. Left out: none is known.
+   */
+  readonly isThisMachine?: (ip: IpBytes) => boolean;
   /** Whether this process itself listens there. Asked with unmapped addresses. */
   readonly isOwnListener: (ip: IpBytes, port: number, protocol: Protocol) => boolean;
 }
@@ -68,14 +72,17 @@ const NO_ADDRESS: IpBytes = new Uint8Array(0);
 /**
  * Makes the policy. In this order, the first that applies: our own listeners and addresses that are never a destination
  * (link-local, metadata services, multicast, unspecified, reserved) are refused whatever the lists say; then `deny`;
- * then `allow`; then private addresses as `private` says; the rest is public and allowed. An IPv6 address that carries an
+ * then `allow`; then private addresses, and all of this machine, as `private` says; the rest is public and allowed. An IPv6 address that carries an
  * IPv4 address is judged as both. Throws EgressEntryError for an entry that cannot be read.
  */
 export function createEgressPolicy(options: EgressOptions): EgressPolicy {
   const allow = readList('allow', options.allow);
   const deny = readList('deny', options.deny);
+  const isThisMachine = options.isThisMachine ?? (() => false);
   const mayBeReached = (candidate: Candidate) =>
-    options.private === 'allow' || !isPrivate(candidate.ip) || matchesAny(allow, candidate);
+    options.private === 'allow' ||
+    !(isPrivate(candidate.ip) || isThisMachine(candidate.ip)) ||
+    matchesAny(allow, candidate);
 
   return {
     judge({ host, ip, port, protocol = 'tcp' }) {
@@ -93,8 +100,8 @@ export function createEgressPolicy(options: EgressOptions): EgressPolicy {
       const name = host.toLowerCase().replace(/\.$/, '');
       const candidate = { host: name, ip: NO_ADDRESS, port };
       if (matchesAny(deny, candidate)) return refuse('denied-by-rule');
-      const isThisMachine = name === 'localhost' || name.endsWith('.localhost');
-      const isAllowed = options.private === 'allow' || !isThisMachine || matchesAny(allow, candidate);
+      const isLocalName = name === 'localhost' || name.endsWith('.localhost');
+      const isAllowed = options.private === 'allow' || !isLocalName || matchesAny(allow, candidate);
       return isAllowed ? ALLOWED : refuse('private');
     },
   };

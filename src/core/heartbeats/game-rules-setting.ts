@@ -25,6 +25,8 @@ export interface GameRulesSetting extends GameRules {
   /** Goes back to the rules of the file. */
   forget(by: Actor): Promise<void>;
   reload(): Promise<void>;
+  /** Called when other rules hold. */
+  onChanged(listener: (rules: readonly GameRule[]) => void): void;
 }
 
 /** Throws GameRuleError when the file's rules cannot be read. */
@@ -40,6 +42,12 @@ export function createGameRulesSetting({
   const ofFile = { rules: fileRules, read: createGameRules(fileRules, compile), source: 'file' as const };
   let current: { rules: readonly GameRule[]; read: GameRules; source: 'file' | 'console' } = ofFile;
   const inTurn = createTurns();
+  const listeners: ((rules: readonly GameRule[]) => void)[] = [];
+
+  function hold(next: typeof current): void {
+    current = next;
+    for (const listener of listeners) listener(next.rules);
+  }
 
   const write = async (rules: readonly GameRule[] | null, by: Actor): Promise<void> => {
     await settings.set(GAME_RULES_KEY, rules === null ? '' : JSON.stringify(rules), {
@@ -66,7 +74,7 @@ export function createGameRulesSetting({
           return { ok: false, path: error.path, message: error.message };
         }
         await write(rules, by);
-        current = { rules, read, source: 'console' };
+        hold({ rules, read, source: 'console' });
         return { ok: true };
       }),
 
@@ -74,18 +82,20 @@ export function createGameRulesSetting({
       inTurn(GAME_RULES_KEY, async () => {
         if (current.source === 'file') return;
         await write(null, by);
-        current = ofFile;
+        hold(ofFile);
       }),
 
     reload: () =>
       inTurn(GAME_RULES_KEY, async () => {
         const text = (await settings.get(GAME_RULES_KEY)) ?? '';
         if (text === '') {
-          current = ofFile;
+          hold(ofFile);
           return;
         }
         const rules = JSON.parse(text) as GameRule[];
-        current = { rules, read: createGameRules(rules, compile), source: 'console' };
+        hold({ rules, read: createGameRules(rules, compile), source: 'console' });
       }),
+
+    onChanged: (listener) => void listeners.push(listener),
   };
 }

@@ -12,6 +12,9 @@ export interface HeartbeatSumRow {
   readonly bytesDown: number;
 }
 
+/** Stands for the GameIDs of an account beyond the first so many of a step. No GameID is white space. */
+export const OTHER_GAMES = ' ';
+
 export type By = 'game' | 'account';
 
 /** A sum over a range by one key: a GameID (null: none) or an account id. */
@@ -26,8 +29,11 @@ export interface KeySum {
 }
 
 export interface HeartbeatSumStore {
-  /** Adds rows to the steps that begin at `at` (in milliseconds since the epoch), by their length in seconds. */
-  add(steps: ReadonlyMap<number, number>, rows: readonly HeartbeatSumRow[]): Promise<void>;
+  /**
+   * Adds rows to the steps that begin at `at` (in milliseconds since the epoch), by their length in seconds. A step keeps
+   * at most `maxGames` GameIDs of an account; the rest are added to OTHER_GAMES.
+   */
+  add(steps: ReadonlyMap<number, number>, rows: readonly HeartbeatSumRow[], maxGames: number): Promise<void>;
   /** The largest first. */
   largest(stepSeconds: number, from: number, by: By, limit: number): Promise<KeySum[]>;
   /** Entries by step for each of `keys`. */
@@ -63,14 +69,79 @@ export interface HeartbeatSums {
   games(from: number, limit: number): Promise<KeySum[]>;
 }
 
+/**
+ * Sums by account and GameID. Players choose GameIDs: beyond the first `maxGames` of an account they are one row.
+ * @param gamesOf GameIDs that count as chosen already
+ */
+export function sumUp(
+  rows: Iterable<HeartbeatSumRow>,
+  maxGames: number,
+  gamesOf: (accountId: string) => ReadonlySet<string> = () => new Set(),
+): SummedRows {
+  const summed = new SummedRows(maxGames, gamesOf);
+  for (const row of rows) summed.add(row);
+  return summed;
+}
+
+type Row = { -readonly [K in keyof HeartbeatSumRow]: HeartbeatSumRow[K] };
+
+export class SummedRows {
+  readonly #accounts = new Map<string, { games: Set<string>; rows: Map<string | null, Row> }>();
+  readonly #maxGames: number;
+  readonly #gamesOf: (accountId: string) => ReadonlySet<string>;
+  size = 0;
+
+  constructor(maxGames: number, gamesOf: (accountId: string) => ReadonlySet<string>) {
+    this.#maxGames = maxGames;
+    this.#gamesOf = gamesOf;
+  }
+
+  add({ accountId, gameId, count, bytesUp, bytesDown }: HeartbeatSumRow): void {
+    let account = this.#accounts.get(accountId);
+    if (!account) {
+      account = { games: new Set(this.#gamesOf(accountId)), rows: new Map() };
+      this.#accounts.set(accountId, account);
+    }
+    const { games, rows } = account;
+    const isOther =
+      gameId !== null && gameId !== OTHER_GAMES && !games.has(gameId) && games.size >= this.#maxGames;
+    const key = isOther ? OTHER_GAMES : gameId;
+    const row = rows.get(key);
+    if (row) {
+      row.count += count;
+      row.bytesUp += bytesUp;
+      row.bytesDown += bytesDown;
+      return;
+    }
+    if (key !== null && key !== OTHER_GAMES) games.add(key);
+    rows.set(key, { accountId, gameId: key, count, bytesUp, bytesDown });
+    this.size += 1;
+  }
+
+  *all(): Generator<HeartbeatSumRow> {
+    for (const { rows } of this.#accounts.values()) yield* rows.values();
+  }
+}
+
+/** Minutes that wait for the database at most; beyond it the two oldest become one. */
+const MAX_WAITING = 60;
+
 /** One step more than the range shows is kept. */
 const STEPS = Object.values(RANGES).map(({ stepMs, steps }) => ({ stepMs, keptMs: stepMs * (steps + 1) }));
 
-export function createHeartbeatSums({ store, now }: { store: HeartbeatSumStore; now: Clock }): HeartbeatSums {
-  type Row = { -readonly [K in keyof HeartbeatSumRow]: HeartbeatSumRow[K] };
-  let rows = new Map<string, Row>();
+export function createHeartbeatSums({
+  store,
+  maxGames,
+  now,
+}: {
+  store: HeartbeatSumStore;
+  /** GameIDs of an account that a step counts apart. */
+  maxGames: number;
+  now: Clock;
+}): HeartbeatSums {
+  let rows = sumUp([], maxGames);
   let minute = startOf(RANGES.hour.stepMs);
-  let closed: { at: number; rows: Map<string, Row> }[] = [];
+  let closed: { at: number; rows: SummedRows }[] = [];
   let writing: Promise<void> | null = null;
 
   function startOf(stepMs: number, at = now()): number {
@@ -79,9 +150,25 @@ export function createHeartbeatSums({ store, now }: { store: HeartbeatSumStore; 
 
   /** What was counted up to now becomes a batch of its minute. */
   function close(): void {
-    if (rows.size > 0) closed.push({ at: minute, rows });
-    rows = new Map();
+    if (rows.size > 0) wait({ at: minute, rows });
+    rows = sumUp([], maxGames);
     minute = startOf(RANGES.hour.stepMs);
+  }
+
+  /** While the database fails, what waits grows with the minutes at most, and with them for an hour at most. */
+  function wait(batch: { at: number; rows: SummedRows }): void {
+    const last = closed.at(-1);
+    // The first one may be under way to the database.
+    if (last && closed.length > 1 && last.at === batch.at) {
+      for (const row of batch.rows.all()) last.rows.add(row);
+      return;
+    }
+    closed.push(batch);
+    if (closed.length <= MAX_WAITING) return;
+    const [first, second, third, ...rest] = closed;
+    if (!first || !second || !third) return;
+    for (const row of third.rows.all()) second.rows.add(row);
+    closed = [first, second, ...rest];
   }
 
   async function write(): Promise<void> {
@@ -90,24 +177,22 @@ export function createHeartbeatSums({ store, now }: { store: HeartbeatSumStore; 
       const [batch] = closed;
       if (!batch) return;
       const steps = new Map(STEPS.map(({ stepMs }) => [stepMs / 1000, startOf(stepMs, batch.at)]));
-      await store.add(steps, [...batch.rows.values()]);
+      await store.add(steps, [...batch.rows.all()], maxGames);
       closed = closed.slice(1);
     }
     for (const { stepMs, keptMs } of STEPS) await store.trim(stepMs / 1000, now() - keptMs);
   }
 
+  /** The largest without OTHER_GAMES, which is no game: charts have it among all others. */
+  async function named(stepSeconds: number, from: number, by: By, limit: number): Promise<KeySum[]> {
+    const found = await store.largest(stepSeconds, from, by, limit + 1);
+    return found.filter(({ key }) => key !== OTHER_GAMES).slice(0, limit);
+  }
+
   return {
     record({ at, accountId, gameId, bytesUp, bytesDown }) {
       if (at - minute >= RANGES.hour.stepMs) close();
-      const key = `${accountId} ${gameId ?? ''}`;
-      const row = rows.get(key);
-      if (!row) {
-        rows.set(key, { accountId, gameId, count: 1, bytesUp, bytesDown });
-        return;
-      }
-      row.count += 1;
-      row.bytesUp += bytesUp;
-      row.bytesDown += bytesDown;
+      rows.add({ accountId, gameId, count: 1, bytesUp, bytesDown });
     },
 
     flush() {
@@ -122,7 +207,7 @@ export function createHeartbeatSums({ store, now }: { store: HeartbeatSumStore; 
       const { stepMs } = RANGES[range];
       const from = at[0] ?? 0;
       const stepSeconds = stepMs / 1000;
-      const top = await store.largest(stepSeconds, from, by, limit);
+      const top = await named(stepSeconds, from, by, limit);
       const keys = top.map(({ key }) => key);
       const [points, totals] = await Promise.all([
         store.series(stepSeconds, from, by, keys),
@@ -154,12 +239,12 @@ export function createHeartbeatSums({ store, now }: { store: HeartbeatSumStore; 
 
     async largest(range, by, limit) {
       const [from = 0] = stepsOf(range, now());
-      const items = await store.largest(RANGES[range].stepMs / 1000, from, by, limit);
+      const items = await named(RANGES[range].stepMs / 1000, from, by, limit);
       return { from, to: now(), items };
     },
 
     async games(from, limit) {
-      const found = await store.largest(RANGES.day.stepMs / 1000, from, 'game', limit + 1);
+      const found = await named(RANGES.day.stepMs / 1000, from, 'game', limit + 1);
       return found.filter(({ key }) => key !== null).slice(0, limit);
     },
   };

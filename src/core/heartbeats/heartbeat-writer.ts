@@ -40,7 +40,7 @@ export interface HeartbeatWriter {
    * Writes what was recorded before the call. Rejects with the database's error when it cannot; nothing is lost then.
    */
   flush(): Promise<void>;
-  /** Stops the timers, waits for what is running and writes the rest, with a few attempts. Never rejects. */
+  /** Stops the timers, waits for what is running and writes the rest, with a few attempts. Rejects when it cannot: the rest is lost. */
   stop(): Promise<void>;
 }
 
@@ -160,8 +160,10 @@ export function createHeartbeatWriter(options: HeartbeatWriterOptions): Heartbea
       try {
         return await flush();
       } catch (error) {
-        if (attempt === STOP_ATTEMPTS)
-          return report({ kind: 'entries-lost', entries: pool.pendingSize, error });
+        if (attempt === STOP_ATTEMPTS) {
+          report({ kind: 'entries-lost', entries: pool.pendingSize, error });
+          throw error;
+        }
       }
       await new Promise((resume) => setTimeout(resume, STOP_RETRY_MS));
     }
@@ -183,8 +185,7 @@ export function createHeartbeatWriter(options: HeartbeatWriterOptions): Heartbea
       stopped = true;
       for (const timer of timers.splice(0)) clearInterval(timer);
       await trimming;
-      await flushAtStop();
-      reportDropped();
+      await flushAtStop().finally(reportDropped);
     },
   };
 }

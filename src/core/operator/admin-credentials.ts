@@ -5,9 +5,16 @@ import { hashPassword, verifyAgainstNothing, verifyPassword } from '../accounts/
 import type { SettingStore } from '../ports.js';
 import { createTurns } from '../turns.js';
 import { type Actor, type AuditRecord, DAEMON } from './audit.js';
+import { fingerprintOf } from './fingerprint.js';
 
 /** Where the credentials are kept, in one value so that they change together; a change of this key calls for `reload`. */
 export const ADMIN_CREDENTIALS_KEY = 'admin.credentials';
+
+/** Where it is kept what gave the credentials to the last start. */
+const GIVEN_BY_KEY = 'admin.credentials.given-by';
+
+/** Of a password that an operator chooses; what is guessed at is the whole management plane. */
+export const MIN_ADMIN_PASSWORD_CHARACTERS = 8;
 
 export const DEFAULT_ADMIN_USERNAME = 'admin';
 
@@ -16,7 +23,13 @@ const RANDOM_PASSWORD_BYTES = 18;
 
 export type AdminCredentialsSet =
   | { readonly ok: true; readonly username: string }
-  | { readonly ok: false; readonly reason: 'invalid-username' | 'invalid-password' };
+  | { readonly ok: false; readonly reason: 'invalid-username' | 'invalid-password' | 'short-password' };
+
+/** Where the credentials that the last start was given came from, as a person would look for it; absent: not given. */
+export interface GivenBy {
+  readonly username?: string;
+  readonly password?: string;
+}
 
 /** Made by a first start. They hold at once, and are to be stored when it is certain that somebody gets to see them. */
 export interface FirstCredentials {
@@ -35,13 +48,18 @@ export interface AdminCredentials {
   ensure(given: {
     readonly username?: string | undefined;
     readonly password?: string | undefined;
+    readonly givenBy?: GivenBy | undefined;
   }): Promise<FirstCredentials | null>;
+  /** What `ensure` was given last, by whichever process: the next start will undo what `set` changes of it. */
+  givenBy(): Promise<GivenBy>;
   /** Changes the password, and the user name unless it is undefined. Rejects when it cannot be written. */
   set(username: string | undefined, password: string, by?: Actor): Promise<AdminCredentialsSet>;
   /** The user name now; the default one before `ensure`. */
   username(): string;
   /** In constant time, whatever is wrong. False until `ensure` or `reload` has been called. */
   verify(username: string, password: string): boolean;
+  /** Changes with the user name and the password, and tells nothing of either. */
+  fingerprint(): string;
   /** Reads the credentials again, after another process changed them. */
   reload(): Promise<void>;
 }
@@ -63,6 +81,8 @@ export function createAdminCredentials({
   // Programs send the same credentials with every request: those accepted last are known again by one digest, which
   // costs a quarter of the whole check. It is keyed, so that it is worth nothing outside this process.
   const key = randomBytes(16).toString('hex');
+  // Asked with every request, made anew with every change.
+  let fingerprint: { readonly of: Stored | null; readonly text: string } | null = null;
   let accepted: { readonly by: Stored; readonly digest: Buffer } | null = null;
   // By way of hexadecimal text, which Node makes four times faster than a buffer of the digest's own.
   const keyedDigest = (username: string, password: string) =>
@@ -84,9 +104,27 @@ export function createAdminCredentials({
     current = stored;
   }
 
+  async function givenBy(): Promise<GivenBy> {
+    const value = parseJson((await settings.get(GIVEN_BY_KEY)) ?? '');
+    const text = (name: string) => {
+      const of: unknown = typeof value === 'object' && value !== null && Reflect.get(value, name);
+      return typeof of === 'string' ? { [name]: of } : {};
+    };
+    return { ...text('username'), ...text('password') };
+  }
+
+  async function noteGivenBy(given: GivenBy): Promise<void> {
+    const { username, password } = await givenBy();
+    if (given.username === username && given.password === password) return;
+    await settings.set(GIVEN_BY_KEY, JSON.stringify(given));
+  }
+
   return {
+    givenBy,
+
     ensure: (given) =>
       inTurn(ADMIN_CREDENTIALS_KEY, async () => {
+        await noteGivenBy(given.givenBy ?? {});
         const stored = await load();
         const username = given.username ?? stored?.username ?? DEFAULT_ADMIN_USERNAME;
         if (!isValidAdminUsername(username)) throw new RangeError(USERNAME_RULE);
@@ -117,6 +155,8 @@ export function createAdminCredentials({
         const username = newUsername ?? (await load())?.username ?? DEFAULT_ADMIN_USERNAME;
         if (!isValidAdminUsername(username)) return { ok: false, reason: 'invalid-username' };
         if (!isValidPassword(password)) return { ok: false, reason: 'invalid-password' };
+        if ([...password].length < MIN_ADMIN_PASSWORD_CHARACTERS)
+          return { ok: false, reason: 'short-password' };
         await save(username, password, by);
         return { ok: true, username };
       }),
@@ -132,6 +172,12 @@ export function createAdminCredentials({
       const named = current !== null && sameUsername(username, current.username);
       if (current !== null && matches && named) accepted = { by: current, digest };
       return matches && named;
+    },
+
+    fingerprint() {
+      if (fingerprint?.of !== current)
+        fingerprint = { of: current, text: fingerprintOf(current && JSON.stringify(current)) };
+      return fingerprint.text;
     },
 
     async reload() {

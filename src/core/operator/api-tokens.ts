@@ -26,6 +26,7 @@ export interface ApiTokenStore {
 }
 
 export interface ApiTokens {
+  /** Reads the tokens, at start and after another process changed them. */
   load(): Promise<void>;
   list(): ApiToken[];
   /** Null when there are as many as there may be. */
@@ -39,6 +40,9 @@ export interface ApiTokens {
   /** Whether the token is there and has not expired. */
   isGood(id: string): boolean;
 }
+
+/** How the list of changes calls a change of the tokens by another process: it calls for `load`. */
+export const API_TOKENS_KEY = 'admin.tokens';
 
 /** Marks our secrets, so that scanners of leaked secrets can know them. */
 const MARK = 'pg_';
@@ -76,9 +80,11 @@ export function createApiTokens(uses: {
 
   return {
     async load() {
+      // Read before any is forgotten: a token stays good meanwhile.
+      const stored = await store.all();
       byId.clear();
       idByHash.clear();
-      for (const token of await store.all()) put(token);
+      for (const token of stored) put(token);
     },
 
     list: () => [...byId.values()].sort((a, b) => a.createdAt - b.createdAt),

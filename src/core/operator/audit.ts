@@ -8,6 +8,8 @@ export interface Actor {
   readonly via: 'console' | 'api' | 'token' | 'cli' | 'daemon';
   /** Client address; null when it did not come over the network. */
   readonly address: string | null;
+  /** Id of the audit entry of the import that the change is a part of. */
+  readonly importId?: string | undefined;
 }
 
 /** The daemon itself: what nobody asked for at that moment. */
@@ -31,14 +33,18 @@ export const AUDIT_ACTIONS = [
   'account.password',
   'account.limits',
   'account.reset-usage',
+  'account.import',
   'session.end',
   'settings.whitelist',
   'settings.games',
   'settings.retention',
+  'settings.public-address',
   'admin.password',
   'admin.username',
   'admin.totp-on',
   'admin.totp-off',
+  'admin.recovery-codes',
+  'admin.recovery-code-used',
   'token.create',
   'token.revoke',
   'run.cancel',
@@ -68,6 +74,8 @@ export interface AuditEntry extends Omit<AuditRecord, 'action'> {
   /** GUID; the ids of later entries sort after those of earlier ones. */
   readonly id: string;
   readonly at: number;
+  /** The import that it is a part of; `name` is that of its file. */
+  readonly import: { readonly id: string; readonly name: string | null } | null;
 }
 
 export interface AuditFilter {
@@ -75,7 +83,9 @@ export interface AuditFilter {
   readonly search?: string;
   readonly action?: string;
   readonly via?: Actor['via'];
+  /** With either of these two, the parts of imports too; without, an import is one entry. */
   readonly objectId?: string;
+  readonly importId?: string;
   /** `from` is inside the range, `to` is not. */
   readonly from?: number;
   readonly to?: number;
@@ -84,6 +94,10 @@ export interface AuditFilter {
 export interface AuditStore {
   /** Notes changes whose own write is not in the database, such as the end of a session. */
   add(records: readonly AuditRecord[]): Promise<void>;
+  /** Notes a change that goes on, and returns the id of the entry. */
+  begin(record: AuditRecord): Promise<string>;
+  /** Writes anew what a change that goes on has done so far. */
+  revise(id: string, after: AuditRecord['after']): Promise<void>;
   /** Newest first, at most `limit`, all with ids before `before`. */
   list(filter: AuditFilter, before: string | null, limit: number): Promise<AuditEntry[]>;
   count(filter: AuditFilter): Promise<number>;

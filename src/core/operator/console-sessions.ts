@@ -1,4 +1,5 @@
-// Console sessions: a cookie's random value, kept as its hash, with an idle and an absolute limit.
+// Console sessions: a cookie's random value, kept as its hash, with an idle and an absolute limit. One ends when what its
+// operator signed in with (user name, password, second factor) is changed, wherever that was done.
 import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../clock.js';
 
@@ -9,12 +10,15 @@ export interface ConsoleSession {
   readonly address: string;
   readonly createdAt: number;
   readonly usedAt: number;
+  /** Fingerprint of the credentials it was opened with; null: unknown, opened by an older version. */
+  readonly credentials: string | null;
 }
 
 export interface ConsoleSessionStore {
   all(): Promise<ConsoleSession[]>;
   add(session: ConsoleSession): Promise<void>;
   used(hash: string, at: number): Promise<void>;
+  renew(hash: string, credentials: string): Promise<void>;
   remove(hashes: readonly string[]): Promise<void>;
 }
 
@@ -27,13 +31,17 @@ export interface ConsoleSessions {
   /** Whether a session is still good, without counting as use. */
   isOpen(hash: string): boolean;
   close(hash: string): Promise<void>;
-  /** Ends all but one, or all. */
-  closeOthers(hash: string | null): Promise<void>;
+  /** After a change of the credentials: ends all sessions but `hash`, which goes on, or all. */
+  keepOnly(hash: string | null): Promise<void>;
+  /** Removes the sessions that have ended, as after a change of the credentials by another process; returns how many. */
+  sweep(): Promise<number>;
 }
 
 export interface ConsoleSessionOptions {
   readonly store: ConsoleSessionStore;
   readonly now: Clock;
+  /** Fingerprint of the credentials that hold now. */
+  readonly credentials: () => string;
   /** Without a request for so long, a session ends. */
   readonly idleMs: number;
   /** However much it is used, a session ends this long after it was opened. */
@@ -52,8 +60,10 @@ export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSe
   const open = new Map<string, ConsoleSession>();
   const usedWritten = new Map<string, number>();
 
-  const isGood = ({ createdAt, usedAt }: ConsoleSession, at: number): boolean =>
+  const isInTime = ({ createdAt, usedAt }: ConsoleSession, at: number): boolean =>
     at - usedAt < options.idleMs && at - createdAt < options.maxAgeMs;
+  const isGood = (session: ConsoleSession, at: number): boolean =>
+    isInTime(session, at) && session.credentials === options.credentials();
 
   async function forget(hashes: readonly string[]): Promise<void> {
     if (hashes.length === 0) return;
@@ -67,8 +77,10 @@ export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSe
   function current(hash: string): ConsoleSession | null {
     const session = open.get(hash);
     if (!session) return null;
-    if (isGood(session, now())) return session;
-    forget([hash]).catch(onError);
+    const at = now();
+    if (isGood(session, at)) return session;
+    // One whose credentials were just changed may be the one that changed them: `keepOnly` says whether it goes on.
+    if (!isInTime(session, at)) forget([hash]).catch(onError);
     return null;
   }
 
@@ -94,7 +106,14 @@ export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSe
     async open(username, address) {
       const value = randomBytes(VALUE_BYTES).toString('base64url');
       const at = now();
-      const session = { hash: hashOf(value), username, address, createdAt: at, usedAt: at };
+      const session = {
+        hash: hashOf(value),
+        username,
+        address,
+        createdAt: at,
+        usedAt: at,
+        credentials: options.credentials(),
+      };
       const surplus = [...open.values()]
         .sort((a, b) => a.usedAt - b.usedAt)
         .slice(0, Math.max(0, open.size + 1 - options.maxSessions));
@@ -112,7 +131,23 @@ export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSe
 
     isOpen: (hash) => current(hash) !== null,
     close: (hash) => forget([hash]),
-    closeOthers: (kept) => forget([...open.keys()].filter((hash) => hash !== kept)),
+
+    async keepOnly(hash) {
+      const kept = hash === null ? undefined : open.get(hash);
+      if (kept) {
+        const credentials = options.credentials();
+        open.set(kept.hash, { ...kept, credentials });
+        await store.renew(kept.hash, credentials);
+      }
+      await forget([...open.keys()].filter((each) => each !== kept?.hash));
+    },
+
+    async sweep() {
+      const at = now();
+      const ended = [...open.values()].filter((session) => !isGood(session, at)).map(({ hash }) => hash);
+      await forget(ended);
+      return ended.length;
+    },
   };
 }
 

@@ -24,8 +24,8 @@ export interface SampleStore {
   /** Oldest first. */
   list(step: SampleStep, from: number): Promise<StoredSample[]>;
   trim(step: SampleStep, before: number): Promise<void>;
-  /** Runs of agents now waiting and running, and those that ended since a moment. */
-  runs(since: number): Promise<RunCounts>;
+  /** Runs of agents now waiting and running, and those that ended since a moment, and before another if one is given. */
+  runs(since: number, before?: number): Promise<RunCounts>;
   /** What every account has moved on a UTC day (days since the epoch). */
   trafficOf(day: number): Promise<{ id: string; up: number; down: number }[]>;
 }
@@ -48,6 +48,9 @@ const KEPT_MS: Readonly<Partial<Record<SampleStep, number>>> = {
   day: 1_100 * DAY_MS,
 };
 
+/** Minutes that wait for the database at most, a day; then the oldest goes. */
+const MAX_WAITING = 1_440;
+
 /** The starts of the steps that a moment belongs to. */
 export function stepStarts(at: number): Record<SampleStep, number> {
   const date = new Date(at);
@@ -62,7 +65,10 @@ export function stepStarts(at: number): Record<SampleStep, number> {
 export interface History {
   /** Counts the state of this moment; a minute's mean is made of these. Call it every second or two. */
   observe(sessions: number, playersOnline: number): void;
-  /** Writes the sample of the minute that has passed, if one has. Rejects when the database cannot be written. */
+  /**
+   * Writes the samples of the minutes that have passed. Rejects when the database cannot be written; they are kept then,
+   * MAX_WAITING of them.
+   */
   sampleIfDue(): Promise<void>;
   columns(range: Range): Promise<HistoryColumns>;
 }
@@ -85,19 +91,32 @@ export function createHistory({
 }): History {
   let minute = stepStarts(now()).minute;
   let observed = { times: 0, sessions: 0, playersOnline: 0 };
+  const waiting: { at: number; before: number; sample: Omit<Sample, 'runs'> }[] = [];
   let writing: Promise<void> | null = null;
 
-  async function write(at: number): Promise<void> {
+  /** What was measured up to now becomes the sample of its minute, which waits to be written. */
+  function close(before: number): void {
     const { times, sessions, playersOnline } = observed;
     observed = { times: 0, sessions: 0, playersOnline: 0 };
-    const runs = await store.runs(at);
-    await store.add(stepStarts(at), {
+    const sample = {
       ...activity.takeSample(),
-      runs: runs.succeeded + runs.failed,
       sessions: times === 0 ? 0 : sessions / times,
       playersOnline: times === 0 ? 0 : playersOnline / times,
-    });
-    for (const [step, keptMs] of Object.entries(KEPT_MS)) await store.trim(step as SampleStep, at - keptMs);
+    };
+    waiting.push({ at: minute, before, sample });
+    if (waiting.length > MAX_WAITING) waiting.shift();
+    minute = before;
+  }
+
+  async function write(): Promise<void> {
+    for (let first = waiting[0]; first; first = waiting[0]) {
+      const { at, before, sample } = first;
+      const runs = await store.runs(at, before);
+      await store.add(stepStarts(at), { ...sample, runs: runs.succeeded + runs.failed });
+      // Another one may have been given up meanwhile.
+      if (waiting[0] === first) waiting.shift();
+      for (const [step, keptMs] of Object.entries(KEPT_MS)) await store.trim(step as SampleStep, at - keptMs);
+    }
   }
 
   return {
@@ -109,10 +128,9 @@ export function createHistory({
 
     sampleIfDue() {
       const current = stepStarts(now()).minute;
-      if (current === minute) return Promise.resolve();
-      const passed = minute;
-      minute = current;
-      writing ??= write(passed).finally(() => {
+      if (current !== minute) close(current);
+      if (waiting.length === 0) return Promise.resolve();
+      writing ??= write().finally(() => {
         writing = null;
       });
       return writing;

@@ -4,6 +4,7 @@ import type { Clock } from '../clock.js';
 import type { SettingStore } from '../ports.js';
 import { createTurns } from '../turns.js';
 import { type Actor, DAEMON } from './audit.js';
+import { fingerprintOf } from './fingerprint.js';
 import { matchTotp, newTotpSecret, toBase32, totpUri } from './totp.js';
 
 /** Where the secret is kept; a change of this key in another process calls for `reload`. */
@@ -21,6 +22,8 @@ export interface SecondFactor {
   forget(by: Actor): Promise<boolean>;
   /** Whether `code` is good now; a code is good once. */
   verify(code: string): boolean;
+  /** Changes when it is switched on or off, and tells nothing of the secret. */
+  fingerprint(): string;
   reload(): Promise<void>;
 }
 
@@ -82,6 +85,8 @@ export function createSecondFactor({ settings, now }: { settings: SettingStore; 
       }),
 
     verify: (code) => secret !== null && use(secret, code),
+
+    fingerprint: () => fingerprintOf(secret),
 
     reload: () =>
       inTurn(SECOND_FACTOR_KEY, async () => {

@@ -18,7 +18,7 @@ export interface AddressPrefix {
 
 export interface Whitelist {
   readonly entries: readonly WhitelistEntry[];
-  /** Whether a peer may use the management plane. Text that is not an address never may, unless the list is empty. */
+  /** Whether a peer may use the management plane. Text that is not an address may when everybody may: an empty list, or `*`. */
   allows(address: string | IpBytes): boolean;
 }
 
@@ -62,7 +62,7 @@ export function parseWhitelist(text: string): WhitelistResult {
 function allows(entries: readonly WhitelistEntry[], address: string | IpBytes): boolean {
   if (entries.length === 0) return true;
   const ip = typeof address === 'string' ? parseIp(address) : address;
-  if (!ip) return false;
+  if (!ip) return entries.some(({ kind }) => kind === 'any');
   const plain = unmap(ip);
   const canonical = formatIp(plain);
   return entries.some((entry) => matches(entry, plain, canonical));

@@ -1,6 +1,5 @@
 // Live SOCKS sessions: who is connected, where to, and how to end them.
 import type { Protocol } from '../heartbeats/heartbeat.js';
-import type { AccountRates } from './rate-limit.js';
 
 /** Why a session ended; goes into its log line. */
 export type SessionEnd =
@@ -12,6 +11,7 @@ export type SessionEnd =
   | 'idle-timeout'
   | 'half-close-timeout'
   | 'account-removed'
+  | 'account-renamed'
   | 'account-disabled'
   | 'account-expired'
   | 'password-changed'
@@ -20,7 +20,7 @@ export type SessionEnd =
   | 'limits-changed'
   | 'shutdown';
 
-/** One relayed connection (CONNECT, BIND) or UDP association. Byte counts are live. */
+/** One relayed connection (CONNECT, BIND) or UDP association, as the control plane sees it. Byte counts are live. */
 export interface Session {
   /** GUID. */
   readonly id: string;
@@ -31,17 +31,14 @@ export interface Session {
   readonly client: { readonly address: string; readonly port: number };
   /** `host` is what the client asked for, `address` what was dialled. */
   readonly destination: { readonly host: string; readonly address: string; readonly port: number };
+  /** Milliseconds since the Unix epoch. */
   readonly openedAt: number;
-  gameId: string | null;
+  readonly gameId: string | null;
   /** Bytes client to destination so far. */
   bytesUp(): number;
   /** Bytes destination to client so far. */
   bytesDown(): number;
-  /** Ends the session if it has been without traffic for longer than it may. Meant to be called about once a second. */
-  enforceTimeLimits(now: number): void;
-  /** From now on, or within a moment, it moves at its account's rates. */
-  limitRates(rates: AccountRates): void;
-  /** Ends both sides now. Calling it twice does nothing more. */
+  /** Asks its worker to end both sides: it leaves the registry a moment later. Calling it twice does nothing more. */
   end(reason: SessionEnd): void;
 }
 

@@ -1,8 +1,9 @@
 // The `command` agent: a program without a shell, in a process group of its own. One JSON object on its standard
 // input; its standard output is the reply, and exit status 0 is success.
 import { type ChildProcess, spawn } from 'node:child_process';
+import { runVariables } from '../../core/agents/run-variables.js';
 import type { Agent, AgentInput, AgentOutput } from '../../core/agents/runs.js';
-import { killMarked, RUN_ID_VARIABLE, signalGroup } from '../processes.js';
+import { killMarked, signalGroup } from '../processes.js';
 
 export interface CommandOptions {
   /** Program and arguments. */
@@ -31,7 +32,7 @@ export function createCommandAgent(options: CommandOptions): Agent {
         const [program = '', ...args] = options.command;
         const child = spawn(program, args, {
           cwd: options.cwd,
-          env: environment(options.env, input),
+          env: { ...options.env, ...runVariables(input) },
           detached: true,
           shell: false,
           stdio: ['pipe', 'pipe', 'pipe'],
@@ -100,17 +101,6 @@ function supervise(
     if (groupId !== undefined) options.groups.delete(groupId);
     resolve(result);
   }
-}
-
-function environment(env: Readonly<Record<string, string>>, input: AgentInput): Record<string, string> {
-  return {
-    ...env,
-    [RUN_ID_VARIABLE]: input.runId,
-    PULSEGATE_AGENT: input.agent,
-    PULSEGATE_KIND: input.kind,
-    PULSEGATE_SESSION: input.session ?? '',
-    PULSEGATE_ATTEMPT: String(input.attempt),
-  };
 }
 
 /** Gathers at most `maxBytes`; `add` tells whether all of it found room. */

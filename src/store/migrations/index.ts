@@ -9,6 +9,9 @@ import * as operator from './0003_operator.js';
 import * as limits from './0004_limits.js';
 import * as notices from './0005_notices.js';
 import * as heartbeatsOfGame from './0006_heartbeats_of_game.js';
+import * as sessionCredentials from './0007_session_credentials.js';
+import * as loginSearch from './0008_login_search.js';
+import * as importEntries from './0009_import_entries.js';
 
 /** One step of the schema. `down` undoes exactly what `up` did. */
 export interface Migration {
@@ -24,4 +27,7 @@ export const migrations: readonly Migration[] = [
   { name: '0004_limits', ...limits },
   { name: '0005_notices', ...notices },
   { name: '0006_heartbeats_of_game', ...heartbeatsOfGame },
+  { name: '0007_session_credentials', ...sessionCredentials },
+  { name: '0008_login_search', ...loginSearch },
+  { name: '0009_import_entries', ...importEntries },
 ];

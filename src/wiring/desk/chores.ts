@@ -6,6 +6,7 @@ export interface Chores {
   every(ms: number, task: () => void): void;
   /** Does `work`; a failure is said once, until it works again. What was not written waits. Never rejects. */
   attempt(what: string, work: () => Promise<unknown>): Promise<void>;
+  /** Stops the timers. */
   stop(): void;
 }
 

@@ -3,12 +3,11 @@
 import { LiveActivity } from '../../core/accounts/live-activity.js';
 import { createLoginLog, type LoginLog } from '../../core/accounts/login-log.js';
 import type { Heartbeat } from '../../core/heartbeats/heartbeat.js';
-import type { Recorder } from '../../core/heartbeats/heartbeat-recorder.js';
 import { createHeartbeatSums, type HeartbeatSums } from '../../core/heartbeats/heartbeat-sums.js';
 import { type ChangeBell, createChangeBell } from '../../core/operator/change-bell.js';
 import { createHistory, type History } from '../../core/operator/history.js';
 import { createOverview, type OverviewNow } from '../../core/operator/overview.js';
-import type { SessionRegistry } from '../../core/sessions/session.js';
+import type { Session, SessionRegistry } from '../../core/sessions/session.js';
 import type { Core } from '../core.js';
 
 export interface Happenings {
@@ -20,8 +19,8 @@ export interface Happenings {
   readonly logins: LoginLog;
   /** Rings the bell when the numbers of runs have changed, whoever has changed them. */
   watchRuns(): Promise<void>;
-  /** Counts the sessions that `recorder` is told of. */
-  watch(recorder: Recorder): Recorder;
+  /** Told of every session. */
+  readonly live: { opened(session: Session): void; closed(session: Session): void };
   /** Counts a heartbeat entry. */
   heartbeat(entry: Heartbeat): void;
 }
@@ -35,6 +34,10 @@ const DAY_MS = 86_400_000;
 export async function openHappenings(uses: {
   readonly core: Pick<Core, 'store' | 'directory'>;
   readonly sessions: SessionRegistry;
+  /** GameIDs of an account that one step of a chart counts apart. */
+  readonly maxGamesPerAccount: number;
+  /** Names of a blocked source that the log of logins notes apart. */
+  readonly maxBlockedNames: number;
   readonly now: () => number;
 }): Promise<Happenings> {
   const { sessions, now } = uses;
@@ -51,7 +54,11 @@ export async function openHappenings(uses: {
   directory.onClosed((account, reason) => {
     if (reason === 'account-removed') activity.forget(account.id);
   });
-  const heartbeatSums = createHeartbeatSums({ store: store.heartbeatSums, now });
+  const heartbeatSums = createHeartbeatSums({
+    store: store.heartbeatSums,
+    maxGames: uses.maxGamesPerAccount,
+    now,
+  });
   const history = createHistory({ store: store.samples, activity, now });
   const overview = createOverview({
     directory,
@@ -64,7 +71,9 @@ export async function openHappenings(uses: {
   const logins = createLoginLog({
     store: store.logins,
     now,
+    monotonicNow: () => performance.now(),
     maxGroups: MAX_LOGIN_GROUPS,
+    maxBlockedNames: uses.maxBlockedNames,
     onNote: (outcome) => activity.noteLogin(outcome),
   });
 
@@ -87,19 +96,16 @@ export async function openHappenings(uses: {
       bell.ring('agents');
     },
 
-    watch: (recorder) => ({
-      ...recorder,
-      opened(opened) {
-        activity.opened(opened);
+    live: {
+      opened(session) {
+        activity.opened(session);
         bell.ring('sessions');
-        return recorder.opened(opened);
       },
-      closed(closed) {
-        activity.closed(closed);
+      closed(session) {
+        activity.closed(session);
         bell.ring('sessions');
-        recorder.closed(closed);
       },
-    }),
+    },
 
     heartbeat(entry) {
       activity.noteHeartbeat();

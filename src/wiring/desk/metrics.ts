@@ -9,6 +9,7 @@ export function createMeasure(uses: {
   readonly version: string;
   readonly core: Pick<Core, 'store' | 'pool'>;
   readonly sessions: SessionRegistry;
+  readonly engines: () => Measured['workers'];
   readonly happenings: Pick<Happenings, 'activity' | 'overview'>;
   readonly now: () => number;
 }): () => Promise<Measured> {
@@ -21,6 +22,7 @@ export function createMeasure(uses: {
     return {
       version,
       sessions: sessions.size,
+      workers: uses.engines(),
       accountsOnline: sessions.accountCount,
       accounts: { enabled: accounts.enabled, disabled: accounts.disabled, expired: accounts.expired },
       bytesUp: activity.totals.bytesUp,

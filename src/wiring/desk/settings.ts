@@ -1,4 +1,6 @@
 // The settings that the console may change beside the configuration: game rules and retention, and what is in force.
+
+import type { PublicAddressUses } from '../../admin/v1/public-address.js';
 import type { Effective } from '../../admin/v1/settings-handlers.js';
 import type { Config, Loaded } from '../../config.js';
 import {
@@ -8,6 +10,11 @@ import {
 } from '../../core/heartbeats/game-rules-setting.js';
 import type { HeartbeatRetention } from '../../core/heartbeats/heartbeat.js';
 import type { HeartbeatPool } from '../../core/heartbeats/heartbeat-pool.js';
+import {
+  createPublicAddressSetting,
+  PUBLIC_ADDRESS_KEY,
+  type PublicAddressSetting,
+} from '../../core/operator/public-address-setting.js';
 import {
   createRetentionSetting,
   RETENTION_KEY,
@@ -22,6 +29,8 @@ export type ConfigSource = Pick<Loaded, 'file' | 'effective'>;
 export interface DeskSettings {
   readonly gameRules: GameRulesSetting;
   readonly retention: RetentionSetting;
+  readonly publicAddress: PublicAddressSetting;
+  readonly configuredAddress: PublicAddressUses['configuredAddress'];
   /** What holds now, whoever has set it. */
   readonly heartbeatRetention: HeartbeatRetention;
   readonly webhooks: Config['webhooks'];
@@ -70,12 +79,24 @@ export async function openSettings(uses: {
   });
   await retention.reload();
 
+  const { publicHost, publicPort } = config.socks;
+  const publicAddress = createPublicAddressSetting({
+    settings: store.settings,
+    ofFile: { host: publicHost, port: publicPort },
+  });
+  await publicAddress.reload();
+  const sourceOf = (path: string) =>
+    source.effective.find((entry) => entry.path === path)?.source ?? 'default';
+
   /** What the console has changed, by its path in the configuration. */
   function changedHere(): Map<string, string> {
     const changed = new Map<string, string>();
     if (gameRules.source() === 'console') {
       changed.set('heartbeats.games', `${gameRules.rules().length} rules`);
     }
+    const { host, port } = publicAddress.saved();
+    if (host !== null) changed.set('socks.publicHost', host);
+    if (port !== null) changed.set('socks.publicPort', String(port));
     const saved = retention.saved();
     for (const [name, path] of Object.entries(RETENTION_PATHS)) {
       const key = name as keyof typeof RETENTION_PATHS;
@@ -88,6 +109,13 @@ export async function openSettings(uses: {
   return {
     gameRules,
     retention,
+    publicAddress,
+    configuredAddress: {
+      host: publicHost,
+      hostFrom: sourceOf('socks.publicHost'),
+      port: publicPort,
+      portFrom: sourceOf('socks.publicPort'),
+    },
     heartbeatRetention: {
       get maxAgeMs() {
         return retention.current().heartbeatDays * DAY_MS;
@@ -125,6 +153,7 @@ export async function openSettings(uses: {
     async reload(key) {
       if (key === GAME_RULES_KEY) await gameRules.reload();
       if (key === RETENTION_KEY) await retention.reload();
+      if (key === PUBLIC_ADDRESS_KEY) await publicAddress.reload();
     },
   };
 }

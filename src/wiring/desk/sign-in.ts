@@ -1,10 +1,12 @@
-// Who may come in to the operator's desk: console sessions, API tokens, the second factor, wrong sign-ins.
+// Who may come in to the operator's desk: console sessions, API tokens, the second factor.
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../../config.js';
 import type { Log } from '../../core/log.js';
+import type { AdminCredentials } from '../../core/operator/admin-credentials.js';
 import { type ApiTokens, createApiTokens } from '../../core/operator/api-tokens.js';
 import { type ConsoleSessions, createConsoleSessions } from '../../core/operator/console-sessions.js';
-import { createFailureLimit, type FailureLimit } from '../../core/operator/failure-limit.js';
+import { fingerprintOf } from '../../core/operator/fingerprint.js';
+import { createRecoveryCodes, type RecoveryCodes } from '../../core/operator/recovery-codes.js';
 import { createSecondFactor, type SecondFactor } from '../../core/operator/second-factor.js';
 import type { Store } from '../../core/ports.js';
 
@@ -12,40 +14,35 @@ export interface SignIn {
   readonly consoleSessions: ConsoleSessions;
   readonly apiTokens: ApiTokens;
   readonly secondFactor: SecondFactor;
-  readonly signInFailures: FailureLimit;
+  readonly recoveryCodes: RecoveryCodes;
 }
-
-/** Sources whose wrong sign-ins are remembered. */
-const MAX_FAILURE_SOURCES = 10_000;
 
 /** Rejects when the database cannot be read. */
 export async function openSignIn(uses: {
   readonly config: Config;
   readonly store: Pick<Store, 'consoleSessions' | 'apiTokens' | 'settings'>;
+  readonly credentials: Pick<AdminCredentials, 'fingerprint'>;
   readonly log: Log;
   readonly now: () => number;
 }): Promise<SignIn> {
-  const { store, log, now } = uses;
+  const { store, credentials, log, now } = uses;
   const { session, maxTokens } = uses.config.admin;
   const onError = (err: unknown): void => log.warn({ err }, 'use of a session or token not noted');
+  const secondFactor = createSecondFactor({ settings: store.settings, now });
   const consoleSessions = createConsoleSessions({
     store: store.consoleSessions,
     now,
+    credentials: () => fingerprintOf(`${credentials.fingerprint()} ${secondFactor.fingerprint()}`),
     idleMs: session.idleTimeoutMs,
     maxAgeMs: session.maxAgeMs,
     maxSessions: session.max,
     onError,
   });
   const apiTokens = createApiTokens({ store: store.apiTokens, now, newId: randomUUID, maxTokens, onError });
-  const secondFactor = createSecondFactor({ settings: store.settings, now });
+  const recoveryCodes = createRecoveryCodes(store.settings);
+  await secondFactor.reload();
+  await recoveryCodes.reload();
   await consoleSessions.load();
   await apiTokens.load();
-  await secondFactor.reload();
-  const signInFailures = createFailureLimit({
-    maxFailures: session.maxFailures,
-    windowMs: session.failureWindowMs,
-    maxSources: MAX_FAILURE_SOURCES,
-    now,
-  });
-  return { consoleSessions, apiTokens, secondFactor, signInFailures };
+  return { consoleSessions, apiTokens, secondFactor, recoveryCodes };
 }

@@ -38,7 +38,7 @@ test('one account: created with credentials shown once, edited by ETag, removed'
   assert.ok(password.length >= 20);
   assert.equal(
     credentials['link'],
-    `socks5://a%20b%2Fc:${password}@${daemon.socks.host}:${daemon.socks.port}`,
+    `socks5h://a%20b%2Fc:${password}@${daemon.socks.host}:${daemon.socks.port}`,
   );
   assert.equal(made.headers.get('location'), `${ACCOUNTS}/${account.id}`);
   assert.equal((account['limits'] as Json)['maxSessions'], 3);

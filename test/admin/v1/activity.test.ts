@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fetchFrom, signIn } from '../../helpers/console.js';
 import { startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
+import { eventually } from '../../helpers/eventually.js';
 import { connectThrough, loggedInClient } from '../../helpers/socks-client.js';
 import { echo, startTarget } from '../../helpers/targets.js';
 
@@ -14,16 +15,13 @@ const json = async (daemon: TestDaemon, path: string, method = 'GET', body?: unk
 };
 const items = async (daemon: TestDaemon, path: string) => (await json(daemon, path))['items'] as Json[];
 
-/** Asks until `isTrue`: what is written comes within seconds, but not at once. */
-async function until<T>(ask: () => Promise<T>, isTrue: (value: T) => boolean): Promise<T> {
-  const deadline = Date.now() + 15_000;
-  for (;;) {
+/** What is written comes within seconds, but not at once. */
+const until = <T>(ask: () => Promise<T>, isTrue: (value: T) => boolean): Promise<T> =>
+  eventually(async () => {
     const value = await ask();
-    if (isTrue(value)) return value;
-    if (Date.now() > deadline) assert.fail(`waited too long; last: ${JSON.stringify(value)}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
+    assert.ok(isTrue(value), `last: ${JSON.stringify(value)}`);
+    return value;
+  });
 
 test('live sessions are listed with rates, searched, ended one by one, many, and by account', async (t) => {
   const daemon = await startTestDaemon(t);

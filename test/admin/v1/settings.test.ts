@@ -187,7 +187,16 @@ test('a new admin password ends the other sessions, and needs the present one', 
     mine.api('PUT', '/api/v1/settings/admin-password', { current, next });
   assert.equal((await change('wrong', 'next')).status, 400);
   assert.equal((await change(ADMIN.password, ' ')).status, 400);
+  const short = await change(ADMIN.password, 'seven77');
+  assert.equal(short.status, 400);
+  assert.match(short.text, /at least 8 characters/);
   assert.equal((await change(ADMIN.password, 'the-next-password')).status, 204);
+  const warning = await daemon.waitForLine(({ msg }) =>
+    msg.startsWith('the admin password was changed, but'),
+  );
+  assert.equal(warning['givenBy'], 'the variable PULSEGATE_ADMIN_PASSWORD');
+  const me = (await mine.api('GET', '/api/v1/me')).json as { isPasswordGiven: boolean };
+  assert.equal(me.isPasswordGiven, true, 'the console says so before the change');
   assert.equal((await mine.api('GET', '/api/v1/me')).status, 200);
   assert.equal((await other.api('GET', '/api/v1/me')).status, 401);
   assert.equal((await daemon.api('GET', '/api/v1/me')).status, 401, 'the old password');

@@ -23,7 +23,6 @@ const intake = createIntake({
   owner: 'bench',
   room: createQueueRoom({ total: 10_000_000, perAgent: 10_000_000 }),
   now: Date.now,
-  newId,
   onStored() {},
 });
 

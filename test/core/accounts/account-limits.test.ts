@@ -16,9 +16,8 @@ async function setUp(t: TestContext, given?: Store) {
   const limits = createAccountLimits({
     store: store.limits,
     sessions: new SessionRegistry(),
-    egressOf: () => undefined,
+    egressClasses: [],
     now: () => at,
-    monotonicNow: () => at,
   });
   await limits.load();
   const move = (accountId: string, bytes: number): void => {
@@ -40,11 +39,11 @@ test('a daily quota that an account got before its first byte is there again the
   await store.accounts.add(player);
   assert.ok((await limits.change(player.id, DAILY, DAEMON)).ok);
   move(player.id, 100);
-  assert.equal(limits.refusal(player.id, '127.0.0.1'), 'over-quota');
+  assert.equal(limits.state(player.id).isOverQuota, true);
   until(NEXT_DAY - 1);
-  assert.equal(limits.refusal(player.id, '127.0.0.1'), 'over-quota');
+  assert.equal(limits.state(player.id).isOverQuota, true);
   until(NEXT_DAY);
-  assert.equal(limits.refusal(player.id, '127.0.0.1'), null);
+  assert.equal(limits.state(player.id).isOverQuota, false);
 });
 
 test('and so it is after a start, and after another process gave it', async (t) => {
@@ -57,10 +56,10 @@ test('and so it is after a start, and after another process gave it', async (t) 
   await second.limits.refresh([known.id, later.id]);
   for (const { id } of [known, later]) {
     second.move(id, 100);
-    assert.equal(second.limits.refusal(id, '127.0.0.1'), 'over-quota');
+    assert.equal(second.limits.state(id).isOverQuota, true);
   }
   second.until(NEXT_DAY);
-  for (const { id } of [known, later]) assert.equal(second.limits.refusal(id, '127.0.0.1'), null);
+  for (const { id } of [known, later]) assert.equal(second.limits.state(id).isOverQuota, false);
 });
 
 test('many accounts are refreshed at once: each gets its own limits, period and traffic', async (t) => {
@@ -83,3 +82,41 @@ test('many accounts are refreshed at once: each gets its own limits, period and 
     assert.equal(usage.periodBytes, n + 1000);
   }
 });
+
+for (const period of ['day', 'week', 'month'] as const) {
+  test(`a clock that goes to the next ${period} and back grants no quota anew`, async (t) => {
+    const { store, limits, move, until } = await setUp(t);
+    const [player, idle] = [account(), account()];
+    await store.accounts.addMany([player, idle]);
+    for (const { id } of [player, idle]) {
+      await limits.change(id, { quotaBytes: 100, quotaPeriod: period }, DAEMON);
+      move(id, 100);
+    }
+    const isOver = (id: string): boolean => limits.state(id).isOverQuota;
+    const next = NOON + 31 * 86_400_000;
+    until(next);
+    assert.equal(isOver(player.id), false);
+    move(player.id, 60);
+    until(NOON);
+    assert.ok(isOver(player.id));
+    assert.ok(isOver(idle.id));
+    assert.equal(limits.glance(player.id).usage.periodBytes, 100);
+    // What was used within the next period counts when it has come.
+    until(next);
+    assert.equal(limits.glance(player.id).usage.periodBytes, 60);
+    await limits.flush();
+
+    // Started within the next period, the memory knows nothing of this one: the database does.
+    const second = await setUp(t, store);
+    second.until(next);
+    await second.limits.load();
+    assert.equal(second.limits.glance(player.id).usage.periodBytes, 60);
+    second.until(NOON);
+    second.limits.enforce();
+    await second.limits.flush();
+    for (const { id } of [player, idle])
+      assert.equal(second.limits.state(id).isOverQuota, true, 'and also for who has no session');
+    second.until(next);
+    assert.equal(second.limits.glance(player.id).usage.periodBytes, 60);
+  });
+}

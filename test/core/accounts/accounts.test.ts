@@ -49,7 +49,15 @@ function setUp() {
         return row;
       }),
     addMany: async () => new Set(),
-    updateMany: async () => [],
+    updateMany: async (updates) => {
+      calls.push(`updateMany ${updates.length}`);
+      return updates.flatMap(({ id, fields }) => {
+        const row = rows.get(id);
+        const updated = row && { ...row, ...fields, passwordHash: fields.passwordHash ?? row.passwordHash };
+        if (updated) rows.set(id, updated);
+        return updated ? [updated] : [];
+      });
+    },
     removeMany: async () => [],
     saveLogins: async () => {},
     rehash: async () => {},
@@ -240,4 +248,27 @@ test('a view carries the statistics of the pool', async () => {
   for (const view of [accounts.get('id-1'), accounts.getByUsername('player'), accounts.list()[0]]) {
     assert.deepEqual([view?.dataCount, view?.latestGameId], [7, 'ARENA']);
   }
+});
+
+test('an account that a change of many names twice is changed once, by both', async () => {
+  const { accounts, calls } = setUp();
+  const added = await accounts.add({ ...ACCOUNT_DEFAULTS, username: 'a', password: 'b' });
+  assert.ok(added.ok);
+  const { id } = added.account;
+  const by = { name: 'test', via: 'cli', address: null } as const;
+  const changed = await accounts.patchMany(
+    [
+      { id, change: { remarks: 'first', isEnabled: false } },
+      { id, change: { remarks: 'last', expiresAt: undefined } },
+    ],
+    by,
+  );
+  assert.deepEqual(
+    changed.map(({ remarks, isEnabled }) => [remarks, isEnabled]),
+    [['last', false]],
+  );
+  assert.equal(calls.at(-1), 'updateMany 1');
+  await accounts.refresh([id, id]);
+  await accounts.removeMany([id, id], by);
+  assert.equal((await accounts.update(id, ACCOUNT_DEFAULTS)).ok, true, 'nothing waits for its turn for ever');
 });

@@ -248,3 +248,26 @@ test('no way of carrying a denied IPv4 address gets it through', () => {
     { numRuns: 2000 },
   );
 });
+
+test('addresses of this machine count as private, the public ones too, unless an entry names them', () => {
+  const isThisMachine = (ip: IpBytes): boolean => ['93.184.216.34', '2606:2800::1'].includes(formatIp(ip));
+  for (const address of ['93.184.216.34', '::ffff:93.184.216.34', '64:ff9b::5db8:d822', '2606:2800::1']) {
+    assert.equal(verdict({}, address), 'ok', 'where it is not of this machine');
+    assert.equal(verdict({ isThisMachine }, address), 'private');
+    assert.equal(verdict({ isThisMachine, private: 'allow' }, address), 'ok');
+  }
+  const allow = ['93.184.216.34', '[2606:2800::1]:443'];
+  assert.equal(verdict({ isThisMachine, allow }, '93.184.216.34'), 'ok');
+  assert.equal(verdict({ isThisMachine, allow }, '2606:2800::1'), 'ok');
+  assert.equal(verdict({ isThisMachine, allow }, '2606:2800::1', 80), 'private');
+  assert.equal(verdict({ isThisMachine }, '93.184.216.35'), 'ok');
+  for (const protocol of ['tcp', 'udp'] as const) {
+    const judged = policy({ isThisMachine }).judge({
+      host: null,
+      ip: bytesOf('93.184.216.34'),
+      port: 443,
+      protocol,
+    });
+    assert.equal(judged.ok, false, protocol);
+  }
+});

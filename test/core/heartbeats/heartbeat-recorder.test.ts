@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { createGameRules, type GameRule } from '../../../src/core/heartbeats/game-rules.js';
 import type { Heartbeat } from '../../../src/core/heartbeats/heartbeat.js';
-import { createRecorder, type ObservedSession } from '../../../src/core/heartbeats/heartbeat-recorder.js';
 import { compilePattern } from '../../../src/games-pattern.js';
+import { createGameRecorder, type GameSession } from '../../helpers/game-recorder.js';
 
 const INTERVAL_MS = 30_000;
 
@@ -18,10 +18,11 @@ let entries: Heartbeat[] = [];
 let recorder = freshRecorder();
 
 function freshRecorder() {
-  return createRecorder({
+  return createGameRecorder({
     pool: { record: (entry) => entries.push(entry) },
     rules: createGameRules(RULES, compilePattern),
     intervalMs: INTERVAL_MS,
+    gameIntervalMs: 1_000,
     now: () => now,
   });
 }
@@ -40,8 +41,8 @@ interface Traffic {
 function session(
   host = 'site.example',
   port = 443,
-  command: ObservedSession['command'] = 'connect',
-): ObservedSession & { traffic: Traffic } {
+  command: GameSession['command'] = 'connect',
+): GameSession & { traffic: Traffic } {
   const traffic = { up: 0, down: 0 };
   return {
     traffic,
@@ -170,23 +171,28 @@ test('a fixed rule gives the open entry its GameID', () => {
   assert.equal(live.gameId, 'arena');
 });
 
-test('an unchanged GameID is repeated at most once a second, a new one is noted at once', () => {
+test('a session has at most one game entry a second, whichever GameIDs it has, and the last one is noted', () => {
   const live = session();
   recorder.opened(live);
   recorder.game(live, 'x');
   recorder.game(live, 'x');
   now += 999;
   recorder.game(live, 'x');
-  assert.deepEqual(kinds(), ['open', 'game']);
-  now += 1;
-  recorder.game(live, 'x');
   recorder.game(live, 'y');
-  recorder.game(live, 'x');
-  assert.deepEqual(
-    entries.map(({ gameId }) => gameId),
-    [null, 'x', 'x', 'y', 'x'],
-  );
-  assert.equal(live.gameId, 'x');
+  assert.deepEqual(kinds(), ['open', 'game']);
+  tickAt(999);
+  assert.deepEqual(kinds(), ['open', 'game'], 'not yet');
+  tickAt(1_000);
+  assert.equal(live.gameId, 'y');
+  assert.deepEqual([last()?.kind, last()?.gameId], ['game', 'y']);
+  tickAt(1_500);
+  tickAt(2_500);
+  assert.equal(entries.length, 3, 'once');
+  recorder.game(live, 'y');
+  assert.equal(entries.length, 4, 'repeated after a second');
+  recorder.game(live, 'z');
+  recorder.closed(live);
+  assert.deepEqual([last()?.kind, last()?.gameId], ['close', 'z'], 'the close entry has the last one');
 });
 
 test('a payload rule is fed until it has decided', () => {

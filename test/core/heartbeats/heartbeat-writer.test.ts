@@ -231,7 +231,7 @@ test('stop gives a failing database a few chances, then says what is lost', asyn
     return Promise.reject(new Error('gone'));
   };
   pool.record(entry(ann, 1));
-  await writer.stop();
+  await assert.rejects(writer.stop(), { message: 'gone' });
   assert.equal(tries, 3);
   const last = events.at(-1);
   assert.ok(last?.kind === 'entries-lost' && last.entries === 1);

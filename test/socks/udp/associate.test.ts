@@ -32,6 +32,7 @@ describe('a UDP association', () => {
       if (name === 'game.test') return family === 4 ? ['127.0.0.1'] : ['::1'];
       if (name === 'six.test') return family === 6 ? ['::1'] : [];
       if (name === 'slow.test') return 'silence';
+      if (name === 'asked-later.test') return family === 4 ? ['127.0.0.1'] : [];
       if (name === 'denied.test') return family === 4 ? ['169.254.169.254'] : [];
       return undefined;
     });
@@ -295,10 +296,13 @@ describe('a UDP association', () => {
     client.send('224.0.0.1', echo.port, 'x');
     client.send('127.0.0.1', 9, 'x');
     assert.equal(await client.roundTrip('127.0.0.1', echo.port, 'allowed'), 'allowed');
+    // The name server answers in order: by then the denied name has been judged too.
+    const later = Buffer.from('asked-later.test');
+    assert.equal(await client.roundTrip(later, echo.port, 'allowed too'), 'allowed too');
     client.control.destroy();
     const line = await endOf(daemon, account.username);
     assert.deepEqual(line['dropped'], { 'denied-by-rule': 2, 'always-denied': 4 });
-    assert.equal(line['datagramsUp'], 1);
+    assert.equal(line['datagramsUp'], 2);
     assert.equal(denied.unread, 0);
     const refusals = daemon.lines.filter(
       (each) => each.msg === 'destination refused' && each['account'] === account.username,

@@ -1,11 +1,12 @@
 // Parent proxies that refuse, stay silent, go away, point elsewhere or send garbage: nothing of it reaches the client.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { describe, it, type TestContext } from 'node:test';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { before, describe, it, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
-import { eventually } from '../../helpers/descriptors.js';
+import { eventually } from '../../helpers/eventually.js';
+import { type Scope, suiteScope } from '../../helpers/suite.js';
 import {
   associateThrough,
   datagram,
@@ -68,28 +69,75 @@ async function startParent(t: TestContext, host = '127.0.0.1'): Promise<FakePare
   return parent;
 }
 
-/** A daemon that sends everything but 127.0.0.1 through the parent, and an association of its player. */
-async function startBehind(
-  t: TestContext,
-  parent: Pick<FakeParent, 'port'>,
+/** A daemon that sends everything but 127.0.0.1 through the parent at `port`. */
+async function startDaemonBehind(
+  t: Scope,
+  port: number,
   socks: Readonly<Record<string, unknown>> = {},
-): Promise<{ daemon: TestDaemon; client: UdpAssociationClient }> {
+): Promise<TestDaemon> {
   const daemon = await startTestDaemon(t, {
     config: {
       egress: { private: 'allow', deny: ['127.0.0.66'] },
       socks: {
         upstreams: [
           { match: { hosts: ['127.0.0.1'] }, proxy: null },
-          { match: { hosts: ['*.there.test'] }, proxy: `127.0.0.1:${parent.port}`, names: 'proxy' },
-          { proxy: `127.0.0.1:${parent.port}` },
+          { match: { hosts: ['*.there.test'] }, proxy: `127.0.0.1:${port}`, names: 'proxy' },
+          { proxy: `127.0.0.1:${port}` },
         ],
         ...socks,
       },
     },
   });
   await daemon.addAccount(PLAYER.username, PLAYER.password);
-  const client = await associateThrough(t, { port: daemon.socks.port, ...PLAYER });
-  return { daemon, client };
+  return daemon;
+}
+
+/** Such a daemon of the test's own, and an association of its player. */
+async function startBehind(
+  t: TestContext,
+  parent: Pick<FakeParent, 'port'>,
+  socks: Readonly<Record<string, unknown>> = {},
+): Promise<{ daemon: TestDaemon; client: UdpAssociationClient }> {
+  const daemon = await startDaemonBehind(t, parent.port, socks);
+  return { daemon, client: await associateThrough(t, { port: daemon.socks.port, ...PLAYER }) };
+}
+
+/** One daemon for the tests of a suite: what its parent is differs from test to test. */
+function sharedDaemon(scope: Scope, socks: Readonly<Record<string, unknown>> = {}) {
+  let daemon: TestDaemon;
+  let parentPort = 0;
+  let players = 0;
+  const entrance = createServer((socket) => {
+    const onward = connect({ port: parentPort, host: '127.0.0.1', allowHalfOpen: true });
+    for (const [one, other] of [
+      [socket, onward],
+      [onward, socket],
+    ] as const) {
+      one.on('error', () => {});
+      one.pipe(other);
+      one.once('close', () => other.destroy());
+    }
+  });
+  before(async () => {
+    entrance.listen(0, '127.0.0.1');
+    await once(entrance, 'listening');
+    scope.after(() => entrance.close());
+    daemon = await startDaemonBehind(scope, (entrance.address() as AddressInfo).port, socks);
+  });
+  /** An association behind `parent` of a player of its own; of the log, what concerns this player. */
+  return async (t: TestContext, parent: FakeParent) => {
+    parentPort = parent.port;
+    players += 1;
+    const player = { username: `player-${players}`, password: 'secret' };
+    await daemon.addAccount(player.username, player.password);
+    const client = await associateThrough(t, { port: daemon.socks.port, ...player });
+    const own: TestDaemon = {
+      ...daemon,
+      waitForLine: (matches, timeoutMs) =>
+        daemon.waitForLine((line) => line['account'] === player.username && matches(line), timeoutMs),
+    };
+    return { daemon: own, client };
+  };
 }
 
 /** Ends the association, and returns what its log line says was dropped. */
@@ -109,6 +157,8 @@ function refusal(daemon: TestDaemon, reason: string) {
 }
 
 describe('a parent that does not let datagrams through', () => {
+  const behindImpatient = sharedDaemon(suiteScope(), { connectTimeout: '500ms' });
+
   it('is asked once, and again after pauses that grow', async (t) => {
     const parent = await startParent(t);
     parent.answer = () => reply(7, '0.0.0.0', 0);
@@ -121,8 +171,9 @@ describe('a parent that does not let datagrams through', () => {
     }
     await directEcho(t, client);
     const [first = 0, second = 0, third = 0] = parent.askedAt;
-    assert.ok(second - first >= 990 && second - first < 2_000, `${second - first} ms`);
-    assert.ok(third - second >= 1_990, `${third - second} ms`);
+    // One and two seconds, as seen from here: the parent may notice one request later than another.
+    assert.ok(second - first >= 800 && second - first < 2_000, `${second - first} ms`);
+    assert.ok(third - second >= 1_800, `${third - second} ms`);
     const dropped = (await droppedBy(daemon, client)) as Record<string, number>;
     assert.deepEqual(Object.keys(dropped), ['upstream-reply-7']);
     const lines = daemon.lines.filter((line) => line.msg === 'destination refused');
@@ -142,7 +193,7 @@ describe('a parent that does not let datagrams through', () => {
     it(`drops what waited when it ${what}`, async (t) => {
       const parent = await startParent(t);
       parent.answer = () => answer;
-      const { daemon, client } = await startBehind(t, parent, { connectTimeout: '500ms' });
+      const { daemon, client } = await behindImpatient(t, parent);
       for (let i = 0; i < 3; i += 1) client.send(FAR, FAR_PORT, 'x');
       await refusal(daemon, reason);
       await directEcho(t, client);
@@ -243,6 +294,8 @@ describe('a parent that does not let datagrams through', () => {
 });
 
 describe('a parent that lets datagrams through', () => {
+  const behind = sharedDaemon(suiteScope());
+
   for (const [what, bound] of [
     ['0.0.0.0', (port: number) => reply(0, '0.0.0.0', port)],
     ['its address', (port: number) => reply(0, '127.0.0.1', port)],
@@ -252,7 +305,7 @@ describe('a parent that lets datagrams through', () => {
     it(`may say that its relay is at ${what}`, async (t) => {
       const parent = await startParent(t);
       parent.answer = () => bound(parent.relay.port);
-      const { client } = await startBehind(t, parent);
+      const { client } = await behind(t, parent);
       client.send(FAR, FAR_PORT, 'there');
       const { data, from } = await parent.relay.receive();
       assert.deepEqual(data, datagram(FAR, FAR_PORT, 'there'));
@@ -266,7 +319,7 @@ describe('a parent that lets datagrams through', () => {
     const parent = await startParent(t);
     const relay = await UdpEnd.open(t, '127.0.0.9');
     parent.answer = () => reply(0, '127.0.0.9', relay.port);
-    const { client } = await startBehind(t, parent);
+    const { client } = await behind(t, parent);
     client.send(FAR, FAR_PORT, 'there');
     const { data, from } = await relay.receive();
     assert.deepEqual(data, datagram(FAR, FAR_PORT, 'there'));
@@ -290,7 +343,7 @@ describe('a parent that lets datagrams through', () => {
 
   it('is given names as names', async (t) => {
     const parent = await startParent(t);
-    const { client } = await startBehind(t, parent);
+    const { client } = await behind(t, parent);
     client.send(Buffer.from('GAME.there.test'), FAR_PORT, 'x');
     const { data, from } = await parent.relay.receive();
     assert.deepEqual(data, datagram(Buffer.from('game.there.test'), FAR_PORT, 'x'));
@@ -302,7 +355,7 @@ describe('a parent that lets datagrams through', () => {
 
   it('may send garbage, which is dropped and counted', async (t) => {
     const parent = await startParent(t);
-    const { daemon, client } = await startBehind(t, parent);
+    const { daemon, client } = await behind(t, parent);
     client.send(FAR, FAR_PORT, 'x');
     const { from } = await parent.relay.receive();
     const good = datagram(FAR, FAR_PORT, 'good');

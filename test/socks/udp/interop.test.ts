@@ -6,7 +6,7 @@ import { before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { SocksClient } from 'socks';
 import { startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
-import { needs } from '../../helpers/programs.js';
+import { needs, PYTHON_SOCKS } from '../../helpers/programs.js';
 import { suiteScope } from '../../helpers/suite.js';
 import { startUdpEcho, UdpEnd } from '../../helpers/udp-client.js';
 
@@ -39,7 +39,7 @@ describe('real clients', () => {
     password: PLAYER.password,
   });
 
-  it('PySocks sends and receives datagrams', needs({ pythonModule: 'socks' }), async (t) => {
+  it('PySocks sends and receives datagrams', needs(PYTHON_SOCKS), async (t) => {
     const echo = await startUdpEcho(t);
     const { username, password } = PLAYER;
     const args = [

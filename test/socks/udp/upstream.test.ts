@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { startDanted } from '../../differential/servers.js';
 import { type LogLine, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
-import { descriptorsBackTo, eventually, openDescriptors } from '../../helpers/descriptors.js';
+import { descriptorsBackTo, openDescriptors } from '../../helpers/descriptors.js';
+import { eventually } from '../../helpers/eventually.js';
 import { startNameServer } from '../../helpers/name-server.js';
 import { needs } from '../../helpers/programs.js';
 import { suiteScope } from '../../helpers/suite.js';
@@ -17,8 +18,8 @@ function endOf(daemon: TestDaemon, username: string): Promise<LogLine> {
   return daemon.waitForLine((line) => line.msg === 'session ended' && line['account'] === username);
 }
 
-for (const relay of ['stream', 'splice'] as const) {
-  describe(`datagrams through another daemon, relayed by ${relay}`, () => {
+for (const engine of ['native', 'node'] as const) {
+  describe(`datagrams through another daemon, with the ${engine} engine`, () => {
     const scope = suiteScope();
     let parent: TestDaemon;
     let daemon: TestDaemon;
@@ -49,7 +50,7 @@ for (const relay of ['stream', 'splice'] as const) {
             deny: ['bad.there.test', '127.0.0.66', '*:9'],
           },
           socks: {
-            relay,
+            engine,
             upstreams: [
               { match: { hosts: ['127.0.0.1'] }, proxy: null },
               { match: { hosts: ['*.there.test'] }, ...login, names: 'proxy' },

@@ -63,8 +63,11 @@ const BulkAction = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('extend'),
     days: z.int().min(-3_650).max(3_650),
-    /** `expiry`: from the old expiry on (an account that never expires is skipped); `now`: from this moment on. */
-    from: z.enum(['expiry', 'now']),
+    /**
+     * `expiry`: from the old expiry on; `now`: from this moment on; `later`: from whichever of the two is later. With
+     * `expiry` and `later` an account that never expires is skipped.
+     */
+    from: z.enum(['expiry', 'now', 'later']),
   }),
 ]);
 
@@ -100,7 +103,10 @@ export const BulkResult = z
     dryRun: z.boolean(),
     /** Accounts that are, or would be, changed. */
     count: Count,
-    /** The first 100 of them; `before` and `after` are what the action changes, null for a deletion's after. */
+    /**
+     * The first 100 of them, and among these first those that `stayingExpired` and `shortened` count. `before` and
+     * `after` are what the action changes, with `set-limits` every limit; a deletion's `after` is null.
+     */
     changes: z.array(
       z.object({
         id: Guid,
@@ -116,6 +122,10 @@ export const BulkResult = z
     sessionsEnded: Count,
     /** Heartbeat entries that go with deleted accounts. */
     heartbeatsRemoved: Count,
+    /** Accounts that get another expiry and are expired all the same. */
+    stayingExpired: Count,
+    /** Accounts that expire earlier than before, or at all where they never did. */
+    shortened: Count,
   })
   .meta({ id: 'BulkResult' });
 

@@ -73,7 +73,7 @@ export const Credentials = z
     id: Guid,
     username: z.string(),
     password: z.string(),
-    /** `socks5://user:password@host:port`, percent-encoded. */
+    /** `socks5h://user:password@host:port`, percent-encoded. */
     link: z.string(),
   })
   .meta({ id: 'Credentials' });

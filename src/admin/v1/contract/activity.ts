@@ -75,10 +75,11 @@ export const Login = z
     at: Time,
     /** null: no account has the name. */
     accountId: Guid.nullable(),
+    /** Empty: many names that a blocked address tried. */
     username: z.string(),
     client: z.string(),
     outcome: LoginOutcome,
-    /** The same outcome of the same name and address, up to a minute apart, is one entry. */
+    /** The same outcome of the same name and address, up to a minute apart, is one entry; of a blocked address, up to an hour. */
     times: z.int().min(1),
   })
   .meta({ id: 'Login' });

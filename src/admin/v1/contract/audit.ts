@@ -21,6 +21,8 @@ export const AuditEntry = z
     /** Only the fields that differ; passwords and secrets never. */
     before: z.record(z.string(), z.unknown()).nullable(),
     after: z.record(z.string(), z.unknown()).nullable(),
+    /** The import that the change is a part of: the id of its entry, and the name of its file. */
+    import: z.object({ id: Guid, name: z.string().nullable() }).nullable(),
   })
   .meta({ id: 'AuditEntry' });
 
@@ -61,8 +63,10 @@ export const auditRoutes = [
         search: z.string().max(255).optional(),
         action: z.string().max(100).optional(),
         via: AuditEntry.shape.via.optional(),
-        /** Id of the object. */
+        /** Id of the object; also what imports did to it is listed then. */
         objectId: z.string().max(255).optional(),
+        /** Id of an import's entry: what that import did. Without, an import is one entry. */
+        importId: Guid.optional(),
         from: TimeIn.optional(),
         to: TimeIn.optional(),
       }),

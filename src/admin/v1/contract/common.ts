@@ -1,16 +1,24 @@
 // What every route of /api/v1 shares: times, ids, pages, errors, scopes, and what a route is.
 import { z } from 'zod';
+import { isWireDate, WIRE_DATE_RANGE } from '../../../core/wire-date.js';
 
 /** ISO 8601 in UTC with `Z`: `2026-11-20T21:00:00Z` (fractions allowed). What the API answers. */
 export const Time = z.iso
   .datetime()
   .meta({ id: 'Time', description: 'ISO 8601 in UTC, for example 2026-11-20T21:00:00Z.' });
 
-/** What the API accepts as a time: ISO 8601 with `Z` or an offset. */
-export const TimeIn = z.iso.datetime({ offset: true }).meta({
-  id: 'TimeIn',
-  description: 'ISO 8601 with Z or an offset, for example 2026-11-20T21:00:00+08:00.',
-});
+/** What an error says of a time that no interface could write. */
+export const TIME_RANGE = `must be in the range ${WIRE_DATE_RANGE}`;
+
+/** What the API accepts as a time: ISO 8601 with `Z` or an offset, in the years 0001 to 9999 of UTC. */
+export const TimeIn = z.iso
+  .datetime({ offset: true })
+  .refine((text) => isWireDate(Date.parse(text)), TIME_RANGE)
+  .meta({
+    id: 'TimeIn',
+    description:
+      'ISO 8601 with Z or an offset, for example 2026-11-20T21:00:00+08:00; years 0001 to 9999 in UTC.',
+  });
 
 /** A calendar day in UTC. */
 export const Day = z.iso
@@ -72,6 +80,7 @@ export const ProblemCode = z
     'changed-meanwhile',
     'too-large',
     'unsupported-media-type',
+    'host-not-allowed',
     'too-many-requests',
     'queue-full',
     'internal',
@@ -97,6 +106,8 @@ export const Scope = z
   .enum([
     'accounts:read',
     'accounts:write',
+    /** Beside accounts:write: which egress class an account is in, that is where it may go. */
+    'egress:write',
     'sessions:read',
     'sessions:write',
     'heartbeats:read',

@@ -1,16 +1,17 @@
 // Signing in and out of the console, the second factor, and who I am.
 import { z } from 'zod';
 import { Bytes, Count, route, Scope, Time } from './common.js';
+import { LinkAddress } from './settings.js';
+
+/** `123456`, or `abcde-fghij` of the recovery codes. */
+const TotpOrRecovery = z.string().regex(/^(\d{6}|[a-zA-Z2-7]{5}[- ]?[a-zA-Z2-7]{5})$/);
 
 export const SignIn = z
   .object({
     username: z.string().min(1).max(255),
     password: z.string().min(1).max(1_024),
-    /** Six digits; needed when the second factor is on. */
-    code: z
-      .string()
-      .regex(/^\d{6}$/)
-      .optional(),
+    /** Six digits or a recovery code; needed when the second factor is on. */
+    code: TotpOrRecovery.optional(),
   })
   .meta({ id: 'SignIn' });
 
@@ -23,15 +24,26 @@ export const Me = z
     /** null: everything. */
     scopes: z.array(Scope).nullable(),
     totpEnabled: z.boolean(),
+    /**
+     * Whether the last start was given the admin password, by a variable, a file or a credential: the next start sets it
+     * again, whatever it was changed to.
+     */
+    isPasswordGiven: z.boolean(),
+    /** Recovery codes that were not used yet. */
+    recoveryCodesLeft: Count,
     version: z.string(),
     startedAt: Time,
     now: Time,
     /** Where players connect: `host:port` of every SOCKS listener. */
     socks: z.array(z.string()),
+    /** Where links lead. */
+    link: LinkAddress,
     accounts: Count,
     heartbeatIntervalSeconds: z.number(),
     webhooksEnabled: z.boolean(),
     maxImportBytes: Bytes,
+    /** Names of the egress classes that the configuration has (`egress.classes`). */
+    egressClasses: z.array(z.string()),
   })
   .meta({ id: 'Me' });
 
@@ -45,6 +57,9 @@ export const TotpEnrolment = z
   .meta({ id: 'TotpEnrolment' });
 
 const TotpCode = z.object({ code: z.string().regex(/^\d{6}$/) });
+
+/** Shown once. */
+export const RecoveryCodes = z.object({ codes: z.array(z.string()) }).meta({ id: 'RecoveryCodes' });
 
 const tag = 'Session';
 export const sessionRoutes = [
@@ -103,12 +118,23 @@ export const sessionRoutes = [
   }),
   route({
     method: 'POST',
-    path: '/api/v1/session/totp/disable',
-    operationId: 'disableTotp',
-    summary: 'Turns the second factor off; needs a current code.',
+    path: '/api/v1/session/recovery-codes',
+    operationId: 'renewRecoveryCodes',
+    summary: 'Makes ten new recovery codes, each good once in place of a code; those before count no more.',
     tag,
     access: 'operator',
-    request: { body: TotpCode },
+    request: {},
+    responses: { 200: { description: 'The codes, shown once.', schema: RecoveryCodes } },
+    problems: [409],
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/session/totp/disable',
+    operationId: 'disableTotp',
+    summary: 'Turns the second factor off; needs a current code or a recovery code.',
+    tag,
+    access: 'operator',
+    request: { body: z.object({ code: TotpOrRecovery }) },
     responses: { 204: { description: 'Off.' } },
     problems: [409],
   }),

@@ -85,6 +85,33 @@ const GameRuleTestResult = z
   })
   .meta({ id: 'GameRuleTestResult' });
 
+/** Where links, QR codes and files for players lead. */
+export const LinkAddress = z
+  .object({
+    host: z.string(),
+    port: z.int().min(0).max(65_535),
+    /** What the host was taken from when none is set: the listener, or the address this browser uses. Null: it is set. */
+    guess: z.enum(['listener', 'browser', 'interface']).nullable(),
+  })
+  .meta({ id: 'LinkAddress' });
+
+const PublicHost = z.string().min(1).max(253).nullable();
+const PublicPort = z.int().min(1).max(65_535).nullable();
+const PublicSource = z.enum(['default', 'file', 'environment', 'flag', 'console']);
+
+/** Null: not set. What is saved here wins over the configuration. */
+export const PublicAddress = z
+  .object({
+    host: PublicHost,
+    hostSource: PublicSource,
+    port: PublicPort,
+    portSource: PublicSource,
+    /** What the configuration says: socks.publicHost and socks.publicPort. */
+    configured: z.object({ host: PublicHost, port: PublicPort }),
+    link: LinkAddress,
+  })
+  .meta({ id: 'PublicAddress' });
+
 /** Each null: the configuration file's value is in force. Days are whole days. */
 export const Retention = z
   .object({
@@ -226,6 +253,31 @@ export const settingsRoutes = [
     etag: true,
     request: { body: Retention },
     responses: { 200: { description: 'As saved.', schema: Retention } },
+    problems: [412],
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/settings/public-address',
+    operationId: 'getPublicAddress',
+    summary: 'Where players connect, as links name it.',
+    tag,
+    access: 'settings:read',
+    etag: true,
+    request: {},
+    responses: { 200: { description: 'What is set, where, and what links name.', schema: PublicAddress } },
+  }),
+  route({
+    method: 'PUT',
+    path: '/api/v1/settings/public-address',
+    operationId: 'setPublicAddress',
+    summary: 'Sets the host and port that links name; null goes back to the configuration.',
+    tag,
+    access: 'settings:write',
+    etag: true,
+    request: {
+      body: z.object({ host: PublicHost, port: PublicPort }).meta({ id: 'PublicAddressChange' }),
+    },
+    responses: { 200: { description: 'As saved.', schema: PublicAddress } },
     problems: [412],
   }),
   route({

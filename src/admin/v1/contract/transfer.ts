@@ -1,7 +1,8 @@
 // Accounts in and out as files: CSV, JSON, and CCProxy's account file.
 import { z } from 'zod';
+import { isTimeZone } from '../../../core/time-zone.js';
 import { AccountFilter, AccountSort } from './accounts.js';
-import { Count, route } from './common.js';
+import { Count, route, Time } from './common.js';
 
 export const FileFormat = z.enum(['csv', 'json', 'ccproxy']).meta({ id: 'FileFormat' });
 
@@ -11,10 +12,17 @@ export const FileFormat = z.enum(['csv', 'json', 'ccproxy']).meta({ id: 'FileFor
  */
 export const OnExisting = z.enum(['keep', 'replace', 'skip']).meta({ id: 'OnExisting' });
 
+/** How the bytes of a file stand for text. `gb18030` is also GBK, its subset. */
+export const FileEncoding = z.enum(['utf-8', 'gb18030', 'utf-16le', 'utf-16be']).meta({ id: 'FileEncoding' });
+
 export const ImportReport = z
   .object({
     dryRun: z.boolean(),
     format: FileFormat,
+    /** What the file was read in; null for one that holds nothing. */
+    encoding: FileEncoding.nullable(),
+    /** What dates that name no zone were read in. */
+    zone: z.string(),
     /** Records read from the file. */
     read: Count,
     added: Count,
@@ -31,6 +39,10 @@ export const ImportReport = z
         outcome: z.enum(['added', 'replaced', 'kept', 'skipped', 'failed']),
         /** Why, for `failed` and `skipped`. */
         message: z.string().nullable(),
+        /** The same as a code, with the values in its text. */
+        reason: z.object({ code: z.string(), values: z.record(z.string(), z.string()) }).nullable(),
+        /** What the account has, or with a trial would have, afterwards; null where there is none. */
+        account: z.object({ remarks: z.string().nullable(), expiresAt: Time.nullable() }).nullable(),
       }),
     ),
     linesLeftOut: Count,
@@ -50,6 +62,8 @@ export const transferRoutes = [
       query: AccountFilter.extend({
         format: FileFormat.default('csv'),
         sort: AccountSort.default('username'),
+        /** IANA name of the zone that CCProxy's dates, which name none, are written in. */
+        zone: z.string().max(64).refine(isTimeZone, 'no such time zone').default('UTC'),
         /** Needed to move accounts to another Pulsegate with their passwords; the operator only. */
         withHashes: z.stringbool({ truthy: ['true'], falsy: ['false'], case: 'sensitive' }).default(false),
       }),
@@ -72,6 +86,12 @@ export const transferRoutes = [
       query: z.object({
         format: FileFormat.default('csv'),
         existing: OnExisting.default('skip'),
+        /** Left out: found out from the bytes. JSON is UTF-8 always. */
+        encoding: FileEncoding.optional(),
+        /** IANA name of the zone that dates such as `2026/12/31` and `2026-12-31 23:59` are in. */
+        zone: z.string().max(64).refine(isTimeZone, 'no such time zone').default('UTC'),
+        /** Name of the file, for the audit log. */
+        fileName: z.string().max(255).optional(),
         dryRun: z.stringbool({ truthy: ['true'], falsy: ['false'], case: 'sensitive' }).default(false),
       }),
       raw: ['text/csv', 'application/json', 'text/plain'],

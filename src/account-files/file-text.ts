@@ -1,0 +1,113 @@
+// The text of a file, in whatever encoding a spreadsheet saved it: found out from its bytes, decoded as they come.
+import { isAscii } from 'node:buffer';
+import type { Readable } from 'node:stream';
+
+export const FILE_ENCODINGS = ['utf-8', 'gb18030', 'utf-16le', 'utf-16be'] as const;
+/** `gb18030` is also GBK and GB 2312, its subsets: what Excel saves CSV in on Chinese Windows. */
+export type FileEncoding = (typeof FILE_ENCODINGS)[number];
+
+export interface TextOptions {
+  /** Left out: found out. */
+  readonly encoding?: FileEncoding | undefined;
+  /** Told once, before the first text that depends on it; not at all for an empty file. */
+  readonly onEncoding?: ((encoding: FileEncoding) => void) | undefined;
+}
+
+type Decoder = InstanceType<typeof TextDecoder>;
+
+/** The bytes are no text in the encoding. */
+export class EncodingError extends Error {
+  constructor(
+    readonly encoding: string,
+    options?: ErrorOptions,
+  ) {
+    super(`this is not text in ${encoding}`, options);
+  }
+}
+
+/** Of the beginning: enough to see a byte order mark, or the zeros of UTF-16 without one. */
+const HEAD_BYTES = 256;
+/** From the first byte beyond ASCII on: what is UTF-8 for so long is UTF-8. */
+const DECIDING_BYTES = 64 * 1024;
+
+/** Yields the text as its bytes come. Throws EncodingError when they are not in the encoding, and what `input` throws. */
+export async function* decodeText(input: Readable, options: TextOptions = {}): AsyncGenerator<string> {
+  let held: Buffer = Buffer.alloc(0);
+  let isStart = true;
+  let decoder: Decoder | null = null;
+  const decide = (encoding: FileEncoding): Decoder => {
+    options.onEncoding?.(encoding);
+    decoder = new TextDecoder(encoding, { fatal: true });
+    return decoder;
+  };
+  for await (const chunk of input as AsyncIterable<Buffer>) {
+    if (decoder) {
+      yield decode(decoder, chunk, true);
+      continue;
+    }
+    held = Buffer.concat([held, chunk]);
+    if (isStart && held.length < HEAD_BYTES) continue;
+    const encoding = options.encoding ?? encodingOf(held, { isStart, isAll: false });
+    isStart = false;
+    if (encoding !== null) yield decode(decide(encoding), held, true);
+    else {
+      // ASCII is the same in both: it need not wait.
+      const ascii = asciiLength(held);
+      if (ascii > 0) yield held.toString('latin1', 0, ascii);
+      held = held.subarray(ascii);
+    }
+  }
+  if (!decoder && (held.length > 0 || !isStart)) {
+    const encoding = options.encoding ?? encodingOf(held, { isStart, isAll: true }) ?? 'utf-8';
+    yield decode(decide(encoding), held, true);
+  }
+  if (decoder) yield decode(decoder, Buffer.alloc(0), false);
+}
+
+function decode(decoder: Decoder, bytes: Buffer, stream: boolean): string {
+  try {
+    return decoder.decode(bytes, { stream });
+  } catch (cause) {
+    throw new EncodingError(decoder.encoding, { cause });
+  }
+}
+
+/** null: not known yet, more is to come. */
+function encodingOf(
+  held: Buffer,
+  { isStart, isAll }: { readonly isStart: boolean; readonly isAll: boolean },
+): FileEncoding | null {
+  if (isStart) {
+    if (held[0] === 0xff && held[1] === 0xfe) return 'utf-16le';
+    if (held[0] === 0xfe && held[1] === 0xff) return 'utf-16be';
+    const zeros = (parity: number): number =>
+      held.subarray(0, HEAD_BYTES).filter((byte, i) => byte === 0 && i % 2 === parity).length;
+    const [even, odd] = [zeros(0), zeros(1)];
+    if (even + odd > 0) return odd >= even ? 'utf-16le' : 'utf-16be';
+  }
+  const rest = held.subarray(asciiLength(held));
+  if (!isAll && rest.length < DECIDING_BYTES) return null;
+  try {
+    // A character may be cut at the end of what there is.
+    new TextDecoder('utf-8', { fatal: true }).decode(rest, { stream: !isAll });
+    return 'utf-8';
+  } catch {
+    return 'gb18030';
+  }
+}
+
+function asciiLength(bytes: Buffer): number {
+  if (isAscii(bytes)) return bytes.length;
+  let at = 0;
+  while (Number(bytes[at]) < 0x80) at += 1;
+  return at;
+}
+
+/** The text of bytes that are all there, whatever they are in. */
+export function textOf(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder('gb18030').decode(bytes);
+  }
+}

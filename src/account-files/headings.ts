@@ -1,0 +1,30 @@
+// The names that the fields of an account have in files: ours, in any case, and those that Chinese sheets have.
+
+const CHINESE: Readonly<Record<string, string>> = {
+  username: '用户名 用户 账号 帐号 账户 帐户 账号名 账号名称 登录名',
+  password: '密码 登录密码 口令',
+  isenabled: '启用 是否启用 已启用 启用状态 状态',
+  remarks: '备注 备注信息 说明',
+  createdat: '创建时间 创建日期 开通时间 开通日期 添加时间 注册时间',
+  expiresat: '到期时间 到期日期 到期日 到期 过期时间 过期日期 有效期 有效期至 失效时间 截止时间 截止日期',
+  maxsessions: '最多会话 最大会话数 会话数上限 会话上限 最大连接数 连接数上限 连接数 并发数',
+  maxclientaddresses: '最多来源地址 来源地址上限 最大设备数 设备数',
+};
+/** Without units there is no Chinese name for bytes: whether 50 is GB would be a guess. */
+const KNOWN = new Map(
+  Object.entries(CHINESE).flatMap(([field, names]) => names.split(' ').map((name) => [name, field])),
+);
+
+/** Asked for every cell of a file: remembered. JSON may have any names, so not without end. */
+const asked = new Map<string, string>();
+const MAX_REMEMBERED = 1_000;
+
+/** The field that a heading names, in lower case: `User_Name`, `username` and `用户名（必填）` are one. */
+export function fieldNamed(heading: string): string {
+  const known = asked.get(heading);
+  if (known !== undefined) return known;
+  const plain = heading.normalize('NFKC').trim().toLowerCase();
+  const field = KNOWN.get(plain.replace(/\(.*\)$/, '').trim()) ?? plain.replace(/[ _-]/g, '');
+  if (asked.size < MAX_REMEMBERED) asked.set(heading, field);
+  return field;
+}

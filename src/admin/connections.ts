@@ -1,0 +1,143 @@
+// How many connections the admin side holds: in all, of one source, and of sources outside the whitelist. Where one is too
+// many, the one that has waited longest without a request under way makes room; where none has, the newcomer is closed.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Log } from '../core/log.js';
+import { sourceOf } from '../core/source.js';
+import { peerAddress } from './client.js';
+
+export interface ConnectionLimits {
+  readonly max: number;
+  /** Of one source; a trusted proxy has no such limit. */
+  readonly maxPerSource: number;
+  /** Of all sources outside the whitelist: they are answered 403, and these places are all they can hold. */
+  readonly maxOutside: number;
+  /** How long a connection from outside the whitelist may take to send the head of its request. */
+  readonly outsideTimeoutMs: number;
+}
+
+export interface ConnectionUses {
+  /** Whether the whitelist, or that of the webhooks, has a peer. */
+  readonly isListed: (address: string) => boolean;
+  readonly isTrustedProxy: (address: string) => boolean;
+  readonly log: Pick<Log, 'warn'>;
+}
+
+export interface Connection {
+  /** As it was accepted; before TLS. */
+  readonly raw: Socket;
+  readonly source: string;
+  readonly isOutside: boolean;
+  readonly isProxy: boolean;
+  /** What requests come on; null before the end of the TLS handshake. */
+  socket: Socket | null;
+  /** The newest request and its answer. */
+  req: IncomingMessage | null;
+  res: ServerResponse | null;
+}
+
+export interface Connections {
+  /** Takes an accepted connection in; null: it was closed. */
+  admit(raw: Socket): Connection | null;
+  all(): Iterable<Connection>;
+}
+
+/** One line about refused connections in so long. */
+const LOG_EVERY_MS = 60_000;
+
+type LimitName = 'max' | 'maxPerSource' | 'maxOutside';
+
+export function isUnderWay({ res }: Connection): boolean {
+  // Finished: handed to the system as a whole.
+  return res !== null && !res.writableFinished;
+}
+
+export function createConnections(limits: ConnectionLimits, uses: ConnectionUses): Connections {
+  /** In the order of their arrival. */
+  const open = new Set<Connection>();
+  const countBySource = new Map<string, number>();
+  let outside = 0;
+  let refused = 0;
+  let loggedAt = Number.NEGATIVE_INFINITY;
+
+  function add(connection: Connection): void {
+    open.add(connection);
+    countBySource.set(connection.source, countOf(connection) + 1);
+    if (connection.isOutside) outside += 1;
+  }
+
+  function remove(connection: Connection): void {
+    if (!open.delete(connection)) return;
+    const left = countOf(connection) - 1;
+    if (left > 0) countBySource.set(connection.source, left);
+    else countBySource.delete(connection.source);
+    if (connection.isOutside) outside -= 1;
+  }
+
+  const countOf = ({ source }: Connection): number => countBySource.get(source) ?? 0;
+
+  /** Which limit the newcomer would pass, and whose place it may have. */
+  function passed(newcomer: Connection): [LimitName, (other: Connection) => boolean] | null {
+    if (!newcomer.isProxy && countOf(newcomer) >= limits.maxPerSource) {
+      return ['maxPerSource', (other) => other.source === newcomer.source];
+    }
+    if (newcomer.isOutside && outside >= limits.maxOutside) return ['maxOutside', (other) => other.isOutside];
+    if (open.size < limits.max) return null;
+    return ['max', (other) => other.isOutside || !newcomer.isOutside];
+  }
+
+  function makeRoom(newcomer: Connection): boolean {
+    for (let limit = passed(newcomer); limit; limit = passed(newcomer)) {
+      const [name, mayGo] = limit;
+      let oldest: Connection | undefined;
+      for (const other of open) {
+        if (!mayGo(other) || isUnderWay(other)) continue;
+        oldest = other;
+        break;
+      }
+      note(name, newcomer);
+      if (!oldest) return false;
+      remove(oldest);
+      oldest.raw.destroy();
+    }
+    return true;
+  }
+
+  function note(limit: LimitName, { source }: Connection): void {
+    refused += 1;
+    const at = performance.now();
+    if (at - loggedAt < LOG_EVERY_MS) return;
+    const setting = `admin.connections.${limit}`;
+    uses.log.warn({ setting, source, closed: refused }, 'too many admin connections');
+    loggedAt = at;
+    refused = 0;
+  }
+
+  /** Who may not ask gets its answer quickly or none. */
+  function closeUnlessAsked(connection: Connection): void {
+    const timer = setTimeout(() => {
+      if (connection.req === null) connection.raw.destroy();
+    }, limits.outsideTimeoutMs);
+    timer.unref();
+    connection.raw.once('close', () => clearTimeout(timer));
+  }
+
+  return {
+    admit(raw) {
+      const address = peerAddress(raw);
+      const isProxy = uses.isTrustedProxy(address);
+      const isOutside = !isProxy && !uses.isListed(address);
+      const source = sourceOf(address);
+      const connection: Connection = { raw, source, isOutside, isProxy, socket: null, req: null, res: null };
+      if (!makeRoom(connection)) {
+        raw.destroy();
+        return null;
+      }
+      add(connection);
+      raw.once('close', () => remove(connection));
+      if (isOutside) closeUnlessAsked(connection);
+      return connection;
+    },
+    all: () => open,
+  };
+}

@@ -1,0 +1,45 @@
+// /api/v1 for the command line on this machine, over a Unix socket. There are no credentials to ask for: whoever may open
+// the socket owns the data folder, and could change the database itself.
+import { createServer, type Server } from 'node:http';
+import type Router from '@koa/router';
+import Koa from 'koa';
+import type { Log } from '../core/log.js';
+import { printable } from '../core/printable.js';
+import { USER_HEADER } from './caller.js';
+import { answerFailures } from './guards/failures.js';
+import { otherMethods, unknownPath } from './guards/routing.js';
+import type { AdminState } from './state.js';
+
+/** Commands that ask at once; a command asks one thing after another. */
+const MAX_CONNECTIONS = 64;
+const REQUEST_TIMEOUT_MS = 30_000;
+
+export function createControlServer(v1: Router<AdminState>, log: Log): Server {
+  const app = new Koa<AdminState>();
+  app.use(answerFailures(log));
+  app.use((ctx, next) => {
+    const name = userOf(ctx.get(USER_HEADER));
+    Object.assign(ctx.state, {
+      client: '',
+      isForwarded: false,
+      hosts: [],
+      caller: { via: 'cli', name, scopes: null, address: '', key: null },
+    } satisfies AdminState);
+    return next();
+  });
+  app.use(v1.routes());
+  app.use(otherMethods());
+  app.use(unknownPath());
+  app.on('error', (err: unknown) => log.debug({ err }, 'answer to a command not delivered'));
+  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, app.callback());
+  server.maxConnections = MAX_CONNECTIONS;
+  return server;
+}
+
+function userOf(header: string): string {
+  try {
+    return printable(decodeURIComponent(header), 60) || 'unknown';
+  } catch {
+    return 'unknown';
+  }
+}

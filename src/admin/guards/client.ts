@@ -1,0 +1,22 @@
+// Before the stages: who is asking, and for which host, as every later stage sees it.
+import type { Middleware } from 'koa';
+import type { Log } from '../../core/log.js';
+import { type ClientReader, peerAddress } from '../client.js';
+import { createFirsts } from '../firsts.js';
+import type { AdminState } from '../state.js';
+
+export function readClient(clients: ClientReader, log: Pick<Log, 'warn'>): Middleware<AdminState> {
+  const firsts = createFirsts();
+  return (ctx, next) => {
+    const { address, forwardedBy, hosts } = clients.read(ctx.req);
+    ctx.state.client = address;
+    ctx.state.hosts = hosts;
+    ctx.state.isForwarded = forwardedBy !== null;
+    if (forwardedBy !== null) {
+      const peer = peerAddress(ctx.req.socket);
+      const advice = 'list the proxy in admin.trustedProxies, and let it send X-Forwarded-For';
+      if (firsts.isFirst(peer)) log.warn({ peer, header: forwardedBy, advice }, 'forwarded: not local');
+    }
+    return next();
+  };
+}

@@ -1,0 +1,68 @@
+// Which names the admin side answers to. A page can make a browser resolve the page's own name to our address and then read
+// what we answer as its own (DNS rebinding): a name that nobody has listed is refused. Addresses cannot be rebound.
+import type { Middleware } from 'koa';
+import { parseIp } from '../../core/ip.js';
+import type { Log } from '../../core/log.js';
+import { printable } from '../../core/printable.js';
+import { quoted, refuse } from '../answer.js';
+import { createFirsts } from '../firsts.js';
+import type { AdminState } from '../state.js';
+
+/** Host values known to be allowed: nearly every request names one of few. */
+const MAX_KNOWN = 100;
+
+export interface HostGuardUses {
+  /** Host names, and `*.name` for every name below it. */
+  readonly allowed: readonly string[];
+  /** Whether our certificate is for a name. By a certificate a browser knows us from a page that borrows our address. */
+  readonly isCertified: (name: string) => boolean;
+  readonly log: Pick<Log, 'warn'>;
+}
+
+export function hostGuard({ allowed, isCertified, log }: HostGuardUses): Middleware<AdminState> {
+  const isAllowed = createHostCheck(allowed, isCertified);
+  const firsts = createFirsts();
+  return (ctx, next) => {
+    const foreign = ctx.state.hosts.find((host) => !isAllowed(host));
+    if (foreign === undefined) return next();
+    const host = printable(foreign.slice(0, 255));
+    if (firsts.isFirst(host)) {
+      log.warn({ client: ctx.state.client, host, setting: 'admin.allowedHosts' }, 'host not allowed');
+    }
+    refuse(ctx, 'host-not-allowed', `the host is ${quoted(foreign)}; list its name in admin.allowedHosts`);
+  };
+}
+
+/** Makes the check of a host with or without a port: an IP literal, `localhost`, or a name of ours. */
+function createHostCheck(
+  allowed: readonly string[],
+  isCertified: (name: string) => boolean,
+): (host: string) => boolean {
+  const names = new Set(['localhost', ...allowed.map((name) => name.toLowerCase())]);
+  const known = new Set<string>();
+
+  function isListed(host: string): boolean {
+    if (known.has(host)) return true;
+    const { isAddress, name } = parseHost(host);
+    if (!isAddress && !names.has(name) && !parents(name).some((parent) => names.has(`*.${parent}`)))
+      return false;
+    if (known.size < MAX_KNOWN) known.add(host);
+    return true;
+  }
+
+  // A renewed certificate may have other names: what it says is not kept.
+  return (host) => isListed(host) || isCertified(parseHost(host).name);
+}
+
+/** A host with or without a port; the name is in lower case and without its last dot, empty when there is none. */
+function parseHost(host: string): { readonly isAddress: boolean; readonly name: string } {
+  const [, literal, plain = ''] = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::\d{0,5})?$/.exec(host) ?? [];
+  const isAddress = literal === undefined ? parseIp(plain)?.length === 4 : parseIp(literal)?.length === 16;
+  return { isAddress, name: plain.toLowerCase().replace(/\.$/, '') };
+}
+
+/** `b.c` and `c` of `a.b.c`. */
+function parents(name: string): string[] {
+  const labels = name.split('.');
+  return labels.slice(1).map((_, i) => labels.slice(i + 1).join('.'));
+}

@@ -1,0 +1,128 @@
+// `pulsegate completion`: what shells complete. The scripts only ask the hidden command `__complete`, which knows the
+// commands of the version that is installed; where it has nothing to offer, shells complete names of files.
+import { Argument, type Command, type Option } from 'commander';
+import { type AddCommands, printLine } from './command.js';
+
+/** To be added last: it looks at the commands that are there. */
+export const addCompletion: AddCommands = (program, around) => {
+  program
+    .command('completion')
+    .addArgument(new Argument('<shell>', 'the shell to complete in').choices(Object.keys(SCRIPTS)))
+    .description('print the script that completes commands and options')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  bash  pulsegate completion bash > /etc/bash_completion.d/pulsegate
+        or in ~/.bashrc: source <(pulsegate completion bash)
+  zsh   pulsegate completion zsh > /usr/local/share/zsh/site-functions/_pulsegate
+        or in ~/.zshrc after compinit: source <(pulsegate completion zsh)
+  fish  pulsegate completion fish > ~/.config/fish/completions/pulsegate.fish`,
+    )
+    .action((shell: keyof typeof SCRIPTS) => void around.stdout.write(SCRIPTS[shell]));
+
+  program
+    .command(COMPLETE, { hidden: true })
+    .argument('[word...]')
+    .action((words: string[]) => {
+      for (const { text, description } of candidates(program, words))
+        printLine(around.stdout, `${text}\t${description}`);
+    });
+};
+
+const COMPLETE = '__complete';
+
+export interface Candidate {
+  readonly text: string;
+  readonly description: string;
+}
+
+/** What may stand for the last of `words`, the one that is being typed; the ones before are complete. */
+export function candidates(program: Command, words: readonly string[]): Candidate[] {
+  const typed = words.at(-1) ?? '';
+  let at = program;
+  let awaiting: Option | null = null;
+  for (const word of words.slice(0, -1)) {
+    if (awaiting) {
+      if (!awaiting.variadic) awaiting = null;
+      if (!word.startsWith('-')) continue;
+    }
+    if (word.startsWith('-')) {
+      const option = optionsOf(at, program).find(({ short, long }) => word === long || word === short);
+      awaiting = option?.required || option?.optional ? option : null;
+      continue;
+    }
+    at = subcommandsOf(at).find((command) => command.name() === word) ?? at;
+  }
+  const offered = awaiting && !typed.startsWith('-') ? valuesOf(awaiting) : offers(at, program, typed);
+  return offered.filter(({ text }) => text.startsWith(typed));
+}
+
+function offers(at: Command, program: Command, typed: string): Candidate[] {
+  if (typed.startsWith('-')) {
+    return optionsOf(at, program).flatMap(({ long, description, hidden }) =>
+      long && !hidden ? [{ text: long, description }] : [],
+    );
+  }
+  const names = subcommandsOf(at).map((command) => ({
+    text: command.name(),
+    description: command.description(),
+  }));
+  const choices = at.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []);
+  return [...names, ...choices.map((text) => ({ text, description: '' }))];
+}
+
+/** Those of the program go with every command. */
+function optionsOf(at: Command, program: Command): readonly Option[] {
+  return at === program ? at.options : [...at.options, ...program.options];
+}
+
+function valuesOf({ argChoices }: Option): Candidate[] {
+  return (argChoices ?? []).map((text) => ({ text, description: '' }));
+}
+
+function subcommandsOf(at: Command): Command[] {
+  return at.commands.filter((command) => command.name() !== COMPLETE);
+}
+
+const SCRIPTS = {
+  bash: `# bash completion of pulsegate
+_pulsegate() {
+  local line=\${COMP_LINE:0:COMP_POINT} words each
+  read -ra words <<<"$line"
+  [[ $line == *[[:space:]] ]] && words+=('')
+  # A colon ends a word in bash: what stands before it is not to be completed again.
+  local last=\${words[\${#words[@]}-1]}
+  local before=\${last%"\${last##*:}"}
+  COMPREPLY=()
+  while IFS= read -r each; do
+    each=\${each%%$'\\t'*}
+    COMPREPLY+=("\${each#"$before"}")
+  done < <("\${words[0]}" ${COMPLETE} -- "\${words[@]:1}" 2>/dev/null)
+}
+complete -o default -F _pulsegate pulsegate
+`,
+  zsh: `#compdef pulsegate
+_pulsegate() {
+  local -a found
+  local each
+  for each in "\${(@f)$("\${words[1]}" ${COMPLETE} -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}"; do
+    [[ -n $each ]] && found+=("\${\${each%%$'\\t'*}//:/\\\\:}:\${each#*$'\\t'}")
+  done
+  if (( \${#found} )); then _describe -t commands pulsegate found; else _files; fi
+}
+if [[ $funcstack[1] == _pulsegate ]]; then _pulsegate "$@"; else compdef _pulsegate pulsegate; fi
+`,
+  fish: `# fish completion of pulsegate
+function __pulsegate_complete
+  set -l words (commandline -opc) (commandline -ct)
+  set -l found ($words[1] ${COMPLETE} -- $words[2..-1] 2>/dev/null)
+  if set -q found[1]
+    printf '%s\\n' $found
+  else
+    __fish_complete_path (commandline -ct)
+  end
+end
+complete -c pulsegate -f -a '(__pulsegate_complete)'
+`,
+} as const;

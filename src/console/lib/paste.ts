@@ -1,0 +1,16 @@
+// Lists pasted from a spreadsheet or a file: fields between commas or tabs, in quotes where they hold one.
+const FIELD = /\s*(?:"((?:[^"]|"")*)"|([^,，\t]*))\s*(?:[,，\t]|$)/y;
+
+/** `"Zhang, San","say ""hi"""` → `['Zhang, San', 'say "hi"']`. */
+export function fieldsOf(line: string): string[] {
+  const fields: string[] = [];
+  FIELD.lastIndex = 0;
+  while (FIELD.lastIndex < line.length) {
+    const at = FIELD.lastIndex;
+    const found = FIELD.exec(line);
+    // A quote in the middle of a field is a letter like others.
+    if (!found || FIELD.lastIndex === at) return line.split(/[,，\t]/).map((part) => part.trim());
+    fields.push(found[1]?.replaceAll('""', '"') ?? found[2]?.trim() ?? '');
+  }
+  return fields;
+}

@@ -1,0 +1,221 @@
+// Creating accounts: one, or many by a pattern or a list.
+import { useEffect, useState } from 'preact/hooks';
+import type { Credentials, NewAccounts, NewAccountsResult } from '../api-types.js';
+import { call } from '../lib/api.js';
+import { useDraft } from '../lib/draft.js';
+import { t } from '../lib/i18n.js';
+import { fieldsOf } from '../lib/paste.js';
+import { patchQuery } from '../lib/router.js';
+import { Button, useSettled } from '../ui/basics.js';
+import { Dialog, useAction } from '../ui/dialog.js';
+import {
+  Area,
+  Checkbox,
+  ExpiryField,
+  type ExpiryText,
+  Field,
+  Input,
+  NEVER,
+  readExpiry,
+  Segments,
+} from '../ui/form.js';
+import { Failure } from '../ui/states.js';
+import { Skipped } from './bulk-preview.js';
+import { LimitFields, type LimitTexts, NO_LIMIT_TEXTS, readLimits } from './limits.js';
+
+interface CreateProps {
+  readonly mode: 'one' | 'many';
+  readonly onClose: () => void;
+  readonly onCreated: (credentials: readonly Credentials[]) => void;
+}
+
+interface NewFields extends LimitTexts {
+  readonly username: string;
+  readonly password: string;
+  readonly remarks: string;
+  readonly expiry: ExpiryText;
+  readonly isEnabled: boolean;
+  readonly source: 'pattern' | 'list';
+  readonly pattern: string;
+  readonly list: string;
+}
+
+const NOTHING_TYPED: NewFields = {
+  username: '',
+  password: '',
+  remarks: '',
+  expiry: NEVER,
+  isEnabled: true,
+  source: 'pattern',
+  pattern: 'player{001-020}',
+  list: '',
+  ...NO_LIMIT_TEXTS,
+};
+
+export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
+  const draft = useDraft(NOTHING_TYPED, { guard: false });
+  const { values, set } = draft;
+  const { username, password, remarks, isEnabled, source, pattern, list } = values;
+  const { busy, error, run } = useAction();
+  const expiresAt = readExpiry(values.expiry);
+  const limits = readLimits(values);
+  const common =
+    expiresAt === undefined || limits === undefined
+      ? null
+      : { isEnabled, remarks: remarks.trim() === '' ? null : remarks, expiresAt, limits };
+  const many: NewAccounts | null = common && {
+    ...common,
+    ...(source === 'pattern' ? { pattern } : { list: parseList(list) }),
+  };
+  const preview = usePreview(mode === 'many' ? many : null);
+  const ready = mode === 'one' ? username !== '' : (preview.result?.count ?? 0) > 0;
+  const submit = () => {
+    if (!ready || busy || !common || !many) return;
+    void run(async () => {
+      if (mode === 'one') {
+        const made = await call('createAccount', {
+          body: { ...common, username, ...(password === '' ? {} : { password }) },
+        });
+        onCreated([made.credentials]);
+      } else onCreated((await call('createAccounts', { body: { ...many, dryRun: false } })).created);
+    });
+  };
+  return (
+    <Dialog
+      title={t('accounts.new')}
+      wide
+      onClose={onClose}
+      onSubmit={submit}
+      unsaved={draft.isDirty ? 'typed' : null}
+      footer={(close) => (
+        <>
+          <Button onClick={close}>{t('dialog.cancel')}</Button>
+          <Button type="submit" kind="primary" disabled={!ready || busy || !common}>
+            {mode === 'one' ? t('create.submit') : t('create.submitMany', { n: preview.result?.count ?? 0 })}
+          </Button>
+        </>
+      )}
+    >
+      <Segments
+        value={mode}
+        label={t('create.how')}
+        onChange={(next) => patchQuery({ new: next })}
+        options={[
+          { value: 'one', label: t('create.one') },
+          { value: 'many', label: t('create.many') },
+        ]}
+      />
+      {mode === 'one' && (
+        <div class="grid-2">
+          <Field label={t('account.username')}>
+            <Input
+              value={username}
+              onInput={(text) => set({ username: text })}
+              autoFocus
+              required
+              maxLength={255}
+            />
+          </Field>
+          <Field label={t('account.password')} hint={t('create.password.hint')}>
+            <Input
+              value={password}
+              onInput={(text) => set({ password: text })}
+              autocomplete="new-password"
+              maxLength={255}
+            />
+          </Field>
+        </div>
+      )}
+      {mode === 'many' && (
+        <>
+          <Segments
+            value={source}
+            label={t('create.source')}
+            onChange={(next) => set({ source: next })}
+            options={[
+              { value: 'pattern', label: t('create.pattern') },
+              { value: 'list', label: t('create.list') },
+            ]}
+          />
+          {source === 'pattern' ? (
+            <Field label={t('create.pattern')} hint={t('create.pattern.hint')}>
+              <Input value={pattern} onInput={(text) => set({ pattern: text })} autoFocus />
+            </Field>
+          ) : (
+            <Field label={t('create.list')} hint={t('create.list.hint')}>
+              <Area
+                value={list}
+                onInput={(text) => set({ list: text })}
+                rows={6}
+                mono
+                placeholder={'player01,secret01,QQ 10001\nplayer02'}
+              />
+            </Field>
+          )}
+          {preview.error ? <Failure error={preview.error} /> : null}
+          {preview.result && <NewPreview result={preview.result} />}
+        </>
+      )}
+      <ExpiryField value={values.expiry} onChange={(expiry) => set({ expiry })} />
+      <Field label={t('account.remarks')}>
+        <Input value={remarks} onInput={(text) => set({ remarks: text })} />
+      </Field>
+      <Checkbox checked={isEnabled} onChange={(on) => set({ isEnabled: on })}>
+        {t('create.enabled')}
+      </Checkbox>
+      <details>
+        <summary>{t('limits.title')}</summary>
+        <LimitFields texts={values} onChange={set} />
+      </details>
+      {error ? <Failure error={error} /> : null}
+    </Dialog>
+  );
+}
+
+/** One account a line: user name, password, remarks, with commas or tabs between; only the name is needed. */
+function parseList(text: string): { username: string; password?: string; remarks?: string }[] {
+  return text
+    .split(/\r?\n/)
+    .map(fieldsOf)
+    .flatMap(([username = '', password = '', remarks = '']) =>
+      username === ''
+        ? []
+        : [{ username, ...(password ? { password } : {}), ...(remarks ? { remarks } : {}) }],
+    );
+}
+
+function usePreview(body: NewAccounts | null): { result: NewAccountsResult | null; error: unknown } {
+  const current = JSON.stringify(body);
+  const question = useSettled(current, 300);
+  const [state, setState] = useState<{ question: string; result: NewAccountsResult | null; error: unknown }>({
+    question: '',
+    result: null,
+    error: null,
+  });
+  useEffect(() => {
+    const asked = JSON.parse(question) as NewAccounts | null;
+    if (!asked || (asked.pattern ?? '') === '' ? (asked?.list?.length ?? 0) === 0 : false) return;
+    const abort = new AbortController();
+    call('createAccounts', { body: { ...asked, dryRun: true }, signal: abort.signal }).then(
+      (result) => setState({ question, result, error: null }),
+      (error: unknown) => abort.signal.aborted || setState({ question, result: null, error }),
+    );
+    return () => abort.abort();
+  }, [question]);
+  // What was said of another text says nothing of this one.
+  return state.question === current ? state : { result: null, error: null };
+}
+
+function NewPreview({ result }: { result: NewAccountsResult }) {
+  const names = result.usernames;
+  return (
+    <div class="preview">
+      <strong>{t('create.preview', { n: result.count })}</strong>{' '}
+      <span class="soft">
+        {names.slice(0, 3).join(', ')}
+        {names.length > 3 && ` … ${names.at(-1)}`}
+      </span>
+      <Skipped list={result.skipped} />
+    </div>
+  );
+}

@@ -1,0 +1,226 @@
+// Importing accounts from a file: first tried, then done, with what became of each line.
+import { useState } from 'preact/hooks';
+import type { FileEncoding, FileFormat, ImportReport, OnExisting } from '../api-types.js';
+import { call, me } from '../lib/api.js';
+import { useCell } from '../lib/cell.js';
+import { bytes, localTime, utcTime } from '../lib/format.js';
+import { t } from '../lib/i18n.js';
+import { lineReason } from '../lib/server-texts.js';
+import { Button, ScrollBox, State } from '../ui/basics.js';
+import { Dialog, useAction } from '../ui/dialog.js';
+import { Field, Select } from '../ui/form.js';
+import { Failure, Skeleton } from '../ui/states.js';
+import { FormatChoice, ownZone, ZoneChoice, zoneLabel } from './file-choices.js';
+
+const MEDIA: Readonly<Record<FileFormat, string>> = {
+  csv: 'text/csv',
+  json: 'application/json',
+  ccproxy: 'text/plain',
+};
+
+export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
+  const [file, setFile] = useState<File | null>(null);
+  const [format, setFormat] = useState<FileFormat>('csv');
+  const [existing, setExisting] = useState<OnExisting>('skip');
+  const [encoding, setEncoding] = useState<FileEncoding | 'auto'>('auto');
+  const [zone, setZone] = useState(ownZone());
+  const [report, setReport] = useState<ImportReport | null>(null);
+  const { busy, error, run } = useAction();
+  const most = useCell(me)?.maxImportBytes ?? 0;
+  const choose = (chosen: File | undefined) => {
+    if (!chosen) return;
+    setFile(chosen);
+    setReport(null);
+    if (/\.json$/i.test(chosen.name)) setFormat('json');
+    else if (/\.(ini|txt)$/i.test(chosen.name)) setFormat('ccproxy');
+    else if (/\.csv$/i.test(chosen.name)) setFormat('csv');
+  };
+  const send = (dryRun: boolean) =>
+    run(async () => {
+      if (!file) return;
+      setReport(
+        await call('importAccounts', {
+          query: {
+            format,
+            existing,
+            zone,
+            encoding: encoding === 'auto' ? undefined : encoding,
+            fileName: file.name,
+            dryRun,
+          },
+          body: file,
+          type: MEDIA[format],
+        }),
+      );
+      if (!dryRun) onDone();
+    });
+  const tried = report?.dryRun === true;
+  const done = report?.dryRun === false;
+  const willWrite = report ? report.added + report.replaced + report.kept : 0;
+  return (
+    <Dialog
+      title={t('accounts.import')}
+      wide
+      onClose={onClose}
+      unsaved={null}
+      onSubmit={() => void send(!tried)}
+      footer={
+        done ? (
+          <Button kind="primary" onClick={onClose}>
+            {t('dialog.close')}
+          </Button>
+        ) : (
+          <>
+            <Button onClick={onClose}>{t('dialog.cancel')}</Button>
+            <Button type="submit" kind="primary" disabled={!file || busy || (tried && willWrite === 0)}>
+              {tried ? t('import.apply', { n: willWrite }) : t('import.try')}
+            </Button>
+          </>
+        )
+      }
+    >
+      <label
+        class="drop"
+        onDragOver={(event) => event.preventDefault()}
+        onDrop={(event) => {
+          event.preventDefault();
+          choose(event.dataTransfer?.files[0]);
+        }}
+      >
+        <input
+          type="file"
+          accept=".csv,.json,.txt,.ini"
+          onChange={(event) => choose(event.currentTarget.files?.[0])}
+        />
+        <span>{file ? `${file.name} (${bytes(file.size)})` : t('import.choose', { size: bytes(most) })}</span>
+      </label>
+      <div class="grid-2">
+        <FormatChoice
+          value={format}
+          onChange={(next) => {
+            setFormat(next);
+            setReport(null);
+          }}
+        />
+        <Field label={t('import.existing')} hint={t(`import.existing.${existing}`)}>
+          <Select
+            value={existing}
+            onChange={(next) => {
+              setExisting(next);
+              setReport(null);
+            }}
+            options={(['skip', 'keep', 'replace'] as const).map((one) => ({
+              value: one,
+              label: t(`import.${one}`),
+            }))}
+          />
+        </Field>
+      </div>
+      <div class="grid-2">
+        <ZoneChoice
+          label={t('import.zone')}
+          hint={t('import.zone.hint')}
+          value={zone}
+          onChange={(next) => {
+            setZone(next);
+            setReport(null);
+          }}
+        />
+        {format !== 'json' && (
+          <Field label={t('import.encoding')} hint={t('import.encoding.hint')}>
+            <Select
+              value={encoding}
+              onChange={(next) => {
+                setEncoding(next);
+                setReport(null);
+              }}
+              options={[
+                { value: 'auto', label: t('import.encoding.auto') },
+                ...(Object.keys(ENCODINGS) as FileEncoding[]).map((one) => ({
+                  value: one,
+                  label: ENCODINGS[one],
+                })),
+              ]}
+            />
+          </Field>
+        )}
+      </div>
+      {busy && <Skeleton rows={3} />}
+      {error ? <Failure error={error} /> : null}
+      {report && !busy && <Report report={report} />}
+    </Dialog>
+  );
+}
+
+const ENCODINGS: Readonly<Record<FileEncoding, string>> = {
+  'utf-8': 'UTF-8',
+  gb18030: 'GBK / GB 18030',
+  'utf-16le': 'UTF-16 LE',
+  'utf-16be': 'UTF-16 BE',
+};
+
+const TONES = { added: 'good', replaced: 'info', kept: 'none', skipped: 'warn', failed: 'bad' } as const;
+
+/** The moment that the file's date was read as. */
+function Expires({ at }: { at: string | null }) {
+  if (at === null) return <span class="faint">{t('expiry.never')}</span>;
+  return (
+    <span class="number" title={utcTime(at)}>
+      {localTime(at)}
+    </span>
+  );
+}
+
+/** Lines of a report that are in the page. */
+const MOST_LISTED = 200;
+
+function Report({ report }: { report: ImportReport }) {
+  return (
+    <div class="preview">
+      <p>
+        <strong>{report.dryRun ? t('import.wouldBe') : t('import.done')}</strong>{' '}
+        {t('import.summary', {
+          read: report.read,
+          added: report.added,
+          replaced: report.replaced,
+          kept: report.kept,
+          skipped: report.skipped,
+          failed: report.failed,
+        })}
+      </p>
+      {report.encoding !== null && (
+        <p class="soft">
+          {t('import.readAs', { encoding: ENCODINGS[report.encoding], zone: zoneLabel(report.zone) })}
+        </p>
+      )}
+      <ScrollBox label={t('import.lines')}>
+        <table class="small">
+          <tbody>
+            {report.lines.slice(0, MOST_LISTED).map((line) => (
+              <tr key={line.line}>
+                <td class="end number soft">{line.line}</td>
+                <td>{line.username ?? '—'}</td>
+                <td>
+                  <State tone={TONES[line.outcome]}>{t(`import.outcome.${line.outcome}`)}</State>
+                </td>
+                <td>
+                  {line.account === null ? (
+                    <span class="soft">{lineReason(line)}</span>
+                  ) : (
+                    <>
+                      <Expires at={line.account.expiresAt} />{' '}
+                      <span class="soft break">{line.account.remarks}</span>
+                    </>
+                  )}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </ScrollBox>
+      {report.read > MOST_LISTED && (
+        <p class="soft">{t('import.leftOut', { n: report.read - MOST_LISTED })}</p>
+      )}
+    </div>
+  );
+}

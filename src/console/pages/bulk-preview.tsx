@@ -1,0 +1,150 @@
+// What a bulk action would do, account by account, before it does so.
+import type { AccountLimits, BulkRequest, BulkResult, SkippedAccount } from '../api-types.js';
+import { expiryShort, localTime } from '../lib/format.js';
+import { t } from '../lib/i18n.js';
+import { ScrollBox, State } from '../ui/basics.js';
+import { showField } from './field-words.js';
+import { LIMIT_NAMES, limitWords } from './limits.js';
+
+export type BulkActionType = BulkRequest['action']['type'];
+
+const SHOWN_CHANGES = 50;
+
+export function Preview({ type, preview }: { type: BulkActionType; preview: BulkResult }) {
+  const listed = preview.changes.slice(0, SHOWN_CHANGES);
+  return (
+    <div class="preview">
+      <p>
+        <strong>{t('bulk.preview', { n: preview.count })}</strong>{' '}
+        {preview.skippedCount > 0 && (
+          <span class="soft">{t('bulk.skipped', { n: preview.skippedCount })}</span>
+        )}
+      </p>
+      {(preview.stayingExpired > 0 || preview.shortened > 0) && (
+        <p class="row wrap">
+          {preview.stayingExpired > 0 && (
+            <State tone="bad">{t('bulk.stayingExpired', { n: preview.stayingExpired })}</State>
+          )}
+          {preview.shortened > 0 && <State tone="bad">{t('bulk.shortened', { n: preview.shortened })}</State>}
+        </p>
+      )}
+      {(preview.sessionsEnded > 0 || preview.heartbeatsRemoved > 0) && (
+        <p class="warn-text">
+          {preview.sessionsEnded > 0 && t('bulk.sessionsEnd', { n: preview.sessionsEnded })}{' '}
+          {preview.heartbeatsRemoved > 0 && t('bulk.heartbeatsGo', { n: preview.heartbeatsRemoved })}
+        </p>
+      )}
+      {listed.length > 0 && (
+        <ScrollBox label={t('bulk.preview', { n: preview.count })}>
+          <table class="small before-after">
+            <tbody>
+              {listed.map((one) => (
+                <tr key={one.id}>
+                  <td class="break">{one.username}</td>
+                  <Change type={type} before={one.before} after={one.after} />
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </ScrollBox>
+      )}
+      {preview.count > listed.length && listed.length > 0 && (
+        <p class="soft">{t('bulk.notListed', { n: preview.count - listed.length })}</p>
+      )}
+      <Skipped list={preview.skipped} />
+    </div>
+  );
+}
+
+interface ChangeProps {
+  readonly type: BulkActionType;
+  readonly before: Readonly<Record<string, unknown>>;
+  readonly after: Readonly<Record<string, unknown>> | null;
+}
+
+function Change({ type, before, after }: ChangeProps) {
+  if (type === 'delete' || after === null) return <td />;
+  if (type === 'set-limits')
+    return (
+      <LimitsChange before={before as unknown as AccountLimits} after={after as unknown as AccountLimits} />
+    );
+  if ('expiresAt' in after)
+    return (
+      <ExpiryChange
+        before={before['expiresAt'] as string | null}
+        after={after['expiresAt'] as string | null}
+      />
+    );
+  return (
+    <td>
+      <span class="soft">{show(before)}</span> → {show(after)}
+    </td>
+  );
+}
+
+/** `344 days → 29 days`: how long it is from now, and the moment itself. */
+function ExpiryChange({ before, after }: { before: string | null; after: string | null }) {
+  const at = (iso: string | null) => (iso === null ? Number.POSITIVE_INFINITY : Date.parse(iso));
+  const staysExpired = at(after) <= Date.now();
+  const isShortened = at(after) < at(before);
+  return (
+    <td>
+      <span class="soft">{expiryShort(before)}</span> →{' '}
+      <span class={staysExpired || isShortened ? 'bad-text strong' : 'good-text strong'}>
+        {expiryShort(after)}
+      </span>{' '}
+      {after !== null && <span class="soft">{localTime(after)}</span>}{' '}
+      {staysExpired ? (
+        <State tone="bad">{t('bulk.stayExpired')}</State>
+      ) : (
+        isShortened && <State tone="bad">{t('bulk.shorter')}</State>
+      )}
+    </td>
+  );
+}
+
+/** Every limit that will hold: those that change with what they were, the others as they stay. */
+function LimitsChange({ before, after }: { before: AccountLimits; after: AccountLimits }) {
+  const changed = new Set(LIMIT_NAMES.filter((name) => before[name] !== after[name]));
+  if (changed.has('quotaPeriod') && (before.quotaBytes !== null || after.quotaBytes !== null))
+    changed.add('quotaBytes');
+  const old = new Map(limitWords(before, changed));
+  const now = limitWords(after, changed);
+  return (
+    <td>
+      <div class="changes">
+        {now.map(([name, word]) => (
+          <span key={name} class={changed.has(name) ? '' : 'soft'}>
+            {t(`limits.${name}`)}: {changed.has(name) && <del>{old.get(name) ?? t('limits.none')}</del>}{' '}
+            {changed.has(name) ? <ins>{word}</ins> : word}
+          </span>
+        ))}
+        <span class="soft">{t('limits.othersNone')}</span>
+      </div>
+    </td>
+  );
+}
+
+/** Why each account was passed over, grouped by the reason. */
+export function Skipped({ list }: { list: readonly SkippedAccount[] }) {
+  const groups = new Map<SkippedAccount['reason'], string[]>();
+  for (const one of list) groups.set(one.reason, [...(groups.get(one.reason) ?? []), one.username]);
+  return (
+    <>
+      {[...groups].map(([reason, names]) => (
+        <details key={reason}>
+          <summary>{t('bulk.skippedFor', { n: names.length, reason: t(`skipped.${reason}`) })}</summary>
+          <ScrollBox look="soft names" label={t(`skipped.${reason}`)}>
+            {names.join(', ')}
+          </ScrollBox>
+        </details>
+      ))}
+    </>
+  );
+}
+
+function show(fields: Readonly<Record<string, unknown>>): string {
+  return Object.entries(fields)
+    .map(([name, value]) => showField(name, value))
+    .join(' · ');
+}

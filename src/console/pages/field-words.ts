@@ -1,0 +1,74 @@
+// Changed fields in words: for previews and for the audit log.
+import { bytes, expiry, localTime } from '../lib/format.js';
+import { type TextKey, t } from '../lib/i18n.js';
+
+const FIELD_TEXTS: Readonly<Record<string, TextKey>> = {
+  maxSessions: 'limits.maxSessions',
+  maxClientAddresses: 'limits.maxClientAddresses',
+  bytesPerSecondUp: 'limits.bytesPerSecondUp',
+  bytesPerSecondDown: 'limits.bytesPerSecondDown',
+  quotaBytes: 'limits.quotaBytes',
+  quotaPeriod: 'limits.quotaPeriod',
+  egressClass: 'limits.egressClass',
+  isEnabled: 'account.state',
+  expiresAt: 'account.expiresAt',
+  remarks: 'account.remarks',
+  username: 'account.username',
+  whitelist: 'settings.whitelist',
+  password: 'account.password',
+  secondFactor: 'totp.title',
+  name: 'tokens.name',
+  scopes: 'tokens.scopes',
+  heartbeatDays: 'retention.heartbeatDays',
+  heartbeatsPerAccount: 'retention.heartbeatsPerAccount',
+  runDays: 'retention.runDays',
+  loginDays: 'retention.loginDays',
+  auditDays: 'retention.auditDays',
+  rules: 'settings.games',
+  client: 'sessions.client',
+  destination: 'sessions.destination',
+  read: 'import.count.read',
+  added: 'import.outcome.added',
+  replaced: 'import.outcome.replaced',
+  kept: 'import.outcome.kept',
+  skipped: 'import.outcome.skipped',
+  failed: 'import.outcome.failed',
+};
+
+const PERIODS: Readonly<Record<string, TextKey>> = {
+  day: 'limits.period.day',
+  week: 'limits.period.week',
+  month: 'limits.period.month',
+  never: 'limits.period.never',
+};
+
+/** Values that are words of the interface rather than somebody's text. */
+function wordFor(name: string, value: unknown): TextKey | undefined {
+  if (name === 'quotaPeriod') return PERIODS[String(value)];
+  if (name === 'secondFactor') return value === true ? 'totp.on' : 'totp.off';
+  // The audit log never has a password, only that it is a new one.
+  if (name === 'password') return 'audit.changed';
+  return undefined;
+}
+
+/** One changed field in words. */
+export function showField(name: string, value: unknown): string {
+  if (name === 'isEnabled' || name === 'expiresAt') return fieldValue(name, value);
+  return `${fieldLabel(name)}: ${fieldValue(name, value)}`;
+}
+
+export function fieldLabel(name: string): string {
+  const known = FIELD_TEXTS[name];
+  return known ? t(known) : name;
+}
+
+export function fieldValue(name: string, value: unknown): string {
+  if (name === 'isEnabled') return t(value ? 'account.state.enabled' : 'account.state.disabled');
+  if (name === 'expiresAt')
+    return typeof value === 'string' ? `${localTime(value)} (${expiry(value)})` : expiry(null);
+  const word = wordFor(name, value);
+  if (word) return t(word);
+  if (value === null) return '—';
+  if (typeof value === 'number' && name.toLowerCase().includes('bytes')) return bytes(value);
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}

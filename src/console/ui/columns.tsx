@@ -1,0 +1,149 @@
+// Which columns of a table are shown: those that were chosen, and of the rest those for which there is room.
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { type Cell, cell, useCell } from '../lib/cell.js';
+import { t } from '../lib/i18n.js';
+import { Icon } from './icons.js';
+
+export interface Column<T> {
+  readonly key: string;
+  readonly head: string;
+  readonly cell: (row: T) => ComponentChildren;
+  /** Name in `sort`; left out: not sortable. */
+  readonly sort?: string;
+  /** In px; left out: shares what is left, and has at least `MIN_FLEXIBLE_PX`. */
+  readonly width?: string;
+  /** Where room is short, the column with the largest number goes first; left out: always shown. */
+  readonly from?: number;
+  readonly align?: 'end';
+}
+
+/** Remarks and destinations are read, not guessed at. */
+export const MIN_FLEXIBLE_PX = 160;
+
+const widthOf = ({ width }: Pick<Column<never>, 'width'>): number =>
+  width?.endsWith('px') ? Number.parseFloat(width) : MIN_FLEXIBLE_PX;
+
+/** Room that columns need at least. */
+export const roomFor = (columns: readonly Pick<Column<never>, 'width'>[]): number =>
+  columns.reduce((sum, column) => sum + widthOf(column), 0);
+
+/** By key: true for what was asked for, false for what was taken away; others as there is room. */
+export type ColumnChoice = Readonly<Record<string, boolean>>;
+
+export function fittingColumns<T>(
+  columns: readonly Column<T>[],
+  choice: ColumnChoice,
+  roomPx: number,
+): readonly Column<T>[] {
+  let shown = columns.filter((column) => column.from === undefined || choice[column.key] !== false);
+  while (roomFor(shown) > roomPx) {
+    const [first] = shown
+      .filter((column) => column.from !== undefined && choice[column.key] !== true)
+      .sort((a, b) => (b.from ?? 0) - (a.from ?? 0));
+    if (!first) break;
+    shown = shown.filter((column) => column !== first);
+  }
+  return shown;
+}
+
+const choices = new Map<string, Cell<ColumnChoice>>();
+const drawns = new Map<string, Cell<string>>();
+const storedAs = (table: string): string => `pulsegate.columns.${table}`;
+
+/** What this browser has chosen for a table; kept in it. */
+function choiceOf(table: string): Cell<ColumnChoice> {
+  let known = choices.get(table);
+  if (!known) {
+    known = cell<ColumnChoice>(read(table));
+    choices.set(table, known);
+  }
+  return known;
+}
+
+/** The keys of the columns that a table shows now, with spaces between them. */
+function drawnOf(table: string): Cell<string> {
+  let known = drawns.get(table);
+  if (!known) {
+    known = cell('');
+    drawns.set(table, known);
+  }
+  return known;
+}
+
+/** Says which columns a table shows, for its chooser. */
+export function useDrawn(table: string | undefined, keys: string): void {
+  useEffect(() => {
+    if (table !== undefined) drawnOf(table).set(keys);
+  }, [table, keys]);
+}
+
+function read(table: string): ColumnChoice {
+  try {
+    return (JSON.parse(localStorage.getItem(storedAs(table)) ?? '{}') ?? {}) as ColumnChoice;
+  } catch {
+    return {};
+  }
+}
+
+const NO_CHOICE = cell<ColumnChoice>({});
+
+export function useColumnChoice(table: string | undefined): ColumnChoice {
+  return useCell(table === undefined ? NO_CHOICE : choiceOf(table));
+}
+
+/** A button that opens the list of a table's columns. */
+export function ColumnChooser<T>({ table, columns }: { table: string; columns: readonly Column<T>[] }) {
+  const choice = useColumnChoice(table);
+  const drawn = new Set(useCell(drawnOf(table)).split(' '));
+  const box = useRef<HTMLDetailsElement>(null);
+  useEffect(() => {
+    const close = (event: Event) => {
+      const isKey = event instanceof KeyboardEvent;
+      const details = box.current;
+      if (!details?.open || (isKey ? event.key !== 'Escape' : details.contains(event.target as Node))) return;
+      details.open = false;
+      if (isKey) details.querySelector('summary')?.focus();
+    };
+    document.addEventListener('pointerdown', close);
+    document.addEventListener('keydown', close);
+    return () => {
+      document.removeEventListener('pointerdown', close);
+      document.removeEventListener('keydown', close);
+    };
+  }, []);
+  const optional = columns.filter((column) => column.from !== undefined && column.head !== '');
+  if (optional.length === 0) return null;
+  const change = (next: ColumnChoice) => {
+    localStorage.setItem(storedAs(table), JSON.stringify(next));
+    choiceOf(table).set(next);
+  };
+  return (
+    <details class="chooser" ref={box}>
+      <summary class="button icon-only" aria-label={t('columns.choose')} title={t('columns.choose')}>
+        <Icon name="columns" />
+      </summary>
+      <fieldset class="menu">
+        <legend class="sr-only">{t('columns.choose')}</legend>
+        {optional.map((column) => (
+          <label key={column.key} class="checkbox">
+            <input
+              type="checkbox"
+              checked={choice[column.key] ?? drawn.has(column.key)}
+              onChange={(event) => change({ ...choice, [column.key]: event.currentTarget.checked })}
+            />
+            <span>{column.head}</span>
+          </label>
+        ))}
+        <button
+          type="button"
+          class="link"
+          disabled={Object.keys(choice).length === 0}
+          onClick={() => change({})}
+        >
+          {t('columns.automatic')}
+        </button>
+      </fieldset>
+    </details>
+  );
+}

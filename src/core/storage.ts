@@ -1,0 +1,30 @@
+// What can be wrong with the database while the daemon runs, and how it is said.
+
+/** `gone` and `replaced`: what is written reaches a file that nobody will find again. */
+export type StorageProblem =
+  | 'database-gone'
+  | 'database-replaced'
+  | 'database-corrupt'
+  | 'database-locked'
+  | 'database-read-only'
+  | 'database-failing'
+  | 'disk-full';
+
+export const STORAGE_PROBLEMS: Readonly<Record<StorageProblem, string>> = {
+  'database-gone':
+    'the database file is gone; changes are refused. Restore a backup, or stop the daemon and start it anew',
+  'database-replaced':
+    'another file has taken the place of the database; changes are refused. Restart the daemon to use it',
+  'database-corrupt':
+    'the database file is damaged. Stop the daemon and restore a backup (pulsegate restore FILE)',
+  'database-locked': 'another program holds the database locked for longer than database.busyTimeout',
+  'database-read-only': 'the database cannot be written: its file or its disk is read-only',
+  'database-failing': 'the database cannot be read and written; the error says why',
+  'disk-full': 'there is no space left for the database',
+};
+
+/** What a check found; `error` is what the database or the system said, if anything. */
+export interface StorageFault {
+  readonly problem: StorageProblem;
+  readonly error: unknown;
+}

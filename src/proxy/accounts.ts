@@ -1,0 +1,179 @@
+// The accounts of one worker: who may log in, which limits hold, and which live sessions must end when that changes.
+// An account belongs to one worker, so every count here is exact without locks.
+import { isExpired } from '../core/accounts/account.js';
+import type { AccountLimits, LimitRefusal } from '../core/accounts/limits.js';
+import type { EgressPolicy } from '../core/egress/egress.js';
+import { parseIp } from '../core/ip.js';
+import type { SessionEnd } from '../core/sessions/session.js';
+import type { Account, AccountSession } from './account.js';
+import type { Io } from './io/io.js';
+import { type AccountRates, createSharedRate } from './io/rates.js';
+import type { AccountRecord } from './settings.js';
+
+interface Entry extends Account {
+  record: AccountRecord;
+  rates: AccountRates | null;
+  sessions: Set<AccountSession>;
+}
+
+/** Most accounts have no session: they share this. */
+const NO_SESSIONS: ReadonlySet<AccountSession> = new Set();
+
+export interface AccountsOptions {
+  readonly io: Pick<Io, 'now' | 'timer'>;
+  /** The policy of an egress class; null: the configuration has no such class. */
+  readonly egressOf: (egressClass: string | null) => EgressPolicy | null;
+}
+
+export class Accounts {
+  readonly #options: AccountsOptions;
+  readonly #byName = new Map<string, Entry>();
+  readonly #byId = new Map<string, Entry>();
+  /** Those with a live session. */
+  readonly #active = new Set<Entry>();
+
+  constructor(options: AccountsOptions) {
+    this.#options = options;
+  }
+
+  byUsername(username: string): Account | undefined {
+    return this.#byName.get(username);
+  }
+
+  byId(id: string): Account | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** Takes in an account as it is now, and ends what may not go on. */
+  put(record: AccountRecord): void {
+    const entry = this.#byId.get(record.id);
+    if (!entry) {
+      const added: Entry = { record, rates: null, sessions: NO_SESSIONS as Set<AccountSession> };
+      this.#byId.set(record.id, added);
+      this.#byName.set(record.username, added);
+      this.#setRates(added);
+      return;
+    }
+    const before = entry.record;
+    entry.record = record;
+    if (before.username !== record.username) {
+      this.#byName.delete(before.username);
+      this.#byName.set(record.username, entry);
+      endAll(entry, 'account-renamed');
+    }
+    if (!record.isEnabled) endAll(entry, 'account-disabled');
+    else if (record.passwordHash !== before.passwordHash) endAll(entry, 'password-changed');
+    this.#applyLimits(entry, before.limits);
+  }
+
+  /** Replaces an imported hash by its salted form: the same password, so sessions stay. */
+  rehashed(account: Account, passwordHash: string): void {
+    const entry = this.#byId.get(account.record.id);
+    if (entry) entry.record = { ...entry.record, passwordHash };
+  }
+
+  remove(id: string): void {
+    const entry = this.#byId.get(id);
+    if (!entry) return;
+    this.#byId.delete(id);
+    if (this.#byName.get(entry.record.username) === entry) this.#byName.delete(entry.record.username);
+    endAll(entry, 'account-removed');
+  }
+
+  /** Ends every session of an account. */
+  end(id: string, reason: SessionEnd): void {
+    const entry = this.#byId.get(id);
+    if (entry) endAll(entry, reason);
+  }
+
+  /** Why an account may have no further session from this address now; null: it may. */
+  refusal({ record, sessions }: Account, clientAddress: string): LimitRefusal | null {
+    const { maxSessions, maxClientAddresses } = record.limits;
+    if (record.isOverQuota) return 'over-quota';
+    if (maxSessions !== null && sessions.size >= maxSessions) return 'too-many-sessions';
+    if (maxClientAddresses === null || sessions.size === 0) return null;
+    const addresses = new Set(Array.from(sessions, ({ client }) => client.address));
+    return addresses.size >= maxClientAddresses && !addresses.has(clientAddress)
+      ? 'too-many-addresses'
+      : null;
+  }
+
+  /** How many live sessions of the account are UDP associations. */
+  associations({ sessions }: Account): number {
+    let count = 0;
+    for (const { command } of sessions) if (command === 'udp-associate') count += 1;
+    return count;
+  }
+
+  sessionOpened(account: Account, session: AccountSession): void {
+    const entry = account as Entry;
+    if (entry.sessions === NO_SESSIONS) entry.sessions = new Set();
+    entry.sessions.add(session);
+    this.#active.add(entry);
+  }
+
+  sessionOver(account: Account, session: AccountSession): void {
+    const entry = account as Entry;
+    entry.sessions.delete(session);
+    if (entry.sessions.size > 0) return;
+    entry.sessions = NO_SESSIONS as Set<AccountSession>;
+    this.#active.delete(entry);
+  }
+
+  /** Ends the sessions of accounts that have expired. Meant to be called about once a second, with the wall clock. */
+  endExpired(now: number): void {
+    for (const entry of [...this.#active]) {
+      if (isExpired(entry.record, now)) endAll(entry, 'account-expired');
+    }
+  }
+
+  /** Brings live sessions under what holds now. The oldest sessions and the addresses that came first stay. */
+  #applyLimits(entry: Entry, before: AccountLimits): void {
+    this.#setRates(entry);
+    const { limits, isOverQuota } = entry.record;
+    if (isOverQuota) return endAll(entry, 'over-quota');
+    if (limits === before || entry.sessions.size === 0) return;
+    const isClassChanged = limits.egressClass !== before.egressClass;
+    const policy = isClassChanged ? this.#options.egressOf(limits.egressClass) : null;
+    const addresses = new Set<string>();
+    let count = 0;
+    for (const session of [...entry.sessions]) {
+      const isNewAddress = !addresses.has(session.client.address);
+      const isTooMany =
+        count >= (limits.maxSessions ?? Number.POSITIVE_INFINITY) ||
+        (isNewAddress && addresses.size >= (limits.maxClientAddresses ?? Number.POSITIVE_INFINITY));
+      if (isTooMany || (isClassChanged && !isPermitted(session, policy))) {
+        session.end('limits-changed');
+        continue;
+      }
+      count += 1;
+      addresses.add(session.client.address);
+    }
+  }
+
+  #setRates(entry: Entry): void {
+    const up = entry.record.limits.bytesPerSecondUp ?? Number.POSITIVE_INFINITY;
+    const down = entry.record.limits.bytesPerSecondDown ?? Number.POSITIVE_INFINITY;
+    if (entry.rates) {
+      entry.rates.up.setRate(up);
+      entry.rates.down.setRate(down);
+      return;
+    }
+    if (up === Number.POSITIVE_INFINITY && down === Number.POSITIVE_INFINITY) return;
+    const { io } = this.#options;
+    entry.rates = { up: createSharedRate(up, io), down: createSharedRate(down, io) };
+    for (const session of entry.sessions) session.setRates(entry.rates);
+  }
+}
+
+function endAll({ sessions }: Account, reason: SessionEnd): void {
+  for (const session of [...sessions]) session.end(reason);
+}
+
+/** Whether a live session's destination may be reached under `policy`. An association may send anywhere: it must ask anew. */
+function isPermitted(session: AccountSession, policy: EgressPolicy | null): boolean {
+  if (!policy || session.command !== 'connect') return false;
+  const { host, address, port } = session.destination;
+  const ip = parseIp(address);
+  return ip !== null && policy.judge({ host: parseIp(host) ? null : host, ip, port }).ok;
+}

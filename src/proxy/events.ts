@@ -1,0 +1,168 @@
+// What a worker tells the control plane, in batches: at once when nobody waits for the worker, else a few milliseconds
+// later. Sessions that opened and closed within one batch are told once. When the control plane is behind, log lines are
+// given up first; logins and ends of sessions never are.
+
+import type { Destination } from './destination.js';
+import type { LoginOutcome, SessionFacts, SessionSummary, WorkerEvent } from './messages.js';
+
+/** Events are sent at the latest after this: a message costs more than what is in it. */
+const LATEST_MS = 25;
+/** A batch of so many is sent at once. */
+const BATCH = 256;
+/** Log lines that may wait in one batch. */
+const MAX_LINES = 1_000;
+/** Batches that may be on their way: beyond that the control plane is behind, and events wait here. */
+const MAX_UNREAD = 64;
+/** A worker that has nothing else to do sends what is new after this, unless it has just sent something. */
+const SPACING_MS = 2;
+/** Just: so many ms ago. */
+const JUST_MS = 50;
+
+export interface EventsOptions {
+  readonly post: (events: readonly WorkerEvent[]) => void;
+  /** Shows the control plane that events wait, in shared memory. */
+  readonly setWaiting: (isWaiting: boolean) => void;
+  /** How many batches the control plane has read. */
+  readonly batchesRead: () => number;
+  /** Monotonic, in ms. */
+  readonly now: () => number;
+  /** The wall clock, in ms since the Unix epoch. */
+  readonly date: () => number;
+}
+
+export type SessionChange = Extract<WorkerEvent, { kind: 'session-destination' | 'session-game' }>;
+
+interface Logins {
+  readonly kind: 'logins';
+  readonly outcome: LoginOutcome;
+  readonly username: string;
+  readonly accountId: string | null;
+  readonly client: string;
+  count: number;
+  at: number;
+}
+
+export class Events {
+  readonly #options: EventsOptions;
+  #batch: WorkerEvent[] = [];
+  /** Where in the batch a session was opened. */
+  readonly #opened = new Map<string, number>();
+  /** Where in the batch a session's last destination and last game stand. */
+  readonly #last = new Map<string, number>();
+  readonly #logins = new Map<string, Logins>();
+  #sent = 0;
+  /** When the first event of the batch came. */
+  #beganAt = 0;
+  #sentAt = Number.NEGATIVE_INFINITY;
+  #lines = 0;
+  #droppedLines = 0;
+
+  constructor(options: EventsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Something new of a session. While the control plane keeps up each one arrives; in a long batch a session's last one of
+   * a kind takes the place of the one before, so that what waits is bounded by the number of sessions.
+   */
+  sessionChanged(event: SessionChange): void {
+    const key = `${event.kind} ${event.id}`;
+    const at = this.#last.get(key);
+    if (at !== undefined && this.#batch.length >= BATCH) {
+      this.#batch[at] = event;
+      return;
+    }
+    this.#last.set(key, this.#batch.length);
+    this.push(event);
+  }
+
+  push(event: WorkerEvent): void {
+    if (this.#batch.length === 0) {
+      this.#beganAt = this.#options.now();
+      this.#options.setWaiting(true);
+    }
+    this.#batch.push(event);
+  }
+
+  log(
+    level: 'debug' | 'info' | 'warn' | 'error',
+    fields: Readonly<Record<string, unknown>>,
+    message: string,
+  ): void {
+    if (this.#lines >= MAX_LINES) {
+      this.#droppedLines += 1;
+      return;
+    }
+    this.#lines += 1;
+    this.push({ kind: 'log', level, fields, message });
+  }
+
+  sessionOpened(session: SessionFacts): void {
+    this.#opened.set(session.id, this.#batch.length);
+    this.push({ kind: 'session-opened', session });
+  }
+
+  sessionClosed(id: string, destination: Destination, via: string | null, summary: SessionSummary): void {
+    const at = this.#opened.get(id);
+    const opened = at === undefined ? undefined : this.#batch[at];
+    if (at === undefined || opened?.kind !== 'session-opened') {
+      this.push({ kind: 'session-closed', id, destination, via, summary });
+      return;
+    }
+    this.#opened.delete(id);
+    // What was told of it between stays behind it: the control plane passes over sessions it does not know.
+    this.#batch[at] = {
+      kind: 'session-passed',
+      session: { ...opened.session, destination, via, gameId: summary.gameId },
+      summary,
+    };
+  }
+
+  login(outcome: LoginOutcome, username: string, accountId: string | null, client: string): void {
+    const at = this.#options.date();
+    const key = `${outcome} ${client} ${username}`;
+    const known = this.#logins.get(key);
+    if (known) {
+      known.count += 1;
+      known.at = at;
+      return;
+    }
+    const logins: Logins = { kind: 'logins', outcome, username, accountId, client, count: 1, at };
+    this.#logins.set(key, logins);
+    this.push(logins);
+  }
+
+  /**
+   * Sends what waits, if it is time.
+   * @param isIdle the worker has nothing else to do
+   * @returns how long until it is time, in ms; Infinity when nothing waits
+   */
+  flush(isIdle: boolean): number {
+    if (this.#batch.length === 0) return Number.POSITIVE_INFINITY;
+    if (this.#sent - this.#options.batchesRead() >= MAX_UNREAD) return LATEST_MS;
+    const now = this.#options.now();
+    const isQuiet = isIdle && this.#beganAt - this.#sentAt > JUST_MS;
+    const dueMs = this.#beganAt + (isQuiet ? SPACING_MS : LATEST_MS) - now;
+    if (dueMs > 0 && this.#batch.length < BATCH) return dueMs;
+    this.send();
+    return Number.POSITIVE_INFINITY;
+  }
+
+  /** Sends what waits. */
+  send(): void {
+    if (this.#droppedLines > 0) this.#batch.push({ kind: 'dropped', lines: this.#droppedLines });
+    const batch = this.#batch;
+    this.#batch = [];
+    this.#opened.clear();
+    this.#last.clear();
+    this.#logins.clear();
+    this.#lines = 0;
+    this.#droppedLines = 0;
+    this.#sentAt = this.#options.now();
+    if (batch.length > 0) {
+      this.#sent += 1;
+      this.#options.post(batch);
+    }
+    this.#options.setWaiting(false);
+  }
+}

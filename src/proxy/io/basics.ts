@@ -1,0 +1,20 @@
+// What both kinds of sockets, and rates, are described with.
+
+/** An IP address (IPv4-mapped ones as IPv4, a link-local one with its zone) and a port; '' and 0 for a Unix socket. */
+export interface Endpoint {
+  readonly address: string;
+  readonly port: number;
+}
+
+export interface Timer {
+  /** The callback is not called any more. Calling it again, or after the callback, does nothing. */
+  clear(): void;
+}
+
+/** Monotonic time. */
+export interface Clock {
+  /** Milliseconds of a clock that is never set back. */
+  now(): number;
+  /** Calls back once, `delayMs` from now or a little later. */
+  timer(delayMs: number, callback: () => void): Timer;
+}

@@ -1,0 +1,106 @@
+// UDP sockets of associations in the native loop: bound to an address and a free port of the configured range, and read
+// a batch a turn, so that each of them has its turn.
+import type { Endpoint } from '../io.js';
+import type { BatchSocket } from './batch.js';
+import {
+  AF_INET,
+  AF_INET6,
+  codeOf,
+  EPOLLIN,
+  IPPROTO_IPV6,
+  IPV6_V6ONLY,
+  SO_RCVBUF,
+  SOCK_DGRAM,
+  SOCKADDR_BYTES,
+  SOL_SOCKET,
+} from './libc.js';
+import type { Loop, Registration } from './loop.js';
+import { readSockaddr, writeSockaddr } from './sockaddr.js';
+
+/** Room for bursts while the loop is busy; the system may grant less (net.core.rmem_max). */
+const RECEIVE_BUFFER_BYTES = 1024 * 1024;
+/** The payload of an Ethernet frame: a larger datagram is a rare one, and is cut by IP. */
+const MAX_SEGMENT_BYTES = 1472;
+
+const sockaddr = new Uint8Array(SOCKADDR_BYTES);
+
+export class DatagramSocket implements BatchSocket {
+  readonly local: Endpoint;
+  maxSegmentBytes = MAX_SEGMENT_BYTES;
+  readonly #loop: Loop;
+  #fd: number;
+  #registration: Registration | null = null;
+
+  private constructor(loop: Loop, fd: number, local: Endpoint) {
+    this.#loop = loop;
+    this.#fd = fd;
+    this.local = local;
+  }
+
+  /**
+   * A bound socket that calls `onReady` while datagrams wait, or the system error code that says why there is none.
+   * @param range first and last port to choose from; null leaves it to the system
+   */
+  static open(
+    loop: Loop,
+    address: string,
+    range: readonly [number, number] | null,
+    onReady: (socket: DatagramSocket) => void,
+  ): DatagramSocket | string {
+    const { libc } = loop;
+    const fd = libc.socket(address.includes(':') ? AF_INET6 : AF_INET, SOCK_DGRAM);
+    if (fd < 0) return codeOf(libc.errno());
+    if (address.includes(':')) libc.setOption(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+    libc.setOption(fd, SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER_BYTES);
+    const code = bindTo(loop, fd, address, range);
+    if (code !== null) {
+      libc.close(fd);
+      return code;
+    }
+    libc.getsockname(fd, sockaddr);
+    loop.own(fd);
+    const socket = new DatagramSocket(loop, fd, readSockaddr(sockaddr));
+    socket.#registration = loop.add(fd, EPOLLIN, { ready: () => onReady(socket) });
+    if (socket.#registration !== null) return socket;
+    socket.close();
+    return 'ENOMEM';
+  }
+
+  /** -1 once it is closed. */
+  get fd(): number {
+    return this.#fd;
+  }
+
+  get port(): number {
+    return this.local.port;
+  }
+
+  close(): void {
+    if (this.#fd === -1) return;
+    if (this.#registration) this.#loop.remove(this.#fd, this.#registration);
+    this.#loop.close(this.#fd);
+    this.#fd = -1;
+    this.#registration = null;
+  }
+}
+
+/** Null once it is bound. */
+function bindTo(
+  { libc }: Loop,
+  fd: number,
+  address: string,
+  range: readonly [number, number] | null,
+): string | null {
+  const [first, last] = range ?? [0, 0];
+  const size = last - first + 1;
+  // A port that is hard to guess keeps others from finding the client's side.
+  const start = Math.floor(Math.random() * size);
+  let code = 'EADDRINUSE';
+  for (let i = 0; i < size && code === 'EADDRINUSE'; i += 1) {
+    const bytes = writeSockaddr(sockaddr, { address, port: first + ((start + i) % size) });
+    if (bytes === 0) return 'EADDRNOTAVAIL';
+    if (libc.bind(fd, sockaddr, bytes) === 0) return null;
+    code = codeOf(libc.errno());
+  }
+  return code;
+}

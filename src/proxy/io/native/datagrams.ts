@@ -1,0 +1,295 @@
+// The datagram engine of the native driver: what routes and sources cover is received and sent in batches, without garbage;
+// the rest goes to the owner. Each ready socket gets one batch in its turn.
+import { headerKey, ipv4HeaderKey, MAX_DATAGRAM_BYTES } from '../../protocols/datagram-header.js';
+import type {
+  DatagramEngine,
+  DatagramRelay,
+  DatagramRelayOptions,
+  UpstreamSocket,
+  UpstreamSocketOptions,
+} from '../datagrams.js';
+import type { Endpoint } from '../io.js';
+import type { AccountRates } from '../rates.js';
+import { type Batch, createBatch } from './batch.js';
+import { DatagramSocket } from './datagram-socket.js';
+import { SOCKADDR_BYTES } from './libc.js';
+import type { Loop } from './loop.js';
+import {
+  isIpv6,
+  isSameSockaddr,
+  readSockaddr,
+  SOCKADDR_WORDS,
+  sockaddrKey,
+  sockaddrLength,
+  writeSockaddr,
+} from './sockaddr.js';
+
+/** Associations of one loop share the memory of a batch: one is received and sent at a time. */
+interface Shared {
+  readonly loop: Loop;
+  readonly batch: Batch;
+  /** Where a datagram is put together that is not sent from the batch. */
+  readonly scratch: Buffer;
+}
+
+export function createNativeDatagrams(loop: Loop): DatagramEngine {
+  let shared: Shared | null = null;
+  return (options, onOpen) => {
+    shared ??= { loop, batch: createBatch(loop.libc), scratch: Buffer.alloc(MAX_DATAGRAM_BYTES) };
+    const relay = NativeDatagramRelay.open(shared, options);
+    if (typeof relay === 'string') onOpen({ ok: false, code: relay });
+    else onOpen({ ok: true, relay });
+  };
+}
+
+interface Route {
+  readonly headerLength: number;
+  readonly to: Uint32Array;
+}
+
+/** The sockets of one association. Lives until `close()`. */
+class NativeDatagramRelay implements DatagramRelay {
+  readonly counts = { datagramsUp: 0, datagramsDown: 0, unsendable: 0, overRate: 0 };
+  readonly #shared: Shared;
+  readonly #options: DatagramRelayOptions;
+  #inner: DatagramSocket | null = null;
+  readonly #outer: { ipv4: DatagramSocket | null; ipv6: DatagramSocket | null } = { ipv4: null, ipv6: null };
+  #client: Uint32Array | null = null;
+  #isWatched = false;
+  #rates: AccountRates | null;
+  #isClosed = false;
+  readonly #routes = new Map<number | string, Route>();
+  /** Headers of the datagrams to the client, by where they come from. */
+  readonly #sources = new Map<number | string, Buffer>();
+  local: Endpoint = { address: '', port: 0 };
+
+  private constructor(shared: Shared, options: DatagramRelayOptions) {
+    this.#shared = shared;
+    this.#options = options;
+    this.#rates = options.rates;
+  }
+
+  /** The code when there is no socket for the client's side. */
+  static open(shared: Shared, options: DatagramRelayOptions): NativeDatagramRelay | string {
+    const relay = new NativeDatagramRelay(shared, options);
+    const { bindAddress, portRange, ports } = options;
+    const inner = DatagramSocket.open(shared.loop, bindAddress, portRange, (each) => relay.#fromClient(each));
+    if (typeof inner === 'string') return inner;
+    relay.#inner = inner;
+    relay.local = inner.local;
+    ports.add('udp-client-side', inner.port);
+    return relay;
+  }
+
+  setClient(client: Endpoint): void {
+    this.#client = toWords(client);
+  }
+
+  setRoute(header: Buffer, to: Endpoint): void {
+    const key = headerKey(header);
+    const words = toWords(to);
+    if (key !== null && words !== null) this.#routes.set(key, { headerLength: header.length, to: words });
+  }
+
+  removeRoute(header: Buffer): void {
+    const key = headerKey(header);
+    if (key !== null) this.#routes.delete(key);
+  }
+
+  setSource(from: Endpoint, header: Buffer): void {
+    const words = toWords(from);
+    if (words !== null) this.#sources.set(sockaddrKey(words), Buffer.from(header));
+  }
+
+  removeSource(from: Endpoint): void {
+    const words = toWords(from);
+    if (words !== null) this.#sources.delete(sockaddrKey(words));
+  }
+
+  watchClient(watch: boolean): void {
+    this.#isWatched = watch;
+  }
+
+  setRates(rates: AccountRates | null): void {
+    this.#rates = rates;
+  }
+
+  sendOutside(datagram: Buffer, offset: number, to: Endpoint): void {
+    const words = toWords(to);
+    const length = datagram.length - offset;
+    const socket = words === null ? null : this.#outerFor(words);
+    if (words === null || socket === null || length > MAX_DATAGRAM_BYTES) {
+      this.counts.unsendable += 1;
+      return;
+    }
+    if (this.#passUp(length)) this.#sendTo(socket, datagram.subarray(offset), length, words);
+  }
+
+  openUpstream({ bindAddress, to, onDatagram }: UpstreamSocketOptions): UpstreamSocket | null {
+    const { portRange, ports } = this.#options;
+    const words = toWords(to);
+    if (this.#isClosed || words === null) return null;
+    const socket = DatagramSocket.open(this.#shared.loop, bindAddress, portRange, (each) =>
+      this.#receive(each, (data, from) => onDatagram(data, from)),
+    );
+    if (typeof socket === 'string') return null;
+    ports.add('udp-outside', socket.port);
+    return {
+      send: (header, datagram, offset) => {
+        const length = datagram.length - offset;
+        if (socket.fd === -1) return;
+        if (header.length + length > MAX_DATAGRAM_BYTES) this.counts.unsendable += 1;
+        else if (this.#passUp(length)) this.#sendBoth(socket, header, datagram.subarray(offset), words);
+      },
+      close: () => {
+        if (socket.fd === -1) return;
+        socket.close();
+        ports.remove('udp-outside', socket.port);
+      },
+    };
+  }
+
+  sendToClient(header: Buffer, data: Buffer): void {
+    if (this.#isClosed || this.#client === null || this.#inner === null) return;
+    if (this.#mayGoDown(header.length, data.length)) this.#sendBoth(this.#inner, header, data, this.#client);
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    const { ports } = this.#options;
+    this.#inner?.close();
+    ports.remove('udp-client-side', this.local.port);
+    for (const outer of [this.#outer.ipv4, this.#outer.ipv6]) {
+      if (outer === null) continue;
+      outer.close();
+      ports.remove('udp-outside', outer.port);
+    }
+  }
+
+  #fromClient(inner: DatagramSocket): void {
+    const { batch } = this.#shared;
+    const received = batch.receive(inner.fd);
+    for (let i = 0; i < received && !this.#isClosed; i += 1) {
+      if (!this.#relayUp(i)) this.#report(i, this.#options.onClientDatagram);
+    }
+    batch.flush();
+  }
+
+  /** Sends a datagram of the client that a route covers; false when none does. */
+  #relayUp(message: number): boolean {
+    const { words, bytes, memory, dataAt, lengthOf, senderAt } = this.#shared.batch;
+    if (this.#isWatched || this.#client === null) return false;
+    if (!isSameSockaddr(words, senderAt(message), this.#client, 0)) return false;
+    const at = dataAt(message);
+    const length = lengthOf(message);
+    const ipv4Key = ipv4HeaderKey(bytes, at, length);
+    const key = ipv4Key === -1 ? headerKey(Buffer.from(memory, at, length)) : ipv4Key;
+    const route = key === null ? undefined : this.#routes.get(key);
+    if (route === undefined) return false;
+    const socket = this.#outerFor(route.to);
+    const dataLength = length - route.headerLength;
+    if (socket === null || dataLength > MAX_DATAGRAM_BYTES) this.counts.unsendable += 1;
+    else if (this.#passUp(dataLength)) {
+      this.#shared.batch.send(socket, at + route.headerLength, dataLength, route.to);
+    }
+    return true;
+  }
+
+  #fromOutside(outer: DatagramSocket): void {
+    const { batch } = this.#shared;
+    const received = batch.receive(outer.fd);
+    for (let i = 0; i < received && !this.#isClosed; i += 1) {
+      const header = this.#sources.get(sockaddrKey(batch.words, batch.senderAt(i)));
+      if (header === undefined) this.#report(i, this.#options.onOutsideDatagram);
+      else if (
+        this.#client !== null &&
+        this.#inner !== null &&
+        this.#mayGoDown(header.length, batch.lengthOf(i))
+      ) {
+        const at = batch.dataAt(i) - header.length;
+        batch.bytes.set(header, at);
+        batch.send(this.#inner, at, header.length + batch.lengthOf(i), this.#client);
+      }
+    }
+    batch.flush();
+  }
+
+  #receive(socket: DatagramSocket, onDatagram: (data: Buffer, from: Endpoint) => void): void {
+    const received = this.#shared.batch.receive(socket.fd);
+    for (let i = 0; i < received && socket.fd !== -1 && !this.#isClosed; i += 1) this.#report(i, onDatagram);
+  }
+
+  /** Shows a datagram to its owner, behind those that have been sent before it. */
+  #report(message: number, show: (data: Buffer, from: Endpoint) => void): void {
+    const { batch } = this.#shared;
+    batch.flush();
+    const data = Buffer.from(batch.memory, batch.dataAt(message), batch.lengthOf(message));
+    show(data, readSockaddr(batch.bytes, batch.senderAt(message) * 4));
+  }
+
+  /** Counts a datagram with `length` bytes of data towards its destination, unless it is beyond the rates. */
+  #passUp(length: number): boolean {
+    if (this.#rates !== null && !this.#rates.up.pass(length)) {
+      this.counts.overRate += 1;
+      return false;
+    }
+    this.#count(0, length);
+    this.counts.datagramsUp += 1;
+    return true;
+  }
+
+  /** Counts a datagram with `length` bytes of data to the client, unless it is too large or beyond the rates. */
+  #mayGoDown(headerLength: number, length: number): boolean {
+    if (headerLength + length > MAX_DATAGRAM_BYTES) {
+      this.counts.unsendable += 1;
+      return false;
+    }
+    if (this.#rates !== null && !this.#rates.down.pass(length)) {
+      this.counts.overRate += 1;
+      return false;
+    }
+    this.#count(1, length);
+    this.counts.datagramsDown += 1;
+    return true;
+  }
+
+  #count(direction: 0 | 1, bytes: number): void {
+    const { counts, countAt } = this.#options;
+    counts[countAt + direction] = (counts[countAt + direction] ?? 0) + bytes;
+  }
+
+  /** Sends one datagram of a header and its data. What the system says of it is lost with it. */
+  #sendBoth(socket: DatagramSocket, header: Buffer, data: Buffer, to: Uint32Array): void {
+    const { scratch } = this.#shared;
+    header.copy(scratch);
+    data.copy(scratch, header.length);
+    this.#sendTo(socket, scratch, header.length + data.length, to);
+  }
+
+  #sendTo(socket: DatagramSocket, from: Uint8Array, length: number, to: Uint32Array): void {
+    const address = new Uint8Array(to.buffer, to.byteOffset, SOCKADDR_BYTES);
+    this.#shared.loop.libc.sendTo(socket.fd, from, length, address, sockaddrLength(to));
+  }
+
+  /** The socket for destinations of this family, opened now if there is none; null when it cannot be opened. */
+  #outerFor(to: Uint32Array): DatagramSocket | null {
+    const family = isIpv6(to) ? 'ipv6' : 'ipv4';
+    const open = this.#outer[family];
+    if (open !== null || this.#isClosed) return open;
+    const { portRange, ports } = this.#options;
+    const address = family === 'ipv6' ? '::' : '0.0.0.0';
+    const opened = DatagramSocket.open(this.#shared.loop, address, portRange, (each) =>
+      this.#fromOutside(each),
+    );
+    if (typeof opened === 'string') return null;
+    ports.add('udp-outside', opened.port);
+    this.#outer[family] = opened;
+    return opened;
+  }
+}
+
+function toWords(endpoint: Endpoint): Uint32Array | null {
+  const words = new Uint32Array(SOCKADDR_WORDS);
+  return writeSockaddr(new Uint8Array(words.buffer), endpoint) === 0 ? null : words;
+}

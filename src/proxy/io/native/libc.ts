@@ -1,0 +1,265 @@
+// The only file that calls into libc: every symbol and every constant of the system that Pulsegate uses.
+// Contract: a call that fails returns -1 and leaves its reason in `errno()`, to be read before any other call.
+// Every descriptor made here is non-blocking and close-on-exec. Linux on x64 and arm64.
+import { createRequire } from 'node:module';
+import { constants } from 'node:os';
+
+/** errno values that are told apart by number; the same on every architecture Node runs on. */
+export const EPERM = 1;
+export const EINTR = 4;
+export const EAGAIN = 11;
+export const EIO = 5;
+export const EINVAL = 22;
+export const ENFILE = 23;
+export const EMFILE = 24;
+export const EMSGSIZE = 90;
+export const EINPROGRESS = 115;
+export const ECONNRESET = 104;
+export const ECONNABORTED = 103;
+
+// <sys/epoll.h>
+export const EPOLLIN = 0x001;
+export const EPOLLPRI = 0x002;
+export const EPOLLOUT = 0x004;
+export const EPOLLERR = 0x008;
+export const EPOLLHUP = 0x010;
+export const EPOLLRDHUP = 0x2000;
+export const EPOLLEXCLUSIVE = 1 << 28;
+export const EPOLLET = 1 << 31;
+const EPOLL_CTL_ADD = 1;
+const EPOLL_CTL_DEL = 2;
+const EPOLL_CTL_MOD = 3;
+
+// <fcntl.h>, <sys/socket.h>, <netinet/in.h>, <netinet/tcp.h>, <netinet/udp.h>
+const CLOEXEC = 0o2000000;
+const NONBLOCK = 0o4000;
+const F_GETFL = 3;
+const F_SETFL = 4;
+const F_DUPFD_CLOEXEC = 1030;
+const F_SETPIPE_SZ = 1031;
+const F_GETPIPE_SZ = 1032;
+const SPLICE_F_MOVE = 1;
+const SPLICE_F_NONBLOCK = 2;
+const SHUT_WR = 1;
+const MSG_DONTWAIT = 0x40;
+const MSG_NOSIGNAL = 0x4000;
+export const AF_UNIX = 1;
+export const AF_INET = 2;
+export const AF_INET6 = 10;
+export const SOCK_STREAM = 1;
+export const SOCK_DGRAM = 2;
+export const SOL_SOCKET = 1;
+export const SO_REUSEADDR = 2;
+export const SO_ERROR = 4;
+export const SO_SNDBUF = 7;
+export const SO_RCVBUF = 8;
+export const SO_KEEPALIVE = 9;
+export const SO_LINGER = 13;
+export const SO_ACCEPTCONN = 30;
+export const SO_DOMAIN = 39;
+export const IPPROTO_TCP = 6;
+export const TCP_NODELAY = 1;
+export const TCP_KEEPIDLE = 4;
+export const IPPROTO_IPV6 = 41;
+export const IPV6_V6ONLY = 26;
+export const SOL_UDP = 17;
+export const UDP_SEGMENT = 103;
+
+/**
+ * `struct epoll_event` in 32-bit words: events at 0, the 64-bit data at `data`, `words` in all.
+ * It is packed on x86-64 alone; everywhere else the data is aligned to 8 bytes.
+ */
+export const EPOLL_EVENT = process.arch === 'x64' ? { words: 3, data: 1 } : { words: 4, data: 2 };
+
+/** `struct sockaddr_in6` is the longest that is used for addresses of the network; see sockaddr.ts. */
+export const SOCKADDR_BYTES = 28;
+
+export interface Libc {
+  /** errno of the last failed call of this thread. */
+  errno(): number;
+  /** A new epoll set. */
+  epollCreate(): number;
+  /** Adds `fd` for `events`; `data` and `generation` come back with each event. */
+  epollAdd(epoll: number, fd: number, events: number, data: number, generation: number): number;
+  epollModify(epoll: number, fd: number, events: number, data: number, generation: number): number;
+  epollRemove(epoll: number, fd: number): number;
+  /** Waits `timeoutMs` (-1: for ever) and fills in at most `most` events; returns how many. */
+  epollWait(epoll: number, events: Int32Array, most: number, timeoutMs: number): number;
+  /** A counter that is readable once something has been written to it. */
+  eventFd(): number;
+  /** Empties the counter of an eventfd. */
+  drainEventFd(fd: number): void;
+  /** Makes an eventfd readable. */
+  signalEventFd(fd: number): void;
+  socket(family: number, type: number): number;
+  /** `address`: a struct sockaddr of `bytes` bytes. */
+  bind(fd: number, address: Uint8Array, bytes: number): number;
+  listen(fd: number, backlog: number): number;
+  /** A new connection; its peer's address is written to `peer`, SOCKADDR_BYTES long. EAGAIN: none waits. */
+  accept(fd: number, peer: Uint8Array): number;
+  /** EINPROGRESS is the usual answer of a TCP socket. */
+  connect(fd: number, address: Uint8Array, bytes: number): number;
+  /** Writes the local address to `into`, SOCKADDR_BYTES long. */
+  getsockname(fd: number, into: Uint8Array): number;
+  getpeername(fd: number, into: Uint8Array): number;
+  setOption(fd: number, level: number, option: number, value: number): number;
+  /** How long `close` may wait for unsent bytes, in seconds; 0: it sends RST and drops them (SO_LINGER). */
+  setLinger(fd: number, seconds: number): number;
+  /** The value of an integer option; -1 when it cannot be read. */
+  getOption(fd: number, level: number, option: number): number;
+  /** Takes at most `bytes` from a socket; 0 is the end; EAGAIN: nothing there. */
+  recv(fd: number, into: Uint8Array, bytes: number): number;
+  /** Sends the bytes of `from` from `at` on; never raises SIGPIPE. EAGAIN: the socket takes none. */
+  send(fd: number, from: Uint8Array, at: number, bytes: number): number;
+  /** Sends one datagram to a struct sockaddr of `addressBytes` bytes. */
+  sendTo(fd: number, from: Uint8Array, bytes: number, address: Uint8Array, addressBytes: number): number;
+  /**
+   * A pipe; `ends` receives its reading and its writing end. Returns its size: `bytes`, or less when the user has too
+   * many pipe pages already (/proc/sys/fs/pipe-user-pages-soft); -1 when there is no pipe.
+   */
+  pipe(ends: Int32Array, bytes: number): number;
+  /** Socket to pipe: moves what is there, at most `bytes`, without copying. 0 is the end; EAGAIN: nothing there, or the pipe full. */
+  spliceIn(socket: number, pipe: number, bytes: number): number;
+  /** Pipe to socket: returns what the socket took. EAGAIN: it takes none. */
+  spliceOut(pipe: number, socket: number, bytes: number): number;
+  /** Sends FIN behind what has been written. */
+  shutdownWrite(fd: number): number;
+  /** For descriptors that were not made here. */
+  setNonBlocking(fd: number): number;
+  /** Another descriptor of the same open file. */
+  dup(fd: number): number;
+  close(fd: number): number;
+  /** Receives at most `most` datagrams into `headers` (struct mmsghdr); returns how many; EAGAIN: none is there. */
+  receiveMany(fd: number, headers: Uint32Array, most: number): number;
+  /** Sends the first `count` datagrams of `headers`; returns how many, and fails only when it is not even the first. */
+  sendMany(fd: number, headers: Uint32Array, count: number): number;
+  /** Memory that stays where it is until the process ends, and its address: for structures that the kernel keeps pointers to. */
+  allocate(bytes: number): { memory: ArrayBuffer; address: number };
+}
+
+/**
+ * Finds libc's functions in this process through koffi, whichever libc Node was linked with. Throws when koffi is
+ * not installed, has no build for this platform, or a function is missing (splice and epoll are Linux alone).
+ */
+export function loadLibc(): Libc {
+  if (process.platform !== 'linux') throw new Error(`no native engine for ${process.platform}`);
+  const koffi = createRequire(import.meta.url)('koffi') as typeof import('koffi');
+  const library = koffi.load(null);
+  const epollCreate1 = library.func('int epoll_create1(int flags)');
+  const epollCtl = library.func('int epoll_ctl(int epoll, int op, int fd, void *event)');
+  const epollWait = library.func('int epoll_wait(int epoll, void *events, int most, int timeout)');
+  const eventfd = library.func('int eventfd(unsigned int initial, int flags)');
+  const read = library.func('intptr_t read(int fd, void *into, size_t bytes)');
+  const write = library.func('intptr_t write(int fd, void *from, size_t bytes)');
+  const socket = library.func('int socket(int family, int type, int protocol)');
+  const bind = library.func('int bind(int fd, void *address, uint32_t bytes)');
+  const listen = library.func('int listen(int fd, int backlog)');
+  const accept4 = library.func('int accept4(int fd, void *address, void *bytes, int flags)');
+  const connect = library.func('int connect(int fd, void *address, uint32_t bytes)');
+  const getsockname = library.func('int getsockname(int fd, void *address, void *bytes)');
+  const getpeername = library.func('int getpeername(int fd, void *address, void *bytes)');
+  const setsockopt = library.func('int setsockopt(int fd, int level, int name, void *value, uint32_t bytes)');
+  const getsockopt = library.func('int getsockopt(int fd, int level, int name, void *value, void *bytes)');
+  const recv = library.func('intptr_t recv(int socket, void *into, size_t bytes, int flags)');
+  const send = library.func('intptr_t send(int socket, void *from, size_t bytes, int flags)');
+  const sendto = library.func(
+    'intptr_t sendto(int socket, void *from, size_t bytes, int flags, void *address, uint32_t addressBytes)',
+  );
+  const pipe2 = library.func('int pipe2(void *ends, int flags)');
+  const fcntl = library.func('int fcntl(int fd, int command, int argument)');
+  // Offsets are null pointers: neither sockets nor pipes have one.
+  const splice = library.func(
+    'intptr_t splice(int from, intptr_t, int to, intptr_t, size_t bytes, unsigned int flags)',
+  );
+  const shutdown = library.func('int shutdown(int socket, int how)');
+  const close = library.func('int close(int fd)');
+  const recvmmsg = library.func(
+    'int recvmmsg(int socket, void *headers, unsigned int most, int flags, void *timeout)',
+  );
+  const sendmmsg = library.func('int sendmmsg(int socket, void *headers, unsigned int count, int flags)');
+
+  const counter = new Uint8Array(8);
+  const increment = new Uint8Array(new BigUint64Array([1n]).buffer);
+  const event = new Int32Array(EPOLL_EVENT.words);
+  const value = new Int32Array(1);
+  const length = new Uint32Array(1);
+  const linger = new Int32Array(2);
+  const control = (
+    epoll: number,
+    operation: number,
+    fd: number,
+    ...words: [number, number, number]
+  ): number => {
+    [event[0], event[EPOLL_EVENT.data], event[EPOLL_EVENT.data + 1]] = words;
+    return epollCtl(epoll, operation, fd, event);
+  };
+  const withLength = (call: typeof getsockname, fd: number, into: Uint8Array): number => {
+    length[0] = into.length;
+    return call(fd, into, length);
+  };
+  return {
+    errno: () => koffi.errno(),
+    epollCreate: () => epollCreate1(CLOEXEC),
+    epollAdd: (epoll, fd, events, data, generation) =>
+      control(epoll, EPOLL_CTL_ADD, fd, events, data, generation),
+    epollModify: (epoll, fd, events, data, generation) =>
+      control(epoll, EPOLL_CTL_MOD, fd, events, data, generation),
+    epollRemove: (epoll, fd) => epollCtl(epoll, EPOLL_CTL_DEL, fd, event),
+    epollWait: (epoll, events, most, timeoutMs) => epollWait(epoll, events, most, timeoutMs),
+    eventFd: () => eventfd(0, CLOEXEC | NONBLOCK),
+    drainEventFd: (fd) => void read(fd, counter, 8),
+    signalEventFd: (fd) => void write(fd, increment, 8),
+    socket: (family, type) => socket(family, type | CLOEXEC | NONBLOCK, 0),
+    bind: (fd, address, bytes) => bind(fd, address, bytes),
+    listen: (fd, backlog) => listen(fd, backlog),
+    accept(fd, peer) {
+      length[0] = peer.length;
+      return accept4(fd, peer, length, CLOEXEC | NONBLOCK);
+    },
+    connect: (fd, address, bytes) => connect(fd, address, bytes),
+    getsockname: (fd, into) => withLength(getsockname, fd, into),
+    getpeername: (fd, into) => withLength(getpeername, fd, into),
+    setOption(fd, level, option, to) {
+      value[0] = to;
+      return setsockopt(fd, level, option, value, 4);
+    },
+    setLinger(fd, seconds) {
+      linger.set([1, seconds]);
+      return setsockopt(fd, SOL_SOCKET, SO_LINGER, linger, 8);
+    },
+    getOption(fd, level, option) {
+      length[0] = 4;
+      return getsockopt(fd, level, option, value, length) === 0 ? (value[0] ?? -1) : -1;
+    },
+    recv: (fd, into, bytes) => recv(fd, into, bytes, MSG_DONTWAIT),
+    send: (fd, from, at, bytes) =>
+      send(fd, at === 0 ? from : from.subarray(at), bytes, MSG_DONTWAIT | MSG_NOSIGNAL),
+    sendTo: (fd, from, bytes, address, addressBytes) =>
+      sendto(fd, from, bytes, MSG_DONTWAIT | MSG_NOSIGNAL, address, addressBytes),
+    pipe(ends, bytes) {
+      if (pipe2(ends, CLOEXEC | NONBLOCK) !== 0) return -1;
+      const end = ends[1] ?? -1;
+      const size = fcntl(end, F_SETPIPE_SZ, bytes);
+      return size >= 0 ? size : fcntl(end, F_GETPIPE_SZ, 0);
+    },
+    spliceIn: (from, pipe, bytes) => splice(from, 0, pipe, 0, bytes, SPLICE_F_MOVE | SPLICE_F_NONBLOCK),
+    spliceOut: (pipe, to, bytes) => splice(pipe, 0, to, 0, bytes, SPLICE_F_MOVE | SPLICE_F_NONBLOCK),
+    shutdownWrite: (fd) => shutdown(fd, SHUT_WR),
+    setNonBlocking: (fd) => fcntl(fd, F_SETFL, fcntl(fd, F_GETFL, 0) | NONBLOCK),
+    dup: (fd) => fcntl(fd, F_DUPFD_CLOEXEC, 0),
+    close: (fd) => close(fd),
+    receiveMany: (fd, headers, most) => recvmmsg(fd, headers, most, MSG_DONTWAIT, null),
+    sendMany: (fd, headers, count) => sendmmsg(fd, headers, count, MSG_DONTWAIT | MSG_NOSIGNAL),
+    allocate(bytes) {
+      const pointer = koffi.alloc('uint8_t', bytes);
+      return { memory: koffi.view(pointer, bytes), address: Number(koffi.address(pointer)) };
+    },
+  };
+}
+
+const CODES = new Map(Object.entries(constants.errno).map(([code, errno]) => [errno, code]));
+
+/** `ECONNREFUSED` for 111: the codes that Node gives its own errors. */
+export function codeOf(errno: number): string {
+  return CODES.get(errno) ?? `E${errno}`;
+}

@@ -1,0 +1,211 @@
+// Listening sockets in the native loop: accepting in bounded turns, and what happens when the system has no descriptors.
+import { closeSync, openSync } from 'node:fs';
+import type { Endpoint, ListenResult, Stream } from '../io.js';
+import {
+  AF_INET,
+  AF_INET6,
+  AF_UNIX,
+  codeOf,
+  EAGAIN,
+  ECONNABORTED,
+  EINTR,
+  EMFILE,
+  ENFILE,
+  EPOLLEXCLUSIVE,
+  EPOLLIN,
+  IPPROTO_IPV6,
+  IPPROTO_TCP,
+  IPV6_V6ONLY,
+  type Libc,
+  SO_ACCEPTCONN,
+  SO_KEEPALIVE,
+  SO_REUSEADDR,
+  SOCK_STREAM,
+  SOCKADDR_BYTES,
+  SOL_SOCKET,
+  TCP_KEEPIDLE,
+  TCP_NODELAY,
+} from './libc.js';
+import type { Loop, Registration, Watcher } from './loop.js';
+import { readSockaddr, writeSockaddr } from './sockaddr.js';
+import { NativeStream } from './stream.js';
+
+/** Connections accepted in one turn; then others are served. */
+const ACCEPTS_PER_TURN = 64;
+/** How long accepting rests when the system has no memory for another connection (ENOBUFS, ENOMEM), in ms. */
+const REST_MS = 100;
+const BACKLOG = 4096;
+const KEEPALIVE_IDLE_S = 60;
+
+/** Accepts what comes to a listening socket. The socket stays its maker's. */
+export class Acceptor implements Watcher {
+  readonly #loop: Loop;
+  readonly #fd: number;
+  readonly #onConnection: (stream: Stream) => void;
+  readonly #peer = new Uint8Array(SOCKADDR_BYTES);
+  #registration: Registration | null;
+  /** A descriptor that is kept to refuse a connection with when there is no other left. */
+  #spare: number;
+  #isClosed = false;
+
+  constructor(loop: Loop, fd: number, onConnection: (stream: Stream) => void) {
+    this.#loop = loop;
+    this.#fd = fd;
+    this.#onConnection = onConnection;
+    this.#spare = openSpare();
+    if (this.#spare !== -1) loop.own(this.#spare);
+    this.#registration = loop.add(fd, EPOLLIN | EPOLLEXCLUSIVE, this);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    if (this.#registration) this.#loop.remove(this.#fd, this.#registration, false);
+    this.#registration = null;
+    if (this.#spare !== -1) this.#loop.close(this.#spare);
+    this.#spare = -1;
+  }
+
+  ready(): void {
+    const { libc } = this.#loop;
+    for (let accepted = 0; accepted < ACCEPTS_PER_TURN && this.#registration !== null; accepted += 1) {
+      const fd = libc.accept(this.#fd, this.#peer);
+      if (fd >= 0) {
+        this.#take(fd);
+        continue;
+      }
+      const errno = libc.errno();
+      if (errno === EAGAIN) return;
+      if (errno === EINTR || errno === ECONNABORTED) continue;
+      if (errno === EMFILE || errno === ENFILE) this.#refuseOne();
+      this.#rest();
+      return;
+    }
+  }
+
+  #take(fd: number): void {
+    this.#loop.own(fd);
+    const stream = new NativeStream(this.#loop, fd, readSockaddr(this.#peer), true);
+    if (stream.register()) this.#onConnection(stream);
+  }
+
+  /** At the limit of descriptors a connection that is not accepted would be reported for ever: it is closed instead. */
+  #refuseOne(): void {
+    if (this.#spare === -1) return;
+    closeSync(this.#spare);
+    const fd = this.#loop.libc.accept(this.#fd, this.#peer);
+    if (fd >= 0) this.#loop.libc.close(fd);
+    this.#spare = openSpare();
+    if (this.#spare !== -1) this.#loop.own(this.#spare);
+  }
+
+  /** Leaves the epoll set for a moment, because what waits would be reported again at once. */
+  #rest(): void {
+    if (this.#registration) this.#loop.remove(this.#fd, this.#registration, false);
+    this.#registration = null;
+    this.#loop.timer(REST_MS, () => {
+      if (this.#isClosed) return;
+      if (this.#spare === -1) this.#spare = openSpare();
+      this.#registration = this.#loop.add(this.#fd, EPOLLIN | EPOLLEXCLUSIVE, this);
+      if (this.#registration === null) this.#rest();
+    });
+  }
+}
+
+function openSpare(): number {
+  try {
+    return openSync('/dev/null', 'r');
+  } catch {
+    // No descriptor left at all: accepting rests until there is one.
+    return -1;
+  }
+}
+
+/** A bound and listening socket for one IP address; its options are inherited by what it accepts (tcp(7)). */
+export function openListener(
+  libc: Libc,
+  { address, port }: Endpoint,
+  options: { readonly isDualStack?: boolean } = {},
+): { readonly fd: number; readonly local: Endpoint } | { readonly code: string } {
+  const sockaddr = new Uint8Array(SOCKADDR_BYTES);
+  const bytes = writeSockaddr(sockaddr, { address, port });
+  if (bytes === 0) return { code: 'EADDRNOTAVAIL' };
+  const isIpv6 = address.includes(':');
+  const fd = libc.socket(isIpv6 ? AF_INET6 : AF_INET, SOCK_STREAM);
+  if (fd < 0) return { code: codeOf(libc.errno()) };
+  libc.setOption(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+  if (isIpv6) libc.setOption(fd, IPPROTO_IPV6, IPV6_V6ONLY, options.isDualStack === true ? 0 : 1);
+  setInherited(libc, fd);
+  if (libc.bind(fd, sockaddr, bytes) !== 0 || libc.listen(fd, BACKLOG) !== 0) {
+    const code = codeOf(libc.errno());
+    libc.close(fd);
+    return { code };
+  }
+  libc.getsockname(fd, sockaddr);
+  return { fd, local: readSockaddr(sockaddr) };
+}
+
+/** Options of a listener that what it accepts inherits (tcp(7)). */
+function setInherited(libc: Libc, fd: number): void {
+  libc.setOption(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+  libc.setOption(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+  libc.setOption(fd, IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE_S);
+}
+
+/**
+ * Makes a listening socket that another program opened fit to accept from.
+ * @returns its address, null for a Unix socket; or why it cannot be used
+ */
+export function adoptListener(
+  libc: Libc,
+  fd: number,
+): { readonly local: Endpoint | null } | { readonly code: string } {
+  if (libc.getOption(fd, SOL_SOCKET, SO_ACCEPTCONN) !== 1) return { code: 'EINVAL' };
+  const sockaddr = new Uint8Array(SOCKADDR_BYTES);
+  if (libc.setNonBlocking(fd) < 0 || libc.getsockname(fd, sockaddr) !== 0)
+    return { code: codeOf(libc.errno()) };
+  const local = readSockaddr(sockaddr);
+  if (local.address === '') return { local: null };
+  setInherited(libc, fd);
+  return { local };
+}
+
+/** A bound and listening Unix socket (unix(7)). */
+export function openUnixListener(
+  libc: Libc,
+  path: string,
+): { readonly fd: number } | { readonly code: string } {
+  const name = Buffer.from(path);
+  const sockaddr = new Uint8Array(2 + name.length + 1);
+  sockaddr[0] = AF_UNIX;
+  sockaddr.set(name, 2);
+  const fd = libc.socket(AF_UNIX, SOCK_STREAM);
+  if (fd < 0) return { code: codeOf(libc.errno()) };
+  if (libc.bind(fd, sockaddr, sockaddr.length) === 0 && libc.listen(fd, BACKLOG) === 0) return { fd };
+  const code = codeOf(libc.errno());
+  libc.close(fd);
+  return { code };
+}
+
+/** Listens within the loop that also accepts: for BIND. */
+export function listenHere(
+  loop: Loop,
+  where: Endpoint,
+  onConnection: (stream: Stream) => void,
+): ListenResult {
+  const opened = openListener(loop.libc, where);
+  if ('code' in opened) return { ok: false, code: opened.code };
+  const { fd, local } = opened;
+  loop.own(fd);
+  const acceptor = new Acceptor(loop, fd, onConnection);
+  let isOpen = true;
+  return {
+    ok: true,
+    local,
+    close() {
+      if (!isOpen) return;
+      isOpen = false;
+      acceptor.close();
+      loop.close(fd);
+    },
+  };
+}

@@ -1,0 +1,182 @@
+// The native event loop of a worker: epoll, timers, and work that goes on in turns. Synchronous from end to end: it never
+// returns to Node's own loop while it runs.
+import type { Timer } from '../io.js';
+import { EINTR, EPOLL_EVENT, EPOLLIN, type Libc } from './libc.js';
+import { TimerWheel } from './timers.js';
+
+/** Whoever owns a descriptor in the epoll set. */
+export interface Watcher {
+  /** @param events EPOLLIN, EPOLLOUT, … of epoll_wait */
+  ready(events: number): void;
+}
+
+/** A descriptor's place in the epoll set. */
+export interface Registration {
+  readonly index: number;
+}
+
+export interface LoopHooks {
+  /** Before the events of each turn: reads the channel. */
+  turn(): void;
+  /** Before the loop would sleep: how long it may, in ms. */
+  beforeSleep(): number;
+}
+
+const EVENTS = 256;
+/** Stands for the eventfd that wakes the loop. */
+const WAKE = 0;
+const LONGEST_SLEEP_MS = 1_000;
+/** How long work may go on before the events of others are looked at. */
+const WORK_MS = 0.5;
+
+export class Loop {
+  readonly libc: Libc;
+  readonly #epoll: number;
+  readonly #wakeFd: number;
+  readonly #wheel: TimerWheel;
+  readonly #watchers: (Watcher | null)[] = [null];
+  readonly #generations: number[] = [0];
+  readonly #free: number[] = [];
+  /** Work that goes on in turns, such as bulk flows; the oldest first. */
+  #work: (() => void)[] = [];
+  #isStopped = false;
+  /** Milliseconds of the monotonic clock, read once a turn. */
+  #now = performance.now();
+
+  /**
+   * @param owned one byte a descriptor, in shared memory: those of this worker are marked, so that they can be closed
+   * when the thread has died
+   */
+  constructor(
+    libc: Libc,
+    readonly owned: Uint8Array,
+  ) {
+    this.libc = libc;
+    this.#epoll = this.#must('epoll_create1', libc.epollCreate());
+    this.#wakeFd = this.#must('eventfd', libc.eventFd());
+    this.own(this.#epoll);
+    this.own(this.#wakeFd);
+    this.#must('epoll_ctl', libc.epollAdd(this.#epoll, this.#wakeFd, EPOLLIN, WAKE, 0));
+    this.#wheel = new TimerWheel(() => this.#now);
+  }
+
+  /** Writing to it (8 bytes, the number 1) ends the loop's sleep. */
+  get wakeFd(): number {
+    return this.#wakeFd;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  timer(delayMs: number, callback: () => void): Timer {
+    return this.#wheel.set(delayMs, callback);
+  }
+
+  /** Marks a descriptor as this worker's. */
+  own(fd: number): void {
+    this.owned[fd] = 1;
+  }
+
+  /** Closes a descriptor of this worker. It leaves the epoll set by that. */
+  close(fd: number): void {
+    this.owned[fd] = 0;
+    this.libc.close(fd);
+  }
+
+  /** The descriptor is somebody else's from now on. */
+  disown(fd: number): void {
+    this.owned[fd] = 0;
+  }
+
+  /** Watches a descriptor; null when the system refuses (ENOSPC, ENOMEM). */
+  add(fd: number, events: number, watcher: Watcher): Registration | null {
+    const index = this.#free.pop() ?? this.#newPlace();
+    const generation = this.#generations[index] ?? 0;
+    if (this.libc.epollAdd(this.#epoll, fd, events, index, generation) !== 0) {
+      this.#free.push(index);
+      return null;
+    }
+    this.#watchers[index] = watcher;
+    return { index };
+  }
+
+  #newPlace(): number {
+    this.#generations.push(0);
+    return this.#watchers.push(null) - 1;
+  }
+
+  /** Watches for other events. */
+  modify(fd: number, events: number, { index }: Registration): void {
+    this.libc.epollModify(this.#epoll, fd, events, index, this.#generations[index] ?? 0);
+  }
+
+  /** Hands the events of a descriptor to another watcher. */
+  rewatch({ index }: Registration, watcher: Watcher): void {
+    this.#watchers[index] = watcher;
+  }
+
+  /** No event of this registration is reported any more. To be called before the descriptor is closed. */
+  remove(fd: number, { index }: Registration, isClosing = true): void {
+    if (!isClosing) this.libc.epollRemove(this.#epoll, fd);
+    this.#watchers[index] = null;
+    this.#generations[index] = ((this.#generations[index] ?? 0) + 1) | 0;
+    this.#free.push(index);
+  }
+
+  /** Calls `work` once, after the events of this turn or of one soon after it. */
+  later(work: () => void): void {
+    this.#work.push(work);
+  }
+
+  /** Runs until `stop`. */
+  run(hooks: LoopHooks): void {
+    const events = new Int32Array(EVENTS * EPOLL_EVENT.words);
+    while (!this.#isStopped) {
+      const sleepMs =
+        this.#work.length > 0 ? 0 : this.#wheel.idleMs(Math.min(LONGEST_SLEEP_MS, hooks.beforeSleep()));
+      const count = this.libc.epollWait(this.#epoll, events, EVENTS, Math.ceil(sleepMs));
+      this.#now = performance.now();
+      if (count < 0 && this.libc.errno() !== EINTR)
+        throw new Error(`epoll_wait failed, errno ${this.libc.errno()}`);
+      hooks.turn();
+      this.#dispatch(events, count);
+      this.#wheel.run();
+      this.#doWork();
+    }
+  }
+
+  /** `run` returns after the turn in which this is called. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  #dispatch(events: Int32Array, count: number): void {
+    for (let at = 0; at < count * EPOLL_EVENT.words; at += EPOLL_EVENT.words) {
+      const index = events[at + EPOLL_EVENT.data] ?? WAKE;
+      const generation = events[at + EPOLL_EVENT.data + 1] ?? 0;
+      if (index === WAKE) this.libc.drainEventFd(this.#wakeFd);
+      else if (this.#generations[index] === generation) this.#watchers[index]?.ready(events[at] ?? 0);
+    }
+  }
+
+  /** Does what waits, for WORK_MS at most: whoever is ready by then comes first. */
+  #doWork(): void {
+    if (this.#work.length === 0) return;
+    const work = this.#work;
+    const until = performance.now() + WORK_MS;
+    this.#work = [];
+    for (const [i, each] of work.entries()) {
+      each();
+      if (i + 1 === work.length || performance.now() < until) continue;
+      // What was added meanwhile has its turn after what waited before.
+      this.#work = [...work.slice(i + 1), ...this.#work];
+      return;
+    }
+  }
+
+  #must(call: string, result: number): number {
+    if (result < 0) throw new Error(`${call} failed, errno ${this.libc.errno()}`);
+    return result;
+  }
+}

@@ -1,0 +1,37 @@
+// Datagrams to a Unix socket, such as the one that a service manager names by NOTIFY_SOCKET: Node has none of its own.
+import { AF_UNIX, codeOf, loadLibc, SOCK_DGRAM } from './libc.js';
+
+const NUL = 0;
+
+export interface NotifySocket {
+  /** @returns null once it is sent; else a system error code, EAGAIN when the receiver is behind */
+  send(text: string): string | null;
+  close(): void;
+}
+
+/**
+ * Opens a socket for datagrams to `path`; one that begins with `@` is an abstract address (unix(7)).
+ * @returns null where there are no direct system calls, or no descriptor
+ */
+export function openNotifySocket(path: string): NotifySocket | null {
+  let libc: ReturnType<typeof loadLibc>;
+  try {
+    libc = loadLibc();
+  } catch {
+    return null;
+  }
+  const fd = libc.socket(AF_UNIX, SOCK_DGRAM);
+  if (fd < 0) return null;
+  const isAbstract = path.startsWith('@');
+  const name = Buffer.from(path);
+  if (isAbstract) name[0] = NUL;
+  // The length of an abstract address is its end; a path ends with a NUL.
+  const address = Buffer.concat([Buffer.from([AF_UNIX, 0]), name, Buffer.alloc(isAbstract ? 0 : 1)]);
+  return {
+    send(text) {
+      const bytes = Buffer.from(text);
+      return libc.sendTo(fd, bytes, bytes.length, address, address.length) < 0 ? codeOf(libc.errno()) : null;
+    },
+    close: () => void libc.close(fd),
+  };
+}

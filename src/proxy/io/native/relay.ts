@@ -1,0 +1,299 @@
+// Two streams joined in the native loop. Small chunks are copied through one buffer (recv, send) at once; what fills that
+// buffer is bulk, and goes by splice through a pipe, in turns: each visit to a direction moves a bounded share.
+import type { Relay, RelayEnd, RelayOptions } from '../io.js';
+import type { AccountRates, FlowShare } from '../rates.js';
+import { EAGAIN, EINTR, EPOLLERR } from './libc.js';
+import type { Loop } from './loop.js';
+import type { Pipe, Pipes } from './pipes.js';
+import { type NativeStream, READ_BYTES, readBuffer, type StreamTaker } from './stream.js';
+
+/** One visit moves at most this; then other directions have their turn. */
+const VISIT_BYTES = 1024 * 1024;
+/** The same while small flows are active: what one of them may have to wait for. */
+const SHORT_VISIT_BYTES = 64 * 1024;
+/** Visits are short for so long after a small flow moved something. */
+const SHORT_VISITS_MS = 20;
+/** A direction that moved less than this in a visit is not bulk any more. */
+const BULK_BYTES = 32 * 1024;
+
+/** What the relays of one loop share. */
+export interface RelayShared {
+  readonly loop: Loop;
+  readonly pipes: Pipes;
+  /** When a flow that is not bulk last moved something. */
+  smallFlowAt: number;
+}
+
+/** One direction of a relay. */
+class Direction {
+  /** Bytes taken from the source and not yet sent, or given before the relay began. */
+  pending: Buffer | null = null;
+  pipe: Pipe | null = null;
+  /** Bytes in the pipe. */
+  held = 0;
+  isBulk = false;
+  isQueued = false;
+  /** The source has sent FIN, and all before it is taken. */
+  hasEnded = false;
+  /** The FIN has been passed on. */
+  isDone = false;
+  share: FlowShare | null = null;
+  /** Does the queued visit; made when it is first queued. */
+  work: (() => void) | null = null;
+
+  constructor(
+    readonly from: NativeStream,
+    readonly to: NativeStream,
+    readonly countAt: number,
+  ) {}
+}
+
+export class NativeRelay implements Relay, StreamTaker {
+  readonly #shared: RelayShared;
+  readonly #up: Direction;
+  readonly #down: Direction;
+  readonly #counts: Float64Array;
+  readonly #onEnd: (end: RelayEnd) => void;
+  #inspect: ((chunk: Uint8Array) => boolean) | null;
+  #isOver = false;
+
+  constructor(shared: RelayShared, client: NativeStream, destination: NativeStream, options: RelayOptions) {
+    this.#shared = shared;
+    this.#counts = options.counts;
+    this.#onEnd = options.onEnd;
+    this.#inspect = options.inspect;
+    this.#up = new Direction(client, destination, options.countAt);
+    this.#down = new Direction(destination, client, options.countAt + 1);
+    if (options.rates) this.setRates(options.rates);
+    this.#down.pending = client.takeOver(this);
+    this.#up.pending = destination.takeOver(this);
+    if (options.early !== null) this.#takeEarly(options.early);
+    // Whatever was ready before makes no event of its own any more.
+    if (client.isReadable || this.#up.pending !== null) this.#queue(this.#up);
+    if (destination.isReadable || this.#down.pending !== null) this.#queue(this.#down);
+  }
+
+  get isHalfClosed(): boolean {
+    return this.#up.isDone !== this.#down.isDone;
+  }
+
+  setRates(rates: AccountRates | null): void {
+    this.#setShare(this.#up, rates?.up.join(() => this.#visit(this.#up)) ?? null);
+    this.#setShare(this.#down, rates?.down.join(() => this.#visit(this.#down)) ?? null);
+  }
+
+  close(): void {
+    if (this.#isOver) return;
+    this.#finish();
+  }
+
+  streamReady(stream: NativeStream, events: number): void {
+    if (this.#isOver) return;
+    const outgoing = stream === this.#up.from ? this.#up : this.#down;
+    const incoming = outgoing === this.#up ? this.#down : this.#up;
+    if (events & EPOLLERR) {
+      this.#failed(stream);
+      return;
+    }
+    if (stream.isReadable) this.#serve(outgoing);
+    if (!this.#isOver && stream.isWritable) this.#serve(incoming);
+  }
+
+  /** Bulk flows wait for their turn, so that others need not wait for them. */
+  #serve(direction: Direction): void {
+    if (direction.isBulk) this.#queue(direction);
+    else this.#visit(direction);
+  }
+
+  #queue(direction: Direction): void {
+    if (direction.isQueued) return;
+    direction.isQueued = true;
+    direction.work ??= () => {
+      direction.isQueued = false;
+      if (!this.#isOver) this.#visit(direction);
+    };
+    this.#shared.loop.later(direction.work);
+  }
+
+  #visit(direction: Direction): void {
+    if (this.#isOver || direction.isDone) return;
+    const { loop } = this.#shared;
+    const isShort = direction.isBulk && loop.now() - this.#shared.smallFlowAt < SHORT_VISITS_MS;
+    const allowed = isShort ? SHORT_VISIT_BYTES : VISIT_BYTES;
+    let moved = 0;
+    for (let step = 0; step >= 0; step = this.#step(direction, allowed - moved)) moved += step;
+    this.#returnPipe(direction);
+    if (moved >= BULK_BYTES) direction.isBulk = true;
+    else if (moved > 0) {
+      direction.isBulk = false;
+      this.#shared.smallFlowAt = loop.now();
+    }
+  }
+
+  /** The next thing to do for a direction, in the order in which bytes go; returns how many were taken, or -1: no more now. */
+  #step(direction: Direction, most: number): number {
+    if (this.#isOver) return -1;
+    if (direction.pending !== null) return this.#sendPending(direction, direction.pending) ? 0 : -1;
+    if (direction.held > 0) return this.#emptyPipe(direction) ? 0 : -1;
+    if (direction.hasEnded) {
+      this.#passOnEnd(direction);
+      return -1;
+    }
+    if (!direction.from.isReadable || !direction.to.isWritable) return -1;
+    if (most > 0) return this.#take(direction, most);
+    this.#queue(direction);
+    return -1;
+  }
+
+  /** Takes what the source has: by splice while the flow is bulk, else through the buffer. Returns bytes, or -1: nothing now. */
+  #take(direction: Direction, most: number): number {
+    const isPlain = direction.share === null && (direction !== this.#up || this.#inspect === null);
+    if (direction.isBulk && isPlain) {
+      direction.pipe ??= this.#shared.pipes.borrow();
+      if (direction.pipe !== null) return this.#splice(direction, direction.pipe, most);
+    }
+    return this.#copy(direction);
+  }
+
+  #splice(direction: Direction, pipe: Pipe, most: number): number {
+    const { from } = direction;
+    const got = this.#shared.loop.libc.spliceIn(from.fd, pipe.writeEnd, Math.min(most, pipe.bytes));
+    if (got <= 0) return this.#noneTaken(direction, got);
+    direction.held = got;
+    this.#count(direction, got);
+    return got;
+  }
+
+  #copy(direction: Direction): number {
+    const { from, to } = direction;
+    const { libc } = this.#shared.loop;
+    const got = libc.recv(from.fd, readBuffer, READ_BYTES);
+    if (got <= 0) return this.#noneTaken(direction, got);
+    if (got < READ_BYTES) {
+      if (!from.areReadsCut) from.isReadable = false;
+    } else direction.isBulk = true;
+    const chunk = readBuffer.subarray(0, got);
+    if (direction === this.#up && this.#inspect !== null && !this.#inspect(chunk)) this.#inspect = null;
+    if (direction.share !== null) {
+      direction.pending = Buffer.from(chunk);
+      return got;
+    }
+    this.#count(direction, got);
+    const sent = libc.send(to.fd, readBuffer, 0, got);
+    if (sent === got) return got;
+    if (sent < 0 && !this.#isAgain(to)) return -1;
+    to.isWritable = false;
+    direction.pending = Buffer.from(chunk.subarray(Math.max(0, sent)));
+    return got;
+  }
+
+  #noneTaken(direction: Direction, got: number): number {
+    const { from } = direction;
+    if (got === 0) {
+      direction.hasEnded = true;
+      from.isReadable = false;
+      return 0;
+    }
+    const errno = this.#shared.loop.libc.errno();
+    if (errno === EAGAIN) from.isReadable = false;
+    else if (errno !== EINTR) this.#failed(from);
+    return errno === EINTR ? 0 : -1;
+  }
+
+  /** Returns whether there is no more to send. */
+  #sendPending(direction: Direction, pending: Buffer): boolean {
+    const { to } = direction;
+    if (!to.isWritable) return false;
+    const wanted = direction.share === null ? pending.length : direction.share.take(pending.length);
+    if (wanted === 0) return false;
+    if (direction.share !== null) this.#count(direction, wanted);
+    const sent = this.#shared.loop.libc.send(to.fd, pending, 0, wanted);
+    if (sent < 0 && !this.#isAgain(to)) return false;
+    const left = pending.length - Math.max(0, sent);
+    if (direction.share !== null) this.#count(direction, Math.max(0, sent) - wanted);
+    direction.pending = left === 0 ? null : pending.subarray(pending.length - left);
+    if (sent < wanted) to.isWritable = false;
+    return sent >= wanted;
+  }
+
+  /** Returns whether the pipe is empty. */
+  #emptyPipe(direction: Direction): boolean {
+    const { to, pipe } = direction;
+    if (!to.isWritable || pipe === null) return false;
+    const out = this.#shared.loop.libc.spliceOut(pipe.readEnd, to.fd, direction.held);
+    if (out > 0) direction.held -= out;
+    else if (out === 0) this.#end('relay-failed');
+    else if (this.#isAgain(to)) to.isWritable = false;
+    return out > 0 && !this.#isOver;
+  }
+
+  /** A call on `stream` failed: true when it was only not ready; else the relay is over. */
+  #isAgain(stream: NativeStream): boolean {
+    const errno = this.#shared.loop.libc.errno();
+    if (errno === EAGAIN || errno === EINTR) return true;
+    this.#failed(stream);
+    return false;
+  }
+
+  #passOnEnd(direction: Direction): void {
+    direction.isDone = true;
+    direction.to.shutdown();
+    const other = direction === this.#up ? this.#down : this.#up;
+    // This direction ended second: the other's source closed first.
+    if (other.isDone) this.#end(direction === this.#up ? 'destination-closed' : 'client-closed');
+  }
+
+  /** `stream` is gone: the other side is reset, so that it does not take what it has for all there is. */
+  #failed(stream: NativeStream): void {
+    if (this.#isOver) return;
+    const isClient = stream === this.#up.from;
+    const other = isClient ? this.#down.from : this.#up.from;
+    other.reset();
+    this.#end(isClient ? 'client-reset' : 'destination-reset');
+  }
+
+  #end(end: RelayEnd): void {
+    if (this.#isOver) return;
+    this.#finish();
+    this.#onEnd(end);
+  }
+
+  #finish(): void {
+    this.#isOver = true;
+    for (const direction of [this.#up, this.#down]) {
+      direction.from.close();
+      direction.pending = null;
+      direction.share?.end();
+      if (direction.pipe !== null && direction.held > 0) this.#shared.pipes.discard(direction.pipe);
+      else if (direction.pipe !== null) this.#shared.pipes.giveBack(direction.pipe);
+      direction.pipe = null;
+    }
+  }
+
+  #takeEarly(early: Buffer): void {
+    if (this.#inspect !== null && !this.#inspect(early)) this.#inspect = null;
+    if (this.#up.share === null) this.#count(this.#up, early.length);
+    this.#up.pending = this.#up.pending === null ? early : Buffer.concat([this.#up.pending, early]);
+  }
+
+  #setShare(direction: Direction, share: FlowShare | null): void {
+    const hadShare = direction.share !== null;
+    direction.share?.end();
+    direction.share = share;
+    // What waits is counted when it is sent under rates, and when it is taken without.
+    if (direction.pending !== null && hadShare !== (share !== null)) {
+      this.#count(direction, share === null ? direction.pending.length : -direction.pending.length);
+    }
+    if (hadShare && share === null) this.#queue(direction);
+  }
+
+  #returnPipe(direction: Direction): void {
+    if (direction.pipe === null || direction.held > 0) return;
+    this.#shared.pipes.giveBack(direction.pipe);
+    direction.pipe = null;
+  }
+
+  #count(direction: Direction, bytes: number): void {
+    this.#counts[direction.countAt] = (this.#counts[direction.countAt] ?? 0) + bytes;
+  }
+}

@@ -1,0 +1,253 @@
+// A connected TCP or Unix socket in the native loop: what is ready is remembered (epoll is edge-triggered), read through
+// one buffer that all streams share, and reported to a listener or to the relay that has taken the stream over.
+import type { Endpoint, Stream, StreamListener } from '../io.js';
+import {
+  codeOf,
+  EAGAIN,
+  EINTR,
+  EPOLLERR,
+  EPOLLET,
+  EPOLLHUP,
+  EPOLLIN,
+  EPOLLOUT,
+  EPOLLPRI,
+  EPOLLRDHUP,
+  IPPROTO_TCP,
+  SO_ERROR,
+  SO_KEEPALIVE,
+  SOCKADDR_BYTES,
+  SOL_SOCKET,
+  TCP_KEEPIDLE,
+} from './libc.js';
+import type { Loop, Registration, Watcher } from './loop.js';
+import { readSockaddr } from './sockaddr.js';
+
+export const STREAM_EVENTS = EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+/** What one recv takes at most; a flow that fills it is bulk, which is moved by splice. */
+export const READ_BYTES = 16 * 1024;
+const KEEPALIVE_IDLE_S = 60;
+const NOBODY: StreamListener = { onData() {}, onEnd() {}, onFailed() {} };
+/** Messages of a protocol that the system does not take: more than this and the peer is not reading at all. */
+const MAX_UNSENT_BYTES = 64 * 1024;
+
+/** A relay that has taken a stream over. */
+export interface StreamTaker {
+  streamReady(stream: NativeStream, events: number): void;
+}
+
+/** One buffer for every read of a loop: nobody keeps it beyond the call it is handed to. */
+export const readBuffer = Buffer.allocUnsafeSlow(READ_BYTES);
+const address = new Uint8Array(SOCKADDR_BYTES);
+
+export class NativeStream implements Stream, Watcher {
+  listener: StreamListener = NOBODY;
+  /** The source may have bytes, or its end, for us. */
+  isReadable = false;
+  /** The system takes bytes. */
+  isWritable: boolean;
+  /**
+   * A short read has not emptied the socket, so that no further event comes: the peer's FIN waits behind the bytes, or
+   * urgent data is among them, in front of which every read stops.
+   */
+  areReadsCut = false;
+  readonly #loop: Loop;
+  #fd: number;
+  #registration: Registration | null = null;
+  #peer: Endpoint | null;
+  #local: Endpoint | null = null;
+  #taker: StreamTaker | null = null;
+  #isPaused = true;
+  #hasEnded = false;
+  #isReading = false;
+  #isShutDown = false;
+  #unsent: Buffer | null = null;
+
+  /** @param peer null: asked of the system when it is needed */
+  constructor(loop: Loop, fd: number, peer: Endpoint | null, isWritable: boolean) {
+    this.#loop = loop;
+    this.#fd = fd;
+    this.#peer = peer;
+    this.isWritable = isWritable;
+  }
+
+  /** Joins the epoll set; false when the system refuses: the stream is closed then. */
+  register(registration: Registration | null = this.#loop.add(this.#fd, STREAM_EVENTS, this)): boolean {
+    this.#registration = registration;
+    if (registration === null) this.close();
+    return registration !== null;
+  }
+
+  get fd(): number {
+    return this.#fd;
+  }
+
+  get isClosed(): boolean {
+    return this.#fd === -1;
+  }
+
+  get peer(): Endpoint {
+    this.#peer ??= this.#endpoint('peer');
+    return this.#peer;
+  }
+
+  get local(): Endpoint {
+    this.#local ??= this.#endpoint('local');
+    return this.#local;
+  }
+
+  resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    if (this.isReadable && !this.#isReading) this.#loop.later(this.#read);
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  write(bytes: Uint8Array): void {
+    if (this.#fd === -1 || this.#isShutDown) return;
+    if (this.#unsent !== null) {
+      if (this.#unsent.length + bytes.length > MAX_UNSENT_BYTES) this.#failLater('ETIMEDOUT');
+      else this.#unsent = Buffer.concat([this.#unsent, bytes]);
+      return;
+    }
+    const sent = this.#loop.libc.send(this.#fd, bytes, 0, bytes.length);
+    if (sent === bytes.length) return;
+    if (sent >= 0 || this.#loop.libc.errno() === EAGAIN) {
+      this.isWritable = false;
+      this.#unsent = Buffer.from(bytes.subarray(Math.max(0, sent)));
+    }
+    // Any other failure comes as an event of its own.
+  }
+
+  shutdown(): void {
+    if (this.#fd === -1 || this.#isShutDown) return;
+    this.#isShutDown = true;
+    if (this.#unsent === null) this.#loop.libc.shutdownWrite(this.#fd);
+  }
+
+  close(): void {
+    if (this.#fd === -1) return;
+    const fd = this.#fd;
+    this.#leave(true);
+    this.#loop.close(fd);
+  }
+
+  /** Closes with RST instead of FIN: the peer learns that the other side was cut off. */
+  reset(): void {
+    if (this.#fd !== -1) this.#loop.libc.setLinger(this.#fd, 0);
+    this.close();
+  }
+
+  keepAlive(): void {
+    if (this.#fd === -1) return;
+    this.#loop.libc.setOption(this.#fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+    this.#loop.libc.setOption(this.#fd, IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE_S);
+  }
+
+  /** From now on the taker reads and writes; what was written before is handed over unsent. */
+  takeOver(taker: StreamTaker): Buffer | null {
+    this.#taker = taker;
+    this.listener = NOBODY;
+    this.#isPaused = true;
+    const unsent = this.#unsent;
+    this.#unsent = null;
+    return unsent;
+  }
+
+  /** Lets go of the descriptor without closing it; -1 when it is closed. */
+  detach(): number {
+    const fd = this.#fd;
+    if (fd === -1) return -1;
+    this.#leave(false);
+    this.#loop.disown(fd);
+    return fd;
+  }
+
+  /** The system's error of this socket. */
+  error(): string {
+    const errno = this.#fd === -1 ? 0 : this.#loop.libc.getOption(this.#fd, SOL_SOCKET, SO_ERROR);
+    return errno > 0 ? codeOf(errno) : 'ECONNRESET';
+  }
+
+  ready(events: number): void {
+    if (events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP)) this.isReadable = true;
+    if (events & (EPOLLPRI | EPOLLRDHUP | EPOLLHUP)) this.areReadsCut = true;
+    if (events & (EPOLLOUT | EPOLLHUP)) this.isWritable = true;
+    if (this.#taker !== null) {
+      this.#taker.streamReady(this, events);
+      return;
+    }
+    if (events & EPOLLERR) {
+      this.#fail(this.error());
+      return;
+    }
+    if (this.isWritable && this.#unsent !== null) this.#flush(this.#unsent);
+    this.#read();
+  }
+
+  readonly #read = (): void => {
+    const { libc } = this.#loop;
+    this.#isReading = true;
+    while (this.isReadable && !this.#isPaused && this.#taker === null && this.#fd !== -1) {
+      const got = libc.recv(this.#fd, readBuffer, READ_BYTES);
+      if (got > 0) {
+        // A short read has emptied the socket: the next bytes make a new event.
+        if (got < READ_BYTES && !this.areReadsCut) this.isReadable = false;
+        this.listener.onData(readBuffer.subarray(0, got));
+      } else if (got === 0) {
+        this.isReadable = false;
+        this.#end();
+      } else if (libc.errno() === EAGAIN) this.isReadable = false;
+      else if (libc.errno() !== EINTR) this.#fail(codeOf(libc.errno()));
+    }
+    this.#isReading = false;
+  };
+
+  #end(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.listener.onEnd();
+  }
+
+  #flush(unsent: Buffer): void {
+    const sent = this.#loop.libc.send(this.#fd, unsent, 0, unsent.length);
+    if (sent < 0) {
+      this.isWritable = false;
+      return;
+    }
+    this.#unsent = sent === unsent.length ? null : unsent.subarray(sent);
+    if (this.#unsent !== null) this.isWritable = false;
+    else if (this.#isShutDown) this.#loop.libc.shutdownWrite(this.#fd);
+  }
+
+  #failLater(code: string): void {
+    this.#loop.later(() => this.#fail(code));
+  }
+
+  #fail(code: string): void {
+    if (this.#fd === -1) return;
+    const { listener } = this;
+    this.close();
+    listener.onFailed(code);
+  }
+
+  #leave(isClosing: boolean): void {
+    if (this.#registration) this.#loop.remove(this.#fd, this.#registration, isClosing);
+    this.#registration = null;
+    this.#fd = -1;
+    this.#unsent = null;
+    this.listener = NOBODY;
+    this.isReadable = false;
+    this.isWritable = false;
+  }
+
+  #endpoint(end: 'peer' | 'local'): Endpoint {
+    const { libc } = this.#loop;
+    address.fill(0);
+    if (end === 'peer') libc.getpeername(this.#fd, address);
+    else libc.getsockname(this.#fd, address);
+    return readSockaddr(address);
+  }
+}

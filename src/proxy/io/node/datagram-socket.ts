@@ -1,0 +1,69 @@
+// A node:dgram socket bound as associations need it: to an address, and to a free port of the configured range.
+import { createSocket, type Socket } from 'node:dgram';
+import { codeOf } from './stream.js';
+
+/** Room for bursts while the event loop is busy; the system may grant less (net.core.rmem_max). */
+const RECEIVE_BUFFER_BYTES = 1024 * 1024;
+
+/**
+ * A bound socket, or the system error code that says why there is none.
+ * @param range first and last port to choose from; null leaves it to the system
+ */
+export function openSocket(address: string, range: readonly [number, number] | null): Socket | string {
+  if (range === null) return bindSocket(address, 0);
+  const [first, last] = range;
+  const size = last - first + 1;
+  // A port that is hard to guess keeps others from finding the client's side.
+  const start = Math.floor(Math.random() * size);
+  let result: Socket | string = 'EADDRINUSE';
+  for (let i = 0; i < size; i += 1) {
+    result = bindSocket(address, first + ((start + i) % size));
+    if (result !== 'EADDRINUSE') break;
+  }
+  return result;
+}
+
+function bindSocket(address: string, port: number): Socket | string {
+  let failed: string | null = null;
+  const socket = createDatagramSocket(address, RECEIVE_BUFFER_BYTES);
+  socket.on('error', (error: NodeJS.ErrnoException) => {
+    failed ??= codeOf(error);
+  });
+  // Where nothing is looked up, `bind` is done, or has failed, when it returns.
+  socket.bind({ address, port, exclusive: true });
+  if (failed === null) return socket;
+  closeSocket(socket);
+  return failed;
+}
+
+function createDatagramSocket(address: string, recvBufferSize?: number): Socket {
+  const isV6 = address.includes(':');
+  return createSocket({
+    type: isV6 ? 'udp6' : 'udp4',
+    ipv6Only: isV6,
+    recvBufferSize,
+    // Every address is an address already: dns.lookup would cost each datagram a turn of the event loop.
+    lookup: (host, family, done) => done(null, host, Number(family)),
+  });
+}
+
+/** Nothing that still arrives is reported. */
+export function closeSocket(socket: Socket): void {
+  socket.removeAllListeners('message');
+  socket.close();
+}
+
+/** The address of this machine that `address` sees as its peer's, by asking the routing table; null when unknown. */
+export function sourceAddressFor(address: string, done: (source: string | null) => void): void {
+  const socket = createDatagramSocket(address);
+  const finish = (source: string | null): void => {
+    socket
+      .removeAllListeners('error')
+      .on('error', () => {})
+      .close();
+    done(source);
+  };
+  socket.once('error', () => finish(null));
+  // Connecting a UDP socket sends nothing; the port does not matter.
+  socket.connect(9, address, () => finish(socket.address().address));
+}

@@ -1,0 +1,192 @@
+// The datagram engine of the node driver: node:dgram sockets, with a map lookup and no garbage of ours per datagram.
+import type { Socket } from 'node:dgram';
+import { headerKey, MAX_DATAGRAM_BYTES } from '../../protocols/datagram-header.js';
+import type {
+  DatagramEngine,
+  DatagramRelay,
+  DatagramRelayOptions,
+  UpstreamSocket,
+  UpstreamSocketOptions,
+} from '../datagrams.js';
+import type { Endpoint } from '../io.js';
+import type { AccountRates } from '../rates.js';
+import { closeSocket, openSocket } from './datagram-socket.js';
+
+export const openDatagrams: DatagramEngine = (options, onOpen) => {
+  const opened = openSocket(options.bindAddress, options.portRange);
+  if (typeof opened === 'string') onOpen({ ok: false, code: opened });
+  else onOpen({ ok: true, relay: new NodeDatagramRelay(opened, options) });
+};
+
+interface Route {
+  readonly headerLength: number;
+  readonly to: Endpoint;
+}
+
+/** The sockets of one association. Lives until `close()`. */
+class NodeDatagramRelay implements DatagramRelay {
+  readonly local: Endpoint;
+  readonly counts = { datagramsUp: 0, datagramsDown: 0, unsendable: 0, overRate: 0 };
+  readonly #options: DatagramRelayOptions;
+  readonly #inner: Socket;
+  readonly #outer: { ipv4: Socket | null; ipv6: Socket | null } = { ipv4: null, ipv6: null };
+  #client: Endpoint | null = null;
+  #isWatched = false;
+  #rates: AccountRates | null;
+  #isClosed = false;
+  readonly #routes = new Map<number | string, Route>();
+  /** Headers of the datagrams to the client, by source address and source port. */
+  readonly #sources = new Map<string, Map<number, Buffer>>();
+
+  constructor(inner: Socket, options: DatagramRelayOptions) {
+    this.#inner = inner;
+    this.#options = options;
+    this.#rates = options.rates;
+    const { address, port } = inner.address();
+    this.local = { address, port };
+    options.ports.add('udp-client-side', port);
+    inner.on('message', this.#onClientDatagram);
+  }
+
+  setClient(client: Endpoint): void {
+    this.#client = client;
+  }
+
+  setRoute(header: Buffer, to: Endpoint): void {
+    const key = headerKey(header);
+    if (key !== null) this.#routes.set(key, { headerLength: header.length, to });
+  }
+
+  removeRoute(header: Buffer): void {
+    const key = headerKey(header);
+    if (key !== null) this.#routes.delete(key);
+  }
+
+  setSource({ address, port }: Endpoint, header: Buffer): void {
+    const ports = this.#sources.get(address);
+    if (ports) ports.set(port, header);
+    else this.#sources.set(address, new Map([[port, header]]));
+  }
+
+  removeSource({ address, port }: Endpoint): void {
+    const ports = this.#sources.get(address);
+    ports?.delete(port);
+    if (ports?.size === 0) this.#sources.delete(address);
+  }
+
+  watchClient(watch: boolean): void {
+    this.#isWatched = watch;
+  }
+
+  setRates(rates: AccountRates | null): void {
+    this.#rates = rates;
+  }
+
+  sendOutside(datagram: Buffer, offset: number, { address, port }: Endpoint): void {
+    const length = datagram.length - offset;
+    const socket = this.#outerFor(address);
+    if (socket === null || length > MAX_DATAGRAM_BYTES) {
+      this.counts.unsendable += 1;
+      return;
+    }
+    // Without a callback what the system says of this datagram is dropped with it.
+    if (this.#passUp(length)) socket.send(datagram, offset, length, port, address);
+  }
+
+  openUpstream({ bindAddress, to, onDatagram }: UpstreamSocketOptions): UpstreamSocket | null {
+    const socket = this.#isClosed ? null : openSocket(bindAddress, this.#options.portRange);
+    if (socket === null || typeof socket === 'string') return null;
+    const { port } = socket.address();
+    this.#options.ports.add('udp-outside', port);
+    socket.on('message', onDatagram);
+    let isOpen = true;
+    return {
+      send: (header, datagram, offset) => {
+        const length = datagram.length - offset;
+        if (!isOpen) return;
+        if (header.length + length > MAX_DATAGRAM_BYTES) this.counts.unsendable += 1;
+        else if (this.#passUp(length)) socket.send([header, datagram.subarray(offset)], to.port, to.address);
+      },
+      close: () => {
+        if (!isOpen) return;
+        isOpen = false;
+        this.#options.ports.remove('udp-outside', port);
+        closeSocket(socket);
+      },
+    };
+  }
+
+  sendToClient(header: Buffer, data: Buffer): void {
+    if (this.#isClosed || this.#client === null) return;
+    if (header.length + data.length > MAX_DATAGRAM_BYTES) {
+      this.counts.unsendable += 1;
+      return;
+    }
+    if (this.#rates !== null && !this.#rates.down.pass(data.length)) {
+      this.counts.overRate += 1;
+      return;
+    }
+    this.#inner.send([header, data], this.#client.port, this.#client.address);
+    this.#count(1, data.length);
+    this.counts.datagramsDown += 1;
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    const { ports } = this.#options;
+    ports.remove('udp-client-side', this.local.port);
+    closeSocket(this.#inner);
+    for (const outer of [this.#outer.ipv4, this.#outer.ipv6]) {
+      if (outer === null) continue;
+      ports.remove('udp-outside', outer.address().port);
+      closeSocket(outer);
+    }
+  }
+
+  readonly #onClientDatagram = (datagram: Buffer, from: Endpoint): void => {
+    const client = this.#client;
+    if (!this.#isWatched && client !== null && from.port === client.port && from.address === client.address) {
+      const key = headerKey(datagram);
+      const route = key === null ? undefined : this.#routes.get(key);
+      if (route !== undefined) return this.sendOutside(datagram, route.headerLength, route.to);
+    }
+    this.#options.onClientDatagram(datagram, from);
+  };
+
+  readonly #onOutsideDatagram = (data: Buffer, from: Endpoint): void => {
+    const header = this.#sources.get(from.address)?.get(from.port);
+    if (header === undefined) this.#options.onOutsideDatagram(data, from);
+    else this.sendToClient(header, data);
+  };
+
+  /** Counts a datagram with `length` bytes of data towards its destination, unless it is beyond the rates. */
+  #passUp(length: number): boolean {
+    if (this.#rates !== null && !this.#rates.up.pass(length)) {
+      this.counts.overRate += 1;
+      return false;
+    }
+    this.#count(0, length);
+    this.counts.datagramsUp += 1;
+    return true;
+  }
+
+  #count(direction: 0 | 1, bytes: number): void {
+    const { counts, countAt } = this.#options;
+    counts[countAt + direction] = (counts[countAt + direction] ?? 0) + bytes;
+  }
+
+  /** The socket for destinations of this family, opened now if there is none; null when it cannot be opened. */
+  #outerFor(address: string): Socket | null {
+    if (this.#isClosed) return null;
+    const family = address.includes(':') ? 'ipv6' : 'ipv4';
+    const open = this.#outer[family];
+    if (open !== null) return open;
+    const opened = openSocket(family === 'ipv6' ? '::' : '0.0.0.0', this.#options.portRange);
+    if (typeof opened === 'string') return null;
+    opened.on('message', this.#onOutsideDatagram);
+    this.#options.ports.add('udp-outside', opened.address().port);
+    this.#outer[family] = opened;
+    return opened;
+  }
+}

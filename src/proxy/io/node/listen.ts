@@ -1,0 +1,101 @@
+// How the node driver gets connections: dialled, accepted, or taken over as descriptors.
+import {
+  createServer,
+  connect as dial,
+  type ListenOptions as NodeListenOptions,
+  type Server,
+  Socket,
+} from 'node:net';
+import { withoutMapping } from '../../../core/ip.js';
+import type { Attempt, ConnectListener, Endpoint, ListenOptions, ListenResult, Stream } from '../io.js';
+import { codeOf, NodeStream, remoteEndpoint } from './stream.js';
+
+/** Connections that may wait to be accepted; the system may allow fewer (net.core.somaxconn). */
+const BACKLOG = 4096;
+
+export function connect(to: Endpoint, listener: ConnectListener): Attempt {
+  const socket = dial({ host: to.address, port: to.port, allowHalfOpen: true, noDelay: true });
+  // Nothing is read before somebody asks for it.
+  socket.pause();
+  let isPending = true;
+  const onError = (error: NodeJS.ErrnoException): void => {
+    if (isPending) listener.onFailed(codeOf(error));
+    isPending = false;
+  };
+  socket.once('error', onError).once('connect', () => {
+    if (!isPending) return;
+    isPending = false;
+    socket.off('error', onError);
+    listener.onConnected(new NodeStream(socket, to));
+  });
+  return {
+    cancel() {
+      if (!isPending) return;
+      isPending = false;
+      socket.destroy();
+    },
+  };
+}
+
+export function listen(
+  { address, port, onConnection }: ListenOptions,
+  done: (result: ListenResult) => void,
+): void {
+  const server = createListener((socket) => {
+    const peer = remoteEndpoint(socket);
+    // The connection has gone already, and nobody can say whose it was.
+    if (peer.address === '') socket.destroy();
+    else onConnection(new NodeStream(socket, peer));
+  });
+  start(server, { host: address, port, ipv6Only: address.includes(':') }, (code) => {
+    if (code !== null) return done({ ok: false, code });
+    const bound = server.address();
+    const local =
+      bound === null || typeof bound === 'string'
+        ? { address, port }
+        : { address: withoutMapping(bound.address), port: bound.port };
+    done({ ok: true, local, close: () => void server.close() });
+  });
+}
+
+/**
+ * Accepts from a listening socket, which Node closes when `close` is called or its thread ends: where others listen on
+ * it too, `fd` must be a duplicate.
+ */
+export function acceptFrom(fd: number, onConnection: (stream: Stream) => void): { close(): void } {
+  const server = createListener((socket) => {
+    const peer = remoteEndpoint(socket);
+    // Connections of Unix sockets have no addresses at all.
+    if (peer.address === '' && socket.localAddress !== undefined) socket.destroy();
+    else onConnection(new NodeStream(socket, peer));
+  });
+  start(server, { fd }, ignore);
+  return { close: () => void server.close() };
+}
+
+export function adopt(fd: number): Stream {
+  const socket = new Socket({ fd, allowHalfOpen: true, readable: true, writable: true });
+  socket.pause();
+  socket.setNoDelay(true);
+  return new NodeStream(socket, remoteEndpoint(socket));
+}
+
+function createListener(onConnection: (socket: Socket) => void): Server {
+  return createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true }, onConnection);
+}
+
+function start(
+  server: Server,
+  where: NodeListenOptions & { fd?: number },
+  done: (code: string | null) => void,
+): void {
+  const onError = (error: NodeJS.ErrnoException): void => done(codeOf(error));
+  server.once('error', onError);
+  server.listen({ ...where, backlog: BACKLOG, exclusive: true }, () => {
+    // Errors of accept (EMFILE): that connection is lost, the listener goes on.
+    server.off('error', onError).on('error', ignore);
+    done(null);
+  });
+}
+
+function ignore(): void {}

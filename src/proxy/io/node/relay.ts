@@ -1,0 +1,210 @@
+// The relay of the node driver: two sockets, each one's data written to the other with back-pressure.
+import type { Socket } from 'node:net';
+import type { Relay, RelayEnd, RelayOptions, Stream } from '../io.js';
+import type { AccountRates, FlowShare, SharedRate } from '../rates.js';
+import { NodeStream } from './stream.js';
+
+/** The bytes that go from one socket to the other, and the FIN behind them. */
+class Direction {
+  /** The FIN has been passed on. */
+  isDone = false;
+  /** The FIN has come; bytes before it may still be held. */
+  hasEnded = false;
+  /** Read, and not yet written: `to` takes no more, or the rate does not let it pass. */
+  #held: Buffer | null;
+  #share: FlowShare | null = null;
+  readonly #onChunk: (chunk: Buffer) => void;
+  readonly #onDone: () => void;
+
+  /**
+   * @param onChunk sees each chunk before it is written
+   * @param onDone called before the FIN is passed on
+   */
+  constructor(
+    readonly from: Socket,
+    readonly to: Socket,
+    early: Buffer | null,
+    onChunk: (chunk: Buffer) => void,
+    onDone: () => void,
+  ) {
+    this.#held = early;
+    this.#onChunk = onChunk;
+    this.#onDone = onDone;
+    to.on('drain', this.#pump);
+    from.on('data', (chunk: Buffer) => {
+      this.#held = chunk;
+      this.#pump();
+    });
+  }
+
+  start(): void {
+    const { from } = this;
+    // What ended before the relay began does not say so again.
+    if (from.closed) process.nextTick(() => from.emit('close'));
+    else if (from.readableEnded) process.nextTick(this.#onEnd);
+    else from.on('end', this.#onEnd);
+    this.#pump();
+  }
+
+  setRate(rate: SharedRate | null): void {
+    this.#share?.end();
+    this.#share = rate?.join(this.#pump) ?? null;
+    if (this.#held !== null) this.#pump();
+  }
+
+  close(): void {
+    this.#share?.end();
+    this.#share = null;
+    this.#held = null;
+  }
+
+  /** Comes even while `from` is paused. */
+  readonly #onEnd = (): void => {
+    this.hasEnded = true;
+    this.#pump();
+  };
+
+  /** Moves what is held, as far as it may be moved now, and reads on once that is all. */
+  readonly #pump = (): void => {
+    const { from, to } = this;
+    while (this.#held !== null) {
+      const length = this.#held.length;
+      const bytes = to.writableNeedDrain ? 0 : (this.#share?.take(length) ?? length);
+      if (bytes === 0) {
+        from.pause();
+        return;
+      }
+      const chunk = bytes === length ? this.#held : this.#held.subarray(0, bytes);
+      this.#held = bytes === length ? null : this.#held.subarray(bytes);
+      this.#onChunk(chunk);
+      to.write(chunk);
+    }
+    if (this.hasEnded) this.#finish();
+    else if (to.writableNeedDrain) from.pause();
+    else from.resume();
+  };
+
+  #finish(): void {
+    if (this.isDone) return;
+    this.isDone = true;
+    this.#onDone();
+    this.to.end();
+  }
+}
+
+class NodeRelay implements Relay {
+  readonly #client: Socket;
+  readonly #destination: Socket;
+  readonly #up: Direction;
+  readonly #down: Direction;
+  readonly #onEnd: RelayOptions['onEnd'];
+  #inspect: RelayOptions['inspect'];
+  #end: RelayEnd | null = null;
+  #socketsOpen = 2;
+
+  constructor({ client, destination, early, inspect, rates, counts, countAt, onEnd }: RelayOptions) {
+    this.#client = socketOf(client);
+    this.#destination = socketOf(destination);
+    this.#onEnd = onEnd;
+    this.#inspect = inspect;
+    const count = (at: number, { length }: Buffer): void => {
+      counts[at] = (counts[at] ?? 0) + length;
+    };
+    this.#up = new Direction(
+      this.#client,
+      this.#destination,
+      early,
+      (chunk) => {
+        count(countAt, chunk);
+        if (this.#inspect && !this.#inspect(chunk)) this.#inspect = null;
+      },
+      () => this.#orderly('client-closed'),
+    );
+    this.#down = new Direction(
+      this.#destination,
+      this.#client,
+      null,
+      (chunk) => count(countAt + 1, chunk),
+      () => this.#orderly('destination-closed'),
+    );
+    for (const [direction, back, end, reset] of [
+      [this.#up, this.#down, 'client-closed', 'client-reset'],
+      [this.#down, this.#up, 'destination-closed', 'destination-reset'],
+    ] as const) {
+      direction.from.on('error', () => this.#failed(direction, reset));
+      direction.from.on('close', () => this.#closed(direction, back, end));
+    }
+    this.#setRates(rates);
+  }
+
+  get isHalfClosed(): boolean {
+    return this.#up.isDone !== this.#down.isDone && this.#socketsOpen > 0;
+  }
+
+  start(): void {
+    this.#up.start();
+    this.#down.start();
+  }
+
+  setRates(rates: AccountRates | null): void {
+    if (this.#socketsOpen > 0) this.#setRates(rates);
+  }
+
+  close(): void {
+    // Whoever is closed reports nothing.
+    this.#socketsOpen = 0;
+    this.#shut();
+  }
+
+  #setRates(rates: AccountRates | null): void {
+    this.#up.setRate(rates?.up ?? null);
+    this.#down.setRate(rates?.down ?? null);
+  }
+
+  #orderly(end: RelayEnd): void {
+    this.#end ??= end;
+  }
+
+  /** A failure after an orderly end is still a failure; one that follows another is its echo. */
+  #failed({ from, to }: Direction, reset: RelayEnd): void {
+    if (this.#end !== 'client-reset' && this.#end !== 'destination-reset') this.#end = reset;
+    this.#up.close();
+    this.#down.close();
+    from.destroy();
+    // The other side learns of it as it happened here. A Unix socket knows no reset, nor does libuv behind a FIN.
+    if (to.writableEnded || to.remoteAddress === undefined) to.destroy();
+    else to.resetAndDestroy();
+  }
+
+  /**
+   * A socket closes by itself once both FINs have passed it: what it sent may then still be held back. One that closes
+   * earlier takes the other along.
+   */
+  #closed(direction: Direction, back: Direction, end: RelayEnd): void {
+    if (this.#socketsOpen === 0) return;
+    this.#end ??= end;
+    this.#socketsOpen -= 1;
+    if (!direction.hasEnded || !back.isDone) direction.to.destroy();
+    if (this.#socketsOpen > 0) return;
+    this.#shut();
+    this.#onEnd(this.#end);
+  }
+
+  #shut(): void {
+    this.#up.close();
+    this.#down.close();
+    this.#client.destroy();
+    this.#destination.destroy();
+  }
+}
+
+export function relay(options: RelayOptions): Relay {
+  const relay = new NodeRelay(options);
+  relay.start();
+  return relay;
+}
+
+function socketOf(stream: Stream): Socket {
+  if (!(stream instanceof NodeStream)) throw new TypeError('not a stream of the node driver');
+  return stream.release();
+}

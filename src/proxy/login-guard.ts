@@ -1,0 +1,86 @@
+// Guessing passwords: how many wrong logins one source may try, in all and of one name, over all workers together.
+// A name is never locked by itself, or anybody could lock a player out from anywhere.
+import { fnv1a } from './fnv1a.js';
+import { type SourceKey, type SourceTable, sourceKey } from './source-table.js';
+
+export interface LoginGuardOptions {
+  /** Wrong logins of one source within `windowMs`, whatever the names. */
+  readonly maxFailuresPerSource: number;
+  /** Wrong logins of one name from one source within `windowMs`. */
+  readonly maxFailuresPerUser: number;
+  /** Counted from the first failure; then everything is forgiven. */
+  readonly failureWindowMs: number;
+  readonly sources: SourceTable;
+  readonly names: SourceTable;
+  /** Tenths of a second of a monotonic clock that all workers share. */
+  readonly now: () => number;
+}
+
+export interface LoginGuard {
+  /**
+   * Counts a login before it is checked, so that no burst gets past the limit. 'check': go on, and call `succeeded` if
+   * it was right; else it is refused whatever its password: 'block' for the first one of this source, or of this name
+   * from it, and 'blocked' for the ones that follow.
+   */
+  attempt(address: string, username: Uint8Array): 'check' | 'block' | 'blocked';
+  succeeded(address: string, username: Uint8Array): void;
+}
+
+/** In a row's flags: the source is blocked, and that has been reported. */
+const BLOCKED = 1;
+
+export function createLoginGuard(options: LoginGuardOptions): LoginGuard {
+  const { sources, names, now } = options;
+  const window = Math.ceil(options.failureWindowMs / 100);
+
+  /** Counts one attempt unless the limit is reached. */
+  function count(table: SourceTable, key: SourceKey, limit: number): 'counted' | 'block' | 'blocked' {
+    const at = now();
+    return table.update(key, (row) => {
+      if (row.count === 0 || row.endsAt <= at)
+        Object.assign(row, { count: 0, endsAt: at + window, flags: 0 });
+      if (row.count < limit) {
+        row.count += 1;
+        return 'counted';
+      }
+      // What is not checked is no guess: someone with an old password in his client blocks only himself.
+      const isFirst = (row.flags & BLOCKED) === 0;
+      row.flags |= BLOCKED;
+      return isFirst ? 'block' : 'blocked';
+    });
+  }
+
+  function forgive(table: SourceTable, key: SourceKey, attempts: number): void {
+    table.update(key, (row) => {
+      row.count = Math.max(0, row.count - attempts);
+    });
+  }
+
+  return {
+    attempt(address, username) {
+      const source = sourceKey(address);
+      const name = sourceKey(address, hashName(username));
+      if (source === null || name === null) return 'check';
+      const ofSource = count(sources, source, options.maxFailuresPerSource);
+      const ofName = count(names, name, options.maxFailuresPerUser);
+      if (ofSource === 'counted' && ofName === 'counted') return 'check';
+      if (ofSource === 'counted') forgive(sources, source, 1);
+      if (ofName === 'counted') forgive(names, name, 1);
+      return ofSource === 'block' || ofName === 'block' ? 'block' : 'blocked';
+    },
+
+    succeeded(address, username) {
+      const source = sourceKey(address);
+      const name = sourceKey(address, hashName(username));
+      // A right login forgives its own attempt: another's account cannot be guessed at between two of one's own.
+      if (source !== null) forgive(sources, source, 1);
+      // Whoever knows the password of this name has not been guessing at it.
+      if (name !== null) forgive(names, name, Number.MAX_SAFE_INTEGER);
+    },
+  };
+}
+
+/** Tells names of one source apart. The lowest two bits of a key's name say which family the address is of. */
+function hashName(name: Uint8Array): number {
+  return fnv1a(name) & ~3;
+}

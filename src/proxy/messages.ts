@@ -1,0 +1,167 @@
+// Every message between the control plane and the workers. Plain data; sent in batches, in order.
+
+import type { LimitRefusal } from '../core/accounts/limits.js';
+import type { LoginFailure } from '../core/accounts/login.js';
+import type { GameRule } from '../core/heartbeats/game-rules.js';
+import type { SessionEnd } from '../core/sessions/session.js';
+import type { Destination, SessionCommand } from './destination.js';
+import type { AccountRecord, ProxySettings } from './settings.js';
+
+/** What a worker is started with. */
+export interface WorkerStart {
+  readonly index: number;
+  readonly workers: number;
+  readonly engine: 'native' | 'node';
+  readonly settings: ProxySettings;
+  readonly games: readonly GameRule[];
+  /** See shared.ts. */
+  readonly shared: SharedMemory;
+}
+
+/** Memory that all threads see. */
+export interface SharedMemory {
+  readonly ownPorts: SharedArrayBuffer;
+  readonly gauges: SharedArrayBuffer;
+  readonly handshakes: SharedArrayBuffer;
+  readonly loginSources: SharedArrayBuffer;
+  readonly loginNames: SharedArrayBuffer;
+  /** Bytes of this worker's sessions; see session-counts.ts. */
+  readonly sessionCounts: SharedArrayBuffer;
+  /** One byte a descriptor: those of this worker. */
+  readonly owned: SharedArrayBuffer;
+}
+
+/** A socket that the control plane, systemd or the worker itself listens on. */
+export interface ListenerSpec {
+  readonly id: number;
+  /** A listening descriptor; null: the worker opens the socket itself. */
+  readonly fd: number | null;
+  readonly host: string;
+  readonly port: number;
+  readonly path: string | null;
+  /** Permissions of the Unix socket. */
+  readonly mode: number;
+  /** With `::` alone: IPv4 comes to it too. */
+  readonly isDualStack: boolean;
+  /** Connections from `proxyProtocolFrom` begin with a PROXY header. */
+  readonly hasProxyHeader: boolean;
+}
+
+/** Control plane to worker. */
+export type Order =
+  | { readonly kind: 'accounts'; readonly records: readonly AccountRecord[] }
+  | { readonly kind: 'account-removed'; readonly id: string }
+  | { readonly kind: 'games'; readonly games: readonly GameRule[] }
+  | { readonly kind: 'end-session'; readonly id: string; readonly reason: SessionEnd }
+  | { readonly kind: 'end-account'; readonly accountId: string; readonly reason: SessionEnd }
+  | { readonly kind: 'end-all'; readonly reason: SessionEnd }
+  | { readonly kind: 'listen'; readonly listener: ListenerSpec }
+  /** Stops accepting, ends what has not come to a request. */
+  | { readonly kind: 'drain' }
+  /** Sends what waits; answered by `synced`. */
+  | { readonly kind: 'sync'; readonly token: number }
+  /** Where do the connections lead whose local end this is? Answered by `outbound`. */
+  | {
+      readonly kind: 'find-outbound';
+      readonly token: number;
+      readonly address: string;
+      readonly port: number;
+    }
+  /** Of another worker: a connection whose account is this worker's. */
+  | { readonly kind: 'adopt'; readonly connection: PassedConnection }
+  /**
+   * Of another worker that has accepted one too many: the handshake that has waited longest ends, of this source or of any.
+   * A worker that has none hands it on, `hops` times.
+   */
+  | { readonly kind: 'evict-handshake'; readonly source: string | null; readonly hops: number }
+  | { readonly kind: 'stop' };
+
+/** A connection on its way to the worker of its account. */
+export interface PassedConnection {
+  readonly fd: number;
+  readonly client: { readonly address: string; readonly port: number };
+  readonly isProxied: boolean;
+  readonly isUnix: boolean;
+  /** What the client has sent so far, from its greeting on; the answer to the greeting has been sent. */
+  readonly bytes: Uint8Array;
+}
+
+export interface SessionFacts {
+  readonly id: string;
+  readonly accountId: string;
+  readonly username: string;
+  readonly command: SessionCommand;
+  readonly client: { readonly address: string; readonly port: number };
+  readonly destination: Destination;
+  /** Milliseconds since the Unix epoch. */
+  readonly openedAt: number;
+  readonly gameId: string | null;
+  readonly via: string | null;
+  /** Where its bytes are counted, and the number that tells it from others at the same place. */
+  readonly slot: number;
+  readonly generation: number;
+}
+
+export interface SessionSummary {
+  readonly bytesUp: number;
+  readonly bytesDown: number;
+  readonly end: SessionEnd;
+  /** By a monotonic clock. */
+  readonly durationMs: number;
+  readonly gameId: string | null;
+  readonly datagramsUp?: number;
+  readonly datagramsDown?: number;
+  readonly dropped?: Readonly<Record<string, number>>;
+}
+
+export type LoginOutcome = 'success' | LoginFailure | LimitRefusal;
+
+/** Worker to control plane. */
+export type WorkerEvent =
+  /** The worker serves; `wakeFd` is to be written to after an order, -1 where that is not needed. */
+  | { readonly kind: 'started'; readonly wakeFd: number }
+  | { readonly kind: 'listening'; readonly id: number; readonly address: string; readonly port: number }
+  | { readonly kind: 'listen-failed'; readonly id: number; readonly code: string }
+  | { readonly kind: 'session-opened'; readonly session: SessionFacts }
+  | { readonly kind: 'session-destination'; readonly id: string; readonly destination: Destination }
+  | { readonly kind: 'session-game'; readonly id: string; readonly gameId: string }
+  | {
+      readonly kind: 'session-closed';
+      readonly id: string;
+      readonly summary: SessionSummary;
+      readonly destination: Destination;
+      readonly via: string | null;
+    }
+  /** Opened and closed within one batch. */
+  | { readonly kind: 'session-passed'; readonly session: SessionFacts; readonly summary: SessionSummary }
+  /** `count` logins of one kind, the last of them `at` (ms since the epoch). */
+  | {
+      readonly kind: 'logins';
+      readonly outcome: LoginOutcome;
+      readonly username: string;
+      readonly accountId: string | null;
+      readonly client: string;
+      readonly count: number;
+      readonly at: number;
+    }
+  /** An imported hash was right: store the salted form of the same password. */
+  | {
+      readonly kind: 'rehashed';
+      readonly accountId: string;
+      readonly before: string;
+      readonly salted: string;
+    }
+  | {
+      readonly kind: 'log';
+      readonly level: 'debug' | 'info' | 'warn' | 'error';
+      readonly fields: Readonly<Record<string, unknown>>;
+      readonly message: string;
+    }
+  | { readonly kind: 'synced'; readonly token: number }
+  | {
+      readonly kind: 'outbound';
+      readonly token: number;
+      readonly remotes: readonly { readonly address: string; readonly port: number }[];
+    }
+  /** Log lines that were given up because the control plane was behind. */
+  | { readonly kind: 'dropped'; readonly lines: number };

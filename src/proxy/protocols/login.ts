@@ -1,0 +1,46 @@
+// The username/password subnegotiation, RFC 1929 §2, read from chunks cut anywhere; one object a connection.
+import { LOGIN_VERSION } from './socks5.js';
+
+export type LoginMessage =
+  | { readonly kind: 'login'; readonly username: Uint8Array; readonly password: Uint8Array }
+  | { readonly kind: 'error'; readonly octet: 'login-version' | 'ulen' | 'plen' };
+
+//  +----+------+----------+------+----------+
+//  |VER | ULEN |  UNAME   | PLEN |  PASSWD  |
+//  +----+------+----------+------+----------+
+//  | 1  |  1   | 1 to 255 |  1   | 1 to 255 |
+//  +----+------+----------+------+----------+
+const ULEN_AT = 1;
+const UNAME_AT = 2;
+
+export class LoginParser {
+  /** Bytes that followed the credentials; the caller feeds them on. */
+  rest: Buffer | null = null;
+  #held: Buffer | null = null;
+
+  /** Takes in bytes; returns the message once it is complete, else null. At most 513 bytes are held. */
+  feed(chunk: Buffer): LoginMessage | null {
+    const bytes = this.#held === null ? chunk : Buffer.concat([this.#held, chunk]);
+    this.#held = bytes;
+    if (bytes.length > 0 && bytes[0] !== LOGIN_VERSION) return { kind: 'error', octet: 'login-version' };
+
+    const ulen = bytes[ULEN_AT];
+    if (ulen === undefined) return null;
+    if (ulen === 0) return { kind: 'error', octet: 'ulen' };
+
+    const plenAt = UNAME_AT + ulen;
+    const plen = bytes[plenAt];
+    if (plen === undefined) return null;
+    if (plen === 0) return { kind: 'error', octet: 'plen' };
+
+    const end = plenAt + 1 + plen;
+    if (bytes.length < end) return null;
+    this.#held = null;
+    this.rest = bytes.length > end ? bytes.subarray(end) : null;
+    return {
+      kind: 'login',
+      username: bytes.subarray(UNAME_AT, plenAt),
+      password: bytes.subarray(plenAt + 1, end),
+    };
+  }
+}

@@ -1,0 +1,115 @@
+// The PROXY protocol, versions 1 and 2 (haproxy.org, proxy-protocol.txt, 2020/03/05): a load balancer in front says,
+// before the first byte of SOCKS, for whom it has connected.
+import { type Cidr, formatIp, inCidr, parseCidr, parseIp, unmap } from '../../core/ip.js';
+import type { Endpoint } from '../io/io.js';
+
+/** What clients of a Unix socket are called: they have no address. */
+export const UNIX_CLIENT = 'unix';
+
+export type ProxyHeader =
+  /** The bytes so far are the beginning of a header. */
+  | { readonly kind: 'more' }
+  /** They are not, or the header says what it may not. */
+  | { readonly kind: 'malformed' }
+  /** `client` is null when the proxy speaks for itself (a health check) or cannot name its client (§2.1, §2.2). */
+  | { readonly kind: 'header'; readonly length: number; readonly client: Endpoint | null };
+
+const MORE: ProxyHeader = { kind: 'more' };
+const MALFORMED: ProxyHeader = { kind: 'malformed' };
+
+const V2_SIGNATURE = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1');
+const V2_FIXED_BYTES = 16;
+/** The most that is read of a version 2 header: addresses, and whatever is told beside them (TLVs), which is passed over. */
+const V2_MAX_BYTES = 4096;
+const V2_LOCAL = 0x20;
+const V2_PROXY = 0x21;
+const V2_TCP4 = 0x11;
+const V2_TCP6 = 0x21;
+
+const V1_PREFIX = Buffer.from('PROXY ', 'latin1');
+/** §2.1: with its CRLF a line is at most this long. */
+const V1_MAX_BYTES = 107;
+const CR = 0x0d;
+const LF = 0x0a;
+const V1_PORT = /^(?:0|[1-9]\d{0,4})$/;
+
+/** Reads the header that `bytes` begins with; they may be cut anywhere and may go on behind it. */
+export function parseProxyHeader(bytes: Buffer): ProxyHeader {
+  const first = bytes[0];
+  if (first === undefined) return MORE;
+  return first === V2_SIGNATURE[0] ? parseVersion2(bytes) : parseVersion1(bytes);
+}
+
+function begins(bytes: Buffer, expected: Buffer): boolean {
+  const length = Math.min(bytes.length, expected.length);
+  return bytes.subarray(0, length).equals(expected.subarray(0, length));
+}
+
+/** `PROXY TCP4 <source> <destination> <source port> <destination port>` CR LF, or `PROXY UNKNOWN` and anything (§2.1). */
+function parseVersion1(bytes: Buffer): ProxyHeader {
+  if (!begins(bytes, V1_PREFIX)) return MALFORMED;
+  const end = bytes.subarray(0, V1_MAX_BYTES).indexOf(LF);
+  if (end === -1) return bytes.length >= V1_MAX_BYTES ? MALFORMED : MORE;
+  if (bytes[end - 1] !== CR) return MALFORMED;
+  const [, protocol, source = '', destination = '', sourcePort = '', destinationPort = '', ...rest] = bytes
+    .toString('latin1', 0, end - 1)
+    .split(' ');
+  if (protocol === 'UNKNOWN') return { kind: 'header', length: end + 1, client: null };
+  const bytesOfAddress = protocol === 'TCP4' ? 4 : protocol === 'TCP6' ? 16 : 0;
+  const ports = [sourcePort, destinationPort];
+  const address = parseIp(source);
+  const isWellFormed =
+    rest.length === 0 &&
+    address?.length === bytesOfAddress &&
+    parseIp(destination)?.length === bytesOfAddress &&
+    !source.includes('%') &&
+    ports.every((port) => V1_PORT.test(port) && Number(port) <= 65_535);
+  if (!isWellFormed || !address) return MALFORMED;
+  return {
+    kind: 'header',
+    length: end + 1,
+    client: { address: formatIp(unmap(address)), port: Number(sourcePort) },
+  };
+}
+
+/** A signature, version and command, family and transport, the length of the rest, and that rest (§2.2). */
+function parseVersion2(bytes: Buffer): ProxyHeader {
+  if (!begins(bytes, V2_SIGNATURE)) return MALFORMED;
+  const command = bytes[12];
+  if (command !== undefined && command !== V2_LOCAL && command !== V2_PROXY) return MALFORMED;
+  if (bytes.length < V2_FIXED_BYTES) return MORE;
+  const length = V2_FIXED_BYTES + bytes.readUInt16BE(14);
+  if (length > V2_MAX_BYTES) return MALFORMED;
+  const addressBytes = bytes[13] === V2_TCP4 ? 4 : bytes[13] === V2_TCP6 ? 16 : 0;
+  const sourcePortAt = V2_FIXED_BYTES + 2 * addressBytes;
+  if (command === V2_PROXY && addressBytes > 0 && length < sourcePortAt + 4) return MALFORMED;
+  if (bytes.length < length) return MORE;
+  // Unspecified, datagram and Unix families name no client of ours: the connection counts as the proxy's own.
+  if (command === V2_LOCAL || addressBytes === 0) return { kind: 'header', length, client: null };
+  const address = unmap(bytes.subarray(V2_FIXED_BYTES, V2_FIXED_BYTES + addressBytes));
+  return {
+    kind: 'header',
+    length,
+    client: { address: formatIp(address), port: bytes.readUInt16BE(sourcePortAt) },
+  };
+}
+
+/** Whose PROXY headers are believed. */
+export type ProxySources = (peer: Pick<Endpoint, 'address'>) => boolean;
+
+/** Reads addresses, networks, and `unix` for the peers of Unix sockets. Throws RangeError for other texts. */
+export function createProxySources(texts: readonly string[]): ProxySources {
+  const blocks: Cidr[] = [];
+  for (const text of texts) {
+    if (text === UNIX_CLIENT) continue;
+    const block = parseCidr(text);
+    if (!block) throw new RangeError(`not an address or a network: ${text}`);
+    blocks.push(block);
+  }
+  const hasUnix = texts.includes(UNIX_CLIENT);
+  return ({ address }) => {
+    if (address === UNIX_CLIENT) return hasUnix;
+    const ip = parseIp(address);
+    return ip !== null && blocks.some((block) => inCidr(ip, block));
+  };
+}

@@ -1,0 +1,69 @@
+// The bytes of SOCKS5 by their names in RFC 1928 and RFC 1929, and the frames that a server sends.
+import { parseIp, unmap } from '../../core/ip.js';
+
+export const VERSION = 0x05; // RFC 1928 §3
+export const METHOD_NO_AUTHENTICATION = 0x00; // RFC 1928 §3
+export const METHOD_USERNAME_PASSWORD = 0x02; // RFC 1928 §3
+export const METHOD_NONE_ACCEPTABLE = 0xff; // RFC 1928 §3
+export const LOGIN_VERSION = 0x01; // RFC 1929 §2
+const LOGIN_SUCCESS = 0x00; // RFC 1929 §2
+const LOGIN_FAILURE = 0x01; // RFC 1929 §2: any other value is a failure
+const RESERVED = 0x00; // RFC 1928 §4
+
+/** ATYP, RFC 1928 §4. */
+export const AddressType = { ipv4: 0x01, domain: 0x03, ipv6: 0x04 } as const;
+
+/** REP, RFC 1928 §6. */
+export const Reply = {
+  succeeded: 0x00,
+  generalFailure: 0x01,
+  notAllowedByRuleset: 0x02,
+  networkUnreachable: 0x03,
+  hostUnreachable: 0x04,
+  connectionRefused: 0x05,
+  ttlExpired: 0x06,
+  commandNotSupported: 0x07,
+  addressTypeNotSupported: 0x08,
+} as const;
+export type ReplyCode = (typeof Reply)[keyof typeof Reply];
+
+/** The server's choice of a method, RFC 1928 §3. */
+export const METHOD_SELECTED = Buffer.from([VERSION, METHOD_USERNAME_PASSWORD]);
+export const METHODS_REFUSED = Buffer.from([VERSION, METHOD_NONE_ACCEPTABLE]);
+/** The answer to a login, RFC 1929 §2; a failure is followed by closing the connection. */
+export const LOGIN_SUCCEEDED = Buffer.from([LOGIN_VERSION, LOGIN_SUCCESS]);
+export const LOGIN_FAILED = Buffer.from([LOGIN_VERSION, LOGIN_FAILURE]);
+
+/**
+ * A reply to a request, RFC 1928 §6: 10 bytes with an IPv4 BND.ADDR, 22 with an IPv6 one.
+ * Refusals carry 0.0.0.0:0. An address that cannot be read is sent as 0.0.0.0.
+ */
+export function replyFrame(code: ReplyCode, boundAddress?: string, boundPort = 0): Buffer {
+  const parsed = boundAddress === undefined ? null : parseIp(boundAddress);
+  const address = parsed === null ? Buffer.alloc(4) : unmap(parsed);
+  const frame = Buffer.allocUnsafe(6 + address.length);
+  frame[0] = VERSION;
+  frame[1] = code;
+  frame[2] = RESERVED;
+  frame[3] = address.length === 4 ? AddressType.ipv4 : AddressType.ipv6;
+  frame.set(address, 4);
+  frame.writeUInt16BE(boundPort, 4 + address.length);
+  return frame;
+}
+
+const REPLY_BY_ERRNO: Readonly<Record<string, ReplyCode>> = {
+  ECONNREFUSED: Reply.connectionRefused,
+  ENETUNREACH: Reply.networkUnreachable,
+  ENETDOWN: Reply.networkUnreachable,
+  EADDRNOTAVAIL: Reply.networkUnreachable,
+  EHOSTUNREACH: Reply.hostUnreachable,
+  EHOSTDOWN: Reply.hostUnreachable,
+  ETIMEDOUT: Reply.ttlExpired,
+  EACCES: Reply.notAllowedByRuleset,
+  EPERM: Reply.notAllowedByRuleset,
+};
+
+/** The reply that tells a client why dialling failed, by the system's error code (never by a message text). */
+export function replyForErrno(code: string | undefined): ReplyCode {
+  return (code !== undefined && REPLY_BY_ERRNO[code]) || Reply.generalFailure;
+}

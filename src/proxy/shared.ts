@@ -1,0 +1,62 @@
+// Memory that all threads see: how many connections there are over all workers, and each worker's signs of life.
+
+/** Counted by every worker, read over all of them. */
+export type Gauge = 'connections' | 'handshakes';
+const GAUGES: readonly Gauge[] = ['connections', 'handshakes'];
+/** Of each worker alone. */
+export type Sign =
+  /** Raised by the worker in every turn of its loop: one that stands still is stuck. */
+  | 'turns'
+  /** Raised by whoever has sent the worker something. */
+  | 'mail'
+  /** 1 while the worker has events that it has not sent yet. */
+  | 'eventsWaiting'
+  /** Batches of events that the control plane has read. */
+  | 'batchesRead';
+const SIGNS: readonly Sign[] = ['turns', 'mail', 'eventsWaiting', 'batchesRead'];
+export const MAX_WORKERS = 16;
+const PER_WORKER = GAUGES.length + SIGNS.length;
+
+export interface Gauges {
+  /** Counts for a worker; returns the number over all workers then. */
+  add(worker: number, gauge: Gauge, by: number): number;
+  /** Over all workers. */
+  get(gauge: Gauge): number;
+  /** Of one worker. */
+  getOf(worker: number, gauge: Gauge): number;
+  /** Drops what a worker that has died had counted. */
+  clear(worker: number): void;
+  addSign(worker: number, sign: Sign, by: number): number;
+  setSign(worker: number, sign: Sign, value: number): void;
+  getSign(worker: number, sign: Sign): number;
+}
+
+export function allocateGauges(): SharedArrayBuffer {
+  return new SharedArrayBuffer((GAUGES.length + MAX_WORKERS * PER_WORKER) * Int32Array.BYTES_PER_ELEMENT);
+}
+
+export function viewGauges(memory: SharedArrayBuffer): Gauges {
+  const words = new Int32Array(memory);
+  const gaugeAt = (worker: number, gauge: Gauge): number =>
+    GAUGES.length + worker * PER_WORKER + GAUGES.indexOf(gauge);
+  const signAt = (worker: number, sign: Sign): number =>
+    GAUGES.length + worker * PER_WORKER + GAUGES.length + SIGNS.indexOf(sign);
+  return {
+    add(worker, gauge, by) {
+      Atomics.add(words, gaugeAt(worker, gauge), by);
+      return Atomics.add(words, GAUGES.indexOf(gauge), by) + by;
+    },
+    getOf: (worker, gauge) => Atomics.load(words, gaugeAt(worker, gauge)),
+    get: (gauge) => Atomics.load(words, GAUGES.indexOf(gauge)),
+    clear(worker) {
+      for (const gauge of GAUGES) {
+        const counted = Atomics.exchange(words, gaugeAt(worker, gauge), 0);
+        Atomics.sub(words, GAUGES.indexOf(gauge), counted);
+      }
+      for (const sign of SIGNS) Atomics.store(words, signAt(worker, sign), 0);
+    },
+    addSign: (worker, sign, by) => Atomics.add(words, signAt(worker, sign), by) + by,
+    setSign: (worker, sign, value) => void Atomics.store(words, signAt(worker, sign), value),
+    getSign: (worker, sign) => Atomics.load(words, signAt(worker, sign)),
+  };
+}

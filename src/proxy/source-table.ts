@@ -1,0 +1,141 @@
+// Counts by source address that all workers share: a bounded table in shared memory. A source is an IPv4 address or an IPv6
+// /64 (core/source.ts), which fits into 64 bits, so that no two are mistaken for each other.
+import { parseIp, unmap } from '../core/ip.js';
+
+/** Rows that one key may stand in; when all are taken, the one used longest ago is given to the newcomer. */
+const WAYS = 16;
+/** In 32-bit words: the key's three, count, when the count ends, flags, when it was last used, and one to spare. */
+const ROW = 8;
+const KEY = 0;
+const COUNT = 3;
+const ENDS_AT = 4;
+const FLAGS = 5;
+const USED_AT = 6;
+const LOCK = 0;
+/** Raised with each use: which row was used longest ago. */
+const USES = 1;
+const HEADER = 8;
+const IPV4 = 1;
+const IPV6 = 2;
+
+/** A source, and perhaps a name beside it. */
+export interface SourceKey {
+  readonly high: number;
+  readonly low: number;
+  readonly name: number;
+}
+
+let lastAddress = '';
+let lastBytes: Uint8Array | null = null;
+
+/** One address is asked for several times in a row. */
+function bytesOf(address: string): Uint8Array | null {
+  if (address === lastAddress) return lastBytes;
+  const ip = parseIp(address);
+  lastAddress = address;
+  lastBytes = ip === null ? null : unmap(ip);
+  return lastBytes;
+}
+
+/** The source of an address; null for what has none (a Unix socket). `name`: a hash that tells names of one source apart. */
+export function sourceKey(address: string, name = 0): SourceKey | null {
+  const bytes = bytesOf(address);
+  if (bytes === null) return null;
+  const word = (at: number): number =>
+    ((bytes[at] ?? 0) << 24) |
+    ((bytes[at + 1] ?? 0) << 16) |
+    ((bytes[at + 2] ?? 0) << 8) |
+    (bytes[at + 3] ?? 0);
+  if (bytes.length === 4) return { high: 0, low: word(0), name: (name & ~3) | IPV4 };
+  return { high: word(0), low: word(4), name: (name & ~3) | IPV6 };
+}
+
+/** Memory for a table of about `rows` rows. */
+export function allocateSourceTable(rows: number): SharedArrayBuffer {
+  const sets = Math.max(1, Math.ceil(rows / WAYS));
+  return new SharedArrayBuffer((HEADER + sets * WAYS * ROW) * Int32Array.BYTES_PER_ELEMENT);
+}
+
+/** A row, valid within the call it is handed to. Times are whole units of the caller's shared clock. */
+export interface Row {
+  count: number;
+  endsAt: number;
+  flags: number;
+}
+
+export class SourceTable {
+  readonly #words: Int32Array;
+  readonly #sets: number;
+  readonly #owner: number;
+
+  /** @param owner a number above 0 that tells this thread from the others */
+  constructor(memory: SharedArrayBuffer, owner: number) {
+    this.#words = new Int32Array(memory);
+    this.#sets = (this.#words.length - HEADER) / (WAYS * ROW);
+    this.#owner = owner;
+  }
+
+  /** Changes a row, made with zeros where there is none; a row left without a count is free again. */
+  update<Result>(key: SourceKey, change: (row: Row) => Result): Result {
+    this.#acquire();
+    try {
+      const at = this.#find(key);
+      const words = this.#words;
+      const row = {
+        count: words[at + COUNT] ?? 0,
+        endsAt: words[at + ENDS_AT] ?? 0,
+        flags: words[at + FLAGS] ?? 0,
+      };
+      const result = change(row);
+      words[at + COUNT] = row.count;
+      words[at + ENDS_AT] = row.endsAt;
+      words[at + FLAGS] = row.flags;
+      if (row.count <= 0) words.fill(0, at, at + ROW);
+      return result;
+    } finally {
+      Atomics.store(this.#words, LOCK, 0);
+    }
+  }
+
+  /** A thread has died: what it held is free again. */
+  release(owner: number): void {
+    Atomics.compareExchange(this.#words, LOCK, owner, 0);
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    this.#acquire();
+    this.#words.fill(0, HEADER);
+    Atomics.store(this.#words, LOCK, 0);
+  }
+
+  #acquire(): void {
+    while (Atomics.compareExchange(this.#words, LOCK, 0, this.#owner) !== 0);
+  }
+
+  #find({ high, low, name }: SourceKey): number {
+    const words = this.#words;
+    const use = ((words[USES] ?? 0) + 1) | 0;
+    words[USES] = use;
+    const mixed = Math.imul(high ^ Math.imul(low, 0x9e3779b1), 0x85ebca6b) ^ Math.imul(name, 0xc2b2ae35);
+    const first = HEADER + (((mixed ^ (mixed >>> 15)) >>> 0) % this.#sets) * WAYS * ROW;
+    let oldest = first;
+    for (let at = first; at < first + WAYS * ROW; at += ROW) {
+      if (words[at + KEY] === high && words[at + KEY + 1] === low && words[at + KEY + 2] === name) {
+        words[at + USED_AT] = use;
+        return at;
+      }
+      // A free row is older than any.
+      const isOlder =
+        (words[at + COUNT] ?? 0) === 0 ||
+        use - (words[at + USED_AT] ?? 0) > use - (words[oldest + USED_AT] ?? 0);
+      if ((words[oldest + COUNT] ?? 0) !== 0 && isOlder) oldest = at;
+    }
+    words.fill(0, oldest, oldest + ROW);
+    words[oldest + KEY] = high;
+    words[oldest + KEY + 1] = low;
+    words[oldest + KEY + 2] = name;
+    words[oldest + USED_AT] = use;
+    return oldest;
+  }
+}

@@ -1,0 +1,29 @@
+// DST.ADDR of a request as something that can be judged and dialled: an address, or a name to resolve.
+import { checkDestinationName } from '../core/egress/egress.js';
+import { formatIp, type IpBytes, unmap } from '../core/ip.js';
+import { AddressType } from './protocols/socks5.js';
+
+export type Target =
+  | { readonly ok: true; readonly kind: 'address'; readonly host: string; readonly ip: IpBytes }
+  | { readonly ok: true; readonly kind: 'name'; readonly host: string }
+  /** `host` is what was sent, one character a byte: for the log only. */
+  | { readonly ok: false; readonly host: string; readonly reason: string };
+
+/**
+ * Reads DST.ADDR (RFC 1928 §5) from its raw bytes. A domain name that spells an address is that address;
+ * names that other resolvers would read as numbers are refused, whatever they would resolve to.
+ */
+export function readTarget(addressType: number, address: Uint8Array, allowUnderscore: boolean): Target {
+  if (addressType !== AddressType.domain) {
+    const ip = unmap(address);
+    return { ok: true, kind: 'address', host: formatIp(ip), ip };
+  }
+  const name = checkDestinationName(address, { allowUnderscore });
+  if (!name.ok)
+    return { ok: false, host: Buffer.from(address).toString('latin1'), reason: `name-${name.reason}` };
+  if ('ip' in name) {
+    const ip = unmap(name.ip);
+    return { ok: true, kind: 'address', host: formatIp(ip), ip };
+  }
+  return { ok: true, kind: 'name', host: name.name };
+}

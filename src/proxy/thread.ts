@@ -1,0 +1,194 @@
+// A worker's thread: builds the driver, connects the channel, and runs until it is told to stop.
+// Its exit is watched by plane.ts. An error here ends the worker's sessions, is reported with its stack, and the worker is
+// started anew.
+import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import type { Answer, Question } from './dns/messages.js';
+import type { Io } from './io/io.js';
+import { createNativeIo } from './io/native/index.js';
+import { loadLibc } from './io/native/libc.js';
+import { Loop } from './io/native/loop.js';
+import { createNodeIo } from './io/node/index.js';
+import { listenNode } from './io/node/listen-spec.js';
+import type { Order, WorkerEvent, WorkerStart } from './messages.js';
+import { viewGauges } from './shared.js';
+import { ProxyWorker, type WorkerUses } from './worker.js';
+
+/** What plane.ts starts the thread with. */
+export interface ThreadStart {
+  readonly start: WorkerStart;
+  readonly port: MessagePort;
+}
+
+/** What comes through the port besides orders: the other threads that this one speaks to. */
+export type ThreadOrder =
+  | Order
+  | { readonly kind: 'resolver'; readonly port: MessagePort }
+  | { readonly kind: 'peer'; readonly index: number; readonly port: MessagePort; readonly wakeFd: number };
+
+/** How often a worker of the node driver shows that it lives, in ms. */
+const SIGN_MS = 500;
+
+interface Peer {
+  readonly port: MessagePort;
+  readonly wakeFd: number;
+}
+
+class Channel {
+  readonly #start: WorkerStart;
+  readonly #port: MessagePort;
+  readonly #peers = new Map<number, Peer>();
+  #resolver: MessagePort | null = null;
+  /** Questions from before the resolver was connected. */
+  #unasked: Question[] = [];
+  #worker: ProxyWorker | null = null;
+  #onPort: ((port: MessagePort, listener: () => void) => void) | null = null;
+  readonly #wake: (fd: number) => void;
+
+  constructor({ start, port }: ThreadStart, wake: (fd: number) => void) {
+    this.#start = start;
+    this.#port = port;
+    this.#wake = wake;
+  }
+
+  attach(worker: ProxyWorker): void {
+    this.#worker = worker;
+  }
+
+  /** With Node's event loop: messages are read as they come. */
+  listen(): void {
+    this.#onPort = (port) => port.on('message', (message) => this.#take(port, message));
+    this.#onPort(this.#port, () => {});
+  }
+
+  /** Reads what has come, from everybody. */
+  readonly read = (): void => {
+    this.readOrders();
+    if (this.#resolver) this.#readFrom(this.#resolver);
+    for (const { port } of this.#peers.values()) this.#readFrom(port);
+  };
+
+  readonly readOrders = (): void => {
+    this.#readFrom(this.#port);
+  };
+
+  readonly post = (events: readonly WorkerEvent[]): void => {
+    this.#port.postMessage(events);
+  };
+
+  readonly ask = (question: Question): void => {
+    if (this.#resolver) this.#resolver.postMessage(question);
+    else this.#unasked.push(question);
+  };
+
+  readonly tell = (index: number, order: Order): void => {
+    const peer = this.#peers.get(index);
+    if (!peer) return;
+    peer.port.postMessage(order);
+    viewGauges(this.#start.shared.gauges).addSign(index, 'mail', 1);
+    if (peer.wakeFd !== -1) this.#wake(peer.wakeFd);
+  };
+
+  #readFrom(port: MessagePort): void {
+    for (let mail = receiveMessageOnPort(port); mail; mail = receiveMessageOnPort(port)) {
+      this.#take(port, mail.message);
+    }
+  }
+
+  #take(port: MessagePort, message: ThreadOrder | Answer): void {
+    if (port === this.#resolver) {
+      this.#worker?.answered(message as Answer);
+      return;
+    }
+    const order = message as ThreadOrder;
+    if (order.kind === 'resolver') {
+      this.#resolver = order.port;
+      this.#onPort?.(order.port, () => {});
+      for (const question of this.#unasked.splice(0)) order.port.postMessage(question);
+    } else if (order.kind === 'peer') {
+      this.#peers.get(order.index)?.port.close();
+      this.#peers.set(order.index, { port: order.port, wakeFd: order.wakeFd });
+      this.#onPort?.(order.port, () => {});
+    } else this.#worker?.obey(order);
+  }
+}
+
+function runNative(thread: ThreadStart): void {
+  const { start } = thread;
+  const libc = loadLibc();
+  const loop = new Loop(libc, new Uint8Array(start.shared.owned));
+  const channel = new Channel(thread, (fd) => libc.signalEventFd(fd));
+  const worker = createWorker(channel, start, createNativeIo(loop), {
+    listen: () => {
+      throw new Error('the native worker is given its listening sockets');
+    },
+    stop: () => loop.stop(),
+    onEventsWaiting() {},
+  });
+  const gauges = viewGauges(start.shared.gauges);
+  let seen = -1;
+  worker.events.push({ kind: 'started', wakeFd: loop.wakeFd });
+  worker.events.send();
+  try {
+    loop.run({
+      turn() {
+        gauges.addSign(start.index, 'turns', 1);
+        const mail = gauges.getSign(start.index, 'mail');
+        if (mail !== seen) {
+          seen = mail;
+          channel.read();
+        }
+        worker.events.flush(false);
+      },
+      beforeSleep: () => worker.events.flush(true),
+    });
+  } catch (error) {
+    worker.failed();
+    throw error;
+  }
+}
+
+function runNode(thread: ThreadStart): void {
+  const { start, port } = thread;
+  const channel = new Channel(thread, () => {});
+  const gauges = viewGauges(start.shared.gauges);
+  const signs = setInterval(() => gauges.addSign(start.index, 'turns', 1), SIGN_MS);
+  let flushing: NodeJS.Timeout | undefined;
+  const flush = (): void => {
+    flushing = undefined;
+    const waitMs = worker.events.flush(true);
+    if (waitMs < Number.POSITIVE_INFINITY) flushing = setTimeout(flush, waitMs);
+  };
+  const worker = createWorker(channel, start, createNodeIo(), {
+    listen: listenNode,
+    onEventsWaiting() {
+      flushing ??= setTimeout(flush, 1);
+    },
+    stop() {
+      clearInterval(signs);
+      clearTimeout(flushing);
+      // What the end has still to send is sent in the turns that follow.
+      setImmediate(() => process.exit(0));
+    },
+  });
+  channel.listen();
+  worker.events.push({ kind: 'started', wakeFd: -1 });
+  worker.events.send();
+  process.on('uncaughtExceptionMonitor', () => worker.failed());
+  port.ref();
+}
+
+function createWorker(
+  channel: Channel,
+  start: WorkerStart,
+  io: Io,
+  uses: Pick<WorkerUses, 'listen' | 'stop' | 'onEventsWaiting'>,
+): ProxyWorker {
+  const { post, ask, tell, readOrders } = channel;
+  const worker = new ProxyWorker({ io, start, post, ask, tell, readOrders, ...uses });
+  channel.attach(worker);
+  return worker;
+}
+
+const thread = workerData as ThreadStart;
+if (thread.start.engine === 'native') runNative(thread);
+else runNode(thread);

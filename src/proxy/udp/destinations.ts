@@ -1,0 +1,266 @@
+// Where one association sends: names resolved, every address judged, and both kept for a short while.
+// Direct ones that are settled become routes of the relay, which then moves the datagrams by itself until the next look.
+
+import { parseIp } from '../../core/ip.js';
+import type { ConnectionContext } from '../context.js';
+import type { ResolveResult } from '../dns/resolve.js';
+import { permittedAddresses } from '../egress.js';
+import type { PayloadInspector } from '../game-watch.js';
+import type { Endpoint } from '../io/io.js';
+import { type DatagramHeader, headerKey } from '../protocols/datagram-header.js';
+import { readTarget } from '../target.js';
+import type { Upstream } from '../upstreams/rules.js';
+import { Backlog } from './backlog.js';
+import { Peers } from './peers.js';
+import type {
+  UpstreamAssociation,
+  UpstreamAssociationContext,
+  UpstreamAssociationOptions,
+} from './upstream-association.js';
+import { UpstreamAssociations } from './upstream-associations.js';
+import type { ThroughUpstream } from './upstream-sources.js';
+
+/** How long a verdict on a destination holds, in ms: own ports, addresses and names change. */
+const JUDGED_FOR_MS = 5_000;
+/** The same for a name that could not be resolved. */
+const UNRESOLVED_FOR_MS = 1_000;
+/** Datagrams of one association that wait for names to be resolved; more are dropped. */
+const MAX_WAITING_FOR_NAMES = 64;
+
+export interface DestinationsOptions
+  extends Pick<UpstreamAssociationOptions, 'egress' | 'client' | 'relay' | 'decisions' | 'onIgnored'> {
+  readonly context: UpstreamAssociationContext & Pick<ConnectionContext, 'upstreams'>;
+  /**
+   * The association sends to a destination for the first time; its address is empty when only an upstream proxy knows
+   * it, and `via` names that proxy. Returns what must see its first data.
+   */
+  readonly onNew: (host: string, to: Endpoint, via: string | null) => PayloadInspector | null;
+  /** `reason` as in the log; `host` as the client wrote it. Called for every dropped datagram. */
+  readonly onDropped: (reason: string, host: string, port: number) => void;
+}
+
+/** How a destination is reached. */
+interface Hop {
+  readonly to: Endpoint;
+  /** The upstream proxy that takes datagrams there, and as what; null: they go directly. */
+  readonly by: { readonly proxy: UpstreamAssociation; readonly as: ThroughUpstream } | null;
+}
+
+interface Destination {
+  readonly host: string;
+  readonly isName: boolean;
+  readonly port: number;
+  /** As the client writes it in front of standalone datagrams. */
+  readonly header: Buffer;
+  /** Where datagrams go; null while that is not known or not permitted. */
+  hop: Hop | null;
+  /** Why `hop` is null, once that is known. */
+  refusal: string | null;
+  checkedAt: number;
+  validForMs: number;
+  /** Data that waits for the resolver; null while it is not asked. */
+  waiting: Buffer[] | null;
+  isNew: boolean;
+  isForgotten: boolean;
+  isRouted: boolean;
+  inspect: PayloadInspector | null;
+}
+
+export class Destinations {
+  readonly #options: DestinationsOptions;
+  /** Least recently looked at first. */
+  readonly #known = new Map<number | string, Destination>();
+  readonly #peers: Peers;
+  readonly #upstreams: UpstreamAssociations;
+  readonly #waitingForNames = new Backlog(MAX_WAITING_FOR_NAMES);
+  #isClosed = false;
+
+  constructor(options: DestinationsOptions) {
+    this.#options = options;
+    this.#peers = new Peers(options.relay);
+    this.#upstreams = new UpstreamAssociations({
+      ...options,
+      onDropped: (reason, { host, port }) => options.onDropped(reason, host, port),
+    });
+  }
+
+  /** Whether the association has sent to this address directly, on whatever port. */
+  hasSentTo(address: string): boolean {
+    return this.#peers.hasAddress(address);
+  }
+
+  /** Sends what follows the first `offset` bytes of `datagram` to where `header` says, now or once its name is resolved. */
+  send(header: DatagramHeader, standalone: Buffer, datagram: Buffer, offset: number): void {
+    const key = headerKey(standalone);
+    if (key === null) return;
+    const known = this.#known.get(key);
+    const now = this.#options.context.io.now();
+    const isFresh = known !== undefined && now - known.checkedAt < known.validForMs;
+    if (!isFresh && !this.#options.decisions.ofClients.tryAcquire())
+      return this.#options.onIgnored('over-share');
+    const destination = known ?? this.#create(header, standalone);
+    if (destination === null) return;
+    this.#remember(key, destination);
+    if (!isFresh) this.#check(destination, now);
+    if (destination.hop !== null) this.#pass(destination, destination.hop, datagram, offset);
+    else if (destination.waiting !== null) this.#wait(destination, destination.waiting, datagram, offset);
+    else this.#drop(destination, destination.refusal ?? 'unresolved');
+  }
+
+  /** Takes routes back whose verdict is no longer fresh: the next datagram is looked at again. Meant to be called every second. */
+  refresh(nowMs: number): void {
+    for (const destination of this.#known.values()) {
+      if (nowMs - destination.checkedAt >= destination.validForMs) this.#unroute(destination);
+    }
+  }
+
+  /** Answers of the resolver that still come are passed over. */
+  close(): void {
+    this.#isClosed = true;
+    this.#known.clear();
+    this.#upstreams.close();
+  }
+
+  /** Looked at now: to the end of the line. */
+  #remember(key: number | string, destination: Destination): void {
+    if (!this.#known.delete(key) && this.#known.size >= this.#options.context.settings.udp.maxDestinations) {
+      this.#forgetOldest();
+    }
+    this.#known.set(key, destination);
+  }
+
+  #create(header: DatagramHeader, standalone: Buffer): Destination | null {
+    const { context, onDropped } = this.#options;
+    const target = readTarget(header.addressType, header.address, context.settings.allowUnderscore);
+    if (!target.ok) {
+      onDropped(target.reason, target.host, header.port);
+      return null;
+    }
+    return {
+      host: target.host,
+      isName: target.kind === 'name',
+      port: header.port,
+      header: Buffer.from(standalone.subarray(0, header.length)),
+      hop: null,
+      refusal: null,
+      checkedAt: Number.NEGATIVE_INFINITY,
+      validForMs: 0,
+      waiting: null,
+      isNew: true,
+      isForgotten: false,
+      isRouted: false,
+      inspect: null,
+    };
+  }
+
+  #check(destination: Destination, now: number): void {
+    const { context, client, egress } = this.#options;
+    const { host, port } = destination;
+    destination.checkedAt = now;
+    destination.validForMs = JUDGED_FOR_MS;
+    if (!destination.isName) return this.#choose(destination, [host]);
+    const upstream = context.upstreams.selectForName(host, port);
+    if (upstream !== null) return this.#judgeName(destination, upstream);
+    // A name that a rule denies is not even looked up. Anything else is decided on its addresses.
+    const verdict = egress.judgeName({ host, port });
+    if (!verdict.ok && verdict.reason === 'denied-by-rule') {
+      return this.#setHop(destination, null, verdict.reason);
+    }
+    destination.waiting ??= [];
+    context.resolve(host, client, (result) => {
+      if (!this.#isClosed) this.#resolved(destination, result);
+    });
+  }
+
+  /** The upstream proxy resolves the name: it is judged by what is known of it here. */
+  #judgeName(destination: Destination, upstream: Upstream): void {
+    const { host, port } = destination;
+    const verdict = this.#options.egress.judgeName({ host, port });
+    if (!verdict.ok) return this.#setHop(destination, null, verdict.reason);
+    const by = this.#upstreams.through(upstream, host, port);
+    this.#setHop(destination, { to: { address: '', port }, by }, null);
+  }
+
+  #resolved(destination: Destination, result: ResolveResult): void {
+    const waiting = destination.waiting ?? [];
+    destination.waiting = null;
+    if (destination.isForgotten) this.#setHop(destination, null, 'forgotten');
+    else if (result.ok) this.#choose(destination, result.addresses);
+    else if (result.reason === 'not-found' || destination.hop === null) {
+      this.#setHop(destination, null, `resolve-${result.reason}`);
+      destination.validForMs = UNRESOLVED_FOR_MS;
+    } else this.#choose(destination, [destination.hop.to.address]);
+    for (const data of waiting) {
+      this.#waitingForNames.release(data.length);
+      if (destination.hop !== null) this.#pass(destination, destination.hop, data, 0);
+      else this.#drop(destination, destination.refusal ?? 'unresolved');
+    }
+  }
+
+  /** Leads the destination to one of `addresses` that is permitted: the one in use if it still is among them. */
+  #choose(destination: Destination, addresses: readonly string[]): void {
+    const { host, isName, port } = destination;
+    const { egress, context } = this.#options;
+    const { upstreams } = context;
+    const { permitted, refusal } = permittedAddresses(egress, addresses, isName ? host : null, port, 'udp');
+    const inUse = permitted.find((address) => address === destination.hop?.to.address);
+    // No error tells that a datagram was not delivered, so there is no second try: IPv4 is what every host has.
+    const address = inUse ?? permitted.find((each) => !each.includes(':')) ?? permitted[0];
+    if (address === undefined) return this.#setHop(destination, null, refusal);
+    const ip = upstreams.isEmpty ? null : parseIp(address);
+    const upstream = ip === null ? null : upstreams.select(host, ip, port);
+    const by = upstream === null ? null : this.#upstreams.through(upstream, address, port);
+    this.#setHop(destination, { to: { address, port }, by }, null);
+  }
+
+  #setHop(destination: Destination, hop: Hop | null, refusal: string | null): void {
+    destination.refusal = refusal;
+    const old = destination.hop;
+    if (hop !== null && old?.to.address === hop.to.address && old.by?.proxy === hop.by?.proxy) return;
+    this.#unroute(destination);
+    if (old?.by) old.by.proxy.sources.remove(old.by.as);
+    else if (old) this.#peers.remove(old.to);
+    destination.hop = hop;
+    if (hop === null) return;
+    if (hop.by) hop.by.proxy.sources.add(hop.by.as);
+    else this.#peers.add(hop.to);
+    if (!destination.isNew) return;
+    destination.isNew = false;
+    destination.inspect = this.#options.onNew(destination.host, hop.to, hop.by?.proxy.name ?? null);
+  }
+
+  #pass(destination: Destination, { to, by }: Hop, datagram: Buffer, offset: number): void {
+    const { relay } = this.#options;
+    if (destination.inspect && !destination.inspect(datagram.subarray(offset))) destination.inspect = null;
+    if (by) return by.proxy.send(by.as, datagram, offset);
+    relay.sendOutside(datagram, offset, to);
+    if (destination.inspect !== null || destination.isRouted) return;
+    destination.isRouted = true;
+    relay.setRoute(destination.header, to);
+  }
+
+  #wait(destination: Destination, waiting: Buffer[], datagram: Buffer, offset: number): void {
+    if (this.#waitingForNames.tryAcquire(datagram.length - offset)) {
+      waiting.push(Buffer.from(datagram.subarray(offset)));
+    } else this.#drop(destination, 'waiting');
+  }
+
+  #unroute(destination: Destination): void {
+    if (!destination.isRouted) return;
+    destination.isRouted = false;
+    this.#options.relay.removeRoute(destination.header);
+  }
+
+  #forgetOldest(): void {
+    const [oldest] = this.#known;
+    if (!oldest) return;
+    const [key, destination] = oldest;
+    this.#known.delete(key);
+    destination.isForgotten = true;
+    this.#setHop(destination, null, 'forgotten');
+  }
+
+  #drop({ host, port }: Destination, reason: string): void {
+    this.#options.onDropped(reason, host, port);
+  }
+}

@@ -1,0 +1,213 @@
+// One association's own association at an upstream proxy, the client's side of RFC 1928 §6 and §7: opened by the first
+// datagram that needs it, closed when the proxy ends its control connection, and then opened again by the next one.
+import { isIPv6 } from 'node:net';
+import type { EgressPolicy } from '../../core/egress/egress.js';
+import { formatHostPort, normalizeAddress, parseIp, unmap } from '../../core/ip.js';
+import type { ConnectionContext } from '../context.js';
+import type { ResolveClient } from '../dns/resolve.js';
+import type { DatagramRelay, UpstreamSocket } from '../io/datagrams.js';
+import type { Attempt, Endpoint, Stream } from '../io/io.js';
+import { readDatagramHeader } from '../protocols/datagram-header.js';
+import { askUpstream } from '../upstreams/ask.js';
+import type { Upstream } from '../upstreams/rules.js';
+import type { Backlog } from './backlog.js';
+import type { AccountDecisions } from './decisions.js';
+import { type ThroughUpstream, UpstreamSources } from './upstream-sources.js';
+
+/** The least time from asking a proxy to asking it again, in ms; doubled for each time it fails in between. */
+const SHORTEST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 30_000;
+/** What the client says of itself where it does not know yet (RFC 1928 §4); a translator may change it anyway. */
+const UNKNOWN_SOURCE = { host: '0.0.0.0', port: 0 };
+
+export type UpstreamAssociationContext = Pick<
+  ConnectionContext,
+  'io' | 'resolve' | 'settings' | 'tryAcquireConnection'
+>;
+
+export interface UpstreamAssociationOptions {
+  readonly upstream: Upstream;
+  readonly context: UpstreamAssociationContext;
+  readonly egress: EgressPolicy;
+  readonly client: ResolveClient;
+  readonly relay: DatagramRelay;
+  readonly decisions: AccountDecisions;
+  /** Bounds what waits while a proxy is asked; shared by the upstream proxies of an association. */
+  readonly backlog: Backlog;
+  /** A datagram of the client that could not be sent; `reason` as in the log. */
+  readonly onDropped: (reason: string, to: ThroughUpstream) => void;
+  /** A datagram that came from outside and is not for the client. */
+  readonly onIgnored: (reason: string) => void;
+}
+
+interface Waiting {
+  readonly to: ThroughUpstream;
+  readonly data: Buffer;
+}
+
+export class UpstreamAssociation {
+  /** `host:port` of the upstream proxy. */
+  readonly name: string;
+  readonly sources: UpstreamSources;
+  readonly #options: UpstreamAssociationOptions;
+  #open: { readonly control: Stream; readonly socket: UpstreamSocket } | null = null;
+  /** What waits while the proxy is asked; null while it is not. */
+  #waiting: Waiting[] | null = null;
+  #attempt: Attempt | null = null;
+  #releaseConnection: (() => void) | null = null;
+  #askedAt = Number.NEGATIVE_INFINITY;
+  #pauseMs = 0;
+  /** Why there is no association, during a pause. */
+  #failure = '';
+
+  constructor(options: UpstreamAssociationOptions) {
+    const { upstream, egress, context } = options;
+    this.#options = options;
+    this.name = formatHostPort(upstream.host, upstream.port);
+    this.sources = new UpstreamSources(egress, context.settings.udp.fullCone);
+  }
+
+  /** Sends what follows the first `offset` bytes of `datagram`, now or once the proxy has agreed. */
+  send(to: ThroughUpstream, datagram: Buffer, offset: number): void {
+    if (this.#open !== null) return this.#open.socket.send(to.header, datagram, offset);
+    if (this.#waiting === null && this.#mayAsk()) this.#ask();
+    // It may have been answered at once.
+    if (this.#open !== null) return this.send(to, datagram, offset);
+    if (this.#waiting === null) return this.#options.onDropped(this.#failure, to);
+    if (!this.#options.backlog.tryAcquire(datagram.length - offset)) {
+      return this.#options.onDropped('waiting', to);
+    }
+    this.#waiting.push({ to, data: Buffer.from(datagram.subarray(offset)) });
+  }
+
+  /** For good: the association has ended. */
+  close(): void {
+    this.#attempt?.cancel();
+    this.#attempt = null;
+    this.#takeWaiting();
+    this.#shut();
+  }
+
+  #mayAsk(): boolean {
+    return this.#options.context.io.now() - this.#askedAt >= this.#pauseMs;
+  }
+
+  #ask(): void {
+    const { upstream, context, egress, client } = this.#options;
+    this.#askedAt = context.io.now();
+    this.#pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, this.#pauseMs * 2));
+    this.#waiting = [];
+    // A control connection and a socket: what a CONNECT holds.
+    this.#releaseConnection = context.tryAcquireConnection();
+    if (this.#releaseConnection === null) return this.#failed('max-connections');
+    const attempt = askUpstream(
+      {
+        upstream,
+        command: 'associate',
+        destination: UNKNOWN_SOURCE,
+        client,
+        onConnected: (control, bound) => this.#agreed(control, bound),
+        onFailed: (_reply, reason) => this.#failed(reason),
+      },
+      { ...context, egress, connectTimeoutMs: context.settings.connectTimeoutMs },
+    );
+    if (this.#waiting !== null) this.#attempt = attempt;
+  }
+
+  #agreed(control: Stream, bound: Endpoint): void {
+    this.#attempt = null;
+    const to = { address: relayAddress(control, bound.address), port: bound.port };
+    const socket = this.#mayBeRelay(control, to) ? this.#openSocket(control, to) : 'upstream-relay';
+    if (typeof socket === 'string') {
+      control.close();
+      return this.#failed(socket);
+    }
+    this.#open = { control, socket };
+    this.#pauseMs = SHORTEST_PAUSE_MS;
+    control.keepAlive();
+    const onClosed = (): void => this.#controlClosed();
+    // Nothing is expected on it; reading it is how its end is noticed.
+    control.listener = { onData() {}, onEnd: onClosed, onFailed: onClosed };
+    control.resume();
+    for (const { to: destination, data } of this.#takeWaiting()) socket.send(destination.header, data, 0);
+  }
+
+  #openSocket(control: Stream, to: Endpoint): UpstreamSocket | string {
+    const local = control.local.address;
+    const isOfFamily = isIPv6(local) === isIPv6(to.address);
+    // Many proxies take datagrams only from the address that the control connection came from.
+    const bindAddress = isOfFamily ? local : isIPv6(to.address) ? '::' : '0.0.0.0';
+    const onDatagram = (datagram: Buffer, from: Endpoint): void => this.#onDatagram(datagram, from, to);
+    return this.#options.relay.openUpstream({ bindAddress, to, onDatagram }) ?? 'no-port';
+  }
+
+  /** A proxy may have its relay elsewhere, but where no proxy can be it would use us to reach others. */
+  #mayBeRelay(control: Stream, { address, port }: Endpoint): boolean {
+    const ip = parseIp(address);
+    if (ip === null || port === 0) return false;
+    const verdict = this.#options.egress.judge({ host: null, ip, port, protocol: 'udp' });
+    if (verdict.ok || verdict.reason === 'private' || verdict.reason === 'denied-by-rule') return true;
+    return verdict.reason === 'always-denied' && normalizeAddress(address) === proxyAddress(control);
+  }
+
+  #onDatagram(datagram: Buffer, from: Endpoint, proxy: Endpoint): void {
+    const { relay, decisions, onIgnored } = this.#options;
+    if (!isSame(from, proxy)) return onIgnored('unsolicited');
+    const header = readDatagramHeader(datagram);
+    if (header === null) return onIgnored('upstream-malformed');
+    if (header.fragment !== 0) return onIgnored('upstream-fragment');
+    const data = datagram.subarray(header.length);
+    if (this.sources.hasExactly(datagram)) {
+      return relay.sendToClient(datagram.subarray(0, header.length), data);
+    }
+    if (!decisions.ofOthers.tryAcquire()) return onIgnored('over-share');
+    const forClient = this.sources.headerFor(header);
+    if (forClient === null) return onIgnored('unsolicited');
+    relay.sendToClient(forClient, data);
+  }
+
+  #controlClosed(): void {
+    this.#shut();
+    this.#failure = 'upstream-closed';
+  }
+
+  #failed(reason: string): void {
+    this.#attempt = null;
+    this.#failure = reason;
+    this.#shut();
+    for (const { to } of this.#takeWaiting()) this.#options.onDropped(reason, to);
+  }
+
+  #takeWaiting(): readonly Waiting[] {
+    const waiting = this.#waiting ?? [];
+    this.#waiting = null;
+    for (const { data } of waiting) this.#options.backlog.release(data.length);
+    return waiting;
+  }
+
+  #shut(): void {
+    this.#open?.control.close();
+    this.#open?.socket.close();
+    this.#open = null;
+    this.#releaseConnection?.();
+    this.#releaseConnection = null;
+  }
+}
+
+/** BND.ADDR as where to send; all zeros (and a name, which is read as them) stand for the proxy's own address. */
+function relayAddress(control: Stream, boundAddress: string): string {
+  const ip = parseIp(boundAddress);
+  const isOpen = ip === null || unmap(ip).every((byte) => byte === 0);
+  // The proxy's own address as the system writes it may have a zone.
+  const isOwn = isOpen || boundAddress === proxyAddress(control);
+  return isOwn ? control.peer.address : boundAddress;
+}
+
+function proxyAddress(control: Stream): string {
+  return normalizeAddress(control.peer.address);
+}
+
+function isSame(from: Endpoint, to: Endpoint): boolean {
+  if (from.port !== to.port) return false;
+  return from.address === to.address || normalizeAddress(from.address) === normalizeAddress(to.address);
+}

@@ -1,0 +1,84 @@
+// Whose answers an upstream proxy may bring to the client: the same rule as for datagrams that come directly.
+import type { EgressPolicy } from '../../core/egress/egress.js';
+import { formatIp, type IpBytes, parseIp, unmap } from '../../core/ip.js';
+import { type DatagramHeader, headerKey, writeDatagramHeader } from '../protocols/datagram-header.js';
+import { AddressType } from '../protocols/socks5.js';
+
+/** A destination as its upstream proxy is told of it. */
+export interface ThroughUpstream {
+  /** A name that the upstream proxy resolves, or an address. */
+  readonly host: string;
+  readonly port: number;
+  /** In front of datagrams to it, RFC 1928 §7. */
+  readonly header: Buffer;
+}
+
+export class UpstreamSources {
+  readonly #egress: EgressPolicy;
+  readonly #fullCone: boolean;
+  readonly #exact = new Tally<number | string>();
+  readonly #addresses = new Tally<string>();
+  /** Ports of destinations whose address only the upstream proxy knows. */
+  readonly #namedPorts = new Tally<number>();
+
+  /** @param fullCone whether hosts that the client never sent to may answer */
+  constructor(egress: EgressPolicy, fullCone: boolean) {
+    this.#egress = egress;
+    this.#fullCone = fullCone;
+  }
+
+  add({ host, port, header }: ThroughUpstream): void {
+    this.#exact.add(keyOf(header));
+    if (parseIp(host) === null) this.#namedPorts.add(port);
+    else this.#addresses.add(host);
+  }
+
+  remove({ host, port, header }: ThroughUpstream): void {
+    this.#exact.remove(keyOf(header));
+    if (parseIp(host) === null) this.#namedPorts.remove(port);
+    else this.#addresses.remove(host);
+  }
+
+  /** Whether a destination has the header that `datagram` begins with. */
+  hasExactly(datagram: Buffer): boolean {
+    return this.#exact.has(keyOf(datagram));
+  }
+
+  /** The header behind which an answer with another one goes to the client; null when it may not. */
+  headerFor(header: DatagramHeader): Buffer | null {
+    if (header.addressType === AddressType.domain) return null;
+    const ip = unmap(header.address);
+    const canonical = writeDatagramHeader(ip, header.port);
+    return this.hasExactly(canonical) || this.#mayAnswer(ip, header.port) ? canonical : null;
+  }
+
+  #mayAnswer(ip: IpBytes, port: number): boolean {
+    const verdict = this.#egress.judge({ host: null, ip, port, protocol: 'udp' });
+    // What a name leads to at the side of the upstream proxy is not known here, and may be private there; the port is known.
+    if (this.#namedPorts.has(port)) return verdict.ok || verdict.reason === 'private';
+    return verdict.ok && (this.#fullCone || this.#addresses.has(formatIp(ip)));
+  }
+}
+
+function keyOf(header: Buffer): number | string {
+  return headerKey(header) ?? '';
+}
+
+/** A set whose members may be added several times: as many removals take one away. */
+class Tally<Key> {
+  readonly #counts = new Map<Key, number>();
+
+  has(key: Key): boolean {
+    return this.#counts.has(key);
+  }
+
+  add(key: Key): void {
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
+  }
+
+  remove(key: Key): void {
+    const left = (this.#counts.get(key) ?? 0) - 1;
+    if (left > 0) this.#counts.set(key, left);
+    else this.#counts.delete(key);
+  }
+}

@@ -1,0 +1,143 @@
+// Asking an upstream proxy: finds it, connects to it, and leads it through its handshake.
+import type { EgressPolicy } from '../../core/egress/egress.js';
+import { parseIp } from '../../core/ip.js';
+import { dial } from '../dial.js';
+import type { Resolve, ResolveClient } from '../dns/resolve.js';
+import type { Attempt, Endpoint, Io, Stream, StreamListener, Timer } from '../io/io.js';
+import type { UpstreamExchange } from '../protocols/client-step.js';
+import { HttpConnectClient } from '../protocols/http-connect-client.js';
+import { Reply, type ReplyCode } from '../protocols/socks5.js';
+import { type ClientCommand, Socks5Client } from '../protocols/socks5-client.js';
+import type { Upstream } from './rules.js';
+
+export interface UpstreamRequest {
+  readonly upstream: Upstream;
+  readonly command: ClientCommand;
+  /** A name that the upstream proxy resolves, or an address. */
+  readonly destination: { readonly host: string; readonly port: number };
+  readonly client: ResolveClient;
+  /** It has done it. `early` is what came behind its reply. The stream is paused and its listener is to be set. */
+  readonly onConnected: (stream: Stream, bound: Endpoint, early: Buffer | null) => void;
+  /** `reason` is for the log: a system error code, or what the upstream proxy did. */
+  readonly onFailed: (reply: ReplyCode, reason: string) => void;
+}
+
+export interface UpstreamContext {
+  readonly io: Io;
+  readonly resolve: Resolve;
+  readonly egress: EgressPolicy;
+  /** For connecting and the handshake together, in ms. */
+  readonly connectTimeoutMs: number;
+}
+
+/** Starts asking; may fail before it returns. After `cancel` neither callback is called. */
+export function askUpstream(request: UpstreamRequest, context: UpstreamContext): Attempt {
+  const ask = new Ask(request, context);
+  ask.start();
+  return ask;
+}
+
+class Ask implements Attempt, StreamListener {
+  readonly #request: UpstreamRequest;
+  readonly #context: UpstreamContext;
+  readonly #exchange: UpstreamExchange;
+  #attempt: Attempt | null = null;
+  #stream: Stream | null = null;
+  #timer: Timer | null = null;
+  #isOver = false;
+
+  constructor(request: UpstreamRequest, context: UpstreamContext) {
+    this.#request = request;
+    this.#context = context;
+    const { command, destination, upstream } = request;
+    const { login } = upstream;
+    this.#exchange =
+      upstream.protocol === 'http'
+        ? new HttpConnectClient({ destination, login })
+        : new Socks5Client({ command, destination, login });
+  }
+
+  start(): void {
+    const { upstream, client, command } = this.#request;
+    if (command === 'associate' && upstream.protocol === 'http') {
+      return this.#fail(Reply.commandNotSupported, 'upstream-without-udp');
+    }
+    if (parseIp(upstream.host) !== null) return this.#connect([upstream.host]);
+    this.#context.resolve(upstream.host, client, (result) => {
+      if (this.#isOver) return;
+      if (result.ok) this.#connect(result.addresses);
+      else this.#fail(Reply.generalFailure, `upstream-resolve-${result.reason}`);
+    });
+  }
+
+  cancel(): void {
+    this.#isOver = true;
+    this.#attempt?.cancel();
+    this.#timer?.clear();
+    this.#stream?.close();
+  }
+
+  #connect(addresses: readonly string[]): void {
+    const { io, egress, connectTimeoutMs } = this.#context;
+    const { port } = this.#request.upstream;
+    const others = addresses.filter((address) => !isOwnListener(address, port, egress));
+    // A rule that names this proxy as its own upstream would go round in circles.
+    if (others.length === 0) return this.#fail(Reply.generalFailure, 'upstream-is-this-proxy');
+    this.#timer = io.timer(connectTimeoutMs, () => this.#fail(Reply.ttlExpired, 'upstream-timeout'));
+    this.#attempt = dial(io, {
+      addresses: others,
+      port,
+      timeoutMs: connectTimeoutMs,
+      // What is wrong with the way to the upstream proxy says nothing about the destination.
+      onFailed: (code) => this.#fail(Reply.generalFailure, `upstream-${code}`),
+      onConnected: (stream) => {
+        this.#stream = stream;
+        stream.listener = this;
+        stream.resume();
+        this.#proceed();
+      },
+    });
+  }
+
+  onData(chunk: Buffer): void {
+    this.#exchange.feed(Buffer.from(chunk));
+    this.#proceed();
+  }
+
+  onEnd(): void {
+    this.#fail(Reply.generalFailure, 'upstream-closed');
+  }
+
+  onFailed(): void {
+    this.#fail(Reply.generalFailure, 'upstream-closed');
+  }
+
+  #proceed(): void {
+    const stream = this.#stream;
+    while (stream !== null && !this.#isOver) {
+      const step = this.#exchange.next();
+      if (step.kind === 'more') return;
+      if (step.kind === 'send') stream.write(step.bytes);
+      else if (step.kind === 'failed') this.#fail(step.reply, step.reason);
+      else {
+        this.#isOver = true;
+        this.#timer?.clear();
+        stream.pause();
+        this.#request.onConnected(stream, step.bound, step.rest);
+      }
+    }
+  }
+
+  #fail(reply: ReplyCode, reason: string): void {
+    if (this.#isOver) return;
+    this.cancel();
+    this.#request.onFailed(reply, reason);
+  }
+}
+
+function isOwnListener(address: string, port: number, egress: EgressPolicy): boolean {
+  const ip = parseIp(address);
+  if (ip === null) return false;
+  const verdict = egress.judge({ host: null, ip, port });
+  return !verdict.ok && verdict.reason === 'own-listener';
+}

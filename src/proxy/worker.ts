@@ -1,0 +1,436 @@
+// One worker of the data plane: serves the connections of its accounts, and tells the control plane what happens.
+// It runs the same on both drivers; thread.ts starts it in a thread of its own.
+
+import { createLogin, type LoginFailure } from '../core/accounts/login.js';
+import { hashPassword } from '../core/accounts/password.js';
+import { createEgressPolicy, type EgressPolicy } from '../core/egress/egress.js';
+import { createGameRules, type GameRules } from '../core/heartbeats/game-rules.js';
+import type { IpBytes } from '../core/ip.js';
+import { printable } from '../core/printable.js';
+import { compilePattern } from '../games-pattern.js';
+import type { Account } from './account.js';
+import { Accounts } from './accounts.js';
+import { Connection, type ConnectionHost } from './connection.js';
+import type { Answer, Question } from './dns/messages.js';
+import { createRemoteResolver } from './dns/remote.js';
+import type { Resolve } from './dns/resolve.js';
+import { Events } from './events.js';
+import { Handshakes } from './handshakes.js';
+import type { Endpoint, Io, Stream } from './io/io.js';
+import { createIsLocalAddress } from './local-addresses.js';
+import { createLoginGuard, type LoginGuard } from './login-guard.js';
+import type { ListenerSpec, Order, PassedConnection, WorkerEvent, WorkerStart } from './messages.js';
+import { createOwnPorts, type OwnPorts } from './own-ports.js';
+import { createFragmentMemory, type FragmentMemory } from './protocols/fragments.js';
+import { createProxySources, type ProxySources, UNIX_CLIENT } from './protocols/proxy-header.js';
+import type { Session, SessionRequest } from './session.js';
+import { viewSessionCounts } from './session-counts.js';
+import { Sessions } from './sessions.js';
+import type { EgressLists, ProxySettings } from './settings.js';
+import { type Gauges, viewGauges } from './shared.js';
+import { SourceTable } from './source-table.js';
+import { createUpstreams, type Upstreams } from './upstreams/rules.js';
+import { workerOf } from './worker-of.js';
+
+/** How often sessions are held to their time limits and accounts to their expiry, in ms. */
+const TICK_MS = 1_000;
+
+export interface WorkerUses {
+  readonly io: Io;
+  readonly start: WorkerStart;
+  /** Sends events to the control plane. */
+  readonly post: (events: readonly WorkerEvent[]) => void;
+  /** Asks the resolver's thread. */
+  readonly ask: (question: Question) => void;
+  /** Sends an order to another worker: the connection of its account, for one. */
+  readonly tell: (worker: number, order: Order) => void;
+  /** Opens a socket to listen on, where the control plane has not done so. */
+  readonly listen: (
+    spec: ListenerSpec,
+    onConnection: (stream: Stream) => void,
+    done: (result: { address: string; port: number; close(): void } | { code: string }) => void,
+  ) => void;
+  /** Reads the orders that have come. */
+  readonly readOrders: () => void;
+  /** Events wait to be sent by `events.flush`. */
+  readonly onEventsWaiting: () => void;
+  /** Ends the loop. */
+  readonly stop: () => void;
+}
+
+export class ProxyWorker implements ConnectionHost {
+  readonly io: Io;
+  readonly settings: ProxySettings;
+  readonly upstreams: Upstreams;
+  readonly ownPorts: OwnPorts;
+  readonly isLocalAddress: (ip: IpBytes) => boolean;
+  readonly fragmentMemory: FragmentMemory;
+  readonly resolve: Resolve;
+  readonly answered: (answer: Answer) => void;
+  readonly events: Events;
+  readonly #uses: WorkerUses;
+  readonly #gauges: Gauges;
+  readonly #accounts: Accounts;
+  readonly #sessions: Sessions;
+  readonly #handshakes: Handshakes;
+  readonly #guard: LoginGuard;
+  readonly #check: ReturnType<typeof createLogin<Account['record']>>;
+  readonly #isProxy: ProxySources;
+  readonly #egress: EgressPolicy;
+  readonly #egressClasses: ReadonlyMap<string, EgressPolicy>;
+  readonly #connections = new Set<Connection>();
+  readonly #listeners = new Map<number, { close(): void }>();
+  #games: GameRules;
+  #turnedAway = 0;
+  #refusedUnchecked = 0;
+
+  constructor(uses: WorkerUses) {
+    const { io, start } = uses;
+    const { settings, shared, index } = start;
+    this.#uses = uses;
+    this.io = io;
+    this.settings = settings;
+    this.ownPorts = createOwnPorts(shared.ownPorts, index + 1);
+    this.isLocalAddress = createIsLocalAddress(() => io.now());
+    this.upstreams = createUpstreams(settings.upstreams);
+    this.fragmentMemory = createFragmentMemory(settings.udp.fragmentMemoryBytes);
+    this.#gauges = viewGauges(shared.gauges);
+    this.#games = createGameRules(start.games, compilePattern);
+    this.#egress = this.#policy(settings.egress);
+    this.#egressClasses = new Map(
+      Object.entries(settings.egressClasses).map(([name, lists]) => [name, this.#policy(lists)]),
+    );
+    this.events = new Events({
+      post: uses.post,
+      setWaiting: (isWaiting) => {
+        this.#gauges.setSign(index, 'eventsWaiting', isWaiting ? 1 : 0);
+        if (isWaiting) uses.onEventsWaiting();
+      },
+      batchesRead: () => this.#gauges.getSign(index, 'batchesRead'),
+      now: () => io.now(),
+      date: Date.now,
+    });
+    this.#accounts = new Accounts({ io, egressOf: (name) => this.#egressClass(name) });
+    this.#sessions = new Sessions({
+      accounts: this.#accounts,
+      counts: viewSessionCounts(shared.sessionCounts),
+      events: this.events,
+      games: () => this.#games,
+      gameIntervalMs: settings.gameIntervalMs,
+      now: () => io.now(),
+      date: Date.now,
+    });
+    const owner = index + 1;
+    this.#handshakes = new Handshakes({
+      ...settings,
+      count: (by) => this.#gauges.add(index, 'handshakes', by),
+      evictElsewhere: (source, hasOwn) => this.#evictElsewhere(source, hasOwn),
+      sources: new SourceTable(shared.handshakes, owner),
+    });
+    this.#guard = createLoginGuard({
+      ...settings.login,
+      sources: new SourceTable(shared.loginSources, owner),
+      names: new SourceTable(shared.loginNames, owner),
+      now: sharedClock,
+    });
+    this.#check = createLogin({
+      directory: { byUsername: (name) => this.#accounts.byUsername(name)?.record },
+      now: Date.now,
+    });
+    this.#isProxy = createProxySources(settings.proxyProtocolFrom);
+    const resolver = createRemoteResolver(uses.ask);
+    this.resolve = resolver.resolve;
+    this.answered = resolver.answered;
+    io.timer(TICK_MS, this.#tick);
+  }
+
+  readonly log = {
+    debug: (fields: Readonly<Record<string, unknown>>, message: string) =>
+      this.events.log('debug', fields, message),
+    info: (fields: Readonly<Record<string, unknown>>, message: string) =>
+      this.events.log('info', fields, message),
+    warn: (fields: Readonly<Record<string, unknown>>, message: string) =>
+      this.events.log('warn', fields, message),
+    error: (fields: Readonly<Record<string, unknown>>, message: string) =>
+      this.events.log('error', fields, message),
+  };
+
+  // ── Orders of the control plane ──────────────────────────────────────────────────────────────────────────────────
+
+  obey(order: Order): void {
+    switch (order.kind) {
+      case 'accounts':
+        for (const record of order.records) this.#accounts.put(record);
+        return;
+      case 'account-removed':
+        return this.#accounts.remove(order.id);
+      case 'games':
+        this.#games = createGameRules(order.games, compilePattern);
+        return;
+      case 'end-session':
+        return this.#sessions.get(order.id)?.end(order.reason);
+      case 'end-account':
+        return this.#accounts.end(order.accountId, order.reason);
+      case 'end-all':
+        return this.#sessions.endAll(order.reason);
+      case 'listen':
+        return this.#listen(order.listener);
+      case 'drain':
+        for (const listener of this.#listeners.values()) listener.close();
+        this.#listeners.clear();
+        return this.#handshakes.evictAll();
+      case 'sync':
+        this.events.push({ kind: 'synced', token: order.token });
+        return this.events.send();
+      case 'find-outbound':
+        this.events.push({ kind: 'outbound', token: order.token, remotes: this.#findOutbound(order) });
+        return this.events.send();
+      case 'adopt':
+        return this.#adopt(order.connection);
+      case 'evict-handshake':
+        return this.#evictHandshake(order.source, order.hops);
+      case 'stop':
+        this.end();
+        return this.#uses.stop();
+    }
+  }
+
+  /** Ends everything and reports it. */
+  end(): void {
+    for (const listener of this.#listeners.values()) listener.close();
+    this.#listeners.clear();
+    this.#sessions.endAll('shutdown');
+    for (const connection of [...this.#connections]) connection.close();
+    this.events.send();
+  }
+
+  /** The worker has failed: its sessions end, and that is reported. */
+  failed(): void {
+    for (const session of [...this.#sessions.all()]) session.finish('relay-failed');
+    this.events.send();
+  }
+
+  #listen(spec: ListenerSpec): void {
+    const arrival = { hasProxyHeader: spec.hasProxyHeader, isUnix: spec.path !== null };
+    const onConnection = (stream: Stream): void => this.#accept(stream, arrival);
+    if (spec.fd !== null && this.io.name === 'native') {
+      this.#listeners.set(spec.id, this.io.acceptFrom(spec.fd, onConnection));
+      return;
+    }
+    this.#uses.listen(spec, onConnection, (result) => {
+      if ('code' in result) this.events.push({ kind: 'listen-failed', id: spec.id, code: result.code });
+      else {
+        this.#listeners.set(spec.id, result);
+        this.events.push({ kind: 'listening', id: spec.id, address: result.address, port: result.port });
+      }
+      this.events.send();
+    });
+  }
+
+  // ── Connections ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+  #accept(stream: Stream, arrival: { readonly hasProxyHeader: boolean; readonly isUnix: boolean }): void {
+    if (this.#count(1) > this.settings.maxConnections) {
+      this.#count(-1);
+      this.#turnedAway += 1;
+      stream.close();
+      return;
+    }
+    const connection = new Connection(this, stream, arrival.isUnix);
+    this.#connections.add(connection);
+    connection.begin(arrival);
+  }
+
+  #adopt({ fd, client, isProxied, isUnix, bytes }: PassedConnection): void {
+    this.#count(1);
+    const connection = new Connection(this, this.io.adopt(fd), isUnix);
+    this.#connections.add(connection);
+    connection.resume({ client, isProxied, isUnix, bytes: Buffer.from(bytes) });
+  }
+
+  passOn(connection: Connection, username: Uint8Array): boolean {
+    const { workers, index } = this.#uses.start;
+    const owner = workers === 1 ? index : workerOf(username, workers);
+    if (owner === index) return false;
+    const { client, isProxied, isUnix } = connection;
+    const bytes = connection.handOver();
+    const fd = this.io.detach(connection.stream);
+    this.connectionClosed(connection);
+    this.#uses.tell(owner, { kind: 'adopt', connection: { fd, client, isProxied, isUnix, bytes } });
+    return true;
+  }
+
+  connectionClosed(connection: Connection): void {
+    if (this.#connections.delete(connection)) this.#count(-1);
+  }
+
+  handshakeBegins(connection: Connection, source: string | null): boolean {
+    return this.#handshakes.add(connection, source);
+  }
+
+  handshakeSource(connection: Connection, source: string): boolean {
+    return this.#handshakes.setSource(connection, source);
+  }
+
+  handshakeEnds(connection: Connection): void {
+    this.#handshakes.delete(connection);
+  }
+
+  #evictHandshake(source: string | null, hops: number): void {
+    if (this.#handshakes.evictOldest(source) || hops === 0) return;
+    const next = (this.#uses.start.index + 1) % this.#uses.start.workers;
+    this.#uses.tell(next, { kind: 'evict-handshake', source, hops: hops - 1 });
+  }
+
+  #evictElsewhere(source: string | null, hasOwn: boolean): boolean {
+    const { index, workers } = this.#uses.start;
+    if (workers === 1) return false;
+    let most = index;
+    for (let worker = 0; worker < workers; worker += 1) {
+      if (this.#gauges.getOf(worker, 'handshakes') > this.#gauges.getOf(most, 'handshakes')) most = worker;
+    }
+    if (most === index && hasOwn) return false;
+    const other = most === index ? (index + 1) % workers : most;
+    this.#uses.tell(other, { kind: 'evict-handshake', source, hops: workers - 1 });
+    return true;
+  }
+
+  tryAcquireConnection(): (() => void) | null {
+    if (this.#count(1) > this.settings.maxConnections) {
+      this.#count(-1);
+      this.#turnedAway += 1;
+      return null;
+    }
+    return () => void this.#count(-1);
+  }
+
+  #count(connections: number): number {
+    return this.#gauges.add(this.#uses.start.index, 'connections', connections);
+  }
+
+  isTrustedProxy(peer: Endpoint): boolean {
+    return this.#isProxy(peer);
+  }
+
+  #findOutbound({ address, port }: { readonly address: string; readonly port: number }): Endpoint[] {
+    const found: Endpoint[] = [];
+    for (const connection of this.#connections) {
+      if (connection.outboundPort !== port) continue;
+      const ends = connection.outbound;
+      if (ends?.local.address === address) found.push(ends.remote);
+    }
+    return found;
+  }
+
+  // ── Logins ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Blocked logins are checked like any other, so that they take as long, and refused whatever comes out. */
+  logIn({ address }: Endpoint, username: Uint8Array, password: Uint8Array): Account | null {
+    this.#uses.readOrders();
+    // Clients of a Unix socket have no address to tell them apart by.
+    const guard = address === UNIX_CLIENT ? 'check' : this.#guard.attempt(address, username);
+    const result = this.#check(username, password);
+    if (guard === 'check') {
+      if (!result.ok) return this.#loginFailed(address, result.reason, result.username, username);
+      if (address !== UNIX_CLIENT) this.#guard.succeeded(address, username);
+      const account = this.#accounts.byId(result.account.id);
+      if (account === undefined) return null;
+      this.events.login('success', result.account.username, result.account.id, address);
+      if (result.needsRehash) this.#rehash(account, password);
+      return account;
+    }
+    const shown = result.ok ? printable(result.account.username) : result.username;
+    if (guard === 'block') return this.#loginFailed(address, 'blocked-address', shown, username);
+    // Of a blocked source the first is reported at length: the rest could fill the disk.
+    this.#refusedUnchecked += 1;
+    this.#reportFailure(address, 'blocked-address', shown, username);
+    return null;
+  }
+
+  #loginFailed(client: string, reason: LoginFailure, shown: string, username: Uint8Array): null {
+    // fail2ban matches this line: what the client chose (`user`) stands behind what it cannot choose.
+    this.log.warn({ client, reason, user: shown }, 'login failed');
+    this.#reportFailure(client, reason, shown, username);
+    return null;
+  }
+
+  #reportFailure(client: string, reason: LoginFailure, shown: string, username: Uint8Array): void {
+    const account = this.#accounts.byUsername(Buffer.from(username).toString());
+    this.events.login(reason, shown, account?.record.id ?? null, client);
+  }
+
+  #rehash(account: Account, password: Uint8Array): void {
+    const { id, passwordHash: before } = account.record;
+    const salted = hashPassword(password);
+    this.#accounts.rehashed(account, salted);
+    this.events.push({ kind: 'rehashed', accountId: id, before, salted });
+  }
+
+  isStillKnown(account: Account): boolean {
+    return this.#accounts.byId(account.record.id) === account;
+  }
+
+  refusal(account: Account, client: Endpoint): string | null {
+    const refusal = this.#accounts.refusal(account, client.address);
+    if (refusal === null) return null;
+    const { id, username } = account.record;
+    this.events.login(refusal, username, id, client.address);
+    this.log.info({ account: username, client: client.address, reason: refusal }, 'session refused');
+    return refusal;
+  }
+
+  // ── Sessions ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  openSession(request: SessionRequest): Session | null {
+    return this.#sessions.open(request);
+  }
+
+  associations(account: Account): number {
+    return this.#accounts.associations(account);
+  }
+
+  egressOf(account: Account): EgressPolicy | null {
+    return this.#egressClass(account.record.limits.egressClass);
+  }
+
+  date(): number {
+    return Date.now();
+  }
+
+  #egressClass(name: string | null): EgressPolicy | null {
+    return name === null ? this.#egress : (this.#egressClasses.get(name) ?? null);
+  }
+
+  #policy(lists: EgressLists): EgressPolicy {
+    return createEgressPolicy({
+      ...lists,
+      isThisMachine: this.isLocalAddress,
+      // Of associations only the clients' side is a listener: players may reach each other's outer side, as behind any NAT.
+      isOwnListener: (ip, port, protocol) =>
+        this.ownPorts.has(protocol === 'tcp' ? 'tcp-listener' : 'udp-client-side', port) &&
+        this.isLocalAddress(ip),
+    });
+  }
+
+  readonly #tick = (): void => {
+    this.io.timer(TICK_MS, this.#tick);
+    this.#sessions.tick();
+    this.#accounts.endExpired(Date.now());
+    if (this.#turnedAway > 0) {
+      const fields = { turnedAway: this.#turnedAway, maxConnections: this.settings.maxConnections };
+      this.log.warn(fields, 'connection limit reached');
+      this.#turnedAway = 0;
+    }
+    const evicted = this.#handshakes.takeEvicted();
+    if (evicted > 0) this.log.warn({ evicted }, 'too many unfinished handshakes: the oldest were closed');
+    if (this.#refusedUnchecked > 0) {
+      this.log.warn({ logins: this.#refusedUnchecked }, 'logins of blocked addresses refused');
+      this.#refusedUnchecked = 0;
+    }
+  };
+}
+
+/** Tenths of a second of the system's monotonic clock, which is the same in every thread. */
+function sharedClock(): number {
+  return Math.floor(Number(process.hrtime.bigint() / 100_000_000n)) | 0;
+}

@@ -1,0 +1,28 @@
+// An index of every piece of a name and an address in the log of logins: a search does not read the whole log.
+// Known to SQLite only (https://www.sqlite.org/fts5.html#the_trigram_tokenizer); it holds no copy of the texts.
+import type { Knex } from 'knex';
+
+export async function up(db: Knex): Promise<void> {
+  await db.raw(
+    "create virtual table logins_text using fts5(username, client, content='logins', content_rowid='id', tokenize='trigram')",
+  );
+  await db.raw("insert into logins_text(logins_text) values ('rebuild')");
+  await db.raw(
+    `create trigger logins_text_added after insert on logins begin
+       insert into logins_text(rowid, username, client) values (new.id, new.username, new.client);
+     end`,
+  );
+  // Neither column is ever changed.
+  await db.raw(
+    `create trigger logins_text_removed after delete on logins begin
+       insert into logins_text(logins_text, rowid, username, client)
+         values ('delete', old.id, old.username, old.client);
+     end`,
+  );
+}
+
+export async function down(db: Knex): Promise<void> {
+  await db.raw('drop trigger logins_text_added');
+  await db.raw('drop trigger logins_text_removed');
+  await db.raw('drop table logins_text');
+}

@@ -1,0 +1,68 @@
+// What of a backup must not come to life again by itself: sign-ins that were ended, tokens that were revoked, runs that were done.
+import type { Knex } from 'knex';
+
+/** How much of it a backup holds. */
+export interface RestoredContents {
+  readonly consoleSessions: number;
+  readonly tokens: number;
+  /** Runs that are not finished, and replies that are not delivered. */
+  readonly runs: number;
+}
+
+/** What of it is kept; console sessions never are. */
+export interface Keep {
+  readonly tokens: boolean;
+  readonly runs: boolean;
+}
+
+/** Why a run that is dropped did not succeed. */
+const DROPPED_RUN = 'the database was restored from a backup';
+
+export async function countRestored(db: Knex): Promise<RestoredContents> {
+  return {
+    consoleSessions: await count(db, 'console_sessions'),
+    tokens: await count(db, 'api_tokens'),
+    runs: await count(db, 'runs', isOpen),
+  };
+}
+
+/** @param db a copy of the backup that nobody else has open */
+export async function dropRestored(db: Knex, keep: Keep, now: number): Promise<void> {
+  // What is dropped must not stand in free pages of the file.
+  await db.raw('pragma secure_delete = on');
+  await db.transaction(async (trx) => {
+    if (await trx.schema.hasTable('console_sessions')) await trx('console_sessions').delete();
+    if (!keep.tokens && (await trx.schema.hasTable('api_tokens'))) await trx('api_tokens').delete();
+    if (await trx.schema.hasTable('runs')) await (keep.runs ? queueAgain(trx) : dropRuns(trx, now));
+  });
+}
+
+/** The daemons that held them at the time of the backup mean nothing now. */
+async function queueAgain(trx: Knex): Promise<void> {
+  await trx('runs').where({ status: 'running' }).whereNull('finished_at').update({ status: 'queued' });
+  await trx('runs').whereNotNull('owner').update({ owner: null });
+  await trx('runners').delete();
+}
+
+async function dropRuns(trx: Knex, now: number): Promise<void> {
+  await queueAgain(trx);
+  await trx('runs')
+    .whereNull('finished_at')
+    .update({ status: 'cancelled', finished_at: now, error: DROPPED_RUN });
+  await trx('runs').whereNotNull('next_delivery_at').update({ delivery: 'none', next_delivery_at: null });
+}
+
+function isOpen(runs: Knex.QueryBuilder): void {
+  runs.whereNull('finished_at').orWhereNotNull('next_delivery_at');
+}
+
+async function count(
+  db: Knex,
+  table: string,
+  filter: (query: Knex.QueryBuilder) => void = () => {},
+): Promise<number> {
+  // A backup of an older version may not have it yet.
+  if (!(await db.schema.hasTable(table))) return 0;
+  const row = await db(table).where(filter).count({ n: '*' }).first();
+  return Number(row?.['n'] ?? 0);
+}

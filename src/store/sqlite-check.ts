@@ -1,0 +1,91 @@
+// Whether the SQLite file can still be relied on: it is there, it is the one that was opened, and a write reaches the disk.
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import type { Knex } from 'knex';
+import type { StorageFault, StorageProblem } from '../core/storage.js';
+import { writeMark } from './sqlite.js';
+import type { Access } from './sqlite-client.js';
+import { codeOf, isDiskFull } from './sqlite-errors.js';
+
+/** How every SQLite file begins (https://www.sqlite.org/fileformat2.html#magic_header_string). */
+const MAGIC = Buffer.from('SQLite format 3\0');
+
+export interface SqliteCheck {
+  /** null when nothing is wrong. One at a time. Never rejects. */
+  run(): Promise<StorageFault | null>;
+  /** To be called when the database is closed: closing a file drops every lock that the process has on it. */
+  close(): Promise<void>;
+}
+
+/** @param access refuses writes while the file is not the one that will be found at the next start */
+export async function createSqliteCheck(db: Knex, file: string, access: Access): Promise<SqliteCheck> {
+  const handle = await open(file, 'r');
+  const opened = await handle.stat();
+  /** What queries failed with since the last check. */
+  let noted: StorageFault | null = null;
+  db.on('query-error', (error: unknown) => {
+    const problem = problemOf(error, file);
+    // Whether it is still locked the next check finds out by itself.
+    if (problem && problem !== 'database-locked') noted ??= { problem, error };
+  });
+
+  async function place(): Promise<StorageFault | null> {
+    try {
+      const found = await stat(file);
+      const isSame = found.dev === opened.dev && found.ino === opened.ino;
+      return isSame ? null : { problem: 'database-replaced', error: undefined };
+    } catch (error) {
+      return { problem: codeOf(error) === 'ENOENT' ? 'database-gone' : 'database-failing', error };
+    }
+  }
+
+  async function write(): Promise<StorageFault | null> {
+    try {
+      await writeMark(db);
+      return null;
+    } catch (error) {
+      return { problem: problemOf(error, file) ?? 'database-failing', error };
+    }
+  }
+
+  return {
+    async run() {
+      const misplaced = await place();
+      access.isRefused = misplaced !== null && misplaced.problem !== 'database-failing';
+      if (misplaced) return misplaced;
+      if (!(await beginsRight(handle))) return { problem: 'database-corrupt', error: undefined };
+      const failed = await write();
+      const fault = failed ?? noted;
+      // Damage does not mend itself; all else is over when a write works and no query has failed since.
+      if (noted?.problem !== 'database-corrupt') noted = null;
+      return fault;
+    },
+    close: () => handle.close(),
+  };
+}
+
+async function beginsRight(handle: FileHandle): Promise<boolean> {
+  const { buffer } = await handle.read(Buffer.alloc(MAGIC.length), 0, MAGIC.length, 0);
+  return buffer.equals(MAGIC);
+}
+
+/** What an error says of the storage; null for one that has other causes. */
+function problemOf(error: unknown, file: string): StorageProblem | null {
+  const code = codeOf(error);
+  switch (code) {
+    case 'SQLITE_FULL':
+      return 'disk-full';
+    case 'SQLITE_BUSY':
+    case 'SQLITE_LOCKED':
+      return 'database-locked';
+    case 'SQLITE_CORRUPT':
+    case 'SQLITE_NOTADB':
+      return 'database-corrupt';
+    case 'SQLITE_READONLY':
+      return 'database-read-only';
+    case 'SQLITE_IOERR':
+    case 'SQLITE_CANTOPEN':
+      return isDiskFull(file) ? 'disk-full' : 'database-failing';
+    default:
+      return null;
+  }
+}

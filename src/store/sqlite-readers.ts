@@ -1,0 +1,78 @@
+// Connections that only read: a search holds up neither writes nor other readers for long. WAL lets them read what is
+// committed while another connection writes (https://www.sqlite.org/wal.html#concurrency).
+import knex, { type Knex } from 'knex';
+import { QueryTooSlowError } from '../core/errors.js';
+import { type Access, ImmediateSqliteClient } from './sqlite-client.js';
+import { codeOf } from './sqlite-errors.js';
+
+/** A connection of the sqlite3 package, as far as it is used here. */
+interface RawConnection {
+  exec(sql: string, done: (error: Error | null) => void): void;
+  interrupt(): void;
+}
+
+export interface ReaderOptions {
+  /** Connections at most; each may keep a thread busy. */
+  readonly readers: number;
+  /** Longest that a query may take, and as long again that it may wait for a connection, in ms. */
+  readonly timeoutMs: number;
+}
+
+type ReaderConfig = Knex.Config & { readonly access: Access; readonly timeoutMs: number };
+
+class ReadingClient extends ImmediateSqliteClient {
+  readonly #busy = new Set<RawConnection>();
+
+  override async _query(connection: unknown, statement: unknown): Promise<unknown> {
+    const { timeoutMs } = this.config as ReaderConfig;
+    const reader = connection as RawConnection;
+    const timer = setTimeout(() => reader.interrupt(), timeoutMs);
+    this.#busy.add(reader);
+    try {
+      return await super._query(connection, statement);
+    } catch (error) {
+      if (codeOf(error) !== 'SQLITE_INTERRUPT') throw error;
+      throw new QueryTooSlowError(`a query was given up after ${timeoutMs} ms`, { cause: error });
+    } finally {
+      clearTimeout(timer);
+      this.#busy.delete(reader);
+    }
+  }
+
+  /** Whoever stops does not wait for a search. */
+  override destroy(): Promise<void> {
+    for (const reader of this.#busy) reader.interrupt();
+    return super.destroy();
+  }
+
+  override async acquireConnection(): Promise<unknown> {
+    try {
+      return await super.acquireConnection();
+    } catch (error) {
+      if (!(error instanceof knex.KnexTimeoutError)) throw error;
+      throw new QueryTooSlowError('all connections that read are busy', { cause: error });
+    }
+  }
+}
+
+/** knex on a few connections to `file` that read only, opened when they are needed. Queries end with QueryTooSlowError when they take too long. */
+export function connectReaders(file: string, { readers, timeoutMs }: ReaderOptions): Knex {
+  const config: ReaderConfig = {
+    client: ReadingClient,
+    access: { waitMs: timeoutMs, isClosing: false, isRefused: false },
+    timeoutMs,
+    // Never made here: whoever reads a database that is gone should hear of it.
+    connection: { filename: file, flags: ['OPEN_READWRITE'] },
+    acquireConnectionTimeout: timeoutMs,
+    useNullAsDefault: true,
+    compileSqlOnError: false,
+    log: { warn: () => {}, error: () => {} },
+    pool: {
+      min: 0,
+      max: readers,
+      afterCreate: (connection: RawConnection, done: (error: Error | null) => void) =>
+        connection.exec('pragma query_only = on; pragma busy_timeout = 100;', done),
+    },
+  };
+  return knex(config);
+}

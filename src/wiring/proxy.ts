@@ -1,0 +1,224 @@
+// The data plane as the daemon wires it: which driver, which settings, and what becomes of what the workers report.
+import { availableParallelism } from 'node:os';
+import type { Config } from '../config.js';
+import type { Account } from '../core/accounts/account.js';
+import type { AccountLimitsService } from '../core/accounts/account-limits.js';
+import type { AccountDirectory } from '../core/accounts/directory.js';
+import type { NoteLogin } from '../core/accounts/login-log.js';
+import { StartError } from '../core/errors.js';
+import type { GameRule } from '../core/heartbeats/game-rules.js';
+import type { Recorder } from '../core/heartbeats/heartbeat-recorder.js';
+import { formatHostPort } from '../core/ip.js';
+import type { Log } from '../core/log.js';
+import type { Session, SessionRegistry } from '../core/sessions/session.js';
+import { type Libc, loadLibc } from '../proxy/io/native/libc.js';
+import type { SessionSummary } from '../proxy/messages.js';
+import type { ProxyObserver, RemoteSession } from '../proxy/observer.js';
+import { ProxyPlane } from '../proxy/plane.js';
+import type { AccountRecord, ProxySettings } from '../proxy/settings.js';
+import { MAX_WORKERS } from '../proxy/shared.js';
+import { maxConnections, maxHandshakes } from './capacity.js';
+import { descriptorLimit } from './descriptors.js';
+import { portRange, upstreamRules } from './socks-settings.js';
+
+/** Shared memory keeps a byte for each descriptor: more than this are not told apart. */
+const MOST_DESCRIPTORS = 4 * 1024 * 1024;
+
+export interface ProxyUses {
+  readonly config: Config;
+  readonly directory: AccountDirectory;
+  readonly limits: AccountLimitsService;
+  readonly sessions: SessionRegistry;
+  readonly games: readonly GameRule[];
+  readonly recorder: Recorder;
+  readonly logins: NoteLogin;
+  /** Told of sessions besides: live numbers, the console. */
+  readonly activity: { opened(session: Session): void; closed(session: Session): void };
+  /** Stores the salted form of an imported password. */
+  readonly rehash: (accountId: string, before: string, salted: string) => void;
+  readonly log: Log;
+}
+
+export interface Proxy {
+  readonly plane: ProxyPlane;
+  /** null: the driver is node. */
+  readonly libc: Libc | null;
+}
+
+/**
+ * Starts the workers, which know every account then. Throws StartError (`no-native-engine`) when `socks.engine` asks for
+ * what this machine does not have.
+ */
+export async function startProxy(uses: ProxyUses): Promise<Proxy> {
+  const { config, directory, limits, log } = uses;
+  const libc = chooseDriver(config.socks.engine, log);
+  const recordOf = (account: Account): AccountRecord => ({
+    id: account.id,
+    username: account.username,
+    passwordHash: account.passwordHash,
+    isEnabled: account.isEnabled,
+    expiresAt: account.expiresAt,
+    ...limits.state(account.id),
+  });
+  const plane = new ProxyPlane({
+    engine: libc ? 'native' : 'node',
+    workers: libc ? workerCount(config.socks.workers) : 1,
+    settings: proxySettings(config),
+    resolver: config.dns,
+    games: uses.games,
+    accounts: Array.from(directory.all(), recordOf),
+    libc: libc ?? anyLibc(),
+    maxDescriptors: Math.min(MOST_DESCRIPTORS, descriptorLimit()),
+    observer: observe(uses),
+    log,
+  });
+  const changed = (id: string): void => {
+    const account = directory.byId(id);
+    if (account) plane.put(recordOf(account));
+    else plane.remove(id);
+  };
+  directory.onChanged(changed);
+  limits.onChanged(changed);
+  await plane.start();
+  return { plane, libc };
+}
+
+/** Which engine serves players here, and why not the native one, where that is asked for. */
+export function engineHere(
+  engine: Config['socks']['engine'],
+):
+  | { readonly name: 'native'; readonly libc: Libc }
+  | { readonly name: 'node'; readonly cause: unknown; readonly reason: string | null } {
+  if (engine === 'node') return { name: 'node', cause: null, reason: null };
+  try {
+    return { name: 'native', libc: loadLibc() };
+  } catch (cause) {
+    return { name: 'node', cause, reason: cause instanceof Error ? cause.message : String(cause) };
+  }
+}
+
+function chooseDriver(engine: Config['socks']['engine'], log: Log): Libc | null {
+  const here = engineHere(engine);
+  if (here.name === 'native') return here.libc;
+  const { cause, reason } = here;
+  if (reason === null) return null;
+  if (engine === 'native') {
+    const todo =
+      'Set socks.engine to auto or node, or install the optional package koffi (Linux on x64 or arm64).';
+    throw new StartError('no-native-engine', `socks.engine: native does not work here (${reason}). ${todo}`, {
+      cause,
+    });
+  }
+  log.info({ reason }, 'native engine not available; using node');
+  return null;
+}
+
+/** Also beside the node driver: descriptors of the service manager are duplicated for it. */
+function anyLibc(): Libc | null {
+  const here = engineHere('auto');
+  return here.name === 'native' ? here.libc : null;
+}
+
+/** One up to four cores, then one for every two cores, at most 16. */
+export function workerCount(workers: Config['socks']['workers'], cores = availableParallelism()): number {
+  if (workers !== 'auto') return workers;
+  return cores <= 4 ? 1 : Math.min(MAX_WORKERS, Math.floor(cores / 2));
+}
+
+function proxySettings(config: Config): ProxySettings {
+  const { socks, egress } = config;
+  return {
+    handshakeTimeoutMs: socks.handshakeTimeoutMs,
+    connectTimeoutMs: socks.connectTimeoutMs,
+    idleTimeoutMs: socks.idleTimeoutMs,
+    halfCloseTimeoutMs: socks.halfCloseTimeoutMs,
+    maxConnections: maxConnections(config),
+    maxHandshakes: maxHandshakes(config),
+    maxHandshakesPerSource: socks.maxHandshakesPerSource,
+    login: socks.login,
+    proxyProtocolFrom: socks.proxyProtocolFrom,
+    egress: { private: egress.private, allow: egress.allow, deny: egress.deny },
+    egressClasses: egress.classes,
+    allowUnderscore: egress.allowUnderscore,
+    gameIntervalMs: config.heartbeats.gameIntervalMs,
+    udp: {
+      enabled: socks.udp.enabled,
+      portRange: portRange(socks.udp.portRange),
+      publicAddresses: [socks.udp.publicAddress ?? []].flat(),
+      idleTimeoutMs: socks.udp.idleTimeoutMs,
+      fullCone: socks.udp.fullCone,
+      maxDestinations: socks.udp.maxDestinations,
+      maxWaitingForUpstream: socks.udp.maxWaitingForParent,
+      fragmentMemoryBytes: socks.udp.fragmentMemoryBytes,
+      maxAssociationsPerAccount: socks.udp.maxAssociationsPerAccount,
+      maxDecisionsPerSecond: socks.udp.maxDecisionsPerSecond,
+    },
+    bind: {
+      enabled: socks.bind.enabled,
+      portRange: portRange(socks.bind.portRange),
+      publicAddresses: [socks.bind.publicAddress ?? []].flat(),
+      timeoutMs: socks.bind.timeoutMs,
+    },
+    upstreams: upstreamRules(socks.upstreams),
+  };
+}
+
+/** What the workers report, in the order in which the parts of the control plane must hear of it. */
+function observe(uses: ProxyUses): ProxyObserver {
+  const { directory, limits, sessions, recorder, activity, log } = uses;
+  return {
+    sessionOpened(session) {
+      sessions.add(session);
+      limits.opened(session);
+      activity.opened(session);
+      recorder.opened(session);
+    },
+    sessionDestination(session) {
+      recorder.destination(session);
+    },
+    sessionGame(session) {
+      recorder.game(session);
+    },
+    sessionClosed(session, summary) {
+      sessions.remove(session);
+      limits.closed(session);
+      activity.closed(session);
+      recorder.closed(session);
+      // The account was removed meanwhile: nothing of it is kept.
+      if (!directory.byId(session.accountId)) limits.forget(session.accountId);
+      logSession(log, session, summary);
+    },
+    logins(outcome, username, accountId, client, count, at) {
+      if (outcome === 'success' && accountId !== null) directory.loggedIn(accountId, at);
+      for (let i = 0; i < count; i += 1) uses.logins.note(outcome, username, accountId, client);
+    },
+    rehashed(accountId, before, salted) {
+      if (directory.byId(accountId)?.passwordHash !== before) return;
+      directory.rehashed(accountId, salted);
+      uses.rehash(accountId, before, salted);
+    },
+  };
+}
+
+function logSession(log: Log, session: RemoteSession, summary: SessionSummary): void {
+  const { destination, via } = session;
+  const { bytesUp, bytesDown, datagramsUp, datagramsDown, dropped, durationMs, end } = summary;
+  log.info(
+    {
+      account: session.username,
+      client: session.client.address,
+      destination: formatHostPort(destination.host, destination.port),
+      address: destination.address,
+      ...(via === null ? {} : { via }),
+      ...(session.protocol === 'udp' ? { protocol: 'udp' } : {}),
+      bytesUp,
+      bytesDown,
+      ...(dropped === undefined ? {} : { datagramsUp, datagramsDown, dropped }),
+      durationMs,
+      game: session.gameId,
+      end,
+      session: session.id,
+    },
+    'session ended',
+  );
+}

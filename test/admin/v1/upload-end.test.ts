@@ -1,0 +1,44 @@
+// A client that goes away in the middle of an upload, or before it has begun: whatever fails then has an owner.
+import assert from 'node:assert/strict';
+import { pbkdf2 } from 'node:crypto';
+import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { ADMIN, startTestAdmin } from '../../helpers/admin.js';
+import { basic } from '../../helpers/http.js';
+
+/** Keeps every thread that opens files busy; resolves once they are free again. */
+function occupyFileThreads(): Promise<unknown> {
+  const work = Array.from(
+    { length: 8 },
+    () => new Promise((resolve) => pbkdf2('', '', 300_000, 32, 'sha256', resolve)),
+  );
+  return Promise.all(work);
+}
+
+for (const isKept of [true, false]) {
+  test(`a client that goes away before its upload is ${isKept ? 'kept' : 'refused'} ends nothing`, async (t) => {
+    const admin = await startTestAdmin(t);
+    if (!isKept) await rm(admin.dataDir, { recursive: true });
+    const { hostname, port } = new URL(admin.url);
+    const socket = connect(Number(port), hostname);
+    const head = [
+      'POST /api/v1/accounts/import HTTP/1.1',
+      'Host: localhost',
+      `Authorization: ${basic(ADMIN.username, ADMIN.password)}`,
+      'Content-Type: text/csv',
+      'Content-Length: 1000000',
+      // Answered at once with 100: then the request is under way.
+      'Expect: 100-continue',
+    ];
+    const free = occupyFileThreads();
+    socket.write(`${head.join('\r\n')}\r\n\r\n`);
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    assert.match(answer.toString(), /^HTTP\/1\.1 100 /);
+    socket.resetAndDestroy();
+    await free;
+    // An error that nobody owned would have ended this process.
+    assert.equal((await admin.api('GET', '/api/v1/accounts')).status, 200);
+  });
+}

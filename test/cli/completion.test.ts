@@ -1,0 +1,93 @@
+// What shells complete: the answers of the hidden command, and the script of each shell that is installed.
+import assert from 'node:assert/strict';
+import { execFile, spawnSync } from 'node:child_process';
+import { chmod, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { type CommandLine, commandLine } from '../helpers/command.js';
+import { BIN, plainEnvironment } from '../helpers/daemon.js';
+import { suiteScope } from '../helpers/suite.js';
+
+const CASES: readonly (readonly [words: string[], completed: string[]])[] = [
+  [['ac'], ['account']],
+  [
+    ['account', 'li'],
+    ['list', 'limits', 'link'],
+  ],
+  [
+    ['account', 'limits', ''],
+    ['show', 'set', 'reset-usage'],
+  ],
+  [['--config', 'account', 'ad'], ['admin']],
+  [['account', 'add', 'x', '--gen'], ['--generate']],
+  [['account', 'list', '--conf'], ['--config']],
+  [['run', 'list', '--status', 'f'], ['failed']],
+  [
+    ['token', 'create', 'x', '--scope', 'accounts:read', 'acc'],
+    ['accounts:read', 'accounts:write'],
+  ],
+  [
+    ['completion', ''],
+    ['bash', 'zsh', 'fish'],
+  ],
+  [['account', 'import', './f'], []],
+  [['__c'], []],
+];
+
+const isInstalled = (shell: string) => spawnSync(shell, ['--version']).error === undefined;
+const isMissing = (shell: string) => ({ skip: isInstalled(shell) ? false : `${shell} is not installed` });
+
+describe('completion', () => {
+  const scope = suiteScope();
+  let cli: CommandLine;
+  before(async () => {
+    cli = await commandLine(scope);
+    const program = join(cli.folder, 'pulsegate');
+    await writeFile(program, `#!/bin/sh\nexec "${process.execPath}" "${BIN}" "$@"\n`);
+    await chmod(program, 0o755);
+  });
+
+  async function inShell(shell: string, args: string[]): Promise<string[]> {
+    const PATH = `${cli.folder}:${process.env['PATH']}`;
+    const { stdout } = await promisify(execFile)(shell, args, {
+      cwd: cli.folder,
+      env: { ...plainEnvironment(), PATH },
+    });
+    return stdout.trimEnd().split('\n');
+  }
+
+  it('offers what may follow', async () => {
+    for (const [words, completed] of CASES) {
+      const { code, stdout } = await cli.run(['__complete', '--', ...words]);
+      const found = stdout.split('\n').flatMap((line) => line.split('\t')[0] || []);
+      assert.deepEqual([code, found.sort()], [0, [...completed].sort()], words.join(' '));
+    }
+  });
+
+  it('refuses shells that it does not know', async () => {
+    assert.match((await cli.run(['completion', 'csh'])).stderr, /Allowed choices are bash, zsh, fish/);
+  });
+
+  it('works in bash, with a colon too', isMissing('bash'), async () => {
+    const script = `source <(pulsegate completion bash)
+      for COMP_LINE in 'pulsegate acc' 'pulsegate token create x --scope accounts:r'; do
+        COMP_POINT=\${#COMP_LINE}; _pulsegate; echo "\${COMPREPLY[@]}"
+      done`;
+    assert.deepEqual(await inShell('bash', ['--norc', '-c', script]), ['account', 'read']);
+  });
+
+  it('works in fish', isMissing('fish'), async () => {
+    const script = 'pulsegate completion fish | source; complete -C "pulsegate account ad"';
+    const [line] = await inShell('fish', ['--no-config', '-c', script]);
+    assert.match(line ?? '', /^add\tadd an account/);
+  });
+
+  it('can be read by zsh', isMissing('zsh'), async () => {
+    const script = 'compdef() { print $1 $2 }; source <(pulsegate completion zsh); whence -w _pulsegate';
+    assert.deepEqual(await inShell('zsh', ['-f', '-c', script]), [
+      '_pulsegate pulsegate',
+      '_pulsegate: function',
+    ]);
+  });
+});

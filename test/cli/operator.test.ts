@@ -1,0 +1,196 @@
+// What the command line asks of the running daemon, or changes beside it: sessions, tokens, limits, the audit log.
+import assert from 'node:assert/strict';
+import { stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { before, describe, it } from 'node:test';
+import { type CommandLine, commandLine, runCommand } from '../helpers/command.js';
+import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { eventually } from '../helpers/eventually.js';
+import { connectThrough } from '../helpers/socks-client.js';
+import { suiteScope } from '../helpers/suite.js';
+import { hold, startTarget } from '../helpers/targets.js';
+
+type Json = Readonly<Record<string, unknown>>;
+
+describe('with the daemon running', () => {
+  const scope = suiteScope();
+  let daemon: TestDaemon;
+  let port = 0;
+  before(async () => {
+    daemon = await startTestDaemon(scope);
+    await Promise.all([daemon.addAccount('ann', 'secret'), daemon.addAccount('bob', 'secret')]);
+    const target = await startTarget(scope, hold);
+    port = target.port;
+  });
+  const run = (...args: string[]) => runCommand(join(daemon.configFile, '..'), args);
+  const play = (username: string) =>
+    connectThrough({ port: daemon.socks.port, username, password: 'secret' }, '127.0.0.1', port);
+  const sessions = async (...args: string[]) =>
+    (await run('session', 'list', '--json', ...args)).json() as { id: string; username: string }[];
+
+  it('sessions are listed, found and ended, one and all of an account, and the end is in the audit log', async () => {
+    await Promise.all([play('ann'), play('ann'), play('bob')]);
+    await eventually(async () => assert.equal((await sessions()).length, 3));
+    const [bob] = await sessions('--search', 'bob');
+    assert.ok(bob);
+    const { stdout } = await run('session', 'list', '--search', 'bob');
+    assert.match(stdout, /^ID +USER NAME +CLIENT +DESTINATION/);
+    assert.match(
+      stdout,
+      new RegExp(`^${bob.id.slice(0, 8)} +bob +127\\.0\\.0\\.1 +127\\.0\\.0\\.1:${port}`, 'm'),
+    );
+    assert.match(stdout, /1 of 3 sessions\n$/);
+    assert.match((await run('session', 'list', '--limit', '2')).stdout, /3 sessions, 2 shown\n$/);
+
+    const asked = await run('session', 'end', bob.id.slice(0, 8));
+    assert.deepEqual([asked.code, asked.stdout], [2, '']);
+    assert.match(asked.stderr, /1 session of bob will end\. Add --yes/);
+    assert.equal((await run('session', 'end', bob.id.slice(0, 8), '--yes')).stdout, '1 session ended.\n');
+    await eventually(async () => assert.equal((await sessions()).length, 2));
+    const gone = await run('session', 'end', bob.id, '--yes');
+    assert.equal(gone.code, 1);
+    assert.match(gone.stderr, /There is no live session/);
+    assert.deepEqual((await run('session', 'end', '--account', 'ann', '--yes', '--json')).json(), {
+      ended: 2,
+    });
+    await eventually(async () => assert.deepEqual(await sessions(), []));
+    assert.equal((await run('session', 'end', '--account', 'ann')).stdout, '0 sessions ended.\n');
+    assert.equal((await run('session', 'end')).code, 2);
+
+    const entries = (await run('audit', '--action', 'session.end', '--json')).json() as Json[];
+    assert.equal(entries.length, 3);
+    assert.deepEqual([entries[0]?.['via'], entries[0]?.['address']], ['cli', null]);
+    const table = (await run('audit', '--account', 'ann', '--via', 'cli', '--since', '1h')).stdout;
+    assert.match(
+      table,
+      /^TIME +WHO +VIA .*\n.* session\.end +ann +client: "127\.0\.0\.1:\d+", destination: /,
+    );
+    assert.match((await run('audit', '--search', 'nobody')).stderr, /There are no such changes/);
+  });
+
+  it('its control socket is for its own user alone', async () => {
+    const { mode } = await stat(join(daemon.dataDir, 'control.sock'));
+    assert.equal(mode & 0o777, 0o600);
+    assert.equal((await stat(daemon.dataDir)).mode & 0o777, 0o700);
+  });
+
+  it('a token is made, used, and refused within a second of its end', async () => {
+    const made = (
+      await run('token', 'create', 'billing', '--scope', 'accounts:read', '--expires', '90d', '--json')
+    ).json();
+    const { secret, token } = made as { secret: string; token: Json };
+    assert.match(secret, /^pg_[\w-]{43}$/);
+    assert.deepEqual(token['scopes'], ['accounts:read']);
+    assert.ok(!('hash' in token));
+    const ask = async (path: string) => {
+      const authorization = `Bearer ${secret}`;
+      return (await daemon.api('GET', path, undefined, { authorization })).status;
+    };
+    await eventually(async () => assert.equal(await ask('/api/v1/accounts'), 200), 3_000);
+    assert.equal(await ask('/api/v1/audit'), 403);
+    const list = await run('token', 'list');
+    assert.match(list.stdout, new RegExp(`^billing +${secret.slice(0, 9)} +accounts:read `, 'm'));
+    assert.ok(!list.stdout.includes(secret));
+    assert.equal((await run('token', 'revoke', 'other', '--yes')).code, 1);
+    assert.equal((await run('token', 'revoke', 'billing')).code, 2);
+    assert.equal((await run('token', 'revoke', 'billing', '--yes')).stdout, 'billing was revoked.\n');
+    await eventually(async () => assert.equal(await ask('/api/v1/accounts'), 401), 3_000);
+    assert.match((await run('token', 'list')).stderr, /There are no tokens/);
+  });
+
+  it('limits are set, hold within a second, and are shown with what is used now', async () => {
+    await run('account', 'limits', 'set', 'bob', '--max-sessions', '1', '--quota', '50GiB');
+    const player = await play('bob');
+    await eventually(async () => assert.equal((await sessions('--search', 'bob')).length, 1));
+    await eventually(async () => {
+      const { limits } = (await run('account', 'limits', 'show', 'bob', '--json')).json() as { limits: Json };
+      assert.equal(limits['maxSessions'], 1);
+    }, 3_000);
+    await assert.rejects(play('bob'));
+    const { stdout } = await run('account', 'limits', 'show', 'bob');
+    assert.match(stdout, /^sessions at once +1 {3}\(now 1\)$/m);
+    assert.match(stdout, /^quota +50 GiB {3}\(used \d+ B, starts again \d{4}-\d\d-01 00:00 UTC\)$/m);
+    assert.match(stdout, /^rate down +none$/m);
+    const shown = (await run('account', 'limits', 'show', 'bob', '--json')).json() as { usage: Json };
+    assert.equal(shown.usage['sessions'], 1);
+    player.destroy();
+  });
+});
+
+describe('without the daemon', () => {
+  const scope = suiteScope();
+  let cli: CommandLine;
+  before(async () => {
+    cli = await commandLine(scope, 'egress: { classes: { home: {} } }');
+    await cli.run(['account', 'add', 'ann', '--generate']);
+  });
+  const limits = (...args: string[]) => cli.run(['account', 'limits', ...args]);
+
+  it('there are no sessions, and it is said what to do', async () => {
+    for (const args of [['list'], ['end', '3f2a', '--yes'], ['end', '--account', 'ann', '--yes']]) {
+      const { code, stdout, stderr } = await cli.run(['session', ...args]);
+      assert.deepEqual([code, stdout], [1, '']);
+      assert.match(stderr, /^No daemon runs on \/\S+\/data, .*\n.*--config FILE\.\n$/);
+    }
+    // What a crash leaves behind answers nobody.
+    await writeFile(join(cli.folder, 'data/control.sock'), '');
+    assert.match((await cli.run(['session', 'list'])).stderr, /^No daemon runs/);
+  });
+
+  it('limits are set, taken away one by one, and what cannot be is refused', async () => {
+    const set = [
+      '--max-sessions',
+      '4',
+      '--rate-up',
+      '512KiB/s',
+      '--rate-down',
+      '1MiB',
+      '--quota-period',
+      'week',
+    ];
+    assert.match((await limits('set', 'ann', ...set)).stdout, /^rate up +512 KiB\/s\nrate down +1 MiB\/s$/m);
+    await limits('set', 'ann', '--max-addresses', '2', '--egress-class', 'home', '--rate-up', 'none');
+    const shown = (await limits('show', 'ann', '--json')).json() as { limits: Json };
+    assert.deepEqual(shown.limits, {
+      maxSessions: 4,
+      maxClientAddresses: 2,
+      bytesPerSecondUp: null,
+      bytesPerSecondDown: 1024 ** 2,
+      quotaBytes: null,
+      quotaPeriod: 'week',
+      egressClass: 'home',
+    });
+    const wrong: [args: string[], code: number, says: RegExp][] = [
+      [[], 2, /Nothing is to be changed/],
+      [['--json'], 2, /Nothing is to be changed/],
+      [['--max-sessions', '0'], 2, /whole number from 1, or none/],
+      [['--quota', '5'], 2, /size such as 500MiB/],
+      [['--rate-up', 'fast'], 2, /rate such as/],
+      [['--quota-period', 'year'], 2, /Allowed choices are day, week, month, never/],
+      [['--egress-class', 'away'], 2, /no egress class "away"\. There are: home\./],
+    ];
+    for (const [args, code, says] of wrong) {
+      const result = await limits('set', 'ann', ...args);
+      assert.deepEqual([result.code, result.stdout], [code, '']);
+      assert.match(result.stderr, says);
+    }
+    assert.equal((await limits('set', 'ghost', '--quota', 'none')).code, 1);
+    assert.equal((await limits('reset-usage', 'ann')).code, 2);
+    assert.match((await limits('reset-usage', 'ann', '--yes')).stdout, /The quota of ann starts again/);
+  });
+
+  it('tokens are kept for it; a scope, a name and an end that cannot be are refused', async () => {
+    const create = (...args: string[]) => cli.run(['token', 'create', ...args]);
+    assert.match((await create('ops', '--scope', 'audit:read')).stdout, /^pg_\S+ {3}\(shown only now/);
+    assert.match((await create('ops')).stderr, /--scope <scope\.\.\.>' not specified/);
+    assert.match((await create('ops', '--scope', 'all')).stderr, /Allowed choices are accounts:read/);
+    assert.equal((await create(' ', '--scope', 'audit:read')).code, 2);
+    assert.equal((await create('ops', '--scope', 'audit:read', '--expires', '2020-01-01')).code, 2);
+    await create('ops', '--scope', 'audit:read');
+    const ambiguous = await cli.run(['token', 'revoke', 'ops', '--yes']);
+    assert.match(ambiguous.stderr, /There are 2 tokens "ops"\. Say which .*: pg_\S+, pg_\S+\n/);
+    const [, prefix = ''] = /: (pg_[\w-]+),/.exec(ambiguous.stderr) ?? [];
+    assert.equal((await cli.run(['token', 'revoke', prefix, '--yes'])).code, 0);
+    assert.equal(((await cli.run(['token', 'list', '--json'])).json() as Json[]).length, 1);
+  });
+});

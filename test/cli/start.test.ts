@@ -1,0 +1,139 @@
+// What bin/pulsegate.js says where the program cannot run: one line each, with the command that mends it.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { describe, it } from 'node:test';
+import ts from 'typescript';
+import { loadDriver } from '../../src/store/sqlite.js';
+import { commandLine, runProcess } from '../helpers/command.js';
+import { PROJECT } from '../helpers/daemon.js';
+import type { Scope } from '../helpers/suite.js';
+
+/** A folder with a copy of bin/ and package.json, and `files` beside them. */
+async function install(t: Scope, files: Readonly<Record<string, string>>): Promise<string> {
+  const root = await mkdtemp(join(tmpdir(), 'pulsegate-bin-'));
+  t.after(() => rm(root, { recursive: true }));
+  await cp(join(PROJECT, 'bin'), join(root, 'bin'), { recursive: true });
+  await cp(join(PROJECT, 'package.json'), join(root, 'package.json'));
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(join(root, name, '..'), { recursive: true });
+    await writeFile(join(root, name), content);
+  }
+  return root;
+}
+
+async function start(root: string, ...nodeOptions: string[]) {
+  const child = spawn(process.execPath, [...nodeOptions, join(root, 'bin/pulsegate.js'), '--version'], {
+    env: { ...process.env, NO_COLOR: '1' },
+  });
+  const [stderr] = await Promise.all([text(child.stderr), once(child, 'close')]);
+  return { code: child.exitCode, stderr };
+}
+
+const BUILT = { 'dist/src/cli.js': "import 'commander';\nexport const main = () => {};\n" };
+
+describe('bin/pulsegate.js', () => {
+  it('says which Node is needed', async (t) => {
+    const root = await install(t, {
+      ...BUILT,
+      'old.cjs': "Object.defineProperty(process.versions, 'node', { value: '20.18.3' });",
+    });
+    assert.deepEqual(await start(root, '--require', join(root, 'old.cjs')), {
+      code: 1,
+      stderr: 'pulsegate needs Node 20.19 or newer, and this is 20.18.3. Get one: https://nodejs.org\n',
+    });
+  });
+
+  it('can be read by any Node: nothing in it is newer than ES5', async () => {
+    const source = await readFile(join(PROJECT, 'bin/pulsegate.js'), 'utf8');
+    const emitted = (target: ts.ScriptTarget) =>
+      ts.transpileModule(source, { compilerOptions: { target, module: ts.ModuleKind.CommonJS } }).outputText;
+    assert.equal(emitted(ts.ScriptTarget.ES5), emitted(ts.ScriptTarget.ESNext));
+  });
+
+  it('says that it is not built, or lacks what it should come with', async (t) => {
+    const clone = await install(t, { 'src/cli.ts': '' });
+    assert.deepEqual(await start(clone), {
+      code: 1,
+      stderr: `pulsegate is not built yet. Run: cd ${clone} && npm ci && npm run build\n`,
+    });
+    const damaged = await start(await install(t, {}));
+    assert.equal(damaged.stderr, 'pulsegate lacks its own program (dist). Install the package again.\n');
+  });
+
+  it('says that its packages are missing', async (t) => {
+    const installed = await install(t, BUILT);
+    assert.deepEqual(await start(installed), {
+      code: 1,
+      stderr: `pulsegate lacks a package that it runs with (commander). Run: cd ${installed} && npm install --omit=dev\n`,
+    });
+    const clone = await install(t, { ...BUILT, 'package-lock.json': '{}' });
+    assert.match((await start(clone)).stderr, /Run: cd \S+ && npm ci\n$/);
+  });
+
+  it('does not take a defect of the program for a missing package', async (t) => {
+    const root = await install(t, { 'dist/src/cli.js': "import './gone.js';\n" });
+    const { code, stderr } = await start(root);
+    assert.equal(code, 1);
+    assert.match(stderr, /Cannot find module .*gone\.js/);
+  });
+});
+
+describe('a missing part of sqlite3', () => {
+  const failing = (error: Error) => () =>
+    loadDriver(() => {
+      throw error;
+    });
+
+  it('is told from a missing package', () => {
+    const code = 'MODULE_NOT_FOUND';
+    assert.throws(
+      failing(Object.assign(new Error("Cannot find module 'sqlite3'\nRequire stack"), { code })),
+      {
+        name: 'StartError',
+        message: `The package sqlite3 is not installed. Mend it: cd ${PROJECT} && npm install --omit=dev`,
+      },
+    );
+    assert.throws(failing(new Error('libc.musl-x86_64.so.1: cannot open shared object file')), {
+      message:
+        /cannot be loaded by Node \S+ on \S+ \(libc\.musl.*\)\. Mend it: cd \S+ && npm rebuild sqlite3/,
+    });
+  });
+
+  it('is said by every command, and by doctor where there is no database yet; no file is made', async (t) => {
+    const cli = await commandLine(
+      t,
+      'socks: { port: 0 }\nadmin: { port: 0 }\ndns: { servers: ["127.0.0.1:1"], timeout: 1s }',
+    );
+    const hook = join(cli.folder, 'hook.cjs');
+    await writeFile(
+      hook,
+      `const Module = require('node:module');
+       const load = Module._load;
+       Module._load = function (name, ...rest) {
+         if (name === 'bindings') return () => { throw new Error('Could not locate the bindings file. Tried:\\n → …'); };
+         return load.call(this, name, ...rest);
+       };`,
+    );
+    const env = { NODE_OPTIONS: `--require ${hook}` };
+    const says =
+      /compiled part of the package sqlite3 cannot be loaded .*Could not locate the bindings file.*npm rebuild sqlite3/;
+    const [add, doctor] = await Promise.all([
+      runProcess(cli.folder, ['account', 'add', 'x', '--generate'], { env }),
+      runProcess(cli.folder, ['doctor', '--json'], { env }),
+    ]);
+    assert.equal(add.code, 1);
+    assert.match(add.stderr, says);
+    assert.doesNotMatch(add.stderr, /Knex|npm install|Unexpected/);
+    assert.equal(doctor.code, 1);
+    const { findings } = doctor.json() as { findings: { check: string; state: string; text: string }[] };
+    const found = findings.find(({ check }) => check === 'sqlite3');
+    assert.equal(found?.state, 'stop');
+    assert.match(found?.text ?? '', says);
+    await assert.rejects(readFile(join(cli.folder, 'data/pulsegate.db')));
+  });
+});

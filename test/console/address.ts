@@ -1,0 +1,75 @@
+// Which server links name, and how much a page costs on the wire.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { runCommand } from '../helpers/command.js';
+import type { World } from '../helpers/console-world.js';
+import { ADMIN } from '../helpers/daemon.js';
+
+export function addressTests(getWorld: () => World): void {
+  test('a guessed address is said to be one; a set one is in links, and the command line has it too', async (t) => {
+    const { daemon, open } = getWorld();
+    const { page, visit } = await open(t);
+    await visit('/accounts?new=one');
+    await page.fill('dialog input >> nth=0', 'linked');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('dialog .qr');
+    assert.match((await page.textContent('dialog')) ?? '', /socks5h:\/\/linked:.*@127\.0\.0\.1:\d+/);
+    assert.match(
+      (await page.textContent('dialog .notice')) ?? '',
+      /127\.0\.0\.1, a guess: the address the proxy listens on/,
+    );
+    await page.click('dialog footer button');
+
+    await visit('/settings/address');
+    await page.fill('form input >> nth=0', 'gate.example');
+    await page.fill('form input >> nth=1', '70000');
+    assert.ok(await page.isDisabled('form button[type=submit]'));
+    await page.fill('form input >> nth=1', '4443');
+    await page.click('form button[type=submit]');
+    await page.waitForSelector('[data-link] >> text=socks5h://…@gate.example:4443');
+    assert.equal(await page.locator('.notice').count(), 0);
+    assert.deepEqual(await page.locator('.facts .tag').allTextContents(), ['console', 'console']);
+
+    const { AID } = await daemon.account('linked');
+    const reset = await daemon.api('POST', `/api/v1/accounts/${AID}/password`, { password: 'p w' });
+    assert.equal((reset.json as { link: string }).link, 'socks5h://linked:p%20w@gate.example:4443');
+    const told = await runCommand(
+      daemon.dataDir,
+      ['account', 'link', 'linked', '--password-stdin', '--config', daemon.configFile],
+      { stdin: 'p w' },
+    );
+    assert.equal(told.code, 0, told.stderr);
+    assert.match(told.stdout, /socks5h:\/\/linked:p%20w@gate\.example:4443/);
+    assert.equal(told.stderr, '');
+    await daemon.api('PUT', '/api/v1/settings/public-address', { host: null, port: null });
+  });
+
+  test('files and answers are compressed on the wire, answers beside secrets are not', async () => {
+    const { daemon } = getWorld();
+    const basic = Buffer.from(`${ADMIN.username}:${ADMIN.password}`).toString('base64');
+    const encodingOf = async (path: string, accept = 'gzip', init: RequestInit = {}) => {
+      const headers = { authorization: `Basic ${basic}`, 'accept-encoding': accept, ...init.headers };
+      const answer = await fetch(daemon.adminUrl + path, { ...init, headers });
+      const bytes = await answer.arrayBuffer();
+      assert.equal(answer.status, 200, path);
+      assert.ok(bytes.byteLength > 0);
+      return answer.headers.get('content-encoding');
+    };
+    const html = await (await fetch(`${daemon.adminUrl}/`)).text();
+    const [, script = ''] = /src="\.(\/assets\/[^"]+\.js)"/.exec(html) ?? [];
+    assert.equal(await encodingOf(script), 'gzip');
+    assert.equal(await encodingOf(script, 'br, gzip'), 'br');
+    assert.equal(await encodingOf(script, 'identity'), null);
+    assert.equal(await encodingOf('/api/v1/accounts'), 'gzip');
+    assert.equal(await encodingOf('/api/v1/accounts?limit=1'), null, 'under 1 KiB');
+    assert.equal(await encodingOf('/api/v1/accounts/export?format=json&withHashes=true'), null);
+    const { AID } = await daemon.account('player0001');
+    const password = 'x'.repeat(250);
+    const asJson = { 'content-type': 'application/json' };
+    const reset = { method: 'POST', headers: asJson, body: JSON.stringify({ password }) };
+    assert.equal(await encodingOf(`/api/v1/accounts/${AID}/password`, 'gzip', reset), null);
+    const many = { pattern: 'sold{01-40}', dryRun: false };
+    const created = { method: 'POST', headers: asJson, body: JSON.stringify(many) };
+    assert.equal(await encodingOf('/api/v1/accounts/batch', 'gzip', created), null);
+  });
+}

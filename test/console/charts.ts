@@ -1,0 +1,96 @@
+// Charts: what a glance at them tells is true, and nothing jumps while they come.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { settled } from '../helpers/console-browser.js';
+import type { World } from '../helpers/console-world.js';
+
+/** Of web.dev: up to this a page counts as steady. */
+const MAX_LAYOUT_SHIFT = 0.1;
+
+/** How much has moved since the page was loaded, by moves that nobody asked for. */
+async function layoutShift(page: Page, hash: string): Promise<number> {
+  await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+  await page.reload();
+  await page.waitForSelector('main:has(.page-head):not(:has(.skeleton, .waiting))');
+  await settled(page);
+  return page.evaluate<number>('window.shifted');
+}
+
+export function chartTests(getWorld: () => World): void {
+  test('legends say the latest whole step before anything is pointed at; plots stand in line; failures are red', async (t) => {
+    for (const width of [1280, 390]) {
+      const { page, visit } = await getWorld().open(t, { width });
+      await visit('/');
+      await page.waitForSelector('.charts:not(:has(figcaption .number:empty)) .u-over');
+      const charts = await page.evaluate<{ plot: number; values: string[]; at: string }[]>(`
+        [...document.querySelectorAll('.charts .chart')].map((chart) => ({
+          plot: chart.getBoundingClientRect().height,
+          values: [...chart.querySelectorAll('.key b')].map((one) => one.textContent),
+          at: chart.querySelector('figcaption .number').textContent,
+        }))`);
+      assert.equal(charts.length, 4);
+      assert.equal(new Set(charts.map((one) => one.plot)).size, 1, JSON.stringify(charts));
+      assert.match(charts[0]?.values[0] ?? '', /^[\d.]+ [kM]?B\/s$/);
+      for (const { values } of charts) assert.ok(!values.includes('—'), values.join());
+      const red = await page.evaluate<boolean>(`
+        getComputedStyle(document.querySelector('.swatch.c-bad')).backgroundColor ===
+        getComputedStyle(Object.assign(document.body.appendChild(document.createElement('i')), { className: 'swatch c-bad' })).backgroundColor &&
+        document.querySelector('.swatch.c-bad').parentElement.textContent.startsWith('Failed')`);
+      assert.ok(red, 'failed logins are not red');
+    }
+  });
+
+  test('a step that has not passed is not drawn as a fall', async (t) => {
+    const { page, visit } = await getWorld().open(t);
+    await visit('/heartbeats?range=day');
+    await page.waitForSelector('.chart figcaption .number:not(:empty)');
+    const at = (await page.textContent('.chart figcaption .number')) ?? '';
+    // Local time, as the page shows it: of a step of ten minutes.
+    assert.ok(Date.parse(at.replace(' ', 'T')) + 600_000 <= Date.now(), `${at} has not passed`);
+  });
+
+  test('a chart of nothing names no step, and none of its labels is cut off', async (t) => {
+    const { page, visit } = await getWorld().open(t, { width: 390 });
+    const at = Array.from({ length: 144 }, (_, i) =>
+      new Date(Date.now() - (145 - i) * 600_000).toISOString(),
+    );
+    const body = JSON.stringify({ range: 'day', by: 'game', stepSeconds: 600, at, series: [] });
+    await page.route('**/api/v1/heartbeats/series?*', (route) =>
+      route.fulfill({ status: 200, contentType: 'application/json', body }),
+    );
+    await visit('/heartbeats');
+    await page.waitForSelector('.chart .no-data');
+    assert.equal(await page.textContent('.chart figcaption .number'), '');
+    // The axes have room: one below, one to the left, and half a label to the right.
+    const room = await page.evaluate<number[]>(`(() => {
+      const [all, over] = ['.u-wrap', '.u-over'].map((one) => document.querySelector(one).getBoundingClientRect());
+      return [over.left - all.left, all.right - over.right, all.bottom - over.bottom];
+    })()`);
+    assert.ok((room[0] ?? 0) >= 60 && (room[1] ?? 0) >= 18 && (room[2] ?? 0) >= 20, room.join());
+  });
+
+  test('pages do not jump while they load', async (t) => {
+    const { accountId, open } = getWorld();
+    for (const width of [1280, 390]) {
+      const { page } = await open(t, { width });
+      await page.addInitScript(`window.shifted = 0;
+        new PerformanceObserver((list) => {
+          for (const one of list.getEntries()) if (!one.hadRecentInput) { window.shifted += one.value; (window.moved ??= []).push(one.value.toFixed(3) + ' ' + one.sources.map((s) => (s.node?.className || s.node?.nodeName) + ' ' + s.previousRect.y + '/' + s.previousRect.height + '→' + s.currentRect.y + '/' + s.currentRect.height).join(' | ')); }
+        }).observe({ type: 'layout-shift', buffered: true });`);
+      for (const hash of [
+        '/',
+        '/accounts',
+        '/sessions',
+        '/heartbeats',
+        '/agents',
+        `/accounts/${accountId}`,
+      ]) {
+        const shift = await layoutShift(page, hash);
+        if (process.env['SHOW_SHIFT'])
+          console.log(width, hash, shift.toFixed(3), await page.evaluate('window.moved'));
+        assert.ok(shift <= MAX_LAYOUT_SHIFT, `${hash}, ${width} wide: ${shift.toFixed(3)}`);
+      }
+    }
+  });
+}

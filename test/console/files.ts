@@ -1,0 +1,64 @@
+// Files of accounts, and tokens for programs.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { World } from '../helpers/console-world.js';
+
+export function fileTests(getWorld: () => World): void {
+  test('accounts come from a file after a trial, and go into one', async (t) => {
+    const { daemon, open } = getWorld();
+    const shown = await open(t);
+    const { page, visit, errors } = shown;
+    await daemon.addAccount('taken', 'secret');
+    const count = async () =>
+      ((await daemon.api('GET', '/api/v1/accounts?limit=1')).json as { total: number }).total;
+    const before = await count();
+    await visit('/accounts?new=import');
+    const csv = 'username,password,remarks\nfile01,secret1,=1+1\nfile02,secret2,\ntaken,other,\n,nobody,\n';
+    await page.setInputFiles('dialog input[type=file]', {
+      name: 'accounts.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from(csv),
+    });
+    await page.click('dialog >> text=Try first');
+    await page.waitForSelector('dialog >> text=/A trial says:.*2 added/');
+    assert.equal(await count(), before);
+    await page.click('dialog >> text=/Import \\d/');
+    await page.waitForSelector('dialog >> text=/Imported:.*2 added/');
+    await page.keyboard.press('Escape');
+    await visit('/accounts?search=file01');
+    await page.waitForSelector('tbody >> text=file01');
+    await visit('/accounts?new=export');
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.click('dialog >> text=Download'),
+    ]);
+    const chunks: Buffer[] = [];
+    for await (const chunk of await download.createReadStream()) chunks.push(chunk as Buffer);
+    const text = Buffer.concat(chunks).toString();
+    assert.match(text, /file02/);
+    assert.doesNotMatch(text, /(^|,)=1\+1/m);
+    assert.deepEqual(errors, []);
+  });
+
+  test('a token is shown once, works within its scopes, and stops when it is revoked', async (t) => {
+    const { daemon, open } = getWorld();
+    const shown = await open(t);
+    const { page, visit } = shown;
+    await visit('/settings/tokens');
+    await page.click('text=New token');
+    await page.fill('dialog input >> nth=0', 'billing');
+    await page.check('dialog label >> text=accounts:read');
+    await page.click('dialog >> text=Create');
+    await page.waitForSelector('dialog >> text=The token is ready');
+    const secret = (await page.textContent('dialog code >> nth=0')) ?? '';
+    const ask = (path: string) =>
+      fetch(daemon.adminUrl + path, { headers: { authorization: `Bearer ${secret}` } });
+    assert.equal((await ask('/api/v1/accounts')).status, 200);
+    assert.equal((await ask('/api/v1/audit')).status, 403);
+    await page.click('dialog footer button');
+    await page.click('tbody >> text=Revoke');
+    await page.click('dialog footer >> text=Revoke');
+    await page.waitForSelector('text=No tokens yet');
+    assert.equal((await ask('/api/v1/accounts')).status, 401);
+  });
+}

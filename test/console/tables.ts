@@ -1,0 +1,62 @@
+// Tables: flexible columns keep room to be read, columns can be chosen, what is cut off is told under the pointer.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isCutOff, settled } from '../helpers/console-browser.js';
+import { name, type World } from '../helpers/console-world.js';
+
+export function tableTests(getWorld: () => World): void {
+  test('remarks and destinations have at least 160 px at every width that has them', async (t) => {
+    const { page, visit } = await getWorld().open(t);
+    for (const width of [1000, 1100, 1280, 1366, 1440]) {
+      await page.setViewportSize({ width, height: 800 });
+      for (const [hash, key] of [
+        ['/accounts', 'remarks'],
+        ['/accounts', 'username'],
+        ['/sessions', 'destination'],
+        ['/sessions/logins', 'username'],
+      ] as const) {
+        await visit(hash);
+        const box = await page.locator(`th[data-column=${key}]`).boundingBox();
+        assert.ok((box?.width ?? 0) >= 160, `${key} has ${box?.width} px at ${width}`);
+        assert.equal(await isCutOff(page), false, `${hash} at ${width}`);
+      }
+    }
+  });
+
+  test('columns are chosen, and stay so; one too many makes the table scroll, not the page', async (t) => {
+    const { page, visit } = await getWorld().open(t, { width: 1280 });
+    await visit('/accounts');
+    const heads = () =>
+      page.locator('th[data-column]').evaluateAll((all) => all.map((one) => one.textContent));
+    assert.ok((await heads()).includes('Traffic today'));
+    assert.ok(!(await heads()).includes('Heartbeats'));
+    await page.click('.chooser summary');
+    await page.uncheck('.chooser >> text=Last login');
+    for (const more of ['Heartbeats', 'Game']) await page.check(`.chooser >> text=${more}`);
+    await page.keyboard.press('Escape');
+    await page.reload();
+    await page.waitForSelector('th[data-column=data]');
+    const shown = await heads();
+    assert.ok(shown.includes('Heartbeats') && !shown.includes('Last login'), shown.join());
+    await page.setViewportSize({ width: 700, height: 800 });
+    await settled(page);
+    assert.equal(await isCutOff(page), false);
+    const scrolls = `(() => { const room = document.querySelector('.table-room'); return room.scrollWidth > room.clientWidth && room.tabIndex === 0; })()`;
+    assert.ok(await page.evaluate(scrolls));
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.click('.chooser summary');
+    await page.click('.chooser >> text=As there is room');
+    await page.waitForSelector('th[data-column=login]');
+  });
+
+  test('what a cell has no room for is told under the pointer', async (t) => {
+    const { daemon, open } = getWorld();
+    const remarks = `renewed by phone, ${'pays monthly, '.repeat(12)}since May`;
+    const { AID } = await daemon.account(name(1));
+    await daemon.api('PATCH', `/api/v1/accounts/${AID}`, { remarks });
+    const { page, visit } = await open(t);
+    await visit(`/accounts?search=${name(1)}`);
+    await page.hover('td[data-column=remarks]');
+    assert.equal(await page.getAttribute('td[data-column=remarks]', 'title'), remarks);
+  });
+}

@@ -1,0 +1,197 @@
+// What an operator does in the console, with the keyboard and the mouse.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openConsole, settled, signIn } from '../helpers/console-browser.js';
+import { name, type World } from '../helpers/console-world.js';
+import { ADMIN } from '../helpers/daemon.js';
+
+export function useTests(getWorld: () => World): void {
+  test('a wrong password says so and stays; the right one leads to the address asked for', async (t) => {
+    const { daemon, browser } = getWorld();
+    const shown = await openConsole(t, browser, { url: daemon.adminUrl });
+    const { page } = shown;
+    await page.evaluate(`location.hash = '#/accounts?search=vip'`);
+    await page.fill('input[autocomplete=username]', ADMIN.username);
+    await page.fill('input[autocomplete=current-password]', 'wrong');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('[role=alert] >> text=Wrong user name, password or code');
+    await signIn(shown, ADMIN.username, ADMIN.password);
+    await page.waitForSelector('h1 >> text=Accounts');
+    assert.equal(await page.inputValue('[data-search]'), 'vip');
+  });
+
+  test('the keyboard: / searches, arrows move, x selects, Enter opens, Esc clears, g and a letter goes', async (t) => {
+    const { page, visit } = await getWorld().open(t);
+    await visit('/accounts');
+    await page.keyboard.press('/');
+    await page.keyboard.type('player010');
+    await page.waitForSelector('.counts >> text=/^10 of /');
+    assert.match(page.url(), /search=player010/);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await settled(page);
+    assert.equal(await page.evaluate(`document.activeElement.dataset.row`), '1');
+    await page.keyboard.press('x');
+    await page.waitForSelector('.bulk-bar >> text=1 selected');
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('.bulk-bar', { state: 'detached' });
+    await page.keyboard.press('Enter');
+    await page.waitForSelector(`h1 >> text=${name(101)}`);
+    await page.keyboard.press('g');
+    await page.keyboard.press('s');
+    await page.waitForSelector('h1 >> text=Sessions');
+    await page.keyboard.press('?');
+    await page.waitForSelector('dialog >> text=Keyboard');
+  });
+
+  test('filters, sorting and search are in the address, and the address brings them back', async (t) => {
+    const { page, visit } = await getWorld().open(t);
+    await visit('/accounts');
+    await page.click('.chip >> text=Expired');
+    await page.click('th >> text=Last login');
+    await page.waitForSelector('th[aria-sort=ascending] >> text=Last login');
+    const address = page.url();
+    assert.match(address, /expired=true/);
+    assert.match(address, /sort=lastLoginAt/);
+    const counted = (await page.textContent('.counts')) ?? '';
+    await page.reload();
+    await page.waitForSelector('.chip[aria-pressed=true] >> text=Expired');
+    await page.waitForSelector('th[aria-sort=ascending] >> text=Last login');
+    assert.equal((await page.textContent('.counts')) ?? '', counted);
+    await page.goBack();
+    await page.waitForSelector('th[aria-sort=ascending] >> text=User name');
+  });
+
+  test('many accounts come from a pattern, with a preview that names those already taken', async (t) => {
+    const { page, visit } = await getWorld().open(t);
+    await visit('/accounts?new=many');
+    await page.fill('dialog input >> nth=0', 'batch{01-12}');
+    await page.click('dialog button >> text=Create 12');
+    await page.waitForSelector('dialog >> text=12 accounts were created');
+    await page.click('dialog footer >> text=I have kept it');
+    await visit('/accounts?new=many');
+    await page.fill('dialog input >> nth=0', 'batch{11-14}');
+    await page.waitForSelector('dialog >> text=2 skipped: the user name is taken');
+    await page.waitForSelector('dialog button >> text=Create 2');
+  });
+
+  test('bulk work reaches every account that matches, with a preview, and says what was skipped', async (t) => {
+    const { page, visit } = await getWorld().open(t);
+    await visit('/accounts?search=player0');
+    await page.check('thead input[type=checkbox]');
+    await page.click('text=/Select all \\d/');
+    await page.click('.bulk-bar >> text=Extend');
+    await page.waitForSelector('dialog .preview >> text=/accounts will change/');
+    await page.waitForSelector('dialog >> text=/skipped: never expires/');
+    await page.click('dialog button[type=submit]');
+    await page.waitForSelector('.toast >> text=/Extend: \\d+ done, \\d+ skipped/');
+  });
+
+  test('deleting asks for the name and says what goes with it', async (t) => {
+    const { daemon, open } = getWorld();
+    const id = await daemon.addAccount('unwanted', 'secret');
+    const { page, visit, errors } = await open(t);
+    await visit(`/accounts/${id}`);
+    await page.click('.danger-zone button');
+    await page.waitForSelector('dialog >> text=/heartbeat entr/');
+    assert.ok(await page.isDisabled('dialog button[type=submit]'));
+    await page.fill('dialog input', 'unwanted');
+    await page.click('dialog button[type=submit]');
+    await page.waitForSelector('.toast >> text=Deleted');
+    await visit('/accounts?search=unwanted');
+    await page.waitForSelector('text=No account matches');
+    assert.deepEqual(errors, []);
+  });
+
+  test('a change that somebody else overtook is refused, and can be made on purpose', async (t) => {
+    const { daemon, open } = getWorld();
+    const { page, visit } = await open(t);
+    const id = await daemon.addAccount('shared', 'secret');
+    await visit(`/accounts/${id}`);
+    await page.click('.page-head >> text=Edit');
+    await page.fill('dialog textarea', 'mine');
+    await daemon.api('PATCH', `/api/v1/accounts/${id}`, { remarks: 'theirs' });
+    await page.click('dialog button[type=submit]');
+    await page.waitForSelector('dialog >> text=Somebody else changed it meanwhile');
+    await page.waitForSelector('dialog >> text=now theirs');
+    await page.click('dialog footer >> text=Save anyway');
+    await page.waitForSelector('dialog', { state: 'detached' });
+    await page.waitForSelector('.facts >> text=mine');
+  });
+
+  test('the whitelist explains itself and does not lock one out without being told to', async (t) => {
+    const { daemon, open } = getWorld();
+    const { page, visit } = await open(t);
+    await visit('/settings/whitelist');
+    await page.fill('textarea', '10.0.0.0/8, nonsense');
+    await page.waitForSelector('text=cannot be read');
+    assert.ok(await page.isDisabled('form.card button[type=submit]'));
+    await page.fill('textarea', '10.0.0.0/8');
+    await page.waitForSelector('.state.bad >> text=Refused');
+    await page.click('form.card button[type=submit]');
+    await page.waitForSelector('dialog >> text=This would lock you out');
+    await page.keyboard.press('Escape');
+    await page.fill('textarea', '127.0.0.1');
+    await page.waitForSelector('form.card .state.good');
+    await page.click('form.card button[type=submit]');
+    await page.waitForSelector('.toast >> text=The whitelist was saved');
+    await daemon.api('PUT', '/api/v1/settings/whitelist', { whitelist: '' });
+  });
+
+  test('a thousand rows scroll without a stall, and only those in sight are in the page', async (t) => {
+    const { page, visit } = await getWorld().open(t);
+    await visit('/accounts?limit=1000');
+    await page.waitForSelector('table[aria-rowcount="1001"]');
+    const { drawn, slowest } = await page.evaluate<{
+      drawn: number;
+      slowest: number;
+    }>(`new Promise((done) => {
+      const main = document.querySelector('main');
+      const frames = [];
+      let last = performance.now();
+      const step = (n) => {
+        const now = performance.now();
+        frames.push(now - last);
+        last = now;
+        main.scrollTop += 400;
+        if (n > 0) requestAnimationFrame(() => step(n - 1));
+        else done({ drawn: document.querySelectorAll('tbody tr').length, slowest: frames.sort((a, b) => a - b)[Math.floor(frames.length * 0.95)] });
+      };
+      step(60);
+    })`);
+    assert.ok(drawn < 100, `${drawn} rows are in the page`);
+    assert.ok(slowest < 400, `a frame took ${slowest} ms`);
+    await page.evaluate(`document.querySelector('main').scrollTop = 1e6`);
+    await page.locator('tr[data-row="999"]').waitFor();
+  });
+
+  test('when the daemon cannot be reached a banner says so, and when it can be again it goes', async (t) => {
+    const { page, visit } = await getWorld().open(t);
+    await visit('/sessions');
+    await page.context().setOffline(true);
+    await page.waitForSelector('.banner >> text=No connection to the daemon');
+    await page.context().setOffline(false);
+    await page.waitForSelector('.banner', { state: 'detached' });
+  });
+
+  test('a failed request says what happened and what to do, and can be repeated', async (t) => {
+    const { page } = await getWorld().open(t);
+    await page.route('**/api/v1/accounts?*', (route) =>
+      route.fulfill({ status: 403, contentType: 'application/json', body: '"IP不在白名单中"' }),
+    );
+    await page.evaluate(`location.hash = '#/accounts'`);
+    await page.waitForSelector('[role=alert] >> text=Not allowed');
+    await page.unroute('**/api/v1/accounts?*');
+    await page.click('[role=alert] >> text=Try again');
+    await page.waitForSelector('table.table');
+  });
+
+  test('when the session ended elsewhere, the sign-in page comes and leads back', async (t) => {
+    const shown = await getWorld().open(t);
+    await shown.visit('/sessions');
+    await shown.page.context().clearCookies();
+    await shown.page.waitForSelector('.login');
+    await signIn(shown, ADMIN.username, ADMIN.password);
+    await shown.page.waitForSelector('h1 >> text=Sessions');
+  });
+}

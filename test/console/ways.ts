@@ -1,0 +1,133 @@
+// Ways through the console: pages of a list, back to where one was, focus, and what the keyboard and the thumb reach.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { settled } from '../helpers/console-browser.js';
+import type { World } from '../helpers/console-world.js';
+
+export function wayTests(getWorld: () => World): void {
+  test('pages of a list have numbers and lead back; back keeps search, page and place', async (t) => {
+    const { page, visit } = await getWorld().open(t);
+    await visit('/accounts?search=player&limit=100');
+    const first = await page.textContent('tr[data-row="0"] a.strong');
+    await page.click('.pager >> text=Next');
+    await page.waitForSelector('.pager [aria-current=page] >> text=2');
+    await page.click('.pager >> text=Next');
+    await page.waitForSelector('.pager [aria-current=page] >> text=3');
+    await page.waitForSelector('.pager >> text=/of 1[23] pages/');
+    await page.waitForSelector('.pager >> text=/201–300 of/');
+    await page.click('.pager >> text=Previous');
+    await page.waitForSelector('.pager >> text=/101–200 of/');
+    await page.reload();
+    await page.waitForSelector('.pager [aria-current=page] >> text=2');
+    const second = await page.textContent('tr[data-row="0"] a.strong');
+
+    await page.evaluate(`document.querySelector('main').scrollTop = 1800`);
+    await settled(page);
+    await page.click('tr[data-row="50"] a.strong');
+    await page.waitForSelector('.danger-zone');
+    await page.click('.page-head a[aria-label=Accounts]');
+    await page.waitForSelector('tr[data-row="50"]');
+    await page.waitForFunction(`Math.abs(document.querySelector('main').scrollTop - 1800) < 40`);
+    assert.match(page.url(), /search=player/);
+    await page.waitForSelector('.pager [aria-current=page] >> text=2');
+    await page.click('.pager >> text="1"');
+    await page.waitForSelector('.pager >> text=/1–100 of/');
+    await page.waitForSelector('table:not(.pending)');
+    assert.equal(await page.textContent('tr[data-row="0"] a.strong'), first);
+    assert.notEqual(first, second);
+  });
+
+  test('after a change of page the heading has the focus, and the arrow keys lead into the list', async (t) => {
+    const { accountId, open } = getWorld();
+    const { page, visit } = await open(t);
+    const focused = () =>
+      page.evaluate<string>(`document.activeElement.tagName + ' ' + document.activeElement.textContent`);
+    await visit('/sessions');
+    assert.equal(await focused(), 'H1 Sessions');
+    await page.click('.rail >> text=Accounts');
+    await page.waitForSelector('tr[data-row="0"]');
+    assert.equal(await focused(), 'H1 Accounts');
+    await page.keyboard.press('ArrowDown');
+    assert.equal(await page.evaluate(`document.activeElement.dataset.row`), '0');
+    await visit(`/accounts/${accountId}`);
+    await page.waitForFunction(`document.activeElement.tagName === 'H1'`);
+  });
+
+  test('lists on tabs have their counts beside the title; the API page is in Chinese; given passwords warn', async (t) => {
+    const { page, visit } = await getWorld().open(t, { language: 'zh-CN' });
+    for (const hash of ['/sessions', '/sessions/logins', '/settings/audit']) {
+      await visit(hash);
+      await page.waitForSelector('.page-head .counts >> text=/共/');
+    }
+    await visit('/settings/api');
+    await page.waitForSelector('.page-head:not(:has(.counts))');
+    await page.waitForSelector('h2 >> text=导入与导出');
+    const english = `[...document.querySelectorAll('.api-document summary .soft')].map((one) => one.textContent).filter((text) => !/[\u4e00-\u9fff]/.test(text))`;
+    assert.deepEqual(await page.evaluate(english), []);
+    await visit('/settings/admin');
+    await page.waitForSelector('form .notice >> text=PULSEGATE_ADMIN_PASSWORD');
+  });
+
+  test('to end a session is asked about first', async (t) => {
+    const { daemon, open } = getWorld();
+    const { page, visit } = await open(t);
+    const count = async () => ((await daemon.api('GET', '/api/v1/sessions')).json as { total: number }).total;
+    const before = await count();
+    await visit('/sessions?search=player0005');
+    await page.click('tbody >> text=End');
+    await page.waitForSelector('dialog >> text=player0005');
+    await page.click('dialog >> text=Cancel');
+    assert.equal(await count(), before);
+    await page.click('tbody >> text=End');
+    await page.click('dialog button[type=submit]');
+    await page.waitForSelector('.toast >> text=1 session ended');
+    assert.equal(await count(), before - 1);
+    const { AID } = await daemon.account('player0004');
+    await visit(`/accounts/${AID}`);
+    await page.click('.flush >> text=End all');
+    await page.waitForSelector('dialog >> text=Cancel');
+    assert.equal(await count(), before - 1);
+    await page.click('dialog button[type=submit]');
+    await page.waitForSelector('.toast >> text=1 session ended');
+    assert.equal(await count(), before - 2);
+  });
+
+  test('what is shown of a long time is rounded, not cut: 30 days just given are 30 days', async (t) => {
+    const { daemon, open } = getWorld();
+    const expiresAt = new Date(Date.now() + 30 * 86_400_000 - 5_000).toISOString();
+    const answer = await daemon.api('POST', '/api/v1/accounts', { username: 'monthly', expiresAt });
+    assert.equal(answer.status, 201, answer.text);
+    const { page, visit } = await open(t);
+    await visit('/accounts?search=monthly');
+    assert.equal(await page.textContent('td[data-column=expires]'), 'in 30 days');
+  });
+
+  test('a pasted list may have quotes, and reasons come in the language of the reader', async (t) => {
+    const { daemon, open } = getWorld();
+    const { page, visit } = await open(t, { language: 'zh-CN' });
+    await visit('/accounts?new=many');
+    await page.click('dialog >> text=粘贴名单');
+    await page.fill('dialog textarea', '"Zhang, San",secret1,"says ""hi"""\nli.si,secret2,plain');
+    await page.click('dialog button >> text=创建 2 个');
+    await page.waitForSelector('dialog >> text=已创建 2 个账号');
+    assert.equal((await daemon.account('Zhang, San'))['Remarks'], 'says "hi"');
+    assert.equal((await daemon.account('li.si'))['Remarks'], 'plain');
+    await page.click('dialog footer >> text=已保存');
+
+    await visit('/accounts?new=import');
+    const lines = [
+      'username,password,maxSessions',
+      'fast,secret,0',
+      ...Array.from({ length: 249 }, () => ',nobody'),
+    ].join('\n');
+    const file = { name: 'bad.csv', mimeType: 'text/csv', buffer: Buffer.from(lines) };
+    await page.setInputFiles('dialog input[type=file]', file);
+    await page.click('dialog >> text=先试运行');
+    await page.waitForSelector('dialog td >> text=没有用户名');
+    await page.waitForSelector('dialog td >> text=maxSessions 须为不小于 1 的整数');
+    await page.waitForSelector('dialog >> text=另有 50 行未列出');
+    await page.waitForSelector('dialog .scroll[tabindex="0"][aria-label=文件各行]');
+    const wrong = await daemon.api('PUT', '/api/v1/settings/retention', {}, { 'accept-language': 'zh-CN' });
+    assert.match(wrong.text, /无效输入/);
+  });
+}

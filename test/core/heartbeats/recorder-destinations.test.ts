@@ -1,0 +1,123 @@
+// Heartbeats of UDP associations: game rules are asked for every new destination.
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import { createGameRules, type GameRule } from '../../../src/core/heartbeats/game-rules.js';
+import type { Heartbeat } from '../../../src/core/heartbeats/heartbeat.js';
+import { compilePattern } from '../../../src/games-pattern.js';
+import { createGameRecorder, type GameSession } from '../../helpers/game-recorder.js';
+
+const RULES: GameRule[] = [
+  { id: 'tcp only', match: { hosts: ['192.0.2.1'], protocol: 'tcp' } },
+  { id: 'arena', match: { hosts: ['*.arena.example', '198.51.100.0/24'], protocol: 'udp' } },
+  { gameId: 'ID=([a-z]+)', match: { ports: [9000] }, maxBytes: 100 },
+];
+
+let now = 0;
+let entries: Heartbeat[] = [];
+let recorder = fresh();
+let session: GameSession;
+
+function fresh() {
+  const pool = { record: (entry: Heartbeat) => void entries.push(entry) };
+  return createGameRecorder({
+    pool,
+    rules: createGameRules(RULES, compilePattern),
+    intervalMs: 30_000,
+    gameIntervalMs: 1_000,
+    now: () => now,
+  });
+}
+
+beforeEach(() => {
+  now = 1_000_000;
+  entries = [];
+  recorder = fresh();
+  session = {
+    id: 's1',
+    accountId: 'a1',
+    username: 'player',
+    command: 'udp-associate',
+    protocol: 'udp',
+    client: { address: '192.0.2.9', port: 50_000 },
+    destination: { host: '*', address: '', port: 0 },
+    gameId: null,
+    bytesUp: () => 0,
+    bytesDown: () => 0,
+  };
+  recorder.opened(session);
+});
+
+const latin1 = (text: string) => Buffer.from(text, 'latin1');
+const to = (host: string, port: number, ip: string | null = null) =>
+  recorder.destination(session, { host, address: ip ?? '', port });
+const seen = () => entries.map(({ kind, gameId, destination }) => `${kind} ${gameId} ${destination}`);
+
+test('a fixed rule makes a game entry that names the destination', () => {
+  assert.equal(to('eu.arena.example', 7000, '203.0.113.1'), null);
+  assert.deepEqual(seen(), ['open null *:0', 'game arena eu.arena.example:7000']);
+  assert.equal(session.gameId, 'arena');
+});
+
+test('the address that a name led to counts, and so does the protocol', () => {
+  to('other.example', 7000, '198.51.100.9');
+  assert.equal(session.gameId, 'arena');
+  to('192.0.2.1', 7000, '192.0.2.1');
+  assert.equal(session.gameId, 'arena', 'the rule for tcp does not match');
+});
+
+test('entries name the newest destination', () => {
+  to('a.example', 1);
+  to('2001:db8::1', 2);
+  recorder.closed(session);
+  assert.deepEqual(seen(), ['open null *:0', 'close null [2001:db8::1]:2']);
+});
+
+test('each destination has its own payload, each datagram is a whole message', () => {
+  const one = to('one.example', 9000);
+  const two = to('two.example', 9000);
+  assert.ok(one && two);
+  assert.equal(one(latin1('hello ID=')), true);
+  assert.equal(two(latin1('abc')), true, 'bytes to another destination are no continuation');
+  assert.equal(two(latin1('ID=xyz')), false);
+  assert.equal(session.gameId, 'xyz');
+  assert.equal(one(latin1('ID=abc')), false);
+  now += 1_000;
+  recorder.tick(now);
+  assert.equal(session.gameId, 'abc');
+  assert.equal(one(latin1('ID=late')), false);
+  assert.equal(session.gameId, 'abc');
+});
+
+test('many destinations under inspection are bounded: the oldest is decided', () => {
+  const inspectors = Array.from({ length: 17 }, (_, i) => to(`h${i}.example`, 9000));
+  assert.equal(inspectors[0]?.(latin1('ID=first')), false);
+  assert.equal(session.gameId, null);
+  assert.equal(inspectors[1]?.(latin1('ID=second')), false);
+  assert.equal(session.gameId, 'second');
+});
+
+test('nothing is asked for a session that is not open', () => {
+  recorder.closed(session);
+  assert.equal(to('eu.arena.example', 7000), null);
+  assert.deepEqual(seen(), ['open null *:0', 'close null *:0']);
+});
+
+test('the same game by another destination is noted at most once a second', () => {
+  to('eu.arena.example', 7000);
+  to('us.arena.example', 7000);
+  now += 1_000;
+  to('as.arena.example', 7000);
+  assert.deepEqual(seen().slice(1), ['game arena eu.arena.example:7000', 'game arena as.arena.example:7000']);
+});
+
+test('a flow that alternates between destinations of two rules makes one entry a second', () => {
+  for (let ms = 0; ms < 10_000; ms += 10) {
+    now = 1_000_000 + ms;
+    to(
+      ms % 20 === 0 ? 'eu.arena.example' : `h${ms}.example`,
+      ms % 20 === 0 ? 7000 : 9000,
+    )?.(latin1(`ID=g${String.fromCharCode(97 + ((ms / 10) % 26))}`));
+    if (ms % 1_000 === 0) recorder.tick(now);
+  }
+  assert.ok(entries.length <= 11, `${entries.length} entries in 10 s`);
+});

@@ -1,0 +1,24 @@
+// The one way to wait for what has no event: look again until it is so.
+import { setTimeout as pause } from 'node:timers/promises';
+
+const POLL_MS = 10;
+const TIMEOUT_MS = 30_000;
+
+/**
+ * Resolves with what `check` returns, once it neither throws nor returns false. Rejects after `timeoutMs` with what it
+ * threw last.
+ */
+export async function eventually<T>(check: () => T | Promise<T>, timeoutMs = TIMEOUT_MS): Promise<T> {
+  const startedAt = performance.now();
+  for (;;) {
+    const isLast = performance.now() - startedAt >= timeoutMs;
+    try {
+      const value = await check();
+      if (value !== false) return value;
+      if (isLast) throw new Error(`not within ${timeoutMs} ms: ${check}`);
+    } catch (error) {
+      if (isLast) throw error;
+    }
+    await pause(POLL_MS);
+  }
+}

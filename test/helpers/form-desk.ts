@@ -1,0 +1,86 @@
+// One daemon and one browser for all tests of a file about forms, and what they ask of both.
+import assert from 'node:assert/strict';
+import { before, type TestContext } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { signIn as openSession } from './console.js';
+import { type ConsoleOptions, type ConsolePage, launchBrowser, openConsole } from './console-browser.js';
+import { ADMIN, startTestDaemon, type TestDaemon } from './daemon.js';
+import { connectThrough } from './socks-client.js';
+import { suiteScope } from './suite.js';
+import { echo, startTarget, type Target } from './targets.js';
+
+export type Json = Record<string, unknown>;
+
+export interface FormDesk {
+  readonly daemon: () => TestDaemon;
+  /** A browser window of its own, signed in. */
+  open(t: TestContext, options?: Partial<ConsoleOptions>): Promise<ConsolePage>;
+  /** A request to /api/v1 that must succeed; returns what it answers. */
+  api(method: string, path: string, body?: unknown): Promise<Json>;
+  limitsOf(id: string): Promise<Json>;
+  /** A player who sends something every so often until the test ends. */
+  play(t: TestContext, username: string, everyMs: number): Promise<void>;
+  /**
+   * Changes another account again and again until the test ends, so that pages read everything anew. The returned
+   * function counts how often the page has read what `path` matches.
+   */
+  stir(t: TestContext, shown: ConsolePage, path: RegExp): Promise<() => number>;
+}
+
+/** Call it in the body of a `describe`. */
+export function useFormDesk(): FormDesk {
+  const scope = suiteScope();
+  let browser: Browser;
+  let daemon: TestDaemon;
+  let target: Target;
+  before(async () => {
+    browser = await launchBrowser();
+    scope.after(() => browser.close());
+    const egress = { classes: { friends: { private: 'allow' } } };
+    daemon = await startTestDaemon(scope, { config: { egress } });
+    target = await startTarget(scope, echo);
+  });
+
+  const api: FormDesk['api'] = async (method, path, body) => {
+    const answer = await daemon.api(method, `/api/v1${path}`, body);
+    assert.ok(answer.status < 300, `${method} ${path}: ${answer.status} ${answer.text}`);
+    return answer.json as Json;
+  };
+  return {
+    daemon: () => daemon,
+    api,
+    limitsOf: async (id) => (await api('GET', `/accounts/${id}`))['limits'] as Json,
+    async open(t, options = {}) {
+      const { cookie } = await openSession(daemon, ADMIN);
+      const [name = '', value = ''] = cookie.split('=');
+      const url = daemon.adminUrl;
+      const shown = await openConsole(t, browser, { url, cookie: { name, value }, ...options });
+      await shown.page.waitForSelector('.rail');
+      return shown;
+    },
+    async play(t, username, everyMs) {
+      const account = { port: daemon.socks.port, username, password: 'secret' };
+      const player = await connectThrough(account, '127.0.0.1', target.port);
+      player.send('x'.repeat(1000));
+      const timer = setInterval(() => player.send('moves'), everyMs);
+      t.after(() => {
+        clearInterval(timer);
+        player.destroy();
+      });
+    },
+    async stir(t, { page }, path) {
+      const id = await daemon.addAccount(`stirred-${Math.random()}`, 'secret');
+      let reads = 0;
+      page.on('response', (response) => {
+        if (response.request().method() === 'GET' && path.test(response.url())) reads += 1;
+      });
+      let round = 0;
+      const timer = setInterval(() => {
+        round += 1;
+        daemon.api('PATCH', `/api/v1/accounts/${id}`, { remarks: `round ${round}` }).catch(() => {});
+      }, 100);
+      t.after(() => clearInterval(timer));
+      return () => reads;
+    },
+  };
+}

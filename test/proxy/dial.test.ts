@@ -1,0 +1,107 @@
+// Dialling: every attempt stays alive until one is connected, and failures tell the most they can.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setImmediate as immediate } from 'node:timers/promises';
+import { dial, interleaveFamilies } from '../../src/proxy/dial.js';
+import type { Stream } from '../../src/proxy/io/io.js';
+import { createNodeIo } from '../../src/proxy/io/node/index.js';
+import { startBlackHole } from '../helpers/black-hole.js';
+import { needs } from '../helpers/programs.js';
+import { echo, startTarget } from '../helpers/targets.js';
+
+type Outcome = { address: string; stream: Stream } | { code: string };
+
+function dialled(
+  addresses: string[],
+  port: number,
+  timeoutMs = 3_000,
+  attemptDelayMs = 50,
+): Promise<Outcome> {
+  return new Promise((resolve) => {
+    dial(createNodeIo(), {
+      addresses,
+      port,
+      timeoutMs,
+      attemptDelayMs,
+      onConnected: (stream, address) => resolve({ address, stream }),
+      onFailed: (code) => resolve({ code }),
+    });
+  });
+}
+
+describe('dialling', () => {
+  it('tries the families in turn, IPv6 first, each in its order', () => {
+    assert.deepEqual(interleaveFamilies(['1.1.1.1', '2.2.2.2', '::1', '3.3.3.3', '::2']), [
+      '::1',
+      '1.1.1.1',
+      '::2',
+      '2.2.2.2',
+      '3.3.3.3',
+    ]);
+    assert.deepEqual(interleaveFamilies(['1.1.1.1']), ['1.1.1.1']);
+    assert.deepEqual(interleaveFamilies([]), []);
+  });
+
+  it('goes on at once when an address refuses', async (t) => {
+    const target = await startTarget(t, echo);
+    const outcome = await dialled(['::1', '127.0.0.9', '127.0.0.1'], target.port, 3_000, 60_000);
+    assert.ok('address' in outcome);
+    assert.equal(outcome.address, '127.0.0.1');
+    outcome.stream.close();
+  });
+
+  it('starts the next attempt beside one that does not answer', needs('python3'), async (t) => {
+    const hole = await startBlackHole(t, '127.0.0.7');
+    const target = await startTarget(t, echo, '127.0.0.1', hole.port);
+    const outcome = await dialled(['127.0.0.7', '127.0.0.1'], target.port);
+    assert.ok('address' in outcome);
+    assert.equal(outcome.address, '127.0.0.1');
+    outcome.stream.close();
+  });
+
+  it('keeps a slow attempt alive while later ones fail', needs('python3'), async (t) => {
+    const hole = await startBlackHole(t, '127.0.0.7');
+    // The second address refuses at once; the first one answers only after that.
+    const pending = dialled(['127.0.0.7', '127.0.0.8'], hole.port);
+    // Node calls connect(2) in the next tick: by now the SYN has been sent, and dropped.
+    await immediate();
+    hole.open();
+    const outcome = await pending;
+    assert.ok('address' in outcome, JSON.stringify(outcome));
+    assert.equal(outcome.address, '127.0.0.7');
+    outcome.stream.close();
+  });
+
+  it('fails with ETIMEDOUT when its time is over', needs('python3'), async (t) => {
+    const hole = await startBlackHole(t, '127.0.0.7');
+    assert.deepEqual(await dialled(['127.0.0.7'], hole.port, 200), { code: 'ETIMEDOUT' });
+  });
+
+  it('fails with what says most: refused before unreachable', async (t) => {
+    const closed = await startTarget(t, echo);
+    // 255.255.255.255 cannot be connected to at all; nothing listens on 127.0.0.9.
+    assert.deepEqual(await dialled(['255.255.255.255', '127.0.0.9'], closed.port), { code: 'ECONNREFUSED' });
+  });
+
+  it('calls nobody back once it was given up', async (t) => {
+    const target = await startTarget(t, echo);
+    let called = false;
+    const attempt = dial(createNodeIo(), {
+      addresses: ['127.0.0.1'],
+      port: target.port,
+      timeoutMs: 100,
+      attemptDelayMs: 50,
+      onConnected: () => {
+        called = true;
+      },
+      onFailed: () => {
+        called = true;
+      },
+    });
+    attempt.cancel();
+    // A second dial to the same place is over only after the first would have been.
+    const after = await dialled(['127.0.0.1'], target.port);
+    if ('stream' in after) after.stream.close();
+    assert.equal(called, false);
+  });
+});

@@ -1,0 +1,100 @@
+// The channel to the control plane: what waits while it is slow is bounded, and log lines are given up first.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { Events } from '../../src/proxy/events.js';
+import type { SessionFacts, SessionSummary, WorkerEvent } from '../../src/proxy/messages.js';
+
+const destination = { host: 'a.test', address: '192.0.2.1', port: 7 };
+const summary: SessionSummary = {
+  bytesUp: 1,
+  bytesDown: 2,
+  end: 'client-closed',
+  durationMs: 3,
+  gameId: null,
+};
+const facts = (id: string): SessionFacts => ({
+  id,
+  accountId: 'account',
+  username: 'player',
+  command: 'udp-associate',
+  client: { address: '192.0.2.9', port: 9 },
+  destination,
+  openedAt: 0,
+  gameId: null,
+  via: null,
+  slot: 0,
+  generation: 0,
+});
+
+function channel() {
+  const batches: (readonly WorkerEvent[])[] = [];
+  const state = { batchesRead: 0, nowMs: 0 };
+  const events = new Events({
+    post: (batch) => void batches.push(batch),
+    setWaiting() {},
+    batchesRead: () => state.batchesRead,
+    now: () => state.nowMs,
+    date: () => 1_000,
+  });
+  const flush = () => {
+    state.nowMs += 100;
+    events.flush(true);
+  };
+  return { events, batches, state, flush };
+}
+
+/** 64 batches are on their way, and none is read. */
+function slow() {
+  const made = channel();
+  for (let i = 0; i < 64; i += 1) {
+    made.events.push({ kind: 'synced', token: i });
+    made.flush();
+  }
+  assert.equal(made.batches.splice(0).length, 64);
+  return made;
+}
+
+it('what waits for a slow control plane is bounded: lines are dropped and counted, logins and ends are not', () => {
+  const { events, batches, state, flush } = slow();
+  for (let i = 0; i < 1_500; i += 1) events.log('info', { i }, 'a line');
+  events.sessionOpened(facts('kept'));
+  for (let i = 0; i < 5_000; i += 1) {
+    const moved = { ...destination, port: i };
+    events.sessionChanged({ kind: 'session-destination', id: 'kept', destination: moved });
+    events.sessionChanged({ kind: 'session-game', id: 'kept', gameId: `game-${i}` });
+    events.login('wrong-password', 'player', null, '192.0.2.9');
+  }
+  for (let i = 0; i < 300; i += 1) {
+    events.sessionOpened(facts(`short-${i}`));
+    events.sessionClosed(`short-${i}`, destination, null, summary);
+  }
+  flush();
+  assert.equal(batches.length, 0);
+  state.batchesRead = 64;
+  flush();
+  const [batch = []] = batches;
+  const of = <Kind extends WorkerEvent['kind']>(kind: Kind) =>
+    batch.filter((event): event is Extract<WorkerEvent, { kind: Kind }> => event.kind === kind);
+  assert.deepEqual([of('log').length, of('dropped')], [1_000, [{ kind: 'dropped', lines: 500 }]]);
+  assert.deepEqual([of('session-passed').length, of('logins')[0]?.count], [300, 5_000]);
+  assert.deepEqual(
+    [
+      of('session-destination').map((each) => each.destination.port),
+      of('session-game').map((each) => each.gameId),
+    ],
+    [[4_999], ['game-4999']],
+  );
+  assert.ok(batch.length < 1_310, `${batch.length} events`);
+});
+
+it('one that keeps up hears of every destination, and of a session that has gone meanwhile once', () => {
+  const { events, batches, flush } = channel();
+  events.sessionOpened(facts('gone'));
+  for (const port of [1, 2]) {
+    events.sessionChanged({ kind: 'session-destination', id: 'gone', destination: { ...destination, port } });
+  }
+  events.sessionClosed('gone', destination, null, summary);
+  flush();
+  const kinds = batches.flat().map(({ kind }) => kind);
+  assert.deepEqual(kinds, ['session-passed', 'session-destination', 'session-destination']);
+});

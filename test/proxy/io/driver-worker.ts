@@ -1,0 +1,43 @@
+// Runs a driver in a thread of its own, since the native one never returns to Node's event loop, and lets a test use it.
+import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { type Call, createObjects, type Report } from './driver-objects.js';
+
+export interface DriverWorkerData {
+  readonly engine: 'native' | 'node';
+  readonly calls: MessagePort;
+  readonly counts: SharedArrayBuffer;
+}
+
+const { engine, calls, counts } = workerData as DriverWorkerData;
+const report = (message: Report): void => calls.postMessage(message);
+
+if (engine === 'node') {
+  const { createNodeIo } = await import('../../../src/proxy/io/node/index.js');
+  const objects = createObjects(createNodeIo(), new Float64Array(counts), report);
+  calls.on('message', (message: Call | 'stop') => {
+    if (message === 'stop') calls.close();
+    else objects.obey(message);
+  });
+  calls.postMessage({ wakeFd: -1 });
+} else {
+  const { createNativeIo } = await import('../../../src/proxy/io/native/index.js');
+  const { loadLibc } = await import('../../../src/proxy/io/native/libc.js');
+  const { Loop } = await import('../../../src/proxy/io/native/loop.js');
+  const owned = new Uint8Array(65_536);
+  const loop = new Loop(loadLibc(), owned);
+  const objects = createObjects(createNativeIo(loop), new Float64Array(counts), report);
+  calls.postMessage({ wakeFd: loop.wakeFd });
+  loop.run({
+    turn() {
+      for (let next = receiveMessageOnPort(calls); next; next = receiveMessageOnPort(calls)) {
+        const message = next.message as Call | 'stop';
+        if (message === 'stop') loop.stop();
+        else objects.obey(message);
+      }
+    },
+    beforeSleep: () => Number.POSITIVE_INFINITY,
+  });
+  // A worker that ends closes what is its own.
+  for (const fd of owned.keys()) if (owned[fd] === 1) loop.close(fd);
+  calls.close();
+}

@@ -1,0 +1,4 @@
+// The node driver against the suite that every driver passes.
+import { ioSuite } from './suite.js';
+
+ioSuite('node');

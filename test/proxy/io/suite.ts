@@ -1,0 +1,34 @@
+// What every driver of Io must do. The driver runs in a thread of its own; clients and destinations are the test's.
+import { after, before, describe } from 'node:test';
+import { scaled } from '../../helpers/scale.js';
+import { datagramSuite } from './datagram-suite.js';
+import { Driver, type Engine } from './driver.js';
+import { openDescriptors, settled, until } from './helpers.js';
+import { relaySuite } from './relay-suite.js';
+import { streamSuite } from './stream-suite.js';
+
+/** What stays open: pipes that the native driver keeps for the next flows, and a descriptor of each loop of Node that listens. */
+const KEPT: Record<Engine, number> = { native: 130, node: 2 };
+
+export function ioSuite(engine: Engine): void {
+  for (const [name, suite] of [
+    ['streams', streamSuite],
+    ['relays', relaySuite],
+    ['datagrams', datagramSuite],
+  ] as const) {
+    describe(`${name} of the ${engine} driver`, { timeout: scaled(120_000) }, () => {
+      let driver: Driver;
+      let descriptors = 0;
+      before(async () => {
+        driver = await Driver.start(engine);
+        descriptors = await settled(openDescriptors);
+      });
+      suite(() => driver);
+      // Runs after what the suite itself closes.
+      after(async () => {
+        await until(() => openDescriptors() <= descriptors + KEPT[engine]);
+        await driver.close();
+      });
+    });
+  }
+}

@@ -1,0 +1,31 @@
+// Which addresses are this machine's, also while the system does not tell.
+import assert from 'node:assert/strict';
+import type { NetworkInterfaceInfo } from 'node:os';
+import { describe, it } from 'node:test';
+import { parseIp } from '../../src/core/ip.js';
+import { createIsLocalAddress } from '../../src/proxy/local-addresses.js';
+
+const ip = (text: string): Uint8Array => parseIp(text) ?? assert.fail(text);
+
+describe('addresses of this machine', () => {
+  it('stay known while the system has no descriptor left to tell them with, and change when it tells again', () => {
+    let now = 0;
+    let told: string[] | null = ['203.0.113.7'];
+    const isLocal = createIsLocalAddress(
+      () => now,
+      () => {
+        if (told === null) throw new Error('EMFILE');
+        return { eth0: told.map((address) => ({ address }) as NetworkInterfaceInfo) };
+      },
+    );
+    told = null;
+    for (now of [0, 10_000]) {
+      assert.equal(isLocal(ip('203.0.113.7')), true);
+      assert.equal(isLocal(ip('203.0.113.8')), false);
+    }
+    told = ['203.0.113.8'];
+    now = 20_000;
+    assert.equal(isLocal(ip('203.0.113.7')), false);
+    assert.equal(isLocal(ip('203.0.113.8')), true);
+  });
+});

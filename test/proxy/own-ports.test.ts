@@ -1,0 +1,18 @@
+// Which ports are our own: a port number may be open at several addresses at once, and a thread that dies takes its own along.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { allocateOwnPorts, createOwnPorts } from '../../src/proxy/own-ports.js';
+
+it('a BIND on the port number of another listener leaves that one counted when it is over', () => {
+  const memory = allocateOwnPorts(1);
+  const [daemon, worker] = [createOwnPorts(memory, 0), createOwnPorts(memory, 1)];
+  daemon.add('tcp-listener', 1080);
+  worker.add('tcp-listener', 1080);
+  worker.remove('tcp-listener', 1080);
+  assert.ok(worker.has('tcp-listener', 1080));
+  worker.add('tcp-listener', 1080);
+  daemon.clear(1);
+  assert.ok(worker.has('tcp-listener', 1080));
+  daemon.remove('tcp-listener', 1080);
+  assert.ok(!worker.has('tcp-listener', 1080));
+});

@@ -1,0 +1,145 @@
+// A data plane of its own for a test: the real threads and sockets, with a control plane that writes down what it hears.
+import { randomUUID } from 'node:crypto';
+import { hashPassword } from '../../src/core/accounts/password.js';
+import { loadLibc } from '../../src/proxy/io/native/libc.js';
+import { openListener } from '../../src/proxy/io/native/listen.js';
+import type { SessionSummary } from '../../src/proxy/messages.js';
+import type { RemoteSession } from '../../src/proxy/observer.js';
+import { type PlaneOptions, ProxyPlane } from '../../src/proxy/plane.js';
+import type { AccountRecord, ProxySettings } from '../../src/proxy/settings.js';
+import type { Scope } from '../helpers/suite.js';
+
+export const PASSWORD = 'secret';
+
+const SETTINGS: ProxySettings = {
+  handshakeTimeoutMs: 10_000,
+  connectTimeoutMs: 5_000,
+  idleTimeoutMs: 60_000,
+  halfCloseTimeoutMs: 60_000,
+  maxConnections: 1_000,
+  maxHandshakes: 100,
+  maxHandshakesPerSource: 100,
+  login: {
+    maxFailuresPerSource: 1_000,
+    maxFailuresPerUser: 1_000,
+    failureWindowMs: 60_000,
+    maxSources: 1_000,
+  },
+  proxyProtocolFrom: [],
+  egress: { private: 'allow', allow: [], deny: [] },
+  egressClasses: {},
+  allowUnderscore: true,
+  gameIntervalMs: 1_000,
+  udp: {
+    enabled: true,
+    portRange: null,
+    publicAddresses: [],
+    idleTimeoutMs: 60_000,
+    fullCone: false,
+    maxDestinations: 100,
+    maxWaitingForUpstream: 10,
+    fragmentMemoryBytes: 65_536,
+    maxAssociationsPerAccount: 32,
+    maxDecisionsPerSecond: 1_000,
+  },
+  bind: { enabled: true, portRange: null, publicAddresses: [], timeoutMs: 5_000 },
+  upstreams: [],
+};
+
+export function accountRecord(username: string): AccountRecord {
+  return {
+    id: randomUUID(),
+    username,
+    passwordHash: hashPassword(Buffer.from(PASSWORD)),
+    isEnabled: true,
+    expiresAt: null,
+    isOverQuota: false,
+    limits: {
+      maxSessions: null,
+      maxClientAddresses: null,
+      bytesPerSecondUp: null,
+      bytesPerSecondDown: null,
+      quotaBytes: null,
+      quotaPeriod: 'month',
+      egressClass: null,
+    },
+  };
+}
+
+export interface Line {
+  readonly level: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly message: string;
+}
+
+export interface PlaneWorld {
+  readonly plane: ProxyPlane;
+  readonly port: number;
+  readonly lines: Line[];
+  readonly opened: RemoteSession[];
+  readonly closed: { session: RemoteSession; summary: SessionSummary }[];
+}
+
+/** Starts it with one listener on loopback; native, the listening socket is the test's own, as the daemon's is its own. */
+export async function startPlane(
+  t: Scope,
+  usernames: readonly string[],
+  options: Partial<PlaneOptions> = {},
+): Promise<PlaneWorld> {
+  const libc = loadLibc();
+  const lines: Line[] = [];
+  const opened: RemoteSession[] = [];
+  const closed: PlaneWorld['closed'] = [];
+  const note = (level: string) => (fields: Readonly<Record<string, unknown>>, message: string) =>
+    void lines.push({ level, fields, message });
+  const plane = new ProxyPlane({
+    engine: 'native',
+    workers: 1,
+    settings: SETTINGS,
+    resolver: {
+      servers: [],
+      timeoutMs: 1_000,
+      cacheSize: 10,
+      maxPending: 10,
+      maxPendingPerAccount: 10,
+      maxPendingPerSource: 10,
+    },
+    games: [],
+    accounts: usernames.map(accountRecord),
+    libc,
+    maxDescriptors: 65_536,
+    observer: {
+      sessionOpened: (session) => void opened.push(session),
+      sessionDestination() {},
+      sessionGame() {},
+      sessionClosed: (session, summary) => void closed.push({ session, summary }),
+      logins() {},
+      rehashed() {},
+    },
+    log: { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') },
+    threadUrl: new URL('./plane-thread.js', import.meta.url),
+    ...options,
+  });
+  t.after(() => plane.stop());
+  await plane.start();
+  const spec = {
+    id: plane.nextToken(),
+    fd: null,
+    host: '127.0.0.1',
+    port: 0,
+    path: null,
+    mode: 0,
+    isDualStack: false,
+    hasProxyHeader: false,
+  };
+  if (options.engine === 'node') {
+    const listening = await plane.listen(spec);
+    if ('code' in listening) throw new Error(listening.code);
+    return { plane, port: listening.port, lines, opened, closed };
+  }
+  const listener = openListener(libc, { address: '127.0.0.1', port: 0 });
+  if ('code' in listener) throw new Error(listener.code);
+  t.after(() => libc.close(listener.fd));
+  plane.acceptFrom({ ...spec, fd: listener.fd });
+  return { plane, port: listener.local.port, lines, opened, closed };
+}

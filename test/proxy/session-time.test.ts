@@ -1,0 +1,53 @@
+// Durations of sessions: by a monotonic clock, whatever the wall clock does meanwhile.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Account } from '../../src/proxy/account.js';
+import type { Accounts } from '../../src/proxy/accounts.js';
+import type { SessionFacts, SessionSummary } from '../../src/proxy/messages.js';
+import { allocateSessionCounts, viewSessionCounts } from '../../src/proxy/session-counts.js';
+import { Sessions } from '../../src/proxy/sessions.js';
+
+const FIVE_MINUTES = 300_000;
+
+test('a wall clock that jumps ends no session and lengthens none', () => {
+  let monotonicMs = 1_000;
+  let wallMs = Date.UTC(2031, 0, 1);
+  const ticks: number[] = [];
+  const opened: SessionFacts[] = [];
+  const closed: SessionSummary[] = [];
+  const sessions = new Sessions({
+    accounts: { sessionOpened() {}, sessionOver() {} } as unknown as Accounts,
+    counts: viewSessionCounts(allocateSessionCounts(4)),
+    events: {
+      sessionOpened: (facts) => void opened.push(facts),
+      sessionClosed: (_id, _destination, _via, summary) => void closed.push(summary),
+      sessionChanged() {},
+    },
+    games: () => ({ start: () => null }),
+    gameIntervalMs: 1_000,
+    now: () => monotonicMs,
+    date: () => wallMs,
+  });
+  const session = sessions.open({
+    command: 'connect',
+    account: {
+      record: { id: 'a', username: 'player' },
+      rates: null,
+      sessions: new Set(),
+    } as unknown as Account,
+    client: { address: '192.0.2.1', port: 40_000 },
+    destination: { host: 'game.example', port: 443 },
+    owner: { end() {}, tick: (nowMs) => void ticks.push(nowMs), setRates() {} },
+  });
+  assert.ok(session);
+  session.start('198.51.100.1');
+  assert.equal(opened[0]?.openedAt, wallMs, 'a moment is a date');
+  for (const jump of [FIVE_MINUTES, -2 * FIVE_MINUTES, FIVE_MINUTES]) {
+    wallMs += jump;
+    monotonicMs += 10;
+    sessions.tick();
+  }
+  assert.deepEqual(ticks, [1_010, 1_020, 1_030]);
+  session.finish('client-closed');
+  assert.equal(closed[0]?.durationMs, 30);
+});

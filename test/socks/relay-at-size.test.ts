@@ -1,0 +1,116 @@
+// Relaying as the daemon does it, at its size: what the engines' own suites cannot see.
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { before, describe, it } from 'node:test';
+import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { descriptorsBackTo, openDescriptors } from '../helpers/descriptors.js';
+import { forEach } from '../helpers/for-each.js';
+import { scaled } from '../helpers/scale.js';
+import { connectThrough } from '../helpers/socks-client.js';
+import { suiteScope } from '../helpers/suite.js';
+import { startTarget } from '../helpers/targets.js';
+import { associateThrough, startUdpEcho, type UdpAssociationClient } from '../helpers/udp-client.js';
+
+const ASSOCIATIONS = scaled(100);
+/** More than an association moves before a worker gets it. */
+const ECHOES = 20;
+const AT_ONCE = 64;
+const RATE = 500_000;
+
+describe('the daemon relays', { timeout: 300_000 }, () => {
+  const scope = suiteScope();
+  let daemon: TestDaemon;
+
+  before(async () => {
+    // An association counts as two connections. None of these opens the fourth descriptor that it might.
+    daemon = await startTestDaemon(scope, {
+      config: {
+        socks: { maxConnections: 2 * ASSOCIATIONS + 100, udp: { maxAssociationsPerAccount: ASSOCIATIONS } },
+      },
+    });
+  });
+
+  const login = async (username: string) => {
+    const id = await daemon.addAccount(username, 'secret');
+    return { id, login: { port: daemon.socks.port, username, password: 'secret' } };
+  };
+
+  it(`${ASSOCIATIONS} UDP associations at once, each its own datagrams, and lets go of all`, async () => {
+    const { login: player } = await login('many');
+    const destination = await startUdpEcho(scope);
+    const idle = openDescriptors(daemon.pid);
+    const associations: UdpAssociationClient[] = [];
+    await forEach(new Array(ASSOCIATIONS).fill(null), AT_ONCE, async () => {
+      associations.push(await associateThrough(scope, player));
+    });
+    for (let echo = 0; echo < ECHOES; echo += 1) {
+      await forEach(associations, AT_ONCE, async (association, i) => {
+        const said = `${i} says ${echo}`;
+        assert.equal(await association.roundTrip('127.0.0.1', destination.port, said), said);
+      });
+    }
+    // Each has its connection, its side towards the client and the one outside.
+    assert.ok(openDescriptors(daemon.pid) >= 3 * ASSOCIATIONS);
+    for (const { control } of associations) control.destroy();
+    await descriptorsBackTo(daemon.pid, idle, 60_000);
+  });
+
+  it('a session that moves fast when its account gets a rate: at that rate from then on, and no byte lost', async () => {
+    const { id, login: player } = await login('slowed');
+    const block = randomBytes(1 << 20);
+    let isOver = false;
+    const target = await startTarget(scope, (socket) => {
+      const send = (): void => {
+        if (isOver) socket.end();
+        else if (socket.write(block)) setImmediate(send);
+      };
+      socket.on('drain', send);
+      // Not before the reader is there: what comes with the reply would be lost to it.
+      socket.once('data', send);
+    });
+    const { socket } = await connectThrough(player, '127.0.0.1', target.port);
+    socket.removeAllListeners('data');
+    socket.write('go');
+    let received = 0;
+    socket.on('data', (chunk: Buffer) => {
+      for (let at = 0; at < chunk.length; ) {
+        const start = (received + at) % block.length;
+        const length = Math.min(chunk.length - at, block.length - start);
+        assert.ok(chunk.subarray(at, at + length).equals(block.subarray(start, start + length)));
+        at += length;
+      }
+      received += chunk.length;
+    });
+    const reaches = (bytes: number) =>
+      new Promise<void>((resolve) => {
+        const look = (): void => {
+          if (received < bytes) return;
+          socket.off('data', look);
+          resolve();
+        };
+        socket.on('data', look);
+      });
+    await reaches(100e6);
+    const limits = { bytesPerSecondDown: RATE };
+    const answer = await daemon.api('PATCH', `/api/v1/accounts/${id}/limits`, limits);
+    assert.equal(answer.status, 200, answer.text);
+    // What was on its way arrives first: a second in which less arrives than the rate and its burst allow.
+    for (let before = received; ; before = received) {
+      const start = performance.now();
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      const seconds = (performance.now() - start) / 1000;
+      if (received - before <= RATE * (seconds + 0.2)) break;
+    }
+    const before = received;
+    const start = performance.now();
+    await reaches(before + RATE);
+    const seconds = (performance.now() - start) / 1000;
+    assert.ok(received - before <= RATE * (seconds + 0.2), `${received - before} bytes in ${seconds} s`);
+    isOver = true;
+    socket.destroy();
+    const ended = await daemon.waitForLine(
+      (line) => line.msg === 'session ended' && line['account'] === 'slowed',
+    );
+    assert.match(String(ended['end']), /^client-/);
+  });
+});

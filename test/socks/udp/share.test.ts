@@ -1,0 +1,101 @@
+// What one account may take of the relay of datagrams: its associations, and decisions about what is not settled.
+import assert from 'node:assert/strict';
+import { before, describe, it } from 'node:test';
+import { type LogLine, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
+import { loggedInClient, readReply, request } from '../../helpers/socks-client.js';
+import { suiteScope } from '../../helpers/suite.js';
+import { associateThrough, startUdpEcho, UDP_ASSOCIATE, UdpEnd } from '../../helpers/udp-client.js';
+
+const NOT_ALLOWED = 2; // RFC 1928 §6
+
+for (const engine of ['node', 'native'] as const) {
+  describe(`an account's share of the relay of datagrams (${engine})`, () => {
+    const scope = suiteScope();
+    let daemon: TestDaemon;
+    before(async () => {
+      daemon = await startTestDaemon(scope, {
+        config: {
+          socks: {
+            engine,
+            udp: { maxAssociationsPerAccount: 2, maxDecisionsPerSecond: 40, maxDestinations: 1 },
+          },
+          egress: { private: 'allow' },
+          heartbeats: {
+            games: [
+              { id: 'one', match: { hosts: ['127.0.0.1'], protocol: 'udp' } },
+              { id: 'two', match: { hosts: ['127.0.0.2'], protocol: 'udp' } },
+            ],
+          },
+        },
+      });
+    });
+
+    async function newAccount(username: string) {
+      await daemon.addAccount(username, 'secret');
+      return { port: daemon.socks.port, username, password: 'secret' };
+    }
+
+    async function dropped(username: string): Promise<Record<string, number>> {
+      const isEnd = (line: LogLine): boolean => line.msg === 'session ended' && line['account'] === username;
+      return (await daemon.waitForLine(isEnd))['dropped'] as Record<string, number>;
+    }
+
+    it('has a bound on associations, and room again when one ends', async (t) => {
+      const account = await newAccount('many');
+      const [first] = [await associateThrough(t, account), await associateThrough(t, account)];
+      const refused = await loggedInClient(account);
+      refused.send(request('0.0.0.0', 0, UDP_ASSOCIATE));
+      assert.equal((await readReply(refused)).code, NOT_ALLOWED);
+      refused.destroy();
+      const line = await daemon.waitForLine((each) => each.msg === 'session refused');
+      assert.deepEqual([line['account'], line['reason']], ['many', 'too-many-associations']);
+      // Others have theirs.
+      await associateThrough(t, await newAccount('another'));
+      first?.control.destroy();
+      await dropped('many');
+      await associateThrough(t, account);
+    });
+
+    it('is dropped beyond it, while what is settled moves', async (t) => {
+      const account = await newAccount('flooded');
+      const echo = await startUdpEcho(t);
+      const client = await associateThrough(t, account);
+      assert.equal(await client.roundTrip('127.0.0.1', echo.port, 'x'), 'x');
+      // Where the destination sees it: the outside of the association.
+      const outside = await new Promise<number>((resolve) => {
+        echo.socket.once('message', (_data, { port }) => resolve(port));
+        client.send('127.0.0.1', echo.port, 'y');
+      });
+      await client.receive();
+      const strangers = await Promise.all(Array.from({ length: 10 }, () => UdpEnd.open(t)));
+      for (let i = 0; i < 300; i += 1) strangers[i % 10]?.send('flood', outside, '127.0.0.1');
+      for (let i = 0; i < 20; i += 1) client.send('127.0.0.1', echo.port, `settled ${i}`);
+      const answers = new Set<string>();
+      while (answers.size < 20) {
+        const text = (await client.receive()).data.toString();
+        if (text.startsWith('settled')) answers.add(text);
+      }
+      // What others send takes nothing from what the client may decide: it reaches new destinations.
+      const another = await UdpEnd.open(t);
+      client.send('127.0.0.1', another.port, 'new');
+      assert.equal((await another.receive()).data.toString(), 'new');
+      client.control.destroy();
+      const counted = await dropped('flooded');
+      assert.ok((counted['over-share'] ?? 0) > 200, JSON.stringify(counted));
+    });
+
+    it('makes no heartbeat a datagram by alternating between destinations of two rules', async (t) => {
+      const account = await newAccount('alternating');
+      const ends = [await UdpEnd.open(t, '127.0.0.1'), await UdpEnd.open(t, '127.0.0.2')];
+      const client = await associateThrough(t, account);
+      for (let i = 0; i < 60; i += 1) {
+        client.send(`127.0.0.${1 + (i % 2)}`, ends[i % 2]?.port ?? 0, `${i}`);
+      }
+      await ends[0]?.receive();
+      client.control.destroy();
+      await dropped('alternating');
+      const { DataCount } = await daemon.account('alternating');
+      assert.ok(Number(DataCount) <= 5, `${DataCount} entries`);
+    });
+  });
+}

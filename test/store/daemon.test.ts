@@ -1,0 +1,98 @@
+// What only the daemon does with a database: it holds it alone among daemons, and brings it up to date after copying it.
+import assert from 'node:assert/strict';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { migratorConfig } from '../../src/store/migrate.js';
+import { migrations } from '../../src/store/migrations/index.js';
+import { type MigrationEvent, openDaemonStore, openStore } from '../../src/store/store.js';
+import { account, connectBeside, openTestStore, tempDir } from './helpers.js';
+
+const options = (dataDir: string, events: MigrationEvent[] = []) =>
+  ({
+    dataDir,
+    client: 'sqlite3',
+    busyTimeoutMs: 1000,
+    onMigration: (event: MigrationEvent) => events.push(event),
+  }) as const;
+
+/** The names of the migrations that the file has. */
+async function migrationsOf(t: TestContext, file: string): Promise<string[]> {
+  return connectBeside(t, file)('schema_migrations').orderBy('id').pluck('name');
+}
+
+/** A database with one account, as the version before this one left it. */
+async function olderDatabase(t: TestContext) {
+  const { store, dataDir, file } = await openTestStore(t);
+  const player = account();
+  await store.accounts.add(player);
+  await store.close();
+  const db = connectBeside(t, file);
+  await db.migrate.down(migratorConfig());
+  await db.destroy();
+  return { dataDir, file, player };
+}
+
+test('a second daemon is refused with the process of the first; a command is not', async (t) => {
+  const dataDir = await tempDir(t);
+  const first = await openDaemonStore(options(dataDir));
+  await assert.rejects(openDaemonStore(options(dataDir)), (error: Error & { code?: string }) => {
+    assert.equal(error.code, 'daemon-running');
+    assert.match(error.message, new RegExp(`another daemon \\(process ${process.pid}\\)`));
+    return true;
+  });
+  const command = await openStore(options(dataDir));
+  await command.settings.set('by', 'command');
+  assert.equal(await first.settings.get('by'), 'command');
+  await command.close();
+  await first.close();
+  const next = await openDaemonStore(options(dataDir));
+  await next.close();
+});
+
+test('what a crash leaves behind, a process number and a journal, refuses nobody', async (t) => {
+  const dataDir = await tempDir(t);
+  await (await openDaemonStore(options(dataDir))).close();
+  await writeFile(join(dataDir, 'pulsegate.pid'), '1\n');
+  await writeFile(join(dataDir, 'pulsegate.lock-journal'), '');
+  const store = await openDaemonStore(options(dataDir));
+  assert.equal((await readFile(join(dataDir, 'pulsegate.pid'), 'utf8')).trim(), String(process.pid));
+  await store.close();
+});
+
+test('a command leaves a database of an older version as it is, and says what to do', async (t) => {
+  const { dataDir, file } = await olderDatabase(t);
+  const before = await migrationsOf(t, file);
+  await assert.rejects(openStore(options(dataDir)), (error: Error & { code?: string }) => {
+    assert.equal(error.code, 'database-older');
+    assert.ok(error.message.includes(String(migrations.at(-1)?.name)), error.message);
+    assert.match(error.message, /restart it with this version/);
+    return true;
+  });
+  assert.deepEqual(await migrationsOf(t, file), before);
+});
+
+test('the daemon copies it, migrates it and tells so; one copy is kept', async (t) => {
+  const { dataDir, file, player } = await olderDatabase(t);
+  const copy = `${file}.before-migration`;
+  await writeFile(copy, 'the copy before');
+  const before = await migrationsOf(t, file);
+  const newest = String(migrations.at(-1)?.name);
+  const events: MigrationEvent[] = [];
+  const store = await openDaemonStore(options(dataDir, events));
+  assert.deepEqual(await store.accounts.all(), [player]);
+  await store.close();
+  assert.deepEqual(
+    events.map(({ tookMs: _, ...event }: MigrationEvent & { tookMs?: number }) => event),
+    [
+      { kind: 'started', missing: [newest], copy },
+      { kind: 'finished', ran: [newest] },
+    ],
+  );
+  assert.deepEqual(await migrationsOf(t, copy), before);
+  assert.equal((await stat(copy)).mode & 0o777, 0o600);
+  assert.deepEqual(await migrationsOf(t, file), [...before, newest]);
+
+  await (await openDaemonStore(options(dataDir, events))).close();
+  assert.equal(events.length, 2);
+});

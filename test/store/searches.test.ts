@@ -1,0 +1,129 @@
+// Lists and searches beside the one connection that writes: they hold up no write, end in time, and find every piece of a text.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Context } from 'koa';
+import { answerFailures } from '../../src/admin/guards/failures.js';
+import type { LoginEntry } from '../../src/core/accounts/login-log.js';
+import { QueryTooSlowError } from '../../src/core/errors.js';
+import { connectReaders } from '../../src/store/sqlite-readers.js';
+import { account, connectBeside, openTestStore } from './helpers.js';
+
+const ENDLESS = 'with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n';
+
+function login(username: string, fields: Partial<LoginEntry> = {}): LoginEntry {
+  return { at: 1, accountId: null, username, client: '192.0.2.1', outcome: 'success', times: 1, ...fields };
+}
+
+test('a write does not wait for the searches that were asked for before it', async (t) => {
+  const { store } = await openTestStore(t);
+  const entries = Array.from({ length: 5_000 }, (_, i) => login(`player${i}`));
+  await store.logins.add(entries);
+  let ended = 0;
+  // Too short for the index: every row is read.
+  const searches = Array.from({ length: 20 }, () =>
+    store.logins.count({ search: 'zz' }).then((count) => {
+      ended += 1;
+      return count;
+    }),
+  );
+  await store.accounts.add(account());
+  const before = ended;
+  assert.deepEqual(new Set(await Promise.all(searches)), new Set([0]));
+  assert.ok(before < 20, `${before} of 20 searches were over before the write`);
+});
+
+test('a query that takes too long is given up, as is one that waits too long, and the next one works', async (t) => {
+  const { file } = await openTestStore(t);
+  const reads = connectReaders(file, { readers: 1, timeoutMs: 50 });
+  t.after(() => reads.destroy());
+  const results = await Promise.allSettled(Array.from({ length: 4 }, () => reads.raw(ENDLESS)));
+  for (const result of results) {
+    assert.equal(result.status, 'rejected');
+    assert.ok(result.reason instanceof QueryTooSlowError, String(result.reason));
+  }
+  assert.deepEqual(await reads.raw('select 1 as one'), [{ one: 1 }]);
+  await assert.rejects(reads('accounts').delete(), { code: 'SQLITE_READONLY' });
+});
+
+test('what takes too long is answered with 503, and says what helps', async () => {
+  const ctx = { method: 'GET', path: '/api/v1/logins', status: 200, headers: {} as Record<string, string> };
+  const set = (name: string, value: string) => {
+    ctx.headers[name] = value;
+  };
+  const logged: string[] = [];
+  const log = {
+    error: () => assert.fail('no failure of ours'),
+    warn: (_: unknown, msg: string) => logged.push(msg),
+  };
+  const answered = Object.assign(ctx, { set, body: '' });
+  await answerFailures(log)(answered as unknown as Context, () =>
+    Promise.reject(new QueryTooSlowError('too slow')),
+  );
+  assert.equal(answered.status, 503);
+  assert.ok(Number(ctx.headers['Retry-After']) > 0);
+  const { code, detail } = JSON.parse(answered.body) as { code: string; detail: string };
+  assert.equal(code, 'unavailable');
+  assert.match(detail, /three characters/);
+  assert.equal(logged.length, 1);
+});
+
+test('a search finds every piece of a name and an address, and takes nothing in it for a command', async (t) => {
+  const { store, file } = await openTestStore(t);
+  const text = fc.oneof(
+    fc.stringMatching(/^[abAB*"'()^:.-]{0,6}$/),
+    fc.constantFrom(
+      'a" OR "b',
+      'NEAR(a b)',
+      '{username}: abc',
+      'aaa*',
+      '玩家一号',
+      'aäÄb',
+      '"""',
+      '   ',
+      'x%_!y',
+    ),
+  );
+  const names = [...new Set(fc.sample(text, { numRuns: 80, seed: 20 }))];
+  const entries = names.map((name, i) => login(name, { client: `10.${i % 7}.${i}.1` }));
+  await store.logins.add(entries);
+  const searches = fc.sample(fc.oneof(text, fc.constantFrom('10.3', '.1', '.10', '10.6.6.1')), {
+    numRuns: 60,
+    seed: 21,
+  });
+  const fold = (each: string) => each.toLowerCase();
+  for (const search of searches) {
+    const expected = entries
+      .filter(({ username, client }) => [username, client].some((each) => fold(each).includes(fold(search))))
+      .map(({ username }) => username)
+      .reverse();
+    const found = await store.logins.list({ search }, null, 1_000);
+    assert.deepEqual(
+      found.map(({ username }) => username),
+      expected,
+      search,
+    );
+    assert.equal(await store.logins.count({ search }), expected.length);
+    const some = await store.logins.list({ search, failed: false }, found[0]?.place ?? null, 2);
+    assert.deepEqual(
+      some.map(({ username }) => username),
+      expected.slice(1, 3),
+    );
+  }
+  assert.equal(await store.logins.count({ search: '10.', failed: true }), 0);
+
+  // What leaves the log leaves the index.
+  await store.logins.trim(0, 10, 10_000);
+  assert.equal(await store.logins.count({ search: '10.' }), 10);
+  const db = connectBeside(t, file);
+  await db.raw("insert into logins_text(logins_text, rank) values ('integrity-check', 1)");
+});
+
+test('a search of three characters is answered by the index', async (t) => {
+  const { file } = await openTestStore(t);
+  const db = connectBeside(t, file);
+  const plan: { detail: string }[] = await db.raw(
+    `explain query plan select rowid from logins_text where logins_text match '"abc"' order by rowid desc limit 9`,
+  );
+  assert.match(plan.map(({ detail }) => detail).join(), /VIRTUAL TABLE INDEX/);
+});

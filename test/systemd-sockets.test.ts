@@ -1,0 +1,81 @@
+// Listening sockets that somebody else opened and hands over, as systemd does: who is served at which.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { givenSockets } from '../src/systemd-sockets.js';
+import { startTestDaemon } from './helpers/daemon.js';
+import { needs } from './helpers/programs.js';
+import { connectThrough } from './helpers/socks-client.js';
+import { echo, startTarget } from './helpers/targets.js';
+
+/** Opens a blocking socket for each name, hands them over from descriptor 3 on, and becomes the daemon. */
+const SPAWNER = `
+import os, socket, sys
+names = sys.argv[1]
+sockets = [socket.create_server(("127.0.0.1", 0)) for _ in names.split(":")]
+for i, each in enumerate(sockets):
+    fd = os.dup(each.fileno())
+    os.dup2(fd, 100 + i)
+for i, _ in enumerate(sockets):
+    os.dup2(100 + i, 3 + i)
+    os.set_blocking(3 + i, True)
+    os.set_inheritable(3 + i, True)
+os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS=str(len(sockets)))
+if names != "unnamed":
+    os.environ["LISTEN_FDNAMES"] = names
+os.environ["GIVEN"] = " ".join(str(each.getsockname()[1]) for each in sockets)
+os.execvp(sys.argv[2], sys.argv[2:])
+`;
+const wrap = (names: string) => ['python3', '-c', SPAWNER, names];
+
+describe('sockets of the service manager', needs('python3'), () => {
+  for (const engine of ['native', 'node'] as const) {
+    it(`serve players and the admin API (${engine})`, async (t) => {
+      const daemon = await startTestDaemon(t, {
+        config: { socks: { engine, port: 1 }, admin: { port: 1 } },
+        wrap: wrap('socks:admin:socks-2'),
+      });
+      const { socks, admin } = daemon.lines.find(({ msg }) => msg === 'ready') as unknown as {
+        socks: string[];
+        admin: string[];
+      };
+      assert.deepEqual([socks.length, admin.length], [2, 1]);
+      const id = await daemon.addAccount('player', 'secret');
+      assert.ok(id);
+      const target = await startTarget(t, echo);
+      for (const address of socks) {
+        const port = Number(address.split(':')[1]);
+        const client = await connectThrough(
+          { port, username: 'player', password: 'secret' },
+          '127.0.0.1',
+          target.port,
+        );
+        client.send('hello');
+        assert.equal((await client.read(5)).toString(), 'hello');
+        client.destroy();
+      }
+      daemon.signal('SIGTERM');
+      assert.equal(await daemon.exited(), 0);
+    });
+  }
+
+  it("are players' when they have no name", async (t) => {
+    const daemon = await startTestDaemon(t, { config: { socks: { port: 1 } }, wrap: wrap('unnamed') });
+    await daemon.addAccount('player', 'secret');
+    const target = await startTarget(t, echo);
+    const account = { port: daemon.socks.port, username: 'player', password: 'secret' };
+    await connectThrough(account, '127.0.0.1', target.port);
+  });
+});
+
+it('sockets meant for another process, or none, are not taken', () => {
+  assert.deepEqual(givenSockets({}, 7), []);
+  assert.deepEqual(givenSockets({ LISTEN_PID: '8', LISTEN_FDS: '1' }, 7), []);
+  assert.deepEqual(givenSockets({ LISTEN_PID: '7', LISTEN_FDS: 'x' }, 7), []);
+  assert.deepEqual(
+    givenSockets({ LISTEN_PID: '7', LISTEN_FDS: '2', LISTEN_FDNAMES: 'admin:pulsegate.socket' }, 7),
+    [
+      { fd: 3, use: 'admin' },
+      { fd: 4, use: 'socks' },
+    ],
+  );
+});

@@ -1,0 +1,26 @@
+// `npm run dev`: the daemon of `npm start`, built again and restarted whenever a source changes. Ctrl-C ends it all.
+import { execFileSync, spawn } from 'node:child_process';
+
+execFileSync(process.execPath, ['test/tools/build.mjs'], { stdio: 'inherit' });
+
+const bin = 'node_modules/.bin';
+const children = [
+  spawn(`${bin}/tsc`, ['-p', 'tsconfig.json', '--watch', '--preserveWatchOutput'], { stdio: 'inherit' }),
+  spawn(`${bin}/vite`, ['build', '--config', 'src/console/vite.config.ts', '--watch', '--logLevel', 'warn'], {
+    stdio: 'inherit',
+  }),
+  // Node restarts it when a module that it has read changes: what tsc writes.
+  spawn(
+    process.execPath,
+    ['--watch', '--watch-preserve-output', 'bin/pulsegate.js', 'serve', '--config', 'etc/pulsegate.dev.yaml'],
+    { stdio: 'inherit' },
+  ),
+];
+
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => end(0));
+for (const child of children) child.on('exit', () => end(1));
+
+function end(code) {
+  for (const child of children) child.kill('SIGTERM');
+  process.exitCode ??= code;
+}

@@ -1,0 +1,39 @@
+// Runs one compiled test file in a process and a temporary folder of its own.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, rmSync } from 'node:fs';
+import { endOfProcessesIn } from '../../dist/test/helpers/processes.js';
+
+/**
+ * Runs `compiled` with `folder`, which is made and removed, as its TMPDIR. It fails when a test fails, when it does not end
+ * in time, and when a process is left over: that one is killed.
+ * Returns `{ failed, seconds, output }`.
+ */
+export async function runFile(compiled, folder, timeoutMs) {
+  mkdirSync(folder);
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, ['--test-reporter=spec', compiled], {
+    env: { ...process.env, TMPDIR: folder },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const chunks = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => chunks.push(chunk));
+  const timer = setTimeout(() => {
+    chunks.push(Buffer.from(`\n✖ not done after ${timeoutMs / 1000} s\n`));
+    child.kill('SIGKILL');
+  }, timeoutMs);
+  const closed = once(child, 'close');
+  const [code] = await once(child, 'exit');
+  clearTimeout(timer);
+  // Before the pipes are closed: a process that is left over may hold them.
+  const leftOver = await endOfProcessesIn(folder);
+  for (const { pid, command } of leftOver)
+    chunks.push(Buffer.from(`\n✖ process ${pid} was left over: ${command}\n`));
+  await closed;
+  rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  return {
+    failed: code !== 0 || leftOver.length > 0,
+    seconds: (performance.now() - startedAt) / 1000,
+    output: Buffer.concat(chunks).toString(),
+  };
+}

@@ -1,0 +1,85 @@
+// What contributors run: `npm start`, and the runner of these tests itself.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { type TestContext, test } from 'node:test';
+import { PROJECT, plainEnvironment } from '../helpers/daemon.js';
+import { endOfProcessesIn } from '../helpers/processes.js';
+
+interface FileResult {
+  readonly failed: boolean;
+  readonly seconds: number;
+  readonly output: string;
+}
+type RunFile = (compiled: string, folder: string, timeoutMs: number) => Promise<FileResult>;
+
+async function temporary(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'tools-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Runs `program` as a test file, as the runner does. */
+async function runAsTest(t: TestContext, program: string, timeoutMs = 30_000): Promise<FileResult> {
+  const folder = await temporary(t);
+  const file = join(folder, 'a.mjs');
+  await writeFile(file, program);
+  const { runFile } = (await import(join(PROJECT, 'test/tools/run-file.mjs'))) as { runFile: RunFile };
+  return runFile(file, join(folder, 'own'), timeoutMs);
+}
+
+test('a file whose tests pass has passed', async (t) => {
+  const { failed, output } = await runAsTest(t, "import { test } from 'node:test'; test('one', () => {});");
+  assert.equal(failed, false, output);
+  assert.match(output, /^ℹ tests 1$/m);
+});
+
+test('a file that leaves a process behind has failed, and the process is ended', async (t) => {
+  const { failed, output } = await runAsTest(
+    t,
+    `import { spawn } from 'node:child_process';
+    spawn('sleep', ['1000'], { detached: true, stdio: 'inherit' }).unref();`,
+  );
+  assert.equal(failed, true);
+  assert.match(output, /process \d+ was left over: sleep 1000/);
+});
+
+test('a file that does not end is ended', async (t) => {
+  const { failed, output } = await runAsTest(t, 'setInterval(() => {}, 1000);', 300);
+  assert.equal(failed, true);
+  assert.match(output, /not done after 0\.3 s/);
+});
+
+test('SIGTERM to npm start ends the daemon', async (t) => {
+  const folder = await temporary(t);
+  const npm = spawn('npm', ['start', '--silent'], {
+    cwd: PROJECT,
+    env: {
+      ...plainEnvironment(),
+      TMPDIR: folder,
+      PULSEGATE_DATA_DIR: join(folder, 'data'),
+      PULSEGATE_SOCKS__PORT: '0',
+      PULSEGATE_ADMIN__PORT: '0',
+      PULSEGATE_ADMIN_PASSWORD: 'test-admin-password',
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  t.after(() => npm.kill('SIGKILL'));
+  const closed = once(npm, 'close');
+  const messages: string[] = [];
+  await new Promise<void>((resolve, reject) => {
+    npm.once('exit', (code) => reject(new Error(`ended with ${code}`)));
+    createInterface({ input: npm.stdout }).on('line', (line) => {
+      messages.push(String((JSON.parse(line) as { msg: unknown }).msg));
+      if (messages.at(-1) === 'ready') resolve();
+    });
+  });
+  npm.kill('SIGTERM');
+  assert.deepEqual(await endOfProcessesIn(folder), [], 'nobody is left');
+  await closed;
+  assert.equal(messages.at(-1), 'stopped');
+});
