@@ -1,5 +1,5 @@
 // The layering of src/README.md, held by `npm run check`. Every rule says why it exists.
-const adapters = ['store', 'proxy', 'admin', 'hooks'];
+const adapters = ['store', 'proxy', 'http', 'agents'];
 
 /** One package, one owner: the rest of the code asks that folder for what the package does. */
 const onlyUser = (name, packages, owner, why) => ({
@@ -33,7 +33,7 @@ module.exports = {
       severity: 'error',
       comment:
         'app.ts and the command line wire the parts together; a part that imports them would be wired to everything.',
-      from: { path: '^src/(core|store|proxy|admin|hooks|console|config)' },
+      from: { path: '^src/(core|store|proxy|http|agents|console|config)' },
       to: { path: '^src/(app|cli|cli/.*|wiring/.*)\\.ts$' },
     },
     onlyUser(
@@ -66,12 +66,12 @@ module.exports = {
       'No SQL outside store/, so that another database is one folder of work.',
     ),
     onlyUser(
-      'koa-in-admin',
+      'koa-in-http',
       'koa|@koa|koa-bodyparser|koa-helmet',
-      '^src/admin/',
+      '^src/http/',
       'HTTP is shaped in one place.',
     ),
-    onlyUser('p-queue-in-hooks', 'p-queue', '^src/hooks/', 'Runs are queued in one place.'),
+    onlyUser('p-queue-in-agents', 'p-queue', '^src/agents/', 'Runs are queued in one place.'),
     onlyUser('commander-in-cli', 'commander', '^src/cli', 'The command line is parsed in one place.'),
     {
       name: 'no-circular',

@@ -1,18 +1,18 @@
 // The wiring: builds every part in order, hands each what it needs, starts it, and stops it in reverse.
 import type { X509Certificate } from 'node:crypto';
-import { createAdminServer } from './admin/server.js';
+import { createHooks } from './agents/hooks.js';
 import type { Config } from './config.js';
 import { createAccountLimits } from './core/accounts/account-limits.js';
+import type { GivenBy } from './core/auth/admin-credentials.js';
+import { parseWhitelist } from './core/auth/whitelist.js';
 import { everyStep } from './core/every-step.js';
 import { createRecorder } from './core/heartbeats/heartbeat-recorder.js';
 import { createHeartbeatWriter } from './core/heartbeats/heartbeat-writer.js';
 import { parseIp, unmap } from './core/ip.js';
 import type { Log } from './core/log.js';
-import type { GivenBy } from './core/operator/admin-credentials.js';
-import { parseWhitelist } from './core/operator/whitelist.js';
 import { createIsOwnOutbound } from './core/sessions/outbound.js';
 import { SessionRegistry } from './core/sessions/session.js';
-import { createHooks } from './hooks/hooks.js';
+import { createAdminServer } from './http/server.js';
 
 import { createIsLocalAddress } from './proxy/local-addresses.js';
 import { explainStartError } from './store/store.js';

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AccountLimitsService } from '../core/accounts/account-limits.js';
 import type { AccountChange, Accounts } from '../core/accounts/accounts.js';
 import { NO_LIMITS } from '../core/accounts/limits.js';
-import type { Actor, AuditStore } from '../core/operator/audit.js';
+import type { Actor, AuditStore } from '../core/audit/audit.js';
 import {
   createPlanner,
   type ImportedLine,

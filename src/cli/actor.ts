@@ -1,6 +1,6 @@
 // Who changes something by the command line: the system user, as the audit log names one.
 import { userInfo } from 'node:os';
-import type { Actor } from '../core/operator/audit.js';
+import type { Actor } from '../core/audit/audit.js';
 
 export function cliActor(): Actor {
   return { name: userName(), via: 'cli', address: null };

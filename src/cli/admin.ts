@@ -1,7 +1,7 @@
 // `pulsegate admin`: the operator's own credentials.
 import { adminCredentialsGivenBy } from '../config/credentials.js';
-import { type GivenBy, MIN_ADMIN_PASSWORD_CHARACTERS } from '../core/operator/admin-credentials.js';
-import { createSecondFactor } from '../core/operator/second-factor.js';
+import { type GivenBy, MIN_ADMIN_PASSWORD_CHARACTERS } from '../core/auth/admin-credentials.js';
+import { createSecondFactor } from '../core/auth/second-factor.js';
 import { cliActor } from './actor.js';
 import { type AddCommands, CommandError, load, printLine } from './command.js';
 import { readNewPassword } from './prompt.js';

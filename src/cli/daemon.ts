@@ -1,8 +1,8 @@
 // Asks the running daemon, over the control socket in its data folder: live sessions are in its memory alone.
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { USER_HEADER } from '../admin/caller.js';
 import type { Config } from '../config.js';
+import { USER_HEADER } from '../http/caller.js';
 import { controlSocketPath } from '../wiring/control-socket.js';
 import { cliActor } from './actor.js';
 import { CommandError } from './command.js';

@@ -1,8 +1,8 @@
 // `pulsegate session`: who is connected now, and how to end it.
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { LiveSession } from '../admin/v1/contract/activity.js';
 import type { Config } from '../config.js';
+import type { LiveSession } from '../http/v1/contract/activity.js';
 import { find } from './account-show.js';
 import { type AddCommands, CommandError, load, printJson, printLine } from './command.js';
 import { askDaemon } from './daemon.js';

@@ -1,9 +1,9 @@
 // `pulsegate token`: API tokens for programs.
 import { randomUUID } from 'node:crypto';
 import { type Command, Option } from 'commander';
-import { Scope } from '../admin/v1/contract/common.js';
 import type { Config } from '../config.js';
-import { type ApiToken, type ApiTokens, createApiTokens } from '../core/operator/api-tokens.js';
+import { type ApiToken, type ApiTokens, createApiTokens } from '../core/auth/api-tokens.js';
+import { Scope } from '../http/v1/contract/common.js';
 import type { Core } from '../wiring/core.js';
 import { cliActor } from './actor.js';
 import { type AddCommands, CommandError, load, printJson, printLine } from './command.js';

@@ -1,6 +1,6 @@
 // The keys `webhooks` and `agents`: who may trigger which agent, what an agent is, and where its reply goes.
 import { z } from 'zod';
-import { parseWhitelist } from '../core/operator/whitelist.js';
+import { parseWhitelist } from '../core/auth/whitelist.js';
 import { about, duration, flag, httpUrl, secret, size, text, textThat, whole } from './fields.js';
 import { Secret } from './secret.js';
 

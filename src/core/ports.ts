@@ -3,13 +3,13 @@ import type { Account, AccountUpdate } from './accounts/account.js';
 import type { AccountLimits, KeptLimits, TrafficOfDay, TrafficSums } from './accounts/limits.js';
 import type { LoginStore } from './accounts/login-log.js';
 import type { AgentSessionStore, DeliveryStore, RunStore } from './agents/run-ports.js';
+import type { Actor, AuditRecord, AuditStore } from './audit/audit.js';
+import type { ApiTokenStore } from './auth/api-tokens.js';
+import type { ConsoleSessionStore } from './auth/console-sessions.js';
 import type { Heartbeat, HeartbeatRetention, HeartbeatTotals } from './heartbeats/heartbeat.js';
 import type { HeartbeatSumStore } from './heartbeats/heartbeat-sums.js';
-import type { ApiTokenStore } from './operator/api-tokens.js';
-import type { Actor, AuditRecord, AuditStore } from './operator/audit.js';
-import type { ConsoleSessionStore } from './operator/console-sessions.js';
-import type { SampleStore } from './operator/history.js';
-import type { NoticeStore } from './operator/notices.js';
+import type { NoticeStore } from './notices/notices.js';
+import type { SampleStore } from './stats/history.js';
 
 /** Limits of new accounts, by id. */
 export type NewLimits = ReadonlyMap<string, AccountLimits>;

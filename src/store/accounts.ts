@@ -2,7 +2,7 @@
 import type { Knex } from 'knex';
 import type { Account, AccountUpdate } from '../core/accounts/account.js';
 import { NOTHING_KEPT } from '../core/accounts/limits.js';
-import { type Actor, accountAudit, DAEMON } from '../core/operator/audit.js';
+import { type Actor, accountAudit, DAEMON } from '../core/audit/audit.js';
 import type { AccountStore, Change, NewLimits } from '../core/ports.js';
 import { toWireDate } from '../core/wire-date.js';
 import type { RecordAudit } from './audit.js';

@@ -1,6 +1,6 @@
 // The api_tokens table.
 import type { Knex } from 'knex';
-import { API_TOKENS_KEY, type ApiToken, type ApiTokenStore } from '../core/operator/api-tokens.js';
+import { API_TOKENS_KEY, type ApiToken, type ApiTokenStore } from '../core/auth/api-tokens.js';
 import { toWireDate } from '../core/wire-date.js';
 import type { RecordAudit } from './audit.js';
 import type { RecordChange } from './changes.js';

@@ -1,6 +1,5 @@
 // The audit table: entries go in with the transaction of the change they tell of.
 import type { Knex } from 'knex';
-import type { Clock } from '../core/clock.js';
 import type {
   Actor,
   AuditEntry,
@@ -8,7 +7,8 @@ import type {
   AuditObjectType,
   AuditRecord,
   AuditStore,
-} from '../core/operator/audit.js';
+} from '../core/audit/audit.js';
+import type { Clock } from '../core/clock.js';
 import { createOrderedIds } from '../core/ordered-id.js';
 import { containing } from './like.js';
 

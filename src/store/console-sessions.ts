@@ -1,6 +1,6 @@
 // The console_sessions table.
 import type { Knex } from 'knex';
-import type { ConsoleSessionStore } from '../core/operator/console-sessions.js';
+import type { ConsoleSessionStore } from '../core/auth/console-sessions.js';
 
 interface SessionRow {
   hash: string;

@@ -1,7 +1,7 @@
 // Limits of accounts, and their traffic per day.
 import type { Knex } from 'knex';
 import type { KeptLimits, QuotaPeriod, TrafficOfDay } from '../core/accounts/limits.js';
-import { type Actor, type AuditRecord, differences } from '../core/operator/audit.js';
+import { type Actor, type AuditRecord, differences } from '../core/audit/audit.js';
 import type { LimitStore } from '../core/ports.js';
 import type { RecordAudit } from './audit.js';
 import type { RecordChange } from './changes.js';

@@ -1,6 +1,6 @@
 // The notices table.
 import type { Knex } from 'knex';
-import type { NoticeStore, NoticeType } from '../core/operator/notices.js';
+import type { NoticeStore, NoticeType } from '../core/notices/notices.js';
 
 interface NoticeRow {
   key: string;

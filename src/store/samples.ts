@@ -1,6 +1,6 @@
 // The samples table, and the counts of the overview that other tables hold.
 import type { Knex } from 'knex';
-import type { SampleStep, SampleStore, StoredSample } from '../core/operator/history.js';
+import type { SampleStep, SampleStore, StoredSample } from '../core/stats/history.js';
 
 const COLUMNS = [
   ['sessions', 'sessions'],

@@ -4,18 +4,18 @@ import type { Config } from '../config.js';
 import type { AccountLimitsService } from '../core/accounts/account-limits.js';
 import { type Accounts, createAccounts } from '../core/accounts/accounts.js';
 import { AccountDirectory } from '../core/accounts/directory.js';
-import { HeartbeatPool } from '../core/heartbeats/heartbeat-pool.js';
-import type { Log } from '../core/log.js';
 import {
   ADMIN_CREDENTIALS_KEY,
   type AdminCredentials,
   createAdminCredentials,
-} from '../core/operator/admin-credentials.js';
+} from '../core/auth/admin-credentials.js';
 import {
   createWhitelistSetting,
   WHITELIST_KEY,
   type WhitelistSetting,
-} from '../core/operator/whitelist-setting.js';
+} from '../core/auth/whitelist-setting.js';
+import { HeartbeatPool } from '../core/heartbeats/heartbeat-pool.js';
+import type { Log } from '../core/log.js';
 import type { Store } from '../core/ports.js';
 import {
   type DaemonStore,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { REASON_CODES } from '../../src/account-files/reasons.js';
-import { AUDIT_ACTIONS } from '../../src/core/operator/audit.js';
+import { AUDIT_ACTIONS } from '../../src/core/audit/audit.js';
 
 const CONSOLE = fileURLToPath(new URL('../../../src/console', import.meta.url));
 

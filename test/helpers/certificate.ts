@@ -6,7 +6,7 @@ import { request as httpsRequest } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
-import type { Tls } from '../../src/admin/tls.js';
+import type { Tls } from '../../src/http/tls.js';
 import type { HttpAnswer, HttpRequest } from './http.js';
 import type { Scope } from './suite.js';
 

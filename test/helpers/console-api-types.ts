@@ -1,6 +1,6 @@
 // Writes src/console/api-types.ts from the OpenAPI document: `node dist/test/helpers/console-api-types.js --write`.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { buildOpenApi } from '../../src/admin/v1/openapi.js';
+import { buildOpenApi } from '../../src/http/v1/openapi.js';
 
 const FILE = new URL('../../../src/console/api-types.ts', import.meta.url);
 

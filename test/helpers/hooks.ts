@@ -1,8 +1,9 @@
 // The agent gateway over a store, with settings a test need not spell out.
+
+import { createHooks, type Hooks, type HooksUses } from '../../src/agents/hooks.js';
+import type { AgentSettings, ChannelSettings, HookSettings } from '../../src/agents/settings.js';
 import type { Log } from '../../src/core/log.js';
 import type { Store } from '../../src/core/ports.js';
-import { createHooks, type Hooks, type HooksUses } from '../../src/hooks/hooks.js';
-import type { AgentSettings, ChannelSettings, HookSettings } from '../../src/hooks/settings.js';
 
 export const SECRET = 'test-secret-of-more-than-32-characters';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { DAEMON } from '../../src/core/operator/audit.js';
+import { DAEMON } from '../../src/core/audit/audit.js';
 import { type RestoreOptions, restoreStore } from '../../src/store/store.js';
 import { account, connectBeside, heartbeat, KEEP_ALL, openTestStore, tempDir } from './helpers.js';
 

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Context } from 'koa';
-import { answerFailures } from '../../src/admin/guards/failures.js';
 import type { LoginEntry } from '../../src/core/accounts/login-log.js';
 import { QueryTooSlowError } from '../../src/core/errors.js';
+import { answerFailures } from '../../src/http/guards/failures.js';
 import { connectReaders } from '../../src/store/sqlite-readers.js';
 import { account, connectBeside, openTestStore } from './helpers.js';
 

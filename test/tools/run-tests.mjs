@@ -19,11 +19,11 @@ const SLOWEST_SHOWN = 10;
 /** Seconds that the longest files take on two cores: on a fresh machine they must not be started last. */
 const LONG_FILES = {
   'console/console.test.ts': 77,
-  'admin/v1/session.test.ts': 44,
+  'http/v1/session.test.ts': 44,
   'socks/udp/hostile-parent.test.ts': 35,
   'bench/api/smoke.test.ts': 32,
   'socks/udp/associate.test.ts': 31,
-  'hooks/crash.test.ts': 29,
+  'agents/crash.test.ts': 29,
   'cli/serve.test.ts': 28,
   'limits/limits.test.ts': 20,
   'console/forms.test.ts': 20,

@@ -1,8 +1,8 @@
 // The limits of every account: kept in memory beside what is used of them, changed by the operator, and published to the
 // workers, which hold sessions to them. Quotas are counted here, from what all sessions of an account have moved.
 
+import type { Actor } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
-import type { Actor } from '../operator/audit.js';
 import type { LimitStore } from '../ports.js';
 import type { SessionRegistry } from '../sessions/session.js';
 import {

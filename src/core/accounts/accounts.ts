@@ -1,8 +1,8 @@
 // The account service: every change of an account by the API, the console or the command line goes through here.
 // A change is written to the database first, then to the directory (which ends live sessions), and only then answered.
 
+import type { Actor } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
-import type { Actor } from '../operator/audit.js';
 import type { AccountStore, NewLimits } from '../ports.js';
 import { createTurns } from '../turns.js';
 import { isWireDate } from '../wire-date.js';

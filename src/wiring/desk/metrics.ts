@@ -1,6 +1,7 @@
 // What /metrics shows, gathered from where it is counted.
-import type { Measured } from '../../admin/metrics.js';
+
 import type { SessionRegistry } from '../../core/sessions/session.js';
+import type { Measured } from '../../http/metrics.js';
 import type { Core } from '../core.js';
 import type { Happenings } from './happenings.js';
 

@@ -1,7 +1,5 @@
 // The settings that the console may change beside the configuration: game rules and retention, and what is in force.
 
-import type { PublicAddressUses } from '../../admin/v1/public-address.js';
-import type { Effective } from '../../admin/v1/settings-handlers.js';
 import type { Config, Loaded } from '../../config.js';
 import {
   createGameRulesSetting,
@@ -10,18 +8,20 @@ import {
 } from '../../core/heartbeats/game-rules-setting.js';
 import type { HeartbeatRetention } from '../../core/heartbeats/heartbeat.js';
 import type { HeartbeatPool } from '../../core/heartbeats/heartbeat-pool.js';
+import type { Store } from '../../core/ports.js';
 import {
   createPublicAddressSetting,
   PUBLIC_ADDRESS_KEY,
   type PublicAddressSetting,
-} from '../../core/operator/public-address-setting.js';
+} from '../../core/settings/public-address-setting.js';
 import {
   createRetentionSetting,
   RETENTION_KEY,
   type RetentionSetting,
-} from '../../core/operator/retention-setting.js';
-import type { Store } from '../../core/ports.js';
+} from '../../core/settings/retention-setting.js';
 import { compilePattern } from '../../games-pattern.js';
+import type { PublicAddressUses } from '../../http/v1/public-address.js';
+import type { Effective } from '../../http/v1/settings-handlers.js';
 
 /** Where the configuration comes from, as the settings page shows it. */
 export type ConfigSource = Pick<Loaded, 'file' | 'effective'>;

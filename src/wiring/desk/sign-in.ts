@@ -1,13 +1,13 @@
 // Who may come in to the operator's desk: console sessions, API tokens, the second factor.
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../../config.js';
+import type { AdminCredentials } from '../../core/auth/admin-credentials.js';
+import { type ApiTokens, createApiTokens } from '../../core/auth/api-tokens.js';
+import { type ConsoleSessions, createConsoleSessions } from '../../core/auth/console-sessions.js';
+import { fingerprintOf } from '../../core/auth/fingerprint.js';
+import { createRecoveryCodes, type RecoveryCodes } from '../../core/auth/recovery-codes.js';
+import { createSecondFactor, type SecondFactor } from '../../core/auth/second-factor.js';
 import type { Log } from '../../core/log.js';
-import type { AdminCredentials } from '../../core/operator/admin-credentials.js';
-import { type ApiTokens, createApiTokens } from '../../core/operator/api-tokens.js';
-import { type ConsoleSessions, createConsoleSessions } from '../../core/operator/console-sessions.js';
-import { fingerprintOf } from '../../core/operator/fingerprint.js';
-import { createRecoveryCodes, type RecoveryCodes } from '../../core/operator/recovery-codes.js';
-import { createSecondFactor, type SecondFactor } from '../../core/operator/second-factor.js';
 import type { Store } from '../../core/ports.js';
 
 export interface SignIn {

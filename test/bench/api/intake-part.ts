@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createIntake } from '../../../src/agents/intake.js';
+import { createQueueRoom } from '../../../src/agents/room.js';
 import { createOrderedIds } from '../../../src/core/ordered-id.js';
-import { createIntake } from '../../../src/hooks/intake.js';
-import { createQueueRoom } from '../../../src/hooks/room.js';
 import { openStore } from '../../../src/store/store.js';
 import { servePart } from './parts.js';
 

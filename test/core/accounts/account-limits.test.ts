@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createAccountLimits } from '../../../src/core/accounts/account-limits.js';
-import { DAEMON } from '../../../src/core/operator/audit.js';
+import { DAEMON } from '../../../src/core/audit/audit.js';
 import type { Store } from '../../../src/core/ports.js';
 import { SessionRegistry } from '../../../src/core/sessions/session.js';
 import { account, openTestStore } from '../../store/helpers.js';

@@ -1,0 +1,131 @@
+// The agents of the configuration, built: what runs them, where their replies go, and when they were last active.
+import { resolve } from 'node:path';
+import type { Agent, Channel } from '../core/agents/runs.js';
+import type { Clock } from '../core/clock.js';
+import type { Log } from '../core/log.js';
+import { createTurns } from '../core/turns.js';
+import { createCommandAgent } from './backends/command.js';
+import { createHttpAgent } from './backends/http.js';
+import { createOpenAiAgent } from './backends/openai.js';
+import { createFileChannel } from './channels/file.js';
+import { createHttpChannel } from './channels/http.js';
+import { createLogChannel } from './channels/log.js';
+import type { DeliveryPlan } from './deliverer.js';
+import { type KeyFile, openKeyFile } from './secrets.js';
+import type { AgentSettings, ChannelSettings, Hidden } from './settings.js';
+
+export interface BuiltAgent {
+  readonly settings: AgentSettings;
+  readonly agent: Agent;
+  /** null: replies are only kept. */
+  readonly plan: DeliveryPlan | null;
+}
+
+export interface AgentList {
+  readonly byName: ReadonlyMap<string, BuiltAgent>;
+  /** Process groups of commands that run now. */
+  readonly groups: Set<number>;
+  /** Reads the keys again. @throws StartError `secret-file` */
+  reloadKeys(): void;
+}
+
+/** Between SIGTERM and SIGKILL. */
+const KILL_AFTER_MS = 5000;
+/** A file or the log fails seldom, and then for a while. */
+const LOCAL_TRIES = 10;
+const LOCAL_BACKOFF_MS = 1000;
+
+/**
+ * @param uses.dataDir where relative paths of `file` channels begin
+ * @throws StartError `secret-file`
+ */
+export function buildAgents(uses: {
+  readonly agents: Readonly<Record<string, AgentSettings>>;
+  readonly dataDir: string;
+  readonly now: Clock;
+  readonly log: Log;
+}): AgentList {
+  const { now } = uses;
+  const groups = new Set<number>();
+  const keyFiles: KeyFile[] = [];
+  const inTurn = createTurns();
+
+  const keyOf = (path: string | null, name: string) => {
+    const file = openKeyFile(path, `agents.${name}.apiKeyFile`);
+    keyFiles.push(file);
+    return file.read;
+  };
+
+  function agentOf(name: string, settings: AgentSettings): Agent {
+    const { maxReplyBytes } = settings;
+    switch (settings.type) {
+      case 'command':
+        return createCommandAgent({
+          command: settings.command,
+          cwd: settings.cwd ?? undefined,
+          env: { ...basicEnvironment(), ...revealed(settings.env) },
+          maxReplyBytes,
+          killAfterMs: KILL_AFTER_MS,
+          groups,
+        });
+      case 'http':
+        return createHttpAgent({
+          url: settings.url,
+          apiKey: keyOf(settings.apiKeyFile, name),
+          maxReplyBytes,
+          now,
+        });
+      case 'openai':
+        return createOpenAiAgent({
+          ...settings,
+          apiKey: keyOf(settings.apiKeyFile, name),
+          historyBytes: settings.historySizeBytes,
+          now,
+        });
+    }
+  }
+
+  function planOf(settings: ChannelSettings): DeliveryPlan | null {
+    if (settings.type === 'none') return null;
+    if (settings.type === 'http') {
+      const { url, timeoutMs, maxTries, backoffMs } = settings;
+      const channel = createHttpChannel({ url, secret: settings.secret?.reveal() ?? null, timeoutMs, now });
+      return { channel, maxTries, backoffMs };
+    }
+    return { channel: localChannel(settings), maxTries: LOCAL_TRIES, backoffMs: LOCAL_BACKOFF_MS };
+  }
+
+  function localChannel(settings: Extract<ChannelSettings, { type: 'log' | 'file' }>): Channel {
+    if (settings.type === 'log') return createLogChannel(uses.log);
+    return createFileChannel(resolve(uses.dataDir, settings.path), inTurn);
+  }
+
+  const byName = new Map(
+    Object.entries(uses.agents).map(([name, settings]) => [
+      name,
+      { settings, agent: agentOf(name, settings), plan: planOf(settings.channel) },
+    ]),
+  );
+  return {
+    byName,
+    groups,
+    reloadKeys() {
+      for (const file of keyFiles) file.reload();
+    },
+  };
+}
+
+/** The little of the daemon's own environment that programs need to be found and to know their home and language. */
+function basicEnvironment(): Record<string, string> {
+  const names = ['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR'];
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = process.env[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+function revealed(env: Readonly<Record<string, Hidden>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value.reveal()]));
+}

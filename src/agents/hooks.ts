@@ -1,0 +1,206 @@
+// The agent gateway as one object: webhooks in, runs through the queue, replies out; started and stopped by the wiring.
+import { randomUUID } from 'node:crypto';
+import type { AgentSessionStore, DeliveryStore, RunStore } from '../core/agents/run-ports.js';
+import type { AgentControl } from '../core/agents/runs.js';
+import type { HandleHook } from '../core/agents/webhooks.js';
+import { createAttemptLimit } from '../core/auth/attempt-limit.js';
+import type { Clock } from '../core/clock.js';
+import { everyStep } from '../core/every-step.js';
+import type { Log } from '../core/log.js';
+import { createOrderedIds } from '../core/ordered-id.js';
+import { buildAgents } from './agent-list.js';
+import { createControl } from './control.js';
+import { createDeliverer } from './deliverer.js';
+import { createIntake } from './intake.js';
+import { createKeeper } from './keeper.js';
+import { signalGroup } from './processes.js';
+import { createQueueRoom } from './room.js';
+import { createRunner } from './runner.js';
+import { webhookSecrets } from './secrets.js';
+import type { AgentSettings, HookSettings } from './settings.js';
+import { createTokenCheck } from './token.js';
+import { createWebhook } from './webhook.js';
+
+export interface HooksUses {
+  readonly webhooks: HookSettings;
+  readonly agents: Readonly<Record<string, AgentSettings>>;
+  /** Where relative paths of `file` channels begin. */
+  readonly dataDir: string;
+  readonly runs: RunStore;
+  readonly deliveries: DeliveryStore;
+  readonly sessions: AgentSessionStore;
+  /** Whether a source address may call /hooks at all (`webhooks.allowFrom`). */
+  readonly mayCall: (source: string) => boolean;
+  readonly now: Clock;
+  readonly log: Log;
+}
+
+export interface Hooks {
+  /** Answers one request to /hooks/…, also while webhooks are disabled. */
+  readonly handle: HandleHook;
+  /** For /api/v1 and whoever else acts on runs from within. */
+  readonly control: AgentControl;
+  /** Takes over what is stored and begins to run it. */
+  start(): Promise<void>;
+  /**
+   * Takes nothing more in (503), lets runs and deliveries under way finish within `graceMs`, interrupts the rest, and leaves
+   * them to the next start. Takes up to 5 s longer than `graceMs` when a command does not end at SIGTERM.
+   */
+  stop(graceMs: number): Promise<void>;
+  /**
+   * After `stop`: gives up in the database what this daemon holds. Rejects when it cannot; the next start then finds that this
+   * daemon is gone, and takes it over.
+   */
+  release(): Promise<void>;
+  /** Interrupts the runs that a `stop` still waits for. */
+  interrupt(): void;
+  /** Takes new webhook secrets and reads key files again. @throws StartError; then the old ones stay */
+  reload(webhooks: HookSettings): void;
+}
+
+const MAX_SOURCES = 10_000;
+const DELIVERIES_AT_ONCE = 8;
+
+/** @throws StartError `secret-missing`, `secret-file` */
+export function createHooks(uses: HooksUses): Hooks {
+  const { webhooks, now, log } = uses;
+  const owner = randomUUID();
+  const newId = createOrderedIds(now);
+  const token = createTokenCheck(webhookSecrets(webhooks, log));
+  const agents = buildAgents(uses);
+  const room = createQueueRoom(webhooks.queue);
+  const lastActive = new Map<string, number>();
+  const touch = (agent: string) => lastActive.set(agent, now());
+
+  const plans = new Map([...agents.byName].flatMap(([name, { plan }]) => (plan ? [[name, plan]] : [])));
+  const deliverer = createDeliverer({
+    store: uses.deliveries,
+    owner,
+    plans,
+    concurrency: DELIVERIES_AT_ONCE,
+    now,
+    random: Math.random,
+    newId,
+    log,
+  });
+  const runner = createRunner({
+    store: uses.runs,
+    owner,
+    room,
+    agents: new Map(
+      [...agents.byName].map(([name, { agent, settings, plan }]) => [
+        name,
+        { agent, timeoutMs: settings.timeoutMs, hasChannel: plan !== null },
+      ]),
+    ),
+    concurrency: webhooks.concurrency,
+    history: { maxMessages: webhooks.history.messages, maxBytes: webhooks.history.maxBytes },
+    now,
+    log,
+    onFinished(agent, hasDelivery) {
+      touch(agent);
+      if (hasDelivery) deliverer.wake();
+    },
+  });
+  const intake = createIntake({
+    store: uses.runs,
+    owner,
+    room,
+    now,
+    onStored(run) {
+      touch(run.agent);
+      runner.enqueue(run);
+    },
+  });
+  const keeper = createKeeper({
+    store: uses.runs,
+    sessions: uses.sessions,
+    owner,
+    room,
+    maxAttempts: webhooks.maxAttempts,
+    // Asked each time: the operator may change it meanwhile.
+    get retentionMs() {
+      return webhooks.retentionMs;
+    },
+    now,
+    log,
+    onAdopted(run) {
+      touch(run.agent);
+      runner.enqueue(run);
+    },
+    onTick() {
+      runner.retryBlocked();
+      deliverer.wake();
+    },
+  });
+
+  let isStopped = false;
+  const killGroups = () => {
+    for (const group of agents.groups) signalGroup(group, 'SIGKILL');
+  };
+
+  return {
+    handle: createWebhook({
+      isEnabled: webhooks.enabled,
+      mayCall: uses.mayCall,
+      attempts: createAttemptLimit({
+        maxFailures: webhooks.maxFailuresPerSource,
+        windowMs: webhooks.failureWindowMs,
+        maxSources: MAX_SOURCES,
+        now,
+      }),
+      token,
+      maxBodyBytes: webhooks.maxBodyBytes,
+      agents: new Map(Object.entries(webhooks.agents)),
+      intake,
+      newId: randomUUID,
+      log,
+    }),
+
+    control: createControl({
+      webhooks: webhooks.agents,
+      agents: agents.byName,
+      lastActive,
+      room,
+      runner,
+      intake,
+      store: uses.runs,
+      now,
+    }),
+
+    async start() {
+      // A daemon that ends at once, by a second signal or an error, takes its commands along.
+      process.once('exit', killGroups);
+      for (const name of agents.byName.keys()) {
+        const at = await uses.runs.lastActive(name);
+        if (at !== null) lastActive.set(name, at);
+      }
+      await keeper.start();
+      runner.start();
+      deliverer.wake();
+    },
+
+    interrupt: runner.interrupt,
+
+    async stop(graceMs) {
+      if (isStopped) return;
+      isStopped = true;
+      const until = performance.now() + graceMs;
+      await everyStep(
+        intake.stop,
+        () => runner.stop(graceMs),
+        () => deliverer.stop(Math.max(0, until - performance.now())),
+        () => void process.removeListener('exit', killGroups),
+      );
+    },
+
+    release: keeper.stop,
+
+    reload(settings) {
+      // Whether webhooks are enabled is settled at the start.
+      const secrets = webhookSecrets({ ...settings, enabled: webhooks.enabled }, log);
+      agents.reloadKeys();
+      token.replace(secrets);
+    },
+  };
+}

@@ -1,0 +1,154 @@
+// The two webhook endpoints: every check in its order, then the run, then the answer.
+
+import type { RunKind } from '../core/agents/runs.js';
+import {
+  chooseSession,
+  type HandleHook,
+  HOOK_PATHS,
+  type HookAnswer,
+  type HookRequest,
+  readHookBody,
+  readIdempotencyKey,
+  requestDigest,
+} from '../core/agents/webhooks.js';
+import type { AttemptLimit } from '../core/auth/attempt-limit.js';
+import { readJsonObject } from '../core/json-object.js';
+import type { Log } from '../core/log.js';
+import type { Intake, WantedRun } from './intake.js';
+import { hasQueryToken, type TokenCheck } from './token.js';
+
+export interface WebhookUses {
+  readonly isEnabled: boolean;
+  /** Whether a source address may call at all. */
+  readonly mayCall: (source: string) => boolean;
+  readonly attempts: AttemptLimit;
+  readonly token: TokenCheck;
+  readonly maxBodyBytes: number;
+  /** The agents webhooks may trigger, with their fixed session keys. */
+  readonly agents: ReadonlyMap<string, { readonly sessionKey: string | null }>;
+  readonly intake: Intake;
+  readonly newId: () => string;
+  readonly log: Pick<Log, 'warn' | 'error'>;
+}
+
+/** Seconds a caller is asked to wait when the queue is full, and while the daemon shuts down. */
+const FULL_RETRY_S = 5;
+const STOPPING_RETRY_S = 10;
+
+export function createWebhook(uses: WebhookUses): HandleHook {
+  return async (request) => {
+    try {
+      return refusedAtTheDoor(request) ?? (await act(request));
+    } catch (err) {
+      uses.log.error({ err, path: request.path }, 'webhook failed');
+      return refuse(500, 'the daemon failed; its log says why');
+    }
+  };
+
+  /** What is decided before anything of the request but its source, its address line and its token is read. */
+  function refusedAtTheDoor(request: HookRequest): HookAnswer | null {
+    if (!uses.isEnabled) return refuse(404, 'webhooks are not enabled');
+    const { source } = request;
+    if (!uses.mayCall(source)) return refuse(403, 'this address may not call webhooks');
+    const waitMs = uses.attempts.attempt(source);
+    if (waitMs !== null) {
+      return refuse(429, 'too many failed attempts', { 'Retry-After': seconds(waitMs) });
+    }
+    if (hasQueryToken(request.query)) {
+      return refuse(400, 'the token belongs in the Authorization header, not in the address');
+    }
+    if (!uses.token.isRight(request.header('authorization'))) {
+      uses.log.warn({ client: source }, 'webhook token refused');
+      return refuse(401, 'a valid bearer token is required', {
+        'WWW-Authenticate': 'Bearer realm="Pulsegate"',
+      });
+    }
+    uses.attempts.succeeded(source);
+    return null;
+  }
+
+  async function act(request: HookRequest): Promise<HookAnswer> {
+    const kind = Object.hasOwn(HOOK_PATHS, request.path) ? HOOK_PATHS[request.path] : undefined;
+    if (kind === undefined) return refuse(404, 'there is no such webhook');
+    if (request.method !== 'POST') return refuse(405, 'use POST', { Allow: 'POST' });
+    const fault = mediaFault(request);
+    if (fault !== null) return refuse(415, fault);
+
+    const bytes = await request.readBody(uses.maxBodyBytes);
+    if (bytes === null) return refuse(413, `the body is longer than ${uses.maxBodyBytes} bytes`);
+    const read = readJsonObject(bytes);
+    if (!read.ok) return refuse(400, JSON_FAULTS[read.reason]);
+    const wanted = wantedRun(request, kind, read.object);
+    return 'status' in wanted ? wanted : answerOf(await uses.intake.take(wanted));
+  }
+
+  function wantedRun(
+    request: HookRequest,
+    kind: RunKind,
+    object: Readonly<Record<string, unknown>>,
+  ): WantedRun | HookAnswer {
+    const read = readHookBody(kind, object);
+    if (!read.ok) return refuse(400, read.error);
+    const { agent, message, sessionKey } = read.body;
+    const key = readIdempotencyKey(request.header('idempotency-key'), object);
+    if (!key.ok) return refuse(400, key.error);
+    const target = uses.agents.get(agent);
+    if (!target) return refuse(404, 'there is no such agent');
+
+    const idempotency =
+      key.key === null ? null : { key: key.key, digest: requestDigest(request.path, object) };
+    const common = { kind, agent, message, origin: 'webhook', rerunOf: null } as const;
+    if (kind === 'wake') {
+      const answer = () => ({ status: 'ok', agent, state: 'active' });
+      return { run: { ...common, session: target.sessionKey }, idempotency, answer };
+    }
+    const session = chooseSession(target.sessionKey, sessionKey, uses.newId);
+    if (session === null) return refuse(409, 'the agent has a fixed session key, and it is another one');
+    const answer = (runId: string) => ({ status: 'ok', session, queued: true, runId });
+    return { run: { ...common, session }, idempotency, answer };
+  }
+}
+
+function answerOf(taken: Awaited<ReturnType<Intake['take']>>): HookAnswer {
+  switch (taken.outcome) {
+    case 'stored':
+      return { status: 200, headers: {}, body: taken.answer };
+    case 'replayed':
+      return { status: 200, headers: { 'Idempotency-Replayed': 'true' }, body: taken.answer };
+    case 'key-reused':
+      return refuse(422, 'the idempotency key was used with another request');
+    case 'full':
+      return refuse(429, 'the queue is full', { 'Retry-After': String(FULL_RETRY_S) });
+    case 'stopping':
+      return refuse(503, 'the daemon is shutting down', { 'Retry-After': String(STOPPING_RETRY_S) });
+  }
+}
+
+const JSON_FAULTS = {
+  'not-utf8': 'the body is not UTF-8',
+  'not-json': 'the body is not JSON',
+  'not-an-object': 'the body must be a JSON object',
+  'duplicate-key': 'the body names a field twice',
+  'too-deep': 'the body is nested too deep',
+} as const;
+
+/** Only plain JSON in UTF-8 is read. */
+function mediaFault(request: HookRequest): string | null {
+  const [type = '', ...more] = request.header('content-type');
+  if (
+    more.length > 0 ||
+    !/^application\/json[ \t]*(?:;[ \t]*charset="?utf-8"?[ \t]*)?;?[ \t]*$/i.test(type)
+  ) {
+    return 'Content-Type must be application/json';
+  }
+  const isPlain = request.header('content-encoding').every((coding) => coding.toLowerCase() === 'identity');
+  return isPlain ? null : 'a compressed body is not accepted';
+}
+
+function refuse(status: number, error: string, headers: Readonly<Record<string, string>> = {}): HookAnswer {
+  return { status, headers, body: { status: 'error', error } };
+}
+
+function seconds(ms: number): string {
+  return String(Math.max(1, Math.ceil(ms / 1000)));
+}

@@ -1,0 +1,136 @@
+// API tokens: made once, shown once, kept as a hash, with scopes and an end.
+import { createHash, randomBytes } from 'node:crypto';
+import type { Actor, AuditRecord } from '../audit/audit.js';
+import type { Clock } from '../clock.js';
+
+export interface ApiToken {
+  readonly id: string;
+  readonly name: string;
+  /** The first characters, to tell tokens apart. */
+  readonly prefix: string;
+  /** SHA-256 of the secret, hexadecimal. */
+  readonly hash: string;
+  readonly scopes: readonly string[];
+  readonly createdAt: number;
+  /** null: never. */
+  readonly expiresAt: number | null;
+  readonly lastUsedAt: number | null;
+  readonly lastUsedFrom: string | null;
+}
+
+export interface ApiTokenStore {
+  all(): Promise<ApiToken[]>;
+  add(token: ApiToken, audit: AuditRecord): Promise<void>;
+  remove(id: string, audit: AuditRecord): Promise<void>;
+  used(id: string, at: number, from: string): Promise<void>;
+}
+
+export interface ApiTokens {
+  /** Reads the tokens, at start and after another process changed them. */
+  load(): Promise<void>;
+  list(): ApiToken[];
+  /** Null when there are as many as there may be. */
+  create(
+    input: Pick<ApiToken, 'name' | 'scopes' | 'expiresAt'>,
+    by: Actor,
+  ): Promise<{ readonly token: ApiToken; readonly secret: string } | null>;
+  revoke(id: string, by: Actor): Promise<boolean>;
+  /** The token of a secret, if it is still good; notes the use. */
+  find(secret: string, from: string): ApiToken | null;
+  /** Whether the token is there and has not expired. */
+  isGood(id: string): boolean;
+}
+
+/** How the list of changes calls a change of the tokens by another process: it calls for `load`. */
+export const API_TOKENS_KEY = 'admin.tokens';
+
+/** Marks our secrets, so that scanners of leaked secrets can know them. */
+const MARK = 'pg_';
+const SECRET_BYTES = 32;
+const PREFIX_LENGTH = 9;
+const USE_WRITTEN_EVERY_MS = 60_000;
+
+export function createApiTokens(uses: {
+  readonly store: ApiTokenStore;
+  readonly now: Clock;
+  readonly newId: () => string;
+  readonly maxTokens: number;
+  readonly onError: (error: unknown) => void;
+}): ApiTokens {
+  const { store, now } = uses;
+  const byId = new Map<string, ApiToken>();
+  const idByHash = new Map<string, string>();
+
+  const put = (token: ApiToken): void => {
+    byId.set(token.id, token);
+    idByHash.set(token.hash, token.id);
+  };
+  const audit = (by: Actor, token: ApiToken, isNew: boolean): AuditRecord => {
+    const shown = { name: token.name, scopes: token.scopes, expiresAt: isoOrNull(token.expiresAt) };
+    return {
+      by,
+      action: isNew ? 'token.create' : 'token.revoke',
+      object: { type: 'token', id: token.id, name: token.name },
+      before: isNew ? null : shown,
+      after: isNew ? shown : null,
+    };
+  };
+  const isGood = (token: ApiToken | undefined): token is ApiToken =>
+    token !== undefined && (token.expiresAt === null || token.expiresAt > now());
+
+  return {
+    async load() {
+      // Read before any is forgotten: a token stays good meanwhile.
+      const stored = await store.all();
+      byId.clear();
+      idByHash.clear();
+      for (const token of stored) put(token);
+    },
+
+    list: () => [...byId.values()].sort((a, b) => a.createdAt - b.createdAt),
+
+    async create(input, by) {
+      if (byId.size >= uses.maxTokens) return null;
+      const secret = MARK + randomBytes(SECRET_BYTES).toString('base64url');
+      const token: ApiToken = {
+        ...input,
+        id: uses.newId(),
+        prefix: secret.slice(0, PREFIX_LENGTH),
+        hash: hashOf(secret),
+        createdAt: now(),
+        lastUsedAt: null,
+        lastUsedFrom: null,
+      };
+      await store.add(token, audit(by, token, true));
+      put(token);
+      return { token, secret };
+    },
+
+    async revoke(id, by) {
+      const token = byId.get(id);
+      if (!token) return false;
+      await store.remove(id, audit(by, token, false));
+      byId.delete(id);
+      idByHash.delete(token.hash);
+      return true;
+    },
+
+    find(secret, from) {
+      const token = byId.get(idByHash.get(hashOf(secret)) ?? '');
+      if (!isGood(token)) return null;
+      const at = now();
+      if (at - (token.lastUsedAt ?? 0) < USE_WRITTEN_EVERY_MS && token.lastUsedFrom === from) return token;
+      put({ ...token, lastUsedAt: at, lastUsedFrom: from });
+      store.used(token.id, at, from).catch(uses.onError);
+      return token;
+    },
+
+    isGood: (id) => isGood(byId.get(id)),
+  };
+}
+
+function hashOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
+}
+
+const isoOrNull = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());

@@ -1,0 +1,118 @@
+// Stage 2: who is asking. Basic everywhere; under /api/v1 also the console's cookie and API tokens.
+import type { Context, Middleware, ParameterizedContext } from 'koa';
+import type { AdminCredentials } from '../../core/auth/admin-credentials.js';
+import type { ApiTokens } from '../../core/auth/api-tokens.js';
+import type { ConsoleSessions } from '../../core/auth/console-sessions.js';
+import { parseBasic } from '../../core/auth/credentials.js';
+import type { Log } from '../../core/log.js';
+import { printable } from '../../core/printable.js';
+import { refuse, refuseForAWhile } from '../answer.js';
+import type { Caller } from '../caller.js';
+import { headerValues } from '../header-values.js';
+import type { AdminState } from '../state.js';
+import { isBrowser, sendProblem } from '../v1/problem.js';
+import type { AdminAttempts } from './attempts.js';
+import { isFromOurPage } from './same-origin.js';
+
+/** The cookie's name is in the document of /api/v1. */
+export const SESSION_COOKIE = 'pulsegate_session';
+
+const UNDER_V1 = /^\/api\/v1\//i;
+
+export interface AuthenticateUses {
+  readonly credentials: Pick<AdminCredentials, 'verify' | 'fingerprint'>;
+  readonly consoleSessions: Pick<ConsoleSessions, 'find'>;
+  readonly apiTokens: Pick<ApiTokens, 'find'>;
+  readonly attempts: AdminAttempts;
+  readonly log: Pick<Log, 'warn'>;
+}
+
+export function authenticate({
+  credentials,
+  consoleSessions,
+  apiTokens,
+  attempts,
+  log,
+}: AuthenticateUses): Middleware<AdminState> {
+  // Not async where the caller is known: that is nearly every request.
+  return (ctx, next) => {
+    const { client } = ctx.state;
+    const headers = headerValues(ctx.req, 'authorization');
+    const { path } = ctx;
+    const underV1 = UNDER_V1.test(path);
+    // Signing in carries its credentials in its body, and counts its own attempts.
+    if (path === '/api/v1/session' && ctx.method === 'POST') return next();
+
+    if (underV1 && headers.length === 0) {
+      const session = consoleSessions.find(sessionCookie(ctx) ?? '');
+      // Nothing was guessed, so there is nothing to slow down: the console asks this at every start.
+      if (!session && sessionCookie(ctx) !== null) return sendProblem(ctx, { problem: 'signed-out' });
+      if (session) {
+        if (!isFromOurPage(ctx)) return refuse(ctx, 'cross-site', 'the console session is for its own page');
+        ctx.state.caller = {
+          via: 'console',
+          name: session.username,
+          scopes: null,
+          address: client,
+          key: session.hash,
+        };
+        return next();
+      }
+      // A person who follows a link to the document is led to the sign-in page.
+      if (isBrowser(ctx) && ctx.path === '/api/v1/docs') return ctx.redirect('/');
+      if (isBrowser(ctx)) return sendProblem(ctx, { problem: 'signed-out' });
+    }
+
+    if (attempts.isFull(client)) return hangUp(ctx);
+    // Many HTTP clients bring their credentials only once they were asked for them: that is no failed login, and what
+    // bans by these lines must not ban those.
+    if (headers.length === 0) return refuseLate(ctx);
+    // Before the check: past the bound a guess is not even compared.
+    const waitS = attempts.begin(client);
+    if (waitS !== null) return refuseForAWhile(ctx, waitS);
+    // Two of them are as good as none: it would be open which one counts.
+    const [header] = headers.length === 1 ? headers : [];
+    const caller = fromBasic(header, client) ?? (underV1 ? fromToken(header, client) : null);
+    if (caller) {
+      attempts.succeeded(client);
+      ctx.state.caller = caller;
+      return next();
+    }
+
+    log.warn({ client, username: printable(parseBasic(header)?.username ?? '') }, 'admin login failed');
+    return refuseLate(ctx);
+  };
+
+  async function refuseLate(ctx: ParameterizedContext<AdminState>): Promise<void> {
+    if ((await attempts.delay(ctx.state.client)) === 'closed') return hangUp(ctx);
+    refuse(ctx, 'wrong-credentials');
+  }
+
+  function fromBasic(header: string | undefined, address: string): Caller | null {
+    const given = parseBasic(header);
+    if (!given || !credentials.verify(given.username, given.password)) return null;
+    const key = credentials.fingerprint();
+    return { via: 'basic', name: given.username, scopes: null, address, key };
+  }
+
+  function fromToken(header: string | undefined, address: string): Caller | null {
+    const [, secret] = /^bearer +(\S+)$/i.exec(header ?? '') ?? [];
+    const token = secret === undefined ? null : apiTokens.find(secret, address);
+    return token && { via: 'token', name: token.name, scopes: token.scopes, address, key: token.id };
+  }
+}
+
+/** The value of our cookie; null when there is none, or more than one. */
+export function sessionCookie(ctx: Pick<Context, 'req'>): string | null {
+  const values = headerValues(ctx.req, 'cookie')
+    .flatMap((header) => header.split(';'))
+    .map((pair) => pair.trim())
+    .filter((pair) => pair.startsWith(`${SESSION_COOKIE}=`))
+    .map((pair) => pair.slice(SESSION_COOKIE.length + 1));
+  return values.length === 1 ? (values[0] ?? null) : null;
+}
+
+export function hangUp(ctx: Context): void {
+  ctx.respond = false;
+  ctx.req.socket.destroy();
+}

@@ -1,0 +1,194 @@
+// The management plane: the stages that every request passes, in their order, over one HTTP server an address.
+import type { Server } from 'node:http';
+import Router from '@koa/router';
+import Koa from 'koa';
+import type { Accounts } from '../core/accounts/accounts.js';
+import type { HandleHook } from '../core/agents/webhooks.js';
+import type { AdminCredentials } from '../core/auth/admin-credentials.js';
+import type { WhitelistSetting } from '../core/auth/whitelist-setting.js';
+import type { Clock } from '../core/clock.js';
+import type { Log } from '../core/log.js';
+import { CURRENT_USER_PATH, currentUserRoute } from './account-api/current-user.js';
+import { accountRoutes } from './account-api/routes.js';
+import { createBodyReader } from './body.js';
+import { createClientReader } from './client.js';
+import { compressJson } from './compression.js';
+import { serveConsole } from './console.js';
+import { createControlServer } from './control.js';
+import { type AttemptOptions, createAdminAttempts } from './guards/attempts.js';
+import { authenticate } from './guards/authenticate.js';
+import { readClient } from './guards/client.js';
+import { answerFailures } from './guards/failures.js';
+import { hostGuard } from './guards/host.js';
+import { type IsOwnOutbound, refuseOwnOutbound } from './guards/own-outbound.js';
+import { otherMethods, unknownPath } from './guards/routing.js';
+import { sameOriginGuard } from './guards/same-origin.js';
+import { whitelistGuard } from './guards/whitelist.js';
+import { type HealthUses, healthRoutes } from './health.js';
+import { hookRoutes } from './hooks-routes.js';
+import { createHttpServers, type HttpServersOptions } from './http.js';
+import { type MetricsUses, metricsRoute } from './metrics.js';
+import type { AdminState } from './state.js';
+import type { Tls } from './tls.js';
+import { type OperatorUses, operatorRoutes } from './v1/operator.js';
+import { type RunUses, runRoutes } from './v1/runs.js';
+
+export interface AdminServerUses extends HttpServersOptions {
+  readonly accounts: Accounts;
+  readonly whitelist: WhitelistSetting;
+  readonly credentials: AdminCredentials;
+  /** What the console and the rest of /api/v1 need. */
+  readonly operator: OperatorUses;
+  readonly health: HealthUses;
+  readonly metrics: Omit<MetricsUses, 'certificateExpiresAt'>;
+  /** Folder of the built console. */
+  readonly consoleFolder: string;
+  /** Answers /hooks. */
+  readonly handleHook: HandleHook;
+  /** Whether an address is listed as one that calls webhooks. */
+  readonly mayCallHooks: (address: string) => boolean;
+  readonly agents: RunUses;
+  /** Takes in what the workers have reported so far; a promise only when one has to be asked. */
+  readonly settle: () => void | Promise<void>;
+  readonly isOwnOutbound: IsOwnOutbound;
+  /** Addresses and blocks whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[];
+  /** Names that requests may be for, beside IP literals, `localhost` and the names of the certificate. */
+  readonly allowedHosts: readonly string[];
+  /** Largest request body. */
+  readonly maxBodyBytes: number;
+  /** Wrong attempts to log in, by whatever way. */
+  readonly attempts: AttemptOptions;
+  /** Refused logins of one source that may wait for their answer at once. */
+  readonly maxDelayedPerSource: number;
+  readonly log: Log;
+  readonly now: Clock;
+  readonly monotonicNow: Clock;
+  /** In [0, 1): spreads the delay after a refused login. */
+  readonly random: () => number;
+}
+
+export interface AdminServer {
+  /** An HTTP server that answers for the management plane, for the caller to let listen; one for every address. */
+  createHttpServer(): Server;
+  /** An HTTP server that answers /api/v1 to whoever may open its socket, without credentials. */
+  createControlServer(): Server;
+  /** Serves a new certificate to connections from now on, where one is served. */
+  setTls(tls: Tls): void;
+  /** Every route under /api/v1 as it is registered, `GET /api/v1/accounts/{id}`: the document is held against it. */
+  readonly v1Routes: readonly string[];
+  /** Takes no new requests, answers those under way, hangs up on refused logins that wait, and then ends. */
+  close(): Promise<void>;
+}
+
+/**
+ * What browsers are told over our own TLS: for a day, this host over HTTPS only. Not its subdomains, which are none of ours,
+ * and not for longer, since it holds for every port of the name.
+ */
+const TRANSPORT_SECURITY = 'max-age=86400';
+
+/** Not behind the whitelist, which else comes before the check of the host. */
+const METRICS_PATH = '/metrics';
+
+/** Throws StartError when a trusted proxy is neither an address nor a block. */
+export function createAdminServer(uses: AdminServerUses): AdminServer {
+  const { accounts, whitelist, log, now } = uses;
+  let { tls } = uses;
+  const clients = createClientReader(uses.trustedProxies);
+  const checkHost = hostGuard({
+    allowed: uses.allowedHosts,
+    isCertified: (name) => name !== '' && tls?.certificate.checkHost(name) !== undefined,
+    log,
+  });
+  const readJsonObject = createBodyReader(uses.maxBodyBytes);
+  const attempts = createAdminAttempts({
+    ...uses.attempts,
+    maxDelayedPerSource: uses.maxDelayedPerSource,
+    random: uses.random,
+    now: uses.monotonicNow,
+    log,
+  });
+
+  const open = new Router<AdminState>();
+  currentUserRoute(open, { accounts, now });
+
+  // A router of its own, asked first: looking an account up costs the same however many routes /api/v1 has.
+  const accountApi = new Router<AdminState>();
+  accountRoutes(accountApi, { accounts, readJsonObject });
+  const v1 = new Router<AdminState>();
+  operatorRoutes(v1, {
+    whitelist,
+    ...uses.operator,
+    accounts,
+    credentials: uses.credentials,
+    attempts,
+    log,
+    now,
+    readJsonObject,
+  });
+  runRoutes(v1, { ...uses.agents, audit: uses.operator.audit, readJsonObject });
+
+  const app = new Koa<AdminState>();
+  app.use(answerFailures(log));
+  app.use(refuseOwnOutbound(uses.isOwnOutbound));
+  // Whoever asks sees all that players have done by now.
+  app.use((_ctx, next) => uses.settle()?.then(next) ?? next());
+  app.use(readClient(clients, log));
+  app.use((ctx, next) => {
+    // Account data is for the one who asked: no cache keeps it, no browser guesses another type.
+    ctx.res.setHeader('Cache-Control', 'no-store');
+    ctx.res.setHeader('X-Content-Type-Options', 'nosniff');
+    if (tls) ctx.res.setHeader('Strict-Transport-Security', TRANSPORT_SECURITY);
+    return next();
+  });
+  app.use(healthRoutes(uses.health));
+  // Whoever calls a webhook brings its token, which no page has: the host says nothing more.
+  app.use(hookRoutes(uses.handleHook));
+  app.use((ctx, next) => (ctx.path === METRICS_PATH ? checkHost(ctx, next) : next()));
+  app.use(metricsRoute({ ...uses.metrics, certificateExpiresAt: () => tls?.expiresAt ?? null }));
+  app.use(whitelistGuard(whitelist.allows));
+  app.use(checkHost);
+  app.use(serveConsole(uses.consoleFolder));
+  const currentUser = open.routes();
+  app.use<object, Parameters<typeof currentUser>[0]>((ctx, next) =>
+    CURRENT_USER_PATH.test(ctx.path) ? currentUser(ctx, next) : next(),
+  );
+  app.use(otherMethods());
+  const { consoleSessions, apiTokens } = uses.operator;
+  app.use(authenticate({ credentials: uses.credentials, consoleSessions, apiTokens, attempts, log }));
+  app.use(sameOriginGuard());
+  app.use(accountApi.routes());
+  app.use(compressJson());
+  app.use(v1.routes());
+  app.use(otherMethods());
+  app.use(unknownPath());
+  // What fails after the stages is an answer that is sent as it comes: its connection broke, or its making failed.
+  app.on('error', (err: NodeJS.ErrnoException) => {
+    const isConnection = err.code === 'ERR_STREAM_PREMATURE_CLOSE' || err.syscall !== undefined;
+    log[isConnection ? 'debug' : 'error']({ err }, 'management answer not delivered');
+  });
+
+  const servers = createHttpServers(app.callback(), uses, {
+    isListed: (address) => whitelist.allows(address) || uses.mayCallHooks(address),
+    isTrustedProxy: clients.isTrusted,
+    log,
+  });
+  return {
+    createHttpServer: servers.create,
+    createControlServer: () => createControlServer(v1, log),
+    setTls(next) {
+      if (!tls) return;
+      tls = next;
+      servers.setTls(next);
+    },
+    v1Routes: v1.stack.flatMap(({ methods, path }) =>
+      methods
+        .filter((method) => method !== 'HEAD')
+        .map((method) => `${method} ${String(path).replace(/:(\w+)/g, '{$1}')}`),
+    ),
+    close() {
+      attempts.close();
+      return servers.close();
+    },
+  };
+}

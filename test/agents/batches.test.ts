@@ -1,0 +1,52 @@
+// Writes that are made together: what joins a batch, and what each caller hears of it.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createBatches } from '../../src/agents/batches.js';
+
+test('what is asked for at once, and while a batch is written, shares the next one', async () => {
+  const batches: number[][] = [];
+  const { add, idle } = createBatches(async (items: readonly number[]) => {
+    batches.push([...items]);
+    if (batches.length === 1) later.push(add(4), add(5));
+    return items.map((item) => item * 10);
+  });
+  const later: Promise<number>[] = [];
+  assert.deepEqual(await Promise.all([1, 2, 3].map(add)), [10, 20, 30]);
+  assert.deepEqual(await Promise.all(later), [40, 50]);
+  assert.deepEqual(batches, [
+    [1, 2, 3],
+    [4, 5],
+  ]);
+  await idle();
+  assert.equal(await add(6), 60);
+});
+
+test('a batch has at most 500 items', async () => {
+  const sizes: number[] = [];
+  const { add } = createBatches(async (items: readonly number[]) => {
+    sizes.push(items.length);
+    return items;
+  });
+  await Promise.all(Array.from({ length: 1001 }, (_, i) => add(i)));
+  assert.deepEqual(sizes, [500, 500, 1]);
+});
+
+test('a batch that fails is told to each of its callers, and the next one is written', async () => {
+  let fails = true;
+  const { add } = createBatches(async (items: readonly string[]) => {
+    if (fails) throw new Error('disk full');
+    return items;
+  });
+  const outcomes = await Promise.allSettled([add('a'), add('b')]);
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  );
+  fails = false;
+  assert.equal(await add('c'), 'c');
+});
+
+test('a batch with fewer answers than items is a failure of all of it', async () => {
+  const { add } = createBatches(async () => ['only one']);
+  await assert.rejects(Promise.all([add(1), add(2)]), /not answered/);
+});

@@ -1,0 +1,175 @@
+// The connections below the stages: how many there may be, who makes room for whom, and how slowly bytes may move.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { test } from 'node:test';
+import { createHttpServers } from '../../src/http/http.js';
+import { ADMIN, startTestAdmin, TEST_CONNECTIONS } from '../helpers/admin.js';
+import { basic, parseExchange } from '../helpers/http.js';
+import type { Scope } from '../helpers/suite.js';
+
+const authorization = basic(ADMIN.username, ADMIN.password);
+const LIST = '/ProxyAccount/GetProxyAccountList';
+const ADD = '/ProxyAccount/AddProxyAccount';
+
+interface Client {
+  readonly socket: Socket;
+  readonly received: () => string;
+  readonly closed: Promise<unknown>;
+}
+
+async function dial(t: Scope, port: number, source = '127.0.0.1'): Promise<Client> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress: source });
+  t.after(() => socket.destroy());
+  socket.on('error', () => undefined);
+  let received = '';
+  socket.on('data', (chunk: Buffer) => {
+    received += chunk.toString();
+  });
+  const closed = once(socket, 'close');
+  await Promise.race([once(socket, 'connect'), closed]);
+  return { socket, received: () => received, closed };
+}
+
+const GET = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
+
+/** Answers `/`; a request for anything else is never answered. */
+async function serve(
+  t: Scope,
+  limits: Partial<typeof TEST_CONNECTIONS>,
+  handle?: Parameters<typeof createHttpServers>[0],
+) {
+  const lines: Record<string, unknown>[] = [];
+  const servers = createHttpServers(
+    handle ?? ((req, res) => (req.url === '/' ? res.end('here') : undefined)),
+    { tls: null, handshakeTimeoutMs: 1_000, connections: { ...TEST_CONNECTIONS, ...limits } },
+    {
+      isListed: (address) => !address.startsWith('127.0.9.'),
+      isTrustedProxy: (address) => address === '127.0.0.7',
+      log: { warn: (fields, msg) => lines.push({ msg, ...fields }) },
+    },
+  );
+  const server = servers.create().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => servers.close());
+  const { port } = server.address() as { port: number };
+  const asks = async (client: Client, text = GET) => {
+    client.socket.write(text);
+    await once(client.socket, 'data');
+    return client.received();
+  };
+  return { port, lines, asks };
+}
+
+test('where a source has all its places, the one that waited longest makes room for its newcomer', async (t) => {
+  const { port, lines, asks } = await serve(t, { maxPerSource: 3 });
+  const clients = [];
+  for (let i = 0; i < 3; i++) clients.push(await dial(t, port));
+  const other = await dial(t, port, '127.0.0.2');
+  const newcomer = await dial(t, port);
+  assert.match(await asks(newcomer), /here$/);
+  await clients[0]?.closed;
+  for (const each of [...clients.slice(1), other]) assert.match(await asks(each), /here$/);
+  assert.deepEqual(lines, [
+    {
+      msg: 'too many admin connections',
+      setting: 'admin.connections.maxPerSource',
+      source: '127.0.0.1',
+      closed: 1,
+    },
+  ]);
+});
+
+test('a request under way keeps its place, and then the newcomer is closed; a trusted proxy has no limit of its own', async (t) => {
+  const { port, asks } = await serve(t, { max: 5, maxPerSource: 2 });
+  const busy = [await dial(t, port), await dial(t, port)];
+  for (const { socket } of busy) socket.write('GET /never HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  // What another source is answered comes after what these asked.
+  assert.match(await asks(await dial(t, port, '127.0.0.2')), /here$/);
+  await (await dial(t, port)).closed;
+  const proxied = [];
+  for (let i = 0; i < 3; i++) proxied.push(await dial(t, port, '127.0.0.7'));
+  for (const each of proxied) assert.match(await asks(each), /here$/);
+  for (const { socket } of busy) assert.equal(socket.destroyed, false);
+});
+
+test('sources outside the whitelist share their places, and cost nobody else one', async (t) => {
+  const { port, lines, asks } = await serve(t, { max: 4, maxOutside: 2, outsideTimeoutMs: 60_000 });
+  const outside = [];
+  for (let i = 0; i < 3; i++) outside.push(await dial(t, port, `127.0.9.${i + 1}`));
+  await outside[0]?.closed;
+  assert.equal(lines[0]?.['setting'], 'admin.connections.maxOutside');
+  const inside = [];
+  for (let i = 0; i < 3; i++) inside.push(await dial(t, port, `127.0.0.${i + 1}`));
+  for (const each of inside) assert.match(await asks(each), /here$/);
+  await outside[1]?.closed;
+  await dial(t, port, '127.0.9.4');
+  for (const each of inside)
+    assert.match(await asks(each), /here$/, 'an outsider takes the place of an outsider');
+});
+
+test('an address outside the whitelist is answered 403 and closed; one that says nothing is closed soon', async (t) => {
+  const admin = await startTestAdmin(t, { connections: { ...TEST_CONNECTIONS, outsideTimeoutMs: 100 } });
+  await admin.whitelist.save('127.0.0.1');
+  const port = Number(new URL(admin.url).port);
+  const asking = await dial(t, port, '127.0.0.9');
+  asking.socket.write(GET);
+  await asking.closed;
+  assert.deepEqual(parseExchange(asking.received()).json, 'IP不在白名单中');
+  const silent = await dial(t, port, '127.0.0.9');
+  await silent.closed;
+  assert.equal(silent.received(), '');
+});
+
+const upload = (length: number) =>
+  `POST ${ADD} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${authorization}\r\nConnection: close\r\n` +
+  `Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
+
+test('an upload may take as long as it brings enough, and is cut when it stalls or trickles', async (t) => {
+  const admin = await startTestAdmin(t, {
+    connections: { ...TEST_CONNECTIONS, idleTimeoutMs: 250, minRateBytes: 1_000 },
+  });
+  const port = Number(new URL(admin.url).port);
+  const body = Buffer.from(JSON.stringify({ Username: 'slow', Password: 'x', Remarks: 'x'.repeat(3_000) }));
+  /** Sends the body in pieces 40 ms apart until it is through or cut. */
+  const send = async (bytesAtOnce: number, atMost = body.length) => {
+    const client = await dial(t, port);
+    client.socket.write(upload(body.length));
+    for (let at = 0; at < atMost && !client.socket.destroyed; at += bytesAtOnce) {
+      client.socket.write(body.subarray(at, Math.min(at + bytesAtOnce, atMost)));
+      await new Promise((resolve) => setTimeout(resolve, 40));
+    }
+    await client.closed;
+    return parseExchange(client.received());
+  };
+  const [enough, trickle, stalled] = await Promise.all([send(200), send(10), send(500, 1_000)]);
+  assert.equal(enough.json, '添加账号成功', 'some 600 ms');
+  assert.deepEqual([trickle.status, stalled.status], [408, 408]);
+  assert.ok(admin.accounts.getByUsername('slow'));
+});
+
+test('a reader that takes nothing of its answer is cut; work that takes long is not', async (t) => {
+  let cut: Promise<unknown> | undefined;
+  const { port, asks } = await serve(t, { idleTimeoutMs: 300 }, (req, res) => {
+    if (req.url === '/') return void setTimeout(() => res.end('here'), 700);
+    cut = once(res, 'close');
+    res.end(Buffer.alloc(32 * 1024 * 1024));
+  });
+  const stalled = await dial(t, port);
+  stalled.socket.pause();
+  stalled.socket.write('GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  assert.match(await asks(await dial(t, port)), /here$/);
+  await cut;
+});
+
+test('a list is read on the same connection after a slow upload', async (t) => {
+  const admin = await startTestAdmin(t);
+  const client = await dial(t, Number(new URL(admin.url).port));
+  client.socket.write(upload(2).replace('Connection: close\r\n', ''));
+  client.socket.write('{}');
+  client.socket.write(
+    `GET ${LIST} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${authorization}\r\nConnection: close\r\n\r\n`,
+  );
+  await client.closed;
+  assert.deepEqual(client.received().match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 400', 'HTTP/1.1 200']);
+});

@@ -1,0 +1,182 @@
+// HTTPS below the stages: the handshake and its limit, who does not speak TLS, the change of the certificate, the end.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { Agent } from 'node:https';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { describe, it } from 'node:test';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { createHttpServers, type HttpServersOptions } from '../../src/http/http.js';
+import { startTestAdmin, TEST_CONNECTIONS } from '../helpers/admin.js';
+import { makeCertificate, sendOverTls, servedAt } from '../helpers/certificate.js';
+import { exchange, parseExchange, send } from '../helpers/http.js';
+import { needs } from '../helpers/programs.js';
+import { suiteScope } from '../helpers/suite.js';
+
+const HANDSHAKE = 0x16;
+
+describe('the management plane over TLS', needs('openssl'), () => {
+  const scope = suiteScope();
+  const [own, other] = [makeCertificate(scope), makeCertificate(scope)];
+
+  async function listen(
+    t: { after(close: () => Promise<void>): void },
+    options: Partial<HttpServersOptions> = {},
+    handle: Parameters<typeof createHttpServers>[0] = (_req, res) => res.end('here'),
+  ) {
+    const servers = createHttpServers(
+      handle,
+      { tls: own, handshakeTimeoutMs: 10_000, connections: TEST_CONNECTIONS, ...options },
+      { isListed: () => true, isTrustedProxy: () => false, log: { warn: () => undefined } },
+    );
+    const server = servers.create().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.after(() => servers.close());
+    const { port } = server.address() as AddressInfo;
+    return { servers, server, port, url: `https://127.0.0.1:${port}` };
+  }
+
+  async function dial(t: { after(close: () => void): void }, port: number): Promise<Socket> {
+    const socket = connect(port, '127.0.0.1');
+    t.after(() => socket.destroy());
+    socket.on('error', () => undefined);
+    socket.resume();
+    await once(socket, 'connect');
+    return socket;
+  }
+
+  it('answers over TLS 1.2 and 1.3, and not over 1.1', async (t) => {
+    const { port, url } = await listen(t);
+    assert.equal((await sendOverTls(url, own.cert)).text, 'here');
+    for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
+      const socket: TLSSocket = connectTls({ port, ca: own.cert, minVersion: version, maxVersion: version });
+      t.after(() => socket.destroy());
+      await once(socket, 'secureConnect');
+      assert.equal(socket.getProtocol(), version);
+    }
+    const old = { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
+    await assert.rejects(once(connectTls({ port, ca: own.cert, ...old }), 'secureConnect'), /protocol/);
+  });
+
+  it('takes a handshake that comes byte by byte', async (t) => {
+    const { port } = await listen(t);
+    const slow = createServer((near) => {
+      const far = connect({ port, host: '127.0.0.1', noDelay: true });
+      far.on('error', () => near.destroy()).pipe(near);
+      near.on('close', () => far.destroy());
+      near.on('data', (chunk: Buffer) => {
+        for (const byte of chunk) far.write(Buffer.of(byte));
+      });
+    }).listen(0, '127.0.0.1');
+    t.after(() => slow.close());
+    await once(slow, 'listening');
+    const at = `https://127.0.0.1:${(slow.address() as AddressInfo).port}`;
+    assert.equal((await sendOverTls(at, own.cert)).text, 'here');
+  });
+
+  it('tells plain HTTP, and whatever else is no handshake, to use HTTPS', async (t) => {
+    const { url, port } = await listen(t);
+    const answer = await send(`http://127.0.0.1:${port}/`, { headers: { 'x-long': 'x'.repeat(4000) } });
+    assert.equal(answer.status, 400);
+    assert.match(answer.text, /^[^\n]*https:\/\/[^\n]*\n$/);
+    for (const bytes of ['\r\n', Buffer.from([5, 1, 0]), 'x'.repeat(60_000)]) {
+      assert.equal(parseExchange(await exchange(url, bytes)).status, 400);
+    }
+  });
+
+  it('ends what begins like a handshake and is none', async (t) => {
+    const { port, url } = await listen(t);
+    const socket = await dial(t, port);
+    socket.write(Buffer.from([HANDSHAKE, 9, 9, 9, 9, 9, 9, 9]));
+    await once(socket, 'close');
+    assert.equal((await sendOverTls(url, own.cert)).text, 'here');
+  });
+
+  it('waits for the first byte, and then for the handshake, as long as it may take and no longer', async (t) => {
+    const handshakeTimeoutMs = 400;
+    const { port } = await listen(t, { handshakeTimeoutMs });
+    const startedAt = performance.now();
+    const [silent, half] = await Promise.all([dial(t, port), dial(t, port)]);
+    half.write(Buffer.from([HANDSHAKE, 3, 1, 2]));
+    // Within the limit: the handshake begins late, and is made.
+    const late = await dial(t, port);
+    setTimeout(() => {
+      late.removeAllListeners('data').pause();
+      const secured = connectTls({ socket: late, ca: own.cert, host: '127.0.0.1' });
+      secured.once('secureConnect', () => secured.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'));
+      secured.once('data', () => late.emit('answered'));
+    }, handshakeTimeoutMs / 2);
+    const answered = once(late, 'answered');
+    await Promise.all([once(silent, 'close'), once(half, 'close'), answered]);
+    const took = performance.now() - startedAt;
+    assert.ok(took >= handshakeTimeoutMs - 50 && took < handshakeTimeoutMs * 6, `${took} ms`);
+    // As long again without a word, which another connection measures.
+    await once(await dial(t, port), 'close');
+    assert.equal(late.destroyed, false, 'a connection that is made is not ended by this limit');
+  });
+
+  it('has the limits that plain HTTP has', async (t) => {
+    const [plain, tls] = [await listen(t, { tls: null }), await listen(t)];
+    for (const limit of ['headersTimeout', 'requestTimeout', 'keepAliveTimeout', 'timeout'] as const) {
+      assert.equal(tls.server[limit], plain.server[limit], limit);
+    }
+    const long = await sendOverTls(tls.url, own.cert, { headers: { 'x-long': 'x'.repeat(20_000) } });
+    assert.equal(long.status, 431);
+    assert.equal(long.json, '请求格式错误');
+  });
+
+  it('serves a new certificate to new connections, and goes on with the old ones', async (t) => {
+    const { servers, url } = await listen(t);
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    t.after(() => agent.destroy());
+    assert.equal((await sendOverTls(url, own.cert, { agent })).text, 'here');
+    assert.equal(await servedAt(url), own.fingerprint);
+    servers.setTls(other);
+    assert.equal(await servedAt(url), other.fingerprint);
+    assert.equal((await sendOverTls(url, own.cert, { agent })).text, 'here');
+    await assert.rejects(sendOverTls(url, own.cert), /certificate/);
+    assert.equal((await sendOverTls(url, other.cert)).text, 'here');
+  });
+
+  it('closes: silent and half made connections at once, a request under way after its answer', async (t) => {
+    const asked = new EventTarget();
+    let finish: () => void = () => undefined;
+    const { servers, port, url } = await listen(t, {}, (_req, res) => {
+      finish = () => res.end('late');
+      asked.dispatchEvent(new Event('asked'));
+    });
+    const [silent, half] = await Promise.all([dial(t, port), dial(t, port)]);
+    half.write(Buffer.from([HANDSHAKE, 3, 1, 2]));
+    const idle = connectTls({ port, ca: own.cert });
+    t.after(() => idle.destroy());
+    idle.on('error', () => undefined);
+    await once(idle, 'secureConnect');
+    const isAsked = once(asked, 'asked');
+    const answer = sendOverTls(url, own.cert);
+    await isAsked;
+    const gone = Promise.all([silent, half, idle].map((socket) => once(socket, 'close')));
+    const closed = servers.close();
+    await gone;
+    finish();
+    assert.equal((await answer).text, 'late');
+    await closed;
+    await assert.rejects(sendOverTls(url, own.cert), { code: 'ECONNREFUSED' });
+  });
+
+  it('knows the ends of its connections, and so a request of our own outbound sockets', async (t) => {
+    const seen: unknown[] = [];
+    const admin = await startTestAdmin(t, {
+      tls: own,
+      isOwnOutbound: (peer, here) => seen.push({ peer, here }) > 0,
+    });
+    const url = admin.url.replace('http:', 'https:');
+    const agent = new Agent({ keepAlive: true });
+    t.after(async () => agent.destroy());
+    const answer = await sendOverTls(`${url}/`, own.cert, { agent });
+    assert.equal(answer.status, 403);
+    const [socket] = Object.values(agent.freeSockets).flat();
+    const address = '127.0.0.1';
+    assert.deepEqual(seen, [
+      { peer: { address, port: socket?.localPort }, here: { address, port: Number(new URL(url).port) } },
+    ]);
+  });
+});

@@ -1,0 +1,90 @@
+// The document of /api/v1: equal to the routes both ways, readable by whoever is signed in, and all answers problems.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { routes } from '../../../src/http/v1/contract/index.js';
+import { buildOpenApi } from '../../../src/http/v1/openapi.js';
+import { startTestAdmin } from '../../helpers/admin.js';
+import { startTestDaemon } from '../../helpers/daemon.js';
+import { send } from '../../helpers/http.js';
+import { connectThrough } from '../../helpers/socks-client.js';
+import { echo, startTarget } from '../../helpers/targets.js';
+
+test('what is served and what is documented are the same', async (t) => {
+  const admin = await startTestAdmin(t);
+  const documented = Object.entries(buildOpenApi()['paths'] as Record<string, object>).flatMap(
+    ([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  assert.deepEqual([...admin.server.v1Routes].sort(), documented.sort());
+  const answer = await admin.api('GET', '/api/v1/openapi.json');
+  assert.deepEqual(answer.json, JSON.parse(JSON.stringify(buildOpenApi())));
+});
+
+test('every route refuses who is nobody, and names its other methods', async (t) => {
+  const admin = await startTestAdmin(t);
+  const browser = { 'user-agent': 'Mozilla/5.0' };
+  for (const { method, path, access } of routes) {
+    const url = path.replace(/\{\w+\}/g, '00000000-0000-4000-8000-000000000000');
+    if (access === 'public') continue;
+    const refused = await send(admin.url + url, { method, headers: browser });
+    if (path === '/api/v1/docs') assert.deepEqual([refused.status, refused.headers['location']], [302, '/']);
+    else assert.equal(refused.status, 401, `${method} ${path}`);
+    const wrong = await admin.api('PROPFIND', url);
+    assert.equal(wrong.status, 405, path);
+    assert.ok(wrong.headers['allow']?.includes(method), path);
+  }
+});
+
+test('refusals under /api/v1 are problems; those of the account API stay JSON strings', async (t) => {
+  const admin = await startTestAdmin(t);
+  const unknown = await admin.api('GET', '/api/v1/nowhere');
+  assert.equal(unknown.headers['content-type'], 'application/problem+json; charset=utf-8');
+  const problem = unknown.json as Record<string, unknown>;
+  assert.deepEqual([problem['status'], problem['code'], problem['type']], [404, 'not-found', 'about:blank']);
+  assert.equal((await admin.api('GET', '/nowhere')).text, '"路径不存在"');
+  await admin.whitelist.save('10.9.8.7');
+  const shut = await admin.api('GET', '/api/v1/me');
+  assert.deepEqual([shut.status, (shut.json as Record<string, unknown>)['code']], [403, 'forbidden']);
+});
+
+test('the page to read it by runs nothing, and lists every operation', async (t) => {
+  const admin = await startTestAdmin(t);
+  const page = await admin.api('GET', '/api/v1/docs');
+  assert.equal(page.status, 200);
+  assert.ok(!/<script|javascript:|\son\w+=|https?:\/\//i.test(page.text));
+  assert.match(String(page.headers['content-security-policy']), /default-src 'none'/);
+  for (const { operationId } of routes) assert.ok(page.text.includes(`id="${operationId}"`), operationId);
+});
+
+test('what the daemon answers has the form that the document gives it', async (t) => {
+  const target = await startTarget(t, echo);
+  const daemon = await startTestDaemon(t, {
+    config: {
+      heartbeats: { games: [{ id: 'arena' }] },
+      agents: { parrot: { type: 'command', command: ['node', '-e', '0'] } },
+    },
+  });
+  const id = await daemon.addAccount('alice', 'secret', { ExpiresAt: '2030-01-01T00:00:00' });
+  await daemon.api('POST', '/api/v1/tokens', { name: 't', scopes: ['audit:read'] });
+  const sent = await daemon.api('POST', '/api/v1/agents/parrot/messages', {
+    message: 'x',
+    sessionKey: 'key',
+  });
+  const { runId } = sent.json as { runId: string };
+  const account = { port: daemon.socks.port, username: 'alice', password: 'secret' };
+  await connectThrough(account, '127.0.0.1', target.port);
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  let checked = 0;
+  for (const { method, path, responses } of routes) {
+    const schema = responses[200]?.schema;
+    if (method !== 'GET' || !schema || responses[200]?.contentType) continue;
+    const url = path.replace('/runs/{id}', `/runs/${runId}`).replace('{id}', id).replace('{key}', 'key');
+    const answer = await daemon.api('GET', url);
+    assert.equal(answer.status, 200, `${url}: ${answer.text}`);
+    const parsed = schema.safeParse(answer.json);
+    assert.ok(parsed.success, `${url}: ${parsed.error?.message}`);
+    // A field more than the document tells of would be read by nobody, or by everybody.
+    assert.deepEqual(parsed.data, answer.json, url);
+    checked += 1;
+  }
+  assert.ok(checked >= 20, `${checked} routes`);
+});

@@ -1,0 +1,405 @@
+// Signing in to the console, the second factor and API tokens, on the daemon itself.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, it, test } from 'node:test';
+import { totpCode, totpStep } from '../../../src/core/auth/totp.js';
+import { commandLine } from '../../helpers/command.js';
+import { type Console, codeOf, fetchFrom, signIn } from '../../helpers/console.js';
+import { ADMIN, type ApiAnswer, BIN, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
+import { suiteScope } from '../../helpers/suite.js';
+
+const ME = '/api/v1/me';
+const LIST = '/ProxyAccount/GetProxyAccountList';
+
+describe('a daemon', async () => {
+  const daemon = await startTestDaemon(suiteScope());
+
+  it('signing in sets a cookie that only the page itself can use, and signing out ends it', async () => {
+    const desk = await signIn(daemon);
+    const { cookie } = desk;
+    for (const part of ['HttpOnly', 'SameSite=Strict', 'Path=/']) assert.ok(desk.setCookie.includes(part));
+    assert.ok(!desk.setCookie.includes('Secure'), 'over plain HTTP the browser would drop it');
+
+    const me = await desk.api('GET', ME);
+    assert.equal(me.status, 200, me.text);
+    const told = me.json as Record<string, unknown>;
+    assert.deepEqual([told['username'], told['via'], told['scopes']], [ADMIN.username, 'console', null]);
+    assert.deepEqual(told['socks'], [`${daemon.socks.host}:${daemon.socks.port}`]);
+
+    assert.equal(
+      (await fetchFrom(daemon, 'GET', LIST, { cookie })).status,
+      401,
+      'the account API wants Basic',
+    );
+    const out = await desk.api('DELETE', '/api/v1/session');
+    assert.equal(out.status, 204);
+    assert.match(out.headers.get('set-cookie') ?? '', /pulsegate_session=;.*Max-Age=0/);
+    const after = await desk.api('GET', ME);
+    assert.deepEqual([after.status, codeOf(after)], [401, 'signed-out']);
+  });
+
+  it('behind TLS the cookie is Secure', async () => {
+    const desk = await signIn(daemon, {}, { 'x-forwarded-proto': 'https' });
+    assert.ok(desk.setCookie.includes('Secure'));
+  });
+
+  it('a change with the cookie needs the word of the browser that our own page asks for it', async () => {
+    const { cookie } = await signIn(daemon);
+    const put = (headers: Record<string, string>) =>
+      fetchFrom(daemon, 'PUT', '/api/v1/settings/whitelist', { cookie, ...headers }, { whitelist: '' });
+    for (const headers of [
+      {},
+      { origin: 'http://evil.example' },
+      { origin: 'null' },
+      { 'sec-fetch-site': 'cross-site', origin: daemon.adminUrl },
+      { 'sec-fetch-site': 'same-site' },
+      { 'sec-fetch-site': 'none' },
+    ]) {
+      assert.equal((await put(headers)).status, 403, JSON.stringify(headers));
+    }
+    assert.equal((await put({ origin: daemon.adminUrl })).status, 200);
+    assert.equal((await put({ 'sec-fetch-site': 'same-origin' })).status, 200);
+    const read = await fetchFrom(daemon, 'GET', ME, { cookie, 'sec-fetch-site': 'cross-site' });
+    assert.equal(read.status, 403, 'nor does another site read');
+  });
+
+  it('a script in a page is not asked by a dialog of the browser; a program is told of Basic', async () => {
+    const page = await fetchFrom(daemon, 'GET', ME, { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64)' });
+    assert.deepEqual([page.status, codeOf(page)], [401, 'signed-out']);
+    assert.ok(!page.headers.get('www-authenticate')?.includes('Basic'));
+    const program = await fetchFrom(daemon, 'GET', ME, {});
+    assert.ok(program.headers.get('www-authenticate')?.startsWith('Basic'));
+  });
+});
+
+test('a wrong sign-in is answered late and alike, and too many of them are refused for a while', async (t) => {
+  const daemon = await startTestDaemon(t, { config: { admin: { attempts: { maxFailuresPerSource: 2 } } } });
+  const attempt = (username: string, password: string) =>
+    fetchFrom(daemon, 'POST', '/api/v1/session', {}, { username, password });
+  const before = Date.now();
+  const [wrongName, wrongPassword] = await Promise.all([
+    attempt('nobody', ADMIN.password),
+    attempt(ADMIN.username, 'wrong'),
+  ]);
+  assert.ok(Date.now() - before >= 500);
+  assert.deepEqual([wrongName.status, wrongName.text], [401, wrongPassword.text]);
+  const locked = await attempt(ADMIN.username, ADMIN.password);
+  assert.deepEqual([locked.status, codeOf(locked)], [429, 'too-many-requests']);
+  const wait = Number(locked.headers.get('retry-after'));
+  assert.ok(wait > 250 && wait <= 300, `${wait} s`);
+  const basic = await daemon.api('GET', LIST);
+  assert.deepEqual([basic.status, basic.json], [429, '失败次数过多，请稍后再试'], 'nor does Basic get in');
+  assert.ok(Number(basic.headers.get('retry-after')) > 250);
+  assert.equal(codeOf(await fetchFrom(daemon, 'GET', ME, bearer('pg_x'))), 'too-many-requests');
+  assert.equal((await fetchFrom(daemon, 'GET', LIST, {})).status, 401, 'who brings nothing guesses nothing');
+  const blocks = daemon.lines.filter(({ msg }) => msg === 'admin logins refused: too many failures');
+  assert.equal(blocks.length, 1);
+});
+
+test('every way in counts on one limit, and neither half a sign-in nor another way clears it', async (t) => {
+  const daemon = await startTestDaemon(t, { config: { admin: { attempts: { maxFailuresPerSource: 6 } } } });
+  const desk = await signIn(daemon);
+  const token = await createToken(desk, ['audit:read']);
+  const secret = await switchOn(desk);
+  const signsIn = (fields: Record<string, string>) =>
+    fetchFrom(daemon, 'POST', '/api/v1/session', {}, { ...ADMIN, ...fields });
+  const half = async () => assert.equal(codeOf(await signsIn({})), 'totp-required');
+  const wrongBasic = { authorization: `Basic ${Buffer.from('admin:guess').toString('base64')}` };
+  const guesses = [
+    () => signsIn({ code: wrongCode(secret) }),
+    () => fetchFrom(daemon, 'GET', LIST, wrongBasic),
+    () => fetchFrom(daemon, 'GET', ME, bearer(`${token.secret}x`)),
+    () => desk.api('POST', '/api/v1/session/totp/disable', { code: wrongCode(secret) }),
+    () => desk.api('PUT', '/api/v1/settings/admin-password', { current: 'guess', next: 'new-password' }),
+  ];
+  for (const guess of guesses) {
+    assert.ok([400, 401].includes((await guess()).status));
+    // What is right forgives itself, and nothing else.
+    await half();
+    assert.equal((await daemon.api('GET', LIST)).status, 200);
+    assert.equal((await fetchFrom(daemon, 'GET', ME, bearer(token.secret))).status, 200);
+  }
+  assert.equal((await fetchFrom(daemon, 'GET', LIST, wrongBasic)).status, 401, 'the last that is allowed');
+  for (const guess of guesses) assert.equal((await guess()).status, 429);
+  const code = totpCode(secret, totpStep(Date.now()));
+  assert.equal((await signsIn({ code })).status, 429, 'not even compared');
+  assert.equal((await desk.api('GET', ME)).status, 200, 'who is signed in goes on');
+});
+
+test('a session ends when it is not used, and at its age however much it is used', async (t) => {
+  const idle = await startTestDaemon(t, { config: { admin: { session: { idleTimeout: '1s' } } } });
+  const idler = await signIn(idle);
+  await untilSignedOut(idler, 1_050);
+  const old = await startTestDaemon(t, { config: { admin: { session: { maxAge: '1s' } } } });
+  await untilSignedOut(await signIn(old), 50);
+});
+
+async function untilSignedOut(desk: Console, pauseMs: number): Promise<void> {
+  for (let tries = 0; tries < 100; tries++) {
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    if ((await desk.api('GET', ME)).status === 401) return;
+  }
+  assert.fail('the session did not end');
+}
+
+test('one session more than there may be ends the one not used for longest', async (t) => {
+  const daemon = await startTestDaemon(t, { config: { admin: { session: { max: 2 } } } });
+  const first = await signIn(daemon);
+  const second = await signIn(daemon);
+  await first.api('GET', ME);
+  const third = await signIn(daemon);
+  const statuses = [];
+  for (const desk of [first, second, third]) statuses.push((await desk.api('GET', ME)).status);
+  assert.deepEqual(statuses, [200, 401, 200]);
+});
+
+test('sessions, tokens and the second factor outlive a restart', async (t) => {
+  const daemon = await startTestDaemon(t);
+  const desk = await signIn(daemon);
+  const made = await createToken(desk, ['audit:read']);
+  await switchOn(desk);
+  daemon.signal('SIGTERM');
+  await daemon.exited();
+  const again = await startTestDaemon(t, { dataDir: daemon.dataDir });
+  assert.equal((await fetchFrom(again, 'GET', ME, { cookie: desk.cookie })).status, 200);
+  assert.equal((await fetchFrom(again, 'GET', ME, bearer(made.secret))).status, 200);
+  const body = { username: ADMIN.username, password: ADMIN.password };
+  assert.equal(codeOf(await fetchFrom(again, 'POST', '/api/v1/session', {}, body)), 'totp-required');
+});
+
+/** Turns the second factor on and returns its secret. */
+async function switchOn(desk: Console): Promise<Buffer> {
+  const offered = (await desk.api('POST', '/api/v1/session/totp')).json as { secret: string; uri: string };
+  assert.match(offered.uri, /^otpauth:\/\/totp\/Pulsegate%3Aadmin\?secret=[A-Z2-7]{32}&issuer=Pulsegate$/);
+  const secret = fromBase32(offered.secret);
+  const wrong = await desk.api('PUT', '/api/v1/session/totp', { code: wrongCode(secret) });
+  assert.equal(wrong.status, 400);
+  // One step back, so that the present code is left for the next use.
+  const code = totpCode(secret, totpStep(Date.now()) - 1);
+  const on = await desk.api('PUT', '/api/v1/session/totp', { code });
+  assert.equal(on.status, 204, on.text);
+  return secret;
+}
+
+test('with the second factor a sign-in needs its code, and a code is good once', async (t) => {
+  const daemon = await startTestDaemon(t);
+  const desk = await signIn(daemon);
+  const secret = await switchOn(desk);
+  const attempt = (code?: string) =>
+    fetchFrom(daemon, 'POST', '/api/v1/session', {}, { ...ADMIN, ...(code === undefined ? {} : { code }) });
+  assert.equal(codeOf(await attempt()), 'totp-required');
+  assert.equal(codeOf(await attempt(wrongCode(secret))), 'wrong-credentials');
+  const code = totpCode(secret, totpStep(Date.now()));
+  assert.equal((await attempt(code)).status, 200);
+  assert.equal((await attempt(code)).status, 401, 'the same code again');
+  for (const path of ['/api/v1/accounts', '/ProxyAccount/GetProxyAccountList']) {
+    assert.equal((await daemon.api('GET', path)).status, 200, 'Basic has no place for a code');
+  }
+  assert.equal((await desk.api('POST', '/api/v1/session/totp')).status, 409, 'it is on already');
+  const next = totpCode(secret, totpStep(Date.now()) + 1);
+  assert.equal((await desk.api('POST', '/api/v1/session/totp/disable', { code: next })).status, 204);
+  assert.equal((await attempt()).status, 200);
+  const audit = (await desk.api('GET', '/api/v1/audit')).text;
+  assert.match(audit, /admin\.totp-off/);
+  assert.ok(!audit.includes(secret.toString('base64')));
+});
+
+function wrongCode(secret: Buffer): string {
+  const step = totpStep(Date.now());
+  const right = [-2, -1, 0, 1, 2].map((by) => totpCode(secret, step + by));
+  return (
+    ['000000', '000001', '000002', '000003', '000004', '000005'].find((code) => !right.includes(code)) ?? ''
+  );
+}
+
+function fromBase32(text: string): Buffer {
+  const bits = [...text]
+    .map((c) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(c).toString(2).padStart(5, '0'))
+    .join('');
+  return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
+}
+
+const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` });
+
+async function createToken(
+  desk: Console | { api: TestDaemon['api'] },
+  scopes: string[],
+  expiresAt: string | null = null,
+): Promise<{ id: string; secret: string; answer: ApiAnswer }> {
+  const answer = await desk.api('POST', '/api/v1/tokens', { name: 'script', scopes, expiresAt });
+  assert.equal(answer.status, 201, answer.text);
+  const { token, secret } = answer.json as { token: { id: string }; secret: string };
+  return { id: token.id, secret, answer };
+}
+
+test('a token may do what its scopes say, is shown once, and ends when revoked or expired', async (t) => {
+  const daemon = await startTestDaemon(t, { config: { admin: { maxTokens: 2 } } });
+  const token = await createToken(daemon, ['audit:read']);
+  const use = (path: string, method = 'GET') => fetchFrom(daemon, method, path, bearer(token.secret));
+  assert.equal((await use('/api/v1/audit')).status, 200);
+  assert.equal(((await use(ME)).json as { via: string }).via, 'token');
+  const lacks = await use('/api/v1/runs');
+  assert.deepEqual([lacks.status, codeOf(lacks)], [403, 'wrong-scope']);
+  assert.equal(codeOf(await use('/api/v1/tokens')), 'wrong-scope', 'tokens make no tokens');
+  assert.equal((await use(LIST)).status, 401, 'the account API wants Basic');
+  assert.equal((await fetchFrom(daemon, 'GET', ME, bearer(`${token.secret}x`))).status, 401);
+
+  const list = await daemon.api('GET', '/api/v1/tokens');
+  assert.ok(!list.text.includes(token.secret));
+  const [shown] = (list.json as { items: Record<string, unknown>[] }).items;
+  assert.equal(shown?.['lastUsedFrom'], '127.0.0.1');
+
+  const soon = await createToken(daemon, ['audit:read'], new Date(Date.now() + 300).toISOString());
+  assert.equal(
+    (await daemon.api('POST', '/api/v1/tokens', { name: 'third', scopes: ['audit:read'] })).status,
+    409,
+  );
+  await new Promise((resolve) => setTimeout(resolve, 310));
+  assert.equal((await fetchFrom(daemon, 'GET', ME, bearer(soon.secret))).status, 401, 'expired');
+  const past = { name: 'p', scopes: ['audit:read'], expiresAt: '2020-01-01T00:00:00Z' };
+  assert.equal((await daemon.api('POST', '/api/v1/tokens', past)).status, 400);
+  assert.equal((await daemon.api('DELETE', `/api/v1/tokens/${token.id}`)).status, 204);
+  assert.equal((await daemon.api('DELETE', `/api/v1/tokens/${token.id}`)).status, 404);
+  assert.equal((await use(ME)).status, 401);
+
+  const audit = await daemon.api('GET', '/api/v1/audit?search=token');
+  const actions = (audit.json as { items: { action: string }[] }).items.map(({ action }) => action);
+  assert.deepEqual(actions, ['token.revoke', 'token.create', 'token.create']);
+  assert.ok(!audit.text.includes(token.secret));
+});
+
+test('a token needs a scope of its own to choose where an account may go, and may not shorten the audit log', async (t) => {
+  const daemon = await startTestDaemon(t, {
+    config: { egress: { classes: { friends: { private: 'allow' } } } },
+  });
+  const plain = await createToken(daemon, [
+    'accounts:write',
+    'accounts:read',
+    'settings:write',
+    'settings:read',
+  ]);
+  const egress = await createToken(daemon, ['accounts:write', 'egress:write']);
+  const asked = async (token: { secret: string }, method: string, path: string, body: unknown) => {
+    const answer = await fetchFrom(daemon, method, `/api/v1${path}`, bearer(token.secret), body);
+    return [answer.status, codeOf(answer)];
+  };
+  const id = await daemon.addAccount('player', 'secret');
+  const limits = { egressClass: 'friends' };
+  const create = (username: string) => ({ username, password: 'secret', limits });
+  const bulk = { ids: [id], action: { type: 'set-limits', limits }, dryRun: false };
+  for (const [method, path, body] of [
+    ['POST', '/accounts', create('a')],
+    ['PATCH', `/accounts/${id}`, { limits }],
+    ['PATCH', `/accounts/${id}/limits`, limits],
+    ['POST', '/accounts/bulk', bulk],
+    ['POST', '/accounts/batch', { pattern: 'b{1-2}', limits }],
+  ] as const) {
+    assert.deepEqual(await asked(plain, method, path, body), [403, 'wrong-scope'], path);
+  }
+  assert.equal(
+    (await asked(plain, 'PATCH', `/accounts/${id}/limits`, { egressClass: null }))[0],
+    200,
+    'as it is',
+  );
+  assert.equal((await asked(egress, 'PATCH', `/accounts/${id}/limits`, limits))[0], 200);
+  assert.deepEqual(
+    await asked(plain, 'PATCH', `/accounts/${id}/limits`, { egressClass: null }),
+    [403, 'wrong-scope'],
+    'nor out of its class',
+  );
+  const file = JSON.stringify([{ username: 'c', password: 'secret', ...limits }]);
+  const imports = async (token: { secret: string }) => {
+    const path = '/api/v1/accounts/import?format=json&dryRun=true';
+    const headers = { ...bearer(token.secret), 'content-type': 'application/json' };
+    const { json } = await fetchFrom(daemon, 'POST', path, headers, file);
+    return json as { added: number; failed: number; lines: { message: string }[] };
+  };
+  const [refused, allowed] = [await imports(plain), await imports(egress)];
+  assert.deepEqual([refused.added, refused.failed, allowed.added], [0, 1, 1]);
+  assert.match(String(refused.lines[0]?.message), /egress:write/);
+
+  const now = (await daemon.api('GET', '/api/v1/settings/retention')).json as { auditDays: number };
+  const keep = (auditDays: number) => asked(plain, 'PUT', '/settings/retention', { ...now, auditDays });
+  assert.deepEqual(await keep(now.auditDays - 1), [403, 'wrong-scope']);
+  assert.equal((await keep(now.auditDays + 1))[0], 200);
+});
+
+test('console sessions end with a change of the password or the second factor, wherever it is made', async (t) => {
+  // A password from the environment would undo that of the command with the next start, so the command refuses then.
+  const cli = await commandLine(t);
+  const set = await cli.run(['admin', 'set-password', '--password-stdin'], { stdin: ADMIN.password });
+  assert.equal(set.code, 0, set.stderr);
+  const daemon = await startTestDaemon(t, {
+    dataDir: join(cli.folder, 'data'),
+    env: { PULSEGATE_ADMIN_PASSWORD: '' },
+  });
+  const statusOf = async (desk: Console) => (await desk.api('GET', ME)).status;
+  const ends = async (desk: Console) => {
+    for (let tries = 0; (await statusOf(desk)) !== 401; tries++) {
+      assert.ok(tries < 100, 'the session goes on');
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  const own = await signIn(daemon);
+  const stolen = await signIn(daemon);
+  const basicStream = await fetch(`${daemon.adminUrl}/api/v1/events`, {
+    headers: { authorization: `Basic ${Buffer.from(`admin:${ADMIN.password}`).toString('base64')}` },
+  });
+  const changed = await own.api('PUT', '/api/v1/settings/admin-password', {
+    current: ADMIN.password,
+    next: 'second-password',
+  });
+  assert.equal(changed.status, 204, changed.text);
+  assert.deepEqual([await statusOf(own), await statusOf(stolen)], [200, 401], 'by the API');
+  await basicStream.text();
+
+  const beforeFactor = await signIn(daemon, { password: 'second-password' });
+  await switchOn(own);
+  assert.deepEqual([await statusOf(own), await statusOf(beforeFactor)], [200, 401], 'second factor on');
+  await runCli(daemon, ['admin', 'second-factor-off']);
+  await ends(own);
+
+  const beforeCommand = await signIn(daemon, { password: 'second-password' });
+  await runCli(daemon, ['admin', 'set-password', '--password-stdin'], 'third-password');
+  await ends(beforeCommand);
+
+  const beforeRestart = await signIn(daemon, { password: 'third-password' });
+  daemon.signal('SIGTERM');
+  await daemon.exited();
+  const env = { PULSEGATE_ADMIN_PASSWORD: 'fourth-password' };
+  const again = await startTestDaemon(t, { dataDir: daemon.dataDir, env });
+  assert.equal((await fetchFrom(again, 'GET', ME, { cookie: beforeRestart.cookie })).status, 401);
+});
+
+test('lost codes, a forgotten password and a lock-out are mended by the command line', async (t) => {
+  const daemon = await startTestDaemon(t);
+  const desk = await signIn(daemon);
+  await switchOn(desk);
+  await desk.api('PUT', '/api/v1/settings/whitelist', { whitelist: '10.9.8.7' });
+  assert.equal((await desk.api('GET', ME)).status, 403);
+  const run = (...args: string[]) => runCli(daemon, args);
+  await run('whitelist', 'set', '');
+  await run('admin', 'second-factor-off');
+  const attempt = () => fetchFrom(daemon, 'POST', '/api/v1/session', {}, ADMIN);
+  for (let tries = 0; (await attempt()).status !== 200; tries++) {
+    assert.ok(tries < 50);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  const { items } = (await daemon.api('GET', '/api/v1/audit?via=cli')).json as {
+    items: { action: string }[];
+  };
+  assert.deepEqual(
+    items.map(({ action }) => action),
+    ['admin.totp-off', 'settings.whitelist'],
+  );
+});
+
+function runCli(daemon: TestDaemon, args: readonly string[], stdin = ''): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = execFile(process.execPath, [BIN, ...args, '--config', daemon.configFile], (error) =>
+      error ? reject(error) : resolve(),
+    );
+    child.stdin?.end(stdin);
+  });
+}
