@@ -1,13 +1,11 @@
-// Texts in the reader's language. zh-CN is the first language: its file says which texts there are.
-import { en } from '../locales/en.js';
-import { zhCN } from '../locales/zh-CN.js';
+// Texts in the reader's language.
+import { TEXTS } from '../locales/index.js';
 import { cell, useCell } from './cell.js';
 
-export type TextKey = keyof typeof zhCN;
+export type TextKey = keyof typeof TEXTS;
 export type Language = 'zh-CN' | 'en';
 type Values = Readonly<Record<string, string | number>>;
 
-const TEXTS: Readonly<Record<Language, Readonly<Record<TextKey, string>>>> = { 'zh-CN': zhCN, en };
 const STORED = 'pulsegate.language';
 
 export const language = cell<Language>(first());
@@ -25,7 +23,7 @@ export function setLanguage(next: Language): void {
 }
 
 export function isTextKey(key: string): key is TextKey {
-  return Object.hasOwn(zhCN, key);
+  return Object.hasOwn(TEXTS, key);
 }
 
 /**
@@ -33,7 +31,7 @@ export function isTextKey(key: string): key is TextKey {
  * and by the second otherwise.
  */
 export function t(key: TextKey, values: Values = {}): string {
-  const text = TEXTS[language.get()][key];
+  const text = TEXTS[key][language.get() === 'zh-CN' ? 'zh' : 'en'];
   return text.replace(
     /\{(\w+)(?::([^|}]*)\|([^}]*))?\}/g,
     (whole, name: string, one?: string, many?: string) => {

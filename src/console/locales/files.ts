@@ -1,0 +1,156 @@
+// Importing and exporting accounts.
+import type { Texts } from './texts.js';
+
+export const files = {
+  'file.format': { en: 'Format', zh: '格式' },
+  'export.all': { en: 'Exports every account.', zh: '导出全部账号。' },
+  'export.filtered': { en: 'Exports only the accounts the filters leave.', zh: '只导出当前筛选出的账号。' },
+  'export.withHashes': { en: 'Include password hashes (for moving)', zh: '包含密码散列（用于迁移）' },
+  'export.zone': { en: 'Time zone of the dates', zh: '日期所在时区' },
+  'export.zone.hint': {
+    en: 'AccInfo.ini names no zone: choose that of the computer that CCProxy runs on.',
+    zh: 'AccInfo.ini 不写时区：请选择运行 CCProxy 的电脑所在的时区。',
+  },
+  'export.download': { en: 'Download', zh: '下载' },
+  'import.choose': { en: 'Choose or drop a file (up to {size})', zh: '选择或拖入文件（最大 {size}）' },
+  'import.existing': { en: 'Accounts that exist already', zh: '已存在的账号' },
+  'import.skip': { en: 'Skip', zh: '跳过' },
+  'import.keep': { en: 'Keep', zh: '保留' },
+  'import.replace': { en: 'Replace', zh: '替换' },
+  'import.existing.skip': { en: 'They are left wholly alone.', zh: '已存在的账号完全不动。' },
+  'import.existing.keep': {
+    en: 'They stay; only usage and limits they lack are taken.',
+    zh: '保留原样，只补上缺少的用量和限制。',
+  },
+  'import.existing.replace': {
+    en: 'Every field the file has is overwritten.',
+    zh: '文件中有的字段都会覆盖。',
+  },
+  'import.zone': { en: 'Time zone of dates', zh: '日期所在时区' },
+  'import.zone.hint': {
+    en: 'For dates that name none, such as 2026/12/31 and 2026-12-31 23:59. Those of exports, such as 2026-12-31T23:59:59, are UTC.',
+    zh: '用于 2026/12/31、2026-12-31 23:59 等未写时区的日期；导出文件中的 2026-12-31T23:59:59 始终是 UTC。',
+  },
+  'import.encoding': { en: 'Encoding', zh: '文件编码' },
+  'import.encoding.hint': {
+    en: 'Choose one if names look broken in the trial.',
+    zh: '试导入后如有乱码，请在此选择。',
+  },
+  'import.encoding.auto': { en: 'Found out from the file', zh: '自动识别' },
+  'import.try': { en: 'Try first', zh: '先试运行' },
+  'import.apply': { en: 'Import {n}', zh: '导入 {n} 个' },
+  'import.wouldBe': { en: 'A trial says:', zh: '试运行结果：' },
+  'import.readAs': {
+    en: 'Read as {encoding}; dates that name no zone as {zone}.',
+    zh: '编码 {encoding}；未写时区的日期按 {zone} 读取。',
+  },
+  'import.done': { en: 'Imported:', zh: '已导入：' },
+  'import.lines': { en: 'Lines of the file', zh: '文件各行' },
+  'import.summary': {
+    en: '{read} read, {added} added, {replaced} replaced, {kept} kept, {skipped} skipped, {failed} failed.',
+    zh: '读取 {read}，新增 {added}，替换 {replaced}，保留 {kept}，跳过 {skipped}，失败 {failed}。',
+  },
+  'import.leftOut': { en: '{n} more lines are not listed.', zh: '另有 {n} 行未列出。' },
+  'import.count.read': { en: 'Read', zh: '读取' },
+  'import.reason.no-username': { en: 'there is no user name', zh: '没有用户名' },
+  'import.reason.username': {
+    en: 'a user name is 1 to 255 bytes without control characters',
+    zh: '用户名须为 1 到 255 字节，不含控制字符',
+  },
+  'import.reason.password': { en: 'a password is a text of 1 to 255 bytes', zh: '密码须为 1 到 255 字节' },
+  'import.reason.password-hash': {
+    en: 'passwordHash is neither sha256$salt$digest nor 64 hexadecimal digits',
+    zh: '密码散列须为 sha256$盐$摘要，或 64 位十六进制数',
+  },
+  'import.reason.two-passwords': {
+    en: 'either password or passwordHash, not both',
+    zh: '密码与密码散列只能给一个',
+  },
+  'import.reason.no-password': {
+    en: 'a new account needs a password or a passwordHash',
+    zh: '新账号需要密码或密码散列',
+  },
+  'import.reason.is-enabled': { en: 'isEnabled is neither true nor false', zh: '“启用”须为 true 或 false' },
+  'import.reason.remarks': { en: 'the remarks cannot be stored', zh: '备注含有无法保存的字符' },
+  'import.reason.date': {
+    en: 'a date is not of the form 2026-12-31T23:59:59 (UTC), 2026-12-31 23:59 or 2026/12/31, from the year 0001 to 9999',
+    zh: '日期须写成 2026-12-31T23:59:59（UTC）、2026-12-31 23:59 或 2026/12/31，年份 0001 到 9999',
+  },
+  'import.reason.id': { en: 'id is not a GUID', zh: 'id 不是 GUID' },
+  'import.reason.usage': {
+    en: 'usage is a whole number of bytes, 0 or more',
+    zh: '用量须为不小于 0 的整数（字节）',
+  },
+  'import.reason.limit': { en: '{field} is not a whole number from 1 on', zh: '{field} 须为不小于 1 的整数' },
+  'import.reason.quota-period': {
+    en: 'quotaPeriod is none of {allowed}',
+    zh: 'quotaPeriod 只能是 {allowed}',
+  },
+  'import.reason.egress-class': { en: 'egressClass is not a name', zh: '出口类别不是名称' },
+  'import.reason.no-egress-class': {
+    en: 'the configuration has no such egress class',
+    zh: '配置里没有这个出口类别',
+  },
+  'import.reason.egress-scope': {
+    en: 'the token lacks the scope egress:write for its egress class',
+    zh: '令牌没有 egress:write 权限，不能设置出口类别',
+  },
+  'import.reason.exists': { en: 'it exists already', zh: '已存在' },
+  'import.reason.twice': { en: 'the file has this user name twice', zh: '文件里用户名重复' },
+  'import.reason.taken-meanwhile': { en: 'the user name was taken meanwhile', zh: '用户名刚刚被占用' },
+  'import.reason.removed-meanwhile': { en: 'the account was removed meanwhile', zh: '账号刚刚被删除' },
+  'import.reason.limits-unchanged': { en: 'its limits could not be changed', zh: '限制没有写入' },
+  'import.reason.not-added': {
+    en: 'not added: the database could not be written',
+    zh: '没有新增：数据库写入失败',
+  },
+  'import.reason.not-replaced': {
+    en: 'not replaced: the database could not be written',
+    zh: '没有替换：数据库写入失败',
+  },
+  'import.reason.limits-missing': {
+    en: 'its limits are missing: the database could not be written',
+    zh: '缺少限制：数据库写入失败',
+  },
+  'import.reason.usage-missing': {
+    en: 'its usage is missing: the database could not be written',
+    zh: '缺少用量：数据库写入失败',
+  },
+  'import.reason.not-csv': {
+    en: 'this is not valid CSV; nothing after it was read',
+    zh: 'CSV 格式错误，后面的内容没有读取',
+  },
+  'import.reason.no-heading': {
+    en: 'no column is headed username; the first line has {found}; nothing was read',
+    zh: '没有名为“用户名”、“账号”或 username 的列；首行为 {found}；没有读取任何内容',
+  },
+  'import.reason.encoding': {
+    en: 'this is not text in {encoding}; nothing after that was read',
+    zh: '不是 {encoding} 编码，后面的内容没有读取',
+  },
+  'import.reason.too-large': {
+    en: 'the file is larger than 16 MiB; nothing of it was read',
+    zh: '文件超过 16 MiB，没有读取',
+  },
+  'import.reason.not-json': {
+    en: 'this is not valid JSON; nothing after it was read',
+    zh: 'JSON 格式错误，后面的内容没有读取',
+  },
+  'import.reason.not-json-array': {
+    en: 'this is not a JSON array of objects; nothing after it was read',
+    zh: '不是由对象组成的 JSON 数组，后面的内容没有读取',
+  },
+  'import.reason.json-end': {
+    en: 'the JSON array does not end; nothing after it was read',
+    zh: 'JSON 数组没有结束',
+  },
+  'import.reason.json-length': {
+    en: 'an account is longer than 64 KiB; nothing after it was read',
+    zh: '一个账号超过 64 KiB，后面的内容没有读取',
+  },
+  'import.outcome.added': { en: 'added', zh: '新增' },
+  'import.outcome.replaced': { en: 'replaced', zh: '替换' },
+  'import.outcome.kept': { en: 'kept', zh: '保留' },
+  'import.outcome.skipped': { en: 'skipped', zh: '跳过' },
+  'import.outcome.failed': { en: 'failed', zh: '失败' },
+} as const satisfies Texts;

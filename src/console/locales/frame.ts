@@ -1,0 +1,25 @@
+// The frame: navigation, keys, connection.
+import type { Texts } from './texts.js';
+
+export const frame = {
+  'nav.label': { en: 'Main navigation', zh: '主导航' },
+  'nav.skip': { en: 'Skip to content', zh: '跳到内容' },
+  'nav.overview': { en: 'Overview', zh: '概览' },
+  'nav.accounts': { en: 'Accounts', zh: '账号' },
+  'nav.sessions': { en: 'Sessions', zh: '会话' },
+  'nav.heartbeats': { en: 'Heartbeats', zh: '心跳数据' },
+  'nav.agents': { en: 'Agents', zh: '智能体' },
+  'nav.settings': { en: 'Settings', zh: '设置' },
+  'keys.title': { en: 'Keyboard', zh: '键盘' },
+  'keys.search': { en: 'Search', zh: '搜索' },
+  'keys.move': { en: 'Move up and down', zh: '上下移动' },
+  'keys.open': { en: 'Open', zh: '打开' },
+  'keys.select': { en: 'Select (Shift for a range)', zh: '选择（Shift 选一段）' },
+  'keys.close': { en: 'Close, clear the selection', zh: '关闭、取消选择' },
+  'keys.help': { en: 'Show this help', zh: '显示此帮助' },
+  'state.loading': { en: 'Loading', zh: '正在载入' },
+  'state.offline': {
+    en: 'No connection to the daemon; trying again. What you see is from before.',
+    zh: '与服务的连接已断开，正在重试。下面是断开前的数据。',
+  },
+} as const satisfies Texts;

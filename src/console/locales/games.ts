@@ -1,0 +1,73 @@
+// Game rules.
+import type { Texts } from './texts.js';
+
+export const games = {
+  'games.text': {
+    en: 'From the top: the first rule that matches gives the GameID.',
+    zh: '从上到下，第一条匹配的规则决定 GameID。',
+  },
+  'games.source.file': { en: 'From the configuration file', zh: '来自配置文件' },
+  'games.source.console': { en: 'Changed in the console', zh: '在控制台修改过' },
+  'games.empty': {
+    en: 'No rules yet. Add one, and heartbeats carry a GameID.',
+    zh: '还没有规则。添加一条，心跳数据就会带上 GameID。',
+  },
+  'games.add': { en: 'Add a rule', zh: '添加规则' },
+  'games.rule': { en: 'Rule {n}', zh: '规则 {n}' },
+  'games.kind': { en: 'Kind of rule', zh: '规则类型' },
+  'games.fixed': { en: 'Fixed GameID', zh: '固定 GameID' },
+  'games.pattern': { en: 'From the first bytes', zh: '从首包提取' },
+  'games.pattern.hint': {
+    en: 'An RE2 pattern; its first group is the GameID.',
+    zh: 'RE2 正则；第一个括号是 GameID。',
+  },
+  'games.protocol': { en: 'Protocol', zh: '协议' },
+  'games.any': { en: 'any', zh: '任意' },
+  'games.hosts': { en: 'Hosts', zh: '目标主机' },
+  'games.hosts.hint': {
+    en: 'Names, *.names or networks, with commas.',
+    zh: '域名、*.域名 或网段，逗号分隔。',
+  },
+  'games.ports': { en: 'Ports', zh: '端口' },
+  'games.ports.hint': { en: 'Such as 7000, 7100-7200.', zh: '如 7000, 7100-7200。' },
+  'games.ports.wrong': {
+    en: 'Ports are 1 to 65535, or ranges such as 7100-7200.',
+    zh: '端口为 1 到 65535，或如 7100-7200 的范围。',
+  },
+  'games.maxBytes': { en: 'How far to look (bytes)', zh: '查看的字节数' },
+  'games.maxBytes.hint': {
+    en: 'Counted from the first byte that the client sends.',
+    zh: '从客户端发送的第一个字节算起。',
+  },
+  'games.maxBytes.wrong': { en: 'A whole number from 1 to {max}.', zh: '须为 1 到 {max} 的整数。' },
+  'games.needed': { en: 'This is needed.', zh: '请填写。' },
+  'games.moveUp': { en: 'Move up', zh: '上移' },
+  'games.remove': { en: 'Remove the rule', zh: '移除规则' },
+  'games.saved': { en: 'Saved; it holds for new connections', zh: '规则已保存，对新连接生效' },
+  'games.forget': { en: 'Back to the configuration file', zh: '恢复配置文件中的规则' },
+  'games.forget.text': { en: 'What was changed here is dropped.', zh: '控制台里的修改会丢弃。' },
+  'games.test': { en: 'Try it', zh: '试一试' },
+  'games.test.text': {
+    en: 'Runs the rules as they stand here, saved or not.',
+    zh: '用上面的规则（包括未保存的）判断一个目标。',
+  },
+  'games.destination': { en: 'Destination', zh: '目标' },
+  'games.bytes': { en: 'First bytes', zh: '首包数据' },
+  'games.bytes.label': { en: 'What the client sends first', zh: '客户端先发送的内容' },
+  'games.form': { en: 'Written as', zh: '输入方式' },
+  'games.form.text': { en: 'Text', zh: '文本' },
+  'games.form.hex': { en: 'Hex', zh: '十六进制' },
+  'games.badHex': { en: 'Not hexadecimal', zh: '不是十六进制' },
+  'games.incomplete': {
+    en: 'A rule is incomplete or wrong; nothing can be tried yet.',
+    zh: '有规则未填完或有误，暂时不能测试。',
+  },
+  'games.run': { en: 'Run', zh: '测试' },
+  'games.noMatch': { en: 'No rule matches', zh: '没有规则匹配' },
+  'games.matched': { en: 'Rule {n} matches: {id}', zh: '规则 {n} 匹配：{id}' },
+  'games.outcome.matched': { en: 'matches', zh: '匹配' },
+  'games.outcome.other-host': { en: 'another host', zh: '主机不符' },
+  'games.outcome.other-port': { en: 'another port', zh: '端口不符' },
+  'games.outcome.other-protocol': { en: 'another protocol', zh: '协议不符' },
+  'games.outcome.pattern-not-found': { en: 'not found in the first bytes', zh: '首包中没有找到' },
+} as const satisfies Texts;

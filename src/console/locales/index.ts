@@ -1,0 +1,48 @@
+// Every text of the console: a file a page or topic, English and Chinese side by side.
+import { accounts } from './accounts.js';
+import { admin } from './admin.js';
+import { agents } from './agents.js';
+import { api } from './api.js';
+import { audit } from './audit.js';
+import { bulk } from './bulk.js';
+import { create } from './create.js';
+import { errors } from './errors.js';
+import { files } from './files.js';
+import { frame } from './frame.js';
+import { games } from './games.js';
+import { heartbeats } from './heartbeats.js';
+import { limits } from './limits.js';
+import { lists } from './lists.js';
+import { overview } from './overview.js';
+import { publicAddress } from './public-address.js';
+import { sessions } from './sessions.js';
+import { settings } from './settings.js';
+import { signingIn } from './signing-in.js';
+import { tokens } from './tokens.js';
+import { units } from './units.js';
+import { whitelist } from './whitelist.js';
+
+export const TEXTS = {
+  ...frame,
+  ...units,
+  ...signingIn,
+  ...errors,
+  ...lists,
+  ...overview,
+  ...accounts,
+  ...create,
+  ...files,
+  ...bulk,
+  ...limits,
+  ...sessions,
+  ...heartbeats,
+  ...agents,
+  ...settings,
+  ...publicAddress,
+  ...whitelist,
+  ...admin,
+  ...games,
+  ...tokens,
+  ...audit,
+  ...api,
+} as const;

@@ -1,0 +1,26 @@
+// The limits of an account.
+import type { Texts } from './texts.js';
+
+export const limits = {
+  'limits.title': { en: 'Limits', zh: '限制' },
+  'limits.none': { en: 'no limit', zh: '不限' },
+  'limits.othersNone': { en: 'no other limits', zh: '其余不限' },
+  'limits.wrong': { en: 'More than 0; empty means no limit.', zh: '须大于 0；留空表示不限。' },
+  'limits.wrongWhole': {
+    en: 'A whole number from 1 on; empty means no limit.',
+    zh: '须为 1 或更大的整数；留空表示不限。',
+  },
+  'limits.speed': { en: 'Speed limit', zh: '限速' },
+  'limits.maxSessions': { en: 'Sessions at most', zh: '最多会话' },
+  'limits.maxClientAddresses': { en: 'Client addresses at most', zh: '最多来源地址' },
+  'limits.bytesPerSecondUp': { en: 'Speed up', zh: '上行限速' },
+  'limits.bytesPerSecondDown': { en: 'Speed down', zh: '下行限速' },
+  'limits.quotaBytes': { en: 'Traffic quota', zh: '流量配额' },
+  'limits.quotaPeriod': { en: 'Quota period', zh: '配额周期' },
+  'limits.egressClass': { en: 'Egress class', zh: '出口类别' },
+  'limits.egressClass.none': { en: 'default rules', zh: '默认规则' },
+  'limits.period.day': { en: 'per day', zh: '每天' },
+  'limits.period.week': { en: 'per week', zh: '每周' },
+  'limits.period.month': { en: 'per month', zh: '每月' },
+  'limits.period.never': { en: 'in all', zh: '不重置' },
+} as const satisfies Texts;

@@ -1,0 +1,40 @@
+// The overview and its charts.
+import type { Texts } from './texts.js';
+
+export const overview = {
+  'overview.players': { en: 'Players online', zh: '在线玩家' },
+  'overview.ofAccounts': { en: 'of {n} accounts', zh: '共 {n} 个账号' },
+  'overview.sessions': { en: 'Sessions', zh: '会话' },
+  'overview.sessionCount': { en: '{n} {n:session|sessions}', zh: '{n} 个会话' },
+  'overview.heartbeatsPerMinute': { en: '{n} heartbeats/min', zh: '心跳 {n}/分钟' },
+  'overview.down': { en: 'Down', zh: '下行' },
+  'overview.up': { en: 'Up', zh: '上行' },
+  'overview.today': { en: '{what} today', zh: '今日 {what}' },
+  'overview.logins': { en: 'Logins today', zh: '今日登录' },
+  'overview.failures': { en: '{n} failed', zh: '失败 {n} 次' },
+  'overview.expiring': { en: 'Expiring in 7 days', zh: '7 天内到期' },
+  'overview.expired': { en: '{n} expired', zh: '已过期 {n}' },
+  'overview.runs': { en: 'Agent runs', zh: '任务运行' },
+  'overview.runsDone': { en: '{n} done today', zh: '今日完成 {n}' },
+  'overview.runsFailed': { en: '{n} failed today', zh: '今日失败 {n}' },
+  'overview.topAccounts': { en: 'Accounts by traffic today', zh: '今日流量最多的账号' },
+  'overview.noTraffic': { en: 'No traffic today yet.', zh: '今天还没有流量。' },
+  'overview.topGames': { en: 'Games being played', zh: '正在玩的游戏' },
+  'overview.noGames': {
+    en: 'No game was seen yet. Game rules are in the settings.',
+    zh: '还没有识别出游戏。可在设置里添加游戏规则。',
+  },
+  'chart.throughput': { en: 'Throughput', zh: '流量速率' },
+  'chart.online': { en: 'Online', zh: '在线' },
+  'chart.logins': { en: 'Logins per step', zh: '登录（每格）' },
+  'chart.empty': { en: 'Nothing was measured in this time yet', zh: '这段时间还没有数据' },
+  'chart.failures': { en: 'Failed', zh: '失败' },
+  'chart.heartbeats': { en: 'Heartbeats and runs per step', zh: '心跳与任务（每格）' },
+  'first.title': { en: 'Three steps to begin', zh: '三步开始' },
+  'first.create': {
+    en: 'Create an account; its password and QR code are shown once.',
+    zh: '创建一个账号；密码和二维码只显示一次。',
+  },
+  'first.connect': { en: 'Connect with it, for example:', zh: '用它连接，例如：' },
+  'first.watch': { en: 'See it come online here.', zh: '在这里看到它上线。' },
+} as const satisfies Texts;

@@ -1,0 +1,50 @@
+// Live sessions and logins.
+import type { Texts } from './texts.js';
+
+export const sessions = {
+  'sessions.live': { en: 'Live', zh: '在线' },
+  'sessions.logins': { en: 'Logins', zh: '登录记录' },
+  'sessions.search': {
+    en: 'Search names, addresses, destinations, games',
+    zh: '搜索用户名、地址、目标、游戏',
+  },
+  'sessions.empty': { en: 'Nobody is online', zh: '现在没有人在线' },
+  'sessions.empty.text': {
+    en: 'Once players connect, this lists who, from where, to where, and how much.',
+    zh: '玩家连上后，这里会列出谁、从哪里、连到哪里、用了多少。',
+  },
+  'sessions.noMatch': { en: 'No session matches', zh: '没有符合条件的会话' },
+  'sessions.destination': { en: 'Destination', zh: '目标' },
+  'sessions.client': { en: 'Client', zh: '来源' },
+  'sessions.rate': { en: 'Rate', zh: '速率' },
+  'sessions.bytes': { en: 'Traffic', zh: '流量' },
+  'sessions.age': { en: 'Age', zh: '时长' },
+  'sessions.end': { en: 'End', zh: '断开' },
+  'sessions.endAll': { en: 'End all', zh: '全部断开' },
+  'sessions.endTitle': { en: 'End {n} {n:session|sessions}', zh: '断开 {n} 个会话' },
+  'sessions.endText': {
+    en: 'Players can connect again at once; disable the account to keep them out.',
+    zh: '玩家可以马上重连；要阻止重连请停用账号。',
+  },
+  'sessions.ended': { en: '{n} {n:session|sessions} ended', zh: '已断开 {n} 个会话' },
+  'sessions.selected': { en: '{n} {n:session|sessions} selected', zh: '已选 {n} 个会话' },
+  'logins.search': { en: 'Search names and addresses', zh: '搜索用户名、来源地址' },
+  'logins.failed': { en: 'Failed', zh: '失败' },
+  'logins.outcome': { en: 'Outcome', zh: '结果' },
+  'logins.at': { en: 'Time', zh: '时间' },
+  'logins.empty': { en: 'No logins', zh: '没有登录记录' },
+  'logins.empty.text': {
+    en: 'Every login, successful or not, is kept here.',
+    zh: '每次登录成功或失败都会记在这里。',
+  },
+  'login.outcome.success': { en: 'Success', zh: '成功' },
+  'login.outcome.unknown-user': { en: 'Unknown user', zh: '用户不存在' },
+  'login.outcome.wrong-password': { en: 'Wrong password', zh: '密码错误' },
+  'login.outcome.disabled': { en: 'Account disabled', zh: '账号已停用' },
+  'login.outcome.expired': { en: 'Account expired', zh: '账号已过期' },
+  'logins.manyNames': { en: '(many names)', zh: '（多个用户名）' },
+  'login.outcome.blocked-address': { en: 'Address blocked', zh: '来源地址被封禁' },
+  'login.outcome.too-many-sessions': { en: 'Too many sessions', zh: '会话数超限' },
+  'login.outcome.too-many-addresses': { en: 'Too many addresses', zh: '来源地址超限' },
+  'login.outcome.over-quota': { en: 'Over quota', zh: '超出流量' },
+} as const satisfies Texts;
