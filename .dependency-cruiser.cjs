@@ -1,6 +1,20 @@
 // The layering of src/README.md, held by `npm run check`. Every rule says why it exists.
 const adapters = ['store', 'proxy', 'http', 'agents'];
 
+/** The features of core/ in the order in which they build on one another: none imports a later one. */
+const features = [
+  'audit',
+  'settings',
+  'sessions',
+  'egress',
+  'accounts',
+  'heartbeats',
+  'agents',
+  'auth',
+  'stats',
+  'notices',
+];
+
 /** One package, one owner: the rest of the code asks that folder for what the package does. */
 const onlyUser = (name, packages, owner, why) => ({
   name,
@@ -20,6 +34,27 @@ module.exports = {
       from: { path: '^src/core/' },
       to: { pathNot: '^src/core/|^(node:)?(crypto|net)$' },
     },
+    {
+      name: 'core-basics-know-no-feature',
+      severity: 'error',
+      comment: 'What stands in core/ itself (addresses, dates, errors) serves every feature and knows none.',
+      from: { path: '^src/core/[^/]+\\.ts$' },
+      to: { path: '^src/core/[^/]+/' },
+    },
+    {
+      name: 'core-features-are-listed',
+      severity: 'error',
+      comment: 'A new feature takes its place in the order at the head of this file.',
+      from: { path: '^src/core/[^/]+/', pathNot: `^src/core/(${features.join('|')})/` },
+      to: {},
+    },
+    ...features.slice(0, -1).map((feature, i) => ({
+      name: `${feature}-knows-earlier-features-only`,
+      severity: 'error',
+      comment: `The features of core/ read from bottom to top: ${features.join(', ')}.`,
+      from: { path: `^src/core/${feature}/` },
+      to: { path: `^src/core/(${features.slice(i + 1).join('|')})/` },
+    })),
     ...adapters.map((folder) => ({
       name: `${folder}-knows-core-only`,
       severity: 'error',

@@ -1,6 +1,6 @@
 // Acting on agents and runs from within: the management API uses it, and nothing here checks who asks.
 import { randomUUID } from 'node:crypto';
-import type { RunStore } from '../core/agents/run-ports.js';
+import type { RunStore } from '../core/agents/run-store.js';
 import type { AgentControl, NewRun, QueuedAnswer } from '../core/agents/runs.js';
 import { chooseSession, messageFault } from '../core/agents/webhooks.js';
 import type { Clock } from '../core/clock.js';

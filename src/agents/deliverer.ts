@@ -1,6 +1,6 @@
 // Delivering replies: each to its agent's channel, again with growing pauses until it is taken, every try kept.
 import PQueue from 'p-queue';
-import type { DeliveryStore } from '../core/agents/run-ports.js';
+import type { DeliveryStore } from '../core/agents/delivery-store.js';
 import { type Channel, type DeliveryOutcome, deliveredReply, type Run } from '../core/agents/runs.js';
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';

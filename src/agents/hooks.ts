@@ -1,6 +1,8 @@
 // The agent gateway as one object: webhooks in, runs through the queue, replies out; started and stopped by the wiring.
 import { randomUUID } from 'node:crypto';
-import type { AgentSessionStore, DeliveryStore, RunStore } from '../core/agents/run-ports.js';
+import type { AgentSessionStore } from '../core/agents/agent-session-store.js';
+import type { DeliveryStore } from '../core/agents/delivery-store.js';
+import type { RunStore } from '../core/agents/run-store.js';
 import type { AgentControl } from '../core/agents/runs.js';
 import type { HandleHook } from '../core/agents/webhooks.js';
 import { createAttemptLimit } from '../core/auth/attempt-limit.js';

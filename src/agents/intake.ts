@@ -1,5 +1,5 @@
 // Taking runs in: a place in the queue, then the database, then the answer.
-import type { RunStore, RunToStore, StoredRun } from '../core/agents/run-ports.js';
+import type { RunStore, RunToStore, StoredRun } from '../core/agents/run-store.js';
 import type { NewRun, QueuedRun } from '../core/agents/runs.js';
 import type { Clock } from '../core/clock.js';
 import { createBatches } from './batches.js';

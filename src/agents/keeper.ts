@@ -1,6 +1,7 @@
 // What happens at intervals: saying that this runner lives, taking over from runners that do not, and clearing out.
 
-import type { AgentSessionStore, Runner, RunStore } from '../core/agents/run-ports.js';
+import type { AgentSessionStore } from '../core/agents/agent-session-store.js';
+import type { Runner, RunStore } from '../core/agents/run-store.js';
 import type { QueuedRun } from '../core/agents/runs.js';
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';

@@ -1,6 +1,6 @@
 // Running runs: one at a time and in order for each session, several sessions side by side, until told to stop.
 import PQueue from 'p-queue';
-import type { EndedRun, HistoryLimits, RunEnd, RunStore } from '../core/agents/run-ports.js';
+import type { EndedRun, HistoryLimits, RunEnd, RunStore } from '../core/agents/run-store.js';
 import {
   type Agent,
   type AgentOutput,

@@ -5,7 +5,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../config.js';
 import { isFinal, type Run } from '../core/agents/runs.js';
 import { chooseSession, messageFault, SESSION_KEY } from '../core/agents/webhooks.js';
-import type { Store } from '../core/ports.js';
+import type { Store } from '../store/store.js';
 import { CommandError, load, printJson, printLine, type Surroundings } from './command.js';
 import { iso, presentRun } from './runs.js';
 import { withCore } from './store.js';

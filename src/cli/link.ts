@@ -2,8 +2,8 @@
 import { networkInterfaces } from 'node:os';
 import type { Config } from '../config.js';
 import { type LinkAddress, linkAddress } from '../core/accounts/proxy-link.js';
-import type { SettingStore } from '../core/ports.js';
-import { createPublicAddressSetting } from '../core/settings/public-address-setting.js';
+import { createPublicAddressSetting } from '../core/accounts/public-address-setting.js';
+import type { SettingStore } from '../core/settings/setting-store.js';
 
 /** Rejects when the database cannot be read. */
 export async function readLinkAddress(

@@ -1,7 +1,7 @@
 // `pulsegate run`: what agents did and are to do.
 import { type Command, Option } from 'commander';
 import { RUN_STATUSES, type Run, type RunStatus } from '../core/agents/runs.js';
-import type { Store } from '../core/ports.js';
+import type { Store } from '../store/store.js';
 import { CommandError, load, printJson, printLine, type Surroundings } from './command.js';
 import { readLimit } from './options.js';
 import { withCore } from './store.js';

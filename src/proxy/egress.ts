@@ -1,7 +1,7 @@
 // The addresses of a destination that an egress policy permits.
 import type { EgressPolicy } from '../core/egress/egress.js';
-import type { Protocol } from '../core/heartbeats/heartbeat.js';
 import { parseIp } from '../core/ip.js';
+import type { Protocol } from '../core/sessions/session.js';
 
 /**
  * The addresses that the policy permits, in their order. `refusal` says why, when there is none.

@@ -1,8 +1,8 @@
 // Which game a session plays, by the operator's rules: asked about each destination, fed with its first client bytes.
 
 import type { GameRules, PayloadMatcher, PayloadVerdict } from '../core/heartbeats/game-rules.js';
-import type { Protocol } from '../core/heartbeats/heartbeat.js';
 import { parseIp } from '../core/ip.js';
+import type { Protocol } from '../core/sessions/session.js';
 import type { Destination } from './destination.js';
 
 /** Destinations of one session whose first bytes may be under inspection at once; each holds up to `maxBytes` of its rule. */

@@ -1,9 +1,11 @@
 // The accounts table.
 import type { Knex } from 'knex';
 import type { Account, AccountUpdate } from '../core/accounts/account.js';
+import { accountAudit } from '../core/accounts/account-audit.js';
+import type { AccountStore, NewLimits } from '../core/accounts/account-store.js';
 import { NOTHING_KEPT } from '../core/accounts/limits.js';
-import { type Actor, accountAudit, DAEMON } from '../core/audit/audit.js';
-import type { AccountStore, Change, NewLimits } from '../core/ports.js';
+import { type Actor, DAEMON } from '../core/audit/audit.js';
+import type { Change } from '../core/changes.js';
 import { toWireDate } from '../core/wire-date.js';
 import type { RecordAudit } from './audit.js';
 import type { RecordChange } from './changes.js';

@@ -1,6 +1,7 @@
 // The sessions of agents and what was said in them.
 import type { Knex } from 'knex';
-import type { AgentSessionStore, HistoryLimits } from '../core/agents/run-ports.js';
+import type { AgentSessionStore } from '../core/agents/agent-session-store.js';
+import type { HistoryLimits } from '../core/agents/run-store.js';
 import type { AgentSession, HistoryEntry, Run, SessionMessage } from '../core/agents/runs.js';
 import { containing } from './like.js';
 import { updateEach } from './update-each.js';

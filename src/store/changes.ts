@@ -1,7 +1,7 @@
 // The list of changes: how processes that share a database hear what the others wrote.
 import type { Knex } from 'knex';
+import type { Change, ChangeFeed } from '../core/changes.js';
 import type { Clock } from '../core/clock.js';
-import type { Change, ChangeFeed } from '../core/ports.js';
 
 /** Whoever has not asked for this long is gone. */
 const KEPT_FOR_MS = 60 * 60 * 1000;

@@ -1,6 +1,6 @@
 // Replies on their way to channels, and every try that was made.
 import type { Knex } from 'knex';
-import type { DeliveryStore } from '../core/agents/run-ports.js';
+import type { DeliveryStore } from '../core/agents/delivery-store.js';
 import type { Delivery } from '../core/agents/runs.js';
 import { type RunRow, toRun } from './run-rows.js';
 

@@ -1,7 +1,7 @@
 // Reading the heartbeat tables: the part that is the same on every database engine.
 import type { Knex } from 'knex';
 import type { Heartbeat, HeartbeatTotals } from '../core/heartbeats/heartbeat.js';
-import type { HeartbeatStore } from '../core/ports.js';
+import type { HeartbeatStore } from '../core/heartbeats/heartbeat-store.js';
 
 export interface TotalsRow {
   account_id: string;

@@ -1,6 +1,6 @@
 // Known idempotency keys: written with the run they belong to, so that both are there or neither.
 import type { Knex } from 'knex';
-import type { Idempotency, RunToStore, StoredRun } from '../core/agents/run-ports.js';
+import type { Idempotency, RunToStore, StoredRun } from '../core/agents/run-store.js';
 
 interface KeyRow {
   key: string;

@@ -1,8 +1,8 @@
 // Limits of accounts, and their traffic per day.
 import type { Knex } from 'knex';
+import type { LimitStore } from '../core/accounts/limit-store.js';
 import type { KeptLimits, QuotaPeriod, TrafficOfDay } from '../core/accounts/limits.js';
 import { type Actor, type AuditRecord, differences } from '../core/audit/audit.js';
-import type { LimitStore } from '../core/ports.js';
 import type { RecordAudit } from './audit.js';
 import type { RecordChange } from './changes.js';
 import { type Integer, toNumber } from './integers.js';

@@ -1,6 +1,6 @@
 // Who holds which runs: runners with their leases, and how what a dead one held is handed over.
 import type { Knex } from 'knex';
-import type { Runner, RunStore } from '../core/agents/run-ports.js';
+import type { Runner, RunStore } from '../core/agents/run-store.js';
 import type { QueuedRun } from '../core/agents/runs.js';
 
 interface RunnerRow {

@@ -6,7 +6,7 @@ import {
   type RunFilter,
   type RunStore,
   SHOWN_CHARACTERS,
-} from '../core/agents/run-ports.js';
+} from '../core/agents/run-store.js';
 import type { Run } from '../core/agents/runs.js';
 import type { Clock } from '../core/clock.js';
 import { createOrderedIds } from '../core/ordered-id.js';

@@ -1,6 +1,6 @@
 // The settings table: text values by key.
 import type { Knex } from 'knex';
-import type { SettingStore } from '../core/ports.js';
+import type { SettingStore } from '../core/settings/setting-store.js';
 import type { RecordAudit } from './audit.js';
 import type { RecordChange } from './changes.js';
 

@@ -2,7 +2,7 @@
 // Another engine needs its own file like this one; only `heartbeats.ts` is shared.
 import type { Knex } from 'knex';
 import type { HeartbeatTotals } from '../core/heartbeats/heartbeat.js';
-import type { HeartbeatStore } from '../core/ports.js';
+import type { HeartbeatStore } from '../core/heartbeats/heartbeat-store.js';
 import { createHeartbeatReader, type TotalsRow, toTotals } from './heartbeats.js';
 
 export function createSqliteHeartbeatStore(db: Knex, reads: Knex): HeartbeatStore {

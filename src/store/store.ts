@@ -2,10 +2,25 @@
 import { randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import type { Knex } from 'knex';
+import type { AccountStore } from '../core/accounts/account-store.js';
+import type { LimitStore } from '../core/accounts/limit-store.js';
+import type { LoginStore } from '../core/accounts/login-log.js';
+import type { AgentSessionStore } from '../core/agents/agent-session-store.js';
+import type { DeliveryStore } from '../core/agents/delivery-store.js';
+import type { RunStore } from '../core/agents/run-store.js';
+import type { AuditStore } from '../core/audit/audit.js';
+import type { ApiTokenStore } from '../core/auth/api-tokens.js';
+import type { ConsoleSessionStore } from '../core/auth/console-sessions.js';
+import type { ChangeFeed } from '../core/changes.js';
 import type { Clock } from '../core/clock.js';
 import { StartError } from '../core/errors.js';
 import { everyStep } from '../core/every-step.js';
-import type { Store } from '../core/ports.js';
+import type { HeartbeatStore } from '../core/heartbeats/heartbeat-store.js';
+import type { HeartbeatSumStore } from '../core/heartbeats/heartbeat-sums.js';
+import type { NoticeStore } from '../core/notices/notices.js';
+import type { SettingStore } from '../core/settings/setting-store.js';
+import type { SampleStore } from '../core/stats/history.js';
+
 import type { StorageFault } from '../core/storage.js';
 import { createAccountStore } from './accounts.js';
 import { createAgentSessionStore } from './agent-sessions.js';
@@ -56,6 +71,32 @@ const DEFAULT_READING: ReaderOptions = { readers: 1, timeoutMs: 60_000 };
 export interface DaemonStoreOptions extends StoreOptions {
   /** Told when a database of an older version is brought up to date. */
   readonly onMigration: (event: MigrationEvent) => void;
+}
+
+/** The repositories of an open, migrated database. */
+export interface Store {
+  readonly accounts: AccountStore;
+  readonly heartbeats: HeartbeatStore;
+  readonly settings: SettingStore;
+  readonly limits: LimitStore;
+  readonly audit: AuditStore;
+  readonly consoleSessions: ConsoleSessionStore;
+  readonly apiTokens: ApiTokenStore;
+  readonly logins: LoginStore;
+  readonly notices: NoticeStore;
+  readonly samples: SampleStore;
+  readonly heartbeatSums: HeartbeatSumStore;
+  readonly runs: RunStore;
+  readonly deliveries: DeliveryStore;
+  readonly agentSessions: AgentSessionStore;
+  readonly changes: ChangeFeed;
+  /** Bytes the database takes on disk; null when it does not say. */
+  size(): Promise<number | null>;
+  /** Resolves when the database answers; rejects with its error. */
+  ping(): Promise<void>;
+  /** Writes a whole copy of the database, in use or not, to a new file at `path`; rejects when there is one. */
+  backup(path: string): Promise<void>;
+  close(): Promise<void>;
 }
 
 /** The store of a daemon. */

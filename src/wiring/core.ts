@@ -16,7 +16,7 @@ import {
 } from '../core/auth/whitelist-setting.js';
 import { HeartbeatPool } from '../core/heartbeats/heartbeat-pool.js';
 import type { Log } from '../core/log.js';
-import type { Store } from '../core/ports.js';
+import type { Store } from '../store/store.js';
 import {
   type DaemonStore,
   type MigrationEvent,

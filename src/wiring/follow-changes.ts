@@ -1,5 +1,5 @@
 // Tells the caches in this process what other processes (the command line) have changed in the database.
-import type { ChangeFeed } from '../core/ports.js';
+import type { ChangeFeed } from '../core/changes.js';
 
 export interface FollowOptions {
   readonly feed: ChangeFeed;

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Store } from '../../src/core/ports.js';
+import type { Store } from '../../src/store/store.js';
 import { openStore } from '../../src/store/store.js';
 import { startAgentServer } from '../helpers/agent-server.js';
 import { eventually } from '../helpers/eventually.js';

@@ -15,9 +15,9 @@ import { createWhitelistSetting, type WhitelistSetting } from '../../src/core/au
 import type { Heartbeat } from '../../src/core/heartbeats/heartbeat.js';
 import { HeartbeatPool } from '../../src/core/heartbeats/heartbeat-pool.js';
 import type { Log } from '../../src/core/log.js';
-import type { Store } from '../../src/core/ports.js';
 import { SessionRegistry } from '../../src/core/sessions/session.js';
 import { type AdminServer, type AdminServerUses, createAdminServer } from '../../src/http/server.js';
+import type { Store } from '../../src/store/store.js';
 import { openStore } from '../../src/store/store.js';
 import { openDesk } from '../../src/wiring/desk.js';
 import { testHooks } from './hooks.js';

@@ -3,7 +3,7 @@
 import { createHooks, type Hooks, type HooksUses } from '../../src/agents/hooks.js';
 import type { AgentSettings, ChannelSettings, HookSettings } from '../../src/agents/settings.js';
 import type { Log } from '../../src/core/log.js';
-import type { Store } from '../../src/core/ports.js';
+import type { Store } from '../../src/store/store.js';
 
 export const SECRET = 'test-secret-of-more-than-32-characters';
 

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Account } from '../../src/core/accounts/account.js';
 import type { Heartbeat } from '../../src/core/heartbeats/heartbeat.js';
-import type { Store } from '../../src/core/ports.js';
 import { connectSqlite } from '../../src/store/sqlite.js';
+import type { Store } from '../../src/store/store.js';
 import { openStore, type StoreOptions } from '../../src/store/store.js';
 
 export async function tempDir(t: TestContext): Promise<string> {

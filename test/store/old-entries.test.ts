@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { LoginEntry } from '../../src/core/accounts/login-log.js';
 import { type AuditRecord, DAEMON } from '../../src/core/audit/audit.js';
-import type { Store } from '../../src/core/ports.js';
+import type { Store } from '../../src/store/store.js';
 import { trimLogs } from '../../src/wiring/desk/old-logs.js';
 import { connectBeside, openTestStore } from './helpers.js';
 

@@ -1,7 +1,7 @@
 // Following what other processes change: many accounts in few steps, each once, and nothing lost by a failure.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { Change } from '../../src/core/ports.js';
+import type { Change } from '../../src/core/changes.js';
 import { followChanges } from '../../src/wiring/follow-changes.js';
 import { eventually } from '../helpers/eventually.js';
 

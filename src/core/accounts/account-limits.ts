@@ -3,8 +3,8 @@
 
 import type { Actor } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
-import type { LimitStore } from '../ports.js';
 import type { SessionRegistry } from '../sessions/session.js';
+import type { LimitStore } from './limit-store.js';
 import {
   type AccountLimits,
   countedSince,

@@ -3,10 +3,10 @@
 
 import type { Actor } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
-import type { AccountStore, NewLimits } from '../ports.js';
 import { createTurns } from '../turns.js';
 import { isWireDate } from '../wire-date.js';
 import { type Account, type AccountUpdate, isValidPassword, isValidUsername } from './account.js';
+import type { AccountStore, NewLimits } from './account-store.js';
 import type { AccountDirectory } from './directory.js';
 import type { AccountLimits } from './limits.js';
 import { hashPassword } from './password.js';

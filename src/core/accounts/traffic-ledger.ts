@@ -2,8 +2,8 @@
 // when another period counts other days.
 
 import type { Clock } from '../clock.js';
-import type { LimitStore } from '../ports.js';
 import { createTurns } from '../turns.js';
+import type { LimitStore } from './limit-store.js';
 import {
   dayOf,
   type KeptLimits,

@@ -3,7 +3,7 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isValidPassword, isValidUsername, MAX_CREDENTIAL_BYTES } from '../accounts/account.js';
 import { hashPassword, verifyAgainstNothing, verifyPassword } from '../accounts/password.js';
 import { type Actor, type AuditRecord, DAEMON } from '../audit/audit.js';
-import type { SettingStore } from '../ports.js';
+import type { SettingStore } from '../settings/setting-store.js';
 import { createTurns } from '../turns.js';
 import { fingerprintOf } from './fingerprint.js';
 

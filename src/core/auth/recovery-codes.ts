@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { hashPassword, verifyPassword } from '../accounts/password.js';
 import type { Actor, AuditAction } from '../audit/audit.js';
-import type { SettingStore } from '../ports.js';
+import type { SettingStore } from '../settings/setting-store.js';
 import { createTurns } from '../turns.js';
 import { toBase32 } from './totp.js';
 

@@ -2,7 +2,7 @@
 
 import { type Actor, DAEMON } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
-import type { SettingStore } from '../ports.js';
+import type { SettingStore } from '../settings/setting-store.js';
 import { createTurns } from '../turns.js';
 import { fingerprintOf } from './fingerprint.js';
 import { matchTotp, newTotpSecret, toBase32, totpUri } from './totp.js';

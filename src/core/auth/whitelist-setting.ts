@@ -2,7 +2,7 @@
 
 import { type Actor, DAEMON } from '../audit/audit.js';
 import type { IpBytes } from '../ip.js';
-import type { SettingStore } from '../ports.js';
+import type { SettingStore } from '../settings/setting-store.js';
 import { createTurns } from '../turns.js';
 import { parseWhitelist, type Whitelist } from './whitelist.js';
 

@@ -1,7 +1,7 @@
 // Which destinations the proxy connects to. Decided on the resolved address, which is then the one that is dialled.
 
-import type { Protocol } from '../heartbeats/heartbeat.js';
 import { type IpBytes, unmap } from '../ip.js';
+import type { Protocol } from '../sessions/session.js';
 import {
   type Candidate,
   type EgressEntry,

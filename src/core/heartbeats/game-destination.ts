@@ -1,7 +1,7 @@
 // The destination part of a game rule: hosts, ports and protocol, read once and compared for every flow.
 
 import { type Cidr, type IpBytes, inCidr, parseCidr, parseIp } from '../ip.js';
-import type { Protocol } from './heartbeat.js';
+import type { Protocol } from '../sessions/session.js';
 
 /** Every part is optional; a part that is left out matches everything. */
 export interface GameMatch {

@@ -1,6 +1,6 @@
 // The game rules as a setting: those of the configuration file, until others are saved, which then hold for new flows.
 import { type Actor, DAEMON } from '../audit/audit.js';
-import type { SettingStore } from '../ports.js';
+import type { SettingStore } from '../settings/setting-store.js';
 import { createTurns } from '../turns.js';
 import {
   type CompilePattern,

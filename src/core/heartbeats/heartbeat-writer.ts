@@ -1,11 +1,12 @@
 // Brings the heartbeat pool and the login times to the database, many at once, and applies retention by age.
 
+import type { AccountStore } from '../accounts/account-store.js';
 import type { AccountDirectory } from '../accounts/directory.js';
 import type { Clock } from '../clock.js';
-import type { AccountStore, HeartbeatStore } from '../ports.js';
 import { createTurns } from '../turns.js';
 import type { Heartbeat, HeartbeatRetention, HeartbeatTotals } from './heartbeat.js';
 import type { HeartbeatPool } from './heartbeat-pool.js';
+import type { HeartbeatStore } from './heartbeat-store.js';
 
 /** What the operator should read in the log. */
 export type WriterEvent =

@@ -1,7 +1,7 @@
 // What a heartbeat data entry is. Only metadata: no payload is stored, and traffic is never altered.
+import type { Protocol } from '../sessions/session.js';
 
 export type HeartbeatKind = 'open' | 'beat' | 'game' | 'close';
-export type Protocol = 'tcp' | 'udp';
 
 /** One observation that an account's session is alive, and which game it plays. */
 export interface Heartbeat {

@@ -1,5 +1,7 @@
 // Live SOCKS sessions: who is connected, where to, and how to end them.
-import type { Protocol } from '../heartbeats/heartbeat.js';
+
+/** The transport of a session's traffic. */
+export type Protocol = 'tcp' | 'udp';
 
 /** Why a session ended; goes into its log line. */
 export type SessionEnd =

@@ -1,8 +1,8 @@
 // How long things are kept: what the configuration file says, until an operator saves something else.
 
 import { type Actor, DAEMON, differences } from '../audit/audit.js';
-import type { SettingStore } from '../ports.js';
 import { createTurns } from '../turns.js';
+import type { SettingStore } from './setting-store.js';
 
 /** Where it is kept, as JSON; a change by another process calls for `reload`. */
 export const RETENTION_KEY = 'retention';

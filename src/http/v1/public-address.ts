@@ -5,7 +5,7 @@ import {
   linkAddress,
   type PublicAddress,
 } from '../../core/accounts/proxy-link.js';
-import type { PublicAddressSetting } from '../../core/settings/public-address-setting.js';
+import type { PublicAddressSetting } from '../../core/accounts/public-address-setting.js';
 import { actorOf } from '../caller.js';
 import type { settingsRoutes } from './contract/settings.js';
 import { etagOf, matches } from './etag.js';

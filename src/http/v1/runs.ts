@@ -1,12 +1,8 @@
 // /api/v1: agents, their runs, deliveries and sessions.
 import type Router from '@koa/router';
-import type {
-  AgentSessionStore,
-  DeliveryStore,
-  RunFilter,
-  RunStore,
-  SessionFilter,
-} from '../../core/agents/run-ports.js';
+import type { AgentSessionStore, SessionFilter } from '../../core/agents/agent-session-store.js';
+import type { DeliveryStore } from '../../core/agents/delivery-store.js';
+import type { RunFilter, RunStore } from '../../core/agents/run-store.js';
 import type { AgentControl, AgentSession, QueuedAnswer, Run } from '../../core/agents/runs.js';
 import type { AuditAction, AuditStore } from '../../core/audit/audit.js';
 import type { ReadJsonObject } from '../body.js';

@@ -2,18 +2,17 @@
 
 import type { Config, Loaded } from '../../config.js';
 import {
+  createPublicAddressSetting,
+  PUBLIC_ADDRESS_KEY,
+  type PublicAddressSetting,
+} from '../../core/accounts/public-address-setting.js';
+import {
   createGameRulesSetting,
   GAME_RULES_KEY,
   type GameRulesSetting,
 } from '../../core/heartbeats/game-rules-setting.js';
 import type { HeartbeatRetention } from '../../core/heartbeats/heartbeat.js';
 import type { HeartbeatPool } from '../../core/heartbeats/heartbeat-pool.js';
-import type { Store } from '../../core/ports.js';
-import {
-  createPublicAddressSetting,
-  PUBLIC_ADDRESS_KEY,
-  type PublicAddressSetting,
-} from '../../core/settings/public-address-setting.js';
 import {
   createRetentionSetting,
   RETENTION_KEY,
@@ -22,6 +21,7 @@ import {
 import { compilePattern } from '../../games-pattern.js';
 import type { PublicAddressUses } from '../../http/v1/public-address.js';
 import type { Effective } from '../../http/v1/settings-handlers.js';
+import type { Store } from '../../store/store.js';
 
 /** Where the configuration comes from, as the settings page shows it. */
 export type ConfigSource = Pick<Loaded, 'file' | 'effective'>;

@@ -8,7 +8,7 @@ import { fingerprintOf } from '../../core/auth/fingerprint.js';
 import { createRecoveryCodes, type RecoveryCodes } from '../../core/auth/recovery-codes.js';
 import { createSecondFactor, type SecondFactor } from '../../core/auth/second-factor.js';
 import type { Log } from '../../core/log.js';
-import type { Store } from '../../core/ports.js';
+import type { Store } from '../../store/store.js';
 
 export interface SignIn {
   readonly consoleSessions: ConsoleSessions;

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createAccountLimits } from '../../../src/core/accounts/account-limits.js';
 import { DAEMON } from '../../../src/core/audit/audit.js';
-import type { Store } from '../../../src/core/ports.js';
 import { SessionRegistry } from '../../../src/core/sessions/session.js';
+import type { Store } from '../../../src/store/store.js';
 import { account, openTestStore } from '../../store/helpers.js';
 
 const NOON = Date.UTC(2031, 4, 14, 12);

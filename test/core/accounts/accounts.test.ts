@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Account } from '../../../src/core/accounts/account.js';
+import type { AccountStore } from '../../../src/core/accounts/account-store.js';
 import { ACCOUNT_DEFAULTS, createAccounts } from '../../../src/core/accounts/accounts.js';
 import { AccountDirectory } from '../../../src/core/accounts/directory.js';
 import { verifyPassword } from '../../../src/core/accounts/password.js';
-import type { AccountStore } from '../../../src/core/ports.js';
 
 const NOW = 1_900_000_000_000;
 

@@ -1,8 +1,9 @@
 // Where players connect, as links name it: what the configuration says, until an operator saves something else.
-import type { PublicAddress } from '../accounts/proxy-link.js';
+
 import { type Actor, differences } from '../audit/audit.js';
-import type { SettingStore } from '../ports.js';
+import type { SettingStore } from '../settings/setting-store.js';
 import { createTurns } from '../turns.js';
+import type { PublicAddress } from './proxy-link.js';
 
 /** Where it is kept, as JSON; a change by another process calls for `reload`. */
 export const PUBLIC_ADDRESS_KEY = 'socks.public';

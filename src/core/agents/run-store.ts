@@ -1,15 +1,5 @@
 // What the queue of runs asks of a database. `store/` implements it with knex.
-import type {
-  AgentSession,
-  Delivery,
-  FinalStatus,
-  HistoryEntry,
-  NewRun,
-  QueuedRun,
-  Run,
-  RunStatus,
-  SessionMessage,
-} from './runs.js';
+import type { FinalStatus, HistoryEntry, NewRun, QueuedRun, Run, RunStatus } from './runs.js';
 
 /** How a request is known again: its key, what it said, and what it was answered. */
 export interface Idempotency {
@@ -132,38 +122,4 @@ export interface RunStore {
   cancelQueued(id: string, now: number, deliver: boolean): Promise<Run | null>;
   /** Removes what finished before `before`, at most `limit` runs at a time, and expired keys; true when more are left. */
   trim(before: number, now: number, limit: number): Promise<boolean>;
-}
-
-export interface DeliveryStore {
-  /** Runs whose next try is due by `now`, held by `owner` or by nobody (they are taken over), earliest first. */
-  due(owner: string, now: number, limit: number): Promise<Run[]>;
-  /** When the next try of `owner` (or of nobody) is due; null without one. */
-  nextDueAt(owner: string): Promise<number | null>;
-  /** Keeps a try and what follows from it: `nextAt` null ends the delivery as delivered or failed. */
-  record(delivery: Delivery, nextAt: number | null): Promise<void>;
-  /** Ends a delivery that has nowhere to go, without a try. */
-  dismiss(runId: string): Promise<void>;
-  /** Oldest first. */
-  ofRun(runId: string): Promise<Delivery[]>;
-}
-
-export interface SessionFilter {
-  readonly agent?: string;
-  /** Only keys with this text in them, whatever its case. */
-  readonly search?: string;
-  /** Only what comes after this place of the list. */
-  readonly after?: { readonly lastUsedAt: number; readonly key: string };
-  readonly limit: number;
-}
-
-export interface AgentSessionStore {
-  /** Most recently used first. */
-  list(filter: SessionFilter): Promise<AgentSession[]>;
-  get(key: string): Promise<AgentSession | null>;
-  /** Oldest first. */
-  messages(key: string): Promise<SessionMessage[]>;
-  /** Forgets a session's history; false when there is none. Runs stay. */
-  remove(key: string): Promise<boolean>;
-  /** Removes sessions last used before `before`. */
-  trim(before: number): Promise<number>;
 }

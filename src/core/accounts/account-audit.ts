@@ -1,0 +1,41 @@
+// What the audit log notes of a change of an account.
+import { type Actor, type AuditRecord, differences } from '../audit/audit.js';
+import type { Account } from './account.js';
+
+/**
+ * What is to be noted of a change of an account, from null (it did not exist) or to null (it no longer does). A new
+ * password is told by its being new. Null when nothing differs.
+ */
+export function accountAudit(by: Actor, before: Account | null, after: Account | null): AuditRecord | null {
+  const account = after ?? before;
+  if (!account) return null;
+  const object = { type: 'account', id: account.id, name: account.username } as const;
+  if (!before || !after) {
+    return {
+      by,
+      action: after ? 'account.create' : 'account.delete',
+      object,
+      before: before && shown(before),
+      after: after && shown(after),
+    };
+  }
+  const isNewPassword = before.passwordHash !== after.passwordHash;
+  const { before: old, after: now, differs } = differences(shown(before), shown(after));
+  if (!differs && !isNewPassword) return null;
+  if (!differs) return { by, action: 'account.password', object, before: null, after: null };
+  return {
+    by,
+    action: 'account.update',
+    object,
+    before: old,
+    after: isNewPassword ? { ...now, password: 'changed' } : now,
+  };
+}
+
+function shown(account: Account): Record<string, unknown> {
+  return {
+    isEnabled: account.isEnabled,
+    remarks: account.remarks,
+    expiresAt: account.expiresAt === null ? null : new Date(account.expiresAt).toISOString(),
+  };
+}

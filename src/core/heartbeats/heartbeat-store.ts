@@ -1,0 +1,29 @@
+// What the rules of heartbeats ask of a database. `store/` implements it with knex.
+import type { Heartbeat, HeartbeatRetention, HeartbeatTotals } from './heartbeat.js';
+
+export interface HeartbeatFilter {
+  readonly accountId?: string;
+  readonly gameId?: string;
+  /** `from` is inside the range, `to` is not. */
+  readonly from?: number;
+  readonly to?: number;
+}
+
+/** An entry with its place in the order of arrival. */
+export type StoredHeartbeat = Heartbeat & { readonly place: number };
+
+export interface HeartbeatStore {
+  /** Totals of every account that has entries: what the memory pool is rebuilt from at start. */
+  totals(): Promise<HeartbeatTotals[]>;
+  /**
+   * Writes a batch in one transaction, applies `maxPerAccount`, and returns the new totals of every account in it.
+   * Entries of accounts that no longer exist are dropped, and their account reported with count 0.
+   */
+  append(batch: readonly Heartbeat[], retention: HeartbeatRetention): Promise<HeartbeatTotals[]>;
+  /** Removes at most `limit` entries older than `before`; returns the new totals of the accounts that lost some, and whether more are left. */
+  trim(before: number, limit: number): Promise<{ changed: HeartbeatTotals[]; more: boolean }>;
+  /** Newest first, at most `limit`, all before the place `before`. */
+  list(filter: HeartbeatFilter, before: number | null, limit: number): Promise<StoredHeartbeat[]>;
+  /** Newest first; for the account page and the command line. */
+  newest(accountId: string, limit: number): Promise<Heartbeat[]>;
+}
