@@ -21,7 +21,7 @@ import { takeInTls } from './wiring/admin-tls.js';
 import { adminConnections } from './wiring/capacity.js';
 import { openControlSocket } from './wiring/control-socket.js';
 
-import { applyAccounts, applySetting, openDaemonCore } from './wiring/core.js';
+import { applyAccounts, openDaemonCore } from './wiring/core.js';
 import type { ConfigSource } from './wiring/desk/settings.js';
 import { openDesk } from './wiring/desk.js';
 import { type Part, sessionsOver, stopAll, stopPart } from './wiring/drain.js';
@@ -166,10 +166,7 @@ async function start(
       feed: store.changes,
       intervalMs: FOLLOW_INTERVAL_MS,
       applyAccounts: (ids) => applyAccounts(core, limits, ids),
-      applySetting: async (key) => {
-        await applySetting(core, key);
-        await desk.reloadSetting(key);
-      },
+      applySetting: core.settings.reload,
       onError: (error) =>
         storage.log.error({ err: error }, 'a change by another process could not be taken in'),
     }),

@@ -115,7 +115,7 @@ async function openTokens({ store }: Core, { admin }: Config): Promise<ApiTokens
     maxTokens: admin.maxTokens,
     onError: () => undefined,
   });
-  await tokens.load();
+  await tokens.reload();
   return tokens;
 }
 

@@ -4,24 +4,17 @@ import type { Config } from '../config.js';
 import type { AccountLimitsService } from '../core/accounts/account-limits.js';
 import { type Accounts, createAccounts } from '../core/accounts/accounts.js';
 import { AccountDirectory } from '../core/accounts/directory.js';
-import {
-  ADMIN_CREDENTIALS_KEY,
-  type AdminCredentials,
-  createAdminCredentials,
-} from '../core/auth/admin-credentials.js';
-import {
-  createWhitelistSetting,
-  WHITELIST_KEY,
-  type WhitelistSetting,
-} from '../core/auth/whitelist-setting.js';
+import { type AdminCredentials, createAdminCredentials } from '../core/auth/admin-credentials.js';
+import { createWhitelistSetting, type WhitelistSetting } from '../core/auth/whitelist-setting.js';
 import { HeartbeatPool } from '../core/heartbeats/heartbeat-pool.js';
 import type { Log } from '../core/log.js';
-import type { Store } from '../store/store.js';
+import { createSettings, type Settings } from '../core/settings/settings.js';
 import {
   type DaemonStore,
   type MigrationEvent,
   openDaemonStore,
   openStore,
+  type Store,
   type StoreOptions,
 } from '../store/store.js';
 
@@ -33,6 +26,8 @@ export interface Core {
   readonly accounts: Accounts;
   readonly whitelist: WhitelistSetting;
   readonly credentials: AdminCredentials;
+  /** All that operators set at run time: the daemon follows what other processes change of it. */
+  readonly settings: Settings;
 }
 
 /**
@@ -91,10 +86,10 @@ async function load(config: Config, store: Store): Promise<Core> {
     now: Date.now,
     newId: randomUUID,
   });
-  const whitelist = createWhitelistSetting(store.settings);
-  await whitelist.reload();
-  const credentials = createAdminCredentials({ settings: store.settings });
-  return { store, directory, pool, accounts, whitelist, credentials };
+  const settings = createSettings();
+  const whitelist = await settings.open(createWhitelistSetting(store.settings));
+  const credentials = await settings.open(createAdminCredentials({ settings: store.settings }));
+  return { store, directory, pool, accounts, whitelist, credentials, settings };
 }
 
 /** Takes in accounts that another process changed in the database. Rejects when it cannot be read. */
@@ -105,10 +100,4 @@ export async function applyAccounts(
 ): Promise<void> {
   await accounts.refresh(ids);
   await limits.refresh(ids.filter((id) => accounts.get(id)));
-}
-
-/** Takes in a setting that another process changed; one that is kept elsewhere is passed over. */
-export async function applySetting({ whitelist, credentials }: Core, key: string): Promise<void> {
-  if (key === WHITELIST_KEY) return whitelist.reload();
-  if (key === ADMIN_CREDENTIALS_KEY) return credentials.reload();
 }

@@ -7,10 +7,6 @@ import { spooled } from '../account-files/spool.js';
 import type { Config } from '../config.js';
 import type { AccountLimitsService } from '../core/accounts/account-limits.js';
 import type { NoteLogin } from '../core/accounts/login-log.js';
-import { ADMIN_CREDENTIALS_KEY } from '../core/auth/admin-credentials.js';
-import { API_TOKENS_KEY } from '../core/auth/api-tokens.js';
-import { RECOVERY_CODES_KEY } from '../core/auth/recovery-codes.js';
-import { SECOND_FACTOR_KEY } from '../core/auth/second-factor.js';
 import { everyStep } from '../core/every-step.js';
 import type { Log } from '../core/log.js';
 import type { SessionRegistry } from '../core/sessions/session.js';
@@ -29,7 +25,7 @@ import { openSignIn } from './desk/sign-in.js';
 export interface DeskUses {
   readonly config: Config;
   readonly source: ConfigSource;
-  readonly core: Pick<Core, 'store' | 'directory' | 'accounts' | 'pool' | 'credentials'>;
+  readonly core: Pick<Core, 'store' | 'directory' | 'accounts' | 'pool' | 'credentials' | 'settings'>;
   readonly sessions: SessionRegistry;
   readonly limits: AccountLimitsService;
   readonly log: Log;
@@ -49,8 +45,6 @@ export interface Desk
   readonly admin: Pick<AdminServerUses, 'operator' | 'health' | 'metrics' | 'consoleFolder'>;
   /** Told of every login of a player. */
   readonly logins: NoteLogin;
-  /** Takes in a setting that another process changed. */
-  reloadSetting(key: string): Promise<void>;
   start(): void;
   /** From now on it says that it is not ready. */
   stopping(): void;
@@ -73,7 +67,14 @@ export async function openDesk(uses: DeskUses): Promise<Desk> {
   const startedAt = now();
   const version = readVersion();
 
-  const signIn = await openSignIn({ config, store, credentials: core.credentials, log, now });
+  const signIn = await openSignIn({
+    config,
+    store,
+    settings: core.settings,
+    credentials: core.credentials,
+    log,
+    now,
+  });
   const happenings = await openHappenings({
     core,
     sessions,
@@ -82,16 +83,15 @@ export async function openDesk(uses: DeskUses): Promise<Desk> {
     now,
   });
   const { bell, activity, heartbeatSums, history, overview, logins } = happenings;
-  const settings = await openSettings({ config, source, store, pool, startedAt });
+  const settings = await openSettings({ config, source, store, settings: core.settings, pool, startedAt });
+  core.settings.onReloaded(() => bell.ring('settings'));
   const { gameRules, retention, effective } = settings;
-  pool.setMaxPerAccount(retention.current().heartbeatsPerAccount);
   const stopped = new AbortController();
   const notices = openNotices({ config: config.notices, core, limits, log, signal: stopped.signal, now });
   const { every, attempt, stop } = createChores(log);
 
   function tick(): void {
     activity.tick(now());
-    pool.setMaxPerAccount(retention.current().heartbeatsPerAccount);
     history.observe(sessions.size, sessions.accountCount);
     void attempt('the history of charts', history.sampleIfDue);
     void attempt('the log of logins', logins.flush);
@@ -179,18 +179,6 @@ export async function openDesk(uses: DeskUses): Promise<Desk> {
     webhooks: settings.webhooks,
     live: happenings.live,
     heartbeat: happenings.heartbeat,
-
-    async reloadSetting(key) {
-      bell.ring('settings');
-      if (key === SECOND_FACTOR_KEY) await signIn.secondFactor.reload();
-      if (key === RECOVERY_CODES_KEY) await signIn.recoveryCodes.reload();
-      if (key === SECOND_FACTOR_KEY || key === ADMIN_CREDENTIALS_KEY) {
-        const ended = await signIn.consoleSessions.sweep();
-        if (ended > 0) log.info({ sessions: ended }, 'console sessions ended: credentials changed');
-      }
-      if (key === API_TOKENS_KEY) await signIn.apiTokens.load();
-      await settings.reload(key);
-    },
 
     stopping() {
       isStopping = true;

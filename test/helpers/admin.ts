@@ -16,9 +16,9 @@ import type { Heartbeat } from '../../src/core/heartbeats/heartbeat.js';
 import { HeartbeatPool } from '../../src/core/heartbeats/heartbeat-pool.js';
 import type { Log } from '../../src/core/log.js';
 import { SessionRegistry } from '../../src/core/sessions/session.js';
+import { createSettings } from '../../src/core/settings/settings.js';
 import { type AdminServer, type AdminServerUses, createAdminServer } from '../../src/http/server.js';
-import type { Store } from '../../src/store/store.js';
-import { openStore } from '../../src/store/store.js';
+import { openStore, type Store } from '../../src/store/store.js';
 import { openDesk } from '../../src/wiring/desk.js';
 import { testHooks } from './hooks.js';
 import { basic, type HttpAnswer, type HttpRequest, send } from './http.js';
@@ -73,8 +73,8 @@ export async function startTestAdmin(
   const pool = new HeartbeatPool({ maxPending: 1_000, maxPerAccount: 1_000 });
   const now = options.now ?? Date.now;
   const accounts = createAccounts({ store: store.accounts, directory, pool, now, newId: randomUUID });
-  const whitelist = createWhitelistSetting(store.settings);
-  await whitelist.reload();
+  const settings = createSettings();
+  const whitelist = await settings.open(createWhitelistSetting(store.settings));
   const credentials = createAdminCredentials({ settings: store.settings });
   await credentials.ensure(ADMIN);
   const lines: Record<string, unknown>[] = [];
@@ -93,7 +93,7 @@ export async function startTestAdmin(
     engines: () => ({ native: 0, node: 1 }),
     config: { ...config, dataDir },
     source: { file: null, effective: [] },
-    core: { store, directory, pool, accounts, credentials },
+    core: { store, directory, pool, accounts, credentials, settings },
     sessions,
     limits,
     log,

@@ -7,8 +7,7 @@ import type { TestContext } from 'node:test';
 import type { Account } from '../../src/core/accounts/account.js';
 import type { Heartbeat } from '../../src/core/heartbeats/heartbeat.js';
 import { connectSqlite } from '../../src/store/sqlite.js';
-import type { Store } from '../../src/store/store.js';
-import { openStore, type StoreOptions } from '../../src/store/store.js';
+import { openStore, type Store, type StoreOptions } from '../../src/store/store.js';
 
 export async function tempDir(t: TestContext): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'pulsegate-store-'));

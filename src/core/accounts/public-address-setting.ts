@@ -1,21 +1,17 @@
 // Where players connect, as links name it: what the configuration says, until an operator saves something else.
-
 import { type Actor, differences } from '../audit/audit.js';
+import { createSetting, type Reloadable } from '../settings/setting.js';
 import type { SettingStore } from '../settings/setting-store.js';
-import { createTurns } from '../turns.js';
 import type { PublicAddress } from './proxy-link.js';
 
-/** Where it is kept, as JSON; a change by another process calls for `reload`. */
 export const PUBLIC_ADDRESS_KEY = 'socks.public';
 
-export interface PublicAddressSetting {
+export interface PublicAddressSetting extends Reloadable {
   /** Null where neither the console nor the configuration has set anything. */
   current(): PublicAddress;
   /** What was saved in the console; null where the configuration holds. */
   saved(): PublicAddress;
   save(address: PublicAddress, by: Actor): Promise<void>;
-  /** Reads it from the database. Rejects when it cannot be read. */
-  reload(): Promise<void>;
 }
 
 const NOTHING: PublicAddress = { host: null, port: null };
@@ -24,34 +20,37 @@ export function createPublicAddressSetting({
   settings,
   ofFile,
 }: {
-  settings: Pick<SettingStore, 'get' | 'set'>;
+  settings: SettingStore;
   /** What the configuration says. */
   ofFile: PublicAddress;
 }): PublicAddressSetting {
-  let saved = NOTHING;
-  const inTurn = createTurns();
+  const setting = createSetting<PublicAddress>({
+    store: settings,
+    key: PUBLIC_ADDRESS_KEY,
+    initial: NOTHING,
+    parse: (text) => ({ ...NOTHING, ...(text === '' ? {} : (JSON.parse(text) as Partial<PublicAddress>)) }),
+    format: (address) => JSON.stringify(address),
+  });
   return {
-    current: () => ({ host: saved.host ?? ofFile.host, port: saved.port ?? ofFile.port }),
-    saved: () => saved,
+    key: PUBLIC_ADDRESS_KEY,
+    reload: setting.reload,
+    current() {
+      const { host, port } = setting.value();
+      return { host: host ?? ofFile.host, port: port ?? ofFile.port };
+    },
+    saved: setting.value,
 
     save: (next, by) =>
-      inTurn(PUBLIC_ADDRESS_KEY, async () => {
-        const { before, after, differs } = differences({ ...saved }, { ...next });
+      setting.change(async ({ write }) => {
+        const { before, after, differs } = differences({ ...setting.value() }, { ...next });
         if (!differs) return;
-        await settings.set(PUBLIC_ADDRESS_KEY, JSON.stringify(next), {
+        await write(next, {
           by,
           action: 'settings.public-address',
           object: { type: 'settings', id: PUBLIC_ADDRESS_KEY, name: 'public-address' },
           before,
           after,
         });
-        saved = next;
-      }),
-
-    reload: () =>
-      inTurn(PUBLIC_ADDRESS_KEY, async () => {
-        const text = (await settings.get(PUBLIC_ADDRESS_KEY)) ?? '';
-        saved = text === '' ? NOTHING : { ...NOTHING, ...(JSON.parse(text) as Partial<PublicAddress>) };
       }),
   };
 }

@@ -3,11 +3,11 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isValidPassword, isValidUsername, MAX_CREDENTIAL_BYTES } from '../accounts/account.js';
 import { hashPassword, verifyAgainstNothing, verifyPassword } from '../accounts/password.js';
 import { type Actor, type AuditRecord, DAEMON } from '../audit/audit.js';
+import { createSetting, type Reloadable } from '../settings/setting.js';
 import type { SettingStore } from '../settings/setting-store.js';
-import { createTurns } from '../turns.js';
 import { fingerprintOf } from './fingerprint.js';
 
-/** Where the credentials are kept, in one value so that they change together; a change of this key calls for `reload`. */
+/** User name and password hash in one value, so that they change together. */
 export const ADMIN_CREDENTIALS_KEY = 'admin.credentials';
 
 /** Where it is kept what gave the credentials to the last start. */
@@ -39,7 +39,7 @@ export interface FirstCredentials {
   store(): Promise<void>;
 }
 
-export interface AdminCredentials {
+export interface AdminCredentials extends Reloadable {
   /**
    * Settles the credentials at start. What is `given` (environment, file, systemd credential) replaces what is stored;
    * without a given or stored password a random one is made, and returned to be stored and shown once.
@@ -60,8 +60,6 @@ export interface AdminCredentials {
   verify(username: string, password: string): boolean;
   /** Changes with the user name and the password, and tells nothing of either. */
   fingerprint(): string;
-  /** Reads the credentials again, after another process changed them. */
-  reload(): Promise<void>;
 }
 
 interface Stored {
@@ -77,7 +75,13 @@ export function createAdminCredentials({
   settings: SettingStore;
   newPassword?: () => string;
 }): AdminCredentials {
-  let current: Stored | null = null;
+  const setting = createSetting<Stored | null>({
+    store: settings,
+    key: ADMIN_CREDENTIALS_KEY,
+    initial: null,
+    parse: parseStored,
+    format: (stored) => JSON.stringify(stored),
+  });
   // Programs send the same credentials with every request: those accepted last are known again by one digest, which
   // costs a quarter of the whole check. It is keyed, so that it is worth nothing outside this process.
   const key = randomBytes(16).toString('hex');
@@ -87,23 +91,6 @@ export function createAdminCredentials({
   // By way of hexadecimal text, which Node makes four times faster than a buffer of the digest's own.
   const keyedDigest = (username: string, password: string) =>
     Buffer.from(hash('sha256', `${key}${username.length}:${username}${password}`, 'hex'));
-  const inTurn = createTurns();
-
-  async function load(): Promise<Stored | null> {
-    const text = await settings.get(ADMIN_CREDENTIALS_KEY);
-    current = text === null ? null : parseStored(text);
-    return current;
-  }
-
-  async function save(username: string, password: string, by: Actor = DAEMON): Promise<void> {
-    await write({ username, passwordHash: hashPassword(password) }, by);
-  }
-
-  async function write(stored: Stored, by: Actor = DAEMON, before = current): Promise<void> {
-    await settings.set(ADMIN_CREDENTIALS_KEY, JSON.stringify(stored), auditOf(by, before, stored));
-    current = stored;
-  }
-
   async function givenBy(): Promise<GivenBy> {
     const value = parseJson((await settings.get(GIVEN_BY_KEY)) ?? '');
     const text = (name: string) => {
@@ -120,10 +107,12 @@ export function createAdminCredentials({
   }
 
   return {
+    key: ADMIN_CREDENTIALS_KEY,
+    reload: setting.reload,
     givenBy,
 
     ensure: (given) =>
-      inTurn(ADMIN_CREDENTIALS_KEY, async () => {
+      setting.change(async ({ load, write, hold }) => {
         await noteGivenBy(given.givenBy ?? {});
         const stored = await load();
         const username = given.username ?? stored?.username ?? DEFAULT_ADMIN_USERNAME;
@@ -133,37 +122,45 @@ export function createAdminCredentials({
           // The same again is not written again: other processes would take it for a change.
           const unchanged =
             stored?.username === username && verifyPassword(given.password, stored.passwordHash);
-          if (!unchanged) await save(username, given.password);
+          if (!unchanged) {
+            const next = { username, passwordHash: hashPassword(given.password) };
+            await write(next, auditOf(DAEMON, stored, next));
+          }
           return null;
         }
         if (stored) {
-          if (stored.username !== username) await write({ ...stored, username });
+          if (stored.username !== username) {
+            const next = { ...stored, username };
+            await write(next, auditOf(DAEMON, stored, next));
+          }
           return null;
         }
         const password = newPassword();
         const made = { username, passwordHash: hashPassword(password) };
-        current = made;
+        hold(made);
         return {
           username,
           password,
-          store: () => inTurn(ADMIN_CREDENTIALS_KEY, () => write(made, DAEMON, null)),
+          store: () => setting.change((first) => first.write(made, auditOf(DAEMON, null, made))),
         };
       }),
 
     set: (newUsername, password, by = DAEMON) =>
-      inTurn(ADMIN_CREDENTIALS_KEY, async () => {
+      setting.change(async ({ load, write }) => {
         const username = newUsername ?? (await load())?.username ?? DEFAULT_ADMIN_USERNAME;
         if (!isValidAdminUsername(username)) return { ok: false, reason: 'invalid-username' };
         if (!isValidPassword(password)) return { ok: false, reason: 'invalid-password' };
         if ([...password].length < MIN_ADMIN_PASSWORD_CHARACTERS)
           return { ok: false, reason: 'short-password' };
-        await save(username, password, by);
+        const next = { username, passwordHash: hashPassword(password) };
+        await write(next, auditOf(by, setting.value(), next));
         return { ok: true, username };
       }),
 
-    username: () => current?.username ?? DEFAULT_ADMIN_USERNAME,
+    username: () => setting.value()?.username ?? DEFAULT_ADMIN_USERNAME,
 
     verify(username, password) {
+      const current = setting.value();
       const digest = keyedDigest(username, password);
       if (accepted && accepted.by === current && timingSafeEqual(accepted.digest, digest)) return true;
       const matches = current
@@ -175,13 +172,10 @@ export function createAdminCredentials({
     },
 
     fingerprint() {
+      const current = setting.value();
       if (fingerprint?.of !== current)
         fingerprint = { of: current, text: fingerprintOf(current && JSON.stringify(current)) };
       return fingerprint.text;
-    },
-
-    async reload() {
-      await inTurn(ADMIN_CREDENTIALS_KEY, load);
     },
   };
 }

@@ -2,6 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Actor, AuditRecord } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
+import type { Reloadable } from '../settings/setting.js';
 
 export interface ApiToken {
   readonly id: string;
@@ -25,9 +26,7 @@ export interface ApiTokenStore {
   used(id: string, at: number, from: string): Promise<void>;
 }
 
-export interface ApiTokens {
-  /** Reads the tokens, at start and after another process changed them. */
-  load(): Promise<void>;
+export interface ApiTokens extends Reloadable {
   list(): ApiToken[];
   /** Null when there are as many as there may be. */
   create(
@@ -41,7 +40,7 @@ export interface ApiTokens {
   isGood(id: string): boolean;
 }
 
-/** How the list of changes calls a change of the tokens by another process: it calls for `load`. */
+/** How the list of changes calls a change of the tokens. */
 export const API_TOKENS_KEY = 'admin.tokens';
 
 /** Marks our secrets, so that scanners of leaked secrets can know them. */
@@ -79,7 +78,9 @@ export function createApiTokens(uses: {
     token !== undefined && (token.expiresAt === null || token.expiresAt > now());
 
   return {
-    async load() {
+    key: API_TOKENS_KEY,
+
+    async reload() {
       // Read before any is forgotten: a token stays good meanwhile.
       const stored = await store.all();
       byId.clear();

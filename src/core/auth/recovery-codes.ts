@@ -2,17 +2,16 @@
 import { randomBytes } from 'node:crypto';
 import { hashPassword, verifyPassword } from '../accounts/password.js';
 import type { Actor, AuditAction } from '../audit/audit.js';
+import { type Change, createSetting, type Reloadable } from '../settings/setting.js';
 import type { SettingStore } from '../settings/setting-store.js';
-import { createTurns } from '../turns.js';
 import { toBase32 } from './totp.js';
 
-/** Where their hashes are kept, as JSON; a change by another process calls for `reload`. */
 export const RECOVERY_CODES_KEY = 'admin.recovery-codes';
 
 /** How many there are at first. */
 const COUNT = 10;
 
-export interface RecoveryCodes {
+export interface RecoveryCodes extends Reloadable {
   /** Makes new ones, `abcde-fghij`, 50 random bits each; those before count no more. Only hashes are stored. */
   renew(by: Actor): Promise<readonly string[]>;
   /** Whether it was one of them; from now on it is none. Rejects when that cannot be written: then it did not count. */
@@ -20,56 +19,60 @@ export interface RecoveryCodes {
   /** Of a second factor that is no more. */
   forget(by: Actor): Promise<void>;
   left(): number;
-  reload(): Promise<void>;
 }
 
-export function createRecoveryCodes(settings: Pick<SettingStore, 'get' | 'set'>): RecoveryCodes {
-  let hashes: readonly string[] = [];
-  const inTurn = createTurns();
+export function createRecoveryCodes(settings: SettingStore): RecoveryCodes {
+  /** Hashes. */
+  type Codes = readonly string[];
+  const setting = createSetting<Codes>({
+    store: settings,
+    key: RECOVERY_CODES_KEY,
+    initial: [],
+    parse: (text) => (text === '' ? [] : (JSON.parse(text) as Codes)),
+    format: (hashes) => JSON.stringify(hashes),
+  });
 
-  async function save(next: readonly string[], action: AuditAction, by: Actor): Promise<void> {
-    await settings.set(RECOVERY_CODES_KEY, JSON.stringify(next), {
+  const writeAs = (next: Codes, action: AuditAction, by: Actor, { write }: Change<Codes>): Promise<void> =>
+    write(next, {
       by,
       action,
       object: { type: 'admin', id: null, name: null },
-      before: { recoveryCodes: hashes.length },
+      before: { recoveryCodes: setting.value().length },
       after: { recoveryCodes: next.length },
     });
-    hashes = next;
-  }
 
   return {
+    key: RECOVERY_CODES_KEY,
+    reload: setting.reload,
+
     renew: (by) =>
-      inTurn(RECOVERY_CODES_KEY, async () => {
+      setting.change(async (change) => {
         const codes = Array.from({ length: COUNT }, newCode);
-        await save(
+        await writeAs(
           codes.map((code) => hashPassword(plain(code))),
           'admin.recovery-codes',
           by,
+          change,
         );
         return codes;
       }),
 
     use: (code, by) =>
-      inTurn(RECOVERY_CODES_KEY, async () => {
+      setting.change(async (change) => {
         // All are compared, so that the time tells nothing of which one it was.
+        const hashes = setting.value();
         const others = hashes.filter((hash) => !verifyPassword(plain(code), hash));
         if (others.length === hashes.length) return false;
-        await save(others, 'admin.recovery-code-used', by);
+        await writeAs(others, 'admin.recovery-code-used', by, change);
         return true;
       }),
 
     forget: (by) =>
-      inTurn(RECOVERY_CODES_KEY, async () => {
-        if (hashes.length > 0) await save([], 'admin.recovery-codes', by);
+      setting.change(async (change) => {
+        if (setting.value().length > 0) await writeAs([], 'admin.recovery-codes', by, change);
       }),
 
-    left: () => hashes.length,
-
-    reload: () =>
-      inTurn(RECOVERY_CODES_KEY, async () => {
-        hashes = JSON.parse((await settings.get(RECOVERY_CODES_KEY)) ?? '[]') as string[];
-      }),
+    left: () => setting.value().length,
   };
 }
 

@@ -1,16 +1,15 @@
 // The admin's second factor: a setting that holds the secret, switched on once a code of it was given.
 
-import { type Actor, DAEMON } from '../audit/audit.js';
+import { type Actor, type AuditRecord, DAEMON } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
+import { createSetting, type Reloadable } from '../settings/setting.js';
 import type { SettingStore } from '../settings/setting-store.js';
-import { createTurns } from '../turns.js';
 import { fingerprintOf } from './fingerprint.js';
 import { matchTotp, newTotpSecret, toBase32, totpUri } from './totp.js';
 
-/** Where the secret is kept; a change of this key in another process calls for `reload`. */
 export const SECOND_FACTOR_KEY = 'admin.totp';
 
-export interface SecondFactor {
+export interface SecondFactor extends Reloadable {
   isEnabled(): boolean;
   /** Makes a secret that counts once confirmed; null when the second factor is on already. */
   enrol(username: string): { readonly secret: string; readonly uri: string } | null;
@@ -24,14 +23,18 @@ export interface SecondFactor {
   verify(code: string): boolean;
   /** Changes when it is switched on or off, and tells nothing of the secret. */
   fingerprint(): string;
-  reload(): Promise<void>;
 }
 
 export function createSecondFactor({ settings, now }: { settings: SettingStore; now: Clock }): SecondFactor {
-  let secret: Buffer | null = null;
+  const setting = createSetting<Buffer | null>({
+    store: settings,
+    key: SECOND_FACTOR_KEY,
+    initial: null,
+    parse: (text) => (text === '' ? null : Buffer.from(text, 'base64')),
+    format: (secret) => secret?.toString('base64') ?? '',
+  });
   let offered: Buffer | null = null;
   let usedStep = 0;
-  const inTurn = createTurns();
 
   function use(key: Buffer, code: string): boolean {
     const step = matchTotp(key, code, now(), usedStep);
@@ -39,59 +42,56 @@ export function createSecondFactor({ settings, now }: { settings: SettingStore; 
     return step !== null;
   }
 
-  const save = async (next: Buffer | null, by: Actor): Promise<void> => {
-    await settings.set(SECOND_FACTOR_KEY, next?.toString('base64') ?? '', {
-      by,
-      action: next ? 'admin.totp-on' : 'admin.totp-off',
-      object: { type: 'admin', id: null, name: null },
-      before: { secondFactor: next === null },
-      after: { secondFactor: next !== null },
-    });
-    secret = next;
-  };
+  const auditOf = (isOn: boolean, by: Actor): AuditRecord => ({
+    by,
+    action: isOn ? 'admin.totp-on' : 'admin.totp-off',
+    object: { type: 'admin', id: null, name: null },
+    before: { secondFactor: !isOn },
+    after: { secondFactor: isOn },
+  });
 
   return {
-    isEnabled: () => secret !== null,
+    key: SECOND_FACTOR_KEY,
+    reload: setting.reload,
+    isEnabled: () => setting.value() !== null,
 
     enrol(username) {
-      if (secret) return null;
+      if (setting.value()) return null;
       offered = newTotpSecret();
       return { secret: toBase32(offered), uri: totpUri(offered, username) };
     },
 
     confirm: (code, by = DAEMON) =>
-      inTurn(SECOND_FACTOR_KEY, async () => {
-        if (secret) return 'on-already';
+      setting.change(async ({ write }) => {
+        if (setting.value()) return 'on-already';
         if (!offered) return 'not-enrolled';
         if (!use(offered, code)) return 'wrong-code';
-        await save(offered, by);
+        await write(offered, auditOf(true, by));
         offered = null;
         return 'on';
       }),
 
     disable: (code, by = DAEMON) =>
-      inTurn(SECOND_FACTOR_KEY, async () => {
+      setting.change(async ({ write }) => {
+        const secret = setting.value();
         if (!secret) return 'off-already';
         if (!use(secret, code)) return 'wrong-code';
-        await save(null, by);
+        await write(null, auditOf(false, by));
         return 'off';
       }),
 
     forget: (by) =>
-      inTurn(SECOND_FACTOR_KEY, async () => {
-        if (!secret) return false;
-        await save(null, by);
+      setting.change(async ({ write }) => {
+        if (!setting.value()) return false;
+        await write(null, auditOf(false, by));
         return true;
       }),
 
-    verify: (code) => secret !== null && use(secret, code),
+    verify(code) {
+      const secret = setting.value();
+      return secret !== null && use(secret, code);
+    },
 
-    fingerprint: () => fingerprintOf(secret),
-
-    reload: () =>
-      inTurn(SECOND_FACTOR_KEY, async () => {
-        const text = (await settings.get(SECOND_FACTOR_KEY)) ?? '';
-        secret = text === '' ? null : Buffer.from(text, 'base64');
-      }),
+    fingerprint: () => fingerprintOf(setting.value()),
   };
 }

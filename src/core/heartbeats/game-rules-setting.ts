@@ -1,7 +1,7 @@
 // The game rules as a setting: those of the configuration file, until others are saved, which then hold for new flows.
 import { type Actor, DAEMON } from '../audit/audit.js';
+import { type Change, createSetting, type Reloadable } from '../settings/setting.js';
 import type { SettingStore } from '../settings/setting-store.js';
-import { createTurns } from '../turns.js';
 import {
   type CompilePattern,
   createGameRules,
@@ -10,7 +10,6 @@ import {
   type GameRules,
 } from './game-rules.js';
 
-/** Where saved rules are kept, as JSON; empty: those of the file. A change by another process calls for `reload`. */
 export const GAME_RULES_KEY = 'heartbeats.games';
 
 export type GameRulesSaved =
@@ -18,15 +17,20 @@ export type GameRulesSaved =
   /** `path` is the place of the fault: `[2].match.ports[0]`. */
   | { readonly ok: false; readonly path: string; readonly message: string };
 
-export interface GameRulesSetting extends GameRules {
+export interface GameRulesSetting extends GameRules, Reloadable {
   readonly rules: () => readonly GameRule[];
   readonly source: () => 'file' | 'console';
   save(rules: readonly GameRule[], by: Actor): Promise<GameRulesSaved>;
   /** Goes back to the rules of the file. */
   forget(by: Actor): Promise<void>;
-  reload(): Promise<void>;
-  /** Called when other rules hold. */
+  /** Calls `listener` when other rules hold. */
   onChanged(listener: (rules: readonly GameRule[]) => void): void;
+}
+
+interface Held {
+  readonly rules: readonly GameRule[];
+  readonly compiled: GameRules;
+  readonly source: 'file' | 'console';
 }
 
 /** Throws GameRuleError when the file's rules cannot be read. */
@@ -39,63 +43,55 @@ export function createGameRulesSetting({
   fileRules: readonly GameRule[];
   compile: CompilePattern;
 }): GameRulesSetting {
-  const ofFile = { rules: fileRules, read: createGameRules(fileRules, compile), source: 'file' as const };
-  let current: { rules: readonly GameRule[]; read: GameRules; source: 'file' | 'console' } = ofFile;
-  const inTurn = createTurns();
-  const listeners: ((rules: readonly GameRule[]) => void)[] = [];
+  const ofFile: Held = { rules: fileRules, compiled: createGameRules(fileRules, compile), source: 'file' };
+  const ofConsole = (rules: readonly GameRule[]): Held => ({
+    rules,
+    compiled: createGameRules(rules, compile),
+    source: 'console',
+  });
+  // Stored as JSON; empty: those of the file.
+  const setting = createSetting<Held>({
+    store: settings,
+    key: GAME_RULES_KEY,
+    initial: ofFile,
+    parse: (text) => (text === '' ? ofFile : ofConsole(JSON.parse(text) as GameRule[])),
+    format: ({ rules, source }) => (source === 'file' ? '' : JSON.stringify(rules)),
+  });
 
-  function hold(next: typeof current): void {
-    current = next;
-    for (const listener of listeners) listener(next.rules);
-  }
-
-  const write = async (rules: readonly GameRule[] | null, by: Actor): Promise<void> => {
-    await settings.set(GAME_RULES_KEY, rules === null ? '' : JSON.stringify(rules), {
+  const writeAs = (next: Held, by: Actor, { write }: Change<Held>): Promise<void> =>
+    write(next, {
       by,
       action: 'settings.games',
       object: { type: 'settings', id: GAME_RULES_KEY, name: 'game rules' },
-      before: { rules: current.rules },
-      after: { rules: rules ?? ofFile.rules },
+      before: { rules: setting.value().rules },
+      after: { rules: next.rules },
     });
-  };
 
   return {
-    start: (flow) => current.read.start(flow),
-    rules: () => current.rules,
-    source: () => current.source,
+    key: GAME_RULES_KEY,
+    reload: setting.reload,
+    start: (flow) => setting.value().compiled.start(flow),
+    rules: () => setting.value().rules,
+    source: () => setting.value().source,
 
     save: (rules, by = DAEMON) =>
-      inTurn(GAME_RULES_KEY, async () => {
-        let read: GameRules;
+      setting.change(async (change) => {
+        let next: Held;
         try {
-          read = createGameRules(rules, compile);
+          next = ofConsole(rules);
         } catch (error) {
           if (!(error instanceof GameRuleError)) throw error;
           return { ok: false, path: error.path, message: error.message };
         }
-        await write(rules, by);
-        hold({ rules, read, source: 'console' });
+        await writeAs(next, by, change);
         return { ok: true };
       }),
 
     forget: (by = DAEMON) =>
-      inTurn(GAME_RULES_KEY, async () => {
-        if (current.source === 'file') return;
-        await write(null, by);
-        hold(ofFile);
+      setting.change(async (change) => {
+        if (setting.value().source === 'console') await writeAs(ofFile, by, change);
       }),
 
-    reload: () =>
-      inTurn(GAME_RULES_KEY, async () => {
-        const text = (await settings.get(GAME_RULES_KEY)) ?? '';
-        if (text === '') {
-          hold(ofFile);
-          return;
-        }
-        const rules = JSON.parse(text) as GameRule[];
-        hold({ rules, read: createGameRules(rules, compile), source: 'console' });
-      }),
-
-    onChanged: (listener) => void listeners.push(listener),
+    onChanged: (listener) => setting.onChanged(({ rules }) => listener(rules)),
   };
 }

@@ -9,7 +9,7 @@ import type { GameRulesSetting } from '../../core/heartbeats/game-rules-setting.
 import { testGameRules } from '../../core/heartbeats/game-rules-test.js';
 import { normalizeAddress, parseIp } from '../../core/ip.js';
 import type { Log } from '../../core/log.js';
-import type { RetentionSetting } from '../../core/settings/retention-setting.js';
+import type { RetentionSetting } from '../../core/settings/retention.js';
 import { TOO_MANY_ATTEMPTS } from '../answer.js';
 import { actorOf, sessionOf } from '../caller.js';
 import type { AdminAttempts } from '../guards/attempts.js';

@@ -1,6 +1,6 @@
 // Removes what is too old of the logs of logins and of changes, or too much of it.
 
-import type { RetentionSetting } from '../../core/settings/retention-setting.js';
+import type { RetentionSetting } from '../../core/settings/retention.js';
 import type { Store } from '../../store/store.js';
 
 /** Entries removed in one statement: other writers come in between two. */

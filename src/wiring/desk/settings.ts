@@ -3,21 +3,13 @@
 import type { Config, Loaded } from '../../config.js';
 import {
   createPublicAddressSetting,
-  PUBLIC_ADDRESS_KEY,
   type PublicAddressSetting,
 } from '../../core/accounts/public-address-setting.js';
-import {
-  createGameRulesSetting,
-  GAME_RULES_KEY,
-  type GameRulesSetting,
-} from '../../core/heartbeats/game-rules-setting.js';
+import { createGameRulesSetting, type GameRulesSetting } from '../../core/heartbeats/game-rules-setting.js';
 import type { HeartbeatRetention } from '../../core/heartbeats/heartbeat.js';
 import type { HeartbeatPool } from '../../core/heartbeats/heartbeat-pool.js';
-import {
-  createRetentionSetting,
-  RETENTION_KEY,
-  type RetentionSetting,
-} from '../../core/settings/retention-setting.js';
+import { createRetentionSetting, type RetentionSetting } from '../../core/settings/retention.js';
+import type { Settings } from '../../core/settings/settings.js';
 import { compilePattern } from '../../games-pattern.js';
 import type { PublicAddressUses } from '../../http/v1/public-address.js';
 import type { Effective } from '../../http/v1/settings-handlers.js';
@@ -36,8 +28,6 @@ export interface DeskSettings {
   readonly webhooks: Config['webhooks'];
   /** The whole configuration in force, for the settings page. */
   effective(): Promise<Effective>;
-  /** Takes in a setting that another process changed; one that is kept elsewhere is passed over. */
-  reload(key: string): Promise<void>;
 }
 
 /** Where the configuration has what the settings page calls by these names. */
@@ -56,35 +46,41 @@ export async function openSettings(uses: {
   readonly config: Config;
   readonly source: ConfigSource;
   readonly store: Pick<Store, 'settings' | 'size'>;
+  readonly settings: Settings;
   readonly pool: HeartbeatPool;
   readonly startedAt: number;
 }): Promise<DeskSettings> {
-  const { config, source, store, pool } = uses;
-  const gameRules = createGameRulesSetting({
-    settings: store.settings,
-    fileRules: config.heartbeats.games,
-    compile: compilePattern,
-  });
-  await gameRules.reload();
+  const { config, source, store, settings, pool } = uses;
+  const gameRules = await settings.open(
+    createGameRulesSetting({
+      settings: store.settings,
+      fileRules: config.heartbeats.games,
+      compile: compilePattern,
+    }),
+  );
 
-  const retention = createRetentionSetting({
-    settings: store.settings,
-    ofFile: {
-      heartbeatDays: config.heartbeats.retention.days,
-      heartbeatsPerAccount: config.heartbeats.retention.perAccount,
-      runDays: Math.max(1, Math.round(config.webhooks.retentionMs / DAY_MS)),
-      loginDays: config.admin.logins.days,
-      auditDays: config.admin.audit.days,
-    },
-  });
-  await retention.reload();
+  const retention = await settings.open(
+    createRetentionSetting({
+      settings: store.settings,
+      ofFile: {
+        heartbeatDays: config.heartbeats.retention.days,
+        heartbeatsPerAccount: config.heartbeats.retention.perAccount,
+        runDays: Math.max(1, Math.round(config.webhooks.retentionMs / DAY_MS)),
+        loginDays: config.admin.logins.days,
+        auditDays: config.admin.audit.days,
+      },
+    }),
+  );
+  pool.setMaxPerAccount(retention.current().heartbeatsPerAccount);
+  retention.onChanged(({ heartbeatsPerAccount }) => pool.setMaxPerAccount(heartbeatsPerAccount));
 
   const { publicHost, publicPort } = config.socks;
-  const publicAddress = createPublicAddressSetting({
-    settings: store.settings,
-    ofFile: { host: publicHost, port: publicPort },
-  });
-  await publicAddress.reload();
+  const publicAddress = await settings.open(
+    createPublicAddressSetting({
+      settings: store.settings,
+      ofFile: { host: publicHost, port: publicPort },
+    }),
+  );
   const sourceOf = (path: string) =>
     source.effective.find((entry) => entry.path === path)?.source ?? 'default';
 
@@ -148,12 +144,6 @@ export async function openSettings(uses: {
         },
         startedAt: new Date(uses.startedAt).toISOString(),
       };
-    },
-
-    async reload(key) {
-      if (key === GAME_RULES_KEY) await gameRules.reload();
-      if (key === RETENTION_KEY) await retention.reload();
-      if (key === PUBLIC_ADDRESS_KEY) await publicAddress.reload();
     },
   };
 }

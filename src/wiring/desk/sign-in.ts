@@ -1,13 +1,14 @@
 // Who may come in to the operator's desk: console sessions, API tokens, the second factor.
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../../config.js';
-import type { AdminCredentials } from '../../core/auth/admin-credentials.js';
+import { ADMIN_CREDENTIALS_KEY, type AdminCredentials } from '../../core/auth/admin-credentials.js';
 import { type ApiTokens, createApiTokens } from '../../core/auth/api-tokens.js';
 import { type ConsoleSessions, createConsoleSessions } from '../../core/auth/console-sessions.js';
 import { fingerprintOf } from '../../core/auth/fingerprint.js';
 import { createRecoveryCodes, type RecoveryCodes } from '../../core/auth/recovery-codes.js';
-import { createSecondFactor, type SecondFactor } from '../../core/auth/second-factor.js';
+import { createSecondFactor, SECOND_FACTOR_KEY, type SecondFactor } from '../../core/auth/second-factor.js';
 import type { Log } from '../../core/log.js';
+import type { Settings } from '../../core/settings/settings.js';
 import type { Store } from '../../store/store.js';
 
 export interface SignIn {
@@ -21,14 +22,15 @@ export interface SignIn {
 export async function openSignIn(uses: {
   readonly config: Config;
   readonly store: Pick<Store, 'consoleSessions' | 'apiTokens' | 'settings'>;
+  readonly settings: Settings;
   readonly credentials: Pick<AdminCredentials, 'fingerprint'>;
   readonly log: Log;
   readonly now: () => number;
 }): Promise<SignIn> {
-  const { store, credentials, log, now } = uses;
+  const { store, settings, credentials, log, now } = uses;
   const { session, maxTokens } = uses.config.admin;
   const onError = (err: unknown): void => log.warn({ err }, 'use of a session or token not noted');
-  const secondFactor = createSecondFactor({ settings: store.settings, now });
+  const secondFactor = await settings.open(createSecondFactor({ settings: store.settings, now }));
   const consoleSessions = createConsoleSessions({
     store: store.consoleSessions,
     now,
@@ -38,11 +40,15 @@ export async function openSignIn(uses: {
     maxSessions: session.max,
     onError,
   });
-  const apiTokens = createApiTokens({ store: store.apiTokens, now, newId: randomUUID, maxTokens, onError });
-  const recoveryCodes = createRecoveryCodes(store.settings);
-  await secondFactor.reload();
-  await recoveryCodes.reload();
+  const recoveryCodes = await settings.open(createRecoveryCodes(store.settings));
+  const apiTokens = await settings.open(
+    createApiTokens({ store: store.apiTokens, now, newId: randomUUID, maxTokens, onError }),
+  );
   await consoleSessions.load();
-  await apiTokens.load();
+  settings.onReloaded(async (key) => {
+    if (key !== SECOND_FACTOR_KEY && key !== ADMIN_CREDENTIALS_KEY) return;
+    const ended = await consoleSessions.sweep();
+    if (ended > 0) log.info({ sessions: ended }, 'console sessions ended: credentials changed');
+  });
   return { consoleSessions, apiTokens, secondFactor, recoveryCodes };
 }

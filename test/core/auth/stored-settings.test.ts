@@ -1,9 +1,9 @@
 // The settings that are kept in memory: the admin credentials and the IP whitelist.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ADMIN_CREDENTIALS_KEY, createAdminCredentials } from '../../src/core/auth/admin-credentials.js';
-import { createWhitelistSetting, WHITELIST_KEY } from '../../src/core/auth/whitelist-setting.js';
-import type { SettingStore } from '../../src/core/settings/setting-store.js';
+import { ADMIN_CREDENTIALS_KEY, createAdminCredentials } from '../../../src/core/auth/admin-credentials.js';
+import { createWhitelistSetting, WHITELIST_KEY } from '../../../src/core/auth/whitelist-setting.js';
+import type { SettingStore } from '../../../src/core/settings/setting-store.js';
 
 function memorySettings() {
   const values = new Map<string, string>();
