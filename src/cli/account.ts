@@ -1,26 +1,16 @@
 // `pulsegate account`: add, update and remove accounts.
-import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
-import type { Config } from '../config.js';
 import { ACCOUNT_DEFAULTS, type AddRefusal, type UpdateRefusal } from '../core/accounts/accounts.js';
-import { verifyPassword } from '../core/accounts/password.js';
-import { socksLink } from '../core/accounts/proxy-link.js';
-import type { Core } from '../wiring/core.js';
 import { addLimitCommands } from './account-limits.js';
+import { addLink, choosePassword, type PasswordOptions, printCredentials } from './account-link.js';
 import { addList, addShow, find, toJson } from './account-show.js';
 import { cliActor } from './actor.js';
 import { CommandError, load, printJson, printLine, type Surroundings } from './command.js';
-import { guessNote, readLinkAddress } from './link.js';
 import { parseExpiry } from './moments.js';
-import { confirm, readNewPassword } from './prompt.js';
+import { confirm } from './prompt.js';
 import { withCore } from './store.js';
 
 const EXPIRY_FORMS = 'never, in so long (30d), or a date in UTC (2026-12-31, 2026-12-31T23:59:59)';
-
-interface PasswordOptions {
-  passwordStdin?: true;
-  generate?: true;
-}
 
 interface FieldOptions {
   remarks?: string;
@@ -142,34 +132,6 @@ interface UpdateOptions extends PasswordOptions, FieldOptions {
   json?: true;
 }
 
-function addLink(account: Command, around: Surroundings): void {
-  account
-    .command('link')
-    .argument('<account>', 'user name or id')
-    .description('print the link of an account, for its password; only a hash of it is stored')
-    .option('--password-stdin', 'read the password from stdin instead of asking')
-    .option('--json', 'as JSON')
-    .action(async (nameOrId: string, options: { passwordStdin?: true; json?: true }, command) => {
-      const loaded = await load(command, around);
-      const { password } = await choosePassword(around, options);
-      await withCore(loaded, async (core) => {
-        const { account: it } = find(core, nameOrId);
-        if (!verifyPassword(password, it.passwordHash)) {
-          throw new CommandError(
-            `This is not the password of ${it.username}. A new one: pulsegate account update ${it.username} --generate`,
-          );
-        }
-        await printCredentials(around, loaded.config, core, options, {
-          ...it,
-          password,
-          isNew: false,
-          // It is what was asked for.
-          isShown: true,
-        });
-      });
-    });
-}
-
 function addRemove(account: Command, around: Surroundings): void {
   account
     .command('remove')
@@ -195,44 +157,6 @@ function addRemove(account: Command, around: Surroundings): void {
         }
       });
     });
-}
-
-/** A password, whether it was made just now, and whether it may be shown: what was typed without echo is not. */
-interface ChosenPassword {
-  readonly password: string;
-  readonly isNew: boolean;
-  readonly isShown: boolean;
-}
-
-async function choosePassword(around: Surroundings, options: PasswordOptions): Promise<ChosenPassword> {
-  if (options.generate && options.passwordStdin) {
-    throw new CommandError('--generate and --password-stdin exclude each other.', 2);
-  }
-  // 15 bytes are 20 characters, 120 bits, and none of them needs escaping in a link.
-  if (options.generate)
-    return { password: randomBytes(15).toString('base64url'), isNew: true, isShown: true };
-  const otherwise = 'There is no terminal to ask for the password on. Use --generate, or --password-stdin.';
-  const password = await readNewPassword(around, options.passwordStdin ?? false, otherwise);
-  return { password, isNew: false, isShown: options.passwordStdin ?? false };
-}
-
-async function printCredentials(
-  around: Surroundings,
-  config: Config,
-  { store }: Core,
-  { json }: { json?: true },
-  { id, username, password, isNew, isShown }: { id: string; username: string } & ChosenPassword,
-): Promise<void> {
-  const to = await readLinkAddress(config, store.settings);
-  const link = socksLink({ username, password: isShown ? password : null }, to);
-  const note = guessNote(to);
-  if (json) printJson(around, { id, username, ...(isNew ? { password } : {}), link });
-  else {
-    printLine(around.stdout, `user name  ${username}`);
-    if (isNew) printLine(around.stdout, `password   ${password}   (shown only now)`);
-    printLine(around.stdout, `link       ${link}${isShown ? '' : '   (without the password)'}`);
-  }
-  if (note !== null) printLine(around.stderr, note);
 }
 
 const REFUSALS: Readonly<Record<AddRefusal | UpdateRefusal, string>> = {

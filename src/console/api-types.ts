@@ -189,7 +189,7 @@ export type ChangedEvent = {
 export type Count = number;
 export type CreatedAccount = {
   readonly account: Account;
-  readonly credentials: Credentials;
+  readonly credentials: CredentialsInFormats;
 };
 export type CreatedToken = {
   readonly token: Token;
@@ -200,6 +200,19 @@ export type Credentials = {
   readonly username: string;
   readonly password: string;
   readonly link: string;
+  readonly plain: string | null;
+};
+export type CredentialsInFormats = {
+  readonly id: Guid;
+  readonly username: string;
+  readonly password: string;
+  readonly link: string;
+  readonly plain: string | null;
+  readonly formats: readonly ({
+    readonly format: 'link' | 'plain' | 'clash' | 'sing-box' | 'proxifier' | 'shadowrocket';
+    readonly text: string | null;
+    readonly fileName: string | null;
+  })[];
 };
 export type Day = string;
 export type DeletedAccount = {
@@ -330,6 +343,9 @@ export type ImportReport = {
     } | null;
   })[];
   readonly linesLeftOut: Count;
+};
+export type KnownPassword = {
+  readonly password: string;
 };
 export type LimitsAndUsage = {
   readonly limits: AccountLimits;
@@ -684,7 +700,8 @@ export interface Operations {
   getAccount: { params: { id: string }; query: undefined; body: undefined; answer: Account };
   changeAccount: { params: { id: string }; query: undefined; body: AccountChange; answer: Account };
   deleteAccount: { params: { id: string }; query: undefined; body: undefined; answer: DeletedAccount };
-  resetPassword: { params: { id: string }; query: undefined; body: PasswordReset; answer: Credentials };
+  resetPassword: { params: { id: string }; query: undefined; body: PasswordReset; answer: CredentialsInFormats };
+  getCredentials: { params: { id: string }; query: undefined; body: KnownPassword; answer: CredentialsInFormats };
   getAccountLimits: { params: { id: string }; query: undefined; body: undefined; answer: LimitsAndUsage };
   changeAccountLimits: { params: { id: string }; query: undefined; body: AccountLimitsChange; answer: LimitsAndUsage };
   resetAccountUsage: { params: { id: string }; query: undefined; body: undefined; answer: LimitsAndUsage };
@@ -747,6 +764,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   changeAccount: ['PATCH', '/api/v1/accounts/{id}'],
   deleteAccount: ['DELETE', '/api/v1/accounts/{id}'],
   resetPassword: ['POST', '/api/v1/accounts/{id}/password'],
+  getCredentials: ['POST', '/api/v1/accounts/{id}/link'],
   getAccountLimits: ['GET', '/api/v1/accounts/{id}/limits'],
   changeAccountLimits: ['PATCH', '/api/v1/accounts/{id}/limits'],
   resetAccountUsage: ['POST', '/api/v1/accounts/{id}/usage/reset'],

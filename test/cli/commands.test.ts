@@ -118,6 +118,20 @@ describe('accounts', () => {
     );
   });
 
+  it('are linked in the format asked for, alone on stdout', async () => {
+    const link = (format: string, ...more: string[]) =>
+      cli.run(['account', 'link', 'pläyer 1', '--password-stdin', '--format', format, ...more], {
+        stdin: 'p@ss:w/örd\n',
+      });
+    assert.deepEqual((await link('plain')).stdout, '[::1]:4321:pläyer 1:p@ss:w/örd\n');
+    assert.match((await link('proxifier')).stdout, /^<\?xml [\s\S]*<\/ProxifierProfile>\n$/);
+    const cannot = await link('shadowrocket');
+    assert.deepEqual([cannot.code, cannot.stdout], [1, '']);
+    assert.match(cannot.stderr, /shadowrocket cannot carry this user name or password/);
+    assert.equal((await link('word')).code, 2);
+    assert.equal((await link('clash', '--json')).code, 2);
+  });
+
   it('are refused when the name is taken', async () => {
     const { code, stderr } = await cli.run(['account', 'add', 'random', '--generate']);
     assert.deepEqual([code, stderr], [1, 'There is an account with this user name already.\n']);

@@ -19,6 +19,7 @@ export function addressTests(getWorld: () => World): void {
       /127\.0\.0\.1, a guess: the address the proxy listens on/,
     );
     await page.click('dialog footer button');
+    await page.waitForSelector('dialog', { state: 'detached' });
 
     await visit('/settings/address');
     await page.fill('form input >> nth=0', 'gate.example');

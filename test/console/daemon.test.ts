@@ -158,6 +158,8 @@ test(
       const retention = (await daemon.api('GET', '/api/v1/settings/retention')).json;
       assert.equal((retention as { heartbeatDays: number }).heartbeatDays, 7);
     });
+    // Left before the answer is there, the page would ask what is to become of what was typed.
+    await page.waitForSelector('form.card .row button >> nth=1', { state: 'detached' });
 
     await visit('/settings/admin');
     await page.click('text=Turn on');

@@ -1,7 +1,7 @@
 // What an operator does in the console, with the keyboard and the mouse.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openConsole, settled, signIn } from '../helpers/console-browser.js';
+import { axeFindings, openConsole, settled, signIn } from '../helpers/console-browser.js';
 import { name, type World } from '../helpers/console-world.js';
 import { ADMIN } from '../helpers/daemon.js';
 
@@ -100,6 +100,53 @@ export function useTests(getWorld: () => World): void {
     await page.waitForSelector('.toast >> text=Deleted');
     await visit('/accounts?search=unwanted');
     await page.waitForSelector('text=No account matches');
+    assert.deepEqual(errors, []);
+  });
+
+  test('a new password, a chosen one and the one it has come with every format, and leave none behind', async (t) => {
+    const { daemon, open } = getWorld();
+    const id = await daemon.addAccount('formatted', 'first:pass');
+    const { page, visit, errors } = await open(t);
+    const shownFor = async (way: string, password: string | null) => {
+      await page.click('.page-head >> text=Password and link');
+      await page.click(`dialog .segments >> text=${way}`);
+      if (password !== null) await page.fill('dialog input', password);
+      await page.click('dialog button[type=submit]');
+    };
+    const textOf = async (format: string) => {
+      await page.selectOption('dialog .client-formats select', format);
+      return page.textContent(`dialog [data-format=${format}]`);
+    };
+    const { host, port } = daemon.socks;
+    await visit(`/accounts/${id}`);
+    await shownFor('The one it has', 'wrong');
+    await page.waitForSelector('dialog [role=alert] >> text=/not that of the account/');
+    await page.fill('dialog input', 'first:pass');
+    await page.click('dialog button[type=submit]');
+    await page.waitForSelector('dialog .qr');
+    assert.equal(await textOf('plain'), `${host}:${port}:formatted:first:pass`);
+    assert.match((await textOf('proxifier')) ?? '', /<Password>first:pass<\/Password>/);
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.click('dialog .client-text >> text=Save pulsegate.ppx'),
+    ]);
+    assert.equal(file.suggestedFilename(), 'pulsegate.ppx');
+    assert.deepEqual(await axeFindings(page), []);
+    await page.click('dialog footer button');
+
+    await shownFor('New, chosen', 'p@ss');
+    await page.waitForSelector('dialog .qr');
+    await page.selectOption('dialog .client-formats select', 'shadowrocket');
+    await page.waitForSelector('dialog .notice >> text=cannot carry');
+    await page.click('dialog footer button');
+    await shownFor('New, random', null);
+    const password = (await page.textContent('dialog [data-password]')) ?? '';
+    assert.match((await textOf('clash')) ?? '', new RegExp(`password: "${password}"`));
+    const used = await daemon.api('POST', `/api/v1/accounts/${id}/link`, { password });
+    assert.equal(used.status, 200, used.text);
+    await page.click('dialog footer button');
+    await page.waitForSelector('dialog', { state: 'detached' });
+    assert.ok(!(await page.content()).includes(password));
     assert.deepEqual(errors, []);
   });
 

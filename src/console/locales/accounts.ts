@@ -47,11 +47,25 @@ export const accounts = {
   'account.saveAnyway': { en: 'Save anyway', zh: '仍然保存' },
   'account.saved': { en: 'Saved', zh: '已保存' },
   'account.facts': { en: 'Details', zh: '资料' },
-  'account.resetPassword': { en: 'Reset password', zh: '重置密码' },
-  'account.resetPassword.text': {
+  'account.passwordAndLink': { en: 'Password and link', zh: '密码与连接' },
+  'account.password.title': { en: 'Password and link of {name}', zh: '{name} 的密码与连接' },
+  'account.password.random': { en: 'New, random', zh: '随机新密码' },
+  'account.password.chosen': { en: 'New, chosen', zh: '自定新密码' },
+  'account.password.known': { en: 'The one it has', zh: '现有密码' },
+  'account.password.random.text': {
     en: '{name} gets a new random password. The old one stops working and {n} live {n:session ends|sessions end}.',
     zh: '将为 {name} 生成新的随机密码，旧密码立即失效，{n} 个在线会话会断开。',
   },
+  'account.password.chosen.text': {
+    en: '{name} gets this password. The old one stops working and {n} live {n:session ends|sessions end}.',
+    zh: '将为 {name} 设置此密码，旧密码立即失效，{n} 个在线会话会断开。',
+  },
+  'account.password.known.text': {
+    en: 'Only a hash of the password of {name} is stored. Type it to see its link and formats again; nothing changes.',
+    zh: '系统只保存 {name} 密码的哈希。输入现有密码即可再次查看连接与各种格式，不做任何更改。',
+  },
+  'account.password.set': { en: 'Set and show', zh: '设置并显示' },
+  'account.password.show': { en: 'Show', zh: '显示' },
   'account.resetUsage': { en: 'Reset usage', zh: '重置用量' },
   'account.resetUsage.text': {
     en: 'The {used} that {name} has used ({period}) count from nothing again. Totals and the history per day stay.',

@@ -30,6 +30,7 @@ export const API_SUMMARIES: Readonly<Record<keyof typeof OPERATIONS, string>> = 
   changeAccount: '修改给出的字段。',
   deleteAccount: '删除账号和它的心跳数据；在线会话随之结束。',
   resetPassword: '设置新密码（不给出则随机生成）；在线会话随之结束。',
+  getCredentials: '凭账号现有的密码取得连接地址和各种客户端格式；系统只保存密码的哈希，所以需要给出。',
   listSessions: '在线会话：谁、从哪里、到哪里、哪个游戏、多少流量、从何时起。',
   endSession: '结束一个在线会话。',
   endSessions: '结束指定的会话，或一个账号的全部会话；已经结束的略过。',

@@ -1,6 +1,6 @@
 // Creating accounts: one, or many by a pattern or a list.
 import { useEffect, useState } from 'preact/hooks';
-import type { Credentials, NewAccounts, NewAccountsResult } from '../api-types.js';
+import type { Credentials, CredentialsInFormats, NewAccounts, NewAccountsResult } from '../api-types.js';
 import { call } from '../lib/api.js';
 import { useDraft } from '../lib/draft.js';
 import { t } from '../lib/i18n.js';
@@ -23,10 +23,13 @@ import { Failure } from '../ui/states.js';
 import { Skipped } from './bulk-preview.js';
 import { LimitFields, type LimitTexts, NO_LIMIT_TEXTS, readLimits } from './limits.js';
 
+/** What is shown once afterwards. */
+export type Created = { readonly one: CredentialsInFormats } | { readonly many: readonly Credentials[] };
+
 interface CreateProps {
   readonly mode: 'one' | 'many';
   readonly onClose: () => void;
-  readonly onCreated: (credentials: readonly Credentials[]) => void;
+  readonly onCreated: (credentials: Created) => void;
 }
 
 interface NewFields extends LimitTexts {
@@ -76,8 +79,9 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
         const made = await call('createAccount', {
           body: { ...common, username, ...(password === '' ? {} : { password }) },
         });
-        onCreated([made.credentials]);
-      } else onCreated((await call('createAccounts', { body: { ...many, dryRun: false } })).created);
+        onCreated({ one: made.credentials });
+      } else
+        onCreated({ many: (await call('createAccounts', { body: { ...many, dryRun: false } })).created });
     });
   };
   return (

@@ -1,7 +1,7 @@
 // One account. Its first part answers "why can this player not connect?".
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Account, Credentials, Login } from '../api-types.js';
+import type { Account, CredentialsInFormats, Login } from '../api-types.js';
 import { ApiError, call } from '../lib/api.js';
 import { listAddress } from '../lib/arrival.js';
 import { bytes, count, expiry, percent, rate } from '../lib/format.js';
@@ -18,6 +18,7 @@ import { EditDialog } from './account-edit.js';
 import { accountState } from './accounts.js';
 import { BulkDialog } from './bulk.js';
 import { CredentialsDialog } from './credentials.js';
+import { PasswordDialog } from './password-dialog.js';
 
 type Asking = 'edit' | 'extend' | 'enable' | 'disable' | 'password' | 'usage' | 'delete' | null;
 
@@ -28,7 +29,7 @@ export function AccountPage({ id }: { id: string }) {
     reload,
   } = useLoad('getAccount', { params: { id } }, { topics: ['accounts', 'sessions'], everyMs: 5_000 });
   const [asking, setAsking] = useState<Asking>(null);
-  const [credentials, setCredentials] = useState<Credentials | null>(null);
+  const [credentials, setCredentials] = useState<CredentialsInFormats | null>(null);
   if (!account) {
     if (error instanceof ApiError && error.code === 'not-found') return <Gone />;
     return error ? <Failure error={error} retry={reload} /> : <Skeleton rows={12} />;
@@ -51,7 +52,7 @@ export function AccountPage({ id }: { id: string }) {
         <Button onClick={() => setAsking(account.isEnabled ? 'disable' : 'enable')}>
           {t(account.isEnabled ? 'bulk.disable' : 'bulk.enable')}
         </Button>
-        <Button onClick={() => setAsking('password')}>{t('account.resetPassword')}</Button>
+        <Button onClick={() => setAsking('password')}>{t('account.passwordAndLink')}</Button>
         <Button kind="primary" onClick={() => setAsking('edit')}>
           {t('account.edit')}
         </Button>
@@ -81,14 +82,14 @@ export function AccountPage({ id }: { id: string }) {
         />
       )}
       {asking === 'password' && (
-        <Confirm
-          title={t('account.resetPassword')}
-          action={t('account.resetPassword')}
+        <PasswordDialog
+          account={account}
           onClose={() => setAsking(null)}
-          act={async () => setCredentials(await call('resetPassword', { params: { id }, body: {} }))}
-        >
-          <p>{t('account.resetPassword.text', { name: account.username, n: account.usage.sessions })}</p>
-        </Confirm>
+          onShown={(shown) => {
+            setCredentials(shown);
+            done();
+          }}
+        />
       )}
       {asking === 'usage' && (
         <Confirm

@@ -1,22 +1,24 @@
-// A password is shown once: as text, as a link, and as a QR code.
-import type { Credentials } from '../api-types.js';
+// A password is shown once: as text, and as what the players' programs read.
+import type { Credentials, CredentialsInFormats } from '../api-types.js';
 import { t } from '../lib/i18n.js';
+import { saveFile } from '../lib/save.js';
 import { Button, CopyButton, ScrollBox } from '../ui/basics.js';
 import { Dialog } from '../ui/dialog.js';
-import { QrCode } from '../ui/qr.js';
+import { ClientFormats } from './client-formats.js';
 import { LinkNotice } from './settings-public-address.js';
 
 export function CredentialsDialog({
   credentials,
   onClose,
 }: {
-  credentials: Credentials;
+  credentials: CredentialsInFormats;
   onClose: () => void;
 }) {
-  const { username, password, link } = credentials;
+  const { username, password, formats } = credentials;
   return (
     <Dialog
       title={t('credentials.title')}
+      wide
       onClose={onClose}
       unsaved="secret"
       footer={
@@ -27,23 +29,17 @@ export function CredentialsDialog({
     >
       <p class="warn-text">{t('credentials.once')}</p>
       <LinkNotice />
-      <div class="credentials">
-        <QrCode text={link} label={t('credentials.qr')} />
-        <dl class="facts">
-          <dt>{t('account.username')}</dt>
-          <dd>
-            <code>{username}</code> <CopyButton text={username} />
-          </dd>
-          <dt>{t('account.password')}</dt>
-          <dd>
-            <code data-password>{password}</code> <CopyButton text={password} />
-          </dd>
-          <dt>{t('credentials.link')}</dt>
-          <dd>
-            <code class="break">{link}</code> <CopyButton text={link} />
-          </dd>
-        </dl>
-      </div>
+      <dl class="facts">
+        <dt>{t('account.username')}</dt>
+        <dd>
+          <code>{username}</code> <CopyButton text={username} />
+        </dd>
+        <dt>{t('account.password')}</dt>
+        <dd>
+          <code data-password>{password}</code> <CopyButton text={password} />
+        </dd>
+      </dl>
+      <ClientFormats formats={formats} />
     </Dialog>
   );
 }
@@ -56,6 +52,8 @@ export function ManyCredentialsDialog({
   onClose: () => void;
 }) {
   const text = list.map((one) => `${one.username}\t${one.password}\t${one.link}`).join('\n');
+  // A line that this format cannot carry is a link, which carries everything.
+  const plain = list.map((one) => one.plain ?? one.link).join('\n');
   return (
     <Dialog
       title={t('credentials.many', { n: list.length })}
@@ -75,7 +73,10 @@ export function ManyCredentialsDialog({
     >
       <p class="warn-text">{t('credentials.once')}</p>
       <LinkNotice />
-      <CopyButton text={text} label={t('credentials.copyAll')} />
+      <div class="row wrap">
+        <CopyButton text={text} label={t('credentials.copyAll')} />
+        <CopyButton text={plain} label={t('credentials.copyPlain')} />
+      </div>
       <ScrollBox label={t('credentials.many', { n: list.length })}>
         <table class="small">
           <thead>
@@ -112,14 +113,9 @@ function csvCell(text: string): string {
 
 function save(list: readonly Credentials[]): void {
   const lines = [
-    ['username', 'password', 'link'],
-    ...list.map((one) => [one.username, one.password, one.link]),
+    ['username', 'password', 'link', 'plain'],
+    ...list.map((one) => [one.username, one.password, one.link, one.plain ?? '']),
   ];
   const text = lines.map((line) => line.map(csvCell).join(',')).join('\r\n');
-  const url = URL.createObjectURL(new Blob([`\ufeff${text}\r\n`], { type: 'text/csv' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = 'accounts.csv';
-  link.click();
-  URL.revokeObjectURL(url);
+  saveFile('accounts.csv', `\ufeff${text}\r\n`, 'text/csv');
 }

@@ -1,11 +1,10 @@
 // /api/v1: accounts found, created, edited and removed, one at a time.
-import { randomBytes } from 'node:crypto';
 import type { AccountLimitsService } from '../../core/accounts/account-limits.js';
 import { type AccountFacts, accountMatcher } from '../../core/accounts/account-query.js';
 import type { Accounts, AccountView, AddRefusal } from '../../core/accounts/accounts.js';
 import { type AccountLimits, NO_LIMITS } from '../../core/accounts/limits.js';
 import type { LiveActivity } from '../../core/accounts/live-activity.js';
-import { socksLink } from '../../core/accounts/proxy-link.js';
+import { verifyPassword } from '../../core/accounts/password.js';
 import type { SessionRegistry } from '../../core/sessions/session.js';
 import { pageOfSorted, type SortValue } from '../../core/sorted-page.js';
 import { actorOf, type Caller } from '../caller.js';
@@ -13,8 +12,9 @@ import { accountEtag, presentAccount } from './account-view.js';
 import { badCursor } from './audit.js';
 import type { accountRoutes } from './contract/accounts.js';
 import { TIME_RANGE } from './contract/common.js';
+import { credentialsInFormats, randomPassword } from './credentials.js';
 import { matches } from './etag.js';
-import { linkAddressFor, type PublicAddressUses } from './public-address.js';
+import type { PublicAddressUses } from './public-address.js';
 import { type Answered, type Handlers, type ProblemAnswer, refuseCaller } from './serve.js';
 import { fromIsoOrNull } from './times.js';
 
@@ -125,7 +125,9 @@ export function accountHandlers(uses: AccountUses): Handlers<AccountRoute> {
       if (!added.ok) return ADD_PROBLEMS[added.reason];
       const { id } = added.account;
       if (set) limits.adopt(id, set);
-      return shown(id, 201, { credentials: credentials(uses, ctx.hostname, { id, username, password }) });
+      return shown(id, 201, {
+        credentials: credentialsInFormats(uses, ctx.hostname, { id, username, password }),
+      });
     },
 
     getAccount: async ({ params }) => shown(params.id.toLowerCase()),
@@ -162,22 +164,18 @@ export function accountHandlers(uses: AccountUses): Handlers<AccountRoute> {
       const changed = await accounts.patch(id, { password }, actorOf(caller));
       if (!changed.ok) return PATCH_PROBLEMS[changed.reason];
       const { username } = changed.account;
-      return { status: 200, body: credentials(uses, ctx.hostname, { id, username, password }) };
+      return { status: 200, body: credentialsInFormats(uses, ctx.hostname, { id, username, password }) };
+    },
+
+    async getCredentials({ params, body: { password }, ctx }) {
+      const view = accounts.get(params.id.toLowerCase());
+      if (!view) return NO_ACCOUNT;
+      const { id, username, passwordHash } = view.account;
+      if (!verifyPassword(password, passwordHash))
+        return invalid('body.password', 'is not that of the account');
+      return { status: 200, body: credentialsInFormats(uses, ctx.hostname, { id, username, password }) };
     },
   };
-}
-
-/** 15 bytes are 20 characters, 120 bits, and none of them needs escaping in a link. */
-export function randomPassword(): string {
-  return randomBytes(15).toString('base64url');
-}
-
-export function credentials(
-  uses: Pick<AccountUses, 'socks' | 'publicAddress'>,
-  hostname: string,
-  account: { readonly id: string; readonly username: string; readonly password: string },
-): Record<string, unknown> {
-  return { ...account, link: socksLink(account, linkAddressFor(uses, hostname)) };
 }
 
 /** The fields that were sent; null among them is "no limit". */

@@ -40,7 +40,17 @@ test('one account: created with credentials shown once, edited by ETag, removed'
     credentials['link'],
     `socks5h://a%20b%2Fc:${password}@${daemon.socks.host}:${daemon.socks.port}`,
   );
+  assert.equal(credentials['plain'], `${daemon.socks.host}:${daemon.socks.port}:a b/c:${password}`);
   assert.equal(made.headers.get('location'), `${ACCOUNTS}/${account.id}`);
+  const asked = (given: string) => daemon.api('POST', `${ACCOUNTS}/${account.id}/link`, { password: given });
+  const again = await asked(password);
+  assert.deepEqual([again.status, again.json], [200, credentials], 'the same for the password it has');
+  assert.deepEqual(
+    (again.json as { formats: Json[] }).formats.map(({ format }) => format),
+    ['link', 'plain', 'clash', 'sing-box', 'proxifier', 'shadowrocket'],
+  );
+  const wrong = await asked(`${password}x`);
+  assert.deepEqual([wrong.status, codeOf(wrong)], [400, 'validation']);
   assert.equal((account['limits'] as Json)['maxSessions'], 3);
 
   const path = `${ACCOUNTS}/${account.id.toUpperCase()}`;

@@ -1,5 +1,6 @@
 // Accounts one by one: find, create, edit, remove, reset a password.
 import { z } from 'zod';
+import { CLIENT_FORMATS } from '../../../core/accounts/client-formats.js';
 import { Bytes, Count, Flag, Guid, IdParams, PageQuery, pageOf, route, Time, TimeIn } from './common.js';
 import { AccountLimits, AccountLimitsChange, AccountUsage } from './limits.js';
 
@@ -75,8 +76,23 @@ export const Credentials = z
     password: z.string(),
     /** `socks5h://user:password@host:port`, percent-encoded. */
     link: z.string(),
+    /** `host:port:user:password`; null where a colon in the user name would make it ambiguous. */
+    plain: z.string().nullable(),
   })
   .meta({ id: 'Credentials' });
+
+/** The same for one account, with what the players' programs read. */
+export const CredentialsInFormats = Credentials.extend({
+  formats: z.array(
+    z.object({
+      format: z.enum(CLIENT_FORMATS),
+      /** null: the format cannot carry this user name or password. */
+      text: z.string().nullable(),
+      /** For what is opened as a file; null for what is pasted. */
+      fileName: z.string().nullable(),
+    }),
+  ),
+}).meta({ id: 'CredentialsInFormats' });
 
 /** What new accounts may be given besides their names. */
 export const NewAccountDefaults = {
@@ -127,7 +143,9 @@ export const accountRoutes = [
     responses: {
       201: {
         description: 'Created; `Location` names it.',
-        schema: z.object({ account: Account, credentials: Credentials }).meta({ id: 'CreatedAccount' }),
+        schema: z
+          .object({ account: Account, credentials: CredentialsInFormats })
+          .meta({ id: 'CreatedAccount' }),
       },
     },
     problems: [409],
@@ -184,7 +202,22 @@ export const accountRoutes = [
       params: IdParams,
       body: z.object({ password: Password.optional() }).meta({ id: 'PasswordReset' }),
     },
-    responses: { 200: { description: 'The credentials, shown once.', schema: Credentials } },
+    responses: { 200: { description: 'The credentials, shown once.', schema: CredentialsInFormats } },
+    problems: [404],
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/accounts/{id}/link',
+    operationId: 'getCredentials',
+    summary:
+      'Link and client formats for the password the account has; only a hash of it is stored, so it is asked for.',
+    tag,
+    access: 'accounts:write',
+    request: {
+      params: IdParams,
+      body: z.object({ password: Password }).meta({ id: 'KnownPassword' }),
+    },
+    responses: { 200: { description: 'The same as at creation.', schema: CredentialsInFormats } },
     problems: [404],
   }),
 ];

@@ -1,0 +1,69 @@
+// A password for an account and what to send the player: a new one, one that is chosen, or the one it has, if it is known.
+import { useState } from 'preact/hooks';
+import type { Account, CredentialsInFormats } from '../api-types.js';
+import { call } from '../lib/api.js';
+import { t } from '../lib/i18n.js';
+import { Button } from '../ui/basics.js';
+import { Dialog, useAction } from '../ui/dialog.js';
+import { Field, Input, Segments } from '../ui/form.js';
+import { Failure } from '../ui/states.js';
+
+type Way = 'random' | 'chosen' | 'known';
+const WAYS: readonly Way[] = ['random', 'chosen', 'known'];
+
+export function PasswordDialog({
+  account,
+  onClose,
+  onShown,
+}: {
+  account: Account;
+  onClose: () => void;
+  onShown: (credentials: CredentialsInFormats) => void;
+}) {
+  const { id, username, usage } = account;
+  const [way, setWay] = useState<Way>('random');
+  const [password, setPassword] = useState('');
+  const { busy, error, run, clear } = useAction();
+  const ready = way === 'random' || password !== '';
+  const ask = (): Promise<CredentialsInFormats> => {
+    const params = { id };
+    if (way === 'known') return call('getCredentials', { params, body: { password } });
+    return call('resetPassword', { params, body: way === 'chosen' ? { password } : {} });
+  };
+  const submit = () => {
+    if (ready && !busy) void run(async () => onShown(await ask()));
+  };
+  return (
+    <Dialog
+      title={t('account.password.title', { name: username })}
+      onClose={onClose}
+      onSubmit={submit}
+      unsaved={password === '' ? null : 'typed'}
+      footer={(close) => (
+        <>
+          <Button onClick={close}>{t('dialog.cancel')}</Button>
+          <Button type="submit" kind="primary" disabled={!ready || busy}>
+            {t(way === 'known' ? 'account.password.show' : 'account.password.set')}
+          </Button>
+        </>
+      )}
+    >
+      <Segments
+        value={way}
+        label={t('account.password')}
+        onChange={(next) => {
+          setWay(next);
+          clear();
+        }}
+        options={WAYS.map((each) => ({ value: each, label: t(`account.password.${each}`) }))}
+      />
+      <p>{t(`account.password.${way}.text`, { name: username, n: usage.sessions })}</p>
+      {way !== 'random' && (
+        <Field label={t('account.password')}>
+          <Input value={password} onInput={setPassword} autoFocus maxLength={255} />
+        </Field>
+      )}
+      {error ? <Failure error={error} /> : null}
+    </Dialog>
+  );
+}

@@ -1,0 +1,101 @@
+// Each client format, read back the way the program it is made for reads it.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { parse } from 'yaml';
+import { type CLIENT_FORMATS, clientText, clientTexts } from '../../../src/core/accounts/client-formats.js';
+
+const access = {
+  username: 'player "1" \\',
+  password: "p:a<ss> & 'w' 密码",
+  host: 'gate.example',
+  port: 4443,
+};
+const of = (format: (typeof CLIENT_FORMATS)[number], change: Partial<typeof access> = {}) =>
+  clientText(format, { ...access, ...change });
+
+describe('client formats', () => {
+  it('are all there, in their order', () => {
+    assert.deepEqual(
+      clientTexts(access).map(({ format, text, fileName }) => [format, typeof text, fileName]),
+      [
+        ['link', 'string', null],
+        ['plain', 'string', null],
+        ['clash', 'string', 'clash.yaml'],
+        ['sing-box', 'string', 'sing-box.json'],
+        ['proxifier', 'string', 'pulsegate.ppx'],
+        ['shadowrocket', 'string', null],
+      ],
+    );
+  });
+
+  it('plain: host:port:user:password, the password being the rest of the line', () => {
+    assert.equal(of('plain'), `gate.example:4443:${access.username}:${access.password}`);
+    assert.equal(
+      of('plain', { host: '2001:db8::1', username: 'a' }),
+      `[2001:db8::1]:4443:a:${access.password}`,
+    );
+    assert.equal(of('plain', { username: 'a:b' }), null);
+    assert.equal(of('plain', { password: 'two\nlines' }), null);
+  });
+
+  it('Clash reads its YAML as it was meant', () => {
+    for (const each of [
+      access,
+      { ...access, username: '\u2028yes', password: '\u0001 #: - null', host: '::1' },
+    ]) {
+      assert.deepEqual(parse(clientText('clash', each) ?? ''), {
+        proxies: [
+          {
+            name: `${each.username}@${each.host}`,
+            type: 'socks5',
+            server: each.host,
+            port: 4443,
+            username: each.username,
+            password: each.password,
+            udp: true,
+          },
+        ],
+      });
+    }
+  });
+
+  it('sing-box reads its JSON as it was meant', () => {
+    assert.deepEqual(JSON.parse(of('sing-box') ?? ''), {
+      outbounds: [
+        {
+          type: 'socks',
+          tag: `${access.username}@gate.example`,
+          server: 'gate.example',
+          server_port: 4443,
+          version: '5',
+          username: access.username,
+          password: access.password,
+        },
+      ],
+    });
+  });
+
+  it('Proxifier: marks of XML are written as entities, and what XML cannot hold is refused', () => {
+    const profile = of('proxifier') ?? '';
+    const elementOf = (tag: string) => new RegExp(`<${tag}>([^<]*)</${tag}>`).exec(profile)?.[1];
+    const text = (escaped = '') =>
+      escaped.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+    assert.equal(text(elementOf('Username')), access.username);
+    assert.equal(text(elementOf('Password')), access.password);
+    assert.deepEqual([elementOf('Address'), elementOf('Port')], ['gate.example', '4443']);
+    assert.match(profile, /<Encryption mode="disabled" \/>/);
+    assert.equal(of('proxifier', { password: 'a\u0001' }), null);
+  });
+
+  it('Shadowrocket: user:password@host:port in base64, unless a mark would part it elsewhere', () => {
+    const [, inner = '', name = ''] = /^socks:\/\/([\w+/=]+)#(.*)$/.exec(of('shadowrocket') ?? '') ?? [];
+    assert.equal(
+      Buffer.from(inner, 'base64').toString(),
+      `${access.username}:${access.password}@gate.example:4443`,
+    );
+    assert.equal(decodeURIComponent(name), `${access.username}@gate.example`);
+    assert.equal(of('shadowrocket', { username: 'a@b' }), null);
+    assert.equal(of('shadowrocket', { username: 'a:b' }), null);
+    assert.equal(of('shadowrocket', { password: 'a@b' }), null);
+  });
+});
