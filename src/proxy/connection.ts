@@ -30,7 +30,7 @@ const LINGER_MS = 1_000;
 /** What may wait for a PROXY header to be complete; more is malformed anyway. */
 const MAX_HEADER_BYTES = 8 * 1024;
 
-/** What a client of BIND may send ahead of its peer; more is left in the kernel. */
+/** What a client of BIND may send before its peer is there, in bytes; one that sends more is refused. */
 const MAX_EARLY_BYTES = 64 * 1024;
 
 /** What is told to a client when the name of its destination has no address. */
@@ -184,9 +184,10 @@ export class Connection implements StreamListener, SessionOwner {
     const bytes = Buffer.from(chunk);
     if (this.#stage === 'proxy-header') return this.#readProxyHeader(bytes);
     if (this.#stage === 'handshake') return this.#take(bytes);
-    // BIND reads on while it waits for the peer.
+    // BIND reads on while it waits for the peer: a client that is not read could leave unnoticed.
     this.#early = this.#early === null ? bytes : Buffer.concat([this.#early, bytes]);
-    if (this.#early.length >= MAX_EARLY_BYTES) this.#stream.pause();
+    if (this.#early.length > MAX_EARLY_BYTES && this.#session !== null)
+      this.#fail(this.#session, Reply.generalFailure, 'too-much-before-peer');
   }
 
   onEnd(): void {

@@ -27,7 +27,7 @@ export interface SharedMemory {
   readonly loginNames: SharedArrayBuffer;
   /** Bytes of this worker's sessions; see session-counts.ts. */
   readonly sessionCounts: SharedArrayBuffer;
-  /** One byte a descriptor: those of this worker. */
+  /** See owned-descriptors.ts. */
   readonly owned: SharedArrayBuffer;
 }
 

@@ -23,6 +23,7 @@ import type {
 } from './messages.js';
 import type { ProxyObserver } from './observer.js';
 import { allocateOwnPorts, createOwnPorts, type OwnPorts } from './own-ports.js';
+import { allocateOwnedDescriptors, OwnedDescriptors } from './owned-descriptors.js';
 import { PlaneSession } from './plane-session.js';
 import type { SessionEnd } from './session.js';
 import { allocateSessionCounts, type SessionCounts, viewSessionCounts } from './session-counts.js';
@@ -299,7 +300,7 @@ export class ProxyPlane {
     const shared: SharedMemory = {
       ...this.#shared,
       sessionCounts: allocateSessionCounts(Math.min(settings.maxConnections, maxDescriptors) + 1024),
-      owned: new SharedArrayBuffer(maxDescriptors + 1),
+      owned: allocateOwnedDescriptors(maxDescriptors),
     };
     const { port1: port, port2 } = new MessageChannel();
     const start: ThreadStart = {
@@ -346,11 +347,15 @@ export class ProxyPlane {
     for (const other of this.#workers) {
       if (other === worker || !other.isStarted || other.isOver) continue;
       const { port1, port2 } = new MessageChannel();
-      this.#send(worker, { kind: 'peer', index: other.index, port: port1, wakeFd: other.wakeFd }, [port1]);
-      this.#send(other, { kind: 'peer', index: worker.index, port: port2, wakeFd: worker.wakeFd }, [port2]);
+      this.#sendPeer(worker, other, port1);
+      this.#sendPeer(other, worker, port2);
     }
     if (this.#isDraining) return;
     for (const listener of this.#listeners) this.#sendListener(worker, listener);
+  }
+
+  #sendPeer(to: PlaneWorker, { index, wakeFd, shared }: PlaneWorker, port: MessagePort): void {
+    this.#send(to, { kind: 'peer', index, port, wakeFd, owned: shared.owned }, [port]);
   }
 
   /**
@@ -583,9 +588,7 @@ export class ProxyPlane {
     worker.wakeFd = -1;
     for (const resolve of worker.waiting.values()) resolve(null);
     worker.waiting.clear();
-    const owned = new Uint8Array(worker.shared.owned);
-    for (let fd = owned.indexOf(1); fd !== -1; fd = owned.indexOf(1, fd + 1)) libc?.close(fd);
-    owned.fill(0);
+    new OwnedDescriptors(worker.shared.owned).closeAll((fd) => libc?.close(fd));
     this.#gauges.clear(worker.index);
     this.ownPorts.clear(worker.index + 1);
     for (const table of this.#tables) table.release(worker.index + 1);

@@ -9,7 +9,8 @@ import { loadLibc } from './io/native/libc.js';
 import { Loop } from './io/native/loop.js';
 import { createNodeIo } from './io/node/index.js';
 import { listenNode } from './io/node/listen-spec.js';
-import type { Order, WorkerEvent, WorkerStart } from './messages.js';
+import type { Order, PassedConnection, WorkerEvent, WorkerStart } from './messages.js';
+import { OwnedDescriptors } from './owned-descriptors.js';
 import { viewGauges } from './shared.js';
 import { ProxyWorker, type WorkerUses } from './worker.js';
 
@@ -23,7 +24,14 @@ export interface ThreadStart {
 export type ThreadOrder =
   | Order
   | { readonly kind: 'resolver'; readonly port: MessagePort }
-  | { readonly kind: 'peer'; readonly index: number; readonly port: MessagePort; readonly wakeFd: number };
+  | {
+      readonly kind: 'peer';
+      readonly index: number;
+      readonly port: MessagePort;
+      readonly wakeFd: number;
+      /** See owned-descriptors.ts. */
+      readonly owned: SharedArrayBuffer;
+    };
 
 /** How often a worker of the node driver shows that it lives, in ms. */
 const SIGN_MS = 500;
@@ -31,6 +39,7 @@ const SIGN_MS = 500;
 interface Peer {
   readonly port: MessagePort;
   readonly wakeFd: number;
+  readonly owned: OwnedDescriptors;
 }
 
 class Channel {
@@ -80,13 +89,23 @@ class Channel {
     else this.#unasked.push(question);
   };
 
-  readonly tell = (index: number, order: Order): void => {
+  readonly sendToPeer = (index: number, order: Order): void => {
     const peer = this.#peers.get(index);
-    if (!peer) return;
+    if (peer) this.#sendTo(index, peer, order);
+  };
+
+  readonly passConnection = (index: number, connection: PassedConnection): boolean => {
+    const peer = this.#peers.get(index);
+    if (!peer?.owned.tryGive(connection.fd)) return false;
+    this.#sendTo(index, peer, { kind: 'adopt', connection });
+    return true;
+  };
+
+  #sendTo(index: number, peer: Peer, order: Order): void {
     peer.port.postMessage(order);
     viewGauges(this.#start.shared.gauges).addSign(index, 'mail', 1);
     if (peer.wakeFd !== -1) this.#wake(peer.wakeFd);
-  };
+  }
 
   #readFrom(port: MessagePort): void {
     for (let mail = receiveMessageOnPort(port); mail; mail = receiveMessageOnPort(port)) {
@@ -106,7 +125,11 @@ class Channel {
       for (const question of this.#unasked.splice(0)) order.port.postMessage(question);
     } else if (order.kind === 'peer') {
       this.#peers.get(order.index)?.port.close();
-      this.#peers.set(order.index, { port: order.port, wakeFd: order.wakeFd });
+      this.#peers.set(order.index, {
+        port: order.port,
+        wakeFd: order.wakeFd,
+        owned: new OwnedDescriptors(order.owned),
+      });
       this.#onPort?.(order.port, () => {});
     } else this.#worker?.obey(order);
   }
@@ -115,7 +138,7 @@ class Channel {
 function runNative(thread: ThreadStart): void {
   const { start } = thread;
   const libc = loadLibc();
-  const loop = new Loop(libc, new Uint8Array(start.shared.owned));
+  const loop = new Loop(libc, new OwnedDescriptors(start.shared.owned));
   const channel = new Channel(thread, (fd) => libc.signalEventFd(fd));
   const worker = createWorker(channel, start, createNativeIo(loop), {
     listen: () => {
@@ -150,6 +173,7 @@ function runNative(thread: ThreadStart): void {
 function runNode(thread: ThreadStart): void {
   const { start, port } = thread;
   const channel = new Channel(thread, () => {});
+  const owned = new OwnedDescriptors(start.shared.owned);
   const gauges = viewGauges(start.shared.gauges);
   const signs = setInterval(() => gauges.addSign(start.index, 'turns', 1), SIGN_MS);
   let flushing: NodeJS.Timeout | undefined;
@@ -158,7 +182,7 @@ function runNode(thread: ThreadStart): void {
     const waitMs = worker.events.flush(true);
     if (waitMs < Number.POSITIVE_INFINITY) flushing = setTimeout(flush, waitMs);
   };
-  const worker = createWorker(channel, start, createNodeIo(), {
+  const worker = createWorker(channel, start, createNodeIo((fd) => owned.remove(fd)), {
     listen: listenNode,
     onEventsWaiting() {
       flushing ??= setTimeout(flush, 1);
@@ -183,8 +207,8 @@ function createWorker(
   io: Io,
   uses: Pick<WorkerUses, 'listen' | 'stop' | 'onEventsWaiting'>,
 ): ProxyWorker {
-  const { post, ask, tell, readOrders } = channel;
-  const worker = new ProxyWorker({ io, start, post, ask, tell, readOrders, ...uses });
+  const { post, ask, sendToPeer, passConnection, readOrders } = channel;
+  const worker = new ProxyWorker({ io, start, post, ask, sendToPeer, passConnection, readOrders, ...uses });
   channel.attach(worker);
   return worker;
 }

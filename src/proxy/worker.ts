@@ -42,8 +42,10 @@ export interface WorkerUses {
   readonly post: (events: readonly WorkerEvent[]) => void;
   /** Asks the resolver's thread. */
   readonly ask: (question: Question) => void;
-  /** Sends an order to another worker: the connection of its account, for one. */
-  readonly tell: (worker: number, order: Order) => void;
+  /** Sends an order to another worker, if it is alive. */
+  readonly sendToPeer: (worker: number, order: Order) => void;
+  /** Passes a connection to another worker; false when that one is dead: the descriptor stays the caller's. */
+  readonly passConnection: (worker: number, connection: PassedConnection) => boolean;
   /** Opens a socket to listen on, where the control plane has not done so. */
   readonly listen: (
     spec: ListenerSpec,
@@ -256,7 +258,10 @@ export class ProxyWorker implements ConnectionHost {
     const bytes = connection.handOver();
     const fd = this.io.detach(connection.stream);
     this.connectionClosed(connection);
-    this.#uses.tell(owner, { kind: 'adopt', connection: { fd, client, isProxied, isUnix, bytes } });
+    if (this.#uses.passConnection(owner, { fd, client, isProxied, isUnix, bytes })) return true;
+    this.io.adopt(fd).close();
+    const fields = { client: client.address, worker: owner };
+    this.log.warn(fields, 'connection closed: the worker of its account is being restarted');
     return true;
   }
 
@@ -279,7 +284,7 @@ export class ProxyWorker implements ConnectionHost {
   #evictHandshake(source: string | null, hops: number): void {
     if (this.#handshakes.evictOldest(source) || hops === 0) return;
     const next = (this.#uses.start.index + 1) % this.#uses.start.workers;
-    this.#uses.tell(next, { kind: 'evict-handshake', source, hops: hops - 1 });
+    this.#uses.sendToPeer(next, { kind: 'evict-handshake', source, hops: hops - 1 });
   }
 
   #evictElsewhere(source: string | null, hasOwn: boolean): boolean {
@@ -291,7 +296,7 @@ export class ProxyWorker implements ConnectionHost {
     }
     if (most === index && hasOwn) return false;
     const other = most === index ? (index + 1) % workers : most;
-    this.#uses.tell(other, { kind: 'evict-handshake', source, hops: workers - 1 });
+    this.#uses.sendToPeer(other, { kind: 'evict-handshake', source, hops: workers - 1 });
     return true;
   }
 

@@ -152,6 +152,27 @@ describe('a worker that dies', { skip: process.platform !== 'linux' }, () => {
     for (const client of await Promise.all(names.map(connect))) await assertEchoes(client);
   });
 
+  it('is handed a connection at that moment: the connection is closed, and nothing of it stays open', async (t) => {
+    const names = ['exit', 'exit1', 'exit2', 'exit3', 'a', 'b', 'c', 'd', 'e'];
+    const owned = names.filter((name) => workerOf(Buffer.from(name), 2) === 0);
+    const breaker = owned.find((name) => name.startsWith('exit')) ?? '';
+    const username = owned.find((name) => !name.startsWith('exit')) ?? '';
+    const threadUrl = new URL('./passing-thread.js', import.meta.url);
+    const world = await startPlane(t, [breaker, username], { workers: 2, threadUrl });
+    const target = await startTarget(t, echo);
+    const before = descriptors();
+    await breakWorker(world, breaker);
+    // The worker of this account is dead: whoever accepts the connection has nobody to pass it to, or again has.
+    const late = await RawClient.connect(world.port);
+    late.send(Buffer.concat([greeting(2), login(username, PASSWORD)]));
+    await late.read(4).catch(() => late.closed());
+    late.destroy();
+    await eventually(() => said(world, /^proxy worker restarted$/) === 1);
+    await eventually(() => assert.equal(descriptors(), before));
+    const client = await connectThrough(player(world, username), '127.0.0.1', target.port);
+    await assertEchoes(client);
+  });
+
   it('is over when everything stops: stopping does not wait for it', async (t) => {
     const world = await startPlane(t, ['exit']);
     await breakWorker(world, 'exit');

@@ -119,6 +119,25 @@ describe('BIND', () => {
     }
   });
 
+  it('keeps 64 KiB for the peer; a client that sends more before it comes is refused', async () => {
+    const early = Buffer.alloc(64 * 1024, 'x');
+    const { client, first } = await bindFor('127.0.0.1');
+    client.send(early);
+    // Sent behind the bytes: the peer's first bytes show that they were read.
+    const peer = await RawClient.connect(first.port);
+    assert.equal((await readReply(client)).code, 0);
+    assert.ok((await peer.read(early.length)).equals(early));
+    peer.destroy();
+    await client.closed();
+
+    const greedy = await bindFor('127.0.0.1');
+    greedy.client.send(Buffer.concat([early, Buffer.from('x')]));
+    assert.equal((await readReply(greedy.client)).code, 1);
+    await greedy.client.closed();
+    assert.equal(await isOpen(greedy.first.port), false);
+    await daemon.waitForLine((line) => line['reason'] === 'too-much-before-peer');
+  });
+
   it('waits no longer than its account is open', async () => {
     const id = await daemon.addAccount('leaving', 'secret');
     const { client, first } = await bindFor('127.0.0.1', { ...account, username: 'leaving' });

@@ -1,5 +1,6 @@
 // Runs a driver in a thread of its own, since the native one never returns to Node's event loop, and lets a test use it.
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { allocateOwnedDescriptors, OwnedDescriptors } from '../../../src/proxy/owned-descriptors.js';
 import { type Call, createObjects, type Report } from './driver-objects.js';
 
 export interface DriverWorkerData {
@@ -23,7 +24,7 @@ if (engine === 'node') {
   const { createNativeIo } = await import('../../../src/proxy/io/native/index.js');
   const { loadLibc } = await import('../../../src/proxy/io/native/libc.js');
   const { Loop } = await import('../../../src/proxy/io/native/loop.js');
-  const owned = new Uint8Array(65_536);
+  const owned = new OwnedDescriptors(allocateOwnedDescriptors(65_536));
   const loop = new Loop(loadLibc(), owned);
   const objects = createObjects(createNativeIo(loop), new Float64Array(counts), report);
   calls.postMessage({ wakeFd: loop.wakeFd });
@@ -38,6 +39,6 @@ if (engine === 'node') {
     beforeSleep: () => Number.POSITIVE_INFINITY,
   });
   // A worker that ends closes what is its own.
-  for (const fd of owned.keys()) if (owned[fd] === 1) loop.close(fd);
+  owned.closeAll((fd) => void loop.libc.close(fd));
   calls.close();
 }

@@ -1,5 +1,6 @@
 // The native event loop of a worker: epoll, timers, and work that goes on in turns. Synchronous from end to end: it never
 // returns to Node's own loop while it runs.
+import type { OwnedDescriptors } from '../../owned-descriptors.js';
 import type { Timer } from '../io.js';
 import { EINTR, EPOLL_EVENT, EPOLLIN, type Libc } from './libc.js';
 import { TimerWheel } from './timers.js';
@@ -31,6 +32,7 @@ const WORK_MS = 0.5;
 
 export class Loop {
   readonly libc: Libc;
+  readonly #owned: OwnedDescriptors;
   readonly #epoll: number;
   readonly #wakeFd: number;
   readonly #wheel: TimerWheel;
@@ -43,15 +45,10 @@ export class Loop {
   /** Milliseconds of the monotonic clock, read once a turn. */
   #now = performance.now();
 
-  /**
-   * @param owned one byte a descriptor, in shared memory: those of this worker are marked, so that they can be closed
-   * when the thread has died
-   */
-  constructor(
-    libc: Libc,
-    readonly owned: Uint8Array,
-  ) {
+  /** @param owned where the descriptors of this worker are marked, so that they can be closed when the thread has died */
+  constructor(libc: Libc, owned: OwnedDescriptors) {
     this.libc = libc;
+    this.#owned = owned;
     this.#epoll = this.#must('epoll_create1', libc.epollCreate());
     this.#wakeFd = this.#must('eventfd', libc.eventFd());
     this.own(this.#epoll);
@@ -75,18 +72,18 @@ export class Loop {
 
   /** Marks a descriptor as this worker's. */
   own(fd: number): void {
-    this.owned[fd] = 1;
+    this.#owned.add(fd);
   }
 
   /** Closes a descriptor of this worker. It leaves the epoll set by that. */
   close(fd: number): void {
-    this.owned[fd] = 0;
+    this.#owned.remove(fd);
     this.libc.close(fd);
   }
 
   /** The descriptor is somebody else's from now on. */
   disown(fd: number): void {
-    this.owned[fd] = 0;
+    this.#owned.remove(fd);
   }
 
   /** Watches a descriptor; null when the system refuses (ENOSPC, ENOMEM). */

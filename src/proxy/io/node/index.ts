@@ -2,10 +2,11 @@
 import type { Io } from '../io.js';
 import { sourceAddressFor } from './datagram-socket.js';
 import { openDatagrams } from './datagrams.js';
-import { acceptFrom, adopt, connect, listen } from './listen.js';
+import { acceptFrom, adoptSocket, connect, listen } from './listen.js';
 import { relay } from './relay.js';
 
-export function createNodeIo(): Io {
+/** @param onAdopted called with a descriptor that Node closes from now on */
+export function createNodeIo(onAdopted: (fd: number) => void = () => {}): Io {
   return {
     name: 'node',
     now: () => performance.now(),
@@ -17,7 +18,11 @@ export function createNodeIo(): Io {
     relay,
     listen,
     acceptFrom,
-    adopt,
+    adopt(fd) {
+      const stream = adoptSocket(fd);
+      onAdopted(fd);
+      return stream;
+    },
     // Node offers no way to let go of a descriptor.
     detach: () => -1,
     openDatagrams,

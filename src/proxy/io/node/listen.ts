@@ -73,7 +73,7 @@ export function acceptFrom(fd: number, onConnection: (stream: Stream) => void): 
   return { close: () => void server.close() };
 }
 
-export function adopt(fd: number): Stream {
+export function adoptSocket(fd: number): Stream {
   const socket = new Socket({ fd, allowHalfOpen: true, readable: true, writable: true });
   socket.pause();
   socket.setNoDelay(true);

@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { allocateOwnedDescriptors, OwnedDescriptors } from '../../src/proxy/owned-descriptors.js';
+
+it('what a worker owns, and what is on its way to it, is closed once when it is dead', () => {
+  const memory = allocateOwnedDescriptors(16);
+  const owned = new OwnedDescriptors(memory);
+  const asPeerSeesIt = new OwnedDescriptors(memory);
+  owned.add(3);
+  owned.add(4);
+  owned.remove(4);
+  assert.equal(asPeerSeesIt.tryGive(15), true);
+  const closed: number[] = [];
+  owned.closeAll((fd) => closed.push(fd));
+  assert.deepEqual(closed, [3, 15]);
+  assert.equal(asPeerSeesIt.tryGive(5), false, 'it stays with who has it');
+  owned.closeAll((fd) => closed.push(fd));
+  assert.deepEqual(closed, [3, 15]);
+});

@@ -1,0 +1,15 @@
+// A worker's thread for tests of passing connections on: worker 0 accepts none, and ends when it is handed one of a player
+// whose name begins with `exit`, before it has taken it over.
+import { workerData } from 'node:worker_threads';
+import type { ThreadStart } from '../../src/proxy/thread.js';
+import { ProxyWorker } from '../../src/proxy/worker.js';
+
+if ((workerData as ThreadStart).start.index === 0) {
+  const { obey } = ProxyWorker.prototype;
+  ProxyWorker.prototype.obey = function passive(order) {
+    if (order.kind === 'listen') return;
+    if (order.kind === 'adopt' && Buffer.from(order.connection.bytes).includes('exit')) process.exit(7);
+    obey.call(this, order);
+  };
+}
+await import('../../src/proxy/thread.js');
