@@ -15,6 +15,7 @@ import { SessionRegistry } from './core/sessions/session.js';
 import { createAdminServer } from './http/server.js';
 
 import { createIsLocalAddress } from './proxy/local-addresses.js';
+import type { Broken } from './proxy/plane.js';
 import { explainStartError } from './store/store.js';
 import type { GivenSocket } from './systemd-sockets.js';
 import { takeInTls } from './wiring/admin-tls.js';
@@ -71,6 +72,8 @@ export interface App {
   reload(config: Config): void;
   /** Whether players are served: every worker of the data plane turns. */
   isAlive(): boolean;
+  /** Resolves when players can only be served again by another process; the log says why. */
+  readonly broken: Promise<Broken>;
 }
 
 /**
@@ -185,6 +188,10 @@ async function start(
     intervalMs: config.heartbeats.intervalMs,
     now: Date.now,
   });
+  let noteBroken: (broken: Broken) => void = () => {};
+  const broken = new Promise<Broken>((resolve) => {
+    noteBroken = resolve;
+  });
   const { plane, libc } = await startProxy({
     config,
     directory,
@@ -194,6 +201,7 @@ async function start(
     recorder,
     logins: desk.logins,
     activity: desk.live,
+    onBroken: noteBroken,
     rehash(accountId, before, salted) {
       store.accounts.rehash(accountId, before, salted).catch((error: unknown) => {
         log.error({ err: error, accountId }, 'password hash upgrade failed');
@@ -330,6 +338,7 @@ async function start(
     certificate: tls?.certificate ?? null,
     stop,
     isAlive: () => plane.isAlive,
+    broken,
     reload(changed) {
       const pair = takeInTls(changed.admin.tls, log, Date.now());
       hooks.reload(changed.webhooks);

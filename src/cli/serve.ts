@@ -6,6 +6,7 @@ import { adminCredentialsGivenBy, readAdminCredentials } from '../config/credent
 import type { Override } from '../config/overrides.js';
 import { type Loaded, loadConfig } from '../config.js';
 import { createLogger, type Logger } from '../log.js';
+import type { Broken } from '../proxy/plane.js';
 import { createServiceManager, type ServiceManager } from '../systemd.js';
 import { givenSockets } from '../systemd-sockets.js';
 import { readVersion } from '../version.js';
@@ -28,6 +29,8 @@ const FORCED_END_MS = 5000;
 const FLUSH_MS = 1000;
 /** Stopped as asked, but a part of the daemon did not stop in order: the log names it, and what it had not written is lost. */
 const EXIT_NOT_IN_ORDER = 3;
+/** It could not go on: the service manager is to start it again. */
+const EXIT_BROKEN = 1;
 
 export const addServe: AddCommands = (program, around) => {
   program
@@ -70,10 +73,18 @@ async function serve(command: Command, around: Surroundings): Promise<void> {
   sayReady(app, loaded, log, around);
   await service.ready();
   process.on('SIGHUP', () => void reload(read, loaded, app, log));
-  const isInOrder = await untilStopped(app, firstSignal, signals, service, log);
+  const cause = await Promise.race([firstSignal, app.broken]);
+  const isInOrder = await untilStopped(app, cause, signals, service, log);
   await flush(log);
+  if (typeof cause === 'object') endBroken(cause);
   // Whatever might still hold the process (an agent's pipe, a console on the debugger port) no longer matters.
   process.exit(isInOrder ? 0 : EXIT_NOT_IN_ORDER);
+}
+
+/** The service manager starts the daemon again after exit code 1, and after SIGKILL. */
+function endBroken({ hasUnendableThread }: Broken): never {
+  if (hasUnendableThread) process.kill(process.pid, 'SIGKILL');
+  process.exit(EXIT_BROKEN);
 }
 
 function overrides(command: Command): Override[] {
@@ -106,13 +117,13 @@ function catchSignals(): { next(): Promise<NodeJS.Signals> } {
 
 async function untilStopped(
   app: App,
-  firstSignal: Promise<NodeJS.Signals>,
+  cause: NodeJS.Signals | Broken,
   signals: { next(): Promise<NodeJS.Signals> },
   service: ServiceManager,
   log: Logger,
 ): Promise<boolean> {
-  const signal = await firstSignal;
-  log.info({ signal }, 'stopping; a second signal ends at once');
+  if (typeof cause === 'string') log.info({ signal: cause }, 'stopping; a second signal ends at once');
+  else log.error({}, 'players cannot be served any more; stopping, to be started again');
   void service.stopping();
   const stopped = app.stop();
   void signals.next().then(() => {

@@ -182,18 +182,23 @@ function runNode(thread: ThreadStart): void {
     const waitMs = worker.events.flush(true);
     if (waitMs < Number.POSITIVE_INFINITY) flushing = setTimeout(flush, waitMs);
   };
-  const worker = createWorker(channel, start, createNodeIo((fd) => owned.remove(fd)), {
-    listen: listenNode,
-    onEventsWaiting() {
-      flushing ??= setTimeout(flush, 1);
+  const worker = createWorker(
+    channel,
+    start,
+    createNodeIo((fd) => owned.remove(fd)),
+    {
+      listen: listenNode,
+      onEventsWaiting() {
+        flushing ??= setTimeout(flush, 1);
+      },
+      stop() {
+        clearInterval(signs);
+        clearTimeout(flushing);
+        // What the end has still to send is sent in the turns that follow.
+        setImmediate(() => process.exit(0));
+      },
     },
-    stop() {
-      clearInterval(signs);
-      clearTimeout(flushing);
-      // What the end has still to send is sent in the turns that follow.
-      setImmediate(() => process.exit(0));
-    },
-  });
+  );
   channel.listen();
   worker.events.push({ kind: 'started', wakeFd: -1 });
   worker.events.send();

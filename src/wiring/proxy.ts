@@ -14,7 +14,7 @@ import type { Session, SessionRegistry } from '../core/sessions/session.js';
 import { type Libc, loadLibc } from '../proxy/io/native/libc.js';
 import type { SessionSummary } from '../proxy/messages.js';
 import type { ProxyObserver, RemoteSession } from '../proxy/observer.js';
-import { ProxyPlane } from '../proxy/plane.js';
+import { type Broken, ProxyPlane } from '../proxy/plane.js';
 import type { AccountRecord, ProxySettings } from '../proxy/settings.js';
 import { MAX_WORKERS } from '../proxy/shared.js';
 import { maxConnections, maxHandshakes } from './capacity.js';
@@ -36,6 +36,8 @@ export interface ProxyUses {
   readonly activity: { opened(session: Session): void; closed(session: Session): void };
   /** Stores the salted form of an imported password. */
   readonly rehash: (accountId: string, before: string, salted: string) => void;
+  /** Players can only be served again by another process; the log says why. */
+  readonly onBroken: (broken: Broken) => void;
   readonly log: Log;
 }
 
@@ -70,6 +72,7 @@ export async function startProxy(uses: ProxyUses): Promise<Proxy> {
     libc: libc ?? anyLibc(),
     maxDescriptors: Math.min(MOST_DESCRIPTORS, descriptorLimit()),
     observer: observe(uses),
+    onBroken: uses.onBroken,
     log,
   });
   const changed = (id: string): void => {

@@ -1,12 +1,18 @@
 // A worker's thread that breaks when a player with one of these names logs in: what plane.ts makes of it is its test.
+import { loadLibc } from '../../src/proxy/io/native/libc.js';
 import { ProxyWorker } from '../../src/proxy/worker.js';
 
+const BLOCK_MS = 2_500;
+const libc = loadLibc();
 const logIn = ProxyWorker.prototype.logIn;
 ProxyWorker.prototype.logIn = function broken(client, username, password) {
   const name = Buffer.from(username).toString();
   if (name.startsWith('throw')) throw new Error('broken on purpose');
   if (name.startsWith('exit')) process.exit(7);
-  while (name.startsWith('hang'));
+  // `Math.random` in the loop: V8 of Node 24 makes one without a call that nothing can interrupt.
+  while (name.startsWith('hang')) Math.random();
+  // A call into the system that does not return for a while.
+  if (name.startsWith('block')) libc.epollWait(libc.epollCreate(), new Int32Array(8), 1, BLOCK_MS);
   return logIn.call(this, client, username, password);
 };
 await import('../../src/proxy/thread.js');

@@ -5,11 +5,13 @@ import { loadLibc } from '../../src/proxy/io/native/libc.js';
 import { openListener } from '../../src/proxy/io/native/listen.js';
 import type { SessionSummary } from '../../src/proxy/messages.js';
 import type { RemoteSession } from '../../src/proxy/observer.js';
-import { type PlaneOptions, ProxyPlane } from '../../src/proxy/plane.js';
+import { type Broken, type PlaneOptions, ProxyPlane } from '../../src/proxy/plane.js';
 import type { AccountRecord, ProxySettings } from '../../src/proxy/settings.js';
 import type { Scope } from '../helpers/suite.js';
 
 export const PASSWORD = 'secret';
+/** Of a TCP listener without anything special. */
+export const PLAIN = { path: null, mode: 0, isDualStack: false, hasProxyHeader: false };
 
 const SETTINGS: ProxySettings = {
   handshakeTimeoutMs: 10_000,
@@ -78,6 +80,7 @@ export interface PlaneWorld {
   readonly lines: Line[];
   readonly opened: RemoteSession[];
   readonly closed: { session: RemoteSession; summary: SessionSummary }[];
+  readonly brokenBy: Broken[];
 }
 
 /** Starts it with one listener on loopback; native, the listening socket is the test's own, as the daemon's is its own. */
@@ -90,6 +93,7 @@ export async function startPlane(
   const lines: Line[] = [];
   const opened: RemoteSession[] = [];
   const closed: PlaneWorld['closed'] = [];
+  const brokenBy: Broken[] = [];
   const note = (level: string) => (fields: Readonly<Record<string, unknown>>, message: string) =>
     void lines.push({ level, fields, message });
   const plane = new ProxyPlane({
@@ -116,6 +120,7 @@ export async function startPlane(
       logins() {},
       rehashed() {},
     },
+    onBroken: (broken) => void brokenBy.push(broken),
     log: { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') },
     threadUrl: new URL('./plane-thread.js', import.meta.url),
     ...options,
@@ -127,19 +132,16 @@ export async function startPlane(
     fd: null,
     host: '127.0.0.1',
     port: 0,
-    path: null,
-    mode: 0,
-    isDualStack: false,
-    hasProxyHeader: false,
+    ...PLAIN,
   };
   if (options.engine === 'node') {
     const listening = await plane.listen(spec);
     if ('code' in listening) throw new Error(listening.code);
-    return { plane, port: listening.port, lines, opened, closed };
+    return { plane, port: listening.port, lines, opened, closed, brokenBy };
   }
   const listener = openListener(libc, { address: '127.0.0.1', port: 0 });
   if ('code' in listener) throw new Error(listener.code);
   t.after(() => libc.close(listener.fd));
   plane.acceptFrom({ ...spec, fd: listener.fd });
-  return { plane, port: listener.local.port, lines, opened, closed };
+  return { plane, port: listener.local.port, lines, opened, closed, brokenBy };
 }

@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { loadLibc } from '../../src/proxy/io/native/libc.js';
+import { openListener } from '../../src/proxy/io/native/listen.js';
 import { workerOf } from '../../src/proxy/worker-of.js';
 import { eventually } from '../helpers/eventually.js';
 import { connectThrough, greeting, login, RawClient } from '../helpers/socks-client.js';
 import { echo, startTarget } from '../helpers/targets.js';
-import { PASSWORD, type PlaneWorld, startPlane } from './plane-world.js';
+import { PASSWORD, PLAIN, type PlaneWorld, startPlane } from './plane-world.js';
 
 const player = (world: PlaneWorld, username = 'player') => ({
   port: world.port,
@@ -40,10 +42,6 @@ async function assertEchoes(client: RawClient): Promise<void> {
   client.send('hello');
   assert.equal((await client.read(5)).toString(), 'hello');
 }
-
-/** On Node 24 `terminate` does not end this loop, which is the test's own: the watchdog of systemd is the way out there. */
-const HANGS_FOR_GOOD =
-  Number(process.versions.node.split('.')[0]) >= 24 && 'Node 24 does not end a thread in this loop';
 
 describe('a worker that dies', { skip: process.platform !== 'linux' }, () => {
   for (const engine of ['native', 'node'] as const) {
@@ -91,9 +89,7 @@ describe('a worker that dies', { skip: process.platform !== 'linux' }, () => {
     await eventually(() => assert.equal(descriptors(), before));
   });
 
-  it('does not turn: it shows, and is ended; questions meanwhile are answered', {
-    skip: HANGS_FOR_GOOD,
-  }, async (t) => {
+  it('does not turn: it shows, and is ended; questions meanwhile are answered', async (t) => {
     const world = await startPlane(t, ['player', 'hang'], { stuckMs: 1_200 });
     const target = await startTarget(t, echo);
     const client = await connectThrough(player(world), '127.0.0.1', target.port);
@@ -110,6 +106,26 @@ describe('a worker that dies', { skip: process.platform !== 'linux' }, () => {
     await assertEchoes(next);
     await world.plane.settle();
     assert.deepEqual([world.plane.isAlive, world.opened.length, world.closed.length], [true, 2, 1]);
+    assert.deepEqual(world.brokenBy, []);
+  });
+
+  it('cannot be ended: it is said that the daemon must be started again', async (t) => {
+    const world = await startPlane(t, ['block'], { stuckMs: 500 });
+    await breakWorker(world, 'block');
+    assert.deepEqual(world.brokenBy, [{ hasUnendableThread: true }]);
+    assert.equal(said(world, /cannot be ended/), 1);
+  });
+
+  it("has closed the service manager's sockets, where they cannot be duplicated: the same is said", async (t) => {
+    const libc = loadLibc();
+    const listener = openListener(libc, { address: '127.0.0.1', port: 0 });
+    assert.ok('fd' in listener);
+    const world = await startPlane(t, ['exit'], { engine: 'node', libc: null });
+    const { port } = listener.local;
+    const given = { id: world.plane.nextToken(), fd: listener.fd, host: '127.0.0.1', port, ...PLAIN };
+    assert.ok('port' in (await world.plane.listen(given)));
+    await breakWorker({ ...world, port }, 'exit');
+    await eventually(() => assert.deepEqual(world.brokenBy, [{ hasUnendableThread: false }]));
   });
 
   it('dies three times within a minute: the node driver serves from the same socket, until it is stopped', async (t) => {

@@ -41,17 +41,26 @@ interface Soak {
   readonly isOver: () => boolean;
 }
 
-/** Runs for `seconds`; `onSample` is told the memory (MiB) and the descriptors as they go. */
+export interface SoakOptions {
+  /** `socks.engine`. */
+  readonly engine?: string;
+  /** 1 is as fast as it goes; 0.2 leaves five times the pause between two steps. */
+  readonly pace?: number;
+  /** Is called with the memory (MiB) and the descriptors as they go. */
+  readonly onSample?: (line: string) => void;
+}
+
+/** Runs for `seconds`. */
 export async function soak(
   t: Scope,
   seconds: number,
-  onSample: (line: string) => void = () => {},
+  { engine = 'auto', pace = 1, onSample = () => {} }: SoakOptions = {},
 ): Promise<SoakReport> {
   const daemon = await startTestDaemon(t, {
     config: {
       heartbeats: { interval: '1s' },
       // Those who guess come from the same address as those who play.
-      socks: { login: { maxFailuresPerSource: 1_000_000 } },
+      socks: { engine, login: { maxFailuresPerSource: 1_000_000 } },
     },
   });
   for (let i = 0; i < PLAYERS; i += 1) await daemon.addAccount(`player-${i}`, 'secret');
@@ -74,7 +83,7 @@ export async function soak(
         const what = `${kind}: ${error instanceof Error ? error.message : String(error)}`.slice(0, 200);
         errors[what] = (errors[what] ?? 0) + 1;
       }
-      await pause(betweenMs);
+      await pause(betweenMs / pace);
     }
   };
   const samples: { at: number; mib: number }[] = [];

@@ -1,0 +1,208 @@
+// One worker as the main thread has it: its thread and its port, its live sessions, and the questions it has not answered.
+import { writeSync } from 'node:fs';
+import {
+  MessageChannel,
+  type MessagePort,
+  receiveMessageOnPort,
+  type TransferListItem,
+  Worker,
+} from 'node:worker_threads';
+import type { Log } from '../core/log.js';
+import type { SessionFacts, SessionSummary, SharedMemory, WorkerEvent, WorkerStart } from './messages.js';
+import type { ProxyObserver } from './observer.js';
+import { PlaneSession } from './plane-session.js';
+import type { SessionEnd } from './session.js';
+import { type SessionCounts, viewSessionCounts } from './session-counts.js';
+import type { Gauges } from './shared.js';
+import type { ThreadOrder, ThreadStart } from './thread.js';
+
+const WAKE = new Uint8Array(new BigUint64Array([1n]).buffer);
+
+export interface PlaneWorkerOptions {
+  readonly start: WorkerStart;
+  /** The program of the thread. */
+  readonly threadUrl: URL;
+  readonly gauges: Gauges;
+  readonly observer: ProxyObserver;
+  readonly log: Log;
+  /** It serves as soon as it has been told what it needs. */
+  readonly onStarted: (worker: PlaneWorker) => void;
+  readonly onRehashed: (event: Extract<WorkerEvent, { kind: 'rehashed' }>) => void;
+  readonly onExit: (worker: PlaneWorker) => void;
+}
+
+export class PlaneWorker {
+  readonly index: number;
+  readonly engine: 'native' | 'node';
+  readonly shared: SharedMemory;
+  readonly thread: Worker;
+  /** Resolves when the thread has ended. */
+  readonly exited: Promise<void>;
+  readonly #options: PlaneWorkerOptions;
+  readonly #port: MessagePort;
+  readonly #counts: SessionCounts;
+  readonly #sessions = new Map<string, PlaneSession>();
+  /** Who waits for an answer, by the number of the question; null: the worker died before it answered. */
+  readonly #waiting = new Map<number, (event: WorkerEvent | null) => void>();
+  #wakeFd = -1;
+  #isStarted = false;
+  #isOver = false;
+  /** The thread has been told to end. */
+  isStopping = false;
+
+  constructor(options: PlaneWorkerOptions) {
+    const { start, threadUrl, log } = options;
+    this.#options = options;
+    this.index = start.index;
+    this.engine = start.engine;
+    this.shared = start.shared;
+    this.#counts = viewSessionCounts(start.shared.sessionCounts);
+    const { port1, port2 } = new MessageChannel();
+    this.#port = port1;
+    const threadStart: ThreadStart = { start, port: port2 };
+    this.thread = new Worker(threadUrl, {
+      workerData: threadStart,
+      transferList: [port2],
+      name: `proxy-${start.index}`,
+    });
+    this.exited = new Promise((resolve) => this.thread.once('exit', () => resolve()));
+    port1.on('message', (events: readonly WorkerEvent[]) => this.#takeAll(events));
+    this.thread.on('error', (error) => log.error({ err: error, worker: start.index }, 'proxy worker failed'));
+    this.thread.on('exit', () => options.onExit(this));
+  }
+
+  /** What others write to after they have sent it something; -1: they need not. */
+  get wakeFd(): number {
+    return this.#wakeFd;
+  }
+
+  /** It has been told everything, and serves. */
+  get isStarted(): boolean {
+    return this.#isStarted;
+  }
+
+  /** Its thread has ended: nothing that is sent reaches it. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  send(order: ThreadOrder, transfer: readonly TransferListItem[] = []): void {
+    if (this.#isOver) return;
+    this.#port.postMessage(order, transfer);
+    this.#options.gauges.addSign(this.index, 'mail', 1);
+    if (this.#wakeFd === -1) return;
+    try {
+      writeSync(this.#wakeFd, WAKE);
+    } catch {
+      // The worker has just died: its successor is told everything.
+    }
+  }
+
+  /** Resolves with the answer to question `token`; null when the worker is dead, or dies meanwhile. */
+  ask(token: number, order: ThreadOrder): Promise<WorkerEvent | null> {
+    return new Promise((resolve) => {
+      if (this.#isOver) return resolve(null);
+      this.#waiting.set(token, resolve);
+      this.send(order);
+    });
+  }
+
+  /** Takes in all events that have been sent so far. */
+  readAll(): void {
+    for (let mail = receiveMessageOnPort(this.#port); mail; mail = receiveMessageOnPort(this.#port)) {
+      this.#takeAll(mail.message as readonly WorkerEvent[]);
+    }
+  }
+
+  /** The thread has ended: takes in what it had still sent, and ends for `reason` what it could not end itself. */
+  close(reason: SessionEnd): void {
+    this.readAll();
+    for (const session of [...this.#sessions.values()]) this.#closeSession(session, session.summary(reason));
+    this.#isOver = true;
+    this.#port.close();
+    this.#wakeFd = -1;
+    for (const resolve of this.#waiting.values()) resolve(null);
+    this.#waiting.clear();
+  }
+
+  #takeAll(events: readonly WorkerEvent[]): void {
+    for (const event of events) this.#take(event);
+    this.#options.gauges.addSign(this.index, 'batchesRead', 1);
+  }
+
+  #take(event: WorkerEvent): void {
+    const { observer, log, onStarted, onRehashed } = this.#options;
+    switch (event.kind) {
+      case 'started':
+        this.#wakeFd = event.wakeFd;
+        this.#isStarted = true;
+        return onStarted(this);
+      case 'listening':
+        return this.#answered(event.id, event);
+      case 'listen-failed':
+        if (!this.#waiting.has(event.id))
+          log.error({ worker: this.index, code: event.code }, 'restarted proxy worker cannot listen');
+        return this.#answered(event.id, event);
+      case 'synced':
+      case 'outbound':
+        return this.#answered(event.token, event);
+      case 'session-opened':
+        return observer.sessionOpened(this.#openSession(event.session));
+      case 'session-passed': {
+        const session = this.#openSession(event.session);
+        observer.sessionOpened(session);
+        return this.#closeSession(session, event.summary);
+      }
+      case 'session-destination': {
+        const session = this.#sessions.get(event.id);
+        if (!session) return;
+        session.destination = event.destination;
+        return observer.sessionDestination(session, event.destination);
+      }
+      case 'session-game': {
+        const session = this.#sessions.get(event.id);
+        if (!session) return;
+        session.gameId = event.gameId;
+        return observer.sessionGame(session, event.gameId);
+      }
+      case 'session-closed': {
+        const session = this.#sessions.get(event.id);
+        if (!session) return;
+        session.destination = event.destination;
+        session.via = event.via;
+        session.gameId = event.summary.gameId;
+        return this.#closeSession(session, event.summary);
+      }
+      case 'logins': {
+        const { outcome, username, accountId, client, count, at } = event;
+        return observer.logins(outcome, username, accountId, client, count, at);
+      }
+      case 'rehashed':
+        return onRehashed(event);
+      case 'log':
+        return log[event.level](event.fields, event.message);
+      case 'dropped':
+        return log.warn({ lines: event.lines }, 'log lines dropped: too many at once');
+    }
+  }
+
+  #answered(token: number, event: WorkerEvent): void {
+    const resolve = this.#waiting.get(token);
+    this.#waiting.delete(token);
+    resolve?.(event);
+  }
+
+  #openSession(facts: SessionFacts): PlaneSession {
+    const session = new PlaneSession(facts, this.#counts, (reason) =>
+      this.send({ kind: 'end-session', id: facts.id, reason }),
+    );
+    this.#sessions.set(facts.id, session);
+    return session;
+  }
+
+  #closeSession(session: PlaneSession, summary: SessionSummary): void {
+    this.#sessions.delete(session.id);
+    session.close(summary);
+    this.#options.observer.sessionClosed(session, summary);
+  }
+}
