@@ -58,18 +58,18 @@ module.exports = {
     ...adapters.map((folder) => ({
       name: `${folder}-knows-core-only`,
       severity: 'error',
-      comment: `Adapters never meet: app.ts hands ${folder}/ what it needs, so that any one of them can be replaced or tested alone.`,
+      comment: `Adapters never meet: parts/ hands ${folder}/ what it needs, so that any one of them can be replaced or tested alone.`,
       from: { path: `^src/${folder}/` },
       // Game patterns are compiled by a package, which core/ may not use.
       to: { path: '^src/', pathNot: `^src/(core|${folder})/|^src/games-pattern\\.ts$` },
     })),
     {
-      name: 'nobody-imports-the-wiring',
+      name: 'nobody-imports-the-parts',
       severity: 'error',
       comment:
-        'app.ts and the command line wire the parts together; a part that imports them would be wired to everything.',
+        'daemon.ts and the command line join the parts; a folder that imports them would know every other.',
       from: { path: '^src/(core|store|proxy|http|agents|console|config)' },
-      to: { path: '^src/(app|cli|cli/.*|wiring/.*)\\.ts$' },
+      to: { path: '^src/(daemon|cli|cli/.*|parts/.*)\\.ts$' },
     },
     onlyUser(
       'socksv5-is-fenced',

@@ -1,4 +1,4 @@
-// The agent gateway as one object: webhooks in, runs through the queue, replies out; started and stopped by the wiring.
+// The agent gateway as one object: webhooks in, runs through the queue, replies out; started and stopped by the daemon.
 import { randomUUID } from 'node:crypto';
 import type { AgentSessionStore } from '../core/agents/agent-session-store.js';
 import type { DeliveryStore } from '../core/agents/delivery-store.js';

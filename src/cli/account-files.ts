@@ -14,7 +14,7 @@ import type { AccountLimitsService } from '../core/accounts/account-limits.js';
 
 import { printable } from '../core/printable.js';
 import { isTimeZone } from '../core/time-zone.js';
-import type { Core } from '../wiring/core.js';
+import type { Core } from '../parts/core.js';
 import { openLimits } from './account-limits.js';
 import { cliActor } from './actor.js';
 import { CommandError, load, printJson, printLine, type Surroundings } from './command.js';

@@ -9,7 +9,7 @@ import {
 } from '../core/accounts/account-limits.js';
 import { type AccountLimits, QUOTA_PERIODS, type QuotaPeriod } from '../core/accounts/limits.js';
 import { SessionRegistry } from '../core/sessions/session.js';
-import type { Core } from '../wiring/core.js';
+import type { Core } from '../parts/core.js';
 import { find } from './account-show.js';
 import { cliActor } from './actor.js';
 import { CommandError, load, printJson, printLine, type Surroundings } from './command.js';

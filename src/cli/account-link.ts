@@ -5,7 +5,7 @@ import type { Config } from '../config.js';
 import { CLIENT_FORMATS, type ClientFormat, clientText } from '../core/accounts/client-formats.js';
 import { verifyPassword } from '../core/accounts/password.js';
 import { socksLink } from '../core/accounts/proxy-link.js';
-import type { Core } from '../wiring/core.js';
+import type { Core } from '../parts/core.js';
 import { find } from './account-show.js';
 import { CommandError, load, printJson, printLine, type Surroundings } from './command.js';
 import { guessNote, readLinkAddress } from './link.js';

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { isExpired } from '../core/accounts/account.js';
 import type { AccountView } from '../core/accounts/accounts.js';
 import { formatHostPort } from '../core/ip.js';
-import type { Core } from '../wiring/core.js';
+import type { Core } from '../parts/core.js';
 import { CommandError, load, printJson, printLine, type Surroundings } from './command.js';
 import { readLinkAddress } from './link.js';
 import { withCore } from './store.js';

@@ -1,7 +1,7 @@
 // `pulsegate audit`: who changed what, with what it was before.
 import { type Command, Option } from 'commander';
 import { type Actor, AUDIT_ACTIONS, type AuditEntry, type AuditFilter } from '../core/audit/audit.js';
-import type { Core } from '../wiring/core.js';
+import type { Core } from '../parts/core.js';
 import { find } from './account-show.js';
 import { type AddCommands, load, printJson, printLine } from './command.js';
 import { readLimit, readPast } from './options.js';

@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { Config } from '../config.js';
 import { USER_HEADER } from '../http/caller.js';
-import { controlSocketPath } from '../wiring/control-socket.js';
+import { controlSocketPath } from '../parts/control-socket.js';
 import { cliActor } from './actor.js';
 import { CommandError } from './command.js';
 

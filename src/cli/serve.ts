@@ -1,10 +1,10 @@
 // `pulsegate serve`: runs the daemon until a signal ends it.
 import type { Command } from 'commander';
-import type { App } from '../app.js';
 import { changedKeys } from '../config/changed-keys.js';
 import { adminCredentialsGivenBy, readAdminCredentials } from '../config/credentials.js';
 import type { Override } from '../config/overrides.js';
 import { type Loaded, loadConfig } from '../config.js';
+import type { App } from '../daemon.js';
 import { createLogger, type Logger } from '../log.js';
 import type { Broken } from '../proxy/plane.js';
 import { createServiceManager, type ServiceManager } from '../systemd.js';
@@ -66,7 +66,7 @@ async function serve(command: Command, around: Surroundings): Promise<void> {
   endOnBreakage(log);
 
   const signals = catchSignals();
-  const { startApp } = await import('../app.js');
+  const { startApp } = await import('../daemon.js');
   const app = await startApp(loaded.config, log, given, loaded, givenSockets(around.env));
   running = app;
   const firstSignal = signals.next();

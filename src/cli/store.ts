@@ -2,7 +2,7 @@
 
 import type { Config, Loaded } from '../config.js';
 import { StartError } from '../core/errors.js';
-import type { Core } from '../wiring/core.js';
+import type { Core } from '../parts/core.js';
 import { CommandError } from './command.js';
 
 /**
@@ -32,7 +32,7 @@ export async function withCoreIfThere<T>(
 /** Null where there is no database and none may be made. */
 async function open(config: Config, mayCreate: boolean): Promise<Core | null> {
   // Only now: help, completion and the checks of the configuration need neither knex nor sqlite3.
-  const { openCore } = await import('../wiring/core.js');
+  const { openCore } = await import('../parts/core.js');
   return openCore(config, { mayCreate }).catch((error: unknown) => {
     if (error instanceof StartError && error.code === 'database-missing') return null;
     throw error;

@@ -18,8 +18,8 @@ import type { Log } from '../../src/core/log.js';
 import { SessionRegistry } from '../../src/core/sessions/session.js';
 import { createSettings } from '../../src/core/settings/settings.js';
 import { type AdminServer, type AdminServerUses, createAdminServer } from '../../src/http/server.js';
+import { openDesk } from '../../src/parts/http.js';
 import { openStore, type Store } from '../../src/store/store.js';
-import { openDesk } from '../../src/wiring/desk.js';
 import { testHooks } from './hooks.js';
 import { basic, type HttpAnswer, type HttpRequest, send } from './http.js';
 

@@ -17,7 +17,7 @@ import { type HttpAnswer, send } from './http.js';
 export interface GatewayOptions {
   readonly webhooks?: Partial<HookSettings>;
   readonly agents?: Readonly<Record<string, AgentSettings>>;
-  /** The other parts of the wiring: the clock, who may call. */
+  /** What the daemon gives it besides: the clock, who may call. */
   readonly uses?: Partial<HooksUses>;
   /** The clock of the store, which stamps ids; default: the system's. */
   readonly storeNow?: () => number;

@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import type { LoginEntry } from '../../src/core/accounts/login-log.js';
 import { type AuditRecord, DAEMON } from '../../src/core/audit/audit.js';
 import type { Store } from '../../src/store/store.js';
-import { trimLogs } from '../../src/wiring/desk/old-logs.js';
+import { trimLogs } from '../../src/store/trim-logs.js';
 import { connectBeside, openTestStore } from './helpers.js';
 
 const DAY_MS = 86_400_000;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Change } from '../../src/core/changes.js';
-import { followChanges } from '../../src/wiring/follow-changes.js';
+import { followChanges } from '../../src/store/follow-changes.js';
 import { eventually } from '../helpers/eventually.js';
 
 /** Follows a list of changes, told in parts of `part`; who is in `fails` cannot be taken in. */

@@ -1,7 +1,7 @@
 // Removes what is too old of the logs of logins and of changes, or too much of it.
 
-import type { RetentionSetting } from '../../core/settings/retention.js';
-import type { Store } from '../../store/store.js';
+import type { RetentionSetting } from '../core/settings/retention.js';
+import type { Store } from './store.js';
 
 /** Entries removed in one statement: other writers come in between two. */
 const SLICE = 5_000;

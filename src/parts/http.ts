@@ -12,15 +12,15 @@ import type { Log } from '../core/log.js';
 import type { SessionRegistry } from '../core/sessions/session.js';
 import { compilePattern } from '../games-pattern.js';
 import type { AdminServerUses } from '../http/server.js';
+import { trimLogs } from '../store/trim-logs.js';
 import { readVersion } from '../version.js';
+import { openSignIn } from './auth.js';
 import type { Core } from './core.js';
-import { createChores } from './desk/chores.js';
-import { type Happenings, openHappenings } from './desk/happenings.js';
-import { createMeasure } from './desk/metrics.js';
-import { openNotices } from './desk/notices.js';
-import { trimLogs } from './desk/old-logs.js';
-import { type ConfigSource, type DeskSettings, openSettings } from './desk/settings.js';
-import { openSignIn } from './desk/sign-in.js';
+import { createMeasure } from './metrics.js';
+import { openNotices } from './notices.js';
+import { type ConfigSource, type DeskSettings, openSettings } from './settings.js';
+import { type Happenings, openHappenings } from './stats.js';
+import { createChores } from './timers.js';
 
 export interface DeskUses {
   readonly config: Config;

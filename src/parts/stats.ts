@@ -1,14 +1,14 @@
 // What happens and what happened, for the console's pages: live numbers, charts, logins, and the bell that tells pages
 // what to read again.
-import { LiveActivity } from '../../core/accounts/live-activity.js';
-import { createLoginLog, type LoginLog } from '../../core/accounts/login-log.js';
-import type { Heartbeat } from '../../core/heartbeats/heartbeat.js';
-import { createHeartbeatSums, type HeartbeatSums } from '../../core/heartbeats/heartbeat-sums.js';
-import type { Session, SessionRegistry } from '../../core/sessions/session.js';
-import { type ChangeBell, createChangeBell } from '../../core/stats/change-signal.js';
-import { createHistory, type History } from '../../core/stats/history.js';
-import { createOverview, type OverviewNow } from '../../core/stats/overview.js';
-import type { Core } from '../core.js';
+import { LiveActivity } from '../core/accounts/live-activity.js';
+import { createLoginLog, type LoginLog } from '../core/accounts/login-log.js';
+import type { Heartbeat } from '../core/heartbeats/heartbeat.js';
+import { createHeartbeatSums, type HeartbeatSums } from '../core/heartbeats/heartbeat-sums.js';
+import type { Session, SessionRegistry } from '../core/sessions/session.js';
+import { type ChangeBell, createChangeBell } from '../core/stats/change-signal.js';
+import { createHistory, type History } from '../core/stats/history.js';
+import { createOverview, type OverviewNow } from '../core/stats/overview.js';
+import type { Core } from './core.js';
 
 export interface Happenings {
   readonly bell: ChangeBell;

@@ -1,9 +1,9 @@
 // What /metrics shows, gathered from where it is counted.
 
-import type { SessionRegistry } from '../../core/sessions/session.js';
-import type { Measured } from '../../http/metrics.js';
-import type { Core } from '../core.js';
-import type { Happenings } from './happenings.js';
+import type { SessionRegistry } from '../core/sessions/session.js';
+import type { Measured } from '../http/metrics.js';
+import type { Core } from './core.js';
+import type { Happenings } from './stats.js';
 
 /** Returns a function that measures everything as of now; it rejects when the database does not answer. */
 export function createMeasure(uses: {

@@ -1,5 +1,5 @@
 // Work that comes round: timers that do not keep the process alive, and a word in the log when their work fails.
-import type { Log } from '../../core/log.js';
+import type { Log } from '../core/log.js';
 
 export interface Chores {
   /** Runs `task` every so many ms until `stop`. */

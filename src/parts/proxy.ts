@@ -19,7 +19,7 @@ import type { AccountRecord, ProxySettings } from '../proxy/settings.js';
 import { MAX_WORKERS } from '../proxy/shared.js';
 import { maxConnections, maxHandshakes } from './capacity.js';
 import { descriptorLimit } from './descriptors.js';
-import { portRange, upstreamRules } from './socks-settings.js';
+import { portRange, upstreamRules } from './proxy-settings.js';
 
 /** Shared memory keeps a byte for each descriptor: more than this are not told apart. */
 const MOST_DESCRIPTORS = 4 * 1024 * 1024;

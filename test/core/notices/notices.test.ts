@@ -4,9 +4,9 @@ import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { startTestDaemon } from './helpers/daemon.js';
-import { connectThrough, loggedInClient } from './helpers/socks-client.js';
-import { echo, startTarget } from './helpers/targets.js';
+import { startTestDaemon } from '../../helpers/daemon.js';
+import { connectThrough, loggedInClient } from '../../helpers/socks-client.js';
+import { echo, startTarget } from '../../helpers/targets.js';
 
 const KEY = Buffer.from('a key of some bytes');
 interface Received {

@@ -1,8 +1,8 @@
 // What the system says of the TCP sockets of this machine, whichever program they belong to (proc(5), /proc/pid/net/tcp).
 import { readFile } from 'node:fs/promises';
 import { endianness } from 'node:os';
-import { type IpBytes, parseIp, unmap } from '../core/ip.js';
-import type { SocketEnd } from '../core/sessions/outbound.js';
+import { type IpBytes, parseIp, unmap } from '../../core/ip.js';
+import type { SocketEnd } from '../../core/sessions/outbound.js';
 
 /** Of the network namespace of this process; the long way, since systemd's ProcSubset= hides the short one. */
 const TABLES = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];

@@ -1,19 +1,19 @@
 // The settings that the console may change beside the configuration: game rules and retention, and what is in force.
 
-import type { Config, Loaded } from '../../config.js';
+import type { Config, Loaded } from '../config.js';
 import {
   createPublicAddressSetting,
   type PublicAddressSetting,
-} from '../../core/accounts/public-address-setting.js';
-import { createGameRulesSetting, type GameRulesSetting } from '../../core/heartbeats/game-rules-setting.js';
-import type { HeartbeatRetention } from '../../core/heartbeats/heartbeat.js';
-import type { HeartbeatPool } from '../../core/heartbeats/heartbeat-pool.js';
-import { createRetentionSetting, type RetentionSetting } from '../../core/settings/retention.js';
-import type { Settings } from '../../core/settings/settings.js';
-import { compilePattern } from '../../games-pattern.js';
-import type { PublicAddressUses } from '../../http/v1/public-address.js';
-import type { Effective } from '../../http/v1/settings-handlers.js';
-import type { Store } from '../../store/store.js';
+} from '../core/accounts/public-address-setting.js';
+import { createGameRulesSetting, type GameRulesSetting } from '../core/heartbeats/game-rules-setting.js';
+import type { HeartbeatRetention } from '../core/heartbeats/heartbeat.js';
+import type { HeartbeatPool } from '../core/heartbeats/heartbeat-pool.js';
+import { createRetentionSetting, type RetentionSetting } from '../core/settings/retention.js';
+import type { Settings } from '../core/settings/settings.js';
+import { compilePattern } from '../games-pattern.js';
+import type { PublicAddressUses } from '../http/v1/public-address.js';
+import type { Effective } from '../http/v1/settings-handlers.js';
+import type { Store } from '../store/store.js';
 
 /** Where the configuration comes from, as the settings page shows it. */
 export type ConfigSource = Pick<Loaded, 'file' | 'effective'>;

@@ -1,11 +1,11 @@
 // Notices as the daemon sends them: signed posts to the configured address, about its accounts and their quotas.
 import { randomUUID } from 'node:crypto';
-import { createSignedPost } from '../../agents/channels/http.js';
-import type { Config } from '../../config.js';
-import type { AccountLimitsService } from '../../core/accounts/account-limits.js';
-import type { Log } from '../../core/log.js';
-import { createNotices, type Notices } from '../../core/notices/notices.js';
-import type { Core } from '../core.js';
+import { createSignedPost } from '../agents/channels/http.js';
+import type { Config } from '../config.js';
+import type { AccountLimitsService } from '../core/accounts/account-limits.js';
+import type { Log } from '../core/log.js';
+import { createNotices, type Notices } from '../core/notices/notices.js';
+import type { Core } from './core.js';
 
 /** null when no address is configured. @param uses.signal ends a post that is under way */
 export function openNotices(uses: {

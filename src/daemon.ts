@@ -12,29 +12,25 @@ import { parseIp, unmap } from './core/ip.js';
 import type { Log } from './core/log.js';
 import { createIsOwnOutbound } from './core/sessions/outbound.js';
 import { SessionRegistry } from './core/sessions/session.js';
+import { isConnectedHere } from './http/guards/tcp-table.js';
 import { createAdminServer } from './http/server.js';
-
+import { adminConnections } from './parts/capacity.js';
+import { openControlSocket } from './parts/control-socket.js';
+import { applyAccounts, openDaemonCore } from './parts/core.js';
+import { reportWriter } from './parts/heartbeats.js';
+import { openDesk } from './parts/http.js';
+import { type Part, sessionsOver, stopAll, stopPart } from './parts/lifecycle.js';
+import { listenForAdmin } from './parts/listen.js';
+import { startProxy } from './parts/proxy.js';
+import type { ConfigSource } from './parts/settings.js';
+import { openPlayersListeners } from './parts/socks-listeners.js';
+import { takeInTls } from './parts/tls.js';
 import { createIsLocalAddress } from './proxy/local-addresses.js';
 import type { Broken } from './proxy/plane.js';
+import { followChanges } from './store/follow-changes.js';
+import { createStorageWatch } from './store/storage-watch.js';
 import { explainStartError } from './store/store.js';
 import type { GivenSocket } from './systemd-sockets.js';
-import { takeInTls } from './wiring/admin-tls.js';
-import { adminConnections } from './wiring/capacity.js';
-import { openControlSocket } from './wiring/control-socket.js';
-
-import { applyAccounts, openDaemonCore } from './wiring/core.js';
-import type { ConfigSource } from './wiring/desk/settings.js';
-import { openDesk } from './wiring/desk.js';
-import { type Part, sessionsOver, stopAll, stopPart } from './wiring/drain.js';
-import { followChanges } from './wiring/follow-changes.js';
-
-import { reportWriter } from './wiring/heartbeats.js';
-import { listenForAdmin } from './wiring/listen.js';
-import { startProxy } from './wiring/proxy.js';
-import { openPlayersListeners } from './wiring/socks-listeners.js';
-import { createStorageWatch } from './wiring/storage-watch.js';
-
-import { isConnectedHere } from './wiring/tcp-table.js';
 
 /** How often quotas are counted and due heartbeats made, in ms. */
 const SWEEP_INTERVAL_MS = 1_000;

@@ -1,7 +1,7 @@
 // The end of the daemon: every part stops, in order, whatever another does, and none takes longer than it may.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { stopAll } from '../../src/wiring/drain.js';
+import { stopAll } from '../../src/parts/lifecycle.js';
 
 test('parts stop last first; one that fails and one that never ends are logged and hold up nobody', async () => {
   const stopped: string[] = [];

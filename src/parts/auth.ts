@@ -1,15 +1,15 @@
 // Who may come in to the operator's desk: console sessions, API tokens, the second factor.
 import { randomUUID } from 'node:crypto';
-import type { Config } from '../../config.js';
-import { ADMIN_CREDENTIALS_KEY, type AdminCredentials } from '../../core/auth/admin-credentials.js';
-import { type ApiTokens, createApiTokens } from '../../core/auth/api-tokens.js';
-import { type ConsoleSessions, createConsoleSessions } from '../../core/auth/console-sessions.js';
-import { fingerprintOf } from '../../core/auth/fingerprint.js';
-import { createRecoveryCodes, type RecoveryCodes } from '../../core/auth/recovery-codes.js';
-import { createSecondFactor, SECOND_FACTOR_KEY, type SecondFactor } from '../../core/auth/second-factor.js';
-import type { Log } from '../../core/log.js';
-import type { Settings } from '../../core/settings/settings.js';
-import type { Store } from '../../store/store.js';
+import type { Config } from '../config.js';
+import { ADMIN_CREDENTIALS_KEY, type AdminCredentials } from '../core/auth/admin-credentials.js';
+import { type ApiTokens, createApiTokens } from '../core/auth/api-tokens.js';
+import { type ConsoleSessions, createConsoleSessions } from '../core/auth/console-sessions.js';
+import { fingerprintOf } from '../core/auth/fingerprint.js';
+import { createRecoveryCodes, type RecoveryCodes } from '../core/auth/recovery-codes.js';
+import { createSecondFactor, SECOND_FACTOR_KEY, type SecondFactor } from '../core/auth/second-factor.js';
+import type { Log } from '../core/log.js';
+import type { Settings } from '../core/settings/settings.js';
+import type { Store } from '../store/store.js';
 
 export interface SignIn {
   readonly consoleSessions: ConsoleSessions;
