@@ -16,6 +16,7 @@ import { OverviewPage } from './pages/overview.js';
 import { RunPage } from './pages/run.js';
 import { SessionsPage } from './pages/sessions.js';
 import { SettingsPage } from './pages/settings.js';
+import { RailFoot } from './rail-foot.js';
 import { Dialog, UnsavedQuestion } from './ui/dialog.js';
 import { Icon, type IconName } from './ui/icons.js';
 import { Empty, Failure } from './ui/states.js';
@@ -110,11 +111,7 @@ function Console({ who }: { who: Me }) {
             <span>{t(one.text)}</span>
           </a>
         ))}
-        <div class="rail-foot soft">
-          <span>{who.username}</span>
-          <span class="number">{who.address}</span>
-          <span>v{who.version}</span>
-        </div>
+        <RailFoot who={who} />
       </nav>
       <main tabIndex={-1}>
         {!isOnline && (

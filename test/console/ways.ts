@@ -1,8 +1,9 @@
 // Ways through the console: pages of a list, back to where one was, focus, and what the keyboard and the thumb reach.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { settled } from '../helpers/console-browser.js';
+import { openConsole, settled, signIn } from '../helpers/console-browser.js';
 import type { World } from '../helpers/console-world.js';
+import { ADMIN } from '../helpers/daemon.js';
 
 export function wayTests(getWorld: () => World): void {
   test('pages of a list have numbers and lead back; back keeps search, page and place', async (t) => {
@@ -35,6 +36,39 @@ export function wayTests(getWorld: () => World): void {
     await page.waitForSelector('table:not(.pending)');
     assert.equal(await page.textContent('tr[data-row="0"] a.strong'), first);
     assert.notEqual(first, second);
+  });
+
+  test('the foot of the rail changes language and theme, and signs out', async (t) => {
+    const { daemon, browser } = getWorld();
+    const shown = await openConsole(t, browser, { url: daemon.adminUrl });
+    await signIn(shown, ADMIN.username, ADMIN.password);
+    const { page } = shown;
+    await page.click('.rail-tools >> text=中文');
+    await page.waitForSelector('h1 >> text=概览');
+    await page.click('.rail-tools >> text=EN');
+    await page.waitForSelector('h1 >> text=Overview');
+    await page.click('.rail-tools [aria-label="Theme: Light"]');
+    assert.equal(await page.evaluate(`document.documentElement.dataset.theme`), 'dark');
+    await page.click('.rail-tools [aria-label="Sign out"]');
+    await page.waitForSelector('.login');
+  });
+
+  test('counts stand beside what they count, and on a phone they move nothing', async (t) => {
+    const { open } = getWorld();
+    const wide = await open(t);
+    await wide.visit('/settings/audit');
+    await wide.page.waitForSelector('.toolbar .counts');
+    assert.equal(await wide.page.locator('.page-head .counts').count(), 0);
+    const { page, visit } = await open(t, { width: 390 });
+    const top = () => page.evaluate<number>(`document.querySelector('.search').getBoundingClientRect().top`);
+    await page.route('**/api/v1/accounts?*', (route) => route.fulfill({ status: 403 }));
+    await page.evaluate(`location.hash = '#/accounts?search=player'`);
+    await page.waitForSelector('.failure');
+    const without = await top();
+    await page.unroute('**/api/v1/accounts?*');
+    await visit('/accounts?search=player0');
+    await page.waitForSelector('.page-head .counts >> text=/of/');
+    assert.equal(await top(), without);
   });
 
   test('after a change of page the heading has the focus, and the arrow keys lead into the list', async (t) => {

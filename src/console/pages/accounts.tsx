@@ -64,8 +64,10 @@ export function AccountsPage() {
   return (
     <>
       <header class="page-head">
-        <h1>{t('nav.accounts')}</h1>
-        {page && <Counts matched={page.matched} total={page.total} />}
+        <div class="title">
+          <h1>{t('nav.accounts')}</h1>
+          {page && <Counts matched={page.matched} total={page.total} />}
+        </div>
         <span class="grow" />
         <Button
           icon="upload"

@@ -6,7 +6,7 @@ import { type TextKey, t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
 import { href, usePlace } from '../lib/router.js';
 import { Ago, Button, Tag } from '../ui/basics.js';
-import { FilterChip, Pager, SearchBox, useTitleCounts } from '../ui/list.js';
+import { Counts, FilterChip, Pager, SearchBox } from '../ui/list.js';
 import { Empty, Failure, Skeleton } from '../ui/states.js';
 import { showField } from './field-words.js';
 
@@ -28,7 +28,6 @@ export function AuditPage() {
     { topics: ['audit', 'accounts', 'settings'] },
   );
   const page = list.data;
-  useTitleCounts(page);
   return (
     <>
       <div class="toolbar">
@@ -45,6 +44,7 @@ export function AuditPage() {
             </FilterChip>
           )}
         </fieldset>
+        {page && <Counts matched={page.matched} total={page.total} />}
       </div>
       {list.error && <Failure error={list.error} retry={list.reload} />}
       {!page && !list.error && <Skeleton rows={12} />}

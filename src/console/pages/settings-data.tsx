@@ -127,7 +127,7 @@ export function EffectiveSettings() {
         <tbody>
           {data.entries.map((entry) => (
             <tr key={entry.path}>
-              <td>
+              <td class="whole">
                 <code>{entry.path}</code>
               </td>
               <td class="break">

@@ -2,7 +2,6 @@
 
 import { type TextKey, t } from '../lib/i18n.js';
 import { href } from '../lib/router.js';
-import { TitleCounts } from '../ui/list.js';
 import { Tabs } from '../ui/tabs.js';
 import { ApiDocument } from './api-document.js';
 import { AuditPage } from './audit.js';
@@ -34,7 +33,6 @@ export function SettingsPage({ tab }: { tab: string | undefined }) {
     <>
       <header class="page-head">
         <h1>{t('nav.settings')}</h1>
-        <TitleCounts />
       </header>
       <Tabs
         label={t('nav.settings')}
