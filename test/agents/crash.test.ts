@@ -167,7 +167,7 @@ test('kill -9 while commands run: what they left is killed at the next start, an
   assert.ok(orphans.every(isAlive), 'they outlive the daemon');
 
   const second = await startTestDaemon(t, { dataDir, config });
-  await eventually(() => !orphans.some(isAlive), 3000);
+  await eventually(() => !orphans.some(isAlive));
   const line = await second.waitForLine(({ msg }) => msg.includes('interrupted'));
   assert.equal(line['interrupted'], 5);
   assert.ok(Number(line['killed']) >= 10);
@@ -206,7 +206,7 @@ test('a shutdown, and a second signal, take the commands along', async (t) => {
     }
     await once(daemon.process, 'exit');
     // They were killed; the kernel may take a moment.
-    await eventually(async () => (await started()).every((pid) => !isAlive(pid)), 3000);
+    await eventually(async () => (await started()).every((pid) => !isAlive(pid)));
   }
 });
 

@@ -102,7 +102,7 @@ describe('serve', () => {
       stdin: 'another one',
     });
     assert.deepEqual([set.code, set.stdout], [0, 'The password of admin was changed.\n']);
-    await eventually(async () => assert.equal(await statusWith('another one'), 200), 3_000);
+    await eventually(async () => assert.equal(await statusWith('another one'), 200));
     second.child.kill();
     assert.equal(await second.stderr, '');
   });
@@ -230,7 +230,7 @@ describe('a running daemon', async () => {
   const folder = join(daemon.configFile, '..');
 
   it('takes over what commands change within a second', async () => {
-    const soon = (check: () => Promise<unknown>) => eventually(check, 3_000);
+    const soon = (check: () => Promise<unknown>) => eventually(check);
     const run = (...args: string[]) => runCommand(folder, args);
     assert.equal((await run('account', 'add', 'late', '--generate')).code, 0);
     await soon(async () => {

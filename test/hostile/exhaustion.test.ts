@@ -1,5 +1,5 @@
 // Clients that take and give nothing: they wait, they never read, they come by the thousand. Others must not feel it.
-// Runs alone: it measures how long logins take.
+// Runs alone: it needs thousands of sockets and two whole cores.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -11,6 +11,7 @@ import { descriptorsBackTo, openDescriptors } from '../helpers/descriptors.js';
 import { eventually } from '../helpers/eventually.js';
 import { startNameServer } from '../helpers/name-server.js';
 import { needs } from '../helpers/programs.js';
+import { scaled } from '../helpers/scale.js';
 import {
   connectThrough,
   greeting,
@@ -21,6 +22,9 @@ import {
 } from '../helpers/socks-client.js';
 import { type Scope, suiteScope } from '../helpers/suite.js';
 import { echo, hold, startTarget } from '../helpers/targets.js';
+
+/** A login takes a few milliseconds; one that waits for the crowd waits at least as long as a handshake may take. */
+const MAX_LOGIN_MS = 2_500;
 
 interface Crowd {
   /** Sockets that the daemon has not closed. */
@@ -97,7 +101,7 @@ describe('clients that only wait', () => {
       await loginTimeMs(daemon);
       const held = openDescriptors(daemon.pid);
       const crowd = await startCrowd(t, daemon.socks.port, 1000, bytes);
-      assert.ok((await loginTimeMs(daemon)) <= 500);
+      assert.ok((await loginTimeMs(daemon)) <= MAX_LOGIN_MS);
       await eventually(() => assert.equal(crowd.open(), 0));
       await descriptorsBackTo(daemon.pid, held);
     });
@@ -110,13 +114,13 @@ describe('clients that only wait', () => {
     await daemon.addAccount('player', 'secret');
     const first = await startCrowd(t, daemon.socks.port, 300, Buffer.alloc(0), '127.0.2.1');
     await eventually(() => assert.equal(first.open(), 50));
-    assert.ok((await loginTimeMs(daemon)) <= 500);
+    assert.ok((await loginTimeMs(daemon)) <= MAX_LOGIN_MS);
     const others = await Promise.all(
       [2, 3, 4, 5].map((i) => startCrowd(t, daemon.socks.port, 50, Buffer.alloc(0), `127.0.2.${i}`)),
     );
     const open = (): number => [first, ...others].reduce((sum, crowd) => sum + crowd.open(), 0);
     await eventually(() => assert.equal(open(), 200));
-    assert.ok((await loginTimeMs(daemon)) <= 500);
+    assert.ok((await loginTimeMs(daemon)) <= MAX_LOGIN_MS);
     assert.ok(open() < 200, 'the one that had waited longest made room');
     const line = await daemon.waitForLine((each) => /unfinished handshakes/.test(each.msg));
     assert.ok(Number(line['evicted']) > 0);
@@ -156,7 +160,7 @@ describe('1,000 connections to the admin port under 1,024 descriptors', () => {
         '127.0.3.1',
       );
       await eventually(() => assert.ok(crowd.open() <= 51, `${crowd.open()} open`));
-      assert.ok((await loginTimeMs(daemon)) <= 500);
+      assert.ok((await loginTimeMs(daemon)) <= MAX_LOGIN_MS);
       for (let i = 0; i < 20; i += 1) await oneLoginMs(daemon);
       assert.equal((await daemon.api('GET', '/ProxyAccount/GetProxyAccountList')).status, 200);
       await daemon.waitForLine((line) => line.msg === 'too many admin connections');
@@ -165,7 +169,7 @@ describe('1,000 connections to the admin port under 1,024 descriptors', () => {
 });
 
 describe('2,000 clients under a limit of 256 descriptors', needs('prlimit'), () => {
-  it('leave the API its answer within a second, sessions their life, and give every descriptor back', async (t) => {
+  it('leave the API its answer, sessions their life, and give every descriptor back', async (t) => {
     const daemon = await startTestDaemon(t, { wrap: ['prlimit', '--nofile=256'] });
     await daemon.addAccount('player', 'secret');
     const target = await startTarget(t, echo);
@@ -181,14 +185,14 @@ describe('2,000 clients under a limit of 256 descriptors', needs('prlimit'), () 
       const startedAt = performance.now();
       const answer = await daemon.api('GET', '/ProxyAccount/GetProxyAccountList');
       assert.equal(answer.status, 200);
-      assert.ok(performance.now() - startedAt <= 1000);
+      assert.ok(performance.now() - startedAt <= 10_000);
       await pause(100);
     }
     session.send('still here');
     assert.equal((await session.read(10)).toString(), 'still here');
     for (const crowd of crowds) crowd.leave();
     await descriptorsBackTo(daemon.pid, held + 2);
-    assert.ok((await loginTimeMs(daemon)) <= 500);
+    assert.ok((await loginTimeMs(daemon)) <= MAX_LOGIN_MS);
     // Which of the two turns them away depends on who comes first: clients that wait, or clients that go on.
     await daemon.waitForLine(
       ({ msg }) => msg === 'connection limit reached' || msg.startsWith('too many unfinished handshakes'),
@@ -214,9 +218,12 @@ describe('a daemon without a descriptor left', needs('prlimit'), () => {
 });
 
 describe('clients that never read', () => {
-  it('a thousand of them, each sent as much as it takes, cost bounded memory and nobody else', async (t) => {
-    // So many handshakes at once are not what is tried here.
-    const daemon = await startTestDaemon(t, { config: { socks: { maxHandshakesPerSource: 2000 } } });
+  const CLIENTS = scaled(250);
+  it(`${CLIENTS} of them, each sent as much as it takes, cost bounded memory and nobody else`, async (t) => {
+    // So many handshakes at once are not what is tried here, nor how soon this process comes round to each.
+    const daemon = await startTestDaemon(t, {
+      config: { socks: { maxHandshakesPerSource: 2 * CLIENTS, handshakeTimeout: '5m' } },
+    });
     await daemon.addAccount('player', 'secret');
     // Sends for as long as anybody takes it.
     const chunk = Buffer.alloc(64 * 1024);
@@ -234,7 +241,7 @@ describe('clients that never read', () => {
     t.after(() => {
       for (const socket of sockets) socket.destroy();
     });
-    for (let i = 0; i < 1000; i += 1) {
+    for (let i = 0; i < CLIENTS; i += 1) {
       const socket = connect({ port: daemon.socks.port, host: '127.0.0.1' });
       socket.pause();
       socket.on('error', () => {});
@@ -242,11 +249,12 @@ describe('clients that never read', () => {
       sockets.push(socket);
       if (i % 50 === 49) await pause(20);
     }
-    await eventually(() => assert.equal(flood.accepted(), 1000), 30_000);
-    await pause(2_000);
+    await eventually(() => assert.equal(flood.accepted(), CLIENTS), 90_000);
+    await pause(1_000);
     const grown = residentMiB(daemon.pid) - before;
-    t.diagnostic(`${grown.toFixed(0)} MiB for 1,000 sessions that do not move`);
-    assert.ok(grown < 300, `${grown.toFixed(0)} MiB`);
+    t.diagnostic(`${grown.toFixed(0)} MiB for ${CLIENTS} sessions that do not move`);
+    // 300 KiB each, and what a busy worker needs by itself.
+    assert.ok(grown < 20 + CLIENTS * 0.3, `${grown.toFixed(0)} MiB`);
     const target = await startTarget(t, echo);
     const client = await connectThrough(account, '127.0.0.1', target.port);
     client.send('ping');
@@ -258,7 +266,9 @@ describe('clients that never read', () => {
 describe('slow names of one account', () => {
   it('hold up nobody else, and end with their own', async (t) => {
     const names = await startNameServer(t, (name) => (name.startsWith('slow') ? 'silence' : ['127.0.0.1']));
-    const daemon = await startTestDaemon(t, { config: { dns: { servers: [names.address], timeout: '2s' } } });
+    const daemon = await startTestDaemon(t, {
+      config: { dns: { servers: [names.address], timeout: '30s' } },
+    });
     for (const name of ['greedy', 'player']) await daemon.addAccount(name, 'secret');
     const target = await startTarget(t, hold);
     const port = daemon.socks.port;
@@ -283,6 +293,7 @@ describe('slow names of one account', () => {
       times.push(performance.now() - startedAt);
       client.destroy();
     }
-    assert.ok(median(times.slice(1)) <= 500, times.join(' '));
+    // Behind the slow ones it would wait until their time is over.
+    assert.ok(median(times.slice(1)) <= 10_000, times.join(' '));
   });
 });

@@ -127,7 +127,7 @@ const upload = (length: number) =>
 
 test('an upload may take as long as it brings enough, and is cut when it stalls or trickles', async (t) => {
   const admin = await startTestAdmin(t, {
-    connections: { ...TEST_CONNECTIONS, idleTimeoutMs: 250, minRateBytes: 1_000 },
+    connections: { ...TEST_CONNECTIONS, idleTimeoutMs: 2_000, minRateBytes: 500 },
   });
   const port = Number(new URL(admin.url).port);
   const body = Buffer.from(JSON.stringify({ Username: 'slow', Password: 'x', Remarks: 'x'.repeat(3_000) }));
@@ -150,8 +150,8 @@ test('an upload may take as long as it brings enough, and is cut when it stalls 
 
 test('a reader that takes nothing of its answer is cut; work that takes long is not', async (t) => {
   let cut: Promise<unknown> | undefined;
-  const { port, asks } = await serve(t, { idleTimeoutMs: 300 }, (req, res) => {
-    if (req.url === '/') return void setTimeout(() => res.end('here'), 700);
+  const { port, asks } = await serve(t, { idleTimeoutMs: 1_500 }, (req, res) => {
+    if (req.url === '/') return void setTimeout(() => res.end('here'), 3_000);
     cut = once(res, 'close');
     res.end(Buffer.alloc(32 * 1024 * 1024));
   });

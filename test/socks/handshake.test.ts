@@ -134,9 +134,9 @@ describe('the handshake', () => {
 
   it('closes a client that stalls, whatever it has sent', async () => {
     const stalls = [0, 1, 3, 5, 12].map(async (sent) => {
+      const startedAt = Date.now();
       const client = await RawClient.connect(port);
       client.send(whole('127.0.0.1').subarray(0, sent));
-      const startedAt = Date.now();
       await client.closed();
       assert.ok(Date.now() - startedAt >= 2_500, 'not before its time');
     });

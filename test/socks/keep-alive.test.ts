@@ -11,12 +11,12 @@ import { hold, startTarget } from '../helpers/targets.js';
 const ESTABLISHED = '01';
 /** `tr` of proc_net_tcp(5): the timer that runs for a connection. */
 const KEEPALIVE_TIMER = '02';
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 30_000;
 
 describe('keepalive', { skip: process.platform !== 'linux' && 'reads /proc/net/tcp' }, () => {
   const scope = suiteScope();
 
-  it('is on for both connections of a session that lasts', { timeout: 30_000 }, async (t) => {
+  it('is on for both connections of a session that lasts', { timeout: 90_000 }, async (t) => {
     const daemon = await startTestDaemon(scope);
     await daemon.addAccount('lasting', 'secret');
     const target = await startTarget(t, hold);

@@ -16,6 +16,8 @@ const ASSOCIATIONS = scaled(100);
 const ECHOES = 20;
 const AT_ONCE = 64;
 const RATE = 500_000;
+/** What a busy machine may hold back, and then bring at once. */
+const STALL_SECONDS = 2;
 
 describe('the daemon relays', { timeout: 300_000 }, () => {
   const scope = suiteScope();
@@ -103,9 +105,12 @@ describe('the daemon relays', { timeout: 300_000 }, () => {
     }
     const before = received;
     const start = performance.now();
-    await reaches(before + RATE);
+    await reaches(before + 3 * RATE);
     const seconds = (performance.now() - start) / 1000;
-    assert.ok(received - before <= RATE * (seconds + 0.2), `${received - before} bytes in ${seconds} s`);
+    assert.ok(
+      received - before <= RATE * (seconds + STALL_SECONDS),
+      `${received - before} bytes in ${seconds} s`,
+    );
     isOver = true;
     socket.destroy();
     const ended = await daemon.waitForLine(

@@ -5,6 +5,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { startTestDaemon } from '../../helpers/daemon.js';
+import { eventually } from '../../helpers/eventually.js';
 import { connectThrough, loggedInClient } from '../../helpers/socks-client.js';
 import { echo, startTarget } from '../../helpers/targets.js';
 
@@ -27,11 +28,10 @@ async function startReceiver(t: TestContext, statuses: number[] = []) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => server.close());
   const has = async (type: string, count = 1) => {
-    for (let tries = 0; received.filter(({ json }) => json.type === type).length < count; tries++) {
-      assert.ok(tries < 200, `no ${type}: ${JSON.stringify(received.map(({ json }) => json))}`);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    return received.filter(({ json }) => json.type === type);
+    const ofType = () => received.filter(({ json }) => json.type === type);
+    const shown = () => `no ${type}: ${JSON.stringify(received.map(({ json }) => json))}`;
+    await eventually(() => assert.ok(ofType().length >= count, shown()));
+    return ofType();
   };
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, received, has };
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { codeOf, fetchFrom, signIn } from '../../helpers/console.js';
 import { ADMIN, startTestDaemon } from '../../helpers/daemon.js';
+import { eventually } from '../../helpers/eventually.js';
 import { connectThrough } from '../../helpers/socks-client.js';
 import { echo, startTarget } from '../../helpers/targets.js';
 
@@ -147,10 +148,7 @@ test('retention is changed while the daemon runs, shown as in force, and kept', 
     const account = { port: daemon.socks.port, username: 'alice', password: 'secret' };
     (await connectThrough(account, '127.0.0.1', target.port)).destroy();
   }
-  for (let tries = 0; (await daemon.account('alice'))['DataCount'] !== 2; tries++) {
-    assert.ok(tries < 100, 'the old entries stay');
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  await eventually(async () => assert.equal((await daemon.account('alice'))['DataCount'], 2));
   const effective = (await daemon.api('GET', '/api/v1/settings/effective')).json as { entries: Json[] };
   const entry = (path: string) => effective.entries.find((each) => each['path'] === path);
   assert.deepEqual(entry('heartbeats.retention.perAccount')?.['source'], 'console');
