@@ -50,11 +50,12 @@ export const addSessionCommands: AddCommands = (program, around) => {
       if (options.json) return printJson(around, items);
       printTable(
         around,
-        ['ID', 'USER NAME', 'CLIENT', 'DESTINATION', 'GAME', 'UP', 'DOWN', 'SINCE'],
+        ['ID', 'USER NAME', 'CLIENT', 'BY', 'DESTINATION', 'GAME', 'UP', 'DOWN', 'SINCE'],
         items.map((each) => [
           each.id.slice(0, SHOWN_ID),
           each.username,
           each.client.address,
+          each.clientProtocol,
           `${each.destination.host}:${each.destination.port}${each.protocol === 'udp' ? '/udp' : ''}`,
           each.gameId ?? '',
           formatBytes(each.bytesUp),

@@ -65,12 +65,24 @@ const bind = section({
 /** What stands in proxyProtocolFrom for connections over a Unix socket. */
 export const UNIX_SOURCE = 'unix';
 
+const PROTOCOLS = ['socks5', 'http'] as const;
+
+/** What clients may speak; the first byte of a connection tells what one speaks. */
+const protocols = () => {
+  const names = PROTOCOLS.join(', ').replace(/, ([^,]*)$/, ' and $1');
+  return z
+    .array(oneOf(...PROTOCOLS))
+    .min(1)
+    .register(about, { allowed: `a list of at least one of ${names}` });
+};
+
 const listener = section({
   host: listenHosts().optional(),
   port: listenPort().optional(),
   path: text('the path of a Unix socket', /^[^\0]{1,107}$/).optional(),
   mode: text('the permissions of the Unix socket in octal, such as "0660"', /^0?[0-7]{3}$/).optional(),
   proxyProtocol: flag().optional(),
+  protocols: protocols().optional(),
 }).superRefine(({ host, port, path, mode }, context) => {
   const isTcp = host !== undefined && port !== undefined && path === undefined && mode === undefined;
   const isUnix = path !== undefined && host === undefined && port === undefined;
@@ -136,6 +148,11 @@ export const socksSchema = section({
     .nullable()
     .default(null),
   publicPort: whole(1, 65_535).nullable().default(null),
+  protocols: protocols().default([...PROTOCOLS]),
+  http: section({
+    maxHeader: size({ min: '1KiB', max: '1MiB' }).prefault('16KiB'),
+    maxHeaderFields: whole(10, 10_000).default(100),
+  }).prefault({}),
   listeners: z.array(listener).max(64).default([]),
   proxyProtocol: flag().default(false),
   proxyProtocolFrom: z

@@ -362,6 +362,7 @@ export type LiveSession = {
   readonly username: string;
   readonly command: 'connect' | 'bind' | 'udp-associate';
   readonly protocol: 'tcp' | 'udp';
+  readonly clientProtocol: 'socks5' | 'http';
   readonly client: {
     readonly address: string;
     readonly port: number;

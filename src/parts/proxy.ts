@@ -144,6 +144,7 @@ function proxySettings(config: Config): ProxySettings {
     egressClasses: egress.classes,
     allowUnderscore: egress.allowUnderscore,
     gameIntervalMs: config.heartbeats.gameIntervalMs,
+    http: socks.http,
     udp: {
       enabled: socks.udp.enabled,
       portRange: portRange(socks.udp.portRange),
@@ -214,6 +215,7 @@ function logSession(log: Log, session: RemoteSession, summary: SessionSummary): 
       address: destination.address,
       ...(via === null ? {} : { via }),
       ...(session.protocol === 'udp' ? { protocol: 'udp' } : {}),
+      ...(session.clientProtocol === 'socks5' ? {} : { clientProtocol: session.clientProtocol }),
       bytesUp,
       bytesDown,
       ...(dropped === undefined ? {} : { datagramsUp, datagramsDown, dropped }),

@@ -9,10 +9,13 @@ import type { ListenerSpec } from '../proxy/messages.js';
 import type { ProxyPlane } from '../proxy/plane.js';
 import { type Endpoint, type Listening, listenOn, listenOnPath, type Opened } from './listen.js';
 
+/** What a listener serves. */
+type Service = Pick<ListenerSpec, 'hasProxyHeader' | 'protocols'>;
+
 const DEFAULT_MODE = '0660';
 
 export interface PlayersListenersOptions {
-  readonly socks: Pick<Config['socks'], 'host' | 'port' | 'listeners' | 'proxyProtocol'>;
+  readonly socks: Pick<Config['socks'], 'host' | 'port' | 'listeners' | 'proxyProtocol' | 'protocols'>;
   readonly plane: Pick<ProxyPlane, 'listen' | 'acceptFrom' | 'nextToken'>;
   /** Opens the sockets here, so that they outlive a worker; null: the first worker opens them. */
   readonly libc: Libc | null;
@@ -33,27 +36,21 @@ export async function openPlayersListeners({
     for (const listening of opened.splice(0)) listening.close();
   };
   const all = [
-    ...(given.length > 0
-      ? []
-      : [{ name: 'socks', host: socks.host, port: socks.port, proxyProtocol: undefined }]),
+    ...(given.length > 0 ? [] : [{ name: 'socks', host: socks.host, port: socks.port }]),
     ...socks.listeners.map((listener, i) => ({ ...listener, name: `socks.listeners[${i}]` })),
   ];
   try {
-    for (const fd of given) opened.push(await takeGiven(plane, libc, fd, socks.proxyProtocol));
+    for (const fd of given) opened.push(await takeGiven(plane, libc, fd, serviceOf(socks, {})));
     for (const listener of all) {
-      const { name, host, port, path, mode, proxyProtocol } = {
-        path: undefined,
-        mode: undefined,
-        ...listener,
-      };
-      const hasProxyHeader = proxyProtocol ?? socks.proxyProtocol;
+      const { name, host, port, path, mode } = { path: undefined, mode: undefined, ...listener };
+      const service = serviceOf(socks, listener);
       if (path === undefined) {
         const open = (where: Endpoint, isDualStack: boolean): Promise<Opened> =>
-          openTcp(plane, libc, where, isDualStack, hasProxyHeader);
+          openTcp(plane, libc, where, isDualStack, service);
         opened.push(await listenOn({ name, hosts: host ?? [], port: port ?? 0, open }));
       } else {
         const permissions = Number.parseInt(mode ?? DEFAULT_MODE, 8);
-        const open = (at: string): Promise<Opened> => openUnix(plane, libc, at, permissions, hasProxyHeader);
+        const open = (at: string): Promise<Opened> => openUnix(plane, libc, at, permissions, service);
         opened.push(await listenOnPath({ name, path, open }));
       }
     }
@@ -68,12 +65,26 @@ export async function openPlayersListeners({
   };
 }
 
+/** What a listener does not say is as `socks` says. */
+function serviceOf(
+  socks: PlayersListenersOptions['socks'],
+  own: {
+    readonly proxyProtocol?: boolean | undefined;
+    readonly protocols?: Service['protocols'] | undefined;
+  },
+): Service {
+  return {
+    hasProxyHeader: own.proxyProtocol ?? socks.proxyProtocol,
+    protocols: own.protocols ?? socks.protocols,
+  };
+}
+
 /** A socket of the service manager, which goes on listening when this descriptor of it is closed. */
 async function takeGiven(
   plane: PlayersListenersOptions['plane'],
   libc: Libc | null,
   fd: number,
-  hasProxyHeader: boolean,
+  service: Service,
 ): Promise<Listening> {
   const found = libc ? adoptListener(libc, fd) : null;
   const unusable = (code: string): StartError => {
@@ -90,7 +101,7 @@ async function takeGiven(
     path: found && found.local === null ? name : null,
     mode: 0,
     isDualStack: false,
-    hasProxyHeader,
+    ...service,
   };
   let local = found?.local ?? null;
   if (found) plane.acceptFrom(spec);
@@ -111,7 +122,7 @@ async function openTcp(
   libc: Libc | null,
   where: Endpoint,
   isDualStack: boolean,
-  hasProxyHeader: boolean,
+  service: Service,
 ): Promise<Opened> {
   const spec: ListenerSpec = {
     id: plane.nextToken(),
@@ -121,7 +132,7 @@ async function openTcp(
     path: null,
     mode: 0,
     isDualStack,
-    hasProxyHeader,
+    ...service,
   };
   if (libc === null) return letWorkerOpen(plane, spec);
   const opened = openListener(libc, where, { isDualStack });
@@ -134,7 +145,7 @@ async function openUnix(
   libc: Libc | null,
   path: string,
   mode: number,
-  hasProxyHeader: boolean,
+  service: Service,
 ): Promise<Opened> {
   const id = plane.nextToken();
   const spec: ListenerSpec = {
@@ -145,7 +156,7 @@ async function openUnix(
     path,
     mode,
     isDualStack: false,
-    hasProxyHeader,
+    ...service,
   };
   if (libc === null) return letWorkerOpen(plane, spec);
   // Nobody may connect before the permissions are what they shall be.

@@ -8,6 +8,7 @@
 import { isExpired } from '../core/accounts/account.js';
 import type { EgressPolicy } from '../core/egress/egress.js';
 import { formatHostPort, normalizeAddress, parseIp } from '../core/ip.js';
+import type { ClientProtocolName } from '../core/sessions/session.js';
 import { sourceOf } from '../core/source.js';
 import type { Account } from './account.js';
 import { type BindWait, waitForPeer } from './bind.js';
@@ -16,9 +17,10 @@ import { dial } from './dial.js';
 import { permittedAddresses } from './egress.js';
 import type { Attempt, Endpoint, Relay, RelayEnd, Stream, StreamListener, Timer } from './io/io.js';
 import type { AccountRates } from './io/rates.js';
+import type { ClientProtocol, ClientRequest } from './protocols/client-protocol.js';
+import { protocolOf } from './protocols/first-byte.js';
 import { parseProxyHeader, UNIX_CLIENT } from './protocols/proxy-header.js';
-import { LOGIN_FAILED, Reply, type ReplyCode, replyForErrno, replyFrame } from './protocols/socks5.js';
-import { Socks5Handshake, type SocksRequest } from './protocols/socks5-handshake.js';
+import { METHODS_REFUSED, Reply, type ReplyCode, replyForErrno } from './protocols/socks5.js';
 import type { Session, SessionEnd, SessionOwner } from './session.js';
 import { readTarget } from './target.js';
 import { associate } from './udp/associate.js';
@@ -45,13 +47,13 @@ export interface Arrival {
   /** Connections from `proxyProtocolFrom` begin with a PROXY header. */
   readonly hasProxyHeader: boolean;
   readonly isUnix: boolean;
+  readonly protocols: readonly ClientProtocolName[];
 }
 
 /** A connection that another worker has read so far. */
 export interface Resumed {
   readonly client: Endpoint;
   readonly isProxied: boolean;
-  readonly isUnix: boolean;
   readonly bytes: Buffer;
 }
 
@@ -92,13 +94,16 @@ export class Connection implements StreamListener, SessionOwner {
   readonly #stream: Stream;
   #client: Endpoint;
   #isProxied = false;
-  readonly #isUnix: boolean;
+  readonly #arrival: Arrival;
   #stage: Stage = 'handshake';
   #timer: Timer | null = null;
   /** The bytes of a PROXY header so far. */
   #header: Buffer | null = null;
-  #handshake: Socks5Handshake | null = new Socks5Handshake();
-  /** What the client has sent since its greeting, for the worker that the account may belong to; null from the login on. */
+  /** What the client speaks; null: not known yet, or no longer needed. */
+  #protocol: ClientProtocol | null = null;
+  /** Another worker has answered the greeting. */
+  #isGreeted = false;
+  /** What the client has sent since its first byte, for the worker that the account may belong to; null from the login on. */
   #sent: Buffer | null = null;
   #session: Session | null = null;
   /** What is under way before the relay: a connection attempt, a wait for a peer. */
@@ -115,36 +120,34 @@ export class Connection implements StreamListener, SessionOwner {
   /** Why the session was ended from outside. */
   #reason: SessionEnd | null = null;
 
-  constructor(host: ConnectionHost, stream: Stream, isUnix: boolean) {
+  constructor(host: ConnectionHost, stream: Stream, arrival: Arrival) {
     this.#host = host;
     this.#stream = stream;
-    this.#isUnix = isUnix;
-    this.#client = isUnix ? { address: UNIX_CLIENT, port: 0 } : stream.peer;
+    this.#arrival = arrival;
+    this.#client = arrival.isUnix ? { address: UNIX_CLIENT, port: 0 } : stream.peer;
   }
 
   // ── Arrival ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
   /** A connection that was accepted here. */
-  begin({ hasProxyHeader }: Arrival): void {
-    const isFromProxy = hasProxyHeader && this.#host.isTrustedProxy(this.#client);
-    const source = isFromProxy || this.#isUnix ? null : sourceOf(this.#client.address);
+  begin(): void {
+    const isFromProxy = this.#arrival.hasProxyHeader && this.#host.isTrustedProxy(this.#client);
+    const source = isFromProxy || this.isUnix ? null : sourceOf(this.#client.address);
     if (!this.#host.handshakeBegins(this, source)) return this.close();
     this.#timer = this.#host.io.timer(this.#host.settings.handshakeTimeoutMs, () => this.close());
     if (isFromProxy) this.#stage = 'proxy-header';
     this.#listen();
   }
 
-  /** A connection that another worker accepted: the greeting has been answered. */
+  /** A connection that another worker accepted and read up to the login. */
   resume({ client, isProxied, bytes }: Resumed): void {
     this.#client = client;
     this.#isProxied = isProxied;
-    if (!this.#host.handshakeBegins(this, this.#isUnix ? null : sourceOf(client.address)))
-      return this.close();
+    if (!this.#host.handshakeBegins(this, this.isUnix ? null : sourceOf(client.address))) return this.close();
     this.#timer = this.#host.io.timer(this.#host.settings.handshakeTimeoutMs, () => this.close());
-    this.#handshake?.feed(bytes);
-    this.#handshake?.next();
+    this.#isGreeted = true;
     this.#listen();
-    this.#shakeHands();
+    this.#take(bytes);
   }
 
   get stream(): Stream {
@@ -160,7 +163,11 @@ export class Connection implements StreamListener, SessionOwner {
   }
 
   get isUnix(): boolean {
-    return this.#isUnix;
+    return this.#arrival.isUnix;
+  }
+
+  get protocols(): readonly ClientProtocolName[] {
+    return this.#arrival.protocols;
   }
 
   /** What another worker needs to go on from here; this connection is over without being closed. */
@@ -232,30 +239,34 @@ export class Connection implements StreamListener, SessionOwner {
 
   #take(bytes: Buffer): void {
     this.#sent = this.#sent === null ? bytes : Buffer.concat([this.#sent, bytes]);
-    this.#handshake?.feed(bytes);
-    this.#shakeHands();
+    this.#protocol ??= protocolOf(bytes[0], this.protocols, this.#host.settings.http);
+    if (this.#protocol === null) return this.#refuse(METHODS_REFUSED);
+    this.#protocol.feed(bytes);
+    this.#shakeHands(this.#protocol);
   }
 
   #account: Account | null = null;
 
-  #shakeHands(): void {
-    while (this.#handshake !== null && this.#stage === 'handshake') {
-      const step = this.#handshake.next();
+  #shakeHands(protocol: ClientProtocol): void {
+    while (this.#stage === 'handshake') {
+      const step = protocol.next();
       switch (step.kind) {
         case 'more':
           return;
         case 'send':
-          this.#stream.write(step.bytes);
+          if (!this.#isGreeted) this.#stream.write(step.bytes);
           break;
         case 'refuse':
           return this.#refuse(step.bytes);
-        case 'login':
+        case 'login': {
           if (this.#host.passOn(this, step.username)) return;
           this.#sent = null;
           this.#account = this.#host.logIn(this.#client, step.username, step.password);
-          if (this.#account === null) return this.#refuse(LOGIN_FAILED);
-          this.#stream.write(this.#handshake.accept());
+          if (this.#account === null) return this.#refuse(protocol.loginFailed);
+          const accepted = protocol.accept();
+          if (accepted !== null) this.#stream.write(accepted);
           break;
+        }
         case 'request':
           this.#early = step.rest;
           return this.#requested(step.request);
@@ -265,17 +276,17 @@ export class Connection implements StreamListener, SessionOwner {
 
   // ── Authorize ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  #requested(request: SocksRequest): void {
+  #requested(request: ClientRequest): void {
     const account = this.#account;
     this.#handshakeOver();
     if (account === null) return this.close();
     const { record } = account;
     // The account may have been closed between its login and its request.
     if (!record.isEnabled || isExpired(record, this.#host.date()) || !this.#host.isStillKnown(account)) {
-      return this.#refuse(replyFrame(Reply.generalFailure));
+      return this.#refuseWith(Reply.generalFailure);
     }
     const refusal = this.#host.refusal(account, this.#client);
-    if (refusal !== null) return this.#refuse(replyFrame(Reply.notAllowedByRuleset));
+    if (refusal !== null) return this.#refuseWith(Reply.notAllowedByRuleset);
     const egress = this.#host.egressOf(account);
     if (egress === null) {
       const fields = {
@@ -284,7 +295,7 @@ export class Connection implements StreamListener, SessionOwner {
         reason: 'unknown-egress-class',
       };
       this.#host.log.info(fields, 'session refused');
-      return this.#refuse(replyFrame(Reply.notAllowedByRuleset));
+      return this.#refuseWith(Reply.notAllowedByRuleset);
     }
     if (request.command === 'connect') return this.#connect(account, egress, request);
     if (request.command === 'bind') return this.#bind(account, egress, request);
@@ -292,7 +303,6 @@ export class Connection implements StreamListener, SessionOwner {
   }
 
   #handshakeOver(): void {
-    this.#handshake = null;
     this.#sent = null;
     this.#timer?.clear();
     this.#timer = null;
@@ -301,7 +311,7 @@ export class Connection implements StreamListener, SessionOwner {
 
   // ── CONNECT ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  #connect(account: Account, egress: EgressPolicy, { addressType, address, port }: SocksRequest): void {
+  #connect(account: Account, egress: EgressPolicy, { addressType, address, port }: ClientRequest): void {
     const { settings, upstreams } = this.#host;
     this.#stream.pause();
     const target = readTarget(addressType, address, settings.allowUnderscore);
@@ -407,7 +417,7 @@ export class Connection implements StreamListener, SessionOwner {
     this.#underWay = null;
     this.#ownOutbound(destination);
     const inspect = session.start(address);
-    this.#stream.write(replyFrame(Reply.succeeded, bound.address, bound.port));
+    this.#reply(Reply.succeeded, bound.address, bound.port);
     if (ahead !== null) {
       session.counts[session.countAt + 1] = (session.counts[session.countAt + 1] ?? 0) + ahead.length;
       this.#stream.write(ahead);
@@ -434,10 +444,10 @@ export class Connection implements StreamListener, SessionOwner {
 
   // ── BIND ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  #bind(account: Account, egress: EgressPolicy, { addressType, address, port }: SocksRequest): void {
+  #bind(account: Account, egress: EgressPolicy, { addressType, address, port }: ClientRequest): void {
     const { settings } = this.#host;
     this.#stream.pause();
-    if (!settings.bind.enabled) return this.#refuse(replyFrame(Reply.commandNotSupported));
+    if (!settings.bind.enabled) return this.#refuseWith(Reply.commandNotSupported);
     const target = readTarget(addressType, address, settings.allowUnderscore);
     if (!target.ok) return this.#refuseDestination(account, target.host, port, target.reason);
     const { host } = target;
@@ -474,7 +484,7 @@ export class Connection implements StreamListener, SessionOwner {
         localAddress: normalizeAddress(this.#stream.local.address),
         egress,
         onListening: (bound) => {
-          this.#stream.write(replyFrame(Reply.succeeded, bound.address, bound.port));
+          this.#reply(Reply.succeeded, bound.address, bound.port);
           // What the client sends is kept for the peer; reading it is how its end is noticed.
           this.#stream.resume();
         },
@@ -484,7 +494,7 @@ export class Connection implements StreamListener, SessionOwner {
           this.#underWay = null;
           this.#ownOutbound(peer);
           const inspect = session.start(address);
-          this.#stream.write(replyFrame(Reply.succeeded, address, peer.peer.port));
+          this.#reply(Reply.succeeded, address, peer.peer.port);
           this.#startRelay(session, peer, inspect);
         },
         onFailed: (reply, reason) => this.#fail(session, reply, reason),
@@ -496,14 +506,14 @@ export class Connection implements StreamListener, SessionOwner {
 
   // ── UDP ASSOCIATE ────────────────────────────────────────────────────────────────────────────────────────────────
 
-  #associate(account: Account, egress: EgressPolicy, { addressType, address, port }: SocksRequest): void {
-    if (!this.#host.settings.udp.enabled) return this.#refuse(replyFrame(Reply.commandNotSupported));
+  #associate(account: Account, egress: EgressPolicy, { addressType, address, port }: ClientRequest): void {
+    if (!this.#host.settings.udp.enabled) return this.#refuseWith(Reply.commandNotSupported);
     this.#stage = 'associated';
     this.#association = associate(this.#host, {
       stream: this.#stream,
       client: this.#client,
       isProxied: this.#isProxied,
-      isUnix: this.#isUnix,
+      isUnix: this.isUnix,
       account,
       egress,
       addressType,
@@ -513,7 +523,7 @@ export class Connection implements StreamListener, SessionOwner {
         this.#stage = 'closed';
         this.#host.connectionClosed(this);
       },
-      refuse: (reply) => this.#refuse(replyFrame(reply)),
+      refuse: (reply) => this.#refuseWith(reply),
     });
   }
 
@@ -521,6 +531,7 @@ export class Connection implements StreamListener, SessionOwner {
 
   #startRelay(session: Session, destination: Stream, inspect: ((chunk: Uint8Array) => boolean) | null): void {
     this.#stage = 'relaying';
+    this.#protocol = null;
     this.#movedMs = this.#host.io.now();
     const early = this.#early;
     this.#early = null;
@@ -602,7 +613,7 @@ export class Connection implements StreamListener, SessionOwner {
     if (this.#stage === 'closed') return;
     this.#stage = 'closed';
     this.#timer?.clear();
-    this.#handshake = null;
+    this.#protocol = null;
     this.#relay = null;
     if (this.#destination !== null) this.#host.ownPorts.remove('tcp-outbound', this.#outboundPort);
     this.#destination = null;
@@ -617,12 +628,20 @@ export class Connection implements StreamListener, SessionOwner {
     this.#underWay = null;
     this.#logRefusal(session, reason);
     session.abandon();
-    this.#refuse(replyFrame(reply));
+    this.#refuseWith(reply);
   }
 
   #refuseDestination(account: Account, host: string, port: number, reason: string): void {
     this.#logDestination(account, host, port, reason);
-    this.#refuse(replyFrame(Reply.notAllowedByRuleset));
+    this.#refuseWith(Reply.notAllowedByRuleset);
+  }
+
+  #reply(code: ReplyCode, boundAddress?: string, boundPort?: number): void {
+    if (this.#protocol !== null) this.#stream.write(this.#protocol.reply(code, boundAddress, boundPort));
+  }
+
+  #refuseWith(code: ReplyCode): void {
+    this.#refuse(this.#protocol?.reply(code) ?? METHODS_REFUSED);
   }
 
   /**
@@ -643,6 +662,7 @@ export class Connection implements StreamListener, SessionOwner {
   #openSession(command: 'connect' | 'bind', account: Account, host: string, port: number): Session | null {
     const session = this.#host.openSession({
       command,
+      clientProtocol: this.#protocol?.name ?? 'socks5',
       account,
       client: this.#client,
       destination: { host, port },
@@ -650,7 +670,7 @@ export class Connection implements StreamListener, SessionOwner {
     });
     if (session === null) {
       this.#logDestination(account, host, port, 'too-many-sessions');
-      this.#refuse(replyFrame(Reply.generalFailure));
+      this.#refuseWith(Reply.generalFailure);
       return null;
     }
     this.#session = session;

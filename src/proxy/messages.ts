@@ -3,7 +3,7 @@
 import type { LimitRefusal } from '../core/accounts/limits.js';
 import type { LoginFailure } from '../core/accounts/login.js';
 import type { GameRule } from '../core/heartbeats/game-rules.js';
-import type { SessionEnd } from '../core/sessions/session.js';
+import type { ClientProtocolName, SessionEnd } from '../core/sessions/session.js';
 import type { Destination, SessionCommand } from './destination.js';
 import type { AccountRecord, ProxySettings } from './settings.js';
 
@@ -45,6 +45,8 @@ export interface ListenerSpec {
   readonly isDualStack: boolean;
   /** Connections from `proxyProtocolFrom` begin with a PROXY header. */
   readonly hasProxyHeader: boolean;
+  /** What clients may speak. */
+  readonly protocols: readonly ClientProtocolName[];
 }
 
 /** Control plane to worker. */
@@ -82,7 +84,8 @@ export interface PassedConnection {
   readonly client: { readonly address: string; readonly port: number };
   readonly isProxied: boolean;
   readonly isUnix: boolean;
-  /** What the client has sent so far, from its greeting on; the answer to the greeting has been sent. */
+  readonly protocols: readonly ClientProtocolName[];
+  /** What the client has sent so far, from its first byte to its login; what comes before a login has been answered. */
   readonly bytes: Uint8Array;
 }
 
@@ -91,6 +94,7 @@ export interface SessionFacts {
   readonly accountId: string;
   readonly username: string;
   readonly command: SessionCommand;
+  readonly clientProtocol: ClientProtocolName;
   readonly client: { readonly address: string; readonly port: number };
   readonly destination: Destination;
   /** Milliseconds since the Unix epoch. */

@@ -9,6 +9,7 @@ export class PlaneSession implements RemoteSession {
   readonly accountId: string;
   readonly username: string;
   readonly command: SessionFacts['command'];
+  readonly clientProtocol: SessionFacts['clientProtocol'];
   readonly client: SessionFacts['client'];
   readonly openedAt: number;
   readonly slot: number;
@@ -28,6 +29,7 @@ export class PlaneSession implements RemoteSession {
     this.accountId = facts.accountId;
     this.username = facts.username;
     this.command = facts.command;
+    this.clientProtocol = facts.clientProtocol;
     this.client = facts.client;
     this.openedAt = facts.openedAt;
     this.slot = facts.slot;

@@ -1,6 +1,6 @@
 // One session of a player in its worker: a relayed connection (CONNECT, BIND) or a UDP association, from the request on.
 // It belongs to an account of this worker, counts its bytes in memory that the control plane reads, and ends once.
-import type { SessionEnd } from '../core/sessions/session.js';
+import type { ClientProtocolName, SessionEnd } from '../core/sessions/session.js';
 import type { Account } from './account.js';
 import type { Destination, SessionCommand } from './destination.js';
 import type { PayloadInspector } from './game-watch.js';
@@ -18,6 +18,7 @@ export interface SessionOwner {
 
 export interface SessionRequest {
   readonly command: SessionCommand;
+  readonly clientProtocol: ClientProtocolName;
   readonly account: Account;
   readonly client: Endpoint;
   readonly destination: { readonly host: string; readonly port: number };

@@ -86,6 +86,7 @@ export class LiveSession implements Session {
   readonly id = randomUUID();
   readonly account: Account;
   readonly command: SessionCommand;
+  readonly #clientProtocol: SessionRequest['clientProtocol'];
   readonly client: Endpoint;
   readonly slot: number;
   readonly #owner: SessionOwner;
@@ -108,6 +109,7 @@ export class LiveSession implements Session {
   constructor(request: SessionRequest, slot: number, options: SessionsOptions, onOver: () => void) {
     this.account = request.account;
     this.command = request.command;
+    this.#clientProtocol = request.clientProtocol;
     this.client = request.client;
     this.slot = slot;
     this.#owner = request.owner;
@@ -234,6 +236,7 @@ export class LiveSession implements Session {
       accountId: record.id,
       username: record.username,
       command: this.command,
+      clientProtocol: this.#clientProtocol,
       client: this.client,
       destination: this.destination,
       openedAt: this.#openedAt,

@@ -2,6 +2,7 @@
 
 import type { AccountLimits } from '../core/accounts/limits.js';
 import type { GameRule } from '../core/heartbeats/game-rules.js';
+import type { HeadLimits } from './protocols/http/head.js';
 import type { UpstreamRule } from './upstreams/rules.js';
 
 /** The lists of one egress policy, as in the configuration. */
@@ -70,6 +71,8 @@ export interface ProxySettings {
   readonly allowUnderscore: boolean;
   /** Time between two reports of a session's GameID at least, whichever GameIDs it has meanwhile. */
   readonly gameIntervalMs: number;
+  /** Of requests to the HTTP proxy. */
+  readonly http: HeadLimits;
   readonly udp: UdpSettings;
   readonly bind: BindSettings;
   readonly upstreams: readonly UpstreamRule[];

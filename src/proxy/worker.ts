@@ -10,7 +10,7 @@ import { printable } from '../core/printable.js';
 import { compilePattern } from '../games-pattern.js';
 import type { Account } from './account.js';
 import { Accounts } from './accounts.js';
-import { Connection, type ConnectionHost } from './connection.js';
+import { type Arrival, Connection, type ConnectionHost } from './connection.js';
 import type { Answer, Question } from './dns/messages.js';
 import { createRemoteResolver } from './dns/remote.js';
 import type { Resolve } from './dns/resolve.js';
@@ -213,7 +213,8 @@ export class ProxyWorker implements ConnectionHost {
   }
 
   #listen(spec: ListenerSpec): void {
-    const arrival = { hasProxyHeader: spec.hasProxyHeader, isUnix: spec.path !== null };
+    const { hasProxyHeader, protocols } = spec;
+    const arrival: Arrival = { hasProxyHeader, protocols, isUnix: spec.path !== null };
     const onConnection = (stream: Stream): void => this.#accept(stream, arrival);
     if (spec.fd !== null && this.io.name === 'native') {
       this.#listeners.set(spec.id, this.io.acceptFrom(spec.fd, onConnection));
@@ -231,34 +232,36 @@ export class ProxyWorker implements ConnectionHost {
 
   // ── Connections ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-  #accept(stream: Stream, arrival: { readonly hasProxyHeader: boolean; readonly isUnix: boolean }): void {
+  #accept(stream: Stream, arrival: Arrival): void {
     if (this.#count(1) > this.settings.maxConnections) {
       this.#count(-1);
       this.#turnedAway += 1;
       stream.close();
       return;
     }
-    const connection = new Connection(this, stream, arrival.isUnix);
+    const connection = new Connection(this, stream, arrival);
     this.#connections.add(connection);
-    connection.begin(arrival);
+    connection.begin();
   }
 
-  #adopt({ fd, client, isProxied, isUnix, bytes }: PassedConnection): void {
+  #adopt({ fd, client, isProxied, isUnix, protocols, bytes }: PassedConnection): void {
     this.#count(1);
-    const connection = new Connection(this, this.io.adopt(fd), isUnix);
+    const arrival: Arrival = { hasProxyHeader: false, isUnix, protocols };
+    const connection = new Connection(this, this.io.adopt(fd), arrival);
     this.#connections.add(connection);
-    connection.resume({ client, isProxied, isUnix, bytes: Buffer.from(bytes) });
+    connection.resume({ client, isProxied, bytes: Buffer.from(bytes) });
   }
 
   passOn(connection: Connection, username: Uint8Array): boolean {
     const { workers, index } = this.#uses.start;
     const owner = workers === 1 ? index : workerOf(username, workers);
     if (owner === index) return false;
-    const { client, isProxied, isUnix } = connection;
+    const { client, isProxied, isUnix, protocols } = connection;
     const bytes = connection.handOver();
     const fd = this.io.detach(connection.stream);
     this.connectionClosed(connection);
-    if (this.#uses.passConnection(owner, { fd, client, isProxied, isUnix, bytes })) return true;
+    const passed = { fd, client, isProxied, isUnix, protocols, bytes };
+    if (this.#uses.passConnection(owner, passed)) return true;
     this.io.adopt(fd).close();
     const fields = { client: client.address, worker: owner };
     this.log.warn(fields, 'connection closed: the worker of its account is being restarted');

@@ -34,10 +34,10 @@ describe('with the daemon running', () => {
     const [bob] = await sessions('--search', 'bob');
     assert.ok(bob);
     const { stdout } = await run('session', 'list', '--search', 'bob');
-    assert.match(stdout, /^ID +USER NAME +CLIENT +DESTINATION/);
+    assert.match(stdout, /^ID +USER NAME +CLIENT +BY +DESTINATION/);
     assert.match(
       stdout,
-      new RegExp(`^${bob.id.slice(0, 8)} +bob +127\\.0\\.0\\.1 +127\\.0\\.0\\.1:${port}`, 'm'),
+      new RegExp(`^${bob.id.slice(0, 8)} +bob +127\\.0\\.0\\.1 +socks5 +127\\.0\\.0\\.1:${port}`, 'm'),
     );
     assert.match(stdout, /1 of 3 sessions\n$/);
     assert.match((await run('session', 'list', '--limit', '2')).stdout, /3 sessions, 2 shown\n$/);

@@ -17,7 +17,8 @@ export interface ComparedServer {
 }
 
 export async function startOurs(t: Scope): Promise<ComparedServer> {
-  const daemon = await startTestDaemon(t, { config: { socks: { udp: { enabled: false } } } });
+  const config = { socks: { udp: { enabled: false }, protocols: ['socks5'] } };
+  const daemon = await startTestDaemon(t, { config });
   await daemon.addAccount(USER.username, USER.password);
   return { port: daemon.socks.port, hasLogin: true };
 }

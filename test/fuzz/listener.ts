@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import type { TestDaemon } from '../helpers/daemon.js';
 import { startTestDaemon } from '../helpers/daemon.js';
 import { descriptorsBackTo, openDescriptors } from '../helpers/descriptors.js';
+import { connectHead } from '../helpers/http-proxy-client.js';
 import { startNameServer } from '../helpers/name-server.js';
 import { connectThrough, greeting, login, request } from '../helpers/socks-client.js';
 import type { Scope } from '../helpers/suite.js';
@@ -101,6 +102,9 @@ function recordings({ port }: Target): Buffer[] {
     Buffer.from([4, 1, 0, 80, 0, 0, 0, 1, 0x61, 0, 0x78, 0x2e, 0x74, 0x65, 0x73, 0x74, 0]),
     Buffer.from('160301007a0100007603030000', 'hex'),
     Buffer.from('CONNECT 127.0.0.1:80 HTTP/1.1\r\n\r\n'),
+    ...[`127.0.0.1:${port}`, `[::1]:${port}`, `name.test:${port}`].map((authority) =>
+      Buffer.concat([Buffer.from(connectHead(authority)), payload]),
+    ),
   ];
 }
 
@@ -163,8 +167,17 @@ function oneCase(daemon: TestDaemon, random: Random, bytes: Buffer): Promise<voi
   });
 }
 
+/** What HTTP answers (RFC 9110 §15): an open tunnel and anything behind it, or one whole refusal. */
+function assertHttpAnswer(text: string): void {
+  if (text.startsWith('HTTP/1.1 200 Connection established\r\n\r\n')) return;
+  const [, length, body] =
+    /^HTTP\/1\.1 [45]\d\d .*\r\nContent-Length: (\d+)\r\n.*\r\n\r\n(.*)$/s.exec(text) ?? [];
+  assert.equal(body?.length, Number(length), text);
+}
+
 /** A method choice, a login status, a reply, and only then anything else: RFC 1928 §3 and §6, RFC 1929 §2. */
 function assertAnswer(bytes: Buffer): void {
+  if (bytes[0] === 0x48) return assertHttpAnswer(bytes.toString('latin1'));
   const hex = bytes.toString('hex');
   if (hex === '') return;
   assert.match(hex, /^05(02|ff)/, hex);

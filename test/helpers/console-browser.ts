@@ -29,9 +29,15 @@ export const noBrowser: string | false =
       ? 'the console is not built (npm run build)'
       : false;
 
-export async function launchBrowser(): Promise<Browser> {
+/** `proxy`: what `--proxy-server` is given; its login prompt is answered over DevTools. Loopback goes through it too. */
+export async function launchBrowser(proxy?: {
+  readonly server: string;
+  readonly username: string;
+  readonly password: string;
+}): Promise<Browser> {
   return chromium.launch({
     executablePath: findChromium() ?? '',
+    ...(proxy === undefined ? {} : { proxy }),
     args: [
       '--headless',
       '--no-sandbox',

@@ -37,6 +37,7 @@ export interface FakeSession {
   client: { address: string; port: number };
   destination: { host: string; address: string; port: number };
   protocol: 'tcp' | 'udp';
+  clientProtocol: 'socks5' | 'http';
   gameId: string | null;
   openedAt: number;
   bytesUp: number;
@@ -151,6 +152,7 @@ export function fakeWorld(size: number, now = Date.now()): FakeWorld {
         port: pick([443, 7000, 7100, 9000]),
       },
       protocol: random() < 0.3 ? 'udp' : 'tcp',
+      clientProtocol: 'socks5',
       gameId: game,
       openedAt: now - random() ** 2 * 9 * HOUR,
       bytesUp: Math.floor(random() ** 3 * 9e7),

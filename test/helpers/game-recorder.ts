@@ -71,7 +71,15 @@ export function createGameRecorder({ pool, rules, intervalMs, gameIntervalMs, no
     opened(session: GameSession): PayloadInspector | null {
       const { command, client, destination } = session;
       const owner = { end() {}, tick() {}, setRates() {} };
-      const opened = sessions.open({ command, account: ACCOUNT, client, destination, owner });
+      const request = {
+        command,
+        clientProtocol: 'socks5',
+        account: ACCOUNT,
+        client,
+        destination,
+        owner,
+      } as const;
+      const opened = sessions.open(request);
       if (!opened) throw new Error('no room for another session');
       live.set(session, opened);
       opening = session;

@@ -17,6 +17,7 @@ const facts = (id: string): SessionFacts => ({
   accountId: 'account',
   username: 'player',
   command: 'udp-associate',
+  clientProtocol: 'socks5',
   client: { address: '192.0.2.9', port: 9 },
   destination,
   openedAt: 0,

@@ -11,7 +11,13 @@ import type { Scope } from '../helpers/suite.js';
 
 export const PASSWORD = 'secret';
 /** Of a TCP listener without anything special. */
-export const PLAIN = { path: null, mode: 0, isDualStack: false, hasProxyHeader: false };
+export const PLAIN = {
+  path: null,
+  mode: 0,
+  isDualStack: false,
+  hasProxyHeader: false,
+  protocols: ['socks5', 'http'],
+} as const;
 
 const SETTINGS: ProxySettings = {
   handshakeTimeoutMs: 10_000,
@@ -32,6 +38,7 @@ const SETTINGS: ProxySettings = {
   egressClasses: {},
   allowUnderscore: true,
   gameIntervalMs: 1_000,
+  http: { maxHeaderBytes: 16_384, maxHeaderFields: 100 },
   udp: {
     enabled: true,
     portRange: null,

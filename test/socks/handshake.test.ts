@@ -18,7 +18,9 @@ describe('the handshake', () => {
 
   before(async () => {
     daemon = await startTestDaemon(scope, {
-      config: { socks: { handshakeTimeout: '3s', login: { maxFailuresPerSource: 10_000 } } },
+      config: {
+        socks: { protocols: ['socks5'], handshakeTimeout: '3s', login: { maxFailuresPerSource: 10_000 } },
+      },
     });
     target = await startTarget(scope, echo);
     port = daemon.socks.port;

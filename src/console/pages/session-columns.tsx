@@ -10,6 +10,11 @@ import { Confirm } from '../ui/dialog.js';
 import type { Column } from '../ui/table.js';
 import { notify } from '../ui/toast.js';
 
+const PROTOCOL_NAMES: Readonly<Record<LiveSession['clientProtocol'], string>> = {
+  socks5: 'SOCKS5',
+  http: 'HTTP',
+};
+
 async function end(session: LiveSession): Promise<void> {
   try {
     await call('endSession', { params: { id: session.id } });
@@ -135,8 +140,14 @@ export function sessionColumns(
       width: '136px',
       from: 900,
       cell: (one) => (
-        <span class="number" title={`${one.client.address}:${one.client.port}`}>
+        <span
+          class="number"
+          title={`${one.client.address}:${one.client.port}\n${PROTOCOL_NAMES[one.clientProtocol]}`}
+        >
           {one.client.address}
+          {one.clientProtocol !== 'socks5' && (
+            <span class="faint">/{PROTOCOL_NAMES[one.clientProtocol]}</span>
+          )}
         </span>
       ),
     },

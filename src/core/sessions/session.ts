@@ -22,6 +22,9 @@ export type SessionEnd =
   | 'limits-changed'
   | 'shutdown';
 
+/** What the client of a session speaks. */
+export type ClientProtocolName = 'socks5' | 'http';
+
 /** One relayed connection (CONNECT, BIND) or UDP association, as the control plane sees it. Byte counts are live. */
 export interface Session {
   /** GUID. */
@@ -30,6 +33,7 @@ export interface Session {
   readonly username: string;
   readonly command: 'connect' | 'bind' | 'udp-associate';
   readonly protocol: Protocol;
+  readonly clientProtocol: ClientProtocolName;
   readonly client: { readonly address: string; readonly port: number };
   /** `host` is what the client asked for, `address` what was dialled. */
   readonly destination: { readonly host: string; readonly address: string; readonly port: number };

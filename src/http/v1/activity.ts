@@ -49,7 +49,8 @@ export function activityHandlers(uses: ActivityUses): Handlers<(typeof activityR
   };
 
   function present(session: Session) {
-    const { id, accountId, username, command, protocol, client, destination, gameId, openedAt } = session;
+    const { id, accountId, username, command, protocol, clientProtocol } = session;
+    const { client, destination, gameId, openedAt } = session;
     const rate = activity.rateOf(id);
     return {
       id,
@@ -57,6 +58,7 @@ export function activityHandlers(uses: ActivityUses): Handlers<(typeof activityR
       username,
       command,
       protocol,
+      clientProtocol,
       client: { address: client.address, port: client.port },
       destination: { host: destination.host, address: destination.address, port: destination.port },
       gameId,

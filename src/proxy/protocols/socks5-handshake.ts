@@ -1,5 +1,6 @@
 // The server's side of SOCKS5 from the first byte to the request: methods (RFC 1928 §3), login (RFC 1929 §2), request
 // (RFC 1928 §4). Bytes in, steps out: it knows no socket and no clock.
+import type { ClientProtocol, HandshakeStep } from './client-protocol.js';
 import { LoginParser } from './login.js';
 import {
   LOGIN_FAILED,
@@ -8,31 +9,10 @@ import {
   METHOD_USERNAME_PASSWORD,
   METHODS_REFUSED,
   Reply,
+  type ReplyCode,
   replyFrame,
 } from './socks5.js';
-import { type Command, SocksParser } from './socksv5.js';
-
-/** What a logged-in client asks for, RFC 1928 §4. */
-export interface SocksRequest {
-  readonly command: Command;
-  /** ATYP, see socks5.ts. */
-  readonly addressType: number;
-  /** DST.ADDR as raw bytes. */
-  readonly address: Uint8Array;
-  readonly port: number;
-}
-
-export type HandshakeStep =
-  /** The bytes so far are incomplete. */
-  | { readonly kind: 'more' }
-  /** Send this and ask for the next step. */
-  | { readonly kind: 'send'; readonly bytes: Uint8Array }
-  /** Check the credentials; then `accept` or `LOGIN_FAILED`. */
-  | { readonly kind: 'login'; readonly username: Uint8Array; readonly password: Uint8Array }
-  /** The handshake is over. `rest` is what the client sent behind its request. */
-  | { readonly kind: 'request'; readonly request: SocksRequest; readonly rest: Buffer | null }
-  /** Send this and close. */
-  | { readonly kind: 'refuse'; readonly bytes: Uint8Array };
+import { SocksParser } from './socksv5.js';
 
 const MORE: HandshakeStep = { kind: 'more' };
 const SEND_METHOD: HandshakeStep = { kind: 'send', bytes: METHOD_SELECTED };
@@ -44,18 +24,18 @@ const REFUSE_BY_OCTET = {
   'address-type': { kind: 'refuse', bytes: replyFrame(Reply.addressTypeNotSupported) },
 } as const satisfies Record<string, HandshakeStep>;
 
-export class Socks5Handshake {
+export class Socks5Handshake implements ClientProtocol {
+  readonly name = 'socks5';
+  readonly loginFailed = LOGIN_FAILED;
   readonly #socks = new SocksParser();
   readonly #login = new LoginParser();
   #stage: 'methods' | 'login' | 'request' | 'done' = 'methods';
   #unread: Buffer | null = null;
 
-  /** Takes bytes in, cut anywhere; they are kept. */
   feed(bytes: Buffer): void {
     this.#unread = this.#unread === null ? bytes : Buffer.concat([this.#unread, bytes]);
   }
 
-  /** What to do next. After 'request' and 'refuse' the handshake is spent. */
   next(): HandshakeStep {
     const bytes = this.#unread;
     if (bytes === null || bytes.length === 0) return MORE;
@@ -65,11 +45,14 @@ export class Socks5Handshake {
     return this.#readRequest(bytes);
   }
 
-  /** The credentials are right: send what this returns. */
   accept(): Uint8Array {
     this.#stage = 'request';
     this.#socks.expectRequest();
     return LOGIN_SUCCEEDED;
+  }
+
+  reply(code: ReplyCode, boundAddress?: string, boundPort?: number): Uint8Array {
+    return replyFrame(code, boundAddress, boundPort);
   }
 
   #readMethods(bytes: Buffer): HandshakeStep {

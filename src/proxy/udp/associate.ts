@@ -40,8 +40,14 @@ export function associate(context: AssociationContext, request: AssociateRequest
     },
   });
   const destination = { host: '*', port: 0 };
-  const command = 'udp-associate';
-  const session = context.openSession({ command, account, client, destination, owner: association });
+  const session = context.openSession({
+    command: 'udp-associate',
+    clientProtocol: 'socks5',
+    account,
+    client,
+    destination,
+    owner: association,
+  });
   if (session === null) {
     release();
     return refuseFor('max-sessions', Reply.generalFailure);

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
+import type { HandshakeStep } from '../../../src/proxy/protocols/client-protocol.js';
 import { Socks5Client } from '../../../src/proxy/protocols/socks5-client.js';
-import { type HandshakeStep, Socks5Handshake } from '../../../src/proxy/protocols/socks5-handshake.js';
+import { Socks5Handshake } from '../../../src/proxy/protocols/socks5-handshake.js';
 import { greeting, login, request } from '../../helpers/socks-client.js';
 
 /** The bytes in pieces that end at these places. */

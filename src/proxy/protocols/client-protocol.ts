@@ -1,0 +1,40 @@
+// What a client may speak to us, from its first byte to the answer to its request. Bytes in, steps out: an implementation
+// knows no socket and no clock.
+import type { ClientProtocolName } from '../../core/sessions/session.js';
+import type { ReplyCode } from './socks5.js';
+
+/** What a logged-in client asks for, in the terms of RFC 1928 §4, whichever protocol it speaks. */
+export interface ClientRequest {
+  readonly command: 'connect' | 'bind' | 'udp';
+  /** ATYP, see socks5.ts. */
+  readonly addressType: number;
+  /** DST.ADDR as raw bytes. */
+  readonly address: Uint8Array;
+  readonly port: number;
+}
+
+export type HandshakeStep =
+  /** The bytes so far are incomplete. */
+  | { readonly kind: 'more' }
+  /** Send this and ask for the next step. */
+  | { readonly kind: 'send'; readonly bytes: Uint8Array }
+  /** Check the credentials; then `accept`, or send `loginFailed` and close. */
+  | { readonly kind: 'login'; readonly username: Uint8Array; readonly password: Uint8Array }
+  /** The handshake is over. `rest` is what the client sent behind its request. */
+  | { readonly kind: 'request'; readonly request: ClientRequest; readonly rest: Buffer | null }
+  /** Send this and close. */
+  | { readonly kind: 'refuse'; readonly bytes: Uint8Array };
+
+export interface ClientProtocol {
+  readonly name: ClientProtocolName;
+  /** Takes bytes in, cut anywhere; they are kept. */
+  feed(bytes: Buffer): void;
+  /** What to do next. After 'request' and 'refuse' the handshake is spent. */
+  next(): HandshakeStep;
+  /** The credentials are right: send what this returns; null: nothing. */
+  accept(): Uint8Array | null;
+  /** What a client is sent whose credentials are wrong, whatever is wrong with them. */
+  readonly loginFailed: Uint8Array;
+  /** The answer to the request. Of a refusal only the code counts. */
+  reply(code: ReplyCode, boundAddress?: string, boundPort?: number): Uint8Array;
+}

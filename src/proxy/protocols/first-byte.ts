@@ -1,0 +1,29 @@
+// Which protocol a connection speaks: its first byte tells, so that all of them work on one port.
+import type { ClientProtocolName } from '../../core/sessions/session.js';
+import type { ClientProtocol } from './client-protocol.js';
+import type { HeadLimits } from './http/head.js';
+import { HttpProxy } from './http/http-proxy.js';
+import { VERSION } from './socks5.js';
+import { Socks5Handshake } from './socks5-handshake.js';
+
+/** Null: no protocol begins so, or this listener does not serve the one that does. */
+export function protocolOf(
+  firstByte: number | undefined,
+  served: readonly ClientProtocolName[],
+  httpLimits: HeadLimits,
+): ClientProtocol | null {
+  const name = nameOf(firstByte);
+  if (name === null || !served.includes(name)) return null;
+  return name === 'socks5' ? new Socks5Handshake() : new HttpProxy(httpLimits);
+}
+
+function nameOf(firstByte: number | undefined): ClientProtocolName | null {
+  if (firstByte === VERSION) return 'socks5';
+  return isLetter(firstByte) ? 'http' : null;
+}
+
+/** Every method of HTTP begins with a letter. */
+function isLetter(byte: number | undefined): boolean {
+  const lower = (byte ?? 0) | 0x20;
+  return lower >= 0x61 && lower <= 0x7a;
+}

@@ -1,0 +1,48 @@
+// What a proxy answers by itself: RFC 9110 §15. Nothing in it tells who the player is, or what our network looks like.
+import { Reply, type ReplyCode } from '../socks5.js';
+
+const REASONS = {
+  400: 'Bad Request',
+  403: 'Forbidden',
+  407: 'Proxy Authentication Required',
+  431: 'Request Header Fields Too Large',
+  501: 'Not Implemented',
+  502: 'Bad Gateway',
+  503: 'Service Unavailable',
+  504: 'Gateway Timeout',
+  505: 'HTTP Version Not Supported',
+} as const;
+export type Status = keyof typeof REASONS;
+
+const STATUS_OF_REPLY: Readonly<Record<ReplyCode, Status>> = {
+  [Reply.succeeded]: 502,
+  [Reply.generalFailure]: 503,
+  [Reply.notAllowedByRuleset]: 403,
+  [Reply.networkUnreachable]: 502,
+  [Reply.hostUnreachable]: 502,
+  [Reply.connectionRefused]: 502,
+  [Reply.ttlExpired]: 504,
+  [Reply.commandNotSupported]: 501,
+  [Reply.addressTypeNotSupported]: 400,
+};
+
+/** RFC 9110 §9.3.6: the tunnel begins behind the empty line. */
+export const TUNNEL_OPEN = Buffer.from('HTTP/1.1 200 Connection established\r\n\r\n', 'latin1');
+
+/** RFC 7617 §2 and §2.1. */
+const CHALLENGE = 'Proxy-Authenticate: Basic realm="Pulsegate", charset="UTF-8"\r\n';
+
+/** A whole response, after which the connection is closed. */
+export function answer(status: Status): Buffer {
+  const phrase = `${status} ${REASONS[status]}`;
+  const body = `${phrase}\n`;
+  const head =
+    `HTTP/1.1 ${phrase}\r\n${status === 407 ? CHALLENGE : ''}` +
+    `Content-Type: text/plain; charset=utf-8\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`;
+  return Buffer.from(head + body, 'latin1');
+}
+
+/** The status that says what a reply of SOCKS5 (RFC 1928 §6) says. */
+export function statusOf(reply: ReplyCode): Status {
+  return STATUS_OF_REPLY[reply];
+}

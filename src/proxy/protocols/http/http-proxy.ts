@@ -1,0 +1,81 @@
+// The server's side of an HTTP proxy: one request with Basic credentials, RFC 9110 §9.3.6 (CONNECT) and §11.7. Bytes in,
+// steps out: it knows no socket and no clock.
+import type { ClientProtocol, ClientRequest, HandshakeStep } from '../client-protocol.js';
+import { Reply, type ReplyCode } from '../socks5.js';
+import { answer, type Status, statusOf, TUNNEL_OPEN } from './answers.js';
+import { readBasic } from './basic.js';
+import { type Field, type HeadLimits, HeadReader, valuesOf } from './head.js';
+import { readAuthority, readRequestLine } from './request-line.js';
+
+const LOGIN_FAILED = answer(407);
+const MORE: HandshakeStep = { kind: 'more' };
+
+export class HttpProxy implements ClientProtocol {
+  readonly name = 'http';
+  readonly loginFailed = LOGIN_FAILED;
+  readonly #head: HeadReader;
+  #unread: Buffer | null = null;
+  /** The request whose credentials are being checked. */
+  #request: ClientRequest | null = null;
+  #isAccepted = false;
+
+  constructor(limits: HeadLimits) {
+    this.#head = new HeadReader(limits);
+  }
+
+  feed(bytes: Buffer): void {
+    this.#unread = this.#unread === null ? bytes : Buffer.concat([this.#unread, bytes]);
+  }
+
+  next(): HandshakeStep {
+    if (this.#request !== null) {
+      return this.#isAccepted ? { kind: 'request', request: this.#request, rest: this.#unread } : MORE;
+    }
+    const bytes = this.#unread;
+    if (bytes === null) return MORE;
+    this.#unread = null;
+    const head = this.#head.feed(bytes);
+    if (head.kind === 'more') return MORE;
+    if (head.kind !== 'head') return refuse(head.kind === 'too-large' ? 431 : 400);
+    this.#unread = head.rest;
+    return this.#readRequest(head.startLine, head.fields);
+  }
+
+  accept(): null {
+    this.#isAccepted = true;
+    return null;
+  }
+
+  reply(code: ReplyCode): Uint8Array {
+    return code === Reply.succeeded ? TUNNEL_OPEN : answer(statusOf(code));
+  }
+
+  #readRequest(startLine: string, fields: readonly Field[]): HandshakeStep {
+    const line = readRequestLine(startLine);
+    if (line === 'malformed') return refuse(400);
+    if (line === 'version') return refuse(505);
+    if (line.method !== 'CONNECT') return refuse(501);
+    const request = readAuthority(line.target);
+    if (request === null || !isConnectHead(fields)) return refuse(400);
+
+    const [credentials, ...others] = valuesOf(fields, 'proxy-authorization');
+    if (others.length > 0) return refuse(400);
+    const login = credentials === undefined ? null : readBasic(credentials);
+    if (login === null) return refuse(407);
+    this.#request = request;
+    return { kind: 'login', ...login };
+  }
+}
+
+/** A CONNECT has no content, RFC 9110 §9.3.6: what would frame one must not be read in two ways. */
+function isConnectHead(fields: readonly Field[]): boolean {
+  return (
+    valuesOf(fields, 'transfer-encoding').length === 0 &&
+    valuesOf(fields, 'content-length').every((value) => value === '0') &&
+    valuesOf(fields, 'host').length <= 1
+  );
+}
+
+function refuse(status: Status): HandshakeStep {
+  return { kind: 'refuse', bytes: answer(status) };
+}

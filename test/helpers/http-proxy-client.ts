@@ -1,0 +1,42 @@
+// An HTTP proxy's client that can send anything.
+import { RawClient } from './socks-client.js';
+
+/** The value of Proxy-Authorization, RFC 7617. */
+export function basic(username: string, password: string): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+}
+
+/** A CONNECT with the login of `player`, unless other `fields` are given. */
+export function connectHead(
+  authority: string,
+  fields = `Proxy-Authorization: ${basic('player', 'secret')}\r\n`,
+): string {
+  return `CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n${fields}\r\n`;
+}
+
+/** The head of a response: its status line and its fields by their names in lower case. */
+export async function readHead(client: RawClient): Promise<{
+  readonly status: number;
+  readonly line: string;
+  readonly fields: Readonly<Record<string, string>>;
+}> {
+  let text = '';
+  while (!text.endsWith('\r\n\r\n')) text += (await client.read(1)).toString('latin1');
+  const [line = '', ...lines] = text.trimEnd().split('\r\n');
+  const fields = Object.fromEntries(
+    lines.map((field) => {
+      const [, name = '', value = ''] = /^([^:]+): ?(.*)$/.exec(field) ?? [];
+      return [name.toLowerCase(), value];
+    }),
+  );
+  return { status: Number(line.split(' ')[1]), line, fields };
+}
+
+/** Sends a CONNECT and returns the status of the answer. */
+export async function connectStatus(port: number, authority: string, fields?: string): Promise<number> {
+  const client = await RawClient.connect(port);
+  client.send(connectHead(authority, fields));
+  const { status } = await readHead(client);
+  client.destroy();
+  return status;
+}

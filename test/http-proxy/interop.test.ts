@@ -1,0 +1,92 @@
+// Real clients of an HTTP proxy against the running daemon. What needs a program that is not installed is skipped.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { makeCertificate } from '../helpers/certificate.js';
+import { findChromium, launchBrowser } from '../helpers/console-browser.js';
+import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { needs } from '../helpers/programs.js';
+import { suiteScope } from '../helpers/suite.js';
+
+const run = promisify(execFile);
+const TIMEOUT_MS = 60_000;
+const PLAYER = { username: 'player', password: 'p4ss-w.rd_~' };
+const COMMIT = '1'.repeat(40);
+
+/** A page, what `git ls-remote` and `npm ping` ask for, and the number of bytes of an upload. */
+function serve(request: IncomingMessage, response: ServerResponse): void {
+  const path = new URL(request.url ?? '', 'http://x').pathname;
+  if (path === '/repo.git/info/refs') return void response.end(`${COMMIT}\trefs/heads/main\n`);
+  if (path === '/repo.git/HEAD') return void response.end('ref: refs/heads/main\n');
+  if (path === '/-/ping') return void response.setHeader('content-type', 'application/json').end('{}');
+  let bytes = 0;
+  request.on('data', ({ length }: Buffer) => {
+    bytes += length;
+  });
+  request.on('end', () => response.end(`hello ${bytes}`));
+}
+
+describe('real clients of the HTTP proxy', () => {
+  const scope = suiteScope();
+  let daemon: TestDaemon;
+  let secure: string;
+
+  before(async () => {
+    daemon = await startTestDaemon(scope);
+    await daemon.addAccount(PLAYER.username, PLAYER.password);
+    const { cert, keyText } = makeCertificate(scope);
+    const server = createServer({ cert, key: keyText }, serve).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    scope.after(() => server.close());
+    secure = `https://localhost:${(server.address() as AddressInfo).port}`;
+  });
+
+  const proxy = (password = PLAYER.password): string =>
+    `http://${PLAYER.username}:${password}@127.0.0.1:${daemon.socks.port}`;
+  const outputOf = async (program: string, args: readonly string[], env = {}): Promise<string> =>
+    (await run(program, args, { timeout: TIMEOUT_MS, env: { ...process.env, ...env } })).stdout;
+
+  it('curl', needs('curl'), async () => {
+    const curl = (...args: string[]): Promise<string> => outputOf('curl', ['-sSk', '-m', '50', ...args]);
+    assert.equal(await curl('-x', proxy(), `${secure}/`), 'hello 0');
+    assert.equal(await curl('-x', proxy(), '--proxy-anyauth', `${secure}/`), 'hello 0');
+    await assert.rejects(curl('-x', proxy('wrong'), `${secure}/`), /407/);
+  });
+
+  it('git', needs('git'), async () => {
+    const settings = ['-c', `http.proxy=${proxy()}`, '-c', 'http.sslVerify=false'];
+    const refs = await outputOf('git', [...settings, 'ls-remote', `${secure}/repo.git`]);
+    assert.match(refs, new RegExp(`^${COMMIT}\\s+refs/heads/main$`, 'm'));
+  });
+
+  it('npm', needs('npm'), async () => {
+    const settings = [`--https-proxy=${proxy()}`, '--strict-ssl=false', `--registry=${secure}/`, '--json'];
+    assert.match(await outputOf('npm', ['ping', ...settings]), /"details"/);
+  });
+
+  it('Python', needs('python3'), async () => {
+    const program = `
+import ssl, sys, urllib.request
+context = ssl._create_unverified_context()
+print(urllib.request.urlopen(sys.argv[1], context=context, data=b'x' * 100000).read().decode(), end='')
+`;
+    const env = { https_proxy: proxy(), no_proxy: '' };
+    assert.equal(await outputOf('python3', ['-c', program, `${secure}/`], env), 'hello 100000');
+  });
+
+  it('Chromium, whose login prompt is answered', { skip: findChromium() === undefined }, async (t) => {
+    const browser = await launchBrowser({ server: `http://127.0.0.1:${daemon.socks.port}`, ...PLAYER });
+    t.after(() => browser.close());
+    const page = await browser.newPage({ ignoreHTTPSErrors: true });
+    await page.goto(`${secure}/`);
+    assert.equal(await page.textContent('body'), 'hello 0');
+    await daemon.waitForLine(
+      ({ msg, clientProtocol }) => msg === 'session ended' && clientProtocol === 'http',
+    );
+  });
+});

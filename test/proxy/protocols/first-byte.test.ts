@@ -1,0 +1,22 @@
+// The first byte of a connection tells what its client speaks.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { protocolOf } from '../../../src/proxy/protocols/first-byte.js';
+
+const LIMITS = { maxHeaderBytes: 16_384, maxHeaderFields: 100 };
+const EVERY = ['socks5', 'http'] as const;
+
+it('tells every protocol by its first byte, and nothing else begins one', () => {
+  const begun = Array.from({ length: 256 }, (_, byte) => protocolOf(byte, EVERY, LIMITS)?.name ?? null);
+  const expected = Array.from({ length: 256 }, (_, byte) => {
+    if (byte === 5) return 'socks5';
+    return /[A-Za-z]/.test(String.fromCharCode(byte)) ? 'http' : null;
+  });
+  assert.deepEqual(begun, expected);
+  assert.equal(protocolOf(undefined, EVERY, LIMITS), null);
+});
+
+it('knows only those that the listener serves', () => {
+  assert.equal(protocolOf(5, ['http'], LIMITS), null);
+  assert.equal(protocolOf(0x43, ['socks5'], LIMITS), null);
+});
