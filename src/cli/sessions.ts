@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { Config } from '../config.js';
-import type { LiveSession } from '../http/v1/contract/activity.js';
+import type { LiveSession } from '../http/v1/activity/sessions.js';
 import { find } from './account-show.js';
 import { type AddCommands, CommandError, load, printJson, printLine } from './command.js';
 import { askDaemon } from './daemon.js';

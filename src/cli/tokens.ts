@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type Command, Option } from 'commander';
 import type { Config } from '../config.js';
 import { type ApiToken, type ApiTokens, createApiTokens } from '../core/auth/api-tokens.js';
-import { Scope } from '../http/v1/contract/common.js';
+import { Scope } from '../http/v1/route.js';
 import type { Core } from '../parts/core.js';
 import { cliActor } from './actor.js';
 import { type AddCommands, CommandError, load, printJson, printLine } from './command.js';

@@ -30,15 +30,18 @@ import { createHttpServers, type HttpServersOptions } from './http.js';
 import { type MetricsUses, metricsRoute } from './metrics.js';
 import type { AdminState } from './state.js';
 import type { Tls } from './tls.js';
-import { type OperatorUses, operatorRoutes } from './v1/operator.js';
-import { type RunUses, runRoutes } from './v1/runs.js';
+import type { RunUses } from './v1/agents/uses.js';
+import { type ApiUses, serveApi } from './v1/api.js';
 
 export interface AdminServerUses extends HttpServersOptions {
   readonly accounts: Accounts;
   readonly whitelist: WhitelistSetting;
   readonly credentials: AdminCredentials;
   /** What the console and the rest of /api/v1 need. */
-  readonly operator: OperatorUses;
+  readonly operator: Omit<
+    ApiUses,
+    'accounts' | 'agents' | 'attempts' | 'credentials' | 'log' | 'now' | 'readJsonObject' | 'whitelist'
+  >;
   readonly health: HealthUses;
   readonly metrics: Omit<MetricsUses, 'certificateExpiresAt'>;
   /** Folder of the built console. */
@@ -116,17 +119,17 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
   const accountApi = new Router<AdminState>();
   accountRoutes(accountApi, { accounts, readJsonObject });
   const v1 = new Router<AdminState>();
-  operatorRoutes(v1, {
-    whitelist,
+  serveApi(v1, {
     ...uses.operator,
     accounts,
-    credentials: uses.credentials,
+    agents: uses.agents,
     attempts,
+    credentials: uses.credentials,
     log,
     now,
     readJsonObject,
+    whitelist,
   });
-  runRoutes(v1, { ...uses.agents, audit: uses.operator.audit, readJsonObject });
 
   const app = new Koa<AdminState>();
   app.use(answerFailures(log));

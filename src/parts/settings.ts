@@ -11,8 +11,8 @@ import type { HeartbeatPool } from '../core/heartbeats/heartbeat-pool.js';
 import { createRetentionSetting, type RetentionSetting } from '../core/settings/retention.js';
 import type { Settings } from '../core/settings/settings.js';
 import { compilePattern } from '../games-pattern.js';
-import type { PublicAddressUses } from '../http/v1/public-address.js';
-import type { Effective } from '../http/v1/settings-handlers.js';
+import type { Effective } from '../http/v1/settings/effective.js';
+import type { PublicAddressUses } from '../http/v1/settings/public-address.js';
 import type { Store } from '../store/store.js';
 
 /** Where the configuration comes from, as the settings page shows it. */

@@ -1,30 +1,68 @@
-// /api/v1: the audit log, and API tokens.
+// /api/v1/audit: every change, who made it, and what it changed.
+import { z } from 'zod';
+import type { AuditFilter, AuditStore, AuditEntry as Entry } from '../../core/audit/audit.js';
+import { badCursor } from './problem.js';
+import { routesOf } from './route.js';
+import { Guid, PageQuery, pageOf, Time, TimeIn } from './schemas.js';
+import { fromIso, iso } from './times.js';
+import { withoutUndefined } from './without-undefined.js';
 
-import type { AuditEntry, AuditFilter, AuditStore } from '../../core/audit/audit.js';
-import type { ApiToken, ApiTokens } from '../../core/auth/api-tokens.js';
-import type { ChangeBell } from '../../core/stats/change-signal.js';
-import { actorOf } from '../caller.js';
-import type { auditRoutes } from './contract/audit.js';
-import type { Handlers, ProblemAnswer } from './serve.js';
-import { fromIso, fromIsoOrNull, iso, isoOrNull } from './times.js';
+const AuditEntry = z
+  .object({
+    id: Guid,
+    at: Time,
+    /** Admin user name, or the name of the token, or the system user of the command line. */
+    actor: z.string(),
+    via: z.enum(['console', 'api', 'token', 'cli', 'daemon']),
+    /** null: not over the network. */
+    address: z.string().nullable(),
+    /** `account.create`, `account.update`, `account.delete`, `account.password`, `settings.whitelist`, … */
+    action: z.string(),
+    object: z.object({
+      type: z.enum(['account', 'session', 'settings', 'token', 'run', 'agent', 'admin', 'import']),
+      id: z.string().nullable(),
+      name: z.string().nullable(),
+    }),
+    /** Only the fields that differ; passwords and secrets never. */
+    before: z.record(z.string(), z.unknown()).nullable(),
+    after: z.record(z.string(), z.unknown()).nullable(),
+    /** The import that the change is a part of: the id of its entry, and the name of its file. */
+    import: z.object({ id: Guid, name: z.string().nullable() }).nullable(),
+  })
+  .meta({ id: 'AuditEntry' });
+
+const { route } = routesOf<{ readonly audit: AuditStore }>('Audit');
 
 const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-export function auditHandlers({
-  audit,
-  apiTokens,
-  bell,
-  now,
-}: {
-  audit: AuditStore;
-  apiTokens: ApiTokens;
-  bell: ChangeBell;
-  now: () => number;
-}): Handlers<(typeof auditRoutes)[number]> {
-  return {
-    async listAudit({ query: { limit, cursor, from, to, ...named } }) {
+export const auditRoutes = [
+  route(
+    {
+      method: 'GET',
+      path: '/api/v1/audit',
+      operationId: 'listAudit',
+      summary: 'Every change: who, from where, what before and after; newest first.',
+      access: 'audit:read',
+      request: {
+        query: z.object({
+          ...PageQuery.shape,
+          /** In actor, address, action and object name. */
+          search: z.string().max(255).optional(),
+          action: z.string().max(100).optional(),
+          via: AuditEntry.shape.via.optional(),
+          /** Id of the object; also what imports did to it is listed then. */
+          objectId: z.string().max(255).optional(),
+          /** Id of an import's entry: what that import did. Without, an import is one entry. */
+          importId: Guid.optional(),
+          from: TimeIn.optional(),
+          to: TimeIn.optional(),
+        }),
+      },
+      responses: { 200: { description: 'A page.', schema: pageOf(AuditEntry).meta({ id: 'AuditPage' }) } },
+    },
+    async ({ query: { limit, cursor, from, to, ...named } }, { audit }) => {
       if (cursor !== undefined && !GUID.test(cursor)) return badCursor();
-      const filter = compact<AuditFilter>({
+      const filter = withoutUndefined<AuditFilter>({
         ...named,
         from: from === undefined ? undefined : fromIso(from),
         to: to === undefined ? undefined : fromIso(to),
@@ -39,64 +77,9 @@ export function auditHandlers({
       const nextCursor = found.length > limit && last ? last.id : null;
       return { status: 200, body: { items: items.map(presentEntry), matched, total, nextCursor } };
     },
+  ),
+];
 
-    listTokens: async () => ({ status: 200, body: { items: apiTokens.list().map(presentToken) } }),
-
-    async createToken({ body, caller }) {
-      const expiresAt = fromIsoOrNull(body.expiresAt);
-      if (expiresAt !== null && expiresAt <= now()) {
-        return { problem: 'validation', errors: [{ path: 'body.expiresAt', message: 'is past already' }] };
-      }
-      const scopes = [...new Set(body.scopes)];
-      const made = await apiTokens.create({ name: body.name, scopes, expiresAt }, actorOf(caller));
-      bell.ring('tokens');
-      if (!made) return { problem: 'conflict', detail: 'there are as many tokens as there may be' };
-      return { status: 201, body: { token: presentToken(made.token), secret: made.secret } };
-    },
-
-    async revokeToken({ params, caller }) {
-      const isRevoked = await apiTokens.revoke(params.id.toLowerCase(), actorOf(caller));
-      if (!isRevoked) return { problem: 'not-found', detail: 'there is no such token' };
-      bell.ring('tokens');
-      return { status: 204 };
-    },
-  };
-}
-
-export function badCursor(): ProblemAnswer {
-  return {
-    problem: 'validation',
-    errors: [{ path: 'query.cursor', message: 'not a cursor of this list' }],
-  };
-}
-
-/** A key that is undefined is as good as absent; the ports' types insist on absent. */
-export function compact<T extends object>(from: { [K in keyof T]: T[K] | undefined }): T {
-  return Object.fromEntries(Object.entries(from).filter(([, value]) => value !== undefined)) as T;
-}
-
-function presentEntry({ id, at, by, ...entry }: AuditEntry) {
+function presentEntry({ id, at, by, ...entry }: Entry) {
   return { id, at: iso(at), actor: by.name, via: by.via, address: by.address, ...entry };
-}
-
-function presentToken({
-  id,
-  name,
-  prefix,
-  scopes,
-  createdAt,
-  expiresAt,
-  lastUsedAt,
-  lastUsedFrom,
-}: ApiToken) {
-  return {
-    id,
-    name,
-    prefix,
-    scopes,
-    createdAt: iso(createdAt),
-    expiresAt: isoOrNull(expiresAt),
-    lastUsedAt: isoOrNull(lastUsedAt),
-    lastUsedFrom,
-  };
 }

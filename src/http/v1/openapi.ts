@@ -1,7 +1,8 @@
 // The OpenAPI 3.1 document, made of the very schemas that check requests and shape answers.
 import { z } from 'zod';
-import { type Access, Problem, type Route, type RouteRequest } from './contract/common.js';
-import { routes } from './contract/index.js';
+import { Problem } from './problem.js';
+import type { Access, RouteDescription, RouteRequest } from './route.js';
+import { routes } from './routes.js';
 
 type Json = Record<string, unknown>;
 
@@ -53,7 +54,7 @@ export function buildOpenApi(): Json {
   };
 }
 
-function operation(route: Route, components: Json): Json {
+function operation(route: RouteDescription, components: Json): Json {
   const { request } = route;
   const responses: Json = {};
   for (const [status, answer] of Object.entries(route.responses)) {
@@ -100,7 +101,7 @@ const STATUS_TEXT: Readonly<Record<number, string>> = {
 };
 
 /** Every status of a failure that the route may answer. */
-export function problemsOf(route: Route): number[] {
+export function problemsOf(route: RouteDescription): number[] {
   const always = route.access === 'public' ? [400, 403, 500] : [400, 401, 403, 500];
   const body = route.request.body ? [413, 415] : [];
   return [...new Set([...always, ...body, ...(route.problems ?? [])])].sort((a, b) => a - b);
@@ -113,7 +114,7 @@ function security(access: Access): Json[] {
   return [...operator, { token: access === 'any' ? [] : [access] }];
 }
 
-function parametersOf(route: Route, components: Json): { parameters?: Json[] } {
+function parametersOf(route: RouteDescription, components: Json): { parameters?: Json[] } {
   const { params, query } = route.request;
   const parameters = [
     ...describe(params, 'path', components),

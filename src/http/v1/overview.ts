@@ -1,70 +1,93 @@
-// /api/v1: the overview, its history, and the stream of events.
-import { Readable } from 'node:stream';
-import type { ChangeBell } from '../../core/stats/change-signal.js';
+// /api/v1/overview: what is happening now, and what happened over time.
+import { z } from 'zod';
 import type { History } from '../../core/stats/history.js';
 import type { OverviewNow } from '../../core/stats/overview.js';
-import type { Caller } from '../caller.js';
-import type { overviewRoutes } from './contract/overview.js';
-import type { Handlers } from './serve.js';
+import { routesOf } from './route.js';
+import { Bytes, BytesPerSecond, Count, Guid, Range, Time } from './schemas.js';
 import { iso } from './times.js';
+
+export const Overview = z
+  .object({
+    at: Time,
+    sessions: Count,
+    /** Accounts with at least one live session. */
+    playersOnline: Count,
+    bytesPerSecondUp: BytesPerSecond,
+    bytesPerSecondDown: BytesPerSecond,
+    heartbeatsPerMinute: z.number().min(0),
+    /** Since midnight UTC. */
+    today: z.object({ logins: Count, failures: Count, bytesUp: Bytes, bytesDown: Bytes, heartbeats: Count }),
+    accounts: z.object({
+      total: Count,
+      enabled: Count,
+      disabled: Count,
+      online: Count,
+      expired: Count,
+      expiringIn7Days: Count,
+      neverUsed: Count,
+    }),
+    runs: z.object({ queued: Count, running: Count, succeededToday: Count, failedToday: Count }),
+    /** By bytes since midnight UTC, the ten largest. */
+    topAccounts: z.array(
+      z.object({ id: Guid, username: z.string(), bytesUp: Bytes, bytesDown: Bytes, sessions: Count }),
+    ),
+    /** By accounts that play them now, then by entries since midnight UTC; the ten largest. */
+    topGames: z.array(z.object({ gameId: z.string(), accountsOnline: Count, heartbeats: Count })),
+  })
+  .meta({ id: 'Overview' });
+
+/** A measurement that was not taken (the daemon was down) is null, so that a chart shows the gap. */
+const Samples = z.array(z.number().nullable());
+
+const OverviewHistory = z
+  .object({
+    range: Range,
+    stepSeconds: z.int().min(1),
+    /** Start of each step. All the lists below are as long as this one. */
+    at: z.array(Time),
+    sessions: Samples,
+    playersOnline: Samples,
+    bytesPerSecondUp: Samples,
+    bytesPerSecondDown: Samples,
+    logins: Samples,
+    failures: Samples,
+    heartbeats: Samples,
+    runs: Samples,
+  })
+  .meta({ id: 'OverviewHistory' });
 
 export interface OverviewUses {
   readonly overview: () => Promise<OverviewNow>;
   readonly history: History;
-  readonly bell: ChangeBell;
-  /** Streams of events at once; each holds a connection. */
-  readonly maxEventStreams: number;
-  /** Whether the one who opened a stream may still see it. */
-  readonly mayStillWatch: (caller: Caller) => boolean;
 }
 
-const OVERVIEW_EVERY_MS = 2_000;
-/** Proxies close what is silent; a comment (a line with a colon first) keeps the stream alive. */
-const COMMENT_EVERY_MS = 15_000;
-/** A reader that is so far behind is cut off; it reads everything anew when it comes back. */
-const MAX_UNREAD_BYTES = 1024 * 1024;
+const { route } = routesOf<OverviewUses>('Overview');
 
-export function overviewHandlers(uses: OverviewUses): Handlers<(typeof overviewRoutes)[number]> {
-  let streams = 0;
-
-  function open(caller: Caller): Readable {
-    streams += 1;
-    const stream = new Readable({ read() {} });
-    const send = (text: string): void => {
-      if (stream.destroyed) return;
-      if (stream.readableLength > MAX_UNREAD_BYTES) stream.destroy();
-      else stream.push(text);
-    };
-    const event = (name: string, data: unknown): void =>
-      send(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
-    const tick = async (): Promise<void> => {
-      // Ended as one ends a stream that is complete: the page comes back and is told that it is signed out.
-      if (!uses.mayStillWatch(caller)) return void stream.push(null);
-      try {
-        event('overview', presentOverview(await uses.overview()));
-      } catch {
-        send(': the database does not answer\n\n');
-      }
-    };
-    const overviews = setInterval(() => void tick(), OVERVIEW_EVERY_MS);
-    const comments = setInterval(() => send(':\n\n'), COMMENT_EVERY_MS);
-    const stopListening = uses.bell.listen((changed) => event('changed', changed));
-    stream.once('close', () => {
-      streams -= 1;
-      clearInterval(overviews);
-      clearInterval(comments);
-      stopListening();
-    });
-    send('retry: 2000\n\n');
-    void tick();
-    return stream;
-  }
-
-  return {
-    getOverview: async () => ({ status: 200, body: presentOverview(await uses.overview()) }),
-
-    async getOverviewHistory({ query: { range } }) {
-      const { at, stepMs, values } = await uses.history.columns(range);
+export const overviewRoutes = [
+  route(
+    {
+      method: 'GET',
+      path: '/api/v1/overview',
+      operationId: 'getOverview',
+      summary: 'What is happening now.',
+      access: 'sessions:read',
+      request: {},
+      responses: { 200: { description: 'Now.', schema: Overview } },
+    },
+    async (_asked, { overview }) => ({ status: 200, body: presentOverview(await overview()) }),
+  ),
+  route(
+    {
+      method: 'GET',
+      path: '/api/v1/overview/history',
+      operationId: 'getOverviewHistory',
+      summary: 'The same over an hour, a day or a month, at falling resolution.',
+      access: 'sessions:read',
+      request: { query: z.object({ range: Range.default('hour') }) },
+      responses: { 200: { description: 'Columns of equal length.', schema: OverviewHistory } },
+    },
+    async ({ query: { range } }, { history }) => {
+      const { at, stepMs, values } = await history.columns(range);
       const { bytesUp, bytesDown, ...counts } = values;
       return {
         status: 200,
@@ -78,18 +101,10 @@ export function overviewHandlers(uses: OverviewUses): Handlers<(typeof overviewR
         },
       };
     },
+  ),
+];
 
-    async streamEvents({ caller }) {
-      if (streams >= uses.maxEventStreams) {
-        return { problem: 'too-many-requests', detail: 'as many streams are open as there may be' };
-      }
-      const headers = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' };
-      return { status: 200, body: open(caller), headers };
-    },
-  };
-}
-
-function presentOverview(now: OverviewNow): Record<string, unknown> {
+export function presentOverview(now: OverviewNow): Record<string, unknown> {
   const { runs, today, at, ...rest } = now;
   const { logins, failures, bytesUp, bytesDown, heartbeats } = today;
   return {

@@ -1,18 +1,58 @@
 // Failures of /api/v1 as RFC 9457 problems: one table from code to status and title.
 import type { Context } from 'koa';
-import type { z } from 'zod';
-import type { ProblemCode } from './contract/common.js';
+import { z } from 'zod';
+
+/** For programs; the texts beside it are for people and may change. */
+export const ProblemCode = z
+  .enum([
+    'bad-request',
+    'validation',
+    'signed-out',
+    'wrong-credentials',
+    'totp-required',
+    'forbidden',
+    'wrong-scope',
+    'cross-site',
+    'not-found',
+    'method-not-allowed',
+    'username-taken',
+    'would-lock-you-out',
+    'conflict',
+    'changed-meanwhile',
+    'too-large',
+    'unsupported-media-type',
+    'host-not-allowed',
+    'too-many-requests',
+    'queue-full',
+    'internal',
+    'unavailable',
+  ])
+  .meta({ id: 'ProblemCode' });
+export type ProblemCode = z.infer<typeof ProblemCode>;
+
+/** Every error of /api/v1: application/problem+json (RFC 9457 §3). */
+export const Problem = z
+  .object({
+    type: z.string().meta({ description: '`about:blank`: the status and `code` say which problem it is.' }),
+    title: z.string(),
+    status: z.int().min(400).max(599),
+    code: ProblemCode,
+    detail: z.string().optional(),
+    /** Which part of the request is at fault: `body.remarks`, `query.limit`. */
+    errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+  })
+  .meta({ id: 'Problem', description: 'RFC 9457 problem details.' });
 
 /** A failure, as a value. */
 export interface ProblemAnswer {
-  readonly problem: z.infer<typeof ProblemCode>;
+  readonly problem: ProblemCode;
   readonly detail?: string;
   readonly errors?: readonly { readonly path: string; readonly message: string }[];
   /** Whole seconds after which it is worth asking again. */
   readonly retryAfterS?: number;
 }
 
-const PROBLEMS: Readonly<Record<z.infer<typeof ProblemCode>, { status: number; title: string }>> = {
+const PROBLEMS: Readonly<Record<ProblemCode, { status: number; title: string }>> = {
   'bad-request': { status: 400, title: 'The request cannot be read' },
   validation: { status: 400, title: 'A value is not as it should be' },
   'signed-out': { status: 401, title: 'Not signed in' },
@@ -69,3 +109,11 @@ export function isBrowser(ctx: Context): boolean {
 }
 
 const BEARER = 'Bearer realm="Pulsegate"';
+
+/** Says of one part of the request what is wrong with it. */
+export const invalid = (path: string, message: string): ProblemAnswer => ({
+  problem: 'validation',
+  errors: [{ path, message }],
+});
+
+export const badCursor = (): ProblemAnswer => invalid('query.cursor', 'not a cursor of this list');

@@ -1,4 +1,4 @@
-// Serves routes of the /api/v1 contract: requests are checked by its schemas, failures are RFC 9457 problems.
+// Serves the routes of /api/v1: checks access and schemas, calls the handler, and sends its answer.
 import { Readable } from 'node:stream';
 import type Router from '@koa/router';
 import type { Context, ParameterizedContext } from 'koa';
@@ -6,59 +6,30 @@ import { z } from 'zod';
 import type { ReadJsonObject } from '../body.js';
 import type { Caller } from '../caller.js';
 import type { AdminState } from '../state.js';
-import type { Access, ProblemCode, Route, RouteRequest } from './contract/common.js';
-import { type ProblemAnswer, sendProblem } from './problem.js';
+import { type ProblemAnswer, type ProblemCode, sendProblem } from './problem.js';
+import type { Access, Answered, Asked, Route, RouteRequest } from './route.js';
 
-type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined;
-
-/** What a handler is given: exactly what the route's schemas let through. */
-export interface Asked<R extends RouteRequest> {
-  readonly params: Parsed<R['params']>;
-  readonly query: Parsed<R['query']>;
-  readonly body: Parsed<R['body']>;
-  readonly caller: Caller;
-  /** `If-Match` as it was sent. */
-  readonly ifMatch: string | null;
-  /** The request itself: for bodies that are read as they come, and for what lasts as long as its connection. */
-  readonly ctx: ParameterizedContext<AdminState>;
+export interface BodyReaders {
+  readonly readJsonObject: ReadJsonObject;
+  /** Of routes with `bulkBody`. */
+  readonly readBulkJsonObject: ReadJsonObject;
 }
 
-/** A success: one of the route's statuses and its body. */
-export interface Answered {
-  readonly status: number;
-  /** A stream is sent as it comes, and needs a `Content-Type` among the headers. */
-  readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-export type { ProblemAnswer } from './problem.js';
-
-/** One handler a route, by `operationId`. */
-export type Handlers<R extends Route> = {
-  readonly [Each in R as Each['operationId']]: (
-    asked: Asked<Each['request']>,
-  ) => Promise<Answered | ProblemAnswer>;
-};
-
-/** Registers `routes` with their handlers. */
-export function serveRoutes<R extends Route>(
+/** Registers `routes`; their handlers are given `uses`. */
+export function serveRoutes<Uses>(
   router: Router<AdminState>,
-  routes: readonly R[],
-  handlers: Handlers<R>,
-  readJsonObject: ReadJsonObject,
+  routes: readonly Route<Uses>[],
+  uses: Uses,
+  { readJsonObject, readBulkJsonObject }: BodyReaders,
 ): void {
-  for (const route of routes) {
-    // The types above have tied each handler to its route; a loop over them cannot say so.
-    const handler = (
-      handlers as Record<string, (asked: Asked<RouteRequest>) => Promise<Answered | ProblemAnswer>>
-    )[route.operationId];
-    if (!handler) throw new TypeError(`no handler for ${route.operationId}`);
-    const path = route.path.replace(/\{(\w+)\}/g, ':$1');
-    router.register(path, [route.method], async (ctx) => {
-      const refused = refuseCaller(ctx.state.caller, route.access);
+  for (const { method, path, access, request, bulkBody, handler } of routes) {
+    const readBody = bulkBody ? readBulkJsonObject : readJsonObject;
+    router.register(path.replace(/\{(\w+)\}/g, ':$1'), [method], async (ctx) => {
+      const refused = refuseCaller(ctx.state.caller, access);
       if (refused) return sendProblem(ctx, refused);
-      const asked = await read(ctx, route.request, readJsonObject);
-      send(ctx, 'problem' in asked ? asked : await handler(asked));
+      if (!handler.isChecked) return handler.handle(ctx, uses, readBody);
+      const asked = await read(ctx, request, readBody);
+      send(ctx, 'problem' in asked ? asked : await handler.handle(asked, uses));
     });
   }
 }
@@ -73,7 +44,7 @@ export function refuseCaller(caller: Caller | undefined, access: Access): Proble
   return { problem: 'wrong-scope', detail: `the token lacks the scope ${access}` };
 }
 
-/** Stands for whoever asks for what everybody may. */
+/** The caller of a public route that brought no credentials. */
 const nobody = (address: string): Caller => ({ via: 'basic', name: '', scopes: [], address, key: null });
 
 async function read(
@@ -93,7 +64,7 @@ async function read(
   };
   const params = check('path', request.params, ctx['params']);
   const checkedQuery = check('query', request.query, query);
-  // A wrong address is told before the body is read.
+  // A wrong path or query is answered before the body is read.
   if (errors.length > 0) return { problem: 'validation', errors };
   const around = {
     params,
@@ -113,12 +84,12 @@ async function read(
 
 const CHINESE = z.locales.zhCN().localeError;
 
-/** Schemas say what they have against a value in Chinese to whoever prefers it, in English else. */
+/** Messages of schemas are Chinese for a client that prefers it, else English. */
 function inLanguageOf(ctx: ParameterizedContext<AdminState>): { error?: typeof CHINESE } {
   return /^zh\b/i.test(ctx.get('accept-language')) ? { error: CHINESE } : {};
 }
 
-const BODY_PROBLEMS: Readonly<Record<string, z.infer<typeof ProblemCode>>> = {
+const BODY_PROBLEMS: Readonly<Record<string, ProblemCode>> = {
   'body-too-large': 'too-large',
   'unsupported-body': 'unsupported-media-type',
 };

@@ -1,8 +1,8 @@
 // The document of /api/v1: equal to the routes both ways, readable by whoever is signed in, and all answers problems.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { routes } from '../../../src/http/v1/contract/index.js';
 import { buildOpenApi } from '../../../src/http/v1/openapi.js';
+import { routes } from '../../../src/http/v1/routes.js';
 import { startTestAdmin } from '../../helpers/admin.js';
 import { startTestDaemon } from '../../helpers/daemon.js';
 import { send } from '../../helpers/http.js';

@@ -1,8 +1,8 @@
 // The OpenAPI document is whole: what it refers to is in it, and names are said once.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { routes } from '../../../src/http/v1/contract/index.js';
 import { buildOpenApi } from '../../../src/http/v1/openapi.js';
+import { routes } from '../../../src/http/v1/routes.js';
 
 interface Operation {
   readonly operationId: string;

@@ -1,0 +1,201 @@
+// /api/v1/accounts: accounts found, created, changed and deleted one at a time.
+import { z } from 'zod';
+import { accountMatcher } from '../../../core/accounts/account-query.js';
+import type { AccountView, AddRefusal } from '../../../core/accounts/accounts.js';
+import { type AccountLimits, NO_LIMITS } from '../../../core/accounts/limits.js';
+import { actorOf } from '../../caller.js';
+import { matches } from '../etag.js';
+import { badCursor, invalid, type ProblemAnswer } from '../problem.js';
+import { type Answered, routesOf } from '../route.js';
+import { Count, IdParams, pageOf } from '../schemas.js';
+import { pageSortedBy } from '../sorted.js';
+import { fromIsoOrNull } from '../times.js';
+import { withoutUndefined } from '../without-undefined.js';
+import { credentialsInFormats, randomPassword } from './credentials.js';
+import { accountEtag, presentAccount } from './present.js';
+import { Account, AccountChange, AccountQuery, CredentialsInFormats, NewAccount } from './schemas.js';
+import {
+  type AccountUses,
+  accountFacts,
+  accountSortKeys,
+  NO_ACCOUNT,
+  PATCH_PROBLEMS,
+  refuseEgressClass,
+} from './shared.js';
+
+const { route } = routesOf<AccountUses>('Accounts');
+
+export const accountRoutes = [
+  route(
+    {
+      method: 'GET',
+      path: '/api/v1/accounts',
+      operationId: 'listAccounts',
+      summary: 'Accounts, searched, filtered, sorted, in pages of up to 1,000.',
+      access: 'accounts:read',
+      request: { query: AccountQuery },
+      responses: { 200: { description: 'A page.', schema: pageOf(Account).meta({ id: 'AccountPage' }) } },
+    },
+    async ({ query: { limit, cursor, sort, ...filter } }, uses) => {
+      const all = uses.accounts.list();
+      const matching = all.filter(accountMatcher(filter, accountFacts(uses), uses.now()));
+      const page = pageSortedBy(
+        matching,
+        { limit, cursor, sort },
+        accountSortKeys(uses),
+        (view) => view.account.id,
+      );
+      if (!page) return badCursor();
+      const { items, ...rest } = page;
+      const shown = items.map((view) => presented(uses, view));
+      return { status: 200, body: { items: shown, ...rest, total: all.length } };
+    },
+  ),
+  route(
+    {
+      method: 'POST',
+      path: '/api/v1/accounts',
+      operationId: 'createAccount',
+      summary: 'Creates one account; its credentials are in this answer and never again.',
+      access: 'accounts:write',
+      request: { body: NewAccount },
+      responses: {
+        201: {
+          description: 'Created; `Location` names it.',
+          schema: z
+            .object({ account: Account, credentials: CredentialsInFormats })
+            .meta({ id: 'CreatedAccount' }),
+        },
+      },
+      problems: [409],
+    },
+    async ({ body, caller, ctx }, uses) => {
+      const { accounts, limits } = uses;
+      const wrong = refuseEgressClass(uses, body.limits, caller, null);
+      if (wrong) return wrong;
+      const password = body.password ?? randomPassword();
+      const { username, isEnabled, remarks } = body;
+      const expiresAt = fromIsoOrNull(body.expiresAt);
+      const set = body.limits && { ...NO_LIMITS, ...withoutUndefined<Partial<AccountLimits>>(body.limits) };
+      const added = await accounts.add(
+        { username, password, isEnabled, remarks, expiresAt },
+        actorOf(caller),
+        set,
+      );
+      if (!added.ok) return ADD_PROBLEMS[added.reason];
+      const { id } = added.account;
+      if (set) limits.adopt(id, set);
+      const shown = shownAccount(uses, id);
+      if ('problem' in shown) return shown;
+      return {
+        status: 201,
+        body: {
+          account: shown.body,
+          credentials: credentialsInFormats(uses, ctx.hostname, { id, username, password }),
+        },
+        headers: { ...shown.headers, Location: `/api/v1/accounts/${id}` },
+      };
+    },
+  ),
+  route(
+    {
+      method: 'GET',
+      path: '/api/v1/accounts/{id}',
+      operationId: 'getAccount',
+      summary: 'One account.',
+      access: 'accounts:read',
+      etag: true,
+      request: { params: IdParams },
+      responses: { 200: { description: 'The account.', schema: Account } },
+      problems: [404],
+    },
+    async ({ params }, uses) => shownAccount(uses, params.id.toLowerCase()),
+  ),
+  route(
+    {
+      method: 'PATCH',
+      path: '/api/v1/accounts/{id}',
+      operationId: 'changeAccount',
+      summary: 'Changes the fields given.',
+      access: 'accounts:write',
+      etag: true,
+      request: { params: IdParams, body: AccountChange },
+      responses: { 200: { description: 'The account as it is now.', schema: Account } },
+      problems: [404, 412],
+    },
+    async ({ params, body, caller, ifMatch }, uses) => {
+      const { accounts, limits } = uses;
+      const id = params.id.toLowerCase();
+      const wrong = refuseEgressClass(uses, body.limits, caller, limits.glance(id).limits.egressClass);
+      if (wrong) return wrong;
+      const { isEnabled, remarks } = body;
+      const expiresAt = body.expiresAt === undefined ? undefined : fromIsoOrNull(body.expiresAt);
+      const by = actorOf(caller);
+      const changed = await accounts.patch(id, { isEnabled, remarks, expiresAt }, by, () =>
+        isCurrent(uses, id, ifMatch),
+      );
+      if (!changed.ok) return PATCH_PROBLEMS[changed.reason];
+      if (body.limits) await limits.change(id, withoutUndefined<Partial<AccountLimits>>(body.limits), by);
+      return shownAccount(uses, id);
+    },
+  ),
+  route(
+    {
+      method: 'DELETE',
+      path: '/api/v1/accounts/{id}',
+      operationId: 'deleteAccount',
+      summary: 'Deletes the account with its heartbeat data; its live sessions end.',
+      access: 'accounts:write',
+      etag: true,
+      request: { params: IdParams },
+      responses: {
+        200: {
+          description: 'What went with it.',
+          schema: z.object({ heartbeatsRemoved: Count, sessionsEnded: Count }).meta({ id: 'DeletedAccount' }),
+        },
+      },
+      problems: [404, 412],
+    },
+    async ({ params, caller, ifMatch }, uses) => {
+      const id = params.id.toLowerCase();
+      const view = uses.accounts.get(id);
+      if (!view) return NO_ACCOUNT;
+      if (!isCurrent(uses, id, ifMatch)) return PATCH_PROBLEMS['changed-meanwhile'];
+      const sessionsEnded = uses.sessions.countOf(id);
+      const removed = await uses.accounts.remove(id, actorOf(caller));
+      if (!removed.ok) return NO_ACCOUNT;
+      return { status: 200, body: { heartbeatsRemoved: view.dataCount, sessionsEnded } };
+    },
+  ),
+];
+
+function presented({ limits, activity, now }: AccountUses, view: AccountView): Record<string, unknown> {
+  const { id } = view.account;
+  return presentAccount(view, limits.glance(id), activity.todayOf(id), now());
+}
+
+function shownAccount(uses: AccountUses, id: string): Answered | ProblemAnswer {
+  const view = uses.accounts.get(id);
+  if (!view) return NO_ACCOUNT;
+  const etag = accountEtag(view.account, uses.limits.glance(id).limits);
+  return { status: 200, body: presented(uses, view), headers: { ETag: etag } };
+}
+
+/** Whether `If-Match` names the account as it is; an account that is gone is refused elsewhere. */
+function isCurrent({ accounts, limits }: AccountUses, id: string, ifMatch: string | null): boolean {
+  const view = accounts.get(id);
+  return !view || matches(ifMatch, accountEtag(view.account, limits.glance(id).limits));
+}
+
+const INVALID_USERNAME = invalid(
+  'body.username',
+  'must be 1 to 255 bytes of UTF-8 without control characters',
+);
+const ADD_PROBLEMS: Readonly<Record<AddRefusal, ProblemAnswer>> = {
+  'empty-credentials': INVALID_USERNAME,
+  'invalid-username': INVALID_USERNAME,
+  'invalid-password': PATCH_PROBLEMS['invalid-password'],
+  'invalid-remarks': PATCH_PROBLEMS['invalid-remarks'],
+  'invalid-expiry': PATCH_PROBLEMS['invalid-expiry'],
+  'username-taken': { problem: 'username-taken' },
+};

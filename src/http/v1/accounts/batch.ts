@@ -1,0 +1,136 @@
+// /api/v1/accounts/batch: many accounts created at once, from a pattern or a list, with a preview.
+import { z } from 'zod';
+import { isValidPassword, isValidUsername } from '../../../core/accounts/account.js';
+import type { NewAccount } from '../../../core/accounts/accounts.js';
+import { type AccountLimits, NO_LIMITS } from '../../../core/accounts/limits.js';
+import { namesOfPattern } from '../../../core/accounts/name-pattern.js';
+import type { Log } from '../../../core/log.js';
+import { actorOf } from '../../caller.js';
+import { invalid, type ProblemAnswer } from '../problem.js';
+import { routesOf } from '../route.js';
+import { Count } from '../schemas.js';
+import { inSlices } from '../slices.js';
+import { fromIsoOrNull } from '../times.js';
+import { withoutUndefined } from '../without-undefined.js';
+import { credentials, randomPassword } from './credentials.js';
+import { Credentials, NewAccountDefaults, Password, Remarks, SkippedAccount, Username } from './schemas.js';
+import { type AccountUses, refuseEgressClass } from './shared.js';
+
+const { route } = routesOf<AccountUses & { readonly log: Pick<Log, 'error'> }>('Accounts');
+const MAX_AT_ONCE = 10_000;
+
+const NewAccounts = z
+  .object({
+    /** `{001-120}` counts with leading zeros: `player{001-120}` makes player001 … player120. */
+    pattern: z.string().min(1).max(300).optional(),
+    /** Or a list; a password left out is made at random. */
+    list: z
+      .array(z.object({ username: Username, password: Password.optional(), remarks: Remarks.optional() }))
+      .min(1)
+      .max(10_000)
+      .optional(),
+    ...NewAccountDefaults,
+    /** true: nothing is written; the answer says what would happen. */
+    dryRun: z.boolean().default(false),
+  })
+  .meta({
+    id: 'NewAccounts',
+    description: 'Exactly one of `pattern` and `list`; at most 10,000 accounts at once.',
+  });
+
+const NewAccountsResult = z
+  .object({
+    dryRun: z.boolean(),
+    /** How many were, or with `dryRun` would be, created. */
+    count: Count,
+    /** Empty with `dryRun`, when `usernames` tells the names instead. */
+    created: z.array(Credentials),
+    usernames: z.array(z.string()),
+    skipped: z.array(SkippedAccount),
+  })
+  .meta({ id: 'NewAccountsResult' });
+
+export const accountBatchRoutes = [
+  route(
+    {
+      method: 'POST',
+      path: '/api/v1/accounts/batch',
+      operationId: 'createAccounts',
+      summary: 'Creates many accounts from a pattern or a list, or previews it.',
+      access: 'accounts:write',
+      bulkBody: true,
+      request: { body: NewAccounts },
+      responses: {
+        200: { description: 'What was created and what was skipped.', schema: NewAccountsResult },
+      },
+    },
+    async ({ body, caller, ctx }, uses) => {
+      const { accounts, limits, log } = uses;
+      const wanted = requested(body);
+      if (!Array.isArray(wanted)) return wanted;
+      const wrong = refuseEgressClass(uses, body.limits, caller, null);
+      if (wrong) return wrong;
+      const { isEnabled, dryRun } = body;
+      const expiresAt = fromIsoOrNull(body.expiresAt);
+      const skipped: SkippedAccount[] = [];
+      const news: NewAccount[] = [];
+      const seen = new Set<string>();
+      for (const { username, password = randomPassword(), remarks = body.remarks } of wanted) {
+        const reason = seen.has(username)
+          ? 'username-twice'
+          : refuse(username, password, accounts.getByUsername(username) !== null);
+        seen.add(username);
+        if (reason) skipped.push({ id: null, username, reason });
+        else news.push({ username, password, isEnabled, remarks, expiresAt });
+      }
+      if (dryRun) {
+        const usernames = news.map(({ username }) => username);
+        return { status: 200, body: { dryRun, count: news.length, created: [], usernames, skipped } };
+      }
+      const by = actorOf(caller);
+      const set = body.limits && { ...NO_LIMITS, ...withoutUndefined<Partial<AccountLimits>>(body.limits) };
+      const created: Record<string, unknown>[] = [];
+      const undone = await inSlices(news, log, async (slice) => {
+        const { added, refused } = await accounts.addMany(slice, by, set);
+        for (const { index, account } of added) {
+          const { id, username } = account;
+          if (set) limits.adopt(id, set);
+          const password = slice[index]?.password ?? '';
+          created.push(credentials(uses, ctx.hostname, { id, username, password }));
+        }
+        for (const { index, reason } of refused) {
+          const username = slice[index]?.username ?? '';
+          skipped.push({ id: null, username, reason: reason === 'username-taken' ? reason : 'failed' });
+        }
+      });
+      for (const { username } of undone) skipped.push({ id: null, username, reason: 'failed' });
+      return { status: 200, body: { dryRun, count: created.length, created, usernames: [], skipped } };
+    },
+  ),
+];
+
+function requested(body: {
+  pattern?: string | undefined;
+  list?: readonly Listed[] | undefined;
+}): Listed[] | ProblemAnswer {
+  if ((body.pattern === undefined) === (body.list === undefined)) {
+    return invalid('body', 'give exactly one of pattern and list');
+  }
+  if (body.list) return [...body.list];
+  const names = namesOfPattern(body.pattern ?? '', MAX_AT_ONCE);
+  if (!names)
+    return invalid('body.pattern', `no pattern such as player{001-120}, of at most ${MAX_AT_ONCE} names`);
+  return names.map((username) => ({ username }));
+}
+
+interface Listed {
+  readonly username: string;
+  readonly password?: string | undefined;
+  readonly remarks?: string | null | undefined;
+}
+
+function refuse(username: string, password: string, isTaken: boolean): SkippedAccount['reason'] | null {
+  if (!isValidUsername(username)) return 'bad-username';
+  if (!isValidPassword(password)) return 'bad-password';
+  return isTaken ? 'username-taken' : null;
+}

@@ -1,0 +1,128 @@
+// What a change of many accounts does to each of them, worked out before anything is written, and then written.
+import { z } from 'zod';
+import type { AccountChange, AccountView } from '../../../core/accounts/accounts.js';
+import type { AccountLimits } from '../../../core/accounts/limits.js';
+import type { Actor } from '../../../core/audit/audit.js';
+import { isWireDate } from '../../../core/wire-date.js';
+import { TimeIn } from '../schemas.js';
+import { fromIsoOrNull, isoOrNull } from '../times.js';
+import { withoutUndefined } from '../without-undefined.js';
+import { AccountLimitsChange, type SkippedAccount } from './schemas.js';
+import type { AccountUses } from './shared.js';
+
+const DAY_MS = 86_400_000;
+
+export const BulkAction = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('enable') }),
+  z.object({ type: z.literal('disable') }),
+  z.object({ type: z.literal('delete') }),
+  z.object({ type: z.literal('set-limits'), limits: AccountLimitsChange }),
+  z.object({ type: z.literal('set-expiry'), expiresAt: TimeIn.nullable() }),
+  z.object({
+    type: z.literal('extend'),
+    days: z.int().min(-3_650).max(3_650),
+    /**
+     * `expiry`: from the old expiry on; `now`: from this moment on; `later`: from whichever of the two is later. With
+     * `expiry` and `later` an account that never expires is skipped.
+     */
+    from: z.enum(['expiry', 'now', 'later']),
+  }),
+]);
+export type BulkAction = z.infer<typeof BulkAction>;
+
+interface Plan {
+  /** Live sessions of the account at that moment. */
+  readonly live: number;
+  readonly change: AccountChange;
+  readonly before: Readonly<Record<string, unknown>>;
+  readonly after: Readonly<Record<string, unknown>> | null;
+  readonly staysExpired?: boolean;
+  readonly isShortened?: boolean;
+}
+
+export interface Planned extends Plan {
+  readonly view: AccountView;
+}
+
+/** Returns why the account is skipped in place of a plan. */
+export function planFor(
+  { sessions, limits }: Pick<AccountUses, 'sessions' | 'limits'>,
+  view: AccountView,
+  action: BulkAction,
+  at: number,
+): Plan | SkippedAccount['reason'] {
+  const { account } = view;
+  const live = sessions.countOf(account.id);
+  switch (action.type) {
+    case 'enable':
+    case 'disable': {
+      const isEnabled = action.type === 'enable';
+      if (account.isEnabled === isEnabled) return 'already-so';
+      return { live, change: { isEnabled }, before: { isEnabled: !isEnabled }, after: { isEnabled } };
+    }
+    case 'delete': {
+      const before = { remarks: account.remarks, expiresAt: isoOrNull(account.expiresAt) };
+      return { live, change: {}, before, after: null };
+    }
+    case 'set-limits': {
+      const set = limits.glance(account.id).limits;
+      const wanted = Object.entries(withoutUndefined<Partial<AccountLimits>>(action.limits));
+      const differing = wanted.filter(([name, value]) => set[name as keyof typeof set] !== value);
+      if (differing.length === 0) return 'already-so';
+      // Every limit, not only those that change: a quota says little without its period.
+      return { live, change: {}, before: { ...set }, after: { ...set, ...Object.fromEntries(wanted) } };
+    }
+    case 'set-expiry':
+      return expiryPlan(view, fromIsoOrNull(action.expiresAt), live, at);
+    case 'extend': {
+      if (account.expiresAt === null && action.from !== 'now') return 'no-expiry';
+      const old = account.expiresAt ?? at;
+      const from = { now: at, expiry: old, later: Math.max(at, old) }[action.from];
+      const expiresAt = from + action.days * DAY_MS;
+      if (!isWireDate(expiresAt)) return 'failed';
+      return expiryPlan(view, expiresAt, live, at);
+    }
+  }
+}
+
+/** Writes some accounts in one transaction; returns the ids of those that there are. */
+export async function carryOut(
+  { accounts, limits }: Pick<AccountUses, 'accounts' | 'limits'>,
+  slice: readonly Planned[],
+  action: BulkAction,
+  by: Actor,
+): Promise<ReadonlySet<string>> {
+  const ids = slice.map(({ view }) => view.account.id);
+  if (action.type === 'set-limits') {
+    const change = withoutUndefined<Partial<AccountLimits>>(action.limits);
+    return limits.changeMany(
+      ids.map((accountId) => ({ accountId, change })),
+      by,
+    );
+  }
+  const changed =
+    action.type === 'delete'
+      ? await accounts.removeMany(ids, by)
+      : await accounts.patchMany(
+          slice.map(({ view, change }) => ({ id: view.account.id, change })),
+          by,
+        );
+  return new Set(changed.map(({ id }) => id));
+}
+
+function expiryPlan(
+  { account }: AccountView,
+  expiresAt: number | null,
+  live: number,
+  at: number,
+): Plan | SkippedAccount['reason'] {
+  if (account.expiresAt === expiresAt) return 'already-so';
+  return {
+    live,
+    change: { expiresAt },
+    before: { expiresAt: isoOrNull(account.expiresAt) },
+    after: { expiresAt: isoOrNull(expiresAt) },
+    staysExpired: expiresAt !== null && expiresAt <= at,
+    isShortened: (expiresAt ?? Infinity) < (account.expiresAt ?? Infinity),
+  };
+}

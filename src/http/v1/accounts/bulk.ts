@@ -1,0 +1,201 @@
+// /api/v1/accounts/bulk: many accounts changed at once, by a selection, with a preview.
+import { z } from 'zod';
+import type { Account } from '../../../core/accounts/account.js';
+import { accountMatcher } from '../../../core/accounts/account-query.js';
+import type { AccountView } from '../../../core/accounts/accounts.js';
+import type { Actor } from '../../../core/audit/audit.js';
+import type { Log } from '../../../core/log.js';
+import { actorOf } from '../../caller.js';
+import { invalid } from '../problem.js';
+import { type Answered, routesOf } from '../route.js';
+import { Count, Guid } from '../schemas.js';
+import { inSlices } from '../slices.js';
+import { BulkAction, carryOut, type Planned, planFor } from './bulk-plan.js';
+import { SkippedAccount } from './schemas.js';
+import { type AccountUses, accountFacts, refuseEgressClass } from './shared.js';
+
+type BulkUses = AccountUses & { readonly log: Pick<Log, 'error'> };
+
+const { route } = routesOf<BulkUses>('Accounts');
+const MAX_SHOWN_CHANGES = 100;
+const MAX_SHOWN_SKIPPED = 1_000;
+
+/** The same words as in the query of the list, as JSON values. */
+const AccountFilterBody = z
+  .object({
+    search: z.string().max(255).optional(),
+    online: z.boolean().optional(),
+    enabled: z.boolean().optional(),
+    expired: z.boolean().optional(),
+    expiringWithinDays: z.int().min(1).max(3_650).optional(),
+    neverUsed: z.boolean().optional(),
+    overQuota: z.boolean().optional(),
+    game: z.string().max(255).optional(),
+  })
+  .meta({ id: 'AccountFilterBody' });
+
+const BulkRequest = z
+  .object({
+    /** Exactly one of `ids` and `filter`; an empty filter means every account. */
+    ids: z.array(Guid).min(1).max(10_000).optional(),
+    filter: AccountFilterBody.optional(),
+    action: BulkAction,
+    /** true: nothing is written; the answer is the preview. */
+    dryRun: z.boolean(),
+    /** What the preview counted; when it is another number by now, 409 and nothing is written. */
+    expectedCount: Count.optional(),
+  })
+  .meta({ id: 'BulkRequest' });
+type BulkRequest = z.infer<typeof BulkRequest>;
+
+const BulkResult = z
+  .object({
+    dryRun: z.boolean(),
+    /** Accounts that are, or would be, changed. */
+    count: Count,
+    /**
+     * The first 100 of them, and among these first those that `stayingExpired` and `shortened` count. `before` and
+     * `after` are what the action changes, with `set-limits` every limit; a deletion's `after` is null.
+     */
+    changes: z.array(
+      z.object({
+        id: Guid,
+        username: z.string(),
+        before: z.record(z.string(), z.unknown()),
+        after: z.record(z.string(), z.unknown()).nullable(),
+      }),
+    ),
+    skippedCount: Count,
+    /** The first 1,000 of them. */
+    skipped: z.array(SkippedAccount),
+    /** Live sessions that end with it. */
+    sessionsEnded: Count,
+    /** Heartbeat entries that go with deleted accounts. */
+    heartbeatsRemoved: Count,
+    /** Accounts that get another expiry and are expired all the same. */
+    stayingExpired: Count,
+    /** Accounts that expire earlier than before, or at all where they never did. */
+    shortened: Count,
+  })
+  .meta({ id: 'BulkResult' });
+
+export const accountBulkRoutes = [
+  route(
+    {
+      method: 'POST',
+      path: '/api/v1/accounts/bulk',
+      operationId: 'changeAccounts',
+      summary: 'Enables, disables, deletes, extends or limits many accounts at once, or previews it.',
+      access: 'accounts:write',
+      bulkBody: true,
+      request: { body: BulkRequest },
+      responses: { 200: { description: 'What was changed and what was skipped.', schema: BulkResult } },
+      problems: [409],
+    },
+    async ({ body, caller }, uses) => {
+      const { ids, filter, action, dryRun, expectedCount } = body;
+      if ((ids === undefined) === (filter === undefined)) {
+        return invalid('body', 'give exactly one of ids and filter');
+      }
+      const wrong = action.type === 'set-limits' ? refuseEgressClass(uses, action.limits, caller) : null;
+      if (wrong) return wrong;
+      const { planned, skipped } = plansFor(uses, body);
+      if (expectedCount !== undefined && expectedCount !== planned.length) {
+        const detail = `the preview counted ${expectedCount} accounts, by now it is ${planned.length}`;
+        return { problem: 'conflict', detail };
+      }
+      if (dryRun) return result(body, planned, skipped);
+      const written = await write(uses, planned, action, actorOf(caller));
+      return result(body, written.changed, [...skipped, ...written.skipped]);
+    },
+  ),
+];
+
+interface Skipping {
+  readonly skipped: readonly SkippedAccount[];
+}
+
+const skip = ({ id, username }: Account, reason: SkippedAccount['reason']): SkippedAccount => ({
+  id,
+  username,
+  reason,
+});
+
+/** What the request would do to each account that it chooses. */
+function plansFor(
+  uses: BulkUses,
+  { ids, filter, action }: BulkRequest,
+): Skipping & { readonly planned: readonly Planned[] } {
+  const { accounts, now } = uses;
+  const at = now();
+  const skipped: SkippedAccount[] = [];
+  const planned: Planned[] = [];
+  const plan = (view: AccountView): void => {
+    const found = planFor(uses, view, action, at);
+    if (typeof found === 'string') skipped.push(skip(view.account, found));
+    else planned.push({ view, ...found });
+  };
+  if (ids) {
+    for (const id of new Set(ids.map((each) => each.toLowerCase()))) {
+      const view = accounts.get(id);
+      if (view) plan(view);
+      else skipped.push({ id, username: '', reason: 'not-found' });
+    }
+  } else
+    accounts
+      .list()
+      .filter(accountMatcher(filter ?? {}, accountFacts(uses), at))
+      .forEach(plan);
+  return { planned, skipped };
+}
+
+/** Carries the plans out; those whose account is gone, or that could not be written, are skipped. */
+async function write(
+  uses: BulkUses,
+  planned: readonly Planned[],
+  action: BulkAction,
+  by: Actor,
+): Promise<Skipping & { readonly changed: readonly Planned[] }> {
+  const skipped: SkippedAccount[] = [];
+  const changed: Planned[] = [];
+  const undone = await inSlices(planned, uses.log, async (slice) => {
+    const found = await carryOut(uses, slice, action, by);
+    for (const each of slice) {
+      if (found.has(each.view.account.id)) changed.push(each);
+      else skipped.push(skip(each.view.account, 'not-found'));
+    }
+  });
+  skipped.push(...undone.map(({ view }) => skip(view.account, 'failed')));
+  return { changed, skipped };
+}
+
+function result(
+  { action, dryRun }: BulkRequest,
+  affected: readonly Planned[],
+  skipped: readonly SkippedAccount[],
+): Answered {
+  const noticed = affected.filter(isNoticed);
+  const shown = [...noticed, ...affected.filter((each) => !isNoticed(each))];
+  const endsSessions = action.type === 'disable' || action.type === 'delete';
+  const sum = (count: (each: Planned) => number): number =>
+    affected.reduce((total, each) => total + count(each), 0);
+  const body: z.infer<typeof BulkResult> = {
+    dryRun,
+    count: affected.length,
+    changes: shown.slice(0, MAX_SHOWN_CHANGES).map(({ view, before, after }) => ({
+      id: view.account.id,
+      username: view.account.username,
+      before,
+      after,
+    })),
+    skippedCount: skipped.length,
+    skipped: skipped.slice(0, MAX_SHOWN_SKIPPED),
+    sessionsEnded: endsSessions ? sum(({ live }) => live) : 0,
+    heartbeatsRemoved: action.type === 'delete' ? sum(({ view }) => view.dataCount) : 0,
+    stayingExpired: noticed.filter((each) => each.staysExpired).length,
+    shortened: noticed.filter((each) => each.isShortened).length,
+  };
+  return { status: 200, body };
+}
+
+const isNoticed = ({ staysExpired, isShortened }: Planned): boolean => !!staysExpired || !!isShortened;

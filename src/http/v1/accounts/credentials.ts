@@ -1,0 +1,90 @@
+// The password of an account, with its link and client formats: shown when it is made, or when the caller knows it.
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { clientText, clientTexts } from '../../../core/accounts/client-formats.js';
+import { verifyPassword } from '../../../core/accounts/password.js';
+import { actorOf } from '../../caller.js';
+import { invalid } from '../problem.js';
+import { routesOf } from '../route.js';
+import { IdParams } from '../schemas.js';
+import { type LinkUses, linkAddressFor } from '../settings/public-address.js';
+import { CredentialsInFormats, Password } from './schemas.js';
+import { type AccountUses, NO_ACCOUNT, PATCH_PROBLEMS } from './shared.js';
+
+const { route } = routesOf<AccountUses>('Accounts');
+
+export const credentialRoutes = [
+  route(
+    {
+      method: 'POST',
+      path: '/api/v1/accounts/{id}/password',
+      operationId: 'resetPassword',
+      summary: 'Sets a new password, a random one unless given; live sessions end.',
+      access: 'accounts:write',
+      request: {
+        params: IdParams,
+        body: z.object({ password: Password.optional() }).meta({ id: 'PasswordReset' }),
+      },
+      responses: { 200: { description: 'The credentials, shown once.', schema: CredentialsInFormats } },
+      problems: [404],
+    },
+    async ({ params, body, caller, ctx }, uses) => {
+      const id = params.id.toLowerCase();
+      const password = body.password ?? randomPassword();
+      const changed = await uses.accounts.patch(id, { password }, actorOf(caller));
+      if (!changed.ok) return PATCH_PROBLEMS[changed.reason];
+      const { username } = changed.account;
+      return { status: 200, body: credentialsInFormats(uses, ctx.hostname, { id, username, password }) };
+    },
+  ),
+  route(
+    {
+      method: 'POST',
+      path: '/api/v1/accounts/{id}/link',
+      operationId: 'getCredentials',
+      summary:
+        'Link and client formats for the password the account has; only a hash of it is stored, so it is asked for.',
+      access: 'accounts:write',
+      request: {
+        params: IdParams,
+        body: z.object({ password: Password }).meta({ id: 'KnownPassword' }),
+      },
+      responses: { 200: { description: 'The same as at creation.', schema: CredentialsInFormats } },
+      problems: [404],
+    },
+    async ({ params, body: { password }, ctx }, uses) => {
+      const view = uses.accounts.get(params.id.toLowerCase());
+      if (!view) return NO_ACCOUNT;
+      const { id, username, passwordHash } = view.account;
+      if (!verifyPassword(password, passwordHash))
+        return invalid('body.password', 'is not that of the account');
+      return { status: 200, body: credentialsInFormats(uses, ctx.hostname, { id, username, password }) };
+    },
+  ),
+];
+
+/** 15 bytes are 20 characters, 120 bits, and none of them needs escaping in a link. */
+export function randomPassword(): string {
+  return randomBytes(15).toString('base64url');
+}
+
+interface Shown {
+  readonly id: string;
+  readonly username: string;
+  readonly password: string;
+}
+
+export function credentials(uses: LinkUses, hostname: string, account: Shown): Record<string, unknown> {
+  const access = { ...account, ...linkAddressFor(uses, hostname) };
+  return { ...account, link: clientText('link', access), plain: clientText('plain', access) };
+}
+
+/** The same with every client format: for one account, since they are long. */
+export function credentialsInFormats(
+  uses: LinkUses,
+  hostname: string,
+  account: Shown,
+): Record<string, unknown> {
+  const formats = clientTexts({ ...account, ...linkAddressFor(uses, hostname) });
+  return { ...credentials(uses, hostname, account), formats };
+}

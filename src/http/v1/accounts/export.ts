@@ -1,0 +1,70 @@
+// /api/v1/accounts/export: accounts as a file. The formats are handed in: the command line has the same.
+import type { Readable } from 'node:stream';
+import { z } from 'zod';
+import { accountMatcher } from '../../../core/accounts/account-query.js';
+import type { AccountView } from '../../../core/accounts/accounts.js';
+import { isTimeZone } from '../../../core/time-zone.js';
+import { routesOf } from '../route.js';
+import { Flag } from '../schemas.js';
+import { pageSortedBy } from '../sorted.js';
+import { AccountFilter, AccountSort, FileFormat } from './schemas.js';
+import { type AccountUses, accountFacts, accountSortKeys } from './shared.js';
+
+export interface ExportUses extends AccountUses {
+  readonly exportAccounts: (
+    format: FileFormat,
+    views: Iterable<AccountView>,
+    options: { readonly withHashes: boolean; readonly zone: string },
+  ) => Readable;
+}
+
+const { route } = routesOf<ExportUses>('Import and export');
+const TYPES: Readonly<Record<FileFormat, { readonly type: string; readonly name: string }>> = {
+  csv: { type: 'text/csv; charset=utf-8', name: 'accounts.csv' },
+  json: { type: 'application/json; charset=utf-8', name: 'accounts.json' },
+  ccproxy: { type: 'text/plain; charset=utf-8', name: 'AccInfo.ini' },
+};
+
+export const accountExportRoutes = [
+  route(
+    {
+      method: 'GET',
+      path: '/api/v1/accounts/export',
+      operationId: 'exportAccounts',
+      summary: 'Accounts as a file, streamed; filters as in the list. Password hashes only when asked for.',
+      access: 'accounts:read',
+      request: {
+        query: AccountFilter.extend({
+          format: FileFormat.default('csv'),
+          sort: AccountSort.default('username'),
+          /** IANA name of the zone that CCProxy's dates, which name none, are written in. */
+          zone: z.string().max(64).refine(isTimeZone, 'no such time zone').default('UTC'),
+          /** Needed to move accounts to another Pulsegate with their passwords; the operator only. */
+          withHashes: Flag.default(false),
+        }),
+      },
+      responses: {
+        200: {
+          description: 'The file, as an attachment. CSV cells that a spreadsheet would run are quoted.',
+          contentType: 'text/csv',
+        },
+      },
+    },
+    async ({ query: { format, sort, withHashes, zone, ...filter }, caller }, uses) => {
+      // Hashes can be guessed at offline: not for whoever holds a token.
+      if (withHashes && caller.scopes !== null) {
+        return { problem: 'wrong-scope', detail: 'password hashes are for the operator only' };
+      }
+      const chosen = uses.accounts.list().filter(accountMatcher(filter, accountFacts(uses), uses.now()));
+      const limit = chosen.length;
+      const keys = accountSortKeys(uses);
+      const sorted = pageSortedBy(chosen, { sort, limit }, keys, ({ account }) => account.id)?.items ?? [];
+      const { type, name } = TYPES[format];
+      return {
+        status: 200,
+        body: uses.exportAccounts(format, sorted, { withHashes, zone }),
+        headers: { 'Content-Type': type, 'Content-Disposition': `attachment; filename="${name}"` },
+      };
+    },
+  ),
+];

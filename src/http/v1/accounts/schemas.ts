@@ -1,0 +1,181 @@
+// Schemas of accounts: the account itself with its limits and usage, what finds and what changes it.
+import { z } from 'zod';
+import { CLIENT_FORMATS } from '../../../core/accounts/client-formats.js';
+import { Bytes, Count, Flag, Guid, PageQuery, Time, TimeIn } from '../schemas.js';
+
+export const AccountLimits = z
+  .object({
+    maxSessions: z.int().min(1).nullable(),
+    /** Different client addresses at the same time. */
+    maxClientAddresses: z.int().min(1).nullable(),
+    /** Client to destination, shared fairly by the account's sessions. */
+    bytesPerSecondUp: z.int().min(1).nullable(),
+    bytesPerSecondDown: z.int().min(1).nullable(),
+    /** Up and down together, within one `quotaPeriod`. */
+    quotaBytes: z.int().min(1).nullable(),
+    quotaPeriod: z.enum(['day', 'week', 'month', 'never']),
+    /** Name of an egress class of the configuration; null: the default one. */
+    egressClass: z.string().min(1).max(64).nullable(),
+  })
+  .meta({ id: 'AccountLimits' });
+
+/** What is left out stays as it is. */
+export const AccountLimitsChange = AccountLimits.partial().meta({ id: 'AccountLimitsChange' });
+
+export const AccountUsage = z
+  .object({
+    sessions: Count,
+    clientAddresses: Count,
+    /** Up and down since `periodStartedAt`. */
+    periodBytes: Bytes,
+    periodStartedAt: Time.nullable(),
+    /** When the quota starts again; null when it never does. */
+    periodEndsAt: Time.nullable(),
+    /** Since the account exists; a reset does not erase it. */
+    totalBytesUp: Bytes,
+    totalBytesDown: Bytes,
+  })
+  .meta({ id: 'AccountUsage' });
+
+/** 1 to 255 bytes of UTF-8 (RFC 1929 §2); bytes and control characters are checked by the account rules. */
+export const Username = z.string().min(1).max(255);
+export const Password = z.string().min(1).max(255);
+export const Remarks = z.string().max(4_000).nullable();
+
+export const Account = z
+  .object({
+    id: Guid,
+    username: z.string(),
+    isEnabled: z.boolean(),
+    remarks: z.string().nullable(),
+    createdAt: Time,
+    lastLoginAt: Time.nullable(),
+    expiresAt: Time.nullable(),
+    isExpired: z.boolean(),
+    /** Heartbeat entries now in the pool. */
+    dataCount: Count,
+    latestGameId: z.string().nullable(),
+    /** Since midnight UTC. */
+    todayBytesUp: Bytes,
+    todayBytesDown: Bytes,
+    limits: AccountLimits,
+    usage: AccountUsage,
+    /** What `If-Match` of a change takes; the same as the `ETag` header of the single account. */
+    etag: z.string(),
+  })
+  .meta({ id: 'Account' });
+
+/** Filters are joined by "and"; one left out does not filter. */
+export const AccountFilter = z
+  .object({
+    /** In user name, remarks, and latest GameID; without regard to case. A whole GUID finds its account. */
+    search: z.string().max(255).optional(),
+    online: Flag.optional(),
+    enabled: Flag.optional(),
+    expired: Flag.optional(),
+    /** Not yet expired, but within so many days. */
+    expiringWithinDays: z.coerce.number().int().min(1).max(3_650).optional(),
+    /** Never logged in. */
+    neverUsed: Flag.optional(),
+    overQuota: Flag.optional(),
+    /** Latest GameID, exactly. */
+    game: z.string().max(255).optional(),
+  })
+  .meta({ id: 'AccountFilter' });
+
+const sortKeys = [
+  'username',
+  'createdAt',
+  'lastLoginAt',
+  'expiresAt',
+  'dataCount',
+  'latestGameId',
+  'sessions',
+  'todayBytes',
+  'periodBytes',
+] as const;
+export const AccountSort = z.enum([...sortKeys, ...sortKeys.map((key) => `-${key}` as const)]).meta({
+  id: 'AccountSort',
+  description: 'A leading minus sorts downwards. What is null comes last either way.',
+});
+
+export const AccountQuery = AccountFilter.extend({
+  ...PageQuery.shape,
+  sort: AccountSort.default('username'),
+});
+
+/** Shown once: at creation and at a password reset. */
+export const Credentials = z
+  .object({
+    id: Guid,
+    username: z.string(),
+    password: z.string(),
+    /** `socks5h://user:password@host:port`, percent-encoded. */
+    link: z.string(),
+    /** `host:port:user:password`; null where a colon in the user name would make it ambiguous. */
+    plain: z.string().nullable(),
+  })
+  .meta({ id: 'Credentials' });
+
+/** The same for one account, with what the players' programs read. */
+export const CredentialsInFormats = Credentials.extend({
+  formats: z.array(
+    z.object({
+      format: z.enum(CLIENT_FORMATS),
+      /** null: the format cannot carry this user name or password. */
+      text: z.string().nullable(),
+      /** For what is opened as a file; null for what is pasted. */
+      fileName: z.string().nullable(),
+    }),
+  ),
+}).meta({ id: 'CredentialsInFormats' });
+
+/** What new accounts may be given besides their names. */
+export const NewAccountDefaults = {
+  isEnabled: z.boolean().default(true),
+  remarks: Remarks.default(null),
+  expiresAt: TimeIn.nullable().default(null),
+  limits: AccountLimitsChange.optional(),
+};
+
+export const NewAccount = z
+  .object({
+    username: Username,
+    /** Left out: a random one is made. */
+    password: Password.optional(),
+    ...NewAccountDefaults,
+  })
+  .meta({ id: 'NewAccount' });
+
+export const AccountChange = z
+  .object({
+    isEnabled: z.boolean().optional(),
+    remarks: Remarks.optional(),
+    expiresAt: TimeIn.nullable().optional(),
+    limits: AccountLimitsChange.optional(),
+  })
+  .meta({ id: 'AccountChange', description: 'What is left out stays as it is.' });
+
+/** An account that a change of many left out. */
+export const SkippedAccount = z
+  .object({
+    /** null for a name that is no account yet. */
+    id: Guid.nullable(),
+    username: z.string(),
+    /** `failed`: it could not be stored, and nothing of it was. */
+    reason: z.enum([
+      'username-taken',
+      'username-twice',
+      'bad-username',
+      'bad-password',
+      'not-found',
+      'already-so',
+      'no-expiry',
+      'failed',
+    ]),
+  })
+  .meta({ id: 'SkippedAccount' });
+export type SkippedAccount = z.infer<typeof SkippedAccount>;
+
+export const FileFormat = z.enum(['csv', 'json', 'ccproxy']).meta({ id: 'FileFormat' });
+export type FileFormat = z.infer<typeof FileFormat>;

@@ -1,0 +1,82 @@
+// What the routes of accounts share: what they need of the daemon, how lists sort and filter, and checks of limits.
+import type { AccountLimitsService } from '../../../core/accounts/account-limits.js';
+import type { AccountFacts } from '../../../core/accounts/account-query.js';
+import type { Accounts, AccountView } from '../../../core/accounts/accounts.js';
+import type { LiveActivity } from '../../../core/accounts/live-activity.js';
+import type { SessionRegistry } from '../../../core/sessions/session.js';
+import type { Caller } from '../../caller.js';
+import { invalid, type ProblemAnswer } from '../problem.js';
+import { TIME_RANGE } from '../schemas.js';
+import { refuseCaller } from '../serve.js';
+import type { LinkUses } from '../settings/public-address.js';
+import type { SortKeys } from '../sorted.js';
+
+export interface AccountUses extends LinkUses {
+  readonly accounts: Accounts;
+  readonly limits: AccountLimitsService;
+  readonly sessions: SessionRegistry;
+  readonly activity: LiveActivity;
+  readonly now: () => number;
+}
+
+export const NO_ACCOUNT: ProblemAnswer = { problem: 'not-found', detail: 'there is no such account' };
+
+/** How refusals of a change are answered. */
+export const PATCH_PROBLEMS = {
+  'invalid-password': invalid('body.password', 'must be 1 to 255 bytes of UTF-8 and not only white space'),
+  'invalid-remarks': invalid('body.remarks', 'holds characters that cannot be stored'),
+  'invalid-expiry': invalid('body.expiresAt', TIME_RANGE),
+  'not-found': NO_ACCOUNT,
+  'changed-meanwhile': {
+    problem: 'changed-meanwhile',
+    detail: 'the account is no longer that of this ETag',
+  },
+} as const;
+
+export function accountFacts({ limits, sessions }: Pick<AccountUses, 'limits' | 'sessions'>): AccountFacts {
+  return {
+    isOnline: (id) => sessions.countOf(id) > 0,
+    isOverQuota(id) {
+      const { limits: set, usage } = limits.glance(id);
+      return set.quotaBytes !== null && usage.periodBytes >= set.quotaBytes;
+    },
+  };
+}
+
+/** The keys that lists of accounts are sorted by. */
+export function accountSortKeys({ sessions, activity, limits }: AccountUses): SortKeys<AccountView> {
+  return {
+    username: ({ account }) => account.username,
+    createdAt: ({ account }) => account.createdAt,
+    lastLoginAt: ({ account }) => account.lastLoginAt,
+    expiresAt: ({ account }) => account.expiresAt,
+    dataCount: ({ dataCount }) => dataCount,
+    latestGameId: ({ latestGameId }) => latestGameId,
+    sessions: ({ account }) => sessions.countOf(account.id),
+    todayBytes: ({ account }) => activity.todayOf(account.id).up + activity.todayOf(account.id).down,
+    periodBytes: ({ account }) => limits.glance(account.id).usage.periodBytes,
+  };
+}
+
+/**
+ * Checks, before anything is written, that limits name an egress class of the configuration and that the caller may
+ * choose it; null: they do.
+ * @param present the class of the account; undefined: there are several accounts, or it is not known
+ * @param path of the limits in the body, for the error
+ */
+export function refuseEgressClass(
+  { limits }: Pick<AccountUses, 'limits'>,
+  change: { readonly egressClass?: string | null | undefined } | undefined,
+  caller: Caller,
+  present?: string | null,
+  path = 'body.limits',
+): ProblemAnswer | null {
+  if (change?.egressClass === undefined || change.egressClass === present) return null;
+  const refused = refuseCaller(caller, 'egress:write');
+  if (refused) return refused;
+  if (limits.hasEgressClass(change.egressClass)) return null;
+  return unknownEgressClass(path);
+}
+
+export const unknownEgressClass = (path: string): ProblemAnswer =>
+  invalid(`${path}.egressClass`, 'the configuration has no such class (egress.classes)');

@@ -1,0 +1,240 @@
+// /api/v1/heartbeats: entries, their sums over time, and when an account was seen in which game.
+import { z } from 'zod';
+import type { Accounts } from '../../../core/accounts/accounts.js';
+import type { HeartbeatFilter, HeartbeatStore } from '../../../core/heartbeats/heartbeat-store.js';
+import type { HeartbeatSums } from '../../../core/heartbeats/heartbeat-sums.js';
+import { stretchesOf } from '../../../core/heartbeats/timeline.js';
+import { stepsOf } from '../../../core/ranges.js';
+import { NO_ACCOUNT } from '../accounts/shared.js';
+import { badCursor } from '../problem.js';
+import { routesOf } from '../route.js';
+import { Bytes, Count, Guid, IdParams, openPageOf, PageQuery, Range, Time, TimeIn } from '../schemas.js';
+import { fromIso, iso } from '../times.js';
+import { withoutUndefined } from '../without-undefined.js';
+import { nextPlace, placeOf } from './places.js';
+
+const Protocol = z.enum(['tcp', 'udp']);
+
+const HeartbeatEntry = z
+  .object({
+    at: Time,
+    accountId: Guid,
+    username: z.string(),
+    sessionId: Guid,
+    client: z.string(),
+    destination: z.string(),
+    protocol: Protocol,
+    bytesUp: Bytes,
+    bytesDown: Bytes,
+    kind: z.enum(['open', 'beat', 'game', 'close']),
+    gameId: z.string().nullable(),
+  })
+  .meta({ id: 'HeartbeatEntry' });
+
+/** A stretch of time in which an account was seen in one game (null: in none that a rule knows). */
+const TimelineStretch = z
+  .object({ from: Time, to: Time, gameId: z.string().nullable(), heartbeats: Count })
+  .meta({ id: 'TimelineStretch' });
+
+const HeartbeatSeries = z
+  .object({
+    range: Range,
+    stepSeconds: z.int().min(1),
+    at: z.array(Time),
+    /** The largest ones, at most `limit`, then one with key null for all others together when there are any. */
+    series: z.array(
+      z.object({
+        /** GameID or account id; null: all others. */
+        key: z.string().nullable(),
+        /** GameID or user name; null: all others, or entries without a game. */
+        label: z.string().nullable(),
+        total: Count,
+        counts: z.array(z.number().nullable()),
+      }),
+    ),
+  })
+  .meta({ id: 'HeartbeatSeries' });
+
+const HeartbeatSum = z
+  .object({
+    /** GameID (null: none) or account id. */
+    key: z.string().nullable(),
+    label: z.string().nullable(),
+    heartbeats: Count,
+    accounts: Count,
+    bytesUp: Bytes,
+    bytesDown: Bytes,
+    lastAt: Time,
+  })
+  .meta({ id: 'HeartbeatSum' });
+
+const By = z.enum(['game', 'account']).default('game');
+
+export interface HeartbeatUses {
+  readonly accounts: Pick<Accounts, 'get'>;
+  readonly heartbeats: Pick<HeartbeatStore, 'list'>;
+  readonly heartbeatSums: HeartbeatSums;
+  readonly heartbeatIntervalMs: number;
+  readonly now: () => number;
+}
+
+const { route } = routesOf<HeartbeatUses>('Activity');
+
+/** Entries a timeline is made of at most; what retention keeps of an account is usually less. */
+const MAX_TIMELINE_ENTRIES = 20_000;
+
+export const heartbeatRoutes = [
+  route(
+    {
+      method: 'GET',
+      path: '/api/v1/accounts/{id}/timeline',
+      operationId: 'getTimeline',
+      summary: 'When the account was seen, and in which game.',
+      access: 'heartbeats:read',
+      request: { params: IdParams, query: z.object({ range: Range.default('day') }) },
+      responses: {
+        200: {
+          description: 'Stretches, oldest first; between them the account was not seen.',
+          schema: z
+            .object({ from: Time, to: Time, stretches: z.array(TimelineStretch) })
+            .meta({ id: 'Timeline' }),
+        },
+      },
+      problems: [404],
+    },
+    async ({ params, query }, { accounts, heartbeats, heartbeatIntervalMs, now }) => {
+      const id = params.id.toLowerCase();
+      if (!accounts.get(id)) return NO_ACCOUNT;
+      const [from = 0] = stepsOf(query.range, now());
+      const entries = await heartbeats.list({ accountId: id, from }, null, MAX_TIMELINE_ENTRIES);
+      // Two beats may be a little late, and a game be left for a moment.
+      const stretches = stretchesOf(entries.reverse(), 3 * heartbeatIntervalMs);
+      return {
+        status: 200,
+        body: {
+          from: iso(from),
+          to: iso(now()),
+          stretches: stretches.map((each) => ({ ...each, from: iso(each.from), to: iso(each.to) })),
+        },
+      };
+    },
+  ),
+  route(
+    {
+      method: 'GET',
+      path: '/api/v1/heartbeats',
+      operationId: 'listHeartbeats',
+      summary: 'Heartbeat entries, newest first.',
+      access: 'heartbeats:read',
+      request: {
+        query: z.object({
+          ...PageQuery.shape,
+          accountId: Guid.optional(),
+          game: z.string().max(255).optional(),
+          from: TimeIn.optional(),
+          to: TimeIn.optional(),
+        }),
+      },
+      responses: {
+        200: {
+          description: 'Entries; they are not counted, there may be millions.',
+          schema: openPageOf(HeartbeatEntry).meta({ id: 'HeartbeatPage' }),
+        },
+      },
+    },
+    async ({ query: { limit, cursor, accountId, game, from, to } }, { heartbeats }) => {
+      const before = placeOf(cursor);
+      if (before === 'malformed') return badCursor();
+      const filter = withoutUndefined<HeartbeatFilter>({
+        accountId: accountId?.toLowerCase(),
+        gameId: game,
+        from: from === undefined ? undefined : fromIso(from),
+        to: to === undefined ? undefined : fromIso(to),
+      });
+      const found = await heartbeats.list(filter, before, limit + 1);
+      const items = found.slice(0, limit).map(({ place: _, at, ...entry }) => ({ at: iso(at), ...entry }));
+      return { status: 200, body: { items, nextCursor: nextPlace(found, limit) } };
+    },
+  ),
+  route(
+    {
+      method: 'GET',
+      path: '/api/v1/heartbeats/series',
+      operationId: 'getHeartbeatSeries',
+      summary: 'Heartbeat entries over time, by game or by account.',
+      access: 'heartbeats:read',
+      request: {
+        query: z.object({
+          range: Range.default('day'),
+          by: By,
+          limit: z.coerce.number().int().min(1).max(20).default(6),
+        }),
+      },
+      responses: { 200: { description: 'Columns of equal length.', schema: HeartbeatSeries } },
+    },
+    async ({ query: { range, by, limit } }, { accounts, heartbeatSums }) => {
+      const { at, stepMs, series } = await heartbeatSums.series(range, by, limit);
+      return {
+        status: 200,
+        body: {
+          range,
+          stepSeconds: stepMs / 1000,
+          at: at.map(iso),
+          series: series.map(({ key, total, counts }) => ({
+            key,
+            label: key !== null && by === 'account' ? nameOf(accounts, key) : key,
+            total,
+            counts,
+          })),
+        },
+      };
+    },
+  ),
+  route(
+    {
+      method: 'GET',
+      path: '/api/v1/heartbeats/sums',
+      operationId: 'getHeartbeatSums',
+      summary: 'Heartbeat entries summed by game or by account, largest first.',
+      access: 'heartbeats:read',
+      request: {
+        query: z.object({
+          range: Range.default('day'),
+          by: By,
+          limit: z.coerce.number().int().min(1).max(1_000).default(50),
+        }),
+      },
+      responses: {
+        200: {
+          description: 'Sums.',
+          schema: z
+            .object({ from: Time, to: Time, items: z.array(HeartbeatSum) })
+            .meta({ id: 'HeartbeatSums' }),
+        },
+      },
+    },
+    async ({ query: { range, by, limit } }, { accounts, heartbeatSums }) => {
+      const { from, to, items } = await heartbeatSums.largest(range, by, limit);
+      return {
+        status: 200,
+        body: {
+          from: iso(from),
+          to: iso(to),
+          items: items.map(({ key, count, accounts: accountCount, bytesUp, bytesDown, lastAt }) => ({
+            key,
+            label: key !== null && by === 'account' ? nameOf(accounts, key) : key,
+            heartbeats: count,
+            accounts: accountCount,
+            bytesUp,
+            bytesDown,
+            lastAt: iso(lastAt),
+          })),
+        },
+      };
+    },
+  ),
+];
+
+function nameOf(accounts: HeartbeatUses['accounts'], id: string): string {
+  return accounts.get(id)?.account.username ?? id;
+}

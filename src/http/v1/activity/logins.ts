@@ -1,0 +1,128 @@
+// /api/v1/logins and the traffic per day: what an account did over time.
+import { z } from 'zod';
+import type { AccountLimitsService } from '../../../core/accounts/account-limits.js';
+import type { Accounts } from '../../../core/accounts/accounts.js';
+import type { LoginFilter, LoginStore } from '../../../core/accounts/login-log.js';
+import { NO_ACCOUNT } from '../accounts/shared.js';
+import { badCursor } from '../problem.js';
+import { routesOf } from '../route.js';
+import { Bytes, Count, Day, Flag, Guid, IdParams, PageQuery, pageOf, Time } from '../schemas.js';
+import { iso } from '../times.js';
+import { withoutUndefined } from '../without-undefined.js';
+import { nextPlace, placeOf } from './places.js';
+
+const LoginOutcome = z
+  .enum([
+    'success',
+    'unknown-user',
+    'wrong-password',
+    'disabled',
+    'expired',
+    'blocked-address',
+    'too-many-sessions',
+    'too-many-addresses',
+    'over-quota',
+  ])
+  .meta({ id: 'LoginOutcome', description: 'Players are told only "failed"; the operator is told why.' });
+
+const Login = z
+  .object({
+    at: Time,
+    /** null: no account has the name. */
+    accountId: Guid.nullable(),
+    /** Empty: many names that a blocked address tried. */
+    username: z.string(),
+    client: z.string(),
+    outcome: LoginOutcome,
+    /** The same outcome of the same name and address, up to a minute apart, is one entry; of a blocked address, up to an hour. */
+    times: z.int().min(1),
+  })
+  .meta({ id: 'Login' });
+
+const TrafficDay = z
+  .object({ day: Day, bytesUp: Bytes, bytesDown: Bytes, sessions: Count })
+  .meta({ id: 'TrafficDay' });
+
+export interface LoginUses {
+  readonly accounts: Pick<Accounts, 'get'>;
+  readonly logins: Pick<LoginStore, 'list' | 'count'>;
+  readonly limits: Pick<AccountLimitsService, 'traffic'>;
+  readonly now: () => number;
+}
+
+const { route } = routesOf<LoginUses>('Activity');
+const DAY_MS = 86_400_000;
+
+export const loginRoutes = [
+  route(
+    {
+      method: 'GET',
+      path: '/api/v1/logins',
+      operationId: 'listLogins',
+      summary: 'Logins and failures with addresses, newest first.',
+      access: 'accounts:read',
+      request: {
+        query: z.object({
+          ...PageQuery.shape,
+          accountId: Guid.optional(),
+          /** In user name and client address. */
+          search: z.string().max(255).optional(),
+          failed: Flag.optional(),
+        }),
+      },
+      responses: { 200: { description: 'A page.', schema: pageOf(Login).meta({ id: 'LoginPage' }) } },
+    },
+    async ({ query: { limit, cursor, accountId, ...named } }, { logins }) => {
+      const before = placeOf(cursor);
+      if (before === 'malformed') return badCursor();
+      const filter = withoutUndefined<LoginFilter>({ ...named, accountId: accountId?.toLowerCase() });
+      const [found, matched, total] = await Promise.all([
+        logins.list(filter, before, limit + 1),
+        logins.count(filter),
+        logins.count({}),
+      ]);
+      const items = found.slice(0, limit);
+      return {
+        status: 200,
+        body: {
+          items: items.map(({ place: _, at, ...entry }) => ({ at: iso(at), ...entry })),
+          matched,
+          total,
+          nextCursor: nextPlace(found, limit),
+        },
+      };
+    },
+  ),
+  route(
+    {
+      method: 'GET',
+      path: '/api/v1/accounts/{id}/traffic',
+      operationId: 'getTraffic',
+      summary: 'Traffic of an account per day (UTC), oldest first; days without any are there with zeros.',
+      access: 'accounts:read',
+      request: {
+        params: IdParams,
+        query: z.object({ days: z.coerce.number().int().min(1).max(366).default(30) }),
+      },
+      responses: {
+        200: {
+          description: 'Days.',
+          schema: z.object({ days: z.array(TrafficDay) }).meta({ id: 'Traffic' }),
+        },
+      },
+      problems: [404],
+    },
+    async ({ params, query }, { accounts, limits, now }) => {
+      const id = params.id.toLowerCase();
+      if (!accounts.get(id)) return NO_ACCOUNT;
+      const today = Math.floor(now() / DAY_MS);
+      const first = today - query.days + 1;
+      const found = new Map((await limits.traffic(id, first)).map((each) => [each.day, each]));
+      const days = Array.from({ length: query.days }, (_, i) => {
+        const { bytesUp = 0, bytesDown = 0, sessions: opened = 0 } = found.get(first + i) ?? {};
+        return { day: iso((first + i) * DAY_MS).slice(0, 10), bytesUp, bytesDown, sessions: opened };
+      });
+      return { status: 200, body: { days } };
+    },
+  ),
+];

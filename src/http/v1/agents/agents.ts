@@ -1,0 +1,81 @@
+// /api/v1/agents: the agents of the configuration, and messages to them.
+import { z } from 'zod';
+import { routesOf } from '../route.js';
+import { Count, Time } from '../schemas.js';
+import { isoOrNull } from '../times.js';
+import { AgentName, type AgentRouteUses, Queued, queued, recordAction, SessionKey } from './uses.js';
+
+const Agent = z
+  .object({
+    name: z.string(),
+    /** `command`, `http`, `openai`. */
+    type: z.string(),
+    /** `active` from a wake or a run until `idleAfter` later. */
+    state: z.enum(['idle', 'active']),
+    lastActiveAt: Time.nullable(),
+    queued: Count,
+    running: Count,
+    /** The fixed session key, if it has one. */
+    sessionKey: z.string().nullable(),
+    /** Whether webhooks may trigger it. */
+    webhook: z.boolean(),
+    /** `http`, `file`, `log`, `none`. */
+    channel: z.string(),
+  })
+  .meta({ id: 'Agent' });
+
+const NameParams = z.object({ name: AgentName });
+
+const { route } = routesOf<AgentRouteUses>('Agents');
+
+export const agentRoutes = [
+  route(
+    {
+      method: 'GET',
+      path: '/api/v1/agents',
+      operationId: 'listAgents',
+      summary: 'Agents of the configuration and their states.',
+      access: 'agents:read',
+      request: {},
+      responses: {
+        200: {
+          description: 'All of them.',
+          schema: z.object({ items: z.array(Agent) }).meta({ id: 'Agents' }),
+        },
+      },
+    },
+    async (_asked, { agents }) => {
+      const items = agents.control
+        .agents()
+        .map((agent) => ({ ...agent, lastActiveAt: isoOrNull(agent.lastActiveAt) }));
+      return { status: 200, body: { items } };
+    },
+  ),
+  route(
+    {
+      method: 'POST',
+      path: '/api/v1/agents/{name}/messages',
+      operationId: 'sendMessage',
+      summary: 'Queues a run with a message, as the webhook would.',
+      access: 'agents:write',
+      request: {
+        params: NameParams,
+        body: z
+          .object({ message: z.string().min(1).max(200_000), sessionKey: SessionKey.optional() })
+          .meta({ id: 'AgentMessage' }),
+      },
+      responses: { 202: { description: 'Queued, and stored.', schema: Queued } },
+      problems: [404, 409, 429],
+    },
+    async ({ params, body, caller }, { agents, audit }) => {
+      const answer = await agents.control.send(params.name, body.message, body.sessionKey ?? null);
+      if (answer.ok)
+        await recordAction(audit, caller, 'agent.message', {
+          type: 'run',
+          id: answer.runId,
+          name: params.name,
+        });
+      return queued(answer);
+    },
+  ),
+];

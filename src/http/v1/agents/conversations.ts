@@ -1,0 +1,104 @@
+// /api/v1/agent-sessions: conversations with agents, and their history.
+import { z } from 'zod';
+import type { SessionFilter } from '../../../core/agents/agent-session-store.js';
+import type { AgentSession as StoredSession } from '../../../core/agents/runs.js';
+import { badCursor } from '../problem.js';
+import { routesOf } from '../route.js';
+import { Bytes, Count, Guid, openPageOf, Time } from '../schemas.js';
+import { iso } from '../times.js';
+import { withoutUndefined } from '../without-undefined.js';
+import { AgentQuery, type AgentRouteUses, notFound, page, recordAction, SessionKey } from './uses.js';
+
+const AgentSession = z
+  .object({
+    key: z.string(),
+    agent: z.string(),
+    createdAt: Time,
+    lastUsedAt: Time,
+    messages: Count,
+    bytes: Bytes,
+  })
+  .meta({ id: 'AgentSession' });
+
+const AgentSessionDetail = AgentSession.extend({
+  /** Oldest first. */
+  history: z.array(
+    z.object({ role: z.enum(['user', 'assistant']), content: z.string(), at: Time, runId: Guid }),
+  ),
+}).meta({ id: 'AgentSessionDetail' });
+
+const KeyParams = z.object({ key: SessionKey });
+
+const { route } = routesOf<AgentRouteUses>('Agents');
+
+export const conversationRoutes = [
+  route(
+    {
+      method: 'GET',
+      path: '/api/v1/agent-sessions',
+      operationId: 'listAgentSessions',
+      summary: 'Conversations, the one used last first.',
+      access: 'agents:read',
+      request: { query: AgentQuery },
+      responses: {
+        200: { description: 'A page.', schema: openPageOf(AgentSession).meta({ id: 'AgentSessionPage' }) },
+      },
+    },
+    async ({ query: { cursor, limit, ...wanted } }, { agents }) => {
+      const after = cursor === undefined ? undefined : placeOf(cursor);
+      if (after === null) return badCursor();
+      const filter = { ...wanted, after, limit: limit + 1 };
+      const found = await agents.sessions.list(withoutUndefined<SessionFilter>(filter));
+      const { items, nextCursor } = page(found, limit, ({ lastUsedAt, key }) => `${lastUsedAt}~${key}`);
+      return { status: 200, body: { items: items.map(presentSession), nextCursor } };
+    },
+  ),
+  route(
+    {
+      method: 'GET',
+      path: '/api/v1/agent-sessions/{key}',
+      operationId: 'getAgentSession',
+      summary: 'One conversation with its history.',
+      access: 'agents:read',
+      request: { params: KeyParams },
+      responses: { 200: { description: 'The conversation.', schema: AgentSessionDetail } },
+      problems: [404],
+    },
+    async ({ params }, { agents: { sessions } }) => {
+      const session = await sessions.get(params.key);
+      if (!session) return notFound('session');
+      const history = await sessions.messages(params.key);
+      return {
+        status: 200,
+        body: { ...presentSession(session), history: history.map((each) => ({ ...each, at: iso(each.at) })) },
+      };
+    },
+  ),
+  route(
+    {
+      method: 'DELETE',
+      path: '/api/v1/agent-sessions/{key}',
+      operationId: 'deleteAgentSession',
+      summary: 'Forgets the history of a conversation; its runs stay.',
+      access: 'agents:write',
+      request: { params: KeyParams },
+      responses: { 204: { description: 'Forgotten.' } },
+      problems: [404],
+    },
+    async ({ params, caller }, { agents, audit }) => {
+      if (!(await agents.sessions.remove(params.key))) return notFound('session');
+      const { key } = params;
+      await recordAction(audit, caller, 'agent.forget-session', { type: 'agent', id: key, name: key });
+      return { status: 204 };
+    },
+  ),
+];
+
+function presentSession(session: StoredSession): Record<string, unknown> {
+  return { ...session, createdAt: iso(session.createdAt), lastUsedAt: iso(session.lastUsedAt) };
+}
+
+function placeOf(cursor: string): { lastUsedAt: number; key: string } | null {
+  const [, at, key] = /^(\d{1,15})~(.+)$/.exec(cursor) ?? [];
+  return at === undefined || key === undefined ? null : { lastUsedAt: Number(at), key };
+}

@@ -1,0 +1,171 @@
+// /api/v1/runs: what agents were asked, what they answered, and how that was delivered.
+import { z } from 'zod';
+import type { RunFilter } from '../../../core/agents/run-store.js';
+import type { Run as StoredRun } from '../../../core/agents/runs.js';
+import { badCursor, type ProblemAnswer } from '../problem.js';
+import { type Answered, routesOf } from '../route.js';
+import { Count, Guid, IdParams, openPageOf, Time } from '../schemas.js';
+import { iso, isoOrNull } from '../times.js';
+import { withoutUndefined } from '../without-undefined.js';
+import {
+  AgentQuery,
+  type AgentRouteUses,
+  notFound,
+  page,
+  Queued,
+  queued,
+  type RunUses,
+  recordAction,
+  SessionKey,
+} from './uses.js';
+
+const RunStatus = z
+  .enum(['queued', 'running', 'succeeded', 'failed', 'timeout', 'cancelled'])
+  .meta({ id: 'RunStatus' });
+
+const Run = z
+  .object({
+    id: Guid,
+    kind: z.enum(['message', 'wake']),
+    agent: z.string(),
+    /** null for a wake of an agent without a fixed session. */
+    session: z.string().nullable(),
+    /** In a list at most the first 200 characters, as with `reply`; the whole of it in a single run. null for a wake. */
+    message: z.string().nullable(),
+    origin: z.enum(['webhook', 'api', 'cli']),
+    /** The run this one repeats. */
+    rerunOf: Guid.nullable(),
+    status: RunStatus,
+    /** How often it was started. */
+    attempt: Count,
+    acceptedAt: Time,
+    /** Start of the newest attempt. */
+    startedAt: Time.nullable(),
+    finishedAt: Time.nullable(),
+    reply: z.string().nullable(),
+    error: z.string().nullable(),
+    /** Where the reply stands on its way to the agent's channel. */
+    delivery: z.enum(['none', 'pending', 'delivered', 'failed']),
+    deliveryTries: Count,
+    nextDeliveryAt: Time.nullable(),
+  })
+  .meta({ id: 'Run' });
+
+const RunDetail = Run.extend({
+  /** Oldest first. */
+  deliveries: z.array(
+    z.object({
+      id: Guid,
+      attempt: z.int().min(1),
+      channel: z.string(),
+      startedAt: Time,
+      finishedAt: Time,
+      delivered: z.boolean(),
+      detail: z.string(),
+    }),
+  ),
+}).meta({ id: 'RunDetail' });
+
+const { route } = routesOf<AgentRouteUses>('Agents');
+
+export const runRoutes = [
+  route(
+    {
+      method: 'GET',
+      path: '/api/v1/runs',
+      operationId: 'listRuns',
+      summary: 'Runs, newest first.',
+      access: 'agents:read',
+      request: {
+        query: AgentQuery.extend({ status: RunStatus.optional(), session: SessionKey.optional() }),
+      },
+      responses: { 200: { description: 'A page.', schema: openPageOf(Run).meta({ id: 'RunPage' }) } },
+    },
+    async ({ query: { cursor, limit, ...wanted } }, { agents }) => {
+      const before = cursor?.toLowerCase();
+      if (before !== undefined && !/^[0-9a-f-]{36}$/.test(before)) return badCursor();
+      const filter = { ...wanted, before, limit: limit + 1 };
+      const found = await agents.runs.list(withoutUndefined<RunFilter>(filter));
+      return { status: 200, body: page(found.map(presentRun), limit, ({ id }) => id) };
+    },
+  ),
+  route(
+    {
+      method: 'GET',
+      path: '/api/v1/runs/{id}',
+      operationId: 'getRun',
+      summary: 'One run with its whole message, its reply, and every delivery attempt.',
+      access: 'agents:read',
+      request: { params: IdParams },
+      responses: { 200: { description: 'The run.', schema: RunDetail } },
+      problems: [404],
+    },
+    ({ params }, { agents }) => shownRun(agents, params.id.toLowerCase()),
+  ),
+  route(
+    {
+      method: 'POST',
+      path: '/api/v1/runs/{id}/cancel',
+      operationId: 'cancelRun',
+      summary: 'Cancels a queued or running run.',
+      access: 'agents:write',
+      request: { params: IdParams },
+      responses: { 200: { description: 'The run as it is now.', schema: RunDetail } },
+      problems: [404, 409],
+    },
+    async ({ params, caller }, { agents, audit }) => {
+      const id = params.id.toLowerCase();
+      switch (await agents.control.cancel(id)) {
+        case 'cancelled':
+          await recordAction(audit, caller, 'run.cancel', { type: 'run', id, name: null });
+          return shownRun(agents, id);
+        case 'not-found':
+          return notFound('run');
+        case 'finished':
+          return { problem: 'conflict', detail: 'the run is already finished' };
+        case 'elsewhere':
+          return { problem: 'conflict', detail: 'another daemon is running it' };
+      }
+    },
+  ),
+  route(
+    {
+      method: 'POST',
+      path: '/api/v1/runs/{id}/rerun',
+      operationId: 'rerunRun',
+      summary: 'Queues a new run with the same agent, session and message.',
+      access: 'agents:write',
+      request: { params: IdParams },
+      responses: { 202: { description: 'Queued, and stored.', schema: Queued } },
+      problems: [404, 429],
+    },
+    async ({ params, caller }, { agents, audit }) => {
+      const answer = await agents.control.rerun(params.id.toLowerCase());
+      if (answer.ok)
+        await recordAction(audit, caller, 'run.again', { type: 'run', id: answer.runId, name: null });
+      return queued(answer);
+    },
+  ),
+];
+
+async function shownRun({ runs, deliveries }: RunUses, id: string): Promise<Answered | ProblemAnswer> {
+  const run = await runs.get(id);
+  if (!run) return notFound('run');
+  const tries = await deliveries.ofRun(run.id);
+  const shown = tries.map(({ runId: _, ...each }) => ({
+    ...each,
+    startedAt: iso(each.startedAt),
+    finishedAt: iso(each.finishedAt),
+  }));
+  return { status: 200, body: { ...presentRun(run), deliveries: shown } };
+}
+
+function presentRun(run: StoredRun): Record<string, unknown> & { readonly id: string } {
+  return {
+    ...run,
+    acceptedAt: iso(run.acceptedAt),
+    startedAt: isoOrNull(run.startedAt),
+    finishedAt: isoOrNull(run.finishedAt),
+    nextDeliveryAt: isoOrNull(run.nextDeliveryAt),
+  };
+}

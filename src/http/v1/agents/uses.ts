@@ -1,0 +1,75 @@
+// What the routes of agents need of the daemon, and what they share.
+import { z } from 'zod';
+import type { AgentSessionStore } from '../../../core/agents/agent-session-store.js';
+import type { DeliveryStore } from '../../../core/agents/delivery-store.js';
+import type { RunStore } from '../../../core/agents/run-store.js';
+import type { AgentControl, QueuedAnswer } from '../../../core/agents/runs.js';
+import type { AuditAction, AuditStore } from '../../../core/audit/audit.js';
+import { actorOf, type Caller } from '../../caller.js';
+import { invalid, type ProblemAnswer } from '../problem.js';
+import type { Answered } from '../route.js';
+import { Guid, PageQuery } from '../schemas.js';
+
+export interface RunUses {
+  readonly control: AgentControl;
+  readonly runs: Pick<RunStore, 'get' | 'list'>;
+  readonly deliveries: Pick<DeliveryStore, 'ofRun'>;
+  readonly sessions: Pick<AgentSessionStore, 'list' | 'get' | 'messages' | 'remove'>;
+}
+
+export interface AgentRouteUses {
+  readonly agents: RunUses;
+  readonly audit: Pick<AuditStore, 'add'>;
+}
+
+export const AgentName = z.string().min(1).max(128);
+export const SessionKey = z.string().regex(/^[A-Za-z0-9._:-]{1,128}$/);
+
+/** What runs and conversations are both found by. */
+export const AgentQuery = PageQuery.extend({
+  agent: AgentName.optional(),
+  /** Of runs in message and reply, of conversations in the key. */
+  search: z.string().max(255).optional(),
+});
+export const Queued = z.object({ runId: Guid, session: z.string().nullable() }).meta({ id: 'QueuedRun' });
+
+export const notFound = (what: string): ProblemAnswer => ({
+  problem: 'not-found',
+  detail: `there is no such ${what}`,
+});
+
+/** Records what a caller did with agents. */
+export function recordAction(
+  audit: AgentRouteUses['audit'],
+  caller: Caller,
+  action: AuditAction,
+  object: { readonly type: 'run' | 'agent'; readonly id: string | null; readonly name: string | null },
+): Promise<void> {
+  return audit.add([{ by: actorOf(caller), action, object, before: null, after: null }]);
+}
+
+/** How it is answered that a run was queued, or was not. */
+export function queued(answer: QueuedAnswer): Answered | ProblemAnswer {
+  if (answer.ok) return { status: 202, body: { runId: answer.runId, session: answer.session } };
+  switch (answer.reason) {
+    case 'no-agent':
+      return notFound('agent');
+    case 'no-run':
+      return notFound('run');
+    case 'bad-message':
+      return invalid('body.message', 'blank, or not storable text');
+    case 'key-conflict':
+      return { problem: 'conflict', detail: 'the agent has a fixed session key, and it is another one' };
+    case 'full':
+      return { problem: 'queue-full' };
+    case 'stopping':
+      return { problem: 'unavailable', detail: 'the daemon is shutting down' };
+  }
+}
+
+/** One more than `limit` was asked for: whether it came tells if there is a next page. */
+export function page<T>(found: readonly T[], limit: number, cursorOf: (last: T) => string) {
+  const items = found.slice(0, limit);
+  const last = items.at(-1);
+  return { items, nextCursor: found.length > limit && last !== undefined ? cursorOf(last) : null };
+}

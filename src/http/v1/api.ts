@@ -1,0 +1,63 @@
+// Puts /api/v1 together: the routes, and what their handlers need.
+import type Router from '@koa/router';
+import type { ApiTokens } from '../../core/auth/api-tokens.js';
+import { createBodyReader, type ReadJsonObject } from '../body.js';
+import type { Caller } from '../caller.js';
+import type { AdminState } from '../state.js';
+import type { ApiDocument } from './document.js';
+import { documentPage } from './document-page.js';
+import { createEventStreams, type EventStreamOptions } from './events.js';
+import { buildOpenApi } from './openapi.js';
+import { type RouteUses, routes } from './routes.js';
+import { serveRoutes } from './serve.js';
+
+type MadeHere = 'countAccounts' | 'document' | 'events' | 'onSettingChanged' | 'socks';
+
+export interface ApiUses
+  extends Omit<RouteUses, MadeHere>,
+    Pick<EventStreamOptions, 'bell' | 'maxEventStreams'> {
+  readonly apiTokens: ApiTokens;
+  /** Largest body of a request about many accounts at once. */
+  readonly maxBulkBodyBytes: number;
+  readonly readJsonObject: ReadJsonObject;
+}
+
+export function serveApi(router: Router<AdminState>, uses: ApiUses): void {
+  const { accounts, apiTokens, bell, consoleSessions, credentials, whitelist, readJsonObject } = uses;
+  const isStillGood: Readonly<Record<Caller['via'], (key: string) => boolean>> = {
+    basic: (key) => key === credentials.fingerprint(),
+    console: consoleSessions.isOpen,
+    token: apiTokens.isGood,
+    cli: () => true,
+  };
+  const events = createEventStreams({
+    ...uses,
+    mayStillWatch: ({ via, key, address }) => whitelist.allows(address) && isStillGood[via](key ?? ''),
+  });
+  serveRoutes(
+    router,
+    routes,
+    {
+      ...uses,
+      countAccounts: () => accounts.count(),
+      document: createDocument(),
+      events,
+      onSettingChanged() {
+        bell.ring('settings');
+        bell.ring('audit');
+      },
+      socks: () => uses.about().socks,
+    },
+    { readJsonObject, readBulkJsonObject: createBodyReader(uses.maxBulkBodyBytes) },
+  );
+}
+
+function createDocument(): () => ApiDocument {
+  let made: ApiDocument | undefined;
+  return () => {
+    if (made) return made;
+    const document = buildOpenApi();
+    made = { json: JSON.stringify(document), page: documentPage(document) };
+    return made;
+  };
+}

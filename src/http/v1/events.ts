@@ -1,0 +1,106 @@
+// /api/v1/events: a stream that says what changes, while it changes (server-sent events).
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import type { ChangeBell } from '../../core/stats/change-signal.js';
+import type { OverviewNow } from '../../core/stats/overview.js';
+import type { Caller } from '../caller.js';
+import { Overview, presentOverview } from './overview.js';
+import { routesOf } from './route.js';
+
+/** What the stream tells: `overview` every two seconds, `changed` when something a list shows was changed. */
+const ChangedEvent = z
+  .object({
+    topic: z.enum(['accounts', 'sessions', 'settings', 'runs', 'agents', 'tokens', 'audit']),
+    id: z.string().nullable(),
+  })
+  .meta({ id: 'ChangedEvent' });
+
+export interface EventStreams {
+  /** A stream for the caller; null: as many are open as there may be. */
+  open(caller: Caller): Readable | null;
+}
+
+export interface EventStreamOptions {
+  readonly overview: () => Promise<OverviewNow>;
+  readonly bell: ChangeBell;
+  /** Streams at once; each holds a connection. */
+  readonly maxEventStreams: number;
+  /** Whether the one who opened a stream may still read it. */
+  readonly mayStillWatch: (caller: Caller) => boolean;
+}
+
+const { route } = routesOf<{ readonly events: EventStreams }>('Overview');
+
+export const eventRoutes = [
+  route(
+    {
+      method: 'GET',
+      path: '/api/v1/events',
+      operationId: 'streamEvents',
+      summary:
+        'Server-sent events. `event: overview` carries an Overview, `event: changed` a ChangedEvent; a comment line keeps the stream alive.',
+      access: 'sessions:read',
+      request: {},
+      responses: {
+        200: {
+          description: 'A stream that does not end; this is the data of its events.',
+          schema: z.union([Overview, ChangedEvent]),
+          contentType: 'text/event-stream',
+        },
+      },
+    },
+    async ({ caller }, { events }) => {
+      const stream = events.open(caller);
+      if (!stream) {
+        return { problem: 'too-many-requests', detail: 'as many streams are open as there may be' };
+      }
+      const headers = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' };
+      return { status: 200, body: stream, headers };
+    },
+  ),
+];
+
+const OVERVIEW_EVERY_MS = 2_000;
+/** Proxies close what is silent; a comment (a line with a colon first) keeps the stream alive. */
+const COMMENT_EVERY_MS = 15_000;
+/** A reader that is so far behind is cut off; it reads everything anew when it comes back. */
+const MAX_UNREAD_BYTES = 1024 * 1024;
+
+export function createEventStreams(options: EventStreamOptions): EventStreams {
+  let streams = 0;
+
+  function open(caller: Caller): Readable {
+    streams += 1;
+    const stream = new Readable({ read() {} });
+    const send = (text: string): void => {
+      if (stream.destroyed) return;
+      if (stream.readableLength > MAX_UNREAD_BYTES) stream.destroy();
+      else stream.push(text);
+    };
+    const event = (name: string, data: unknown): void =>
+      send(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
+    const tick = async (): Promise<void> => {
+      // Ended as one ends a stream that is complete: the page comes back and is told that it is signed out.
+      if (!options.mayStillWatch(caller)) return void stream.push(null);
+      try {
+        event('overview', presentOverview(await options.overview()));
+      } catch {
+        send(': the database does not answer\n\n');
+      }
+    };
+    const overviews = setInterval(() => void tick(), OVERVIEW_EVERY_MS);
+    const comments = setInterval(() => send(':\n\n'), COMMENT_EVERY_MS);
+    const stopListening = options.bell.listen((changed) => event('changed', changed));
+    stream.once('close', () => {
+      streams -= 1;
+      clearInterval(overviews);
+      clearInterval(comments);
+      stopListening();
+    });
+    send('retry: 2000\n\n');
+    void tick();
+    return stream;
+  }
+
+  return { open: (caller) => (streams < options.maxEventStreams ? open(caller) : null) };
+}

@@ -1,0 +1,95 @@
+// Every route of /api/v1, in the order of the document.
+
+import type { AuditStore } from '../../core/audit/audit.js';
+import type { Log } from '../../core/log.js';
+import { accountRoutes } from './accounts/accounts.js';
+import { accountBatchRoutes } from './accounts/batch.js';
+import { accountBulkRoutes } from './accounts/bulk.js';
+import { credentialRoutes } from './accounts/credentials.js';
+import { accountExportRoutes, type ExportUses } from './accounts/export.js';
+import { accountImportRoutes, type ImportUses } from './accounts/import.js';
+import { limitRoutes } from './accounts/limits.js';
+import type { AccountUses } from './accounts/shared.js';
+import { type HeartbeatUses, heartbeatRoutes } from './activity/heartbeats.js';
+import { type LoginUses, loginRoutes } from './activity/logins.js';
+import { type LiveSessionUses, liveSessionRoutes } from './activity/sessions.js';
+import { agentRoutes } from './agents/agents.js';
+import { conversationRoutes } from './agents/conversations.js';
+import { runRoutes } from './agents/runs.js';
+import type { AgentRouteUses } from './agents/uses.js';
+import { auditRoutes } from './audit.js';
+import { type ApiDocument, documentRoutes } from './document.js';
+import { type EventStreams, eventRoutes } from './events.js';
+import { type OverviewUses, overviewRoutes } from './overview.js';
+import type { Route } from './route.js';
+import { type SecondFactorUses, secondFactorRoutes } from './second-factor.js';
+import { type SessionUses, sessionRoutes } from './session.js';
+import { type AdminPasswordUses, adminPasswordRoutes } from './settings/admin-password.js';
+import { type Effective, effectiveRoutes } from './settings/effective.js';
+import { type GameRuleUses, gameRuleRoutes } from './settings/games.js';
+import { type PublicAddressUses, publicAddressRoutes } from './settings/public-address.js';
+import { type RetentionUses, retentionRoutes } from './settings/retention.js';
+import { type WhitelistUses, whitelistRoutes } from './settings/whitelist.js';
+import { type TokenUses, tokenRoutes } from './tokens.js';
+
+/** What the handlers need of the daemon; each names the part of it that it uses. */
+export interface RouteUses
+  extends AccountUses,
+    ExportUses,
+    ImportUses,
+    HeartbeatUses,
+    LoginUses,
+    LiveSessionUses,
+    AgentRouteUses,
+    OverviewUses,
+    SecondFactorUses,
+    SessionUses,
+    AdminPasswordUses,
+    GameRuleUses,
+    PublicAddressUses,
+    RetentionUses,
+    WhitelistUses,
+    TokenUses {
+  readonly accounts: AccountUses['accounts'];
+  readonly limits: AccountUses['limits'];
+  readonly credentials: AdminPasswordUses['credentials'];
+  readonly consoleSessions: SessionUses['consoleSessions'];
+  readonly audit: AuditStore;
+  readonly document: () => ApiDocument;
+  readonly events: EventStreams;
+  readonly effective: () => Promise<Effective>;
+  readonly log: Log;
+}
+
+/**
+ * Fixed paths (`accounts/export`) stand before those with a parameter (`accounts/{id}`), so that registering them in
+ * this order is right.
+ */
+export const routes: readonly Route<RouteUses>[] = [
+  ...sessionRoutes,
+  ...secondFactorRoutes,
+  ...overviewRoutes,
+  ...eventRoutes,
+  ...accountExportRoutes,
+  ...accountImportRoutes,
+  ...accountBatchRoutes,
+  ...accountBulkRoutes,
+  ...accountRoutes,
+  ...credentialRoutes,
+  ...limitRoutes,
+  ...liveSessionRoutes,
+  ...loginRoutes,
+  ...heartbeatRoutes,
+  ...agentRoutes,
+  ...runRoutes,
+  ...conversationRoutes,
+  ...whitelistRoutes,
+  ...gameRuleRoutes,
+  ...retentionRoutes,
+  ...publicAddressRoutes,
+  ...adminPasswordRoutes,
+  ...effectiveRoutes,
+  ...auditRoutes,
+  ...tokenRoutes,
+  ...documentRoutes,
+];

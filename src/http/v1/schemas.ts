@@ -1,0 +1,71 @@
+// Schemas that the routes of /api/v1 share: times, ids, counts, pages.
+import { z } from 'zod';
+import { isWireDate, WIRE_DATE_RANGE } from '../../core/wire-date.js';
+
+/** ISO 8601 in UTC with `Z`: `2026-11-20T21:00:00Z` (fractions allowed). What the API answers. */
+export const Time = z.iso
+  .datetime()
+  .meta({ id: 'Time', description: 'ISO 8601 in UTC, for example 2026-11-20T21:00:00Z.' });
+
+/** What an error says of a time that no interface could write. */
+export const TIME_RANGE = `must be in the range ${WIRE_DATE_RANGE}`;
+
+/** What the API accepts as a time: ISO 8601 with `Z` or an offset, in the years 0001 to 9999 of UTC. */
+export const TimeIn = z.iso
+  .datetime({ offset: true })
+  .refine((text) => isWireDate(Date.parse(text)), TIME_RANGE)
+  .meta({
+    id: 'TimeIn',
+    description:
+      'ISO 8601 with Z or an offset, for example 2026-11-20T21:00:00+08:00; years 0001 to 9999 in UTC.',
+  });
+
+/** A calendar day in UTC. */
+export const Day = z.iso
+  .date()
+  .meta({ id: 'Day', description: 'A calendar day in UTC, for example 2026-11-20.' });
+
+/** GUID, 8-4-4-4-12 hexadecimal. */
+export const Guid = z.guid().meta({ id: 'Guid', description: 'GUID, 8-4-4-4-12 hexadecimal.' });
+
+export const Count = z.int().min(0).meta({ id: 'Count' });
+export const Bytes = z.int().min(0).meta({ id: 'Bytes', description: 'A number of bytes.' });
+export const BytesPerSecond = z.number().min(0).meta({ id: 'BytesPerSecond' });
+
+/** `?online=true`: only these two words, anything else is 400. */
+export const Flag = z.stringbool({ truthy: ['true'], falsy: ['false'], case: 'sensitive' });
+
+/** Opaque: `nextCursor` of the page before. */
+export const Cursor = z.string().min(1).max(2_000);
+export const MAX_PAGE = 1_000;
+export const PageQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(MAX_PAGE).default(100),
+  cursor: Cursor.optional(),
+});
+
+/**
+ * One page of a list. `matched` of `total` is what a reader sees as "37 of 10,214":
+ * `total` counts the objects there are, `matched` those that the search and filters leave.
+ */
+export function pageOf<T extends z.ZodType>(item: T) {
+  return z.object({
+    items: z.array(item),
+    matched: Count,
+    total: Count,
+    nextCursor: Cursor.nullable(),
+  });
+}
+
+/** A page of what is not counted: there may be millions. */
+export function openPageOf<T extends z.ZodType>(item: T) {
+  return z.object({ items: z.array(item), nextCursor: Cursor.nullable() });
+}
+
+export const IdParams = z.object({ id: Guid });
+
+/** How far back a chart looks, and with it how fine its steps are. */
+export const Range = z.enum(['hour', 'day', 'month']).meta({
+  id: 'Range',
+  description:
+    'hour: the last 60 minutes in steps of 1 minute; day: 24 hours in steps of 10 minutes; month: 30 days in steps of 6 hours.',
+});

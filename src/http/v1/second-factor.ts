@@ -1,0 +1,145 @@
+// /api/v1/session/totp: the second factor of the admin account, and its recovery codes.
+import { z } from 'zod';
+import type { Actor } from '../../core/audit/audit.js';
+import type { AdminCredentials } from '../../core/auth/admin-credentials.js';
+import type { ConsoleSessions } from '../../core/auth/console-sessions.js';
+import type { RecoveryCodes as StoredRecoveryCodes } from '../../core/auth/recovery-codes.js';
+import type { SecondFactor } from '../../core/auth/second-factor.js';
+import { TOO_MANY_ATTEMPTS } from '../answer.js';
+import { actorOf, sessionOf } from '../caller.js';
+import type { AdminAttempts } from '../guards/attempts.js';
+import { invalid, type ProblemAnswer } from './problem.js';
+import { type Answered, routesOf } from './route.js';
+
+/** `123456`, or `abcde-fghij` of the recovery codes. */
+export const TotpOrRecovery = z.string().regex(/^(\d{6}|[a-zA-Z2-7]{5}[- ]?[a-zA-Z2-7]{5})$/);
+
+const TotpEnrolment = z
+  .object({
+    /** Base32, for typing in. */
+    secret: z.string(),
+    /** `otpauth://totp/…`, for a QR code. */
+    uri: z.string(),
+  })
+  .meta({ id: 'TotpEnrolment' });
+
+const TotpCode = z.object({ code: z.string().regex(/^\d{6}$/) });
+
+/** Shown once. */
+const RecoveryCodes = z.object({ codes: z.array(z.string()) }).meta({ id: 'RecoveryCodes' });
+
+export interface SecondFactorUses {
+  readonly credentials: Pick<AdminCredentials, 'username'>;
+  readonly consoleSessions: Pick<ConsoleSessions, 'keepOnly'>;
+  readonly secondFactor: SecondFactor;
+  readonly recoveryCodes: StoredRecoveryCodes;
+  readonly attempts: AdminAttempts;
+}
+
+const { route } = routesOf<SecondFactorUses>('Session');
+
+export const secondFactorRoutes = [
+  route(
+    {
+      method: 'POST',
+      path: '/api/v1/session/totp',
+      operationId: 'enrolTotp',
+      summary: 'Makes a new secret for the second factor; it counts once confirmed with a code.',
+      access: 'operator',
+      request: {},
+      responses: { 200: { description: 'The secret, shown once.', schema: TotpEnrolment } },
+      problems: [409],
+    },
+    async (_asked, { secondFactor, credentials }) => {
+      const offered = secondFactor.enrol(credentials.username());
+      return offered ? { status: 200, body: offered } : conflict('the second factor is on already');
+    },
+  ),
+  route(
+    {
+      method: 'PUT',
+      path: '/api/v1/session/totp',
+      operationId: 'confirmTotp',
+      summary: 'Turns the second factor on with a code of the new secret.',
+      access: 'operator',
+      request: { body: TotpCode },
+      responses: { 204: { description: 'On.' } },
+      problems: [409],
+    },
+    async ({ body, caller }, { secondFactor, recoveryCodes, consoleSessions }) => {
+      switch (await secondFactor.confirm(body.code, actorOf(caller))) {
+        case 'on':
+          await recoveryCodes.forget(actorOf(caller));
+          await consoleSessions.keepOnly(sessionOf(caller));
+          return DONE;
+        case 'wrong-code':
+          return wrongCode();
+        case 'not-enrolled':
+          return conflict('there is no new secret to confirm');
+        case 'on-already':
+          return conflict('the second factor is on already');
+      }
+    },
+  ),
+  route(
+    {
+      method: 'POST',
+      path: '/api/v1/session/recovery-codes',
+      operationId: 'renewRecoveryCodes',
+      summary: 'Makes ten new recovery codes, each good once in place of a code; those before count no more.',
+      access: 'operator',
+      request: {},
+      responses: { 200: { description: 'The codes, shown once.', schema: RecoveryCodes } },
+      problems: [409],
+    },
+    async ({ caller }, { secondFactor, recoveryCodes }) => {
+      if (!secondFactor.isEnabled()) return conflict('the second factor is off');
+      return { status: 200, body: { codes: await recoveryCodes.renew(actorOf(caller)) } };
+    },
+  ),
+  route(
+    {
+      method: 'POST',
+      path: '/api/v1/session/totp/disable',
+      operationId: 'disableTotp',
+      summary: 'Turns the second factor off; needs a current code or a recovery code.',
+      access: 'operator',
+      request: { body: z.object({ code: TotpOrRecovery }) },
+      responses: { 204: { description: 'Off.' } },
+      problems: [409],
+    },
+    async ({ body, caller }, uses) => {
+      const { attempts, consoleSessions } = uses;
+      if (attempts.isFull(caller.address)) return { problem: 'too-many-requests' };
+      const retryAfterS = attempts.begin(caller.address);
+      if (retryAfterS !== null) return { ...TOO_MANY_ATTEMPTS, retryAfterS };
+      const outcome = await turnOff(uses, body.code, actorOf(caller));
+      if (outcome === 'wrong-code') {
+        await attempts.delay(caller.address);
+        return wrongCode();
+      }
+      attempts.succeeded(caller.address);
+      if (outcome === 'off-already') return conflict('the second factor is off already');
+      await consoleSessions.keepOnly(sessionOf(caller));
+      return DONE;
+    },
+  ),
+];
+
+/** Turns it off with a code, or with a recovery code, which is used up then. */
+async function turnOff(
+  { secondFactor, recoveryCodes }: SecondFactorUses,
+  code: string,
+  by: Actor,
+): ReturnType<SecondFactor['disable']> {
+  if (isTotp(code)) return secondFactor.disable(code, by);
+  if (!secondFactor.isEnabled()) return 'off-already';
+  if (!(await recoveryCodes.use(code, by))) return 'wrong-code';
+  return (await secondFactor.forget(by)) ? 'off' : 'off-already';
+}
+
+export const isTotp = (code: string): boolean => /^\d{6}$/.test(code);
+
+const DONE: Answered = { status: 204 };
+const conflict = (detail: string): ProblemAnswer => ({ problem: 'conflict', detail });
+const wrongCode = (): ProblemAnswer => invalid('body.code', 'not the code of this moment');

@@ -1,0 +1,173 @@
+// /api/v1/settings/games: the rules that find the game of a flow.
+import { z } from 'zod';
+import {
+  type CompilePattern,
+  GameRuleError,
+  type GameRule as Rule,
+} from '../../../core/heartbeats/game-rules.js';
+import type { GameRulesSetting } from '../../../core/heartbeats/game-rules-setting.js';
+import { testGameRules } from '../../../core/heartbeats/game-rules-test.js';
+import { parseIp } from '../../../core/ip.js';
+import { actorOf } from '../../caller.js';
+import { etagOf, matches } from '../etag.js';
+import { invalid } from '../problem.js';
+import { type Answered, routesOf } from '../route.js';
+
+/** One rule; the first that matches wins. Exactly one of `id` and `gameId`. */
+const GameRule = z
+  .object({
+    /** A fixed GameID for what `match` matches. */
+    id: z.string().min(1).max(255).optional(),
+    /** A pattern run over the first client bytes; its first group is the GameID. */
+    gameId: z.string().min(1).max(1_000).optional(),
+    match: z
+      .object({
+        /** Host patterns (`*.arena.example`) and CIDR ranges. */
+        hosts: z.array(z.string().min(1).max(255)).max(1_000).optional(),
+        /** Ports and ranges: 7000, "7100-7200". */
+        ports: z
+          .array(z.union([z.int().min(1).max(65_535), z.string().regex(/^\d{1,5}(-\d{1,5})?$/)]))
+          .max(1_000)
+          .optional(),
+        protocol: z.enum(['tcp', 'udp']).optional(),
+      })
+      .optional(),
+    /** How far `gameId` looks. */
+    maxBytes: z.int().min(1).max(65_536).optional(),
+  })
+  .meta({ id: 'GameRule' });
+
+const GameRules = z
+  .object({
+    rules: z.array(GameRule).max(1_000),
+    /** `file`: as the configuration file has them; `console`: saved here, and winning over the file. */
+    source: z.enum(['file', 'console']),
+  })
+  .meta({ id: 'GameRules' });
+
+const GameRuleTest = z
+  .object({
+    rules: z.array(GameRule).min(1).max(1_000),
+    /** `host:port`, `[::1]:port`. */
+    destination: z.string().min(1).max(300),
+    protocol: z.enum(['tcp', 'udp']).default('tcp'),
+    /** The first client bytes, base64. */
+    bytes: z.base64().max(90_000).default(''),
+  })
+  .meta({ id: 'GameRuleTest' });
+
+const GameRuleTestResult = z
+  .object({
+    /** Index of the rule that matched. */
+    rule: z.int().min(0).nullable(),
+    gameId: z.string().nullable(),
+    /** What each rule said, in order, up to the one that matched. */
+    steps: z.array(
+      z.object({
+        rule: z.int().min(0),
+        outcome: z.enum(['matched', 'other-host', 'other-port', 'other-protocol', 'pattern-not-found']),
+      }),
+    ),
+  })
+  .meta({ id: 'GameRuleTestResult' });
+
+export interface GameRuleUses {
+  readonly gameRules: GameRulesSetting;
+  readonly compilePattern: CompilePattern;
+  readonly onSettingChanged: () => void;
+}
+
+const { route } = routesOf<GameRuleUses>('Settings');
+
+export const gameRuleRoutes = [
+  route(
+    {
+      method: 'GET',
+      path: '/api/v1/settings/games',
+      operationId: 'getGameRules',
+      summary: 'The game rules in force, in order.',
+      access: 'settings:read',
+      etag: true,
+      request: {},
+      responses: { 200: { description: 'The rules.', schema: GameRules } },
+    },
+    async (_asked, { gameRules }) => shownRules(gameRules),
+  ),
+  route(
+    {
+      method: 'PUT',
+      path: '/api/v1/settings/games',
+      operationId: 'setGameRules',
+      summary: 'Saves the game rules; they hold for flows opened from now on.',
+      access: 'settings:write',
+      etag: true,
+      bulkBody: true,
+      request: { body: GameRules.pick({ rules: true }).meta({ id: 'GameRulesChange' }) },
+      responses: { 200: { description: 'The rules as saved.', schema: GameRules } },
+      problems: [412],
+    },
+    async ({ body, caller, ifMatch }, { gameRules, onSettingChanged }) => {
+      if (!matches(ifMatch, String(shownRules(gameRules).headers?.['ETag'])))
+        return { problem: 'changed-meanwhile' };
+      const saved = await gameRules.save(body.rules as readonly Rule[], actorOf(caller));
+      if (!saved.ok) return invalid(`body.rules${saved.path}`, saved.message);
+      onSettingChanged();
+      return shownRules(gameRules);
+    },
+  ),
+  route(
+    {
+      method: 'DELETE',
+      path: '/api/v1/settings/games',
+      operationId: 'forgetGameRules',
+      summary: 'Goes back to the rules of the configuration file.',
+      access: 'settings:write',
+      request: {},
+      responses: { 200: { description: 'The rules of the file.', schema: GameRules } },
+    },
+    async ({ caller }, { gameRules, onSettingChanged }) => {
+      await gameRules.forget(actorOf(caller));
+      onSettingChanged();
+      return shownRules(gameRules);
+    },
+  ),
+  route(
+    {
+      method: 'POST',
+      path: '/api/v1/settings/games/test',
+      operationId: 'testGameRules',
+      summary: 'Runs rules against a destination and first bytes; saves nothing.',
+      access: 'settings:read',
+      bulkBody: true,
+      request: { body: GameRuleTest },
+      responses: {
+        200: {
+          description: 'Which rule matched, and why the ones before did not.',
+          schema: GameRuleTestResult,
+        },
+      },
+    },
+    async ({ body: { rules, destination, protocol, bytes } }, { compilePattern }) => {
+      const [, bracketed, plain, port = ''] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(destination) ?? [];
+      const host = bracketed ?? plain;
+      if (host === undefined || Number(port) < 1 || Number(port) > 65_535) {
+        return invalid('body.destination', 'must be host:port or [IPv6 address]:port');
+      }
+      const flow = { host, ip: parseIp(host), port: Number(port), protocol };
+      try {
+        const first = Buffer.from(bytes, 'base64');
+        const body = testGameRules(rules as readonly Rule[], flow, first, compilePattern);
+        return { status: 200, body };
+      } catch (error) {
+        if (error instanceof GameRuleError) return invalid(`body.rules${error.path}`, error.message);
+        throw error;
+      }
+    },
+  ),
+];
+
+function shownRules(gameRules: GameRulesSetting): Answered {
+  const rules = gameRules.rules();
+  const body = { rules, source: gameRules.source() };
+  return { status: 200, body, headers: { ETag: etagOf(body) } };
+}

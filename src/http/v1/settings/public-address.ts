@@ -1,0 +1,128 @@
+// /api/v1/settings/public-address: where players connect, as links name it; set by the operator, or guessed.
+import { z } from 'zod';
+import {
+  type PublicAddress as Address,
+  isPublicHost,
+  type LinkAddress as Link,
+  linkAddress,
+} from '../../../core/accounts/proxy-link.js';
+import type { PublicAddressSetting } from '../../../core/accounts/public-address-setting.js';
+import { actorOf } from '../../caller.js';
+import { etagOf, matches } from '../etag.js';
+import { invalid } from '../problem.js';
+import { type Answered, routesOf } from '../route.js';
+
+/** Where links, QR codes and files for players lead. */
+export const LinkAddress = z
+  .object({
+    host: z.string(),
+    port: z.int().min(0).max(65_535),
+    /** What the host was taken from when none is set: the listener, or the address this browser uses. Null: it is set. */
+    guess: z.enum(['listener', 'browser', 'interface']).nullable(),
+  })
+  .meta({ id: 'LinkAddress' });
+
+const PublicHost = z.string().min(1).max(253).nullable();
+const PublicPort = z.int().min(1).max(65_535).nullable();
+const PublicSource = z.enum(['default', 'file', 'environment', 'flag', 'console']);
+
+/** Null: not set. What is saved here wins over the configuration. */
+const PublicAddress = z
+  .object({
+    host: PublicHost,
+    hostSource: PublicSource,
+    port: PublicPort,
+    portSource: PublicSource,
+    /** What the configuration says: socks.publicHost and socks.publicPort. */
+    configured: z.object({ host: PublicHost, port: PublicPort }),
+    link: LinkAddress,
+  })
+  .meta({ id: 'PublicAddress' });
+
+type Source = 'default' | 'file' | 'environment' | 'flag';
+
+/** What it takes to say where links lead. */
+export interface LinkUses {
+  readonly publicAddress: PublicAddressSetting;
+  /** `host:port` of every SOCKS listener. */
+  readonly socks: () => readonly string[];
+}
+
+export interface PublicAddressUses extends LinkUses {
+  /** What the configuration says, and where it says so. */
+  readonly configuredAddress: Address & { readonly hostFrom: Source; readonly portFrom: Source };
+  readonly onSettingChanged: () => void;
+}
+
+const { route } = routesOf<PublicAddressUses>('Settings');
+
+export const publicAddressRoutes = [
+  route(
+    {
+      method: 'GET',
+      path: '/api/v1/settings/public-address',
+      operationId: 'getPublicAddress',
+      summary: 'Where players connect, as links name it.',
+      access: 'settings:read',
+      etag: true,
+      request: {},
+      responses: { 200: { description: 'What is set, where, and what links name.', schema: PublicAddress } },
+    },
+    async ({ ctx }, uses) => shown(uses, ctx.hostname),
+  ),
+  route(
+    {
+      method: 'PUT',
+      path: '/api/v1/settings/public-address',
+      operationId: 'setPublicAddress',
+      summary: 'Sets the host and port that links name; null goes back to the configuration.',
+      access: 'settings:write',
+      etag: true,
+      request: {
+        body: z.object({ host: PublicHost, port: PublicPort }).meta({ id: 'PublicAddressChange' }),
+      },
+      responses: { 200: { description: 'As saved.', schema: PublicAddress } },
+      problems: [412],
+    },
+    async ({ body, caller, ifMatch, ctx }, uses) => {
+      const { publicAddress } = uses;
+      if (!matches(ifMatch, etagOf(publicAddress.saved()))) return { problem: 'changed-meanwhile' };
+      if (body.host !== null && !isPublicHost(body.host)) {
+        return invalid('body.host', 'must be a host name or an IP address that players can connect to');
+      }
+      await publicAddress.save({ host: body.host, port: body.port }, actorOf(caller));
+      uses.onSettingChanged();
+      return shown(uses, ctx.hostname);
+    },
+  ),
+];
+
+/** @param hostname the host that the caller's browser names in its request */
+export function linkAddressFor({ publicAddress, socks }: LinkUses, hostname: string): Link {
+  const [listener = ':1080'] = socks();
+  const at = listener.lastIndexOf(':');
+  return linkAddress(
+    publicAddress.current(),
+    { host: withoutBrackets(listener.slice(0, at)), port: Number(listener.slice(at + 1)) },
+    { host: withoutBrackets(hostname), guess: 'browser' },
+  );
+}
+
+function shown(uses: PublicAddressUses, hostname: string): Answered {
+  const { publicAddress, configuredAddress: configured } = uses;
+  const saved = publicAddress.saved();
+  const { host, port } = publicAddress.current();
+  const source = (isSaved: boolean, isSet: boolean, from: Source) =>
+    isSaved ? 'console' : isSet ? from : 'default';
+  const body = {
+    host,
+    hostSource: source(saved.host !== null, host !== null, configured.hostFrom),
+    port,
+    portSource: source(saved.port !== null, port !== null, configured.portFrom),
+    configured: { host: configured.host, port: configured.port },
+    link: linkAddressFor(uses, hostname),
+  };
+  return { status: 200, body, headers: { ETag: etagOf(saved) } };
+}
+
+const withoutBrackets = (host: string): string => host.replace(/^\[|\]$/g, '');

@@ -1,0 +1,66 @@
+// /api/v1/settings/retention: how long data is kept.
+import { z } from 'zod';
+import type { RetentionSetting } from '../../../core/settings/retention.js';
+import { actorOf } from '../../caller.js';
+import { etagOf, matches } from '../etag.js';
+import { type Answered, routesOf } from '../route.js';
+
+/** Each null: the configuration file's value is in force. Days are whole days. */
+const Retention = z
+  .object({
+    heartbeatDays: z.int().min(1).max(3_650),
+    heartbeatsPerAccount: z.int().min(1).max(10_000_000),
+    runDays: z.int().min(1).max(3_650),
+    loginDays: z.int().min(1).max(3_650),
+    auditDays: z.int().min(1).max(3_650),
+  })
+  .meta({ id: 'Retention' });
+
+export interface RetentionUses {
+  readonly retention: RetentionSetting;
+  readonly onSettingChanged: () => void;
+}
+
+const { route } = routesOf<RetentionUses>('Settings');
+
+export const retentionRoutes = [
+  route(
+    {
+      method: 'GET',
+      path: '/api/v1/settings/retention',
+      operationId: 'getRetention',
+      summary: 'How long things are kept.',
+      access: 'settings:read',
+      etag: true,
+      request: {},
+      responses: { 200: { description: 'Retention.', schema: Retention } },
+    },
+    async (_asked, { retention }) => shownRetention(retention),
+  ),
+  route(
+    {
+      method: 'PUT',
+      path: '/api/v1/settings/retention',
+      operationId: 'setRetention',
+      summary: 'Changes how long things are kept; what is older goes within minutes.',
+      access: 'settings:write',
+      etag: true,
+      request: { body: Retention },
+      responses: { 200: { description: 'As saved.', schema: Retention } },
+      problems: [412],
+    },
+    async ({ body, caller, ifMatch }, { retention, onSettingChanged }) => {
+      if (!matches(ifMatch, etagOf(retention.current()))) return { problem: 'changed-meanwhile' };
+      if (caller.scopes !== null && body.auditDays < retention.current().auditDays) {
+        return { problem: 'wrong-scope', detail: 'tokens may not shorten the audit log (auditDays)' };
+      }
+      await retention.save(body, actorOf(caller));
+      onSettingChanged();
+      return shownRetention(retention);
+    },
+  ),
+];
+
+function shownRetention(retention: RetentionSetting): Answered {
+  return { status: 200, body: retention.current(), headers: { ETag: etagOf(retention.current()) } };
+}

@@ -1,0 +1,147 @@
+// /api/v1/settings/whitelist. Reading and saving it is older than the rest of /api/v1: its refusals are those of the
+// account API, JSON strings, but for those that only newer clients ask for.
+import { z } from 'zod';
+import { parseWhitelist } from '../../../core/auth/whitelist.js';
+import { explainWhitelist, matchingEntry } from '../../../core/auth/whitelist-explain.js';
+import type { WhitelistSetting } from '../../../core/auth/whitelist-setting.js';
+import { normalizeAddress, parseIp } from '../../../core/ip.js';
+import { answer, quoted, refuse } from '../../answer.js';
+import { actorOf } from '../../caller.js';
+import { kindOf } from '../../fields.js';
+import { etagOf, matches } from '../etag.js';
+import { sendProblem } from '../problem.js';
+import { routesOf } from '../route.js';
+import { Flag } from '../schemas.js';
+
+const Whitelist = z.object({ whitelist: z.string().max(65_536) }).meta({ id: 'Whitelist' });
+
+const WhitelistCheck = z
+  .object({
+    valid: z.boolean(),
+    entries: z.array(
+      z.object({
+        text: z.string(),
+        kind: z.enum(['address', 'wildcard', 'cidr', 'everyone', 'invalid']),
+        /** First and last address, for what is neither everyone nor invalid. */
+        first: z.string().nullable(),
+        last: z.string().nullable(),
+      }),
+    ),
+    /** The address this request came from, and whether the list would still let it in. */
+    yourAddress: z.string(),
+    yourAddressAllowed: z.boolean(),
+    /** The address asked about: null when none was, or when it is not an address. */
+    address: z.string().nullable(),
+    addressAllowed: z.boolean().nullable(),
+    /** The entry that lets it in; null: none, or the list is empty and everyone is let in. */
+    matchedBy: z.string().nullable(),
+  })
+  .meta({ id: 'WhitelistCheck' });
+
+export interface WhitelistUses {
+  readonly whitelist: WhitelistSetting;
+  readonly onSettingChanged: () => void;
+}
+
+const { route, uncheckedRoute } = routesOf<WhitelistUses>('Settings');
+
+export const whitelistRoutes = [
+  uncheckedRoute(
+    {
+      method: 'GET',
+      path: '/api/v1/settings/whitelist',
+      operationId: 'getWhitelist',
+      summary: 'The IP whitelist as it was saved.',
+      access: 'settings:read',
+      etag: true,
+      request: {},
+      responses: { 200: { description: 'The whitelist.', schema: Whitelist } },
+    },
+    async (ctx, { whitelist }) => {
+      ctx.set('ETag', etagOf(whitelist.text()));
+      answer(ctx, { whitelist: whitelist.text() });
+    },
+  ),
+  uncheckedRoute(
+    {
+      method: 'PUT',
+      path: '/api/v1/settings/whitelist',
+      operationId: 'setWhitelist',
+      summary:
+        'Saves the IP whitelist, effective on the next request. Nothing is saved when an entry does not parse, or, with `keepMyAccess=true`, when it would shut out the address this request comes from (409 would-lock-you-out).',
+      access: 'settings:write',
+      etag: true,
+      request: {
+        query: z.object({
+          keepMyAccess: Flag.default(false),
+        }),
+        body: Whitelist,
+      },
+      responses: { 200: { description: 'As it was saved.', schema: Whitelist } },
+      problems: [409, 412],
+    },
+    async (ctx, { whitelist, onSettingChanged }, readJsonObject) => {
+      const body = await readJsonObject(ctx);
+      if (!body.ok) return refuse(ctx, body.code, body.detail);
+      const text = body.fields.get('whitelist');
+      if (typeof text !== 'string') {
+        const found = text === undefined ? 'missing' : `of type ${kindOf(text)}`;
+        return refuse(ctx, 'malformed-request', `whitelist is ${found}; expected a string`);
+      }
+      if (!matches(ctx.req.headers['if-match'] ?? null, etagOf(whitelist.text()))) {
+        return sendProblem(ctx, { problem: 'changed-meanwhile' });
+      }
+      const parsed = parseWhitelist(text);
+      const keepsAccess = new URLSearchParams(ctx.querystring).get('keepMyAccess') === 'true';
+      if (keepsAccess && parsed.ok && !parsed.whitelist.allows(ctx.state.client)) {
+        const detail = `${ctx.state.client} is not among these`;
+        return sendProblem(ctx, { problem: 'would-lock-you-out', detail });
+      }
+      const saved = await whitelist.save(text, actorOf(ctx.state.caller));
+      if (!saved.ok) {
+        const bad = saved.badEntries.slice(0, 5).map(quoted).join(', ');
+        return refuse(
+          ctx,
+          'malformed-request',
+          `not an address, a prefix ending in *, or a CIDR block: ${bad}`,
+        );
+      }
+      onSettingChanged();
+      ctx.set('ETag', etagOf(whitelist.text()));
+      answer(ctx, { whitelist: whitelist.text() });
+    },
+  ),
+  route(
+    {
+      method: 'POST',
+      path: '/api/v1/settings/whitelist/check',
+      operationId: 'checkWhitelist',
+      summary: 'Explains each entry of a whitelist and tries an address against it; saves nothing.',
+      access: 'settings:read',
+      bulkBody: true,
+      request: {
+        body: Whitelist.extend({ address: z.string().max(255).optional() }).meta({ id: 'WhitelistQuestion' }),
+      },
+      responses: { 200: { description: 'The explanation.', schema: WhitelistCheck } },
+    },
+    async ({ body: { whitelist, address }, caller }) => {
+      const entries = explainWhitelist(whitelist);
+      const parsed = parseWhitelist(whitelist);
+      const asked = address === undefined ? null : normalizeAddress(address.trim());
+      const known = asked !== null && parseIp(asked) ? asked : null;
+      const allows = (each: string) => parsed.ok && parsed.whitelist.allows(each);
+      return {
+        status: 200,
+        body: {
+          valid: parsed.ok,
+          entries,
+          yourAddress: caller.address,
+          yourAddressAllowed: allows(caller.address),
+          address: known,
+          addressAllowed: known === null ? null : allows(known),
+          matchedBy: known === null ? null : matchingEntry(whitelist, known),
+        },
+      };
+    },
+  ),
+];

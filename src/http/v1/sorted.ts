@@ -1,0 +1,17 @@
+// Lists that are sorted in memory, by the `sort` of their query.
+import { pageOfSorted, type SortValue } from '../../core/sorted-page.js';
+
+export type SortKeys<Item> = Readonly<Record<string, (item: Item) => SortValue>>;
+
+/** One page of `items`, sorted by `sort` (a key; with a leading minus downwards); null: the cursor is not of this list. */
+export function pageSortedBy<Item>(
+  items: readonly Item[],
+  query: { readonly sort: string; readonly limit: number; readonly cursor?: string | undefined },
+  keys: SortKeys<Item>,
+  idOf: (item: Item) => string,
+) {
+  const { sort, limit, cursor } = query;
+  const descending = sort.startsWith('-');
+  const keyOf = keys[descending ? sort.slice(1) : sort] ?? (() => null);
+  return pageOfSorted(items, { limit, cursor, descending, valueOf: keyOf, idOf });
+}

@@ -1,0 +1,126 @@
+// /api/v1/tokens: API tokens, which programs sign in with.
+import { z } from 'zod';
+import type { ApiToken, ApiTokens } from '../../core/auth/api-tokens.js';
+import type { ChangeBell } from '../../core/stats/change-signal.js';
+import { actorOf } from '../caller.js';
+import { invalid } from './problem.js';
+import { routesOf, Scope } from './route.js';
+import { Guid, IdParams, Time, TimeIn } from './schemas.js';
+import { fromIsoOrNull, iso, isoOrNull } from './times.js';
+
+const Token = z
+  .object({
+    id: Guid,
+    name: z.string(),
+    /** The first characters, to tell tokens apart. */
+    prefix: z.string(),
+    scopes: z.array(Scope),
+    createdAt: Time,
+    expiresAt: Time.nullable(),
+    lastUsedAt: Time.nullable(),
+    lastUsedFrom: z.string().nullable(),
+  })
+  .meta({ id: 'Token' });
+
+const NewToken = z
+  .object({
+    name: z.string().trim().min(1).max(100),
+    scopes: z.array(Scope).min(1),
+    expiresAt: TimeIn.nullable().default(null),
+  })
+  .meta({ id: 'NewToken' });
+
+export interface TokenUses {
+  readonly apiTokens: ApiTokens;
+  readonly bell: ChangeBell;
+  readonly now: () => number;
+}
+
+const { route } = routesOf<TokenUses>('Tokens');
+
+export const tokenRoutes = [
+  route(
+    {
+      method: 'GET',
+      path: '/api/v1/tokens',
+      operationId: 'listTokens',
+      summary: 'API tokens, without their secrets.',
+      access: 'operator',
+      request: {},
+      responses: {
+        200: {
+          description: 'All of them.',
+          schema: z.object({ items: z.array(Token) }).meta({ id: 'Tokens' }),
+        },
+      },
+    },
+    async (_asked, { apiTokens }) => ({ status: 200, body: { items: apiTokens.list().map(presentToken) } }),
+  ),
+  route(
+    {
+      method: 'POST',
+      path: '/api/v1/tokens',
+      operationId: 'createToken',
+      summary: 'Makes a token; its secret is in this answer and never again.',
+      access: 'operator',
+      request: { body: NewToken },
+      responses: {
+        201: {
+          description: 'Send it as `Authorization: Bearer …`.',
+          schema: z.object({ token: Token, secret: z.string() }).meta({ id: 'CreatedToken' }),
+        },
+      },
+    },
+    async ({ body, caller }, { apiTokens, bell, now }) => {
+      const expiresAt = fromIsoOrNull(body.expiresAt);
+      if (expiresAt !== null && expiresAt <= now()) {
+        return invalid('body.expiresAt', 'is past already');
+      }
+      const scopes = [...new Set(body.scopes)];
+      const made = await apiTokens.create({ name: body.name, scopes, expiresAt }, actorOf(caller));
+      bell.ring('tokens');
+      if (!made) return { problem: 'conflict', detail: 'there are as many tokens as there may be' };
+      return { status: 201, body: { token: presentToken(made.token), secret: made.secret } };
+    },
+  ),
+  route(
+    {
+      method: 'DELETE',
+      path: '/api/v1/tokens/{id}',
+      operationId: 'revokeToken',
+      summary: 'Revokes a token at once.',
+      access: 'operator',
+      request: { params: IdParams },
+      responses: { 204: { description: 'Revoked.' } },
+      problems: [404],
+    },
+    async ({ params, caller }, { apiTokens, bell }) => {
+      const isRevoked = await apiTokens.revoke(params.id.toLowerCase(), actorOf(caller));
+      if (!isRevoked) return { problem: 'not-found', detail: 'there is no such token' };
+      bell.ring('tokens');
+      return { status: 204 };
+    },
+  ),
+];
+
+function presentToken({
+  id,
+  name,
+  prefix,
+  scopes,
+  createdAt,
+  expiresAt,
+  lastUsedAt,
+  lastUsedFrom,
+}: ApiToken) {
+  return {
+    id,
+    name,
+    prefix,
+    scopes,
+    createdAt: iso(createdAt),
+    expiresAt: isoOrNull(expiresAt),
+    lastUsedAt: isoOrNull(lastUsedAt),
+    lastUsedFrom,
+  };
+}
