@@ -30,6 +30,8 @@ export type AccountFilterBody = {
   readonly enabled?: boolean | undefined;
   readonly expired?: boolean | undefined;
   readonly expiringWithinDays?: number | undefined;
+  readonly expiresFrom?: TimeIn | undefined;
+  readonly expiresBefore?: TimeIn | undefined;
   readonly neverUsed?: boolean | undefined;
   readonly overQuota?: boolean | undefined;
   readonly game?: string | undefined;
@@ -151,6 +153,8 @@ export type BulkRequest = {
   } | {
     readonly type: 'delete';
   } | {
+    readonly type: 'reset-password';
+  } | {
     readonly type: 'set-limits';
     readonly limits: AccountLimitsChange;
   } | {
@@ -179,6 +183,7 @@ export type BulkResult = {
   readonly heartbeatsRemoved: Count;
   readonly stayingExpired: Count;
   readonly shortened: Count;
+  readonly credentials: readonly (Credentials)[];
 };
 export type Bytes = number;
 export type BytesPerSecond = number;
@@ -692,11 +697,11 @@ export interface Operations {
   getOverview: { params: undefined; query: undefined; body: undefined; answer: Overview };
   getOverviewHistory: { params: undefined; query: { range?: Range | undefined }; body: undefined; answer: OverviewHistory };
   streamEvents: { params: undefined; query: undefined; body: undefined; answer: undefined };
-  exportAccounts: { params: undefined; query: { search?: string | undefined; online?: boolean | undefined; enabled?: boolean | undefined; expired?: boolean | undefined; expiringWithinDays?: number | undefined; neverUsed?: boolean | undefined; overQuota?: boolean | undefined; game?: string | undefined; format?: FileFormat | undefined; sort?: AccountSort | undefined; zone?: string | undefined; withHashes?: boolean | undefined }; body: undefined; answer: undefined };
+  exportAccounts: { params: undefined; query: { search?: string | undefined; online?: boolean | undefined; enabled?: boolean | undefined; expired?: boolean | undefined; expiringWithinDays?: number | undefined; expiresFrom?: TimeIn | undefined; expiresBefore?: TimeIn | undefined; neverUsed?: boolean | undefined; overQuota?: boolean | undefined; game?: string | undefined; format?: FileFormat | undefined; sort?: AccountSort | undefined; zone?: string | undefined; withHashes?: boolean | undefined }; body: undefined; answer: undefined };
   importAccounts: { params: undefined; query: { format?: FileFormat | undefined; existing?: OnExisting | undefined; encoding?: FileEncoding | undefined; zone?: string | undefined; fileName?: string | undefined; dryRun?: boolean | undefined }; body: Blob | string; answer: ImportReport };
   createAccounts: { params: undefined; query: undefined; body: NewAccounts; answer: NewAccountsResult };
   changeAccounts: { params: undefined; query: undefined; body: BulkRequest; answer: BulkResult };
-  listAccounts: { params: undefined; query: { search?: string | undefined; online?: boolean | undefined; enabled?: boolean | undefined; expired?: boolean | undefined; expiringWithinDays?: number | undefined; neverUsed?: boolean | undefined; overQuota?: boolean | undefined; game?: string | undefined; limit?: number | undefined; cursor?: string | undefined; sort?: AccountSort | undefined }; body: undefined; answer: AccountPage };
+  listAccounts: { params: undefined; query: { search?: string | undefined; online?: boolean | undefined; enabled?: boolean | undefined; expired?: boolean | undefined; expiringWithinDays?: number | undefined; expiresFrom?: TimeIn | undefined; expiresBefore?: TimeIn | undefined; neverUsed?: boolean | undefined; overQuota?: boolean | undefined; game?: string | undefined; limit?: number | undefined; cursor?: string | undefined; sort?: AccountSort | undefined }; body: undefined; answer: AccountPage };
   createAccount: { params: undefined; query: undefined; body: NewAccount; answer: CreatedAccount };
   getAccount: { params: { id: string }; query: undefined; body: undefined; answer: Account };
   changeAccount: { params: { id: string }; query: undefined; body: AccountChange; answer: Account };

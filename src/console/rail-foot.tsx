@@ -5,6 +5,7 @@ import { useCell } from './lib/cell.js';
 import { setLanguage, t, useLanguage } from './lib/i18n.js';
 import { setTheme, type Theme, theme } from './lib/theme.js';
 import { leave } from './lib/unsaved.js';
+import { LANGUAGES } from './pages/settings-display.js';
 import { Button } from './ui/basics.js';
 import { useAction } from './ui/dialog.js';
 import type { IconName } from './ui/icons.js';
@@ -30,14 +31,8 @@ export function RailFoot({ who }: { who: Me }) {
         </span>
       </span>
       <div class="rail-tools">
-        <button
-          type="button"
-          class="button quiet"
-          lang={other}
-          aria-label={other === 'en' ? 'English' : '切换为中文'}
-          onClick={() => setLanguage(other)}
-        >
-          {other === 'en' ? 'EN' : '中文'}
+        <button type="button" class="button quiet" lang={other} onClick={() => setLanguage(other)}>
+          {LANGUAGES.find(({ value }) => value === other)?.label}
         </button>
         <Button
           icon={NEXT[current].icon}

@@ -87,6 +87,39 @@ export function useTests(getWorld: () => World): void {
     await page.waitForSelector('.toast >> text=/Extend: \\d+ done, \\d+ skipped/');
   });
 
+  test('accounts that expire between two days get new passwords together, shown once', async (t) => {
+    const { daemon, open } = getWorld();
+    const day = (n: number) => new Date(Date.UTC(2031, 4, n, 12)).toISOString();
+    for (const [i, name] of ['first', 'second', 'later'].entries())
+      await daemon.api('POST', '/api/v1/accounts', { username: `may-${name}`, expiresAt: day(10 + i * 2) });
+    const { page, visit, errors } = await open(t);
+    await visit('/accounts?search=may-');
+    await page.click('.expiry-filter summary');
+    await page.fill('.expiry-filter input >> nth=0', '2031-05-10');
+    await page.fill('.expiry-filter input >> nth=1', '2031-05-12');
+    await page.waitForSelector('.counts >> text=/^2 of /');
+    assert.match(page.url(), /from=2031-05-10&until=2031-05-12/);
+    assert.deepEqual(await axeFindings(page), []);
+    await page.keyboard.press('Escape');
+    await page.check('thead input[type=checkbox]');
+    await page.click('.bulk-bar >> text=New passwords');
+    await page.waitForSelector('dialog .preview >> text=2 accounts will change');
+    await page.click('dialog button[type=submit]');
+    await page.waitForSelector('dialog >> text=2 accounts have new passwords');
+    const rows = await page.locator('dialog tbody tr').count();
+    const password = (await page.textContent('dialog tbody td code')) ?? '';
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.click('dialog >> text=Save as CSV'),
+    ]);
+    assert.deepEqual([rows, file.suggestedFilename()], [2, 'accounts.csv']);
+    await page.click('dialog footer >> text=I have kept it');
+    await page.waitForSelector('.bulk-bar', { state: 'detached' });
+    const { AID } = await daemon.account('may-first');
+    assert.equal((await daemon.api('POST', `/api/v1/accounts/${AID}/link`, { password })).status, 200);
+    assert.deepEqual(errors, []);
+  });
+
   test('deleting asks for the name and says what goes with it', async (t) => {
     const { daemon, open } = getWorld();
     const id = await daemon.addAccount('unwanted', 'secret');

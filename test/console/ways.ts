@@ -45,7 +45,7 @@ export function wayTests(getWorld: () => World): void {
     const { page } = shown;
     await page.click('.rail-tools >> text=中文');
     await page.waitForSelector('h1 >> text=概览');
-    await page.click('.rail-tools >> text=EN');
+    await page.click('.rail-tools >> text=English');
     await page.waitForSelector('h1 >> text=Overview');
     await page.click('.rail-tools [aria-label="Theme: Light"]');
     assert.equal(await page.evaluate(`document.documentElement.dataset.theme`), 'dark');

@@ -9,6 +9,11 @@ export const bulk = {
   'bulk.disable': { en: 'Disable', zh: '停用' },
   'bulk.delete': { en: 'Delete', zh: '删除' },
   'bulk.extend': { en: 'Extend', zh: '续期' },
+  'bulk.reset-password': { en: 'New passwords', zh: '重置密码' },
+  'bulk.reset-password.text': {
+    en: 'Each gets a new random password. The old ones stop working, and the new ones are shown once, to save as CSV.',
+    zh: '每个账号都会得到新的随机密码，旧密码立即失效。新密码只显示一次，可保存为 CSV。',
+  },
   'bulk.set-limits': { en: 'Set limits', zh: '设置限制' },
   'bulk.set-expiry': { en: 'Set expiry', zh: '设置到期' },
   'bulk.days': { en: 'Days', zh: '天数' },

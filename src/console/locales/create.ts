@@ -20,6 +20,10 @@ export const create = {
   'create.submitMany': { en: 'Create {n}', zh: '创建 {n} 个' },
   'credentials.title': { en: 'The account is ready', zh: '账号已就绪' },
   'credentials.many': { en: '{n} accounts were created', zh: '已创建 {n} 个账号' },
+  'credentials.reset': {
+    en: '{n} {n:account has|accounts have} new passwords',
+    zh: '{n} 个账号的密码已重置',
+  },
   'credentials.once': {
     en: 'The password is shown only now. Keep it.',
     zh: '密码只显示这一次，请现在保存。',

@@ -1,33 +1,18 @@
 // All accounts: one dense table that answers everything, and bulk work on what is selected.
 import { useEffect, useState } from 'preact/hooks';
-import type { Account, AccountFilterBody, AccountSort } from '../api-types.js';
+import type { Account, AccountSort } from '../api-types.js';
 import { count, percent } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
 import { go, href, patchQuery, usePlace } from '../lib/router.js';
 import { Ago, Button, Expiry, Meter, State, type Tone, Traffic, useWidth } from '../ui/basics.js';
 import { ColumnChooser } from '../ui/columns.js';
-import { Counts, FilterChip, Pager, SearchBox } from '../ui/list.js';
+import { Counts, Pager, SearchBox } from '../ui/list.js';
 import { Empty, Failure, Skeleton } from '../ui/states.js';
 import { type Column, Table } from '../ui/table.js';
 import { AccountDialogs } from './account-dialogs.js';
+import { AccountFilters, ExpiryFilter, filterOf } from './account-filters.js';
 import { BulkBar } from './bulk.js';
-
-/** What the address says is filtered; the words are short there. */
-export function filterOf(query: URLSearchParams): AccountFilterBody {
-  const flag = (name: string) => (query.has(name) ? query.get(name) === 'true' : undefined);
-  const within = Number(query.get('within'));
-  return {
-    search: query.get('search') ?? undefined,
-    online: flag('online'),
-    enabled: flag('enabled'),
-    expired: flag('expired'),
-    neverUsed: flag('unused'),
-    overQuota: flag('over'),
-    game: query.get('game') ?? undefined,
-    expiringWithinDays: within > 0 ? within : undefined,
-  };
-}
 
 const PAGE_SIZES = ['100', '500', '1000'];
 
@@ -89,7 +74,8 @@ export function AccountsPage() {
       </header>
       <div class="toolbar">
         <SearchBox placeholder={t('accounts.search')} />
-        <Filters game={filter.game} />
+        <AccountFilters game={filter.game} />
+        <ExpiryFilter />
         {!narrow && <ColumnChooser table="accounts" columns={columns()} />}
       </div>
       {ids.size > 0 && page && (
@@ -160,36 +146,6 @@ export function AccountsPage() {
       )}
       <AccountDialogs mode={query.get('new')} filter={filter} onDone={list.reload} />
     </>
-  );
-}
-
-function Filters({ game }: { game: string | undefined }) {
-  return (
-    <fieldset class="chips" aria-label={t('list.filters')}>
-      <FilterChip name="online" value="true">
-        {t('account.state.online')}
-      </FilterChip>
-      <FilterChip name="within" value="7">
-        {t('accounts.filter.within', { n: 7 })}
-      </FilterChip>
-      <FilterChip name="expired" value="true">
-        {t('account.state.expired')}
-      </FilterChip>
-      <FilterChip name="enabled" value="false">
-        {t('account.state.disabled')}
-      </FilterChip>
-      <FilterChip name="over" value="true">
-        {t('account.state.overQuota')}
-      </FilterChip>
-      <FilterChip name="unused" value="true">
-        {t('accounts.filter.unused')}
-      </FilterChip>
-      {game !== undefined && (
-        <FilterChip name="game" value={game}>
-          {t('accounts.filter.game', { game })} ×
-        </FilterChip>
-      )}
-    </fieldset>
   );
 }
 

@@ -63,7 +63,7 @@ interface ChangeProps {
 }
 
 function Change({ type, before, after }: ChangeProps) {
-  if (type === 'delete' || after === null) return <td />;
+  if (type === 'reset-password' || after === null) return <td />;
   if (type === 'set-limits')
     return (
       <LimitsChange before={before as unknown as AccountLimits} after={after as unknown as AccountLimits} />

@@ -1,6 +1,6 @@
 // Work on many accounts at once: choose, see what would happen and what is skipped, then do it.
 import { useEffect, useState } from 'preact/hooks';
-import type { AccountFilterBody, BulkRequest, BulkResult } from '../api-types.js';
+import type { AccountFilterBody, BulkRequest, BulkResult, Credentials } from '../api-types.js';
 import { call } from '../lib/api.js';
 import { t } from '../lib/i18n.js';
 import { Button, useSettled } from '../ui/basics.js';
@@ -9,6 +9,7 @@ import { ExpiryField, type ExpiryText, Field, Input, readExpiry, readNumber, Seg
 import { Failure, Skeleton } from '../ui/states.js';
 import { notify } from '../ui/toast.js';
 import { type BulkActionType, Preview } from './bulk-preview.js';
+import { ManyCredentialsDialog } from './credentials.js';
 import {
   LIMIT_NAMES,
   LimitChoices,
@@ -33,6 +34,7 @@ const ACTIONS: readonly BulkActionType[] = [
   'extend',
   'enable',
   'disable',
+  'reset-password',
   'set-limits',
   'set-expiry',
   'delete',
@@ -40,6 +42,7 @@ const ACTIONS: readonly BulkActionType[] = [
 
 export function BulkBar({ ids, filter, matched, pageFull, allMatching, onAllMatching, onDone }: BarProps) {
   const [action, setAction] = useState<BulkActionType | null>(null);
+  const [credentials, setCredentials] = useState<readonly Credentials[]>([]);
   const chosen = allMatching ? matched : ids.length;
   return (
     <div class="bulk-bar" role="toolbar" aria-label={t('bulk.label')}>
@@ -60,8 +63,20 @@ export function BulkBar({ ids, filter, matched, pageFull, allMatching, onAllMatc
           type={action}
           target={allMatching ? { filter } : { ids }}
           onClose={() => setAction(null)}
-          onDone={() => {
+          onDone={(result) => {
             setAction(null);
+            // The bar goes when the selection does: passwords are seen first.
+            if (result.credentials.length > 0) setCredentials(result.credentials);
+            else onDone();
+          }}
+        />
+      )}
+      {credentials.length > 0 && (
+        <ManyCredentialsDialog
+          list={credentials}
+          title={t('credentials.reset', { n: credentials.length })}
+          onClose={() => {
+            setCredentials([]);
             onDone();
           }}
         />
@@ -76,7 +91,7 @@ interface DialogProps {
   readonly type: BulkActionType;
   readonly target: Target;
   readonly onClose: () => void;
-  readonly onDone: () => void;
+  readonly onDone: (result: BulkResult) => void;
 }
 
 type ExtendFrom = 'later' | 'expiry' | 'now';
@@ -103,7 +118,7 @@ export function BulkDialog({ type, target, onClose, onDone }: DialogProps) {
         body: { ...target, action, dryRun: false, expectedCount: preview.count },
       });
       notify(t('bulk.done', { action: t(`bulk.${type}`), n: done.count, skipped: done.skippedCount }));
-      onDone();
+      onDone(done);
     });
   };
   return (
@@ -142,6 +157,7 @@ export function BulkDialog({ type, target, onClose, onDone }: DialogProps) {
           </div>
         </div>
       )}
+      {type === 'reset-password' && <p>{t('bulk.reset-password.text')}</p>}
       {type === 'set-expiry' && <ExpiryField value={expiry} onChange={setExpiry} optional />}
       {type === 'set-limits' && (
         <>

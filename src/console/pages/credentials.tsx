@@ -44,11 +44,14 @@ export function CredentialsDialog({
   );
 }
 
+/** @param title says that they were created, unless given */
 export function ManyCredentialsDialog({
   list,
+  title = t('credentials.many', { n: list.length }),
   onClose,
 }: {
   list: readonly Credentials[];
+  title?: string;
   onClose: () => void;
 }) {
   const text = list.map((one) => `${one.username}\t${one.password}\t${one.link}`).join('\n');
@@ -56,7 +59,7 @@ export function ManyCredentialsDialog({
   const plain = list.map((one) => one.plain ?? one.link).join('\n');
   return (
     <Dialog
-      title={t('credentials.many', { n: list.length })}
+      title={title}
       wide
       onClose={onClose}
       unsaved="secret"
@@ -77,7 +80,7 @@ export function ManyCredentialsDialog({
         <CopyButton text={text} label={t('credentials.copyAll')} />
         <CopyButton text={plain} label={t('credentials.copyPlain')} />
       </div>
-      <ScrollBox label={t('credentials.many', { n: list.length })}>
+      <ScrollBox label={title}>
         <table class="small">
           <thead>
             <tr>

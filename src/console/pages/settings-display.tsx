@@ -4,7 +4,7 @@ import { type Language, setLanguage, t, useLanguage } from '../lib/i18n.js';
 import { setTheme, type Theme, theme } from '../lib/theme.js';
 import { Segments } from '../ui/form.js';
 
-const LANGUAGES: readonly { value: Language; label: string }[] = [
+export const LANGUAGES: readonly { value: Language; label: string }[] = [
   { value: 'zh-CN', label: '中文' },
   { value: 'en', label: 'English' },
 ];

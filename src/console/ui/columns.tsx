@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { type Cell, cell, useCell } from '../lib/cell.js';
 import { t } from '../lib/i18n.js';
 import { Icon } from './icons.js';
+import { useMenu } from './menu.js';
 
 export interface Column<T> {
   readonly key: string;
@@ -97,21 +98,7 @@ export function ColumnChooser<T>({ table, columns }: { table: string; columns: r
   const choice = useColumnChoice(table);
   const drawn = new Set(useCell(drawnOf(table)).split(' '));
   const box = useRef<HTMLDetailsElement>(null);
-  useEffect(() => {
-    const close = (event: Event) => {
-      const isKey = event instanceof KeyboardEvent;
-      const details = box.current;
-      if (!details?.open || (isKey ? event.key !== 'Escape' : details.contains(event.target as Node))) return;
-      details.open = false;
-      if (isKey) details.querySelector('summary')?.focus();
-    };
-    document.addEventListener('pointerdown', close);
-    document.addEventListener('keydown', close);
-    return () => {
-      document.removeEventListener('pointerdown', close);
-      document.removeEventListener('keydown', close);
-    };
-  }, []);
+  useMenu(box);
   const optional = columns.filter((column) => column.from !== undefined && column.head !== '');
   if (optional.length === 0) return null;
   const change = (next: ColumnChoice) => {

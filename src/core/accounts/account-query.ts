@@ -10,6 +10,10 @@ export interface AccountFilter {
   readonly enabled?: boolean | undefined;
   readonly expired?: boolean | undefined;
   readonly expiringWithinDays?: number | undefined;
+  /** Expires at this moment or later, in milliseconds since the epoch; what never expires is left out. */
+  readonly expiresFrom?: number | undefined;
+  /** Expires before this moment. */
+  readonly expiresBefore?: number | undefined;
   readonly neverUsed?: boolean | undefined;
   readonly overQuota?: boolean | undefined;
   /** Latest GameID, exactly. */
@@ -32,6 +36,7 @@ export function accountMatcher(
 ): (view: AccountView) => boolean {
   const wanted = filter.search?.toLowerCase() ?? '';
   const until = filter.expiringWithinDays === undefined ? null : now + filter.expiringWithinDays * DAY_MS;
+  const isBounded = filter.expiresFrom !== undefined || filter.expiresBefore !== undefined;
   return ({ account, latestGameId }) => {
     if (filter.enabled !== undefined && account.isEnabled !== filter.enabled) return false;
     if (filter.expired !== undefined && isExpired(account, now) !== filter.expired) return false;
@@ -39,6 +44,12 @@ export function accountMatcher(
     if (until !== null) {
       const { expiresAt } = account;
       if (expiresAt === null || expiresAt <= now || expiresAt > until) return false;
+    }
+    if (isBounded) {
+      const { expiresAt } = account;
+      if (expiresAt === null) return false;
+      if (expiresAt < (filter.expiresFrom ?? -Infinity)) return false;
+      if (expiresAt >= (filter.expiresBefore ?? Infinity)) return false;
     }
     if (filter.game !== undefined && latestGameId !== filter.game) return false;
     if (filter.online !== undefined && facts.isOnline(account.id) !== filter.online) return false;

@@ -185,6 +185,7 @@ test('bulk changes: both meanings of extend, previews, counts that no longer hol
       skippedCount: number;
       changes: Json[];
       sessionsEnded: number;
+      credentials: Json[];
     };
   };
   const { items } = await list(daemon);
@@ -224,6 +225,25 @@ test('bulk changes: both meanings of extend, previews, counts that no longer hol
   const again = await bulk({ ids: [first], action: { type: 'disable' } });
   assert.deepEqual([again.count, again.skipped[0]?.['reason']], [0, 'already-so']);
   await bulk({ filter: {}, action: { type: 'set-limits', limits: { quotaBytes: 1000 } } });
+  // The bounds: the first moment is inside, the last is not.
+  const at = '2031-05-10T00:00:00Z';
+  await bulk({ filter: { search: 'p3' }, action: { type: 'set-expiry', expiresAt: at } });
+  const later = '2031-05-10T00:00:00.001Z';
+  for (const [query, found] of [
+    [`expiresFrom=${at}&expiresBefore=${later}`, ['p3']],
+    [`expiresFrom=${later}`, []],
+    [`expiresFrom=2031-01-01T00:00:00Z&expiresBefore=${at}`, []],
+  ] as const) {
+    assert.deepEqual(names(await list(daemon, `?${query}`)), found, query);
+  }
+  const reset = { filter: { expiresFrom: at }, action: { type: 'reset-password' } };
+  assert.deepEqual((await bulk({ ...reset, dryRun: true })).credentials, []);
+  const { credentials, changes } = await bulk(reset);
+  assert.deepEqual(changes, [{ id: items[2]?.id, username: 'p3', before: {}, after: {} }]);
+  const [{ username, password } = {}] = credentials;
+  assert.deepEqual([credentials.length, username, String(password).length], [1, 'p3', 20]);
+  const known = await daemon.api('POST', `${ACCOUNTS}/${items[2]?.id}/link`, { password });
+  assert.deepEqual(known.json, { ...credentials[0], formats: (known.json as Json)['formats'] });
   const stranger = '00000000-0000-4000-8000-000000000000';
   const removed = await bulk({ ids: [first, stranger], action: { type: 'delete' } });
   assert.deepEqual([removed.count, removed.skipped[0]?.['reason']], [1, 'not-found']);

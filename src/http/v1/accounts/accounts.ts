@@ -1,6 +1,5 @@
 // /api/v1/accounts: accounts found, created, changed and deleted one at a time.
 import { z } from 'zod';
-import { accountMatcher } from '../../../core/accounts/account-query.js';
 import type { AccountView, AddRefusal } from '../../../core/accounts/accounts.js';
 import { type AccountLimits, NO_LIMITS } from '../../../core/accounts/limits.js';
 import { actorOf } from '../../caller.js';
@@ -12,11 +11,11 @@ import { pageSortedBy } from '../sorted.js';
 import { fromIsoOrNull } from '../times.js';
 import { withoutUndefined } from '../without-undefined.js';
 import { credentialsInFormats, randomPassword } from './credentials.js';
+import { matcherFor } from './filter.js';
 import { accountEtag, presentAccount } from './present.js';
 import { Account, AccountChange, AccountQuery, CredentialsInFormats, NewAccount } from './schemas.js';
 import {
   type AccountUses,
-  accountFacts,
   accountSortKeys,
   NO_ACCOUNT,
   PATCH_PROBLEMS,
@@ -38,7 +37,7 @@ export const accountRoutes = [
     },
     async ({ query: { limit, cursor, sort, ...filter } }, uses) => {
       const all = uses.accounts.list();
-      const matching = all.filter(accountMatcher(filter, accountFacts(uses), uses.now()));
+      const matching = all.filter(matcherFor(uses, filter, uses.now()));
       const page = pageSortedBy(
         matching,
         { limit, cursor, sort },

@@ -7,6 +7,7 @@ import { isWireDate } from '../../../core/wire-date.js';
 import { TimeIn } from '../schemas.js';
 import { fromIsoOrNull, isoOrNull } from '../times.js';
 import { withoutUndefined } from '../without-undefined.js';
+import { randomPassword } from './credentials.js';
 import { AccountLimitsChange, type SkippedAccount } from './schemas.js';
 import type { AccountUses } from './shared.js';
 
@@ -16,6 +17,7 @@ export const BulkAction = z.discriminatedUnion('type', [
   z.object({ type: z.literal('enable') }),
   z.object({ type: z.literal('disable') }),
   z.object({ type: z.literal('delete') }),
+  z.object({ type: z.literal('reset-password') }),
   z.object({ type: z.literal('set-limits'), limits: AccountLimitsChange }),
   z.object({ type: z.literal('set-expiry'), expiresAt: TimeIn.nullable() }),
   z.object({
@@ -64,6 +66,8 @@ export function planFor(
       const before = { remarks: account.remarks, expiresAt: isoOrNull(account.expiresAt) };
       return { live, change: {}, before, after: null };
     }
+    case 'reset-password':
+      return { live, change: { password: randomPassword() }, before: {}, after: {} };
     case 'set-limits': {
       const set = limits.glance(account.id).limits;
       const wanted = Object.entries(withoutUndefined<Partial<AccountLimits>>(action.limits));

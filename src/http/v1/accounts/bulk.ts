@@ -1,18 +1,19 @@
 // /api/v1/accounts/bulk: many accounts changed at once, by a selection, with a preview.
 import { z } from 'zod';
 import type { Account } from '../../../core/accounts/account.js';
-import { accountMatcher } from '../../../core/accounts/account-query.js';
 import type { AccountView } from '../../../core/accounts/accounts.js';
 import type { Actor } from '../../../core/audit/audit.js';
 import type { Log } from '../../../core/log.js';
 import { actorOf } from '../../caller.js';
 import { invalid } from '../problem.js';
 import { type Answered, routesOf } from '../route.js';
-import { Count, Guid } from '../schemas.js';
+import { Count, Guid, TimeIn } from '../schemas.js';
 import { inSlices } from '../slices.js';
 import { BulkAction, carryOut, type Planned, planFor } from './bulk-plan.js';
-import { SkippedAccount } from './schemas.js';
-import { type AccountUses, accountFacts, refuseEgressClass } from './shared.js';
+import { credentials } from './credentials.js';
+import { matcherFor } from './filter.js';
+import { Credentials, SkippedAccount } from './schemas.js';
+import { type AccountUses, refuseEgressClass } from './shared.js';
 
 type BulkUses = AccountUses & { readonly log: Pick<Log, 'error'> };
 
@@ -28,6 +29,8 @@ const AccountFilterBody = z
     enabled: z.boolean().optional(),
     expired: z.boolean().optional(),
     expiringWithinDays: z.int().min(1).max(3_650).optional(),
+    expiresFrom: TimeIn.optional(),
+    expiresBefore: TimeIn.optional(),
     neverUsed: z.boolean().optional(),
     overQuota: z.boolean().optional(),
     game: z.string().max(255).optional(),
@@ -55,7 +58,8 @@ const BulkResult = z
     count: Count,
     /**
      * The first 100 of them, and among these first those that `stayingExpired` and `shortened` count. `before` and
-     * `after` are what the action changes, with `set-limits` every limit; a deletion's `after` is null.
+     * `after` are what the action changes: with `set-limits` every limit, with `reset-password` nothing. A deletion's
+     * `after` is null.
      */
     changes: z.array(
       z.object({
@@ -76,6 +80,8 @@ const BulkResult = z
     stayingExpired: Count,
     /** Accounts that expire earlier than before, or at all where they never did. */
     shortened: Count,
+    /** With `reset-password`: the new random passwords, in this answer and never again. Empty with `dryRun`. */
+    credentials: z.array(Credentials),
   })
   .meta({ id: 'BulkResult' });
 
@@ -85,14 +91,15 @@ export const accountBulkRoutes = [
       method: 'POST',
       path: '/api/v1/accounts/bulk',
       operationId: 'changeAccounts',
-      summary: 'Enables, disables, deletes, extends or limits many accounts at once, or previews it.',
+      summary:
+        'Enables, disables, deletes, extends, limits or gives new passwords to many accounts at once, or previews it.',
       access: 'accounts:write',
       bulkBody: true,
       request: { body: BulkRequest },
       responses: { 200: { description: 'What was changed and what was skipped.', schema: BulkResult } },
       problems: [409],
     },
-    async ({ body, caller }, uses) => {
+    async ({ body, caller, ctx }, uses) => {
       const { ids, filter, action, dryRun, expectedCount } = body;
       if ((ids === undefined) === (filter === undefined)) {
         return invalid('body', 'give exactly one of ids and filter');
@@ -106,7 +113,8 @@ export const accountBulkRoutes = [
       }
       if (dryRun) return result(body, planned, skipped);
       const written = await write(uses, planned, action, actorOf(caller));
-      return result(body, written.changed, [...skipped, ...written.skipped]);
+      const news = written.changed.flatMap((each) => newCredentials(uses, ctx.hostname, each));
+      return result(body, written.changed, [...skipped, ...written.skipped], news);
     },
   ),
 ];
@@ -144,7 +152,7 @@ function plansFor(
   } else
     accounts
       .list()
-      .filter(accountMatcher(filter ?? {}, accountFacts(uses), at))
+      .filter(matcherFor(uses, filter ?? {}, at))
       .forEach(plan);
   return { planned, skipped };
 }
@@ -169,14 +177,25 @@ async function write(
   return { changed, skipped };
 }
 
+/** The password that the account has now been given; none where the action gives none. */
+function newCredentials(
+  uses: BulkUses,
+  hostname: string,
+  { view, change: { password } }: Planned,
+): readonly Credentials[] {
+  const { id, username } = view.account;
+  return password === undefined ? [] : [credentials(uses, hostname, { id, username, password })];
+}
+
 function result(
   { action, dryRun }: BulkRequest,
   affected: readonly Planned[],
   skipped: readonly SkippedAccount[],
+  credentials: readonly Credentials[] = [],
 ): Answered {
   const noticed = affected.filter(isNoticed);
   const shown = [...noticed, ...affected.filter((each) => !isNoticed(each))];
-  const endsSessions = action.type === 'disable' || action.type === 'delete';
+  const endsSessions = ['disable', 'delete', 'reset-password'].includes(action.type);
   const sum = (count: (each: Planned) => number): number =>
     affected.reduce((total, each) => total + count(each), 0);
   const body: z.infer<typeof BulkResult> = {
@@ -194,6 +213,7 @@ function result(
     heartbeatsRemoved: action.type === 'delete' ? sum(({ view }) => view.dataCount) : 0,
     stayingExpired: noticed.filter((each) => each.staysExpired).length,
     shortened: noticed.filter((each) => each.isShortened).length,
+    credentials: [...credentials],
   };
   return { status: 200, body };
 }

@@ -3,12 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { clientText, clientTexts } from '../../../core/accounts/client-formats.js';
 import { verifyPassword } from '../../../core/accounts/password.js';
+import { socksLink } from '../../../core/accounts/proxy-link.js';
 import { actorOf } from '../../caller.js';
 import { invalid } from '../problem.js';
 import { routesOf } from '../route.js';
 import { IdParams } from '../schemas.js';
 import { type LinkUses, linkAddressFor } from '../settings/public-address.js';
-import { CredentialsInFormats, Password } from './schemas.js';
+import { type Credentials, CredentialsInFormats, Password } from './schemas.js';
 import { type AccountUses, NO_ACCOUNT, PATCH_PROBLEMS } from './shared.js';
 
 const { route } = routesOf<AccountUses>('Accounts');
@@ -74,9 +75,9 @@ interface Shown {
   readonly password: string;
 }
 
-export function credentials(uses: LinkUses, hostname: string, account: Shown): Record<string, unknown> {
+export function credentials(uses: LinkUses, hostname: string, account: Shown): Credentials {
   const access = { ...account, ...linkAddressFor(uses, hostname) };
-  return { ...account, link: clientText('link', access), plain: clientText('plain', access) };
+  return { ...account, link: socksLink(access, access), plain: clientText('plain', access) };
 }
 
 /** The same with every client format: for one account, since they are long. */

@@ -1,14 +1,14 @@
 // /api/v1/accounts/export: accounts as a file. The formats are handed in: the command line has the same.
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
-import { accountMatcher } from '../../../core/accounts/account-query.js';
 import type { AccountView } from '../../../core/accounts/accounts.js';
 import { isTimeZone } from '../../../core/time-zone.js';
 import { routesOf } from '../route.js';
 import { Flag } from '../schemas.js';
 import { pageSortedBy } from '../sorted.js';
+import { matcherFor } from './filter.js';
 import { AccountFilter, AccountSort, FileFormat } from './schemas.js';
-import { type AccountUses, accountFacts, accountSortKeys } from './shared.js';
+import { type AccountUses, accountSortKeys } from './shared.js';
 
 export interface ExportUses extends AccountUses {
   readonly exportAccounts: (
@@ -55,7 +55,7 @@ export const accountExportRoutes = [
       if (withHashes && caller.scopes !== null) {
         return { problem: 'wrong-scope', detail: 'password hashes are for the operator only' };
       }
-      const chosen = uses.accounts.list().filter(accountMatcher(filter, accountFacts(uses), uses.now()));
+      const chosen = uses.accounts.list().filter(matcherFor(uses, filter, uses.now()));
       const limit = chosen.length;
       const keys = accountSortKeys(uses);
       const sorted = pageSortedBy(chosen, { sort, limit }, keys, ({ account }) => account.id)?.items ?? [];

@@ -75,6 +75,10 @@ export const AccountFilter = z
     expired: Flag.optional(),
     /** Not yet expired, but within so many days. */
     expiringWithinDays: z.coerce.number().int().min(1).max(3_650).optional(),
+    /** Expires at this moment or later; what never expires is left out. */
+    expiresFrom: TimeIn.optional(),
+    /** Expires before this moment. */
+    expiresBefore: TimeIn.optional(),
     /** Never logged in. */
     neverUsed: Flag.optional(),
     overQuota: Flag.optional(),
@@ -116,6 +120,7 @@ export const Credentials = z
     plain: z.string().nullable(),
   })
   .meta({ id: 'Credentials' });
+export type Credentials = z.infer<typeof Credentials>;
 
 /** The same for one account, with what the players' programs read. */
 export const CredentialsInFormats = Credentials.extend({

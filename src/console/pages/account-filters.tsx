@@ -1,0 +1,101 @@
+// The filters of the list of accounts: chips, and two days between which accounts expire. All of it is in the address.
+import { useRef } from 'preact/hooks';
+import type { AccountFilterBody } from '../api-types.js';
+import { t } from '../lib/i18n.js';
+import { patchQuery, usePlace } from '../lib/router.js';
+import { FilterChip } from '../ui/list.js';
+import { useMenu } from '../ui/menu.js';
+
+/** What the address says is filtered; the words are short there. */
+export function filterOf(query: URLSearchParams): AccountFilterBody {
+  const flag = (name: string) => (query.has(name) ? query.get(name) === 'true' : undefined);
+  const within = Number(query.get('within'));
+  return {
+    search: query.get('search') ?? undefined,
+    online: flag('online'),
+    enabled: flag('enabled'),
+    expired: flag('expired'),
+    neverUsed: flag('unused'),
+    overQuota: flag('over'),
+    game: query.get('game') ?? undefined,
+    expiringWithinDays: within > 0 ? within : undefined,
+    expiresFrom: startOfDay(query.get('from'), 0),
+    // The last day is one of them.
+    expiresBefore: startOfDay(query.get('until'), 1),
+  };
+}
+
+/** The first moment of `2026-12-31`, or of a later day, in the viewer's zone; undefined for what is no day. */
+function startOfDay(text: string | null, daysOn: number): string | undefined {
+  const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text ?? '') ?? [];
+  if (!year || !month || !day) return undefined;
+  const at = new Date(Number(year), Number(month) - 1, Number(day) + daysOn);
+  return Number.isNaN(at.getTime()) ? undefined : at.toISOString();
+}
+
+export function AccountFilters({ game }: { game: string | undefined }) {
+  return (
+    <fieldset class="chips" aria-label={t('list.filters')}>
+      <FilterChip name="online" value="true">
+        {t('account.state.online')}
+      </FilterChip>
+      <FilterChip name="within" value="7">
+        {t('accounts.filter.within', { n: 7 })}
+      </FilterChip>
+      <FilterChip name="expired" value="true">
+        {t('account.state.expired')}
+      </FilterChip>
+      <FilterChip name="enabled" value="false">
+        {t('account.state.disabled')}
+      </FilterChip>
+      <FilterChip name="over" value="true">
+        {t('account.state.overQuota')}
+      </FilterChip>
+      <FilterChip name="unused" value="true">
+        {t('accounts.filter.unused')}
+      </FilterChip>
+      {game !== undefined && (
+        <FilterChip name="game" value={game}>
+          {t('accounts.filter.game', { game })} ×
+        </FilterChip>
+      )}
+    </fieldset>
+  );
+}
+
+/** Outside the row of chips, which scrolls on a phone and would cut off what opens. */
+export function ExpiryFilter() {
+  const { query } = usePlace();
+  const box = useRef<HTMLDetailsElement>(null);
+  useMenu(box);
+  const [from, until] = [query.get('from') ?? '', query.get('until') ?? ''];
+  const isOn = from !== '' || until !== '';
+  const set = (change: Record<string, string | null>) => patchQuery({ ...change, cursor: null, back: null });
+  const day = (name: 'from' | 'until', value: string) => (
+    <label class="field">
+      <span>{t(`accounts.filter.${name}`)}</span>
+      <input
+        type="date"
+        max="9999-12-31"
+        value={value}
+        onChange={(event) => set({ [name]: event.currentTarget.value || null })}
+      />
+    </label>
+  );
+  return (
+    <details class="expiry-filter" ref={box}>
+      <summary class={isOn ? 'chip chosen' : 'chip'}>
+        {isOn
+          ? t('accounts.filter.between', { from: from || '…', until: until || '…' })
+          : t('accounts.filter.expires')}
+      </summary>
+      <div class="menu">
+        {day('from', from)}
+        {day('until', until)}
+        <button type="button" class="link" disabled={!isOn} onClick={() => set({ from: null, until: null })}>
+          {t('accounts.filter.anyDay')}
+        </button>
+      </div>
+    </details>
+  );
+}

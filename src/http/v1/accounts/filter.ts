@@ -1,0 +1,20 @@
+// The filter of accounts as requests give it.
+import { type AccountFilter, accountMatcher } from '../../../core/accounts/account-query.js';
+import type { AccountView } from '../../../core/accounts/accounts.js';
+import { type AccountUses, accountFacts } from './shared.js';
+
+type FilterIn = Omit<AccountFilter, 'expiresFrom' | 'expiresBefore'> & {
+  readonly expiresFrom?: string | undefined;
+  readonly expiresBefore?: string | undefined;
+};
+
+/** The test that an account must pass. */
+export function matcherFor(
+  uses: Pick<AccountUses, 'limits' | 'sessions'>,
+  { expiresFrom, expiresBefore, ...filter }: FilterIn,
+  now: number,
+): (view: AccountView) => boolean {
+  const msOf = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text));
+  const times = { expiresFrom: msOf(expiresFrom), expiresBefore: msOf(expiresBefore) };
+  return accountMatcher({ ...filter, ...times }, accountFacts(uses), now);
+}
