@@ -2,7 +2,7 @@
 import PQueue from 'p-queue';
 import type { DeliveryStore } from '../core/agents/delivery-store.js';
 import { type Channel, type DeliveryOutcome, deliveredReply, type Run } from '../core/agents/runs.js';
-import type { Clock } from '../core/clock.js';
+import { type Clock, HOUR_MS } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 
 /** A channel and how often it is tried. */
@@ -21,7 +21,7 @@ export interface Deliverer {
 }
 
 const PAUSE_FACTOR = 3;
-const MAX_PAUSE_MS = 60 * 60 * 1000;
+const MAX_PAUSE_MS = HOUR_MS;
 /** Pauses differ by up to this share, so that replies that failed together do not come back together. */
 const SPREAD = 0.2;
 /** After the database failed. */

@@ -33,6 +33,8 @@ export interface HooksUses {
   readonly sessions: AgentSessionStore;
   /** Whether a source address may call /hooks at all (`webhooks.allowFrom`). */
   readonly mayCall: (source: string) => boolean;
+  /** How long finished runs are kept. */
+  readonly retentionMs: () => number;
   readonly now: Clock;
   readonly log: Log;
 }
@@ -120,10 +122,7 @@ export function createHooks(uses: HooksUses): Hooks {
     owner,
     room,
     maxAttempts: webhooks.maxAttempts,
-    // Asked each time: the operator may change it meanwhile.
-    get retentionMs() {
-      return webhooks.retentionMs;
-    },
+    retentionMs: uses.retentionMs,
     now,
     log,
     onAdopted(run) {

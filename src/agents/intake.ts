@@ -1,7 +1,7 @@
 // Taking runs in: a place in the queue, then the database, then the answer.
 import type { RunStore, RunToStore, StoredRun } from '../core/agents/run-store.js';
 import type { NewRun, QueuedRun } from '../core/agents/runs.js';
-import type { Clock } from '../core/clock.js';
+import { type Clock, DAY_MS } from '../core/clock.js';
 import { createBatches } from './batches.js';
 import type { QueueRoom } from './room.js';
 
@@ -28,7 +28,7 @@ export interface Intake {
 }
 
 /** How long an idempotency key is remembered. */
-export const KEY_LIFETIME_MS = 24 * 60 * 60 * 1000;
+export const KEY_LIFETIME_MS = DAY_MS;
 
 export function createIntake(uses: {
   readonly store: Pick<RunStore, 'add' | 'findAnswer'>;

@@ -3,7 +3,7 @@
 import type { AgentSessionStore } from '../core/agents/agent-session-store.js';
 import type { Runner, RunStore } from '../core/agents/run-store.js';
 import type { QueuedRun } from '../core/agents/runs.js';
-import type { Clock } from '../core/clock.js';
+import { type Clock, HOUR_MS } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import { isAlive, killMarked, processStart, thisHost } from './processes.js';
 import type { QueueRoom } from './room.js';
@@ -22,7 +22,7 @@ const SEEN_EVERY_MS = 5000;
 const LEASE_MS = 30_000;
 /** At the end the database gets so many chances; each waits for as long as a lock may be waited for. */
 const RELEASE_ATTEMPTS = 3;
-const CLEAR_EVERY_MS = 60 * 60 * 1000;
+const CLEAR_EVERY_MS = HOUR_MS;
 const CLEAR_AT_ONCE = 500;
 
 export function createKeeper(uses: {
@@ -31,7 +31,8 @@ export function createKeeper(uses: {
   readonly owner: string;
   readonly room: QueueRoom;
   readonly maxAttempts: number;
-  readonly retentionMs: number;
+  /** How long finished runs are kept; an operator may change it meanwhile. */
+  readonly retentionMs: () => number;
   readonly now: Clock;
   readonly log: Log;
   /** Called for every run taken over, whose place in the queue is taken; oldest first. */
@@ -74,7 +75,7 @@ export function createKeeper(uses: {
   }
 
   async function clearOut(): Promise<void> {
-    const before = now() - uses.retentionMs;
+    const before = now() - uses.retentionMs();
     while (await store.trim(before, now(), CLEAR_AT_ONCE));
     await uses.sessions.trim(before);
   }

@@ -18,7 +18,6 @@ export interface HookSettings {
   readonly maxAttempts: number;
   readonly queue: { readonly perAgent: number; readonly total: number };
   readonly history: { readonly messages: number; readonly maxBytes: number };
-  readonly retentionMs: number;
   readonly agents: Readonly<Record<string, { readonly sessionKey: string | null }>>;
 }
 

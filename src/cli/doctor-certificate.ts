@@ -1,9 +1,10 @@
 // The check of `pulsegate doctor` of the certificate in `admin.tls`: whether it can be used, and for how long.
+
 import { stat } from 'node:fs/promises';
 import { type Config, ConfigError, readTlsFiles, type TlsPair } from '../config.js';
+import { DAY_MS } from '../core/clock.js';
 import type { Finding } from './doctor-finding.js';
 
-const DAY_MS = 86_400_000;
 /** Who renews a certificate by itself does so a month before its end. */
 const RENEW_DAYS = 14;
 const READ_BY_OTHERS = 0o007;

@@ -4,7 +4,7 @@ import { changedKeys } from '../config/changed-keys.js';
 import { adminCredentialsGivenBy, readAdminCredentials } from '../config/credentials.js';
 import type { Override } from '../config/overrides.js';
 import { type Loaded, loadConfig } from '../config.js';
-import type { App } from '../daemon.js';
+import type { Daemon } from '../daemon.js';
 import { createLogger, type Logger } from '../log.js';
 import type { Broken } from '../proxy/plane.js';
 import { createServiceManager, type ServiceManager } from '../systemd.js';
@@ -59,22 +59,23 @@ async function serve(command: Command, around: Surroundings): Promise<void> {
   };
   const log = createLogger({ level: loaded.config.log.level });
   for (const warning of loaded.warnings) log.warn({}, warning);
-  let running: App | null = null;
+  let running: Daemon | null = null;
   const service = createServiceManager(around.env, (err) => log.warn({ err }, 'sd_notify failed'), {
     isAlive: () => running?.isAlive() ?? true,
   });
   endOnBreakage(log);
 
   const signals = catchSignals();
-  const { startApp } = await import('../daemon.js');
-  const app = await startApp(loaded.config, log, given, loaded, givenSockets(around.env));
-  running = app;
+  const { startDaemon } = await import('../daemon.js');
+  const sockets = givenSockets(around.env);
+  const daemon = await startDaemon({ config: loaded.config, source: loaded, log, given, sockets });
+  running = daemon;
   const firstSignal = signals.next();
-  sayReady(app, loaded, log, around);
+  sayReady(daemon, loaded, log, around);
   await service.ready();
-  process.on('SIGHUP', () => void reload(read, loaded, app, log));
-  const cause = await Promise.race([firstSignal, app.broken]);
-  const isInOrder = await untilStopped(app, cause, signals, service, log);
+  process.on('SIGHUP', () => void reload(read, loaded, daemon, log));
+  const cause = await Promise.race([firstSignal, daemon.broken]);
+  const isInOrder = await untilStopped(daemon, cause, signals, service, log);
   await flush(log);
   if (typeof cause === 'object') endBroken(cause);
   // Whatever might still hold the process (an agent's pipe, a console on the debugger port) no longer matters.
@@ -116,7 +117,7 @@ function catchSignals(): { next(): Promise<NodeJS.Signals> } {
 }
 
 async function untilStopped(
-  app: App,
+  daemon: Daemon,
   cause: NodeJS.Signals | Broken,
   signals: { next(): Promise<NodeJS.Signals> },
   service: ServiceManager,
@@ -125,9 +126,9 @@ async function untilStopped(
   if (typeof cause === 'string') log.info({ signal: cause }, 'stopping; a second signal ends at once');
   else log.error({}, 'players cannot be served any more; stopping, to be started again');
   void service.stopping();
-  const stopped = app.stop();
+  const stopped = daemon.stop();
   void signals.next().then(() => {
-    void app.stop();
+    void daemon.stop();
     setTimeout(() => process.exit(1), FORCED_END_MS).unref();
   });
   const isInOrder = await stopped;
@@ -139,13 +140,13 @@ async function untilStopped(
 }
 
 function sayReady(
-  app: App,
+  daemon: Daemon,
   { config, file }: Loaded,
   log: Logger,
   { env, stderr, stdout }: Surroundings,
 ): void {
   const ready = {
-    ...app.ready,
+    ...daemon.ready,
     version: readVersion(),
     node: process.version,
     dataDir: config.dataDir,
@@ -157,11 +158,11 @@ function sayReady(
     stdout.write(
       `${JSON.stringify({ level: 'info', time: new Date().toISOString(), msg: 'ready', ...ready })}\n`,
     );
-  if (app.firstRun)
+  if (daemon.firstRun)
     stderr.write(
-      firstRunBanner(app.firstRun, app.ready, {
+      firstRunBanner(daemon.firstRun, daemon.ready, {
         isJournal: !stderr.isTTY && isService(env),
-        certificate: app.certificate,
+        certificate: daemon.certificate,
         certificateFile: config.admin.tls.cert ?? '',
       }),
     );
@@ -185,12 +186,17 @@ const isReloaded = (key: string, hasTls: boolean): boolean =>
   RELOADED.has(key) || (hasTls && (key === 'admin.tls.cert' || key === 'admin.tls.key'));
 
 /** SIGHUP: what can be taken over takes effect at once; other keys that have changed since the start are named. */
-async function reload(read: () => Promise<Loaded>, started: Loaded, app: App, log: Logger): Promise<void> {
+async function reload(
+  read: () => Promise<Loaded>,
+  started: Loaded,
+  daemon: Daemon,
+  log: Logger,
+): Promise<void> {
   try {
     const { config, settings } = await read();
-    app.reload(config);
+    daemon.reload(config);
     log.level = config.log.level;
-    const hasTls = app.certificate !== null && config.admin.tls.cert !== null;
+    const hasTls = daemon.certificate !== null && config.admin.tls.cert !== null;
     const needRestart = changedKeys(started.settings, settings).filter((key) => !isReloaded(key, hasTls));
     if (needRestart.length > 0)
       log.warn({ needRestart }, 'configuration read again; some changed keys need a restart');

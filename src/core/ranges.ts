@@ -1,9 +1,7 @@
 // How far back a chart looks, and how fine its steps are.
+import { HOUR_MS, MINUTE_MS } from './clock.js';
 
 export type Range = 'hour' | 'day' | 'month';
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
 
 interface RangeShape {
   readonly stepMs: number;

@@ -1,4 +1,5 @@
 // Wall clocks of time zones, by their IANA names.
+import { DAY_MS } from './clock.js';
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
@@ -49,8 +50,6 @@ export function zonedTime(utcMs: number, zone: string): number {
 export function shownIn(zone: string, at: number): number {
   return zone === 'UTC' ? at : at + offsetAt(at, zone);
 }
-
-const DAY_MS = 86_400_000;
 
 /** By how many ms the clocks of `zone` are ahead of UTC at a moment. */
 function offsetAt(at: number, zone: string): number {

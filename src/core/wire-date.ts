@@ -1,4 +1,5 @@
 // Dates as the account API writes and reads them: ISO 8601 in UTC, to the second, without a zone designator.
+import { MINUTE_MS, SECOND_MS } from './clock.js';
 
 const DATE = String.raw`(\d{4})-(\d\d)-(\d\d)`;
 const TIME = String.raw`(\d\d):(\d\d):(\d\d)(?:\.\d+)?`;
@@ -7,8 +8,6 @@ const WIRE_DATE = new RegExp(`^${DATE}(?:T${TIME}${ZONE})?$`);
 
 const EARLIEST_MS = utc(1, 1, 1, 0, 0, 0);
 const LATEST_MS = utc(9999, 12, 31, 23, 59, 59);
-const SECOND_MS = 1000;
-const MINUTE_MS = 60 * SECOND_MS;
 
 /** The dates that may be set, as an error tells them. */
 export const WIRE_DATE_RANGE = '0001-01-01T00:00:00 to 9999-12-31T23:59:59 (UTC)';

@@ -1,17 +1,16 @@
-// Who may come in to the operator's desk: console sessions, API tokens, the second factor.
+// Who may use the admin API: console sessions, API tokens, the second factor.
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../config.js';
-import { ADMIN_CREDENTIALS_KEY, type AdminCredentials } from '../core/auth/admin-credentials.js';
+import { ADMIN_CREDENTIALS_KEY } from '../core/auth/admin-credentials.js';
 import { type ApiTokens, createApiTokens } from '../core/auth/api-tokens.js';
 import { type ConsoleSessions, createConsoleSessions } from '../core/auth/console-sessions.js';
 import { fingerprintOf } from '../core/auth/fingerprint.js';
 import { createRecoveryCodes, type RecoveryCodes } from '../core/auth/recovery-codes.js';
 import { createSecondFactor, SECOND_FACTOR_KEY, type SecondFactor } from '../core/auth/second-factor.js';
 import type { Log } from '../core/log.js';
-import type { Settings } from '../core/settings/settings.js';
-import type { Store } from '../store/store.js';
+import type { Core } from './core.js';
 
-export interface SignIn {
+export interface Auth {
   readonly consoleSessions: ConsoleSessions;
   readonly apiTokens: ApiTokens;
   readonly secondFactor: SecondFactor;
@@ -19,15 +18,14 @@ export interface SignIn {
 }
 
 /** Rejects when the database cannot be read. */
-export async function openSignIn(uses: {
+export async function openAuth(uses: {
   readonly config: Config;
-  readonly store: Pick<Store, 'consoleSessions' | 'apiTokens' | 'settings'>;
-  readonly settings: Settings;
-  readonly credentials: Pick<AdminCredentials, 'fingerprint'>;
+  readonly core: Pick<Core, 'store' | 'settings' | 'credentials'>;
   readonly log: Log;
   readonly now: () => number;
-}): Promise<SignIn> {
-  const { store, settings, credentials, log, now } = uses;
+}): Promise<Auth> {
+  const { log, now } = uses;
+  const { store, settings, credentials } = uses.core;
   const { session, maxTokens } = uses.config.admin;
   const onError = (err: unknown): void => log.warn({ err }, 'use of a session or token not noted');
   const secondFactor = await settings.open(createSecondFactor({ settings: store.settings, now }));

@@ -1,9 +1,75 @@
-// What the log says of the heartbeat writer.
-import type { WriterEvent } from '../core/heartbeats/heartbeat-writer.js';
+// Heartbeat entries: recorded while sessions live, written to the database in batches, trimmed by age.
+import type { Config } from '../config.js';
+import type { AccountLimitsService } from '../core/accounts/account-limits.js';
+import { MINUTE_MS } from '../core/clock.js';
+import type { Heartbeat } from '../core/heartbeats/heartbeat.js';
+import { createRecorder, type Recorder } from '../core/heartbeats/heartbeat-recorder.js';
+import { createHeartbeatWriter, type WriterEvent } from '../core/heartbeats/heartbeat-writer.js';
 import type { Log } from '../core/log.js';
+import type { Core } from './core.js';
+import type { Part } from './lifecycle.js';
+import type { OperatorSettings } from './settings.js';
 
-/** Tells the operator what became of the heartbeats. */
-export function reportWriter(log: Log, event: WriterEvent): void {
+/** How often due entries are made, in ms. */
+const TICK_MS = 1_000;
+/** How often retention by age is applied, in ms. */
+const TRIM_INTERVAL_MS = MINUTE_MS;
+
+export interface HeartbeatsPart extends Part {
+  readonly recorder: Recorder;
+}
+
+export function createHeartbeatsPart(uses: {
+  readonly config: Pick<Config, 'heartbeats'>;
+  readonly core: Pick<Core, 'store' | 'directory' | 'pool'>;
+  readonly limits: AccountLimitsService;
+  readonly settings: Pick<OperatorSettings, 'heartbeatRetention'>;
+  readonly stats: { countHeartbeat(entry: Heartbeat): void };
+  readonly log: Log;
+  readonly now: () => number;
+}): HeartbeatsPart {
+  const { config, log, now } = uses;
+  const { store, directory, pool } = uses.core;
+  const recorder = createRecorder({
+    pool: {
+      record(entry) {
+        // A session that outlives its account for a moment leaves nothing behind.
+        if (!directory.byId(entry.accountId)) return;
+        pool.record(entry);
+        uses.stats.countHeartbeat(entry);
+      },
+    },
+    intervalMs: config.heartbeats.intervalMs,
+    now,
+  });
+  const writer = createHeartbeatWriter({
+    pool,
+    directory,
+    heartbeats: store.heartbeats,
+    accounts: store.accounts,
+    traffic: uses.limits,
+    retention: uses.settings.heartbeatRetention,
+    flushIntervalMs: config.heartbeats.flushIntervalMs,
+    trimIntervalMs: TRIM_INTERVAL_MS,
+    now,
+    report: (event) => reportWriter(log, event),
+  });
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    name: 'heartbeats',
+    recorder,
+    start() {
+      writer.start();
+      timer = setInterval(() => recorder.tick(now()), TICK_MS);
+    },
+    stop() {
+      clearInterval(timer);
+      return writer.stop();
+    },
+  };
+}
+
+function reportWriter(log: Log, event: WriterEvent): void {
   switch (event.kind) {
     case 'write-failed':
       return log.error(

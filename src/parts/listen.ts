@@ -94,54 +94,6 @@ export function openServer(
   });
 }
 
-/** The admin API's listeners: those of the service manager, else `admin.host` and `admin.port`. Throws StartError. */
-export async function listenForAdmin(options: {
-  readonly sockets: readonly number[];
-  readonly host: readonly string[];
-  readonly port: number;
-  readonly createServer: () => Server;
-}): Promise<Listening> {
-  const { sockets, host, port, createServer } = options;
-  if (sockets.length === 0) {
-    const open = (where: Endpoint, isDualStack: boolean) => openServer(createServer(), where, isDualStack);
-    return listenOn({ name: 'admin', hosts: host, port, open });
-  }
-  const all = await Promise.all(sockets.map((fd) => openServerOn(createServer(), fd)));
-  return {
-    addresses: all.flatMap(({ addresses }) => addresses),
-    endpoints: all.flatMap(({ endpoints }) => endpoints),
-    close() {
-      for (const each of all) each.close();
-    },
-  };
-}
-
-/** A node:net server on a listening descriptor that is open already. */
-function openServerOn(server: Server, fd: number): Promise<Listening> {
-  return new Promise((resolve, reject) => {
-    const failed = (cause: NodeJS.ErrnoException): void => {
-      const problem = `socket ${fd} of the service manager does not listen for connections (${cause.code})`;
-      reject(
-        new StartError('cannot-listen', `admin: ${problem}. Set ListenStream= in the socket unit.`, {
-          cause,
-        }),
-      );
-    };
-    server.once('error', failed);
-    server.listen({ fd, backlog: 4096 }, () => {
-      server.off('error', failed);
-      const bound = server.address();
-      const endpoints = bound === null || typeof bound === 'string' ? [] : [bound];
-      const addresses = endpoints.map(({ address, port }) => formatHostPort(address, port));
-      resolve({
-        addresses: addresses.length > 0 ? addresses : [`fd:${fd}`],
-        endpoints,
-        close: () => void server.close(),
-      });
-    });
-  });
-}
-
 export interface ListenOnPathOptions {
   /** As in ListenOptions. */
   readonly name: string;

@@ -3,7 +3,7 @@
 import type { SessionRegistry } from '../core/sessions/session.js';
 import type { Measured } from '../http/metrics.js';
 import type { Core } from './core.js';
-import type { Happenings } from './stats.js';
+import type { StatsPart } from './stats.js';
 
 /** Returns a function that measures everything as of now; it rejects when the database does not answer. */
 export function createMeasure(uses: {
@@ -11,12 +11,12 @@ export function createMeasure(uses: {
   readonly core: Pick<Core, 'store' | 'pool'>;
   readonly sessions: SessionRegistry;
   readonly engines: () => Measured['workers'];
-  readonly happenings: Pick<Happenings, 'activity' | 'overview'>;
+  readonly stats: Pick<StatsPart, 'activity' | 'overview'>;
   readonly now: () => number;
 }): () => Promise<Measured> {
   const { version, sessions, now } = uses;
   const { store, pool } = uses.core;
-  const { activity, overview } = uses.happenings;
+  const { activity, overview } = uses.stats;
   return async () => {
     activity.tick(now());
     const [{ accounts, runs }, databaseBytes] = await Promise.all([overview(), store.size()]);

@@ -4,26 +4,35 @@ import { createSignedPost } from '../agents/channels/http.js';
 import type { Config } from '../config.js';
 import type { AccountLimitsService } from '../core/accounts/account-limits.js';
 import type { Log } from '../core/log.js';
-import { createNotices, type Notices } from '../core/notices/notices.js';
+import { createNotices } from '../core/notices/notices.js';
 import type { Core } from './core.js';
+import type { Part } from './lifecycle.js';
+import { createTimers } from './timers.js';
 
-/** null when no address is configured. @param uses.signal ends a post that is under way */
-export function openNotices(uses: {
-  readonly config: Config['notices'];
+const DELIVER_INTERVAL_MS = 1_000;
+
+export interface NoticesPart extends Part {
+  /** Counts a login of a client address that failed. */
+  loginFailed(client: string): void;
+}
+
+/** Does nothing when no address is configured. */
+export function createNoticesPart(uses: {
+  readonly config: Pick<Config, 'notices'>;
   readonly core: Pick<Core, 'store' | 'directory'>;
   readonly limits: Pick<AccountLimitsService, 'glance'>;
   readonly log: Log;
-  readonly signal: AbortSignal;
   readonly now: () => number;
-}): Notices | null {
-  const { core, limits, log, signal, now } = uses;
-  const { url, secret, timeoutMs, maxTries, backoffMs, expiringMs } = uses.config;
-  if (url === null) return null;
+}): NoticesPart {
+  const { core, limits, log, now } = uses;
+  const { url, secret, timeoutMs, ...settings } = uses.config.notices;
+  if (url === null) return { name: 'notices', loginFailed() {}, stop() {} };
+  const stopped = new AbortController();
   const post = createSignedPost({ url, secret: secret?.reveal() ?? null, timeoutMs, now });
-  return createNotices({
+  const notices = createNotices({
     store: core.store.notices,
     async send(id, body) {
-      const outcome = await post(id, body, signal);
+      const outcome = await post(id, body, stopped.signal);
       return { ok: outcome.ok, again: !outcome.ok && outcome.again, detail: outcome.detail };
     },
     accounts: () => core.directory.all(),
@@ -32,13 +41,26 @@ export function openNotices(uses: {
       if (set.quotaBytes === null) return null;
       return { share: usage.periodBytes / set.quotaBytes, period: String(usage.periodStartedAt) };
     },
-    expiringMs,
-    maxLoginFailures: uses.config.loginFailures,
-    loginFailureWindowMs: uses.config.loginFailureWindowMs,
-    maxTries,
-    backoffMs,
+    expiringMs: settings.expiringMs,
+    maxLoginFailures: settings.loginFailures,
+    loginFailureWindowMs: settings.loginFailureWindowMs,
+    maxTries: settings.maxTries,
+    backoffMs: settings.backoffMs,
     now,
     newId: randomUUID,
     onGivenUp: ({ type, key }, detail) => log.warn({ type, key, detail }, 'notice not delivered'),
   });
+  const timers = createTimers(log);
+  return {
+    name: 'notices',
+    loginFailed: notices.loginFailed,
+    start() {
+      timers.every(settings.lookEveryMs, () => void timers.attempt('notices', notices.look));
+      timers.every(DELIVER_INTERVAL_MS, () => void timers.attempt('notices', notices.deliver));
+    },
+    stop() {
+      timers.stop();
+      stopped.abort();
+    },
+  };
 }

@@ -1,16 +1,15 @@
-// The data plane as the daemon wires it: which driver, which settings, and what becomes of what the workers report.
+// The data plane: which driver serves players, with which settings, and what becomes of what the workers report.
+import { EventEmitter, once } from 'node:events';
 import { availableParallelism } from 'node:os';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from '../config.js';
 import type { Account } from '../core/accounts/account.js';
 import type { AccountLimitsService } from '../core/accounts/account-limits.js';
-import type { AccountDirectory } from '../core/accounts/directory.js';
-import type { NoteLogin } from '../core/accounts/login-log.js';
 import { StartError } from '../core/errors.js';
-import type { GameRule } from '../core/heartbeats/game-rules.js';
 import type { Recorder } from '../core/heartbeats/heartbeat-recorder.js';
 import { formatHostPort } from '../core/ip.js';
 import type { Log } from '../core/log.js';
-import type { Session, SessionRegistry } from '../core/sessions/session.js';
+import type { SessionRegistry } from '../core/sessions/session.js';
 import { type Libc, loadLibc } from '../proxy/io/native/libc.js';
 import type { SessionSummary } from '../proxy/messages.js';
 import type { ProxyObserver, RemoteSession } from '../proxy/observer.js';
@@ -18,41 +17,42 @@ import { type Broken, ProxyPlane } from '../proxy/plane.js';
 import type { AccountRecord, ProxySettings } from '../proxy/settings.js';
 import { MAX_WORKERS } from '../proxy/shared.js';
 import { maxConnections, maxHandshakes } from './capacity.js';
+import type { Core } from './core.js';
 import { descriptorLimit } from './descriptors.js';
+import type { Grace, Part } from './lifecycle.js';
+import type { NoticesPart } from './notices.js';
 import { portRange, upstreamRules } from './proxy-settings.js';
+import type { OperatorSettings } from './settings.js';
+import type { StatsPart } from './stats.js';
 
 /** Shared memory keeps a byte for each descriptor: more than this are not told apart. */
 const MOST_DESCRIPTORS = 4 * 1024 * 1024;
 
 export interface ProxyUses {
   readonly config: Config;
-  readonly directory: AccountDirectory;
+  readonly core: Pick<Core, 'store' | 'directory'>;
   readonly limits: AccountLimitsService;
   readonly sessions: SessionRegistry;
-  readonly games: readonly GameRule[];
+  readonly settings: Pick<OperatorSettings, 'gameRules'>;
   readonly recorder: Recorder;
-  readonly logins: NoteLogin;
-  /** Told of sessions besides: live numbers, the console. */
-  readonly activity: { opened(session: Session): void; closed(session: Session): void };
-  /** Stores the salted form of an imported password. */
-  readonly rehash: (accountId: string, before: string, salted: string) => void;
-  /** Players can only be served again by another process; the log says why. */
-  readonly onBroken: (broken: Broken) => void;
+  readonly stats: Pick<StatsPart, 'logins' | 'sessionOpened' | 'sessionClosed'>;
+  readonly notices: Pick<NoticesPart, 'loginFailed'>;
   readonly log: Log;
 }
 
-export interface Proxy {
+export interface ProxyPart extends Part {
   readonly plane: ProxyPlane;
   /** null: the driver is node. */
   readonly libc: Libc | null;
+  /** Resolves when players can only be served again by another process; the log says why. */
+  readonly broken: Promise<Broken>;
 }
 
-/**
- * Starts the workers, which know every account then. Throws StartError (`no-native-engine`) when `socks.engine` asks for
- * what this machine does not have.
- */
-export async function startProxy(uses: ProxyUses): Promise<Proxy> {
-  const { config, directory, limits, log } = uses;
+/** Throws StartError (`no-native-engine`) when `socks.engine` asks for what this machine does not have. */
+export function createProxyPart(uses: ProxyUses): ProxyPart {
+  const { config, limits, log } = uses;
+  const { directory } = uses.core;
+  const { gameRules } = uses.settings;
   const libc = chooseDriver(config.socks.engine, log);
   const recordOf = (account: Account): AccountRecord => ({
     id: account.id,
@@ -62,17 +62,18 @@ export async function startProxy(uses: ProxyUses): Promise<Proxy> {
     expiresAt: account.expiresAt,
     ...limits.state(account.id),
   });
+  const breakage = new EventEmitter<{ broken: [Broken] }>();
   const plane = new ProxyPlane({
     engine: libc ? 'native' : 'node',
     workers: libc ? workerCount(config.socks.workers) : 1,
     settings: proxySettings(config),
     resolver: config.dns,
-    games: uses.games,
+    games: gameRules.rules(),
     accounts: Array.from(directory.all(), recordOf),
     libc: libc ?? anyLibc(),
     maxDescriptors: Math.min(MOST_DESCRIPTORS, descriptorLimit()),
     observer: observe(uses),
-    onBroken: uses.onBroken,
+    onBroken: (broken) => breakage.emit('broken', broken),
     log,
   });
   const changed = (id: string): void => {
@@ -82,8 +83,35 @@ export async function startProxy(uses: ProxyUses): Promise<Proxy> {
   };
   directory.onChanged(changed);
   limits.onChanged(changed);
-  await plane.start();
-  return { plane, libc };
+  gameRules.onChanged((games) => plane.setGames(games));
+  return {
+    name: 'data plane',
+    plane,
+    libc,
+    broken: once(breakage, 'broken').then(([broken]: Broken[]) => broken as Broken),
+    start: () => plane.start(),
+
+    async drain(grace) {
+      grace.signal.addEventListener('abort', () => plane.endAll('shutdown'), { once: true });
+      plane.drain();
+      await plane.settle();
+      await sessionsOver(uses.sessions, grace);
+    },
+
+    stop: () => plane.stop(),
+  };
+}
+
+/** How long after a stop a session has to be over before the rest is cut, once it has been told to end, in ms. */
+const END_GRACE_MS = 1_000;
+
+/** Waits until no session is left; when the grace is over, ends those that are. */
+async function sessionsOver(sessions: SessionRegistry, { ms, signal }: Grace): Promise<void> {
+  const until = Date.now() + ms;
+  while (sessions.size > 0 && Date.now() < until && !signal.aborted) await pause(Math.min(50, ms));
+  sessions.endAll('shutdown');
+  const cutAt = Date.now() + END_GRACE_MS;
+  while (sessions.size > 0 && Date.now() < cutAt) await pause(10);
 }
 
 /** Which engine serves players here, and why not the native one, where that is asked for. */
@@ -169,12 +197,13 @@ function proxySettings(config: Config): ProxySettings {
 
 /** What the workers report, in the order in which the parts of the control plane must hear of it. */
 function observe(uses: ProxyUses): ProxyObserver {
-  const { directory, limits, sessions, recorder, activity, log } = uses;
+  const { limits, sessions, recorder, stats, notices, log } = uses;
+  const { store, directory } = uses.core;
   return {
     sessionOpened(session) {
       sessions.add(session);
       limits.opened(session);
-      activity.opened(session);
+      stats.sessionOpened(session);
       recorder.opened(session);
     },
     sessionDestination(session) {
@@ -186,7 +215,7 @@ function observe(uses: ProxyUses): ProxyObserver {
     sessionClosed(session, summary) {
       sessions.remove(session);
       limits.closed(session);
-      activity.closed(session);
+      stats.sessionClosed(session);
       recorder.closed(session);
       // The account was removed meanwhile: nothing of it is kept.
       if (!directory.byId(session.accountId)) limits.forget(session.accountId);
@@ -194,12 +223,17 @@ function observe(uses: ProxyUses): ProxyObserver {
     },
     logins(outcome, username, accountId, client, count, at) {
       if (outcome === 'success' && accountId !== null) directory.loggedIn(accountId, at);
-      for (let i = 0; i < count; i += 1) uses.logins.note(outcome, username, accountId, client);
+      for (let i = 0; i < count; i += 1) {
+        stats.logins.note(outcome, username, accountId, client);
+        if (outcome !== 'success') notices.loginFailed(client);
+      }
     },
     rehashed(accountId, before, salted) {
       if (directory.byId(accountId)?.passwordHash !== before) return;
       directory.rehashed(accountId, salted);
-      uses.rehash(accountId, before, salted);
+      store.accounts.rehash(accountId, before, salted).catch((error: unknown) => {
+        log.error({ err: error, accountId }, 'password hash upgrade failed');
+      });
     },
   };
 }

@@ -1,31 +1,30 @@
-// The settings that the console may change beside the configuration: game rules and retention, and what is in force.
+// The settings that the console may change beside the configuration: game rules, retention, public address.
 
 import type { Config, Loaded } from '../config.js';
 import {
   createPublicAddressSetting,
   type PublicAddressSetting,
 } from '../core/accounts/public-address-setting.js';
+import { DAY_MS } from '../core/clock.js';
 import { createGameRulesSetting, type GameRulesSetting } from '../core/heartbeats/game-rules-setting.js';
 import type { HeartbeatRetention } from '../core/heartbeats/heartbeat.js';
-import type { HeartbeatPool } from '../core/heartbeats/heartbeat-pool.js';
 import { createRetentionSetting, type RetentionSetting } from '../core/settings/retention.js';
-import type { Settings } from '../core/settings/settings.js';
 import { compilePattern } from '../games-pattern.js';
 import type { Effective } from '../http/v1/settings/effective.js';
 import type { PublicAddressUses } from '../http/v1/settings/public-address.js';
-import type { Store } from '../store/store.js';
+import type { Core } from './core.js';
 
 /** Where the configuration comes from, as the settings page shows it. */
 export type ConfigSource = Pick<Loaded, 'file' | 'effective'>;
 
-export interface DeskSettings {
+export interface OperatorSettings {
   readonly gameRules: GameRulesSetting;
   readonly retention: RetentionSetting;
   readonly publicAddress: PublicAddressSetting;
   readonly configuredAddress: PublicAddressUses['configuredAddress'];
   /** What holds now, whoever has set it. */
   readonly heartbeatRetention: HeartbeatRetention;
-  readonly webhooks: Config['webhooks'];
+  runRetentionMs(): number;
   /** The whole configuration in force, for the settings page. */
   effective(): Promise<Effective>;
 }
@@ -39,18 +38,15 @@ const RETENTION_PATHS = {
   auditDays: 'admin.audit.days',
 } as const;
 
-const DAY_MS = 86_400_000;
-
 /** Rejects when the database cannot be read. */
 export async function openSettings(uses: {
   readonly config: Config;
   readonly source: ConfigSource;
-  readonly store: Pick<Store, 'settings' | 'size'>;
-  readonly settings: Settings;
-  readonly pool: HeartbeatPool;
+  readonly core: Pick<Core, 'store' | 'settings' | 'pool'>;
   readonly startedAt: number;
-}): Promise<DeskSettings> {
-  const { config, source, store, settings, pool } = uses;
+}): Promise<OperatorSettings> {
+  const { config, source } = uses;
+  const { store, settings, pool } = uses.core;
   const gameRules = await settings.open(
     createGameRulesSetting({
       settings: store.settings,
@@ -120,14 +116,8 @@ export async function openSettings(uses: {
         return retention.current().heartbeatsPerAccount;
       },
     },
-    webhooks: {
-      ...config.webhooks,
-      get retentionMs() {
-        return retention.saved().has('runDays')
-          ? retention.current().runDays * DAY_MS
-          : config.webhooks.retentionMs;
-      },
-    },
+    runRetentionMs: () =>
+      retention.saved().has('runDays') ? retention.current().runDays * DAY_MS : config.webhooks.retentionMs,
 
     async effective() {
       const changed = changedHere();

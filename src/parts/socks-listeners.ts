@@ -7,6 +7,8 @@ import type { Libc } from '../proxy/io/native/libc.js';
 import { adoptListener, openListener, openUnixListener } from '../proxy/io/native/listen.js';
 import type { ListenerSpec } from '../proxy/messages.js';
 import type { ProxyPlane } from '../proxy/plane.js';
+import type { GivenSocket } from '../systemd-sockets.js';
+import type { Part } from './lifecycle.js';
 import { type Endpoint, type Listening, listenOn, listenOnPath, type Opened } from './listen.js';
 
 /** What a listener serves. */
@@ -14,22 +16,44 @@ type Service = Pick<ListenerSpec, 'hasProxyHeader' | 'protocols'>;
 
 const DEFAULT_MODE = '0660';
 
-export interface PlayersListenersOptions {
-  readonly socks: Pick<Config['socks'], 'host' | 'port' | 'listeners' | 'proxyProtocol' | 'protocols'>;
-  readonly plane: Pick<ProxyPlane, 'listen' | 'acceptFrom' | 'nextToken'>;
+type SocksConfig = Pick<Config['socks'], 'host' | 'port' | 'listeners' | 'proxyProtocol' | 'protocols'>;
+type Plane = Pick<ProxyPlane, 'listen' | 'acceptFrom' | 'nextToken'>;
+
+export interface SocksListenersOptions {
+  readonly config: { readonly socks: SocksConfig };
+  readonly plane: Plane & Pick<ProxyPlane, 'ownPorts'>;
   /** Opens the sockets here, so that they outlive a worker; null: the first worker opens them. */
   readonly libc: Libc | null;
-  /** Listening descriptors of the service manager, which take the place of `socks.host` and `socks.port`. */
-  readonly given: readonly number[];
+  /** Those of the service manager, which take the place of `socks.host` and `socks.port`. */
+  readonly sockets: readonly GivenSocket[];
 }
 
-/** Opens all of them, or none: throws StartError after closing what it had opened. */
-export async function openPlayersListeners({
-  socks,
-  plane,
-  libc,
-  given,
-}: PlayersListenersOptions): Promise<Listening> {
+export interface SocksListenersPart extends Part {
+  /** As `Listening.addresses`, once started. */
+  readonly addresses: readonly string[];
+}
+
+/** `start` opens all of them, or none: it throws StartError after closing what it had opened. */
+export function createSocksListenersPart(options: SocksListenersOptions): SocksListenersPart {
+  let listening: Listening | null = null;
+  const close = (): void => listening?.close();
+  return {
+    name: 'socks listeners',
+    get addresses() {
+      return listening?.addresses ?? [];
+    },
+    async start() {
+      listening = await openAll(options);
+      for (const { port } of listening.endpoints) options.plane.ownPorts.add('tcp-listener', port);
+    },
+    drain: close,
+    stop: close,
+  };
+}
+
+async function openAll({ config, plane, libc, sockets }: SocksListenersOptions): Promise<Listening> {
+  const { socks } = config;
+  const given = sockets.filter(({ use }) => use === 'socks');
   const opened: Listening[] = [];
   // Once each: the number of a closed descriptor is soon another's.
   const close = (): void => {
@@ -40,7 +64,7 @@ export async function openPlayersListeners({
     ...socks.listeners.map((listener, i) => ({ ...listener, name: `socks.listeners[${i}]` })),
   ];
   try {
-    for (const fd of given) opened.push(await takeGiven(plane, libc, fd, serviceOf(socks, {})));
+    for (const { fd } of given) opened.push(await takeGiven(plane, libc, fd, serviceOf(socks, {})));
     for (const listener of all) {
       const { name, host, port, path, mode } = { path: undefined, mode: undefined, ...listener };
       const service = serviceOf(socks, listener);
@@ -67,7 +91,7 @@ export async function openPlayersListeners({
 
 /** What a listener does not say is as `socks` says. */
 function serviceOf(
-  socks: PlayersListenersOptions['socks'],
+  socks: SocksConfig,
   own: {
     readonly proxyProtocol?: boolean | undefined;
     readonly protocols?: Service['protocols'] | undefined;
@@ -80,12 +104,7 @@ function serviceOf(
 }
 
 /** A socket of the service manager, which goes on listening when this descriptor of it is closed. */
-async function takeGiven(
-  plane: PlayersListenersOptions['plane'],
-  libc: Libc | null,
-  fd: number,
-  service: Service,
-): Promise<Listening> {
+async function takeGiven(plane: Plane, libc: Libc | null, fd: number, service: Service): Promise<Listening> {
   const found = libc ? adoptListener(libc, fd) : null;
   const unusable = (code: string): StartError => {
     const problem = `socket ${fd} of the service manager does not listen for connections (${code})`;
@@ -118,7 +137,7 @@ async function takeGiven(
 }
 
 async function openTcp(
-  plane: PlayersListenersOptions['plane'],
+  plane: Plane,
   libc: Libc | null,
   where: Endpoint,
   isDualStack: boolean,
@@ -141,7 +160,7 @@ async function openTcp(
 }
 
 async function openUnix(
-  plane: PlayersListenersOptions['plane'],
+  plane: Plane,
   libc: Libc | null,
   path: string,
   mode: number,
@@ -175,14 +194,14 @@ async function openUnix(
   };
 }
 
-async function letWorkerOpen(plane: PlayersListenersOptions['plane'], spec: ListenerSpec): Promise<Opened> {
+async function letWorkerOpen(plane: Plane, spec: ListenerSpec): Promise<Opened> {
   const opened = await plane.listen(spec);
   // The worker closes it, when it is drained.
   return 'code' in opened ? opened : { ...opened, close: () => {} };
 }
 
 function serve(
-  plane: PlayersListenersOptions['plane'],
+  plane: Plane,
   libc: Libc,
   spec: ListenerSpec & { readonly fd: number },
   local: Endpoint,

@@ -1,51 +1,57 @@
-// What happens and what happened, for the console's pages: live numbers, charts, logins, and the bell that tells pages
-// what to read again.
+// Live numbers, charts, the log of logins, and the signal that tells the console's pages what to read again.
+
+import type { Config } from '../config.js';
 import { LiveActivity } from '../core/accounts/live-activity.js';
 import { createLoginLog, type LoginLog } from '../core/accounts/login-log.js';
+import { DAY_MS } from '../core/clock.js';
+import { everyStep } from '../core/every-step.js';
 import type { Heartbeat } from '../core/heartbeats/heartbeat.js';
 import { createHeartbeatSums, type HeartbeatSums } from '../core/heartbeats/heartbeat-sums.js';
+import type { Log } from '../core/log.js';
 import type { Session, SessionRegistry } from '../core/sessions/session.js';
-import { type ChangeBell, createChangeBell } from '../core/stats/change-signal.js';
+import { type ChangeSignal, createChangeSignal } from '../core/stats/change-signal.js';
 import { createHistory, type History } from '../core/stats/history.js';
 import { createOverview, type OverviewNow } from '../core/stats/overview.js';
 import type { Core } from './core.js';
+import type { Part } from './lifecycle.js';
+import { createTimers } from './timers.js';
 
-export interface Happenings {
-  readonly bell: ChangeBell;
+export interface StatsPart extends Part {
+  readonly changes: ChangeSignal;
   readonly activity: LiveActivity;
   readonly heartbeatSums: HeartbeatSums;
   readonly history: History;
   readonly overview: () => Promise<OverviewNow>;
   readonly logins: LoginLog;
-  /** Rings the bell when the numbers of runs have changed, whoever has changed them. */
-  watchRuns(): Promise<void>;
-  /** Told of every session. */
-  readonly live: { opened(session: Session): void; closed(session: Session): void };
+  sessionOpened(session: Session): void;
+  sessionClosed(session: Session): void;
   /** Counts a heartbeat entry. */
-  heartbeat(entry: Heartbeat): void;
+  countHeartbeat(entry: Heartbeat): void;
 }
 
 /** Groups of logins that are remembered for a minute. */
 const MAX_LOGIN_GROUPS = 20_000;
-const BELL_QUIET_MS = 300;
-const DAY_MS = 86_400_000;
+/** Changes within this time of each other are published as one. */
+const SIGNAL_QUIET_MS = 300;
+const TICK_MS = 1_000;
+const RUNS_EVERY_MS = 2_000;
+const SUMS_EVERY_MS = 20_000;
 
 /** Starts from what the database has of today. Rejects when it cannot be read. */
-export async function openHappenings(uses: {
-  readonly core: Pick<Core, 'store' | 'directory'>;
+export async function createStatsPart(uses: {
+  readonly config: Pick<Config, 'heartbeats' | 'admin'>;
+  readonly core: Pick<Core, 'store' | 'directory' | 'settings'>;
   readonly sessions: SessionRegistry;
-  /** GameIDs of an account that one step of a chart counts apart. */
-  readonly maxGamesPerAccount: number;
-  /** Names of a blocked source that the log of logins notes apart. */
-  readonly maxBlockedNames: number;
+  readonly log: Log;
   readonly now: () => number;
-}): Promise<Happenings> {
-  const { sessions, now } = uses;
-  const { store, directory } = uses.core;
-  const bell = createChangeBell(BELL_QUIET_MS);
+}): Promise<StatsPart> {
+  const { config, sessions, now } = uses;
+  const { store, directory, settings } = uses.core;
+  const changes = createChangeSignal(SIGNAL_QUIET_MS);
+  settings.onReloaded(() => changes.notify('settings'));
   directory.onChanged((id) => {
-    bell.ring('accounts', id);
-    bell.ring('audit');
+    changes.notify('accounts', id);
+    changes.notify('audit');
   });
   const activity = new LiveActivity(now());
   const today = Math.floor(now() / DAY_MS);
@@ -56,7 +62,7 @@ export async function openHappenings(uses: {
   });
   const heartbeatSums = createHeartbeatSums({
     store: store.heartbeatSums,
-    maxGames: uses.maxGamesPerAccount,
+    maxGames: config.heartbeats.gamesPerAccount,
     now,
   });
   const history = createHistory({ store: store.samples, activity, now });
@@ -73,41 +79,60 @@ export async function openHappenings(uses: {
     now,
     monotonicNow: () => performance.now(),
     maxGroups: MAX_LOGIN_GROUPS,
-    maxBlockedNames: uses.maxBlockedNames,
+    maxBlockedNames: config.admin.logins.maxBlockedNames,
     onNote: (outcome) => activity.noteLogin(outcome),
   });
+  const { every, attempt, stop } = createTimers(uses.log);
 
-  let runsTold = '';
+  let publishedRuns = '';
+  /** Runs change in many places: their numbers are compared. */
+  async function publishRuns(): Promise<void> {
+    const runs = JSON.stringify((await overview()).runs);
+    if (runs === publishedRuns) return;
+    publishedRuns = runs;
+    changes.notify('runs');
+    changes.notify('agents');
+  }
+
   return {
-    bell,
+    name: 'stats',
+    changes,
     activity,
     heartbeatSums,
     history,
     overview,
     logins,
 
-    // Runs change in many places: pages are told when their numbers have.
-    async watchRuns() {
-      const { runs } = await overview();
-      const told = JSON.stringify(runs);
-      if (told === runsTold) return;
-      runsTold = told;
-      bell.ring('runs');
-      bell.ring('agents');
+    start() {
+      every(TICK_MS, () => {
+        activity.tick(now());
+        history.observe(sessions.size, sessions.accountCount);
+        void attempt('the history of charts', history.sampleIfDue);
+        void attempt('the log of logins', logins.flush);
+      });
+      every(RUNS_EVERY_MS, () => {
+        if (changes.hasListeners()) void attempt('the state of runs', publishRuns);
+      });
+      every(SUMS_EVERY_MS, () => void attempt('sums of heartbeats', heartbeatSums.flush));
     },
 
-    live: {
-      opened(session) {
-        activity.opened(session);
-        bell.ring('sessions');
-      },
-      closed(session) {
-        activity.closed(session);
-        bell.ring('sessions');
-      },
+    async stop() {
+      stop();
+      changes.close();
+      await everyStep(logins.flush, heartbeatSums.flush);
     },
 
-    heartbeat(entry) {
+    sessionOpened(session) {
+      activity.opened(session);
+      changes.notify('sessions');
+    },
+
+    sessionClosed(session) {
+      activity.closed(session);
+      changes.notify('sessions');
+    },
+
+    countHeartbeat(entry) {
       activity.noteHeartbeat();
       heartbeatSums.record(entry);
     },

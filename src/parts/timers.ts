@@ -1,16 +1,16 @@
-// Work that comes round: timers that do not keep the process alive, and a word in the log when their work fails.
+// Work at intervals: timers that do not keep the process alive, and one log line when their work fails.
 import type { Log } from '../core/log.js';
 
-export interface Chores {
+export interface Timers {
   /** Runs `task` every so many ms until `stop`. */
   every(ms: number, task: () => void): void;
-  /** Does `work`; a failure is said once, until it works again. What was not written waits. Never rejects. */
+  /** Does `work`; a failure is logged once, until it works again. What was not written waits. Never rejects. */
   attempt(what: string, work: () => Promise<unknown>): Promise<void>;
   /** Stops the timers. */
   stop(): void;
 }
 
-export function createChores(log: Log): Chores {
+export function createTimers(log: Log): Timers {
   const timers: NodeJS.Timeout[] = [];
   const failing = new Set<string>();
   return {

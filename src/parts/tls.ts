@@ -1,4 +1,4 @@
-// The certificate of the management plane as the daemon takes it in, at its start and on SIGHUP.
+// The certificate of the admin API, read at the start and on SIGHUP.
 import { readTlsFiles, type TlsFiles, type TlsPair } from '../config.js';
 import type { Log } from '../core/log.js';
 
@@ -7,7 +7,7 @@ import type { Log } from '../core/log.js';
  * @param now in ms
  * @throws ConfigError as readTlsFiles
  */
-export function takeInTls(files: TlsFiles, log: Pick<Log, 'warn'>, now: number): TlsPair | null {
+export function readCertificate(files: TlsFiles, log: Pick<Log, 'warn'>, now: number): TlsPair | null {
   const pair = readTlsFiles(files);
   if (pair && pair.expiresAt <= now) {
     log.warn({ expiredAt: new Date(pair.expiresAt) }, 'the certificate of admin.tls has expired');

@@ -1,10 +1,10 @@
 // The list of changes: how processes that share a database hear what the others wrote.
 import type { Knex } from 'knex';
 import type { Change, ChangeFeed } from '../core/changes.js';
-import type { Clock } from '../core/clock.js';
+import { type Clock, HOUR_MS } from '../core/clock.js';
 
 /** Whoever has not asked for this long is gone. */
-const KEPT_FOR_MS = 60 * 60 * 1000;
+const KEPT_FOR_MS = HOUR_MS;
 /** Rows in one statement: four bound values each. */
 const ROWS_PER_STATEMENT = 200;
 /** Changes told at once: what is done about them must not hold up logins. */

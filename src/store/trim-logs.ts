@@ -1,11 +1,11 @@
 // Removes what is too old of the logs of logins and of changes, or too much of it.
 
+import { DAY_MS } from '../core/clock.js';
 import type { RetentionSetting } from '../core/settings/retention.js';
 import type { Store } from './store.js';
 
 /** Entries removed in one statement: other writers come in between two. */
 const SLICE = 5_000;
-const DAY_MS = 86_400_000;
 
 /**
  * Removes slice after slice until nothing is left that should go: more may come in a minute than one slice holds.

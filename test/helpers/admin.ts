@@ -18,7 +18,10 @@ import type { Log } from '../../src/core/log.js';
 import { SessionRegistry } from '../../src/core/sessions/session.js';
 import { createSettings } from '../../src/core/settings/settings.js';
 import { type AdminServer, type AdminServerUses, createAdminServer } from '../../src/http/server.js';
-import { openDesk } from '../../src/parts/http.js';
+import { openAuth } from '../../src/parts/auth.js';
+import { operatorUses } from '../../src/parts/operator.js';
+import { openSettings } from '../../src/parts/settings.js';
+import { createStatsPart } from '../../src/parts/stats.js';
 import { openStore, type Store } from '../../src/store/store.js';
 import { testHooks } from './hooks.js';
 import { basic, type HttpAnswer, type HttpRequest, send } from './http.js';
@@ -89,20 +92,20 @@ export async function startTestAdmin(
     egressClasses: [],
     now,
   });
-  const desk = await openDesk({
-    engines: () => ({ native: 0, node: 1 }),
-    config: { ...config, dataDir },
-    source: { file: null, effective: [] },
-    core: { store, directory, pool, accounts, credentials, settings },
-    sessions,
-    limits,
-    log,
-    storageProblem: async () => null,
-    socksAddresses: () => [],
-    now,
+  const core = { store, directory, pool, accounts, credentials, settings };
+  const common = { config: { ...config, dataDir }, core, sessions, limits, log, now, startedAt: now() };
+  const stats = await createStatsPart(common);
+  const operator = operatorUses({
+    ...common,
+    auth: await openAuth(common),
+    settings: await openSettings({ ...common, source: { file: null, effective: [] } }),
+    stats,
+    problem: async () => null,
+    plane: { engines: { native: 0, node: 1 } },
+    listeners: { addresses: [] },
   });
   const server = createAdminServer({
-    ...desk.admin,
+    ...operator,
     handleHook: hooks.handle,
     agents: { control: hooks.control, runs, deliveries, sessions: agentSessions },
     tls: null,
@@ -138,7 +141,7 @@ export async function startTestAdmin(
   stopServer = async () => {
     await server.close();
     // A test may have closed the store.
-    await desk.close().catch(() => undefined);
+    await Promise.resolve(stats.stop()).catch(() => undefined);
   };
 
   const api: TestAdmin['api'] = (method, path, { headers, body, json } = {}) =>

@@ -2,6 +2,7 @@
 
 import { createHooks, type Hooks, type HooksUses } from '../../src/agents/hooks.js';
 import type { AgentSettings, ChannelSettings, HookSettings } from '../../src/agents/settings.js';
+import { DAY_MS } from '../../src/core/clock.js';
 import type { Log } from '../../src/core/log.js';
 import type { Store } from '../../src/store/store.js';
 
@@ -28,7 +29,6 @@ export function hookSettings(over: Partial<HookSettings> = {}): HookSettings {
     maxAttempts: 3,
     queue: { perAgent: 1000, total: 10_000 },
     history: { messages: 100, maxBytes: 256 * 1024 },
-    retentionMs: 86_400_000,
     agents: {},
     ...over,
   };
@@ -67,6 +67,7 @@ export function testHooks(store: Store, over: Partial<HooksUses> = {}): Hooks {
     deliveries: store.deliveries,
     sessions: store.agentSessions,
     mayCall: () => true,
+    retentionMs: () => DAY_MS,
     now: Date.now,
     log: silent,
     ...over,

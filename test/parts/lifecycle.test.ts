@@ -1,33 +1,65 @@
-// The end of the daemon: every part stops, in order, whatever another does, and none takes longer than it may.
+// The life of the daemon: every part stops, in order, whatever another does, and none takes longer than it may.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { stopAll } from '../../src/parts/lifecycle.js';
+import { createLifecycle } from '../../src/parts/lifecycle.js';
 
-test('parts stop last first; one that fails and one that never ends are logged and hold up nobody', async () => {
-  const stopped: string[] = [];
+function lifecycle(graceMs = 0) {
+  const steps: string[] = [];
   const logged: unknown[] = [];
   const note = (fields: Readonly<Record<string, unknown>>, message: string) =>
     void logged.push([fields['part'], message]);
   const log = { debug: note, info: note, warn: note, error: note };
-  const part = (name: string) => ({ name, stop: () => void stopped.push(name) });
-  const parts = [
-    part('database'),
-    { name: 'fails', stop: async () => Promise.reject(new Error('cannot')) },
-    {
-      name: 'throws',
-      stop() {
-        throw new Error('cannot');
-      },
+  const part = (name: string) => ({
+    name,
+    start: () => void steps.push(`start ${name}`),
+    stop: () => void steps.push(`stop ${name}`),
+  });
+  return { life: createLifecycle({ graceMs, stopTimeoutMs: 20, log }), part, steps, logged };
+}
+
+test('parts stop last first; one that fails and one that never ends are logged and hold up nobody', async () => {
+  const { life, part, steps, logged } = lifecycle();
+  await life.use(part('database'));
+  await life.use({ name: 'fails', stop: async () => Promise.reject(new Error('cannot')) });
+  await life.use({
+    name: 'throws',
+    stop() {
+      throw new Error('cannot');
     },
-    { name: 'hangs', stop: () => new Promise<void>(() => {}) },
-    part('listener'),
-  ];
-  assert.equal(await stopAll(parts, 20, log), false);
-  assert.deepEqual(stopped, ['listener', 'database']);
+  });
+  await life.use({ name: 'hangs', stop: () => new Promise<void>(() => {}) });
+  await life.use(part('listener'));
+  assert.equal(await life.stop(), false);
+  assert.deepEqual(steps, ['start database', 'start listener', 'stop listener', 'stop database']);
   assert.deepEqual(logged, [
     ['hangs', 'a part of the daemon did not stop in time'],
     ['throws', 'a part of the daemon did not stop in order'],
     ['fails', 'a part of the daemon did not stop in order'],
   ]);
-  assert.equal(await stopAll([part('one'), part('two')], 20, log), true);
+});
+
+test('all parts drain at once before any stops; a second stop ends the grace', async () => {
+  const { life, part, steps } = lifecycle(3_600_000);
+  await life.use(part('database'));
+  await life.use({
+    ...part('sessions'),
+    drain: ({ ms, signal }) =>
+      new Promise<void>((resolve) => {
+        steps.push(`drain for ${ms} ms`);
+        signal.addEventListener('abort', () => resolve());
+      }),
+  });
+  const stopped = life.stop();
+  assert.equal(life.stop(), stopped);
+  assert.equal(await stopped, true);
+  assert.deepEqual(steps.slice(2), ['drain for 3600000 ms', 'stop sessions', 'stop database']);
+});
+
+test('a part that does not start is stopped all the same, and what started before it', async () => {
+  const { life, part, steps } = lifecycle();
+  await life.use(part('database'));
+  const start = async () => Promise.reject(new Error('port in use'));
+  await assert.rejects(life.use({ ...part('listener'), start }), /port in use/);
+  assert.equal(await life.undo(), true);
+  assert.deepEqual(steps, ['start database', 'stop listener', 'stop database']);
 });

@@ -1,4 +1,5 @@
 // Finding accounts: what a search and filters leave, decided in memory.
+import { DAY_MS } from '../clock.js';
 import { isExpired } from './account.js';
 import type { AccountView } from './accounts.js';
 
@@ -25,8 +26,6 @@ export interface AccountFacts {
   isOnline(accountId: string): boolean;
   isOverQuota(accountId: string): boolean;
 }
-
-const DAY_MS = 86_400_000;
 
 /** Makes the test for one filter; the cheap questions come first. */
 export function accountMatcher(

@@ -1,4 +1,5 @@
 // What an account may use at most, and when its quota starts again: types and rules, no counting.
+import { DAY_MS } from '../clock.js';
 
 /** After which a used-up quota is there again: the UTC day, the week from Monday, the calendar month, or never. */
 export type QuotaPeriod = 'day' | 'week' | 'month' | 'never';
@@ -79,7 +80,6 @@ export interface TrafficSums {
   readonly bytesSince: number;
 }
 
-const DAY_MS = 86_400_000;
 /** 1970-01-01 was a Thursday: weeks begin on Monday, three days before it. */
 const MONDAY_OFFSET_DAYS = 3;
 

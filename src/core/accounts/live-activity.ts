@@ -1,5 +1,6 @@
 // What is happening now: the rate of every live session, and what the day has brought so far.
 
+import { DAY_MS, MINUTE_MS } from '../clock.js';
 import type { Session } from '../sessions/session.js';
 import type { LoginOutcome } from './login-log.js';
 
@@ -42,8 +43,6 @@ class Seen {
   rateDown = 0;
 }
 
-const DAY_MS = 86_400_000;
-const MINUTE_MS = 60_000;
 /** Shorter spans would make rates of single packets. */
 const MIN_SPAN_MS = 500;
 

@@ -1,5 +1,5 @@
 // Logins and failures of players: who tried, from where, and what came of it. Grouped before they are written.
-import type { Clock } from '../clock.js';
+import { type Clock, HOUR_MS } from '../clock.js';
 import { sourceOf } from '../source.js';
 
 export type LoginOutcome =
@@ -64,7 +64,7 @@ export interface LoginLog extends NoteLogin {
 /** The same name, address and outcome within so long are one entry. */
 const GROUP_MS = 60_000;
 /** Of a blocked source: it goes on for as long as it likes, and must not push real entries out of the log. */
-const BLOCKED_GROUP_MS = 3_600_000;
+const BLOCKED_GROUP_MS = HOUR_MS;
 
 interface Group {
   readonly entry: LoginEntry;

@@ -31,6 +31,13 @@ export interface GivenBy {
   readonly password?: string;
 }
 
+/** The credentials as the environment, a file or systemd gives them. */
+export interface GivenCredentials {
+  readonly username?: string | undefined;
+  readonly password?: string | undefined;
+  readonly givenBy?: GivenBy | undefined;
+}
+
 /** Made by a first start. They hold at once, and are to be stored when it is certain that somebody gets to see them. */
 export interface FirstCredentials {
   readonly username: string;
@@ -45,11 +52,7 @@ export interface AdminCredentials extends Reloadable {
    * without a given or stored password a random one is made, and returned to be stored and shown once.
    * Throws RangeError when a given user name or password cannot be used.
    */
-  ensure(given: {
-    readonly username?: string | undefined;
-    readonly password?: string | undefined;
-    readonly givenBy?: GivenBy | undefined;
-  }): Promise<FirstCredentials | null>;
+  ensure(given: GivenCredentials): Promise<FirstCredentials | null>;
   /** What `ensure` was given last, by whichever process: the next start will undo what `set` changes of it. */
   givenBy(): Promise<GivenBy>;
   /** Changes the password, and the user name unless it is undefined. Rejects when it cannot be written. */

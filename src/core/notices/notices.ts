@@ -1,6 +1,6 @@
 // Outgoing notices: what an operator should hear of without looking, each told once, kept until it was delivered.
 import type { Account } from '../accounts/account.js';
-import type { Clock } from '../clock.js';
+import { type Clock, DAY_MS, HOUR_MS } from '../clock.js';
 import { parseIp } from '../ip.js';
 
 export type NoticeType =
@@ -73,9 +73,9 @@ export interface Notices {
 
 const MAX_SOURCES = 10_000;
 const BATCH = 50;
-const MAX_PAUSE_MS = 3_600_000;
+const MAX_PAUSE_MS = HOUR_MS;
 /** Longer than any period of a quota: after it, the same is news again. */
-const REMEMBERED_MS = 90 * 86_400_000;
+const REMEMBERED_MS = 90 * DAY_MS;
 const SHARES = [
   [0.8, 'account.quota-80'],
   [1, 'account.quota-100'],

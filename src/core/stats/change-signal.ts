@@ -1,4 +1,4 @@
-// Tells whoever watches that something changed: at most once in a while for each topic, however much changes.
+// Notifies listeners that something changed: at most once in a while for each topic, however much changes.
 
 export type Topic = 'accounts' | 'sessions' | 'settings' | 'runs' | 'agents' | 'tokens' | 'audit';
 
@@ -8,22 +8,21 @@ export interface Changed {
   readonly id: string | null;
 }
 
-export interface ChangeBell {
-  ring(topic: Topic, id?: string | null): void;
+export interface ChangeSignal {
+  notify(topic: Topic, id?: string | null): void;
   /** Calls `listener` with what changed; returns how to stop. */
-  listen(listener: (changed: Changed) => void): () => void;
-  /** Whether anybody listens. */
-  isHeard(): boolean;
+  subscribe(listener: (changed: Changed) => void): () => void;
+  hasListeners(): boolean;
   close(): void;
 }
 
-/** Changes within `quietMs` of each other are told as one. */
-export function createChangeBell(quietMs: number): ChangeBell {
+/** Changes within `quietMs` of each other are published as one. */
+export function createChangeSignal(quietMs: number): ChangeSignal {
   const listeners = new Set<(changed: Changed) => void>();
   const waiting = new Map<Topic, string | null>();
   let timer: NodeJS.Timeout | undefined;
 
-  function tell(): void {
+  function publish(): void {
     timer = undefined;
     const due = [...waiting];
     waiting.clear();
@@ -31,16 +30,16 @@ export function createChangeBell(quietMs: number): ChangeBell {
   }
 
   return {
-    ring(topic, id = null) {
+    notify(topic, id = null) {
       if (listeners.size === 0) return;
       waiting.set(topic, waiting.has(topic) && waiting.get(topic) !== id ? null : id);
-      timer ??= setTimeout(tell, quietMs).unref();
+      timer ??= setTimeout(publish, quietMs).unref();
     },
-    listen(listener) {
+    subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    isHeard: () => listeners.size > 0,
+    hasListeners: () => listeners.size > 0,
     close() {
       clearTimeout(timer);
       listeners.clear();

@@ -1,7 +1,7 @@
 // The history behind the overview's charts: one sample a minute, kept as minutes, hours, days and months.
 
 import type { Counters, LiveActivity } from '../accounts/live-activity.js';
-import type { Clock } from '../clock.js';
+import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '../clock.js';
 import { RANGES, type Range, stepsOf } from '../ranges.js';
 
 /** Sums over the minutes that were measured; sessions and players are added up too, for their mean. */
@@ -36,10 +36,6 @@ export interface RunCounts {
   readonly succeeded: number;
   readonly failed: number;
 }
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 
 /** How long each step is kept; months always. */
 const KEPT_MS: Readonly<Partial<Record<SampleStep, number>>> = {

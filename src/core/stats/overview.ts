@@ -2,7 +2,7 @@
 import { isExpired } from '../accounts/account.js';
 import type { AccountDirectory } from '../accounts/directory.js';
 import type { Counters, LiveActivity } from '../accounts/live-activity.js';
-import type { Clock } from '../clock.js';
+import { type Clock, DAY_MS } from '../clock.js';
 import { QueryTooSlowError } from '../errors.js';
 import type { HeartbeatSums } from '../heartbeats/heartbeat-sums.js';
 import type { SessionRegistry } from '../sessions/session.js';
@@ -49,7 +49,7 @@ export interface OverviewUses {
   readonly now: Clock;
 }
 
-const WEEK_MS = 7 * 86_400_000;
+const WEEK_MS = 7 * DAY_MS;
 const TOP = 10;
 const FRESH_MS = 1_000;
 /** How long the games of the day are good for. */

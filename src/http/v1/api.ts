@@ -15,7 +15,7 @@ type MadeHere = 'countAccounts' | 'document' | 'events' | 'onSettingChanged' | '
 
 export interface ApiUses
   extends Omit<RouteUses, MadeHere>,
-    Pick<EventStreamOptions, 'bell' | 'maxEventStreams'> {
+    Pick<EventStreamOptions, 'changes' | 'maxEventStreams'> {
   readonly apiTokens: ApiTokens;
   /** Largest body of a request about many accounts at once. */
   readonly maxBulkBodyBytes: number;
@@ -23,7 +23,7 @@ export interface ApiUses
 }
 
 export function serveApi(router: Router<AdminState>, uses: ApiUses): void {
-  const { accounts, apiTokens, bell, consoleSessions, credentials, whitelist, readJsonObject } = uses;
+  const { accounts, apiTokens, changes, consoleSessions, credentials, whitelist, readJsonObject } = uses;
   const isStillGood: Readonly<Record<Caller['via'], (key: string) => boolean>> = {
     basic: (key) => key === credentials.fingerprint(),
     console: consoleSessions.isOpen,
@@ -43,8 +43,8 @@ export function serveApi(router: Router<AdminState>, uses: ApiUses): void {
       document: createDocument(),
       events,
       onSettingChanged() {
-        bell.ring('settings');
-        bell.ring('audit');
+        changes.notify('settings');
+        changes.notify('audit');
       },
       socks: () => uses.about().socks,
     },

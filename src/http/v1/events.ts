@@ -1,7 +1,7 @@
 // /api/v1/events: a stream that says what changes, while it changes (server-sent events).
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import type { ChangeBell } from '../../core/stats/change-signal.js';
+import type { ChangeSignal } from '../../core/stats/change-signal.js';
 import type { OverviewNow } from '../../core/stats/overview.js';
 import type { Caller } from '../caller.js';
 import { Overview, presentOverview } from './overview.js';
@@ -22,7 +22,7 @@ export interface EventStreams {
 
 export interface EventStreamOptions {
   readonly overview: () => Promise<OverviewNow>;
-  readonly bell: ChangeBell;
+  readonly changes: ChangeSignal;
   /** Streams at once; each holds a connection. */
   readonly maxEventStreams: number;
   /** Whether the one who opened a stream may still read it. */
@@ -90,7 +90,7 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
     };
     const overviews = setInterval(() => void tick(), OVERVIEW_EVERY_MS);
     const comments = setInterval(() => send(':\n\n'), COMMENT_EVERY_MS);
-    const stopListening = options.bell.listen((changed) => event('changed', changed));
+    const stopListening = options.changes.subscribe((changed) => event('changed', changed));
     stream.once('close', () => {
       streams -= 1;
       clearInterval(overviews);

@@ -1,7 +1,7 @@
 // /api/v1/tokens: API tokens, which programs sign in with.
 import { z } from 'zod';
 import type { ApiToken, ApiTokens } from '../../core/auth/api-tokens.js';
-import type { ChangeBell } from '../../core/stats/change-signal.js';
+import type { ChangeSignal } from '../../core/stats/change-signal.js';
 import { actorOf } from '../caller.js';
 import { invalid } from './problem.js';
 import { routesOf, Scope } from './route.js';
@@ -32,7 +32,7 @@ const NewToken = z
 
 export interface TokenUses {
   readonly apiTokens: ApiTokens;
-  readonly bell: ChangeBell;
+  readonly changes: ChangeSignal;
   readonly now: () => number;
 }
 
@@ -71,14 +71,14 @@ export const tokenRoutes = [
         },
       },
     },
-    async ({ body, caller }, { apiTokens, bell, now }) => {
+    async ({ body, caller }, { apiTokens, changes, now }) => {
       const expiresAt = fromIsoOrNull(body.expiresAt);
       if (expiresAt !== null && expiresAt <= now()) {
         return invalid('body.expiresAt', 'is past already');
       }
       const scopes = [...new Set(body.scopes)];
       const made = await apiTokens.create({ name: body.name, scopes, expiresAt }, actorOf(caller));
-      bell.ring('tokens');
+      changes.notify('tokens');
       if (!made) return { problem: 'conflict', detail: 'there are as many tokens as there may be' };
       return { status: 201, body: { token: presentToken(made.token), secret: made.secret } };
     },
@@ -94,10 +94,10 @@ export const tokenRoutes = [
       responses: { 204: { description: 'Revoked.' } },
       problems: [404],
     },
-    async ({ params, caller }, { apiTokens, bell }) => {
+    async ({ params, caller }, { apiTokens, changes }) => {
       const isRevoked = await apiTokens.revoke(params.id.toLowerCase(), actorOf(caller));
       if (!isRevoked) return { problem: 'not-found', detail: 'there is no such token' };
-      bell.ring('tokens');
+      changes.notify('tokens');
       return { status: 204 };
     },
   ),

@@ -1,8 +1,10 @@
 // What a change of many accounts does to each of them, worked out before anything is written, and then written.
+
 import { z } from 'zod';
 import type { AccountChange, AccountView } from '../../../core/accounts/accounts.js';
 import type { AccountLimits } from '../../../core/accounts/limits.js';
 import type { Actor } from '../../../core/audit/audit.js';
+import { DAY_MS } from '../../../core/clock.js';
 import { isWireDate } from '../../../core/wire-date.js';
 import { TimeIn } from '../schemas.js';
 import { fromIsoOrNull, isoOrNull } from '../times.js';
@@ -10,8 +12,6 @@ import { withoutUndefined } from '../without-undefined.js';
 import { randomPassword } from './credentials.js';
 import { AccountLimitsChange, type SkippedAccount } from './schemas.js';
 import type { AccountUses } from './shared.js';
-
-const DAY_MS = 86_400_000;
 
 export const BulkAction = z.discriminatedUnion('type', [
   z.object({ type: z.literal('enable') }),

@@ -1,8 +1,10 @@
 // /api/v1/logins and the traffic per day: what an account did over time.
+
 import { z } from 'zod';
 import type { AccountLimitsService } from '../../../core/accounts/account-limits.js';
 import type { Accounts } from '../../../core/accounts/accounts.js';
 import type { LoginFilter, LoginStore } from '../../../core/accounts/login-log.js';
+import { DAY_MS } from '../../../core/clock.js';
 import { NO_ACCOUNT } from '../accounts/shared.js';
 import { badCursor } from '../problem.js';
 import { routesOf } from '../route.js';
@@ -51,7 +53,6 @@ export interface LoginUses {
 }
 
 const { route } = routesOf<LoginUses>('Activity');
-const DAY_MS = 86_400_000;
 
 export const loginRoutes = [
   route(

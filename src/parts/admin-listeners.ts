@@ -1,0 +1,77 @@
+// The listeners of the admin API: sockets of the service manager, else those of `admin.host` and `admin.port`.
+import type { Server } from 'node:http';
+import { StartError } from '../core/errors.js';
+import { formatHostPort } from '../core/ip.js';
+import type { ProxyPlane } from '../proxy/plane.js';
+import type { GivenSocket } from '../systemd-sockets.js';
+import type { Part } from './lifecycle.js';
+import { type Endpoint, type Listening, listenOn, openServer } from './listen.js';
+
+export interface AdminListenersPart extends Part {
+  /** `address:port` of each, once started. */
+  readonly addresses: readonly string[];
+}
+
+/** `start` throws StartError (`port-in-use`, `cannot-listen`). */
+export function createAdminListenersPart(uses: {
+  readonly config: { readonly admin: { readonly host: readonly string[]; readonly port: number } };
+  /** Those of the service manager, which take the place of `admin.host` and `admin.port`. */
+  readonly sockets: readonly GivenSocket[];
+  readonly http: { createHttpServer(): Server };
+  /** Learns which ports the daemon itself listens on. */
+  readonly plane: Pick<ProxyPlane, 'ownPorts'>;
+}): AdminListenersPart {
+  const { plane } = uses;
+  const { admin } = uses.config;
+  const given = uses.sockets.filter(({ use }) => use === 'admin');
+  const createServer = uses.http.createHttpServer;
+  let listening: readonly Listening[] = [];
+
+  async function open(): Promise<readonly Listening[]> {
+    if (given.length > 0) return Promise.all(given.map(({ fd }) => openServerOn(createServer(), fd)));
+    const openAt = (where: Endpoint, isDualStack: boolean) => openServer(createServer(), where, isDualStack);
+    return [await listenOn({ name: 'admin', hosts: admin.host, port: admin.port, open: openAt })];
+  }
+
+  return {
+    name: 'admin listeners',
+    get addresses() {
+      return listening.flatMap(({ addresses }) => addresses);
+    },
+    async start() {
+      listening = await open();
+      for (const { port } of listening.flatMap(({ endpoints }) => endpoints)) {
+        plane.ownPorts.add('tcp-listener', port);
+      }
+    },
+    stop() {
+      for (const each of listening) each.close();
+    },
+  };
+}
+
+/** A node:net server on a listening descriptor that is open already. */
+function openServerOn(server: Server, fd: number): Promise<Listening> {
+  return new Promise((resolve, reject) => {
+    const failed = (cause: NodeJS.ErrnoException): void => {
+      const problem = `socket ${fd} of the service manager does not listen for connections (${cause.code})`;
+      reject(
+        new StartError('cannot-listen', `admin: ${problem}. Set ListenStream= in the socket unit.`, {
+          cause,
+        }),
+      );
+    };
+    server.once('error', failed);
+    server.listen({ fd, backlog: 4096 }, () => {
+      server.off('error', failed);
+      const bound = server.address();
+      const endpoints = bound === null || typeof bound === 'string' ? [] : [bound];
+      const addresses = endpoints.map(({ address, port }) => formatHostPort(address, port));
+      resolve({
+        addresses: addresses.length > 0 ? addresses : [`fd:${fd}`],
+        endpoints,
+        close: () => void server.close(),
+      });
+    });
+  });
+}

@@ -1,0 +1,56 @@
+// Webhooks and the agents they start.
+import { createHooks, type Hooks } from '../agents/hooks.js';
+import type { Config } from '../config.js';
+import { parseWhitelist } from '../core/auth/whitelist.js';
+import { everyStep } from '../core/every-step.js';
+import type { Log } from '../core/log.js';
+import type { Core } from './core.js';
+import type { Part } from './lifecycle.js';
+import type { OperatorSettings } from './settings.js';
+
+export interface AgentsPart extends Part, Pick<Hooks, 'handle' | 'control' | 'reload'> {
+  /** Whether an address is listed as one that calls webhooks. */
+  mayCall(address: string): boolean;
+}
+
+/** Throws StartError `secret-missing`, `secret-file`. */
+export function createAgentsPart(uses: {
+  readonly config: Pick<Config, 'webhooks' | 'agents' | 'dataDir'>;
+  readonly core: Pick<Core, 'store'>;
+  readonly settings: Pick<OperatorSettings, 'runRetentionMs'>;
+  readonly log: Log;
+  readonly now: () => number;
+}): AgentsPart {
+  const { store } = uses.core;
+  const { webhooks, agents, dataDir } = uses.config;
+  const callers = parseWhitelist(webhooks.allowFrom.join(','));
+  const mayCall = (source: string) => callers.ok && callers.whitelist.allows(source);
+  const hooks = createHooks({
+    webhooks,
+    agents,
+    dataDir,
+    runs: store.runs,
+    deliveries: store.deliveries,
+    sessions: store.agentSessions,
+    mayCall,
+    retentionMs: uses.settings.runRetentionMs,
+    now: uses.now,
+    log: uses.log,
+  });
+  return {
+    name: 'agents',
+    handle: hooks.handle,
+    control: hooks.control,
+    reload: hooks.reload,
+    mayCall: (address) => webhooks.enabled && webhooks.allowFrom.length > 0 && mayCall(address),
+    start: hooks.start,
+
+    // Webhooks are answered with 503 meanwhile, so that callers come back.
+    drain({ ms, signal }) {
+      signal.addEventListener('abort', hooks.interrupt, { once: true });
+      return hooks.stop(ms);
+    },
+
+    stop: () => everyStep(() => hooks.stop(0), hooks.release),
+  };
+}

@@ -1,0 +1,48 @@
+// The database of the daemon, opened and migrated, and what the log says when it cannot be relied on.
+import type { Config } from '../config.js';
+import type { Log } from '../core/log.js';
+import { createStorageWatch, type StorageWatch } from '../store/storage-watch.js';
+import { type DaemonStore, type MigrationEvent, openDaemonStore, type StoreOptions } from '../store/store.js';
+import type { Part } from './lifecycle.js';
+
+export interface DatabasePart extends Part {
+  readonly store: DaemonStore;
+}
+
+/** Opens the database, migrates it, and is the only daemon on it. Throws StartError. */
+export async function createDatabasePart(config: Config, log: Log): Promise<DatabasePart> {
+  const onMigration = (event: MigrationEvent) => reportMigration(log, event);
+  const store = await openDaemonStore({ ...storeOptions(config), onMigration });
+  return { name: 'database', store, stop: () => store.close() };
+}
+
+/** `log` is for what works in the background: what a problem of the database explains is logged once. */
+export type StoragePart = Part & Pick<StorageWatch, 'problem' | 'log'>;
+
+export function createStoragePart(config: Config, store: DaemonStore, log: Log): StoragePart {
+  const watch = createStorageWatch({
+    check: store.check,
+    intervalMs: config.database.checkIntervalMs,
+    log,
+    monotonicNow: () => performance.now(),
+  });
+  return { name: 'storage', ...watch };
+}
+
+/** How the configuration says that a database is opened. */
+export function storeOptions({ dataDir, database }: Config): StoreOptions {
+  return {
+    dataDir,
+    client: database.client,
+    busyTimeoutMs: database.busyTimeoutMs,
+    reading: { readers: database.readers, timeoutMs: database.readTimeoutMs },
+  };
+}
+
+function reportMigration(log: Log, event: MigrationEvent): void {
+  if (event.kind === 'started') {
+    const { missing, copy } = event;
+    return log.info({ missing, copy }, 'database is of an older version; it is copied, then migrated');
+  }
+  log.info({ ran: event.ran, tookMs: event.tookMs }, 'database migrated');
+}

@@ -1,0 +1,33 @@
+// The logs of logins and of changes lose their oldest entries once a minute.
+import type { Config } from '../config.js';
+import { MINUTE_MS } from '../core/clock.js';
+import type { Log } from '../core/log.js';
+import { trimLogs } from '../store/trim-logs.js';
+import type { Core } from './core.js';
+import type { Part } from './lifecycle.js';
+import type { OperatorSettings } from './settings.js';
+import { createTimers } from './timers.js';
+
+export function createLogTrimmingPart(uses: {
+  readonly config: Pick<Config, 'admin'>;
+  readonly core: Pick<Core, 'store'>;
+  readonly settings: Pick<OperatorSettings, 'retention'>;
+  readonly log: Log;
+  readonly now: () => number;
+}): Part {
+  const { now } = uses;
+  const { store } = uses.core;
+  const { retention } = uses.settings;
+  const stopped = new AbortController();
+  const timers = createTimers(uses.log);
+  const maxLogins = uses.config.admin.logins.maxEntries;
+  const trim = () => trimLogs({ store, retention, maxLogins, now: now(), signal: stopped.signal });
+  return {
+    name: 'log trimming',
+    start: () => timers.every(MINUTE_MS, () => void timers.attempt('the end of old logs', trim)),
+    stop() {
+      timers.stop();
+      stopped.abort();
+    },
+  };
+}

@@ -1,0 +1,118 @@
+// What the console and /api/v1 need beside accounts and agents, gathered from the parts that own it.
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { readAccounts, writeAccounts } from '../account-files/formats.js';
+import { importAccounts } from '../account-files/import.js';
+import { spooled } from '../account-files/spool.js';
+import type { Config } from '../config.js';
+import type { AccountLimitsService } from '../core/accounts/account-limits.js';
+import type { Log } from '../core/log.js';
+import type { SessionRegistry } from '../core/sessions/session.js';
+import { compilePattern } from '../games-pattern.js';
+import type { AdminServerUses } from '../http/server.js';
+import { readVersion } from '../version.js';
+import type { Auth } from './auth.js';
+import type { Core } from './core.js';
+import { createMeasure } from './metrics.js';
+import type { OperatorSettings } from './settings.js';
+import type { StatsPart } from './stats.js';
+
+export interface OperatorUses {
+  readonly config: Config;
+  readonly core: Pick<Core, 'store' | 'directory' | 'accounts' | 'pool'>;
+  readonly auth: Auth;
+  readonly settings: OperatorSettings;
+  readonly stats: StatsPart;
+  readonly sessions: SessionRegistry;
+  readonly limits: AccountLimitsService;
+  readonly log: Log;
+  /** What keeps the daemon from being ready; null when nothing does. */
+  readonly problem: () => Promise<string | null>;
+  readonly plane: { readonly engines: Readonly<Record<'native' | 'node', number>> };
+  /** The players' listeners. */
+  readonly listeners: { readonly addresses: readonly string[] };
+  readonly startedAt: number;
+  readonly now: () => number;
+}
+
+/** Where the console is built into, seen from dist/src. */
+const CONSOLE_FOLDER = fileURLToPath(new URL('../../console', import.meta.url));
+
+export function operatorUses(
+  uses: OperatorUses,
+): Pick<AdminServerUses, 'operator' | 'health' | 'metrics' | 'consoleFolder'> {
+  const { config, core, settings, stats, sessions, limits, log, now } = uses;
+  const { store, pool } = core;
+  const version = readVersion();
+  return {
+    operator: {
+      ...uses.auth,
+      audit: store.audit,
+      limits,
+      sessions,
+      activity: stats.activity,
+      logins: store.logins,
+      heartbeats: store.heartbeats,
+      heartbeatSums: stats.heartbeatSums,
+      heartbeatIntervalMs: config.heartbeats.intervalMs,
+      history: stats.history,
+      overview: stats.overview,
+      changes: stats.changes,
+      maxEventStreams: config.admin.maxEventStreams,
+      maxBulkBodyBytes: config.admin.maxBulkBodyBytes,
+      exportAccounts: (format, views, options) => {
+        const withLimits = function* () {
+          for (const view of views) yield { view, limits: limits.glance(view.account.id) };
+        };
+        return writeAccounts(format, withLimits(), options);
+      },
+      importAccounts: (format, input, options) =>
+        spooled(config.dataDir, input, (file) =>
+          importAccounts(readAccounts(format, file, options), {
+            ...options,
+            accounts: core.accounts,
+            limits,
+            audit: store.audit,
+            now,
+            newId: randomUUID,
+            onError: (err) => log.error({ err }, 'accounts of a file not written'),
+          }),
+        ),
+      maxImportBytes: config.admin.maxImportBytes,
+      gameRules: settings.gameRules,
+      compilePattern,
+      retention: settings.retention,
+      publicAddress: settings.publicAddress,
+      configuredAddress: settings.configuredAddress,
+      effective: settings.effective,
+      about: () => ({
+        version,
+        startedAt: uses.startedAt,
+        socks: uses.listeners.addresses,
+        heartbeatIntervalMs: config.heartbeats.intervalMs,
+        webhooksEnabled: config.webhooks.enabled,
+        maxImportBytes: config.admin.maxImportBytes,
+        egressClasses: Object.keys(config.egress.classes),
+      }),
+    },
+    health: {
+      async trouble() {
+        const problem = await uses.problem();
+        if (problem === null) await store.ping();
+        return problem;
+      },
+    },
+    metrics: {
+      measure: createMeasure({
+        version,
+        core: { store, pool },
+        sessions,
+        engines: () => uses.plane.engines,
+        stats,
+        now,
+      }),
+      metricsToken: config.metrics.token?.reveal() ?? null,
+    },
+    consoleFolder: CONSOLE_FOLDER,
+  };
+}

@@ -1,0 +1,20 @@
+// Whether a request to the admin port comes from one of the proxy's own outbound sockets: from a player, through the proxy.
+import { parseIp, unmap } from '../core/ip.js';
+import { createIsOwnOutbound } from '../core/sessions/outbound.js';
+import type { IsOwnOutbound } from '../http/guards/own-outbound.js';
+import { isConnectedHere } from '../http/guards/tcp-table.js';
+import { createIsLocalAddress } from '../proxy/local-addresses.js';
+import type { ProxyPlane } from '../proxy/plane.js';
+
+export function ownOutboundCheck(plane: Pick<ProxyPlane, 'ownPorts' | 'findOutbound'>): IsOwnOutbound {
+  const isLocalAddress = createIsLocalAddress(() => performance.now());
+  return createIsOwnOutbound({
+    hasPort: (port) => plane.ownPorts.has('tcp-outbound', port),
+    isLocal(address) {
+      const ip = parseIp(address);
+      return ip !== null && isLocalAddress(unmap(ip));
+    },
+    remotesOf: ({ address, port }) => plane.findOutbound(address, port),
+    isConnected: isConnectedHere,
+  });
+}
