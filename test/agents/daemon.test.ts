@@ -1,6 +1,7 @@
 // The gateway in the daemon: configuration that stops the start, SIGHUP, signals, and who may reach /hooks.
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startAgentServer } from '../helpers/agent-server.js';
@@ -117,13 +118,16 @@ test('SIGHUP takes a changed secret, with the previous one beside it, and a chan
 });
 
 test('a graceful shutdown lets the run under way end and deliver, and the next start runs the rest', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'pulsegate-run-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const mayEnd = join(folder, 'may-end');
   const config = {
-    shutdownGrace: '20s',
+    shutdownGrace: '60s',
     webhooks: { enabled: true, secret: SECRET, concurrency: 1, agents: { a: {} } },
     agents: {
       a: {
         type: 'command',
-        command: ['sh', '-c', 'sleep 0.5; echo done'],
+        command: ['sh', '-c', `until [ -e '${mayEnd}' ]; do sleep 0.05; done; echo done`],
         channel: { type: 'file', path: 'replies.jsonl' },
       },
     },
@@ -137,6 +141,7 @@ test('a graceful shutdown lets the run under way end and deliver, and the next s
   first.signal('SIGTERM');
   await first.waitForLine(({ msg }) => msg.startsWith('stopping'));
   assert.equal((await post(first)).status, 503);
+  await writeFile(mayEnd, '');
   assert.equal(await first.exited(), 0);
   const replies = async () =>
     (await readFile(join(first.dataDir, 'replies.jsonl'), 'utf8'))
