@@ -15,10 +15,14 @@ import { type BindWait, waitForPeer } from './bind.js';
 import type { ConnectionContext } from './context.js';
 import { dial } from './dial.js';
 import { permittedAddresses } from './egress.js';
+import { HttpExchange } from './http-exchange.js';
 import type { Attempt, Endpoint, Relay, RelayEnd, Stream, StreamListener, Timer } from './io/io.js';
 import type { AccountRates } from './io/rates.js';
-import type { ClientProtocol, ClientRequest } from './protocols/client-protocol.js';
+import type { ClientProtocol } from './protocols/client-protocol.js';
+import type { ClientRequest } from './protocols/client-request.js';
 import { protocolOf } from './protocols/first-byte.js';
+import type { ForwardedRequest } from './protocols/http/forward.js';
+import { HttpProxy } from './protocols/http/http-proxy.js';
 import { parseProxyHeader, UNIX_CLIENT } from './protocols/proxy-header.js';
 import { METHODS_REFUSED, Reply, type ReplyCode, replyForErrno } from './protocols/socks5.js';
 import type { Session, SessionEnd, SessionOwner } from './session.js';
@@ -31,6 +35,7 @@ import type { Upstream } from './upstreams/rules.js';
 const LINGER_MS = 1_000;
 /** What may wait for a PROXY header to be complete; more is malformed anyway. */
 const MAX_HEADER_BYTES = 8 * 1024;
+const NOTHING = new Uint8Array(0);
 
 /** What a client of BIND may send before its peer is there, in bytes; one that sends more is refused. */
 const MAX_EARLY_BYTES = 64 * 1024;
@@ -143,11 +148,17 @@ export class Connection implements StreamListener, SessionOwner {
   resume({ client, isProxied, bytes }: Resumed): void {
     this.#client = client;
     this.#isProxied = isProxied;
-    if (!this.#host.handshakeBegins(this, this.isUnix ? null : sourceOf(client.address))) return this.close();
-    this.#timer = this.#host.io.timer(this.#host.settings.handshakeTimeoutMs, () => this.close());
     this.#isGreeted = true;
+    this.#beginHandshake();
+    if (this.#stage === 'handshake') this.#take(bytes);
+  }
+
+  /** Of a client that is known. */
+  #beginHandshake(): void {
+    const source = this.isUnix ? null : sourceOf(this.#client.address);
+    if (!this.#host.handshakeBegins(this, source)) return this.close();
+    this.#timer = this.#host.io.timer(this.#host.settings.handshakeTimeoutMs, () => this.close());
     this.#listen();
-    this.#take(bytes);
   }
 
   get stream(): Stream {
@@ -246,6 +257,8 @@ export class Connection implements StreamListener, SessionOwner {
   }
 
   #account: Account | null = null;
+  /** A request of HTTP that is forwarded by itself. */
+  #forward: ForwardedRequest | null = null;
 
   #shakeHands(protocol: ClientProtocol): void {
     while (this.#stage === 'handshake') {
@@ -269,6 +282,7 @@ export class Connection implements StreamListener, SessionOwner {
         }
         case 'request':
           this.#early = step.rest;
+          this.#forward = step.forward ?? null;
           return this.#requested(step.request);
       }
     }
@@ -417,6 +431,7 @@ export class Connection implements StreamListener, SessionOwner {
     this.#underWay = null;
     this.#ownOutbound(destination);
     const inspect = session.start(address);
+    if (this.#forward !== null) return this.#exchange(session, destination, this.#forward, inspect, ahead);
     this.#reply(Reply.succeeded, bound.address, bound.port);
     if (ahead !== null) {
       session.counts[session.countAt + 1] = (session.counts[session.countAt + 1] ?? 0) + ahead.length;
@@ -432,6 +447,12 @@ export class Connection implements StreamListener, SessionOwner {
     this.#host.ownPorts.add('tcp-outbound', this.#outboundPort);
   }
 
+  #releaseDestination(): void {
+    if (this.#destination !== null) this.#host.ownPorts.remove('tcp-outbound', this.#outboundPort);
+    this.#destination = null;
+    this.#outboundPort = 0;
+  }
+
   /** Where the session's connection leads, for those who ask whose local port this is; null: it has none. */
   get outbound(): { readonly local: Endpoint; readonly remote: Endpoint } | null {
     const destination = this.#destination;
@@ -440,6 +461,63 @@ export class Connection implements StreamListener, SessionOwner {
 
   get outboundPort(): number {
     return this.#outboundPort;
+  }
+
+  // ── HTTP requests in absolute form ───────────────────────────────────────────────────────────────────────────────
+
+  #exchange(
+    session: Session,
+    destination: Stream,
+    request: ForwardedRequest,
+    inspect: ((chunk: Uint8Array) => boolean) | null,
+    ahead: Buffer | null,
+  ): void {
+    this.#stage = 'relaying';
+    this.#movedMs = this.#host.io.now();
+    const early = this.#early;
+    this.#early = null;
+    const exchange = new HttpExchange({
+      client: this.#stream,
+      destination,
+      request,
+      early,
+      limits: this.#host.settings.http,
+      inspect,
+      rates: session.rates(),
+      counts: session.counts,
+      countAt: session.countAt,
+      onAnswered: (rest) => {
+        this.#exchanged(session, 'destination-closed');
+        if (rest === null) this.#refuse(NOTHING);
+        else this.#awaitRequest(rest);
+      },
+      onNoAnswer: (end) => {
+        this.#exchanged(session, end);
+        this.#refuseWith(Reply.hostUnreachable);
+      },
+      onEnd: (end) => this.#relayEnded(end),
+    });
+    this.#relay = exchange;
+    exchange.start(ahead);
+  }
+
+  #exchanged(session: Session, end: SessionEnd): void {
+    session.finish(end);
+    this.#session = null;
+    this.#relay = null;
+    this.#releaseDestination();
+  }
+
+  /** A connection that is kept open waits for its next request like one that has just come; each request logs in. */
+  #awaitRequest(rest: Buffer): void {
+    this.#stage = 'handshake';
+    this.#protocol = new HttpProxy(this.#host.settings.http);
+    this.#forward = null;
+    this.#account = null;
+    this.#isKeptAlive = false;
+    this.#bytesSeen = 0;
+    this.#beginHandshake();
+    if (rest.length > 0 && this.#stage === 'handshake') this.#take(rest);
   }
 
   // ── BIND ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -615,8 +693,7 @@ export class Connection implements StreamListener, SessionOwner {
     this.#timer?.clear();
     this.#protocol = null;
     this.#relay = null;
-    if (this.#destination !== null) this.#host.ownPorts.remove('tcp-outbound', this.#outboundPort);
-    this.#destination = null;
+    this.#releaseDestination();
     this.#host.handshakeEnds(this);
     this.#host.connectionClosed(this);
   }

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import type { TestDaemon } from '../helpers/daemon.js';
 import { startTestDaemon } from '../helpers/daemon.js';
 import { descriptorsBackTo, openDescriptors } from '../helpers/descriptors.js';
-import { connectHead } from '../helpers/http-proxy-client.js';
+import { basic, connectHead } from '../helpers/http-proxy-client.js';
 import { startNameServer } from '../helpers/name-server.js';
 import { connectThrough, greeting, login, request } from '../helpers/socks-client.js';
 import type { Scope } from '../helpers/suite.js';
@@ -102,6 +102,12 @@ function recordings({ port }: Target): Buffer[] {
     Buffer.from([4, 1, 0, 80, 0, 0, 0, 1, 0x61, 0, 0x78, 0x2e, 0x74, 0x65, 0x73, 0x74, 0]),
     Buffer.from('160301007a0100007603030000', 'hex'),
     Buffer.from('CONNECT 127.0.0.1:80 HTTP/1.1\r\n\r\n'),
+    ...['127.0.0.1', '[::1]', 'name.test'].map((host) =>
+      Buffer.from(
+        `POST http://${host}:${port}/ HTTP/1.1\r\nHost: x\r\nProxy-Authorization: ${basic('player', 'secret')}\r\n` +
+          'Transfer-Encoding: chunked\r\n\r\n5;x\r\nhello\r\n0\r\nX: y\r\n\r\n',
+      ),
+    ),
     ...[`127.0.0.1:${port}`, `[::1]:${port}`, `name.test:${port}`].map((authority) =>
       Buffer.concat([Buffer.from(connectHead(authority)), payload]),
     ),

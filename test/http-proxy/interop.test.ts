@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer as createPlainServer } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { before, describe, it } from 'node:test';
@@ -35,6 +36,7 @@ describe('real clients of the HTTP proxy', () => {
   const scope = suiteScope();
   let daemon: TestDaemon;
   let secure: string;
+  let plain: string;
 
   before(async () => {
     daemon = await startTestDaemon(scope);
@@ -43,6 +45,10 @@ describe('real clients of the HTTP proxy', () => {
     const server = createServer({ cert, key: keyText }, serve).listen(0, '127.0.0.1');
     await once(server, 'listening');
     scope.after(() => server.close());
+    const plainServer = createPlainServer(serve).listen(0, '127.0.0.1');
+    await once(plainServer, 'listening');
+    scope.after(() => plainServer.close());
+    plain = `http://localhost:${(plainServer.address() as AddressInfo).port}`;
     secure = `https://localhost:${(server.address() as AddressInfo).port}`;
   });
 
@@ -56,12 +62,24 @@ describe('real clients of the HTTP proxy', () => {
     assert.equal(await curl('-x', proxy(), `${secure}/`), 'hello 0');
     assert.equal(await curl('-x', proxy(), '--proxy-anyauth', `${secure}/`), 'hello 0');
     await assert.rejects(curl('-x', proxy('wrong'), `${secure}/`), /407/);
+    assert.equal(await curl('-x', proxy(), `${plain}/`, `${plain}/`), 'hello 0hello 0');
+    assert.equal(
+      await curl('-x', proxy(), '-d', 'abc', '-H', 'Expect: 100-continue', `${plain}/`),
+      'hello 3',
+    );
+    assert.equal(await curl('-0', '-x', proxy(), `${plain}/`), 'hello 0');
+    assert.equal(
+      await curl('-x', proxy('wrong'), '-o', '/dev/null', '-w', '%{http_code}', `${plain}/`),
+      '407',
+    );
   });
 
   it('git', needs('git'), async () => {
     const settings = ['-c', `http.proxy=${proxy()}`, '-c', 'http.sslVerify=false'];
-    const refs = await outputOf('git', [...settings, 'ls-remote', `${secure}/repo.git`]);
-    assert.match(refs, new RegExp(`^${COMMIT}\\s+refs/heads/main$`, 'm'));
+    for (const web of [secure, plain]) {
+      const refs = await outputOf('git', [...settings, 'ls-remote', `${web}/repo.git`]);
+      assert.match(refs, new RegExp(`^${COMMIT}\\s+refs/heads/main$`, 'm'));
+    }
   });
 
   it('npm', needs('npm'), async () => {
@@ -75,16 +93,19 @@ import ssl, sys, urllib.request
 context = ssl._create_unverified_context()
 print(urllib.request.urlopen(sys.argv[1], context=context, data=b'x' * 100000).read().decode(), end='')
 `;
-    const env = { https_proxy: proxy(), no_proxy: '' };
-    assert.equal(await outputOf('python3', ['-c', program, `${secure}/`], env), 'hello 100000');
+    const env = { https_proxy: proxy(), http_proxy: proxy(), no_proxy: '' };
+    for (const web of [secure, plain])
+      assert.equal(await outputOf('python3', ['-c', program, `${web}/`], env), 'hello 100000');
   });
 
   it('Chromium, whose login prompt is answered', { skip: findChromium() === undefined }, async (t) => {
     const browser = await launchBrowser({ server: `http://127.0.0.1:${daemon.socks.port}`, ...PLAYER });
     t.after(() => browser.close());
     const page = await browser.newPage({ ignoreHTTPSErrors: true });
-    await page.goto(`${secure}/`);
-    assert.equal(await page.textContent('body'), 'hello 0');
+    for (const web of [plain, secure]) {
+      await page.goto(`${web}/`);
+      assert.equal(await page.textContent('body'), 'hello 0');
+    }
     await daemon.waitForLine(
       ({ msg, clientProtocol }) => msg === 'session ended' && clientProtocol === 'http',
     );

@@ -15,6 +15,8 @@ export interface StreamListener {
   onEnd(): void;
   /** The connection is gone (ECONNRESET, EPIPE, ETIMEDOUT): the stream has closed itself. Not called after `close`. */
   onFailed(code: string): void;
+  /** What `write` had kept has been sent: the stream is no longer blocked. */
+  onDrain?(): void;
 }
 
 /** One connected socket. It begins paused. */
@@ -27,8 +29,10 @@ export interface Stream {
   resume(): void;
   /** Data stays in the system's buffers; the end is not reported either. A failure still may be. */
   pause(): void;
-  /** Sends bytes behind those written before. Meant for short protocol messages: what the system does not take is kept. */
+  /** Sends bytes behind those written before. What the system does not take is kept: up to 64 KiB, then the stream fails. */
   write(bytes: Uint8Array): void;
+  /** Something is kept that the system has not taken; `onDrain` follows. */
+  readonly isBlocked: boolean;
   /** Sends FIN behind what was written. */
   shutdown(): void;
   /** Closes at once. No callback follows. Calling it again does nothing. */

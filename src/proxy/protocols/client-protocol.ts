@@ -1,17 +1,9 @@
 // What a client may speak to us, from its first byte to the answer to its request. Bytes in, steps out: an implementation
 // knows no socket and no clock.
 import type { ClientProtocolName } from '../../core/sessions/session.js';
+import type { ClientRequest } from './client-request.js';
+import type { ForwardedRequest } from './http/forward.js';
 import type { ReplyCode } from './socks5.js';
-
-/** What a logged-in client asks for, in the terms of RFC 1928 §4, whichever protocol it speaks. */
-export interface ClientRequest {
-  readonly command: 'connect' | 'bind' | 'udp';
-  /** ATYP, see socks5.ts. */
-  readonly addressType: number;
-  /** DST.ADDR as raw bytes. */
-  readonly address: Uint8Array;
-  readonly port: number;
-}
 
 export type HandshakeStep =
   /** The bytes so far are incomplete. */
@@ -21,7 +13,13 @@ export type HandshakeStep =
   /** Check the credentials; then `accept`, or send `loginFailed` and close. */
   | { readonly kind: 'login'; readonly username: Uint8Array; readonly password: Uint8Array }
   /** The handshake is over. `rest` is what the client sent behind its request. */
-  | { readonly kind: 'request'; readonly request: ClientRequest; readonly rest: Buffer | null }
+  | {
+      readonly kind: 'request';
+      readonly request: ClientRequest;
+      readonly rest: Buffer | null;
+      /** A request of HTTP that is to be forwarded instead of opening a tunnel. */
+      readonly forward?: ForwardedRequest;
+    }
   /** Send this and close. */
   | { readonly kind: 'refuse'; readonly bytes: Uint8Array };
 

@@ -63,6 +63,7 @@ export function createObjects(io: Io, counts: Float64Array, report: (message: Re
       onData: (chunk) => tell('data', Uint8Array.from(chunk)),
       onEnd: () => tell('end', null),
       onFailed: (code) => tell('failed', code),
+      onDrain: () => tell('drain', null),
     };
     return { object, peer: stream.peer, local: stream.local };
   }
@@ -98,6 +99,7 @@ export function createObjects(io: Io, counts: Float64Array, report: (message: Re
       return object;
     },
     adopt: (fd: number) => addStream(io.adopt(fd)),
+    isBlocked: (object: number) => get<Stream>(object).isBlocked,
     detach: (object: number) => io.detach(get<Stream>(object)),
     relay(client: number, destination: number, settings: RelaySettings) {
       const object = add(null);

@@ -156,6 +156,10 @@ export class Driver {
     return this.stream(await listener.event('connection', index));
   }
 
+  isBlocked(stream: Remote): Promise<boolean> {
+    return this.call(0, 'isBlocked', stream.object);
+  }
+
   async relay(
     client: Remote,
     destination: Remote,

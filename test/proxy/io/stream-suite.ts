@@ -175,6 +175,23 @@ export function streamSuite(driver: () => Driver): void {
     assert.equal(stream.events('failed').length, 1);
   });
 
+  it('is blocked by a peer that does not read, until that has read', async () => {
+    const { client, stream } = await pair();
+    let written = 0;
+    while (!(await driver().isBlocked(stream))) {
+      await stream.call('write', Buffer.alloc(16 * 1024));
+      written += 16 * 1024;
+    }
+    let read = 0;
+    client.on('data', ({ length }: Buffer) => {
+      read += length;
+    });
+    await stream.event('drain');
+    assert.equal(await driver().isBlocked(stream), false);
+    await until(() => read === written);
+    await stream.call('close');
+  });
+
   it('many small writes arrive in order, and FIN behind them', async () => {
     const { client, stream } = await pair();
     const parts = Array.from({ length: 60 }, () => randomBytes(1000));

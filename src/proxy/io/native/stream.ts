@@ -121,6 +121,10 @@ export class NativeStream implements Stream, Watcher {
     // Any other failure comes as an event of its own.
   }
 
+  get isBlocked(): boolean {
+    return this.#unsent !== null;
+  }
+
   shutdown(): void {
     if (this.#fd === -1 || this.#isShutDown) return;
     this.#isShutDown = true;
@@ -218,8 +222,12 @@ export class NativeStream implements Stream, Watcher {
       return;
     }
     this.#unsent = sent === unsent.length ? null : unsent.subarray(sent);
-    if (this.#unsent !== null) this.isWritable = false;
-    else if (this.#isShutDown) this.#loop.libc.shutdownWrite(this.#fd);
+    if (this.#unsent !== null) {
+      this.isWritable = false;
+      return;
+    }
+    if (this.#isShutDown) this.#loop.libc.shutdownWrite(this.#fd);
+    this.listener.onDrain?.();
   }
 
   #failLater(code: string): void {

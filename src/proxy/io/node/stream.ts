@@ -19,7 +19,7 @@ export function remoteEndpoint({ remoteAddress = '', remotePort = 0 }: Socket): 
 export class NodeStream implements Stream {
   readonly peer: Endpoint;
   readonly local: Endpoint;
-  listener = NOBODY;
+  listener: StreamListener = NOBODY;
   readonly #socket: Socket;
   #isPaused = true;
   /** The end came while paused: Node reports it even then, when nothing is buffered. */
@@ -32,6 +32,7 @@ export class NodeStream implements Stream {
     this.peer = peer;
     this.local = { address: withoutMapping(localAddress), port: localPort };
     socket.on('data', this.#onData).on('end', this.#onEnd).on('error', this.#onError);
+    socket.on('drain', this.#onDrain);
   }
 
   resume(): void {
@@ -50,6 +51,10 @@ export class NodeStream implements Stream {
     if (!this.#socket.destroyed) this.#socket.write(Buffer.from(bytes));
   }
 
+  get isBlocked(): boolean {
+    return this.#socket.writableNeedDrain;
+  }
+
   shutdown(): void {
     this.#socket.end();
   }
@@ -66,8 +71,13 @@ export class NodeStream implements Stream {
   /** Hands the socket to a relay: the stream reports nothing any more. The caller listens for its errors. */
   release(): Socket {
     this.#socket.off('data', this.#onData).off('end', this.#onEnd).off('error', this.#onError);
+    this.#socket.off('drain', this.#onDrain);
     return this.#socket;
   }
+
+  readonly #onDrain = (): void => {
+    this.listener.onDrain?.();
+  };
 
   readonly #onData = (chunk: Buffer): void => {
     this.listener.onData(chunk);

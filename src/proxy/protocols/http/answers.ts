@@ -32,14 +32,14 @@ export const TUNNEL_OPEN = Buffer.from('HTTP/1.1 200 Connection established\r\n\
 /** RFC 7617 §2 and §2.1. */
 const CHALLENGE = 'Proxy-Authenticate: Basic realm="Pulsegate", charset="UTF-8"\r\n';
 
-/** A whole response, after which the connection is closed. */
-export function answer(status: Status): Buffer {
+/** A whole response, after which the connection is closed. `isHead`: it answers HEAD, and its content is left out. */
+export function answer(status: Status, isHead = false): Buffer {
   const phrase = `${status} ${REASONS[status]}`;
   const body = `${phrase}\n`;
   const head =
     `HTTP/1.1 ${phrase}\r\n${status === 407 ? CHALLENGE : ''}` +
     `Content-Type: text/plain; charset=utf-8\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`;
-  return Buffer.from(head + body, 'latin1');
+  return Buffer.from(isHead ? head : head + body, 'latin1');
 }
 
 /** The status that says what a reply of SOCKS5 (RFC 1928 §6) says. */

@@ -1,9 +1,11 @@
-// The server's side of an HTTP proxy: one request with Basic credentials, RFC 9110 §9.3.6 (CONNECT) and §11.7. Bytes in,
-// steps out: it knows no socket and no clock.
-import type { ClientProtocol, ClientRequest, HandshakeStep } from '../client-protocol.js';
+// The server's side of an HTTP proxy: one request with Basic credentials (RFC 9110 §11.7), a CONNECT (§9.3.6) or one in
+// absolute form (RFC 9112 §3.2.2). Bytes in, steps out: it knows no socket and no clock.
+import type { ClientProtocol, HandshakeStep } from '../client-protocol.js';
+import type { ClientRequest } from '../client-request.js';
 import { Reply, type ReplyCode } from '../socks5.js';
 import { answer, type Status, statusOf, TUNNEL_OPEN } from './answers.js';
 import { readBasic } from './basic.js';
+import { type ForwardedRequest, readForwarding } from './forward.js';
 import { type Field, type HeadLimits, HeadReader, valuesOf } from './head.js';
 import { readAuthority, readRequestLine } from './request-line.js';
 
@@ -17,6 +19,7 @@ export class HttpProxy implements ClientProtocol {
   #unread: Buffer | null = null;
   /** The request whose credentials are being checked. */
   #request: ClientRequest | null = null;
+  #forward: ForwardedRequest | null = null;
   #isAccepted = false;
 
   constructor(limits: HeadLimits) {
@@ -29,7 +32,9 @@ export class HttpProxy implements ClientProtocol {
 
   next(): HandshakeStep {
     if (this.#request !== null) {
-      return this.#isAccepted ? { kind: 'request', request: this.#request, rest: this.#unread } : MORE;
+      if (!this.#isAccepted) return MORE;
+      const step = { kind: 'request', request: this.#request, rest: this.#unread } as const;
+      return this.#forward === null ? step : { ...step, forward: this.#forward };
     }
     const bytes = this.#unread;
     if (bytes === null) return MORE;
@@ -47,22 +52,26 @@ export class HttpProxy implements ClientProtocol {
   }
 
   reply(code: ReplyCode): Uint8Array {
-    return code === Reply.succeeded ? TUNNEL_OPEN : answer(statusOf(code));
+    return code === Reply.succeeded ? TUNNEL_OPEN : answer(statusOf(code), this.#forward?.isHead);
   }
 
   #readRequest(startLine: string, fields: readonly Field[]): HandshakeStep {
     const line = readRequestLine(startLine);
     if (line === 'malformed') return refuse(400);
     if (line === 'version') return refuse(505);
-    if (line.method !== 'CONNECT') return refuse(501);
-    const request = readAuthority(line.target);
-    if (request === null || !isConnectHead(fields)) return refuse(400);
-
+    if (line.method === 'CONNECT') {
+      this.#request = isConnectHead(fields) ? readAuthority(line.target) : null;
+      if (this.#request === null) return refuse(400);
+    } else {
+      const forwarding = readForwarding(line, fields);
+      if (!forwarding.ok) return refuse(forwarding.status);
+      this.#request = forwarding.request;
+      this.#forward = forwarding.forward;
+    }
     const [credentials, ...others] = valuesOf(fields, 'proxy-authorization');
     if (others.length > 0) return refuse(400);
     const login = credentials === undefined ? null : readBasic(credentials);
     if (login === null) return refuse(407);
-    this.#request = request;
     return { kind: 'login', ...login };
   }
 }

@@ -1,6 +1,6 @@
 // The first line of a request, RFC 9112 §3, and the target of CONNECT.
 import { parseIp } from '../../../core/ip.js';
-import type { ClientRequest } from '../client-protocol.js';
+import type { ClientRequest } from '../client-request.js';
 import { AddressType } from '../socks5.js';
 
 export interface RequestLine {

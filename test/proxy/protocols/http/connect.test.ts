@@ -156,7 +156,7 @@ describe('a CONNECT', () => {
   it('says which version and methods it has', () => {
     assert.equal(outcome('PRI * HTTP/2.0\r\n\r\n'), 505);
     assert.equal(outcome('CONNECT a:1 HTTP/0.9\r\n\r\n'), 505);
-    assert.equal(outcome(`BREW a:1 HTTP/1.1\r\n${LOGIN}\r\n`), 501);
+    assert.equal(outcome(`TRACE http://a/ HTTP/1.1\r\n${LOGIN}\r\n`), 501);
   });
 
   it('is read alike however it is cut', () => {

@@ -1,0 +1,73 @@
+// A request in absolute form, RFC 9112 §3.2.2, as it goes on to its destination.
+
+import type { ClientRequest } from '../client-request.js';
+import { type Framing, framingOf, NO_BODY } from './body.js';
+import { type Field, valuesOf } from './head.js';
+import { connectionOptions, endToEnd, writeHead } from './hop.js';
+import { type RequestLine, readAuthority } from './request-line.js';
+
+export interface ForwardedRequest {
+  /** For the destination. */
+  readonly head: Buffer;
+  /** Of the body, which follows unchanged. */
+  readonly framing: Framing;
+  readonly isHead: boolean;
+  /** Of the client's HTTP/1. */
+  readonly minor: 0 | 1;
+  /** Whether the client may send another request behind this one. */
+  readonly isKept: boolean;
+}
+
+export type Forwarding =
+  | { readonly ok: true; readonly request: ClientRequest; readonly forward: ForwardedRequest }
+  | { readonly ok: false; readonly status: 400 | 501 };
+
+const HTTP_URL = /^http:\/\/([^/?#]*)([/?][^#]*)?$/i;
+const OTHER_URL = /^[a-z][a-z0-9+.-]*:/i;
+const HTTP_PORT = 80;
+
+export function readForwarding({ method, target, minor }: RequestLine, fields: readonly Field[]): Forwarding {
+  const [, authority, path = ''] = HTTP_URL.exec(target) ?? [];
+  if (authority === undefined) return refused(isOtherUrl(target) ? 501 : 400);
+  // TRACE would show the destination's view of a request to its sender; a limit on forwards would have to be kept
+  // (RFC 9110 §7.6.2).
+  if (method === 'TRACE' || (method === 'OPTIONS' && valuesOf(fields, 'max-forwards').length > 0)) {
+    return refused(501);
+  }
+  const request = readAuthority(/:\d+$/.test(authority) ? authority : `${authority}:${HTTP_PORT}`);
+  const options = connectionOptions(fields);
+  const framing = framingOf(fields) ?? NO_BODY;
+  if (request === null || options === null || framing === 'malformed') return refused(400);
+  if (valuesOf(fields, 'host').length > 1 || (minor === 0 && framing.kind === 'chunked')) return refused(400);
+
+  // RFC 9112 §3.2.4 and §3.2.1; the Host that the client sent is replaced, §3.2.2.
+  const asked = path.startsWith('/') ? path : `/${path}`;
+  const form = path === '' && method === 'OPTIONS' ? '*' : asked;
+  const passedOn = endToEnd(fields, options).filter(({ lower }) => lower !== 'host');
+  return {
+    ok: true,
+    request,
+    forward: {
+      // An answer to HTTP/1.0 is not chunked, which a client of HTTP/1.0 could not read.
+      head: writeHead(`${method} ${form} HTTP/1.${minor}`, [
+        ['Host', authority],
+        ...passedOn.map(({ name, value }) => [name, value] as const),
+        ...(framing.kind === 'chunked' ? [['Transfer-Encoding', 'chunked'] as const] : []),
+        ['Connection', 'close'],
+      ]),
+      framing,
+      isHead: method === 'HEAD',
+      minor,
+      isKept: minor === 1 && !options.has('close'),
+    },
+  };
+}
+
+/** `https://…` and others: this proxy is asked for them by CONNECT. */
+function isOtherUrl(target: string): boolean {
+  return OTHER_URL.test(target) && !/^http:/i.test(target);
+}
+
+function refused(status: 400 | 501): Forwarding {
+  return { ok: false, status };
+}

@@ -1,0 +1,166 @@
+// An exchange of HTTP with streams that a test drives: back-pressure and rates, byte by byte.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { HttpExchange } from '../../src/proxy/http-exchange.js';
+import type { Stream, StreamListener } from '../../src/proxy/io/io.js';
+import type { FlowShare, SharedRate } from '../../src/proxy/io/rates.js';
+import type { ForwardedRequest } from '../../src/proxy/protocols/http/forward.js';
+
+const NOBODY: StreamListener = { onData() {}, onEnd() {}, onFailed() {} };
+
+class FakeStream implements Stream {
+  readonly peer = { address: '192.0.2.1', port: 1 };
+  readonly local = { address: '192.0.2.2', port: 2 };
+  listener = NOBODY;
+  isPaused = true;
+  isBlocked = false;
+  isClosed = false;
+  sent = '';
+
+  resume(): void {
+    this.isPaused = false;
+  }
+  pause(): void {
+    this.isPaused = true;
+  }
+  write(bytes: Uint8Array): void {
+    this.sent += Buffer.from(bytes).toString('latin1');
+  }
+  shutdown(): void {}
+  close(): void {
+    this.isClosed = true;
+  }
+  keepAlive(): void {}
+}
+
+/** A rate that grants what a test says. */
+class FakeRate implements SharedRate {
+  granted = 0;
+  #onTurn = (): void => {};
+
+  join(onTurn: () => void): FlowShare {
+    this.#onTurn = onTurn;
+    return {
+      take: (wanted) => {
+        const taken = Math.min(wanted, this.granted);
+        this.granted -= taken;
+        return taken;
+      },
+      end() {},
+    };
+  }
+  grant(bytes: number): void {
+    this.granted += bytes;
+    this.#onTurn();
+  }
+  setRate(): void {}
+  pass(): boolean {
+    return false;
+  }
+}
+
+const POST: ForwardedRequest = {
+  head: Buffer.from('POST / HTTP/1.1\r\n\r\n'),
+  framing: { kind: 'length', bytes: 10 },
+  isHead: false,
+  minor: 1,
+  isKept: true,
+};
+const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n';
+
+function exchange(early: string | null = null, rate: FakeRate | null = null) {
+  const client = new FakeStream();
+  const destination = new FakeStream();
+  const ends: unknown[] = [];
+  const counts = new Float64Array(2);
+  const made = new HttpExchange({
+    client,
+    destination,
+    request: POST,
+    early: early === null ? null : Buffer.from(early),
+    limits: { maxHeaderBytes: 1024, maxHeaderFields: 10 },
+    inspect: null,
+    rates: rate && { up: rate, down: rate },
+    counts,
+    countAt: 0,
+    onAnswered: (rest) => ends.push(rest === null ? 'closing' : `kept ${rest.toString()}`),
+    onNoAnswer: (end) => ends.push(`no answer: ${end}`),
+    onEnd: (end) => ends.push(end),
+  });
+  made.start(null);
+  return { made, client, destination, ends, counts };
+}
+
+it('reads no further from a side whose other side is blocked', () => {
+  const { client, destination, ends, counts } = exchange('01234');
+  assert.equal(destination.sent, `${POST.head}01234`);
+  destination.isBlocked = true;
+  client.listener.onData(Buffer.from('5678'));
+  assert.equal(client.isPaused, true);
+  assert.equal(destination.sent, `${POST.head}01234`);
+  destination.isBlocked = false;
+  destination.listener.onDrain?.();
+  assert.equal(client.isPaused, false);
+  client.listener.onData(Buffer.from('9NEXT'));
+  assert.equal(destination.sent, `${POST.head}0123456789`);
+  assert.equal(client.isPaused, true, 'the next request waits');
+
+  client.isBlocked = true;
+  destination.listener.onData(Buffer.from(`${OK}abcd`));
+  assert.deepEqual([destination.isPaused, client.sent, ends], [true, '', []]);
+  client.isBlocked = false;
+  client.listener.onDrain?.();
+  assert.equal(client.sent, `${OK}abcd`);
+  assert.deepEqual(ends, ['kept NEXT']);
+  assert.deepEqual([...counts], [POST.head.length + 10, OK.length + 4]);
+  assert.deepEqual([destination.isClosed, client.isClosed], [true, false]);
+});
+
+it('moves no more than the rate of the account lets pass', () => {
+  const rate = new FakeRate();
+  const { client, destination, ends } = exchange('0123456789', rate);
+  assert.equal(destination.sent, '');
+  assert.equal(client.isPaused, true);
+  rate.granted = 4;
+  destination.listener.onDrain?.();
+  assert.equal(destination.sent, 'POST');
+  destination.listener.onData(Buffer.from(`${OK}abcd`));
+  assert.equal(client.sent, '');
+  rate.grant(1_000);
+  assert.equal(client.sent, `${OK}abcd`);
+  assert.deepEqual(ends, ['kept ']);
+});
+
+it('closes the connection of a client that is answered before it has sent all', () => {
+  const { client, destination, ends } = exchange('0123');
+  destination.listener.onData(Buffer.from(`${OK}abcd`));
+  assert.equal(client.sent, `${OK}abcd`);
+  assert.deepEqual(ends, ['closing']);
+  assert.equal(client.isClosed, false, 'what was sent must arrive');
+});
+
+it('ends as its sides do', () => {
+  for (const [act, expected] of [
+    [({ client }) => client.listener.onEnd(), 'client-closed'],
+    [({ client }) => client.listener.onFailed('ECONNRESET'), 'client-reset'],
+    [({ destination }) => destination.listener.onEnd(), 'no answer: destination-closed'],
+    [({ destination }) => destination.listener.onFailed('ECONNRESET'), 'no answer: destination-reset'],
+    [
+      ({ destination }) => destination.listener.onData(Buffer.from('no HTTP\r\n\r\n')),
+      'no answer: relay-failed',
+    ],
+  ] as readonly [(sides: { client: FakeStream; destination: FakeStream }) => void, string][]) {
+    const sides = exchange('0123');
+    act(sides);
+    assert.deepEqual(sides.ends, [expected]);
+    assert.equal(sides.destination.isClosed, true);
+    assert.equal(sides.client.isClosed, expected.startsWith('client'));
+  }
+  const begun = exchange('0123456789');
+  begun.client.listener.onEnd();
+  assert.equal(begun.made.isHalfClosed, true);
+  begun.destination.listener.onData(Buffer.from(`${OK}a`));
+  begun.destination.listener.onEnd();
+  assert.deepEqual(begun.ends, ['destination-closed']);
+  assert.equal(begun.client.isClosed, true, 'a part of an answer must not look like all of it');
+});
