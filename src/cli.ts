@@ -1,25 +1,29 @@
 // The command line: puts the commands together, runs the one that was asked for, and turns failures into exit codes.
 // 0: done. 1: failed. 2: used in a wrong way, or the configuration is wrong.
 import { Command, CommanderError } from 'commander';
-import { addAccountCommands } from './cli/account.js';
-import { addAccountFileCommands } from './cli/account-files.js';
-import { addAdminCommands } from './cli/admin.js';
-import { addAgentCommands } from './cli/agents.js';
-import { addAuditCommands } from './cli/audit.js';
-import { addBackupCommands } from './cli/backup.js';
-import { CommandError, type Surroundings } from './cli/command.js';
-import { addCompletion } from './cli/completion.js';
-import { addConfigCommands } from './cli/config.js';
-import { addDoctor } from './cli/doctor.js';
+import { type AddCommands, CommandError, type Surroundings } from './cli/command.js';
 import { addHelp } from './cli/help.js';
-import { addRunCommands } from './cli/runs.js';
-import { addServe } from './cli/serve.js';
-import { addSessionCommands } from './cli/sessions.js';
-import { addTokenCommands } from './cli/tokens.js';
-import { addWhitelistCommands } from './cli/whitelist.js';
-import { ConfigError } from './config.js';
+import { ConfigError } from './config/config-error.js';
 import { StartError } from './core/errors.js';
 import { readVersion } from './version.js';
+
+/** The commands in the order of the help, each with the file that has it, which is read when it is needed. */
+const GROUPS: Readonly<Record<string, () => Promise<AddCommands>>> = {
+  serve: async () => (await import('./cli/serve-command.js')).addServe,
+  account: async () => (await import('./cli/account.js')).addAccountCommands,
+  whitelist: async () => (await import('./cli/whitelist.js')).addWhitelistCommands,
+  admin: async () => (await import('./cli/admin.js')).addAdminCommands,
+  agent: async () => (await import('./cli/agents.js')).addAgentCommands,
+  run: async () => (await import('./cli/runs.js')).addRunCommands,
+  session: async () => (await import('./cli/sessions.js')).addSessionCommands,
+  token: async () => (await import('./cli/tokens.js')).addTokenCommands,
+  audit: async () => (await import('./cli/audit.js')).addAuditCommands,
+  config: async () => (await import('./cli/config.js')).addConfigCommands,
+  doctor: async () => (await import('./cli/doctor.js')).addDoctor,
+  backup: async () => (await import('./cli/backup.js')).addBackup,
+  restore: async () => (await import('./cli/backup.js')).addRestore,
+  completion: async () => (await import('./cli/completion.js')).addCompletion,
+};
 
 /** Runs the command in `argv` (as in process.argv) and sets the exit code of the process. */
 export async function main(argv: readonly string[], around: Surroundings = process): Promise<void> {
@@ -28,13 +32,14 @@ export async function main(argv: readonly string[], around: Surroundings = proce
     process.exit(error.code === 'EPIPE' ? (process.exitCode ?? 0) : 1),
   );
   try {
-    await buildProgram(around).parseAsync(argv);
+    const program = await buildProgram(argv, around);
+    await program.parseAsync(argv);
   } catch (error) {
     process.exitCode = report(error, around);
   }
 }
 
-function buildProgram(around: Surroundings): Command {
+async function buildProgram(argv: readonly string[], around: Surroundings): Promise<Command> {
   const program = new Command('pulsegate')
     .description('SOCKS5 access for game players: accounts, heartbeats and agent webhooks in one daemon')
     .version(readVersion(), '-V, --version')
@@ -59,21 +64,17 @@ Examples:
     );
   // Before the commands are added, which inherit it: commander would end the process with its own codes.
   program.exitOverride();
-  addServe(program, around);
-  addAccountFileCommands(addAccountCommands(program, around), around);
-  addWhitelistCommands(program, around);
-  addAdminCommands(program, around);
-  addAgentCommands(program, around);
-  addRunCommands(program, around);
-  addSessionCommands(program, around);
-  addTokenCommands(program, around);
-  addAuditCommands(program, around);
-  addConfigCommands(program, around);
-  addDoctor(program, around);
-  addBackupCommands(program, around);
+  const wanted = groupIn(argv);
+  for (const [name, read] of Object.entries(GROUPS))
+    if (wanted === null || wanted === name) (await read())(program, around);
   addHelp(program);
-  addCompletion(program, around);
   return program;
+}
+
+/** The first word of `argv` where it is a command that stands alone; null: whatever it is, it may need to know them all. */
+function groupIn([, , ...words]: readonly string[]): string | null {
+  const first = words.find((word, i) => !word.startsWith('-') && words[i - 1] !== '--config');
+  return first !== undefined && Object.hasOwn(GROUPS, first) ? first : null;
 }
 
 /** Says on stderr what went wrong, and returns the exit code. */

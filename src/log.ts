@@ -1,6 +1,6 @@
 // The log: JSON lines on stdout, readable lines on a terminal; no secrets, and no control bytes from outside.
+import { createRequire } from 'node:module';
 import pino, { type DestinationStream, type Logger } from 'pino';
-import pretty from 'pino-pretty';
 import { HIDDEN } from './config/secret.js';
 import { printable } from './core/printable.js';
 
@@ -45,8 +45,11 @@ export function createLogger({
 }
 
 function stdout(): DestinationStream {
-  if (process.stdout.isTTY)
+  if (process.stdout.isTTY) {
+    // Only now: nobody needs it where the log is read by a program.
+    const pretty = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty');
     return pretty({ ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss.l', sync: true });
+  }
   const lines = pino.destination({
     fd: 1,
     sync: false,

@@ -1,11 +1,12 @@
 // `pulsegate account`: add, update and remove accounts.
 import type { Command } from 'commander';
 import { ACCOUNT_DEFAULTS, type AddRefusal, type UpdateRefusal } from '../core/accounts/accounts.js';
+import { addAccountFileCommands } from './account-files.js';
 import { addLimitCommands } from './account-limits.js';
 import { addLink, choosePassword, type PasswordOptions, printCredentials } from './account-link.js';
 import { addList, addShow, find, toJson } from './account-show.js';
 import { cliActor } from './actor.js';
-import { CommandError, load, printJson, printLine, type Surroundings } from './command.js';
+import { type AddCommands, CommandError, load, printJson, printLine, type Surroundings } from './command.js';
 import { parseExpiry } from './moments.js';
 import { confirm } from './prompt.js';
 import { withCore } from './store.js';
@@ -17,8 +18,7 @@ interface FieldOptions {
   expires?: string;
 }
 
-/** Adds `account` and returns it, for the commands that others add to it. */
-export function addAccountCommands(program: Command, around: Surroundings): Command {
+export const addAccountCommands: AddCommands = (program, around) => {
   const account = program.command('account').description('add, find, change and remove accounts');
   addAdd(account, around);
   addList(account, around);
@@ -27,8 +27,8 @@ export function addAccountCommands(program: Command, around: Surroundings): Comm
   addLink(account, around);
   addRemove(account, around);
   addLimitCommands(account, around);
-  return account;
-}
+  addAccountFileCommands(account, around);
+};
 
 function withPasswordOptions(command: Command): Command {
   return command

@@ -6,7 +6,7 @@ import type { Config } from '../config.js';
 import { isFinal, type Run } from '../core/agents/runs.js';
 import { chooseSession, messageFault, SESSION_KEY } from '../core/agents/webhooks.js';
 import type { Store } from '../store/store.js';
-import { CommandError, load, printJson, printLine, type Surroundings } from './command.js';
+import { type AddCommands, CommandError, load, printJson, printLine, type Surroundings } from './command.js';
 import { iso, presentRun } from './runs.js';
 import { withCore } from './store.js';
 import { formatMoment, printTable } from './table.js';
@@ -14,11 +14,11 @@ import { formatMoment, printTable } from './table.js';
 /** How often `send --wait` looks. */
 const WAIT_STEP_MS = 200;
 
-export function addAgentCommands(program: Command, around: Surroundings): void {
+export const addAgentCommands: AddCommands = (program, around) => {
   const agent = program.command('agent').description('the agents of the configuration');
   addAgentList(agent, around);
   addAgentSend(agent, around);
-}
+};
 
 function addAgentList(agent: Command, around: Surroundings): void {
   agent

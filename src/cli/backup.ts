@@ -11,7 +11,7 @@ import { confirm, isYes } from './prompt.js';
 import { STDIO, writeToStdout } from './stdio.js';
 import { withCore } from './store.js';
 
-export const addBackupCommands: AddCommands = (program, around) => {
+export const addBackup: AddCommands = (program, around) => {
   program
     .command('backup')
     .argument(
@@ -32,7 +32,9 @@ export const addBackupCommands: AddCommands = (program, around) => {
       );
       printLine(around.stdout, `The backup was written to ${target}`);
     });
+};
 
+export const addRestore: AddCommands = (program, around) => {
   program
     .command('restore')
     .argument('<file>', 'what backup wrote; - for stdin')

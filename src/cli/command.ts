@@ -2,7 +2,7 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Command } from 'commander';
 import type { Override } from '../config/overrides.js';
-import { type Loaded, loadConfig } from '../config.js';
+import type { Loaded } from '../config.js';
 
 /** The process as commands see it. */
 export interface Surroundings {
@@ -29,12 +29,14 @@ export class CommandError extends Error {
 export type AddCommands = (program: Command, around: Surroundings) => void;
 
 /** Loads the configuration for a command, with the program's `--config` and what flags of the command set. */
-export function load(
+export async function load(
   command: Command,
   around: Surroundings,
   flags: readonly Override[] = [],
 ): Promise<Loaded> {
   const { config } = command.optsWithGlobals<{ config?: string }>();
+  // Only now: help and completion need neither zod nor yaml.
+  const { loadConfig } = await import('../config.js');
   return loadConfig({ file: config, env: around.env, flags });
 }
 

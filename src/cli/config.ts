@@ -1,8 +1,8 @@
 // `pulsegate config`: checks the configuration, and prints what is in force with secrets hidden.
 import type { Command } from 'commander';
-import { stringify } from 'yaml';
+import { ConfigError } from '../config/config-error.js';
 import { toPlain } from '../config/plain.js';
-import { ConfigError, type Loaded, readTlsFiles } from '../config.js';
+import type { Loaded } from '../config.js';
 import { type AddCommands, load, printJson, printLine, type Surroundings } from './command.js';
 
 export const addConfigCommands: AddCommands = (program, around) => {
@@ -35,6 +35,7 @@ export const addConfigCommands: AddCommands = (program, around) => {
         around.stdout,
         `# ${file === null ? 'built-in defaults' : `defaults and ${file}`}, then PULSEGATE_ variables`,
       );
+      const { stringify } = await import('yaml');
       around.stdout.write(stringify(plain));
     });
 };
@@ -42,6 +43,7 @@ export const addConfigCommands: AddCommands = (program, around) => {
 /** @throws ConfigError with everything that is wrong, in files that the configuration names too */
 async function check(command: Command, around: Surroundings): Promise<Loaded> {
   const loaded = await load(command, around);
+  const { readTlsFiles } = await import('../config.js');
   readTlsFiles(loaded.config.admin.tls);
   return loaded;
 }

@@ -1,6 +1,5 @@
 // `pulsegate doctor`: what would stop or slow the daemon on this machine.
 import { type AddCommands, load, printJson, printLine } from './command.js';
-import { examine } from './doctor-checks.js';
 
 export const addDoctor: AddCommands = (program, around) => {
   program
@@ -9,6 +8,7 @@ export const addDoctor: AddCommands = (program, around) => {
     .option('--json', 'as JSON')
     .action(async (options: { json?: true }, command) => {
       const loaded = await load(command, around);
+      const { examine } = await import('./doctor-checks.js');
       const findings = await examine(loaded);
       if (options.json) printJson(around, { ok: findings.every(({ state }) => state !== 'stop'), findings });
       else

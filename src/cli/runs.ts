@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander';
 import { RUN_STATUSES, type Run, type RunStatus } from '../core/agents/runs.js';
 import type { Store } from '../store/store.js';
-import { CommandError, load, printJson, printLine, type Surroundings } from './command.js';
+import { type AddCommands, CommandError, load, printJson, printLine, type Surroundings } from './command.js';
 import { readLimit } from './options.js';
 import { withCore } from './store.js';
 import { formatMoment, printFields, printTable } from './table.js';
@@ -11,11 +11,11 @@ const LISTED = 50;
 /** How many runs are named where the beginning of an id is that of several. */
 const SHOWN_MATCHES = 10;
 
-export function addRunCommands(program: Command, around: Surroundings): void {
+export const addRunCommands: AddCommands = (program, around) => {
   const run = program.command('run').description('what agents did and are to do');
   addRunList(run, around);
   addRunShow(run, around);
-}
+};
 
 interface ListOptions {
   agent?: string;

@@ -1,4 +1,4 @@
-// `pulsegate serve`: runs the daemon until a signal ends it.
+// Runs the daemon until a signal ends it, for `pulsegate serve`.
 import type { Command } from 'commander';
 import { changedKeys } from '../config/changed-keys.js';
 import { adminCredentialsGivenBy, readAdminCredentials } from '../config/credentials.js';
@@ -10,7 +10,7 @@ import type { Broken } from '../proxy/plane.js';
 import { createServiceManager, type ServiceManager } from '../systemd.js';
 import { givenSockets } from '../systemd-sockets.js';
 import { readVersion } from '../version.js';
-import type { AddCommands, Surroundings } from './command.js';
+import type { Surroundings } from './command.js';
 import { firstRunBanner } from './first-run.js';
 
 /** What a flag of `serve` sets. */
@@ -32,24 +32,8 @@ const EXIT_NOT_IN_ORDER = 3;
 /** It could not go on: the service manager is to start it again. */
 const EXIT_BROKEN = 1;
 
-export const addServe: AddCommands = (program, around) => {
-  program
-    .command('serve')
-    .description('run the daemon')
-    .option('--data-dir <folder>', 'where the database is')
-    .option('--socks-host <address>', 'where players connect')
-    .option('--socks-port <port>', '0 picks a free one')
-    .option('--admin-host <address>', 'where the account API and the console are')
-    .option('--admin-port <port>', '0 picks a free one')
-    .option('--log-level <level>', 'trace, debug, info, warn, error, fatal or silent')
-    .addHelpText(
-      'after',
-      '\nExample:\n  pulsegate serve --config /etc/pulsegate/pulsegate.yaml --socks-port 1081',
-    )
-    .action(async (_options, command: Command) => serve(command, around));
-};
-
-async function serve(command: Command, around: Surroundings): Promise<void> {
+/** Runs the daemon that `command` describes; resolves never, the process ends by its exit code. */
+export async function serve(command: Command, around: Surroundings): Promise<void> {
   const { config: file } = command.optsWithGlobals<{ config?: string }>();
   const read = () => loadConfig({ file, env: around.env, flags: overrides(command) });
   const loaded = await read();

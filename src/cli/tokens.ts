@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type Command, Option } from 'commander';
 import type { Config } from '../config.js';
 import { type ApiToken, type ApiTokens, createApiTokens } from '../core/auth/api-tokens.js';
-import { Scope } from '../http/v1/route.js';
+import { TOKEN_SCOPES } from '../core/auth/token-scopes.js';
 import type { Core } from '../parts/core.js';
 import { cliActor } from './actor.js';
 import { type AddCommands, CommandError, load, printJson, printLine } from './command.js';
@@ -55,7 +55,7 @@ export const addTokenCommands: AddCommands = (program, around) => {
     .argument('<name>', 'what it is for')
     .description('make a token and print its secret once')
     .addOption(
-      new Option('--scope <scope...>', 'what it may do').choices([...Scope.options]).makeOptionMandatory(),
+      new Option('--scope <scope...>', 'what it may do').choices([...TOKEN_SCOPES]).makeOptionMandatory(),
     )
     .option('--expires <when>', 'never, in so long (90d), or a date in UTC', 'never')
     .option('--json', 'as JSON')

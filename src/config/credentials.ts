@@ -1,7 +1,7 @@
 // Where the admin's user name and password may come from at a start, besides the database.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConfigError } from './problems.js';
+import { ConfigError } from './config-error.js';
 
 /** The name of the systemd credential (`LoadCredential=admin-password:…`). */
 const SYSTEMD_CREDENTIAL = 'admin-password';

@@ -14,7 +14,7 @@ import {
   parseDocument,
   visit,
 } from 'yaml';
-import { ConfigError } from './problems.js';
+import { ConfigError } from './config-error.js';
 
 const MAX_BYTES = 4 * 1024 * 1024;
 

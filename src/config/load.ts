@@ -1,10 +1,11 @@
 // Loads the configuration: defaults, then the file, then the environment, then flags; checked all at once.
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { ConfigError } from './config-error.js';
 import { type EffectiveEntry, effectiveEntries } from './effective.js';
 import { type ConfigFile, readConfigFile } from './file.js';
 import { fromEnvironment, layOver, type Override } from './overrides.js';
-import { ConfigError, pathText, toProblems } from './problems.js';
+import { pathText, toProblems } from './problems.js';
 import { type Config, configSchema, type Settings } from './schema.js';
 import { isPlainObject, nameUnits } from './units.js';
 import * as walk from './walk.js';

@@ -1,7 +1,7 @@
 // Values that come from outside the file: environment variables and flags, laid over what the file says.
 import { parseDocument } from 'yaml';
 import { RUN_VARIABLES } from '../core/agents/run-variables.js';
-import type { Problem } from './problems.js';
+import type { Problem } from './config-error.js';
 import { closest } from './suggest.js';
 import { isPlainObject } from './units.js';
 import * as walk from './walk.js';

@@ -1,31 +1,8 @@
 // Turns what the schema found wrong into lines an operator can act on: where, which key, what was found, what is allowed.
 import { z } from 'zod';
+import type { Problem } from './config-error.js';
 import { closest } from './suggest.js';
 import * as walk from './walk.js';
-
-/** One thing that is wrong. */
-export interface Problem {
-  /** `file:line:column`, the name of an environment variable, or a flag. */
-  readonly where: string;
-  /** Path of the key, `heartbeats.games[1].id`. */
-  readonly key?: string;
-  readonly text: string;
-}
-
-/** The configuration cannot be used. Carries everything that is wrong with it, never a secret. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-
-  constructor(
-    readonly problems: readonly Problem[],
-    options?: ErrorOptions,
-  ) {
-    const lines = problems.map(
-      ({ where, key, text }) => `  ${where}: ${key === undefined ? '' : `${key}: `}${text}`,
-    );
-    super(`The configuration cannot be used:\n${lines.join('\n')}`, options);
-  }
-}
 
 /** Where the value at a path came from. */
 export type Locate = (path: readonly PropertyKey[], of: 'key' | 'value') => string;

@@ -2,7 +2,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-import { ConfigError, type Problem } from './problems.js';
+import { ConfigError, type Problem } from './config-error.js';
 import { Secret } from './secret.js';
 
 export interface TlsFiles {

@@ -9,7 +9,7 @@ export interface FoundProcess {
 }
 
 /** What was killed is in the list for a moment longer. */
-const END_TIMEOUT_MS = 2_000;
+const END_TIMEOUT_MS = 15_000;
 const POLL_MS = 20;
 
 /** Kills every process that works in `folder` or below it, or has its TMPDIR there; returns them. */
@@ -19,7 +19,7 @@ export function killProcessesIn(folder: string): FoundProcess[] {
   return found;
 }
 
-/** Waits until no process works in `folder`; kills those that still do after two seconds, and returns them. */
+/** Waits until no process works in `folder`; kills those that still do after 15 seconds, and returns them. */
 export async function endOfProcessesIn(folder: string): Promise<FoundProcess[]> {
   for (const startedAt = performance.now(); performance.now() - startedAt < END_TIMEOUT_MS; ) {
     if (processesIn(folder).length === 0) return [];

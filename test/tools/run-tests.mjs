@@ -79,7 +79,9 @@ async function runAll(list, wanted) {
     const compiled = join('dist/test', file.replace(/\.ts$/, '.js'));
     const result = { file, ...(await runFile(compiled, join(folder, String(list.length)), timeoutMs)) };
     results.push(result);
-    console.log(`${result.failed ? '✖' : '✔'} ${result.seconds.toFixed(1).padStart(5)} s  ${file}`);
+    console.log(
+      `${result.failed ? '✖' : '✔'} ${result.seconds.toFixed(1).padStart(5)} s  ${result.cpuSeconds.toFixed(1).padStart(5)} CPU s  ${file}`,
+    );
     if (result.failed || options.verbose || options.scale !== '1') console.log(result.output);
   }
 }
@@ -99,8 +101,9 @@ function report() {
   const failed = results.filter((result) => result.failed);
   for (const { file } of failed) console.log(`FAILED: ${file}`);
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
+  const cpuSeconds = results.reduce((sum, each) => sum + each.cpuSeconds, 0).toFixed(0);
   console.log(
-    `${results.length} files, ${count('tests')} tests, ${count('skipped')} skipped, ${failed.length} files failed, ${seconds} s`,
+    `${results.length} files, ${count('tests')} tests, ${count('skipped')} skipped, ${failed.length} files failed, ${seconds} s, ${cpuSeconds} s of CPU`,
   );
 }
 

@@ -1,28 +1,13 @@
 // What a route of /api/v1 is: path, access, schemas and handler, together in one value.
 import type { ParameterizedContext } from 'koa';
 import { z } from 'zod';
+import { TOKEN_SCOPES } from '../../core/auth/token-scopes.js';
 import type { ReadJsonObject } from '../body.js';
 import type { Caller } from '../caller.js';
 import type { AdminState } from '../state.js';
 import type { ProblemAnswer } from './problem.js';
 
-/** What an API token may be allowed to do. The operator (console or Basic) may do everything. */
-export const Scope = z
-  .enum([
-    'accounts:read',
-    'accounts:write',
-    /** Beside accounts:write: which egress class an account is in, that is where it may go. */
-    'egress:write',
-    'sessions:read',
-    'sessions:write',
-    'heartbeats:read',
-    'agents:read',
-    'agents:write',
-    'settings:read',
-    'settings:write',
-    'audit:read',
-  ])
-  .meta({ id: 'Scope' });
+export const Scope = z.enum(TOKEN_SCOPES).meta({ id: 'Scope' });
 export type Scope = z.infer<typeof Scope>;
 
 /**
