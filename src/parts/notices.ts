@@ -1,15 +1,14 @@
 // Notices as the daemon sends them: signed posts to the configured address, about its accounts and their quotas.
 import { randomUUID } from 'node:crypto';
 import { createSignedPost } from '../agents/channels/http.js';
+import { createOutbox, nextTryAt } from '../agents/outbox.js';
 import type { Config } from '../config.js';
 import type { AccountLimitsService } from '../core/accounts/account-limits.js';
 import type { Log } from '../core/log.js';
-import { createNotices } from '../core/notices/notices.js';
+import { createNotices, type DueNotice } from '../core/notices/notices.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
 import { createTimers } from './timers.js';
-
-const DELIVER_INTERVAL_MS = 1_000;
 
 export interface NoticesPart extends Part {
   /** Counts a login of a client address that failed. */
@@ -27,14 +26,10 @@ export function createNoticesPart(uses: {
   const { core, limits, log, now } = uses;
   const { url, secret, timeoutMs, ...settings } = uses.config.notices;
   if (url === null) return { name: 'notices', loginFailed() {}, stop() {} };
-  const stopped = new AbortController();
+  const store = core.store.notices;
   const post = createSignedPost({ url, secret: secret?.reveal() ?? null, timeoutMs, now });
   const notices = createNotices({
-    store: core.store.notices,
-    async send(id, body) {
-      const outcome = await post(id, body, stopped.signal);
-      return { ok: outcome.ok, again: !outcome.ok && outcome.again, detail: outcome.detail };
-    },
+    store,
     accounts: () => core.directory.all(),
     quotaUse(id) {
       const { limits: set, usage } = limits.glance(id);
@@ -44,23 +39,45 @@ export function createNoticesPart(uses: {
     expiringMs: settings.expiringMs,
     maxLoginFailures: settings.loginFailures,
     loginFailureWindowMs: settings.loginFailureWindowMs,
-    maxTries: settings.maxTries,
-    backoffMs: settings.backoffMs,
     now,
     newId: randomUUID,
-    onGivenUp: ({ type, key }, detail) => log.warn({ type, key, detail }, 'notice not delivered'),
+  });
+
+  async function attempt(notice: DueNotice, signal: AbortSignal): Promise<void> {
+    const { id, key, type, at, data } = notice;
+    const body = JSON.stringify({ id, type, at: new Date(at).toISOString(), data });
+    const outcome = await post(id, body, signal);
+    // Cut short by the shutdown: not a try, and due again at the next start.
+    if (!outcome.ok && signal.aborted) return;
+    const nextAt = nextTryAt(outcome, notice.tries + 1, settings, now(), Math.random);
+    await store.tried(key, nextAt);
+    if (nextAt === null && !outcome.ok) {
+      log.warn({ type, key, detail: outcome.detail }, 'notice not delivered');
+    }
+  }
+
+  const outbox = createOutbox<DueNotice>({
+    name: 'notices',
+    due: (limit) => store.due(now(), limit),
+    nextDueAt: store.nextDueAt,
+    keyOf: ({ key }) => key,
+    attempt,
+    concurrency: 1,
+    now,
+    log,
   });
   const timers = createTimers(log);
   return {
     name: 'notices',
     loginFailed: notices.loginFailed,
     start() {
-      timers.every(settings.lookEveryMs, () => void timers.attempt('notices', notices.look));
-      timers.every(DELIVER_INTERVAL_MS, () => void timers.attempt('notices', notices.deliver));
+      outbox.wake();
+      const look = () => notices.look().then(outbox.wake);
+      timers.every(settings.lookEveryMs, () => void timers.attempt('notices', look));
     },
     stop() {
       timers.stop();
-      stopped.abort();
+      return outbox.stop(0);
     },
   };
 }

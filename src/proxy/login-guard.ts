@@ -1,5 +1,6 @@
 // Guessing passwords: how many wrong logins one source may try, in all and of one name, over all workers together.
 // A name is never locked by itself, or anybody could lock a player out from anywhere.
+import { countAttempt, forgiveAttempts } from '../core/auth/attempt-window.js';
 import { fnv1a } from './fnv1a.js';
 import { type SourceKey, type SourceTable, sourceKey } from './source-table.js';
 
@@ -37,13 +38,10 @@ export function createLoginGuard(options: LoginGuardOptions): LoginGuard {
   function count(table: SourceTable, key: SourceKey, limit: number): 'counted' | 'block' | 'blocked' {
     const at = now();
     return table.update(key, (row) => {
-      if (row.count === 0 || row.endsAt <= at)
-        Object.assign(row, { count: 0, endsAt: at + window, flags: 0 });
-      if (row.count < limit) {
-        row.count += 1;
+      if (countAttempt(row, limit, window, at)) {
+        if (row.count === 1) row.flags = 0;
         return 'counted';
       }
-      // What is not checked is no guess: someone with an old password in his client blocks only himself.
       const isFirst = (row.flags & BLOCKED) === 0;
       row.flags |= BLOCKED;
       return isFirst ? 'block' : 'blocked';
@@ -51,9 +49,7 @@ export function createLoginGuard(options: LoginGuardOptions): LoginGuard {
   }
 
   function forgive(table: SourceTable, key: SourceKey, attempts: number): void {
-    table.update(key, (row) => {
-      row.count = Math.max(0, row.count - attempts);
-    });
+    table.update(key, (row) => forgiveAttempts(row, attempts));
   }
 
   return {

@@ -44,6 +44,11 @@ export function createNoticeStore(db: Knex): NoticeStore {
       }));
     },
 
+    async nextDueAt() {
+      const row = await db('notices').min({ at: 'next_at' }).first();
+      return row?.at == null ? null : Number(row.at);
+    },
+
     async tried(key, nextAt) {
       await db('notices').where({ key }).update({ next_at: nextAt }).increment('tries', 1);
     },

@@ -1,6 +1,7 @@
-// How many wrong guesses one source may make: counted before the comparison, so that no burst gets past the limit.
+// How many wrong guesses one source may make at the admin API and webhooks, in memory of this process.
 import type { Clock } from '../clock.js';
 import { sourceOf } from '../source.js';
+import { type AttemptWindow, countAttempt, forgiveAttempts } from './attempt-window.js';
 
 export interface AttemptLimit {
   /**
@@ -10,11 +11,6 @@ export interface AttemptLimit {
   attempt(address: string): number | null;
   /** Forgives the attempt just made, and none of those before it: what is right once says nothing of other guesses. */
   succeeded(address: string): void;
-}
-
-interface Window {
-  readonly endsAt: number;
-  failures: number;
 }
 
 /**
@@ -27,18 +23,16 @@ export function createAttemptLimit(options: {
   readonly maxSources: number;
   readonly now: Clock;
 }): AttemptLimit {
-  const windows = new Map<string, Window>();
+  const windows = new Map<string, AttemptWindow>();
   return {
     attempt(address) {
       const source = sourceOf(address);
       const now = options.now();
-      const known = windows.get(source);
-      const window = known && known.endsAt > now ? known : { endsAt: now + options.windowMs, failures: 0 };
+      const window = windows.get(source) ?? { count: 0, endsAt: 0 };
       // Last in the order of the map: seen most recently.
       windows.delete(source);
       windows.set(source, window);
-      if (window.failures >= options.maxFailures) return window.endsAt - now;
-      window.failures += 1;
+      if (!countAttempt(window, options.maxFailures, options.windowMs, now)) return window.endsAt - now;
       if (windows.size > options.maxSources) {
         const [oldest] = windows.keys();
         if (oldest !== undefined) windows.delete(oldest);
@@ -50,9 +44,9 @@ export function createAttemptLimit(options: {
       const source = sourceOf(address);
       const window = windows.get(source);
       if (!window) return;
-      window.failures -= 1;
+      forgiveAttempts(window);
       // Callers who are right take no room in the table.
-      if (window.failures <= 0) windows.delete(source);
+      if (window.count === 0) windows.delete(source);
     },
   };
 }

@@ -1,7 +1,7 @@
 // Outgoing notices: what an operator should hear of without looking, each told once, kept until it was delivered.
 import type { Account } from '../accounts/account.js';
-import { type Clock, DAY_MS, HOUR_MS } from '../clock.js';
-import { parseIp } from '../ip.js';
+import { type Clock, DAY_MS } from '../clock.js';
+import { sourceText } from '../source.js';
 
 export type NoticeType =
   | 'account.expiring'
@@ -29,6 +29,8 @@ export interface NoticeStore {
   add(notices: readonly (Notice & { readonly id: string })[]): Promise<void>;
   /** At most `limit` that are to be sent by `now`, the oldest first. */
   due(now: number, limit: number): Promise<DueNotice[]>;
+  /** When the next one is to be sent; null without one. */
+  nextDueAt(): Promise<number | null>;
   /** A try was made: `nextAt` null ends it, delivered or given up. */
   tried(key: string, nextAt: number | null): Promise<void>;
   /** Runs that failed since a moment, the oldest first. */
@@ -40,40 +42,27 @@ export interface NoticeStore {
   trim(before: number): Promise<void>;
 }
 
-/** Sends one notice. `again`: it may work later. */
-export type SendNotice = (
-  id: string,
-  body: string,
-) => Promise<{ readonly ok: boolean; readonly again: boolean; readonly detail: string }>;
-
 export interface NoticeOptions {
   readonly store: NoticeStore;
-  readonly send: SendNotice;
   readonly accounts: () => Iterable<Account>;
   /** What of its quota an account has used, 1 is all; and what tells one period from the next. */
   readonly quotaUse: (accountId: string) => { readonly share: number; readonly period: string } | null;
   readonly expiringMs: number;
   readonly maxLoginFailures: number;
   readonly loginFailureWindowMs: number;
-  readonly maxTries: number;
-  readonly backoffMs: number;
   readonly now: Clock;
   readonly newId: () => string;
-  readonly onGivenUp: (notice: Notice, detail: string) => void;
 }
 
 export interface Notices {
   /** A login of a player failed. */
   loginFailed(client: string): void;
-  /** Looks for what is to be told, and notes it. Meant to be called about once a minute. */
+  /** Looks for what is to be sent, and stores it. Meant to be called about once a minute. */
   look(): Promise<void>;
-  /** Sends what is due, one after another. */
-  deliver(): Promise<void>;
 }
 
 const MAX_SOURCES = 10_000;
 const BATCH = 50;
-const MAX_PAUSE_MS = HOUR_MS;
 /** Longer than any period of a quota: after it, the same is news again. */
 const REMEMBERED_MS = 90 * DAY_MS;
 const SHARES = [
@@ -85,7 +74,6 @@ export function createNotices(options: NoticeOptions): Notices {
   const { store, now } = options;
   const failures = new Map<string, { since: number; count: number }>();
   let runsSince = now();
-  let delivering: Promise<void> | null = null;
 
   function* found(at: number): Generator<Notice> {
     for (const account of options.accounts()) {
@@ -121,22 +109,9 @@ export function createNotices(options: NoticeOptions): Notices {
     });
   }
 
-  async function send(): Promise<void> {
-    for (const notice of await store.due(now(), BATCH)) {
-      const { id, key, type, at, data } = notice;
-      const body = JSON.stringify({ id, type, at: new Date(at).toISOString(), data });
-      const { ok, again, detail } = await options.send(id, body);
-      const tries = notice.tries + 1;
-      const isOver = ok || !again || tries >= options.maxTries;
-      const pauseMs = Math.min(options.backoffMs * 4 ** (tries - 1), MAX_PAUSE_MS);
-      await store.tried(key, isOver ? null : now() + pauseMs);
-      if (!ok && isOver) options.onGivenUp(notice, detail);
-    }
-  }
-
   return {
     loginFailed(address) {
-      const client = sourceOf(address);
+      const client = sourceText(address);
       const known = failures.get(client);
       if (known) known.count += 1;
       else if (failures.size < MAX_SOURCES) failures.set(client, { since: now(), count: 1 });
@@ -148,19 +123,5 @@ export function createNotices(options: NoticeOptions): Notices {
       await store.add(notices.map((notice) => ({ ...notice, id: options.newId() })));
       await store.trim(at - REMEMBERED_MS);
     },
-
-    deliver() {
-      delivering ??= send().finally(() => {
-        delivering = null;
-      });
-      return delivering;
-    },
   };
-}
-
-/** One host commonly holds a whole IPv6 /64, so that is one source. */
-function sourceOf(address: string): string {
-  const ip = parseIp(address);
-  if (ip?.length !== 16) return address;
-  return `${(Buffer.from(ip.subarray(0, 8)).toString('hex').match(/.{4}/g) ?? []).join(':')}::/64`;
 }
