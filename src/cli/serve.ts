@@ -51,8 +51,9 @@ export async function serve(command: Command, around: Surroundings): Promise<voi
 
   const signals = catchSignals();
   const { startDaemon } = await import('../daemon.js');
+  const source = { ...loaded, needsRestart: async () => needsRestart(loaded, await read()) };
   const sockets = givenSockets(around.env);
-  const daemon = await startDaemon({ config: loaded.config, source: loaded, log, given, sockets });
+  const daemon = await startDaemon({ config: loaded.config, source, log, given, sockets });
   running = daemon;
   const firstSignal = signals.next();
   sayReady(daemon, loaded, log, around);
@@ -169,6 +170,12 @@ const RELOADED: ReadonlySet<string> = new Set([
 const isReloaded = (key: string, hasTls: boolean): boolean =>
   RELOADED.has(key) || (hasTls && (key === 'admin.tls.cert' || key === 'admin.tls.key'));
 
+/** The keys that have changed since the start, and that SIGHUP does not take over. */
+function needsRestart(started: Loaded, { config, settings }: Loaded): string[] {
+  const hasTls = started.config.admin.tls.cert !== null && config.admin.tls.cert !== null;
+  return changedKeys(started.settings, settings).filter((key) => !isReloaded(key, hasTls));
+}
+
 /** SIGHUP: what can be taken over takes effect at once; other keys that have changed since the start are named. */
 async function reload(
   read: () => Promise<Loaded>,
@@ -177,11 +184,10 @@ async function reload(
   log: Logger,
 ): Promise<void> {
   try {
-    const { config, settings } = await read();
-    daemon.reload(config);
-    log.level = config.log.level;
-    const hasTls = daemon.certificate !== null && config.admin.tls.cert !== null;
-    const needRestart = changedKeys(started.settings, settings).filter((key) => !isReloaded(key, hasTls));
+    const now = await read();
+    daemon.reload(now.config);
+    log.level = now.config.log.level;
+    const needRestart = needsRestart(started, now);
     if (needRestart.length > 0)
       log.warn({ needRestart }, 'configuration read again; some changed keys need a restart');
     else log.info({}, 'configuration read again; all of it is in effect');

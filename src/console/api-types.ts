@@ -238,6 +238,8 @@ export type EffectiveConfig = {
     readonly heartbeats: Count;
   };
   readonly startedAt: Time;
+  readonly needsRestart: readonly (string)[];
+  readonly problem: string | null;
 };
 export type EndSessions = {
   readonly ids?: readonly (Guid)[] | undefined;
@@ -742,6 +744,7 @@ export interface Operations {
   setPublicAddress: { params: undefined; query: undefined; body: PublicAddressChange; answer: PublicAddress };
   setAdminPassword: { params: undefined; query: undefined; body: AdminPasswordChange; answer: undefined };
   getEffectiveConfig: { params: undefined; query: undefined; body: undefined; answer: EffectiveConfig };
+  downloadBackup: { params: undefined; query: undefined; body: undefined; answer: undefined };
   listAudit: { params: undefined; query: { limit?: number | undefined; cursor?: string | undefined; search?: string | undefined; action?: string | undefined; via?: 'console' | 'api' | 'token' | 'cli' | 'daemon' | undefined; objectId?: string | undefined; importId?: Guid | undefined; from?: TimeIn | undefined; to?: TimeIn | undefined }; body: undefined; answer: AuditPage };
   listTokens: { params: undefined; query: undefined; body: undefined; answer: Tokens };
   createToken: { params: undefined; query: undefined; body: NewToken; answer: CreatedToken };
@@ -805,6 +808,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   setPublicAddress: ['PUT', '/api/v1/settings/public-address'],
   setAdminPassword: ['PUT', '/api/v1/settings/admin-password'],
   getEffectiveConfig: ['GET', '/api/v1/settings/effective'],
+  downloadBackup: ['GET', '/api/v1/backup'],
   listAudit: ['GET', '/api/v1/audit'],
   listTokens: ['GET', '/api/v1/tokens'],
   createToken: ['POST', '/api/v1/tokens'],

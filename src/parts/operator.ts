@@ -12,6 +12,7 @@ import { compilePattern } from '../games-pattern.js';
 import type { AdminServerUses } from '../http/server.js';
 import { readVersion } from '../version.js';
 import type { Auth } from './auth.js';
+import { createBackup } from './backup.js';
 import type { Core } from './core.js';
 import { createMeasure } from './metrics.js';
 import type { OperatorSettings } from './settings.js';
@@ -85,6 +86,7 @@ export function operatorUses(
       publicAddress: settings.publicAddress,
       configuredAddress: settings.configuredAddress,
       effective: settings.effective,
+      backup: createBackup(config),
       about: () => ({
         version,
         startedAt: uses.startedAt,

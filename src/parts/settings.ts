@@ -1,6 +1,6 @@
 // The settings that the console may change beside the configuration: game rules, retention, public address.
 
-import type { Config, Loaded } from '../config.js';
+import { type Config, ConfigError, type Loaded } from '../config.js';
 import {
   createPublicAddressSetting,
   type PublicAddressSetting,
@@ -15,7 +15,10 @@ import type { PublicAddressUses } from '../http/v1/settings/public-address.js';
 import type { Core } from './core.js';
 
 /** Where the configuration comes from, as the settings page shows it. */
-export type ConfigSource = Pick<Loaded, 'file' | 'effective'>;
+export interface ConfigSource extends Pick<Loaded, 'file' | 'effective'> {
+  /** Reads the configuration again: the keys that a restart would change. Rejects with ConfigError. */
+  readonly needsRestart?: () => Promise<readonly string[]>;
+}
 
 export interface OperatorSettings {
   readonly gameRules: GameRulesSetting;
@@ -133,7 +136,17 @@ export async function openSettings(uses: {
           heartbeats: pool.size,
         },
         startedAt: new Date(uses.startedAt).toISOString(),
+        ...(await changedSinceStart(source)),
       };
     },
   };
+}
+
+async function changedSinceStart(source: ConfigSource): Promise<Pick<Effective, 'needsRestart' | 'problem'>> {
+  try {
+    return { needsRestart: [...((await source.needsRestart?.()) ?? [])], problem: null };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return { needsRestart: [], problem: error.message };
+  }
 }

@@ -53,6 +53,14 @@ export function wayTests(getWorld: () => World): void {
     await page.waitForSelector('.login');
   });
 
+  test('a backup is downloaded from the settings', async (t) => {
+    const { page, visit } = await getWorld().open(t);
+    await visit('/settings/effective');
+    const [file] = await Promise.all([page.waitForEvent('download'), page.click('text=Download a backup')]);
+    assert.match(file.suggestedFilename(), /^pulsegate-.*\.db$/);
+    assert.equal(await file.failure(), null);
+  });
+
   test('counts stand beside what they count, and on a phone they move nothing', async (t) => {
     const { open } = getWorld();
     const wide = await open(t);

@@ -81,6 +81,7 @@ export const API_SUMMARIES: Readonly<Record<keyof typeof OPERATIONS, string>> = 
   setPublicAddress: '设置链接里的主机和端口；null 恢复为配置里的值。',
   setAdminPassword: '修改管理员密码；其他控制台会话全部结束。',
   getEffectiveConfig: '正在生效的配置：每一项的值及其来源。',
+  downloadBackup: '整个数据库的副本，供 `pulsegate restore` 使用；其中有密码的哈希。',
   exportAccounts: '把账号导出为文件，筛选条件与列表相同；只有明确要求才含密码散列。',
   importAccounts: '从文件读取账号；`dryRun=true` 时只说明会发生什么。',
 };

@@ -29,6 +29,7 @@ export const audit = {
   'audit.settings.games': { en: 'Changed game rules', zh: '修改游戏规则' },
   'audit.settings.public-address': { en: 'Changed the players’ address', zh: '修改连接地址' },
   'audit.settings.retention': { en: 'Changed retention', zh: '修改保留时间' },
+  'audit.backup.download': { en: 'Downloaded a backup', zh: '下载备份' },
   'audit.admin.password': { en: 'Changed admin password', zh: '修改管理员密码' },
   'audit.admin.username': { en: 'Changed admin user name', zh: '修改管理员用户名' },
   'audit.admin.totp-on': { en: 'Turned second factor on', zh: '开启两步验证' },

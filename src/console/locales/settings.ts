@@ -36,6 +36,20 @@ export const settings = {
     en: 'What is in force, read-only. Change the file or the environment and restart.',
     zh: '正在使用的配置，只读。要修改请编辑配置文件或环境变量，然后重启。',
   },
+  'effective.needsRestart': {
+    en: 'Changed in file or environment, but only a restart takes it over: {keys}',
+    zh: '配置文件或环境变量已改，重启后才生效：{keys}',
+  },
+  'effective.problem': {
+    en: 'As the configuration stands by now, a restart would fail: {problem}',
+    zh: '按当前的配置文件或环境变量，重启会失败：{problem}',
+  },
+  'backup.title': { en: 'Backup', zh: '备份' },
+  'backup.text': {
+    en: 'A whole copy of the database: accounts, settings and history, with password hashes. Keep it safe. To go back: stop the daemon and run',
+    zh: '整个数据库的副本：账号、设置和历史，含密码的哈希，请妥善保管。恢复时先停止服务，再运行',
+  },
+  'backup.download': { en: 'Download a backup', zh: '下载备份' },
   'effective.key': { en: 'Key', zh: '键' },
   'effective.value': { en: 'Value', zh: '值' },
   'effective.source': { en: 'From', zh: '来源' },

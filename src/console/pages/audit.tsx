@@ -117,6 +117,7 @@ const ACTIONS: Readonly<Record<string, TextKey>> = {
   'settings.games': 'audit.settings.games',
   'settings.public-address': 'audit.settings.public-address',
   'settings.retention': 'audit.settings.retention',
+  'backup.download': 'audit.backup.download',
   'admin.password': 'audit.admin.password',
   'admin.username': 'audit.admin.username',
   'admin.totp-on': 'audit.admin.totp-on',

@@ -1,6 +1,6 @@
 // How long things are kept, and the configuration that is in force.
 import type { Retention } from '../api-types.js';
-import { callWithEtag } from '../lib/api.js';
+import { callWithEtag, urlOf } from '../lib/api.js';
 import { useDraft } from '../lib/draft.js';
 import { bytes, count } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
@@ -8,6 +8,7 @@ import { useLoad } from '../lib/load.js';
 import { At, Button, Tag } from '../ui/basics.js';
 import { useAction } from '../ui/dialog.js';
 import { Field, Input, readNumber } from '../ui/form.js';
+import { Icon } from '../ui/icons.js';
 import { Failure, Skeleton } from '../ui/states.js';
 import { notify } from '../ui/toast.js';
 
@@ -116,6 +117,25 @@ export function EffectiveSettings() {
         })}{' '}
         · {t('effective.startedAt')} <At at={data.startedAt} />
       </p>
+      {data.needsRestart.length > 0 && (
+        <p class="notice" role="status">
+          {t('effective.needsRestart', { keys: data.needsRestart.join(', ') })}
+        </p>
+      )}
+      {data.problem !== null && (
+        <p class="notice" role="alert">
+          {t('effective.problem', { problem: data.problem })}
+        </p>
+      )}
+      <h3>{t('backup.title')}</h3>
+      <p class="soft">
+        {t('backup.text')} <code>pulsegate restore FILE</code>
+      </p>
+      <div class="row">
+        <a class="button" href={urlOf('downloadBackup', {})} download>
+          <Icon name="download" /> {t('backup.download')}
+        </a>
+      </div>
       <table class="small stacked">
         <thead>
           <tr>

@@ -38,6 +38,7 @@ export const AUDIT_ACTIONS = [
   'settings.games',
   'settings.retention',
   'settings.public-address',
+  'backup.download',
   'admin.password',
   'admin.username',
   'admin.totp-on',

@@ -25,6 +25,7 @@ import type { Route } from './route.js';
 import { type SecondFactorUses, secondFactorRoutes } from './second-factor.js';
 import { type SessionUses, sessionRoutes } from './session.js';
 import { type AdminPasswordUses, adminPasswordRoutes } from './settings/admin-password.js';
+import { type BackupUses, backupRoutes } from './settings/backup.js';
 import { type Effective, effectiveRoutes } from './settings/effective.js';
 import { type GameRuleUses, gameRuleRoutes } from './settings/games.js';
 import { type PublicAddressUses, publicAddressRoutes } from './settings/public-address.js';
@@ -49,6 +50,7 @@ export interface RouteUses
     PublicAddressUses,
     RetentionUses,
     WhitelistUses,
+    BackupUses,
     TokenUses {
   readonly accounts: AccountUses['accounts'];
   readonly limits: AccountUses['limits'];
@@ -89,6 +91,7 @@ export const routes: readonly Route<RouteUses>[] = [
   ...publicAddressRoutes,
   ...adminPasswordRoutes,
   ...effectiveRoutes,
+  ...backupRoutes,
   ...auditRoutes,
   ...tokenRoutes,
   ...documentRoutes,

@@ -1,9 +1,15 @@
 // The settings page on the daemon itself: whitelist explained, game rules live, retention, password, what is in force.
 import assert from 'node:assert/strict';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { parse, stringify } from 'yaml';
+import { runCommand } from '../../helpers/command.js';
 import { codeOf, fetchFrom, signIn } from '../../helpers/console.js';
 import { ADMIN, startTestDaemon } from '../../helpers/daemon.js';
 import { eventually } from '../../helpers/eventually.js';
+import { basic } from '../../helpers/http.js';
 import { connectThrough } from '../../helpers/socks-client.js';
 import { echo, startTarget } from '../../helpers/targets.js';
 
@@ -176,6 +182,18 @@ test('what is in force is shown without secrets, with its source', async (t) => 
   assert.equal(entry('log.level')?.['source'], 'environment');
   assert.equal(entry('socks.handshakeTimeout')?.['value'], '10s');
   assert.ok(Number(database['bytes']) > 0);
+
+  const now = async () => (await daemon.api('GET', '/api/v1/settings/effective')).json as Json;
+  const written = parse(await readFile(daemon.configFile, 'utf8')) as Json;
+  assert.deepEqual([(await now())['needsRestart'], (await now())['problem']], [[], null]);
+  await writeFile(
+    daemon.configFile,
+    stringify({ ...written, stopTimeout: '33s', heartbeats: { interval: '7s' } }),
+  );
+  assert.deepEqual((await now())['needsRestart'], ['heartbeats.interval', 'stopTimeout']);
+  await writeFile(daemon.configFile, stringify({ ...written, stopTimeout: 'soon' }));
+  assert.deepEqual((await now())['needsRestart'], []);
+  assert.match(String((await now())['problem']), /stopTimeout/);
 });
 
 test('a new admin password ends the other sessions, and needs the present one', async (t) => {
@@ -203,4 +221,39 @@ test('a new admin password ends the other sessions, and needs the present one', 
   const audit = await mine.api('GET', '/api/v1/audit?action=admin.password&via=console');
   assert.equal((audit.json as Json)['matched'], 1);
   assert.ok(!audit.text.includes('the-next-password'));
+});
+
+test('a backup is downloaded while the daemon works, leaves no file behind, and can be restored', async (t) => {
+  const daemon = await startTestDaemon(t);
+  await daemon.addAccount('kept', 'secret');
+  const folder = await mkdtemp(join(tmpdir(), 'pulsegate-backup-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const answer = await fetch(`${daemon.adminUrl}/api/v1/backup`, {
+    headers: { authorization: basic(ADMIN.username, ADMIN.password) },
+  });
+  assert.equal(answer.status, 200);
+  assert.match(
+    answer.headers.get('content-disposition') ?? '',
+    /^attachment; filename="pulsegate-[\dTZ-]+\.db"$/,
+  );
+  const file = join(folder, 'backup.db');
+  await writeFile(file, Buffer.from(await answer.arrayBuffer()));
+  assert.deepEqual(
+    (await readdir(daemon.dataDir)).filter((name) => name.includes('backup')),
+    [],
+  );
+  await writeFile(join(folder, 'pulsegate.yaml'), 'dataDir: data\n');
+  const restored = await runCommand(folder, ['restore', file, '--yes']);
+  assert.equal(restored.code, 0, restored.stderr);
+  assert.match((await runCommand(folder, ['account', 'list'])).stdout, /kept/);
+
+  const { items } = (await daemon.api('GET', '/api/v1/audit?limit=1')).json as { items: Json[] };
+  assert.equal(items[0]?.['action'], 'backup.download');
+  const made = await daemon.api('POST', '/api/v1/tokens', {
+    name: 'all',
+    scopes: ['settings:read', 'settings:write'],
+  });
+  const authorization = `Bearer ${String((made.json as Json)['secret'])}`;
+  const refused = await fetch(`${daemon.adminUrl}/api/v1/backup`, { headers: { authorization } });
+  assert.equal(refused.status, 403);
 });

@@ -18,6 +18,10 @@ const EffectiveConfig = z
     ),
     database: z.object({ client: z.string(), bytes: Bytes.nullable(), heartbeats: Count }),
     startedAt: Time,
+    /** Keys that file and environment have another value for by now, and that only a restart takes over. */
+    needsRestart: z.array(z.string()),
+    /** What is wrong with the configuration as it stands by now: with it a restart would fail. */
+    problem: z.string().nullable(),
   })
   .meta({ id: 'EffectiveConfig' });
 

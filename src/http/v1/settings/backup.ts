@@ -1,0 +1,46 @@
+// /api/v1/backup: the whole database as a file.
+import type { Readable } from 'node:stream';
+import type { AuditStore } from '../../../core/audit/audit.js';
+import { actorOf } from '../../caller.js';
+import { routesOf } from '../route.js';
+
+export interface BackupUses {
+  /** null while another one is being made. */
+  readonly backup: () => Promise<Readable | null>;
+  readonly audit: Pick<AuditStore, 'add'>;
+  readonly now: () => number;
+}
+
+const { route } = routesOf<BackupUses>('Settings');
+
+export const backupRoutes = [
+  route(
+    {
+      method: 'GET',
+      path: '/api/v1/backup',
+      operationId: 'downloadBackup',
+      summary: 'A whole copy of the database, for `pulsegate restore`; it holds password hashes.',
+      access: 'operator',
+      request: {},
+      responses: { 200: { description: 'The file.', contentType: 'application/vnd.sqlite3' } },
+      problems: [409],
+    },
+    async ({ caller }, { backup, audit, now }) => {
+      const file = await backup();
+      if (!file) return { problem: 'conflict', detail: 'a backup is being made already' };
+      const object = { type: 'settings', id: 'backup', name: 'backup' } as const;
+      await audit.add([
+        { by: actorOf(caller), action: 'backup.download', object, before: null, after: null },
+      ]);
+      const stamp = new Date(now()).toISOString().slice(0, 19).replaceAll(':', '');
+      return {
+        status: 200,
+        body: file,
+        headers: {
+          'Content-Type': 'application/vnd.sqlite3',
+          'Content-Disposition': `attachment; filename="pulsegate-${stamp}Z.db"`,
+        },
+      };
+    },
+  ),
+];

@@ -1,0 +1,29 @@
+// Backups for download: one at a time, and no file stays behind.
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { test } from 'node:test';
+import { createBackup } from '../../src/parts/backup.js';
+import { openStore } from '../../src/store/store.js';
+
+test('one backup at a time; what a crash left of an earlier one is no obstacle', async (t) => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'pulsegate-backup-'));
+  t.after(() => rm(dataDir, { recursive: true, force: true }));
+  const store = await openStore({ dataDir, client: 'sqlite3', busyTimeoutMs: 1_000 });
+  t.after(() => store.close());
+  await writeFile(join(dataDir, 'backup-download.tmp'), 'left behind');
+  const database = { client: 'sqlite3', busyTimeoutMs: 1_000 } as Parameters<
+    typeof createBackup
+  >[0]['database'];
+  const backup = createBackup({ dataDir, database });
+  const [first, second] = await Promise.all([backup(), backup()]);
+  assert.equal(second, null);
+  assert.ok(first);
+  assert.match((await buffer(first)).toString('latin1', 0, 15), /^SQLite format 3$/);
+  assert.ok(!(await readdir(dataDir)).includes('backup-download.tmp'));
+  const again = await backup();
+  assert.ok(again);
+  again.destroy();
+});
