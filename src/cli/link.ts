@@ -19,8 +19,10 @@ export async function readLinkAddress(
   return linkAddress(setting.current(), listener, { host: interfaceAddress(), guess: 'interface' });
 }
 
-/** What to tell of an address that was guessed; null for one that was set. */
-export function guessNote({ host, guess }: LinkAddress): string | null {
+/** What to tell of an address that was guessed, or a port that is not known; null for one that was set. */
+export function guessNote({ host, port, guess }: LinkAddress): string | null {
+  if (port === 0)
+    return 'The link has no port yet: with socks.port 0 the daemon chooses one at each start. The console shows the link with it; set socks.port for one that stays.';
   if (guess === null) return null;
   const from = guess === 'listener' ? 'the address that socks.host listens on' : 'an address of this machine';
   return `The link names ${host}: ${from}, a guess. Players behind another address need socks.publicHost (in the configuration, or in the console's settings).`;

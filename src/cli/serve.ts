@@ -4,6 +4,7 @@ import { changedKeys } from '../config/changed-keys.js';
 import { adminCredentialsGivenBy, readAdminCredentials } from '../config/credentials.js';
 import type { Override } from '../config/overrides.js';
 import { type Loaded, loadConfig } from '../config.js';
+import { MIN_ADMIN_PASSWORD_CHARACTERS } from '../core/auth/admin-credentials.js';
 import type { Daemon } from '../daemon.js';
 import { createLogger, type Logger } from '../log.js';
 import type { Broken } from '../proxy/plane.js';
@@ -43,6 +44,11 @@ export async function serve(command: Command, around: Surroundings): Promise<voi
   };
   const log = createLogger({ level: loaded.config.log.level });
   for (const warning of loaded.warnings) log.warn({}, warning);
+  if (given.password !== undefined && [...given.password].length < MIN_ADMIN_PASSWORD_CHARACTERS)
+    log.warn(
+      { givenBy: given.givenBy.password, atLeast: MIN_ADMIN_PASSWORD_CHARACTERS },
+      'the administrator password is too short: choose a longer one',
+    );
   let running: Daemon | null = null;
   const service = createServiceManager(around.env, (err) => log.warn({ err }, 'sd_notify failed'), {
     isAlive: () => running?.isAlive() ?? true,

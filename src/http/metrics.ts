@@ -3,6 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Middleware, ParameterizedContext } from 'koa';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { inCidr, parseCidr, parseIp } from '../core/ip.js';
+import type { AdminAttempts } from './guards/attempts.js';
 import { headerValues } from './header-values.js';
 import type { AdminState } from './state.js';
 
@@ -33,6 +34,8 @@ export interface MetricsUses {
   readonly measure: () => Promise<Measured>;
   /** null: only this host may ask. */
   readonly metricsToken: string | null;
+  /** Wrong tokens count together with the other ways into the admin port. */
+  readonly attempts: Pick<AdminAttempts, 'begin' | 'succeeded'>;
   /** When the certificate that is served ends, in ms; null: none is served. */
   readonly certificateExpiresAt: () => number | null;
 }
@@ -43,6 +46,7 @@ export function metricsRoute({
   measure,
   metricsToken,
   certificateExpiresAt,
+  attempts,
 }: MetricsUses): Middleware<AdminState> {
   const { registry, refresh } = createRegistry({ measure, certificateExpiresAt });
   // Not async: every request to the rest passes here.
@@ -52,17 +56,26 @@ export function metricsRoute({
   };
 
   async function tell(ctx: ParameterizedContext<AdminState>): Promise<void> {
-    const mayAsk =
-      metricsToken === null
-        ? isLoopback(ctx.state.client)
-        : isSame(headerValues(ctx.req, 'authorization'), `Bearer ${metricsToken}`);
     ctx.set('Content-Type', 'text/plain; charset=utf-8');
+    const given = headerValues(ctx.req, 'authorization');
+    // A request without a token is no guess, as without a password.
+    const isGuess = metricsToken !== null && given.length > 0;
+    const waitSeconds = isGuess ? attempts.begin(ctx.state.client) : null;
+    if (waitSeconds !== null) {
+      ctx.status = 429;
+      ctx.set('Retry-After', String(waitSeconds));
+      ctx.body = 'too many failures\n';
+      return;
+    }
+    const mayAsk =
+      metricsToken === null ? isLoopback(ctx.state.client) : isSame(given, `Bearer ${metricsToken}`);
     if (!mayAsk) {
       ctx.status = metricsToken === null ? 403 : 401;
       if (metricsToken !== null) ctx.set('WWW-Authenticate', 'Bearer realm="Pulsegate metrics"');
       ctx.body = 'not allowed\n';
       return;
     }
+    if (isGuess) attempts.succeeded(ctx.state.client);
     await refresh();
     ctx.set('Content-Type', registry.contentType);
     ctx.body = await registry.metrics();

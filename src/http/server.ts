@@ -43,7 +43,7 @@ export interface AdminServerUses extends HttpServersOptions {
     'accounts' | 'agents' | 'attempts' | 'credentials' | 'log' | 'now' | 'readJsonObject' | 'whitelist'
   >;
   readonly health: HealthUses;
-  readonly metrics: Omit<MetricsUses, 'certificateExpiresAt'>;
+  readonly metrics: Omit<MetricsUses, 'certificateExpiresAt' | 'attempts'>;
   /** Folder of the built console. */
   readonly consoleFolder: string;
   /** Answers /hooks. */
@@ -148,7 +148,7 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
   // Whoever calls a webhook brings its token, which no page has: the host says nothing more.
   app.use(hookRoutes(uses.handleHook));
   app.use((ctx, next) => (ctx.path === METRICS_PATH ? checkHost(ctx, next) : next()));
-  app.use(metricsRoute({ ...uses.metrics, certificateExpiresAt: () => tls?.expiresAt ?? null }));
+  app.use(metricsRoute({ ...uses.metrics, attempts, certificateExpiresAt: () => tls?.expiresAt ?? null }));
   app.use(whitelistGuard(whitelist.allows));
   app.use(checkHost);
   app.use(serveConsole(uses.consoleFolder));

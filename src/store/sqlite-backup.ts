@@ -1,18 +1,31 @@
 // A copy of the SQLite database while it is in use.
-import { open, rm } from 'node:fs/promises';
+import { open, rename, rm, stat } from 'node:fs/promises';
 import type { Knex } from 'knex';
 import { createPrivate } from './sqlite-files.js';
 
-/** Writes a whole, compact copy to `target` (0600), which must not exist. @throws the file system's or SQLite's error */
+/** The end of the name of a backup that is being written. */
+const UNFINISHED = '.unfinished';
+
+/**
+ * Writes a whole, compact copy to `target` (0600), which must not exist. It is written beside it and named when it is
+ * whole: a backup that is broken off is never taken for one. @throws the file system's or SQLite's error
+ */
 export async function backupSqlite(db: Knex, target: string): Promise<void> {
-  if (!(await createPrivate(target))) {
-    throw Object.assign(new Error(`${target} exists already`), { code: 'EEXIST' });
-  }
+  const exists = await stat(target).then(
+    () => true,
+    () => false,
+  );
+  if (exists) throw Object.assign(new Error(`${target} exists already`), { code: 'EEXIST' });
+  const unfinished = `${target}${UNFINISHED}`;
+  // What an earlier one left that was broken off.
+  await rm(unfinished, { force: true });
+  await createPrivate(unfinished);
   try {
-    await db.raw('vacuum into ?', [target]);
-    await syncToDisk(target);
+    await db.raw('vacuum into ?', [unfinished]);
+    await syncToDisk(unfinished);
+    await rename(unfinished, target);
   } catch (error) {
-    await rm(target, { force: true });
+    await rm(unfinished, { force: true });
     throw error;
   }
 }

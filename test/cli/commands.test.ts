@@ -358,7 +358,8 @@ describe('doctor', () => {
 
   it('is content with a place that is fine', async (t) => {
     const cli = await commandLine(t, 'socks: { port: 0 }\nadmin: { port: 0 }');
-    await cli.run(['account', 'add', 'x', '--generate']);
+    const added = await cli.run(['account', 'add', 'x', '--generate']);
+    assert.match(added.stderr, /^The link has no port yet: with socks\.port 0 the daemon chooses one/);
     const { code, stdout } = await cli.run(['doctor']);
     assert.equal(code, 0);
     assert.match(stdout, /ok {3}database: opens; 1 accounts/);

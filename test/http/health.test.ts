@@ -30,12 +30,24 @@ test('metrics are for this host, or for whoever has the token, and name no accou
   assert.equal(outside.status, 403);
 
   const token = 'a-token-of-more-than-16-characters';
-  const daemon = await startTestDaemon(t, { config: { metrics: { token } } });
+  const daemon = await startTestDaemon(t, {
+    config: {
+      metrics: { token },
+      admin: { trustedProxies: ['127.0.0.1'], attempts: { maxFailuresPerSource: 2 } },
+    },
+  });
   assert.equal((await fetchFrom(daemon, 'GET', '/metrics', {})).status, 401);
   assert.equal(
     (await fetchFrom(daemon, 'GET', '/metrics', { authorization: `Bearer ${token}x` })).status,
     401,
   );
+  const guesser = { 'x-forwarded-for': '203.0.113.7', authorization: 'Bearer guess' };
+  const guesses = Array.from({ length: 3 }, () => fetchFrom(daemon, 'GET', '/metrics', guesser));
+  const statuses = (await Promise.all(guesses)).map(({ status }) => status);
+  assert.deepEqual(statuses.sort(), [401, 401, 429], 'wrong tokens count together with wrong passwords');
+  const right = { ...guesser, authorization: `Bearer ${token}` };
+  const late = await fetchFrom(daemon, 'GET', '/metrics', right);
+  assert.deepEqual([late.status, Number(late.headers.get('retry-after')) > 0], [429, true]);
   const target = await startTarget(t, echo);
   await daemon.addAccount('a-player', 'secret');
   const account = { port: daemon.socks.port, username: 'a-player', password: 'secret' };

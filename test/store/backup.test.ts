@@ -34,6 +34,15 @@ test('a backup never overwrites a file, and a failed one leaves none', async (t)
   await assert.rejects(store.backup(target), { code: 'EEXIST' });
   assert.equal(await readFile(target, 'utf8'), 'precious');
   await assert.rejects(store.backup(join(dataDir, 'missing', 'backup')), { code: 'ENOENT' });
+
+  // What one that was broken off left behind is no backup, and not in the way of the next.
+  const next = join(dataDir, 'next');
+  await writeFile(`${next}.unfinished`, 'half of it');
+  await store.backup(next);
+  assert.deepEqual(
+    (await readdir(dataDir)).filter((name) => name.startsWith('next')),
+    ['next'],
+  );
 });
 
 test('restoring keeps what it replaces, with what was still in its log, private', async (t) => {

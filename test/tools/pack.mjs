@@ -13,6 +13,14 @@ if (process.argv.includes('--clean')) {
     if (name === 'src' || name === 'console' || name.startsWith('.built') || name === '.tsbuildinfo')
       rmSync(join('dist', name), { recursive: true });
   execFileSync(process.execPath, ['test/tools/build.mjs'], { stdio: 'inherit' });
+  // The maps name sources that are not shipped.
+  for (const file of readdirSync('dist/src', { recursive: true })) {
+    if (!file.endsWith('.js')) continue;
+    const path = join('dist/src', file);
+    writeFileSync(path, readFileSync(path, 'utf8').replace(/^\/\/# sourceMappingURL=.*\n?/m, ''));
+  }
+  // Else the next build would take these files for its own.
+  for (const name of ['.built-program', '.tsbuildinfo']) rmSync(join('dist', name), { force: true });
   const { packages, ...lock } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
   const needed = Object.entries(packages).filter(([, { dev }]) => !dev);
   const { devDependencies: _, ...root } = packages[''];

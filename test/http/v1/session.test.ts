@@ -364,9 +364,13 @@ test('console sessions end with a change of the password or the second factor, w
   const beforeRestart = await signIn(daemon, { password: 'third-password' });
   daemon.signal('SIGTERM');
   await daemon.exited();
-  const env = { PULSEGATE_ADMIN_PASSWORD: 'fourth-password' };
+  const env = { PULSEGATE_ADMIN_PASSWORD: 'fourth' };
   const again = await startTestDaemon(t, { dataDir: daemon.dataDir, env });
   assert.equal((await fetchFrom(again, 'GET', ME, { cookie: beforeRestart.cookie })).status, 401);
+  const warning = await again.waitForLine(({ msg }) =>
+    msg.startsWith('the administrator password is too short'),
+  );
+  assert.equal(warning['givenBy'], 'the variable PULSEGATE_ADMIN_PASSWORD');
 });
 
 test('lost codes, a forgotten password and a lock-out are mended by the command line', async (t) => {
