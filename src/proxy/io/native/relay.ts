@@ -127,6 +127,7 @@ export class NativeRelay implements Relay, StreamTaker {
     else if (moved > 0) {
       direction.isBulk = false;
       this.#shared.smallFlowAt = loop.now();
+      loop.expectAnswer();
     }
   }
 
