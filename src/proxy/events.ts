@@ -45,10 +45,13 @@ interface Logins {
 export class Events {
   readonly #options: EventsOptions;
   #batch: WorkerEvent[] = [];
-  /** Where in the batch a session was opened. */
-  readonly #opened = new Map<string, number>();
-  /** Where in the batch a session's last destination and last game stand. */
-  readonly #last = new Map<string, number>();
+  /** Where in the batch a session was opened, by its slot. */
+  readonly #opened = new Map<number, number>();
+  /** Where in the batch a session's last destination and last game stand, by its slot. */
+  readonly #last = {
+    'session-destination': new Map<number, number>(),
+    'session-game': new Map<number, number>(),
+  };
   readonly #logins = new Map<string, Logins>();
   #sent = 0;
   /** When the first event of the batch came. */
@@ -66,13 +69,13 @@ export class Events {
    * a kind takes the place of the one before, so that what waits is bounded by the number of sessions.
    */
   sessionChanged(event: SessionChange): void {
-    const key = `${event.kind} ${event.id}`;
-    const at = this.#last.get(key);
+    const last = this.#last[event.kind];
+    const at = last.get(event.slot);
     if (at !== undefined && this.#batch.length >= BATCH) {
       this.#batch[at] = event;
       return;
     }
-    this.#last.set(key, this.#batch.length);
+    last.set(event.slot, this.#batch.length);
     this.push(event);
   }
 
@@ -98,18 +101,20 @@ export class Events {
   }
 
   sessionOpened(session: SessionFacts): void {
-    this.#opened.set(session.id, this.#batch.length);
+    // The slot may have been another session's earlier in this batch.
+    for (const last of Object.values(this.#last)) last.delete(session.slot);
+    this.#opened.set(session.slot, this.#batch.length);
     this.push({ kind: 'session-opened', session });
   }
 
-  sessionClosed(id: string, destination: Destination, via: string | null, summary: SessionSummary): void {
-    const at = this.#opened.get(id);
+  sessionClosed(slot: number, destination: Destination, via: string | null, summary: SessionSummary): void {
+    const at = this.#opened.get(slot);
     const opened = at === undefined ? undefined : this.#batch[at];
     if (at === undefined || opened?.kind !== 'session-opened') {
-      this.push({ kind: 'session-closed', id, destination, via, summary });
+      this.push({ kind: 'session-closed', slot, destination, via, summary });
       return;
     }
-    this.#opened.delete(id);
+    this.#opened.delete(slot);
     // What was told of it between stays behind it: the control plane passes over sessions it does not know.
     this.#batch[at] = {
       kind: 'session-passed',
@@ -154,7 +159,7 @@ export class Events {
     const batch = this.#batch;
     this.#batch = [];
     this.#opened.clear();
-    this.#last.clear();
+    for (const last of Object.values(this.#last)) last.clear();
     this.#logins.clear();
     this.#lines = 0;
     this.#droppedLines = 0;

@@ -73,6 +73,11 @@ export class HttpExchange implements Relay {
     return this.#hasClientEnded;
   }
 
+  keepAlive(): void {
+    this.#options.client.keepAlive();
+    this.#options.destination.keepAlive();
+  }
+
   setRates(rates: AccountRates | null): void {
     this.#up.setRate(rates?.up ?? null);
     this.#down.setRate(rates?.down ?? null);

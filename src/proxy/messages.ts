@@ -54,7 +54,13 @@ export type Order =
   | { readonly kind: 'accounts'; readonly records: readonly AccountRecord[] }
   | { readonly kind: 'account-removed'; readonly id: string }
   | { readonly kind: 'games'; readonly games: readonly GameRule[] }
-  | { readonly kind: 'end-session'; readonly id: string; readonly reason: SessionEnd }
+  /** A session is known by its slot (session-counts.ts) and the generation of it. */
+  | {
+      readonly kind: 'end-session';
+      readonly slot: number;
+      readonly generation: number;
+      readonly reason: SessionEnd;
+    }
   | { readonly kind: 'end-account'; readonly accountId: string; readonly reason: SessionEnd }
   | { readonly kind: 'end-all'; readonly reason: SessionEnd }
   | { readonly kind: 'listen'; readonly listener: ListenerSpec }
@@ -90,7 +96,6 @@ export interface PassedConnection {
 }
 
 export interface SessionFacts {
-  readonly id: string;
   readonly accountId: string;
   readonly username: string;
   readonly command: SessionCommand;
@@ -101,7 +106,7 @@ export interface SessionFacts {
   readonly openedAt: number;
   readonly gameId: string | null;
   readonly via: string | null;
-  /** Where its bytes are counted, and the number that tells it from others at the same place. */
+  /** Where its bytes are counted, and the number that tells it from earlier ones there. No two live ones share a slot. */
   readonly slot: number;
   readonly generation: number;
 }
@@ -127,11 +132,11 @@ export type WorkerEvent =
   | { readonly kind: 'listening'; readonly id: number; readonly address: string; readonly port: number }
   | { readonly kind: 'listen-failed'; readonly id: number; readonly code: string }
   | { readonly kind: 'session-opened'; readonly session: SessionFacts }
-  | { readonly kind: 'session-destination'; readonly id: string; readonly destination: Destination }
-  | { readonly kind: 'session-game'; readonly id: string; readonly gameId: string }
+  | { readonly kind: 'session-destination'; readonly slot: number; readonly destination: Destination }
+  | { readonly kind: 'session-game'; readonly slot: number; readonly gameId: string }
   | {
       readonly kind: 'session-closed';
-      readonly id: string;
+      readonly slot: number;
       readonly summary: SessionSummary;
       readonly destination: Destination;
       readonly via: string | null;

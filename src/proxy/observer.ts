@@ -4,6 +4,8 @@ import type { Destination, SessionEnd } from './session.js';
 
 /** A live session as the control plane sees it. */
 export interface RemoteSession extends SessionFacts {
+  /** GUID. */
+  readonly id: string;
   readonly protocol: 'tcp' | 'udp';
   /** Live, from shared memory; after the end, the final number. */
   bytesUp(): number;

@@ -1,11 +1,21 @@
 // A worker's session as the control plane holds it: its facts, and its byte counts as they stand in shared memory.
+import { randomUUID } from 'node:crypto';
 import type { SessionFacts, SessionSummary } from './messages.js';
 import type { RemoteSession } from './observer.js';
 import type { SessionEnd } from './session.js';
 import type { SessionCounts } from './session-counts.js';
 
+/** The worker of a session, as the main thread has it. */
+export interface SessionOwner {
+  readonly counts: SessionCounts;
+  endSession(session: PlaneSession, reason: SessionEnd): void;
+}
+
+/** What is one and the same string for all sessions of an account. */
+export type SessionAccount = Pick<SessionFacts, 'accountId' | 'username'>;
+
 export class PlaneSession implements RemoteSession {
-  readonly id: string;
+  readonly id = randomUUID();
   readonly accountId: string;
   readonly username: string;
   readonly command: SessionFacts['command'];
@@ -14,20 +24,19 @@ export class PlaneSession implements RemoteSession {
   readonly openedAt: number;
   readonly slot: number;
   readonly generation: number;
-  readonly end: (reason: SessionEnd) => void;
   destination: SessionFacts['destination'];
   gameId: string | null;
   via: string | null;
-  readonly #counts: SessionCounts;
-  readonly #openedMs = performance.now();
+  readonly #owner: SessionOwner;
+  readonly #openedMs = Math.round(performance.now());
+  /** The last counts that were seen: final once it is over. */
   #up = 0;
   #down = 0;
   #isOver = false;
 
-  constructor(facts: SessionFacts, counts: SessionCounts, end: (reason: SessionEnd) => void) {
-    this.id = facts.id;
-    this.accountId = facts.accountId;
-    this.username = facts.username;
+  constructor(facts: SessionFacts, account: SessionAccount, owner: SessionOwner) {
+    this.accountId = account.accountId;
+    this.username = account.username;
     this.command = facts.command;
     this.clientProtocol = facts.clientProtocol;
     this.client = facts.client;
@@ -37,8 +46,11 @@ export class PlaneSession implements RemoteSession {
     this.destination = facts.destination;
     this.gameId = facts.gameId;
     this.via = facts.via;
-    this.#counts = counts;
-    this.end = end;
+    this.#owner = owner;
+  }
+
+  end(reason: SessionEnd): void {
+    this.#owner.endSession(this, reason);
   }
 
   get protocol(): 'tcp' | 'udp' {
@@ -74,7 +86,7 @@ export class PlaneSession implements RemoteSession {
 
   /** The slot may be another session's already, whose numbers are not ours. */
   #look(): void {
-    const { bytes, generations } = this.#counts;
+    const { bytes, generations } = this.#owner.counts;
     if (this.#isOver || generations[this.slot] !== this.generation) return;
     this.#up = bytes[2 * this.slot] ?? 0;
     this.#down = bytes[2 * this.slot + 1] ?? 0;

@@ -10,7 +10,7 @@ import {
 import type { Log } from '../core/log.js';
 import type { SessionFacts, SessionSummary, SharedMemory, WorkerEvent, WorkerStart } from './messages.js';
 import type { ProxyObserver } from './observer.js';
-import { PlaneSession } from './plane-session.js';
+import { PlaneSession, type SessionAccount, type SessionOwner } from './plane-session.js';
 import type { SessionEnd } from './session.js';
 import { type SessionCounts, viewSessionCounts } from './session-counts.js';
 import type { Gauges } from './shared.js';
@@ -29,9 +29,11 @@ export interface PlaneWorkerOptions {
   readonly onStarted: (worker: PlaneWorker) => void;
   readonly onRehashed: (event: Extract<WorkerEvent, { kind: 'rehashed' }>) => void;
   readonly onExit: (worker: PlaneWorker) => void;
+  /** The strings of an account that are kept anyway, in place of the copies that came with a message. */
+  readonly accountOf: (facts: SessionAccount) => SessionAccount;
 }
 
-export class PlaneWorker {
+export class PlaneWorker implements SessionOwner {
   readonly index: number;
   readonly engine: 'native' | 'node';
   readonly shared: SharedMemory;
@@ -40,8 +42,9 @@ export class PlaneWorker {
   readonly exited: Promise<void>;
   readonly #options: PlaneWorkerOptions;
   readonly #port: MessagePort;
-  readonly #counts: SessionCounts;
-  readonly #sessions = new Map<string, PlaneSession>();
+  readonly counts: SessionCounts;
+  /** By slot. */
+  readonly #sessions: (PlaneSession | undefined)[] = [];
   /** Who waits for an answer, by the number of the question; null: the worker died before it answered. */
   readonly #waiting = new Map<number, (event: WorkerEvent | null) => void>();
   #wakeFd = -1;
@@ -56,7 +59,7 @@ export class PlaneWorker {
     this.index = start.index;
     this.engine = start.engine;
     this.shared = start.shared;
-    this.#counts = viewSessionCounts(start.shared.sessionCounts);
+    this.counts = viewSessionCounts(start.shared.sessionCounts);
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
     const threadStart: ThreadStart = { start, port: port2 };
@@ -107,6 +110,10 @@ export class PlaneWorker {
     });
   }
 
+  endSession({ slot, generation }: PlaneSession, reason: SessionEnd): void {
+    this.send({ kind: 'end-session', slot, generation, reason });
+  }
+
   /** Takes in all events that have been sent so far. */
   readAll(): void {
     for (let mail = receiveMessageOnPort(this.#port); mail; mail = receiveMessageOnPort(this.#port)) {
@@ -117,7 +124,7 @@ export class PlaneWorker {
   /** The thread has ended: takes in what it had still sent, and ends for `reason` what it could not end itself. */
   close(reason: SessionEnd): void {
     this.readAll();
-    for (const session of [...this.#sessions.values()]) this.#closeSession(session, session.summary(reason));
+    for (const session of this.#sessions) if (session) this.#closeSession(session, session.summary(reason));
     this.#isOver = true;
     this.#port.close();
     this.#wakeFd = -1;
@@ -154,19 +161,19 @@ export class PlaneWorker {
         return this.#closeSession(session, event.summary);
       }
       case 'session-destination': {
-        const session = this.#sessions.get(event.id);
+        const session = this.#sessions[event.slot];
         if (!session) return;
         session.destination = event.destination;
         return observer.sessionDestination(session, event.destination);
       }
       case 'session-game': {
-        const session = this.#sessions.get(event.id);
+        const session = this.#sessions[event.slot];
         if (!session) return;
         session.gameId = event.gameId;
         return observer.sessionGame(session, event.gameId);
       }
       case 'session-closed': {
-        const session = this.#sessions.get(event.id);
+        const session = this.#sessions[event.slot];
         if (!session) return;
         session.destination = event.destination;
         session.via = event.via;
@@ -193,15 +200,13 @@ export class PlaneWorker {
   }
 
   #openSession(facts: SessionFacts): PlaneSession {
-    const session = new PlaneSession(facts, this.#counts, (reason) =>
-      this.send({ kind: 'end-session', id: facts.id, reason }),
-    );
-    this.#sessions.set(facts.id, session);
+    const session = new PlaneSession(facts, this.#options.accountOf(facts), this);
+    this.#sessions[facts.slot] = session;
     return session;
   }
 
   #closeSession(session: PlaneSession, summary: SessionSummary): void {
-    this.#sessions.delete(session.id);
+    this.#sessions[session.slot] = undefined;
     session.close(summary);
     this.#options.observer.sessionClosed(session, summary);
   }

@@ -203,6 +203,11 @@ export class ProxyPlane {
         observer.rehashed(accountId, before, salted);
       },
       onExit: (exited) => this.#exited(exited),
+      accountOf: (facts) => {
+        const record = this.#records.get(facts.accountId);
+        if (record?.username !== facts.username) return facts;
+        return { accountId: record.id, username: record.username };
+      },
     });
     this.#workers[index] = worker;
     return worker;

@@ -33,8 +33,6 @@ export interface DatagramSummary {
 }
 
 export interface Session {
-  /** GUID. */
-  readonly id: string;
   readonly account: Account;
   readonly command: SessionCommand;
   readonly client: Endpoint;
@@ -42,6 +40,8 @@ export interface Session {
   readonly gameId: string | null;
   /** The upstream proxy it goes through, as `host:port`; null when it goes directly. */
   via: string | null;
+  /** From now on somebody else moves its bytes. */
+  setOwner(owner: SessionOwner): void;
   /** Bytes up at `countAt`, down at `countAt + 1`. */
   readonly counts: Float64Array;
   readonly countAt: number;
@@ -59,7 +59,7 @@ export interface Session {
    * @returns what must see the first datagrams to it, one datagram a call; null when no rule needs them
    */
   newDestination(destination: Destination): PayloadInspector | null;
-  /** It is over. Reports it, gives its slot back. Calling it again does nothing. */
+  /** It is over. Reports it, and releases its slot. Calling it again does nothing. */
   finish(end: SessionEnd, datagrams?: DatagramSummary): void;
   /** It is over before it was started: no heartbeat, no log line. */
   abandon(): void;

@@ -1,10 +1,9 @@
-// The live sessions of one worker: opened, counted, watched for games and time limits, and reported to the control plane.
-import { randomUUID } from 'node:crypto';
+// The live sessions of one worker: opened, counted, held to their time limits, and reported to the control plane.
 import type { GameRules } from '../core/heartbeats/game-rules.js';
 import type { Account } from './account.js';
 import type { Accounts } from './accounts.js';
 import type { Events } from './events.js';
-import { GameWatch, type PayloadInspector } from './game-watch.js';
+import type { PayloadInspector } from './game-watch.js';
 import type { Endpoint } from './io/io.js';
 import type { AccountRates } from './io/rates.js';
 import type { SessionFacts, SessionSummary } from './messages.js';
@@ -18,6 +17,7 @@ import type {
   SessionRequest,
 } from './session.js';
 import { type SessionCounts, SlotPool } from './session-counts.js';
+import { type GamesOwner, SessionGames } from './session-games.js';
 
 export interface SessionsOptions {
   readonly accounts: Accounts;
@@ -34,94 +34,85 @@ export interface SessionsOptions {
 }
 
 export class Sessions {
-  readonly #options: SessionsOptions;
-  readonly #byId = new Map<string, LiveSession>();
+  readonly options: SessionsOptions;
+  /** By slot. */
+  readonly #sessions: (LiveSession | undefined)[] = [];
   readonly #slots: SlotPool;
 
   constructor(options: SessionsOptions) {
-    this.#options = options;
+    this.options = options;
     this.#slots = new SlotPool(options.counts);
   }
 
-  get size(): number {
-    return this.#byId.size;
+  /** The session that has a slot, unless another one has it by now. */
+  get(slot: number, generation: number): LiveSession | undefined {
+    return this.options.counts.generations[slot] === generation ? this.#sessions[slot] : undefined;
   }
 
-  get(id: string): LiveSession | undefined {
-    return this.#byId.get(id);
-  }
-
-  all(): IterableIterator<LiveSession> {
-    return this.#byId.values();
+  all(): LiveSession[] {
+    return this.#sessions.filter((session) => session !== undefined);
   }
 
   /** Opens a session; null when there is no room for its counts. */
   open(request: SessionRequest): LiveSession | null {
     const slot = this.#slots.acquire();
     if (slot === -1) return null;
-    const session = new LiveSession(request, slot, this.#options, () => this.#over(session));
-    this.#byId.set(session.id, session);
-    this.#options.accounts.sessionOpened(request.account, session);
+    const session = new LiveSession(request, slot, this);
+    this.#sessions[slot] = session;
+    this.options.accounts.sessionOpened(request.account, session);
     return session;
   }
 
+  /** A session is over: its slot is free. */
+  remove(session: LiveSession): void {
+    this.#sessions[session.slot] = undefined;
+    this.options.accounts.sessionOver(session.account, session);
+    this.#slots.release(session.slot);
+  }
+
   endAll(reason: SessionEnd): void {
-    for (const session of [...this.#byId.values()]) session.end(reason);
+    for (const session of this.all()) session.end(reason);
   }
 
   /** Holds every session to its time limits. Meant to be called about once a second. */
   tick(): void {
-    const now = this.#options.now();
-    for (const session of this.#byId.values()) session.tick(now);
-  }
-
-  #over(session: LiveSession): void {
-    this.#byId.delete(session.id);
-    this.#options.accounts.sessionOver(session.account, session);
-    this.#slots.release(session.slot);
+    const now = this.options.now();
+    for (const session of this.#sessions) session?.tick(now);
   }
 }
 
-export class LiveSession implements Session {
-  readonly id = randomUUID();
+/** There are thousands of them, idle most of the time: each field costs memory. */
+export class LiveSession implements Session, GamesOwner {
   readonly account: Account;
   readonly command: SessionCommand;
   readonly #clientProtocol: SessionRequest['clientProtocol'];
   readonly client: Endpoint;
   readonly slot: number;
-  readonly #owner: SessionOwner;
-  readonly #options: SessionsOptions;
-  readonly #onOver: () => void;
-  readonly #openedAt: number;
+  readonly #sessions: Sessions;
   readonly #openedMs: number;
+  #owner: SessionOwner;
   destination: Destination;
   gameId: string | null = null;
   via: string | null = null;
-  isEnded = false;
-  #isStarted = false;
-  /** The control plane knows of it. */
-  #isReported = false;
-  #games: GameWatch | null = null;
-  #gameAt = Number.NEGATIVE_INFINITY;
-  /** Found too soon after the last: reported when that is over. */
-  #waitingGame: string | null = null;
+  /** `started`: the control plane knows of it. */
+  #state: 'new' | 'started' | 'ended' = 'new';
+  /** Null until a game rule has something to say of it. */
+  #games: SessionGames | null = null;
 
-  constructor(request: SessionRequest, slot: number, options: SessionsOptions, onOver: () => void) {
+  constructor(request: SessionRequest, slot: number, sessions: Sessions) {
     this.account = request.account;
     this.command = request.command;
     this.#clientProtocol = request.clientProtocol;
     this.client = request.client;
     this.slot = slot;
+    this.#sessions = sessions;
     this.#owner = request.owner;
-    this.#options = options;
-    this.#onOver = onOver;
     this.destination = { host: request.destination.host, address: '', port: request.destination.port };
-    this.#openedAt = options.date();
-    this.#openedMs = options.now();
+    this.#openedMs = Math.round(sessions.options.now());
   }
 
   get counts(): Float64Array {
-    return this.#options.counts.bytes;
+    return this.#sessions.options.counts.bytes;
   }
 
   get countAt(): number {
@@ -134,6 +125,18 @@ export class LiveSession implements Session {
 
   get bytesDown(): number {
     return this.counts[this.countAt + 1] ?? 0;
+  }
+
+  get isEnded(): boolean {
+    return this.#state === 'ended';
+  }
+
+  get owner(): SessionOwner {
+    return this.#owner;
+  }
+
+  setOwner(owner: SessionOwner): void {
+    this.#owner = owner;
   }
 
   rates(): AccountRates | null {
@@ -149,101 +152,84 @@ export class LiveSession implements Session {
   }
 
   tick(now: number): void {
-    this.#games?.tick();
-    if (this.#waitingGame !== null && now - this.#gameAt >= this.#options.gameIntervalMs)
-      this.#reportGame(this.#waitingGame);
+    this.#games?.tick(now);
     this.#owner.tick(now);
   }
 
   start(address: string): PayloadInspector | null {
-    this.destination = { ...this.destination, address };
-    this.#isStarted = true;
+    const { host, port } = this.destination;
+    // Equal strings are kept once.
+    this.destination = { host, address: address === host ? host : address, port };
     const inspect = this.command === 'udp-associate' ? null : this.#askGames(this.destination);
-    this.#options.events.sessionOpened(this.#facts());
+    this.#state = 'started';
+    this.#sessions.options.events.sessionOpened(this.#facts());
     return inspect;
   }
 
   newDestination(destination: Destination): PayloadInspector | null {
     if (this.isEnded) return null;
     this.destination = destination;
-    this.#options.events.sessionChanged({ kind: 'session-destination', id: this.id, destination });
+    const { events } = this.#sessions.options;
+    events.sessionChanged({ kind: 'session-destination', slot: this.slot, destination });
     return this.#askGames(destination);
   }
 
   finish(end: SessionEnd, datagrams?: DatagramSummary): void {
-    if (this.isEnded) return;
-    if (!this.#isStarted) return this.abandon();
-    this.isEnded = true;
+    if (this.#state !== 'started') return this.abandon();
+    this.#state = 'ended';
     // The summary carries the GameID: no entry beside it.
-    this.gameId = this.#games?.end() ?? this.#waitingGame ?? this.gameId;
+    this.gameId = this.#games?.end() ?? this.gameId;
+    const { events, now } = this.#sessions.options;
     const summary: SessionSummary = {
       bytesUp: this.bytesUp,
       bytesDown: this.bytesDown,
       end,
-      durationMs: Math.round(this.#options.now() - this.#openedMs),
+      durationMs: Math.max(0, Math.round(now()) - this.#openedMs),
       gameId: this.gameId,
       ...datagrams,
     };
-    this.#options.events.sessionClosed(this.id, this.destination, this.via, summary);
-    this.#onOver();
+    events.sessionClosed(this.slot, this.destination, this.via, summary);
+    this.#sessions.remove(this);
   }
 
   abandon(): void {
     if (this.isEnded) return;
-    this.isEnded = true;
-    this.#onOver();
+    this.#state = 'ended';
+    this.#sessions.remove(this);
   }
 
   #askGames(destination: Destination): PayloadInspector | null {
+    const { games: rules, gameIntervalMs, now } = this.#sessions.options;
     const protocol = this.command === 'udp-associate' ? 'udp' : 'tcp';
-    const rules = this.#options.games();
-    const watch = this.#games ?? new GameWatch((gameId) => this.#foundGame(gameId));
-    const verdict = watch.ask(rules, destination, protocol);
-    if (verdict === null) return null;
-    this.#games = watch;
-    if ('inspect' in verdict) return verdict.inspect;
-    this.#foundGame(verdict.gameId);
-    return null;
+    const games = this.#games ?? new SessionGames(this, { intervalMs: gameIntervalMs, now });
+    const answer = games.ask(rules(), destination, protocol);
+    if (answer === 'no-rule') return null;
+    this.#games = games;
+    return answer;
   }
 
-  #foundGame(gameId: string): void {
-    const now = this.#options.now();
-    if (this.command !== 'udp-associate' && this.gameId === null && !this.#isReported) {
-      // Known before the session is reported: it is part of the report.
-      this.gameId = gameId;
-      this.#gameAt = now;
-      return;
-    }
-    if (now - this.#gameAt < this.#options.gameIntervalMs) {
-      this.#waitingGame = gameId === this.gameId ? null : gameId;
-      return;
-    }
-    this.#reportGame(gameId);
-  }
-
-  #reportGame(gameId: string): void {
+  gameChanged(gameId: string): void {
     this.gameId = gameId;
-    this.#gameAt = this.#options.now();
-    this.#waitingGame = null;
-    this.#options.events.sessionChanged({ kind: 'session-game', id: this.id, gameId });
+    // Known before the session is reported: it is part of the report.
+    if (this.#state === 'new') return;
+    this.#sessions.options.events.sessionChanged({ kind: 'session-game', slot: this.slot, gameId });
   }
 
   #facts(): SessionFacts {
-    this.#isReported = true;
+    const { counts, date, now } = this.#sessions.options;
     const { record } = this.account;
     return {
-      id: this.id,
       accountId: record.id,
       username: record.username,
       command: this.command,
       clientProtocol: this.#clientProtocol,
       client: this.client,
       destination: this.destination,
-      openedAt: this.#openedAt,
+      openedAt: Math.round(date() - Math.max(0, now() - this.#openedMs)),
       gameId: this.gameId,
       via: this.via,
       slot: this.slot,
-      generation: this.#options.counts.generations[this.slot] ?? 0,
+      generation: counts.generations[this.slot] ?? 0,
     };
   }
 }

@@ -23,6 +23,7 @@ import type { ListenerSpec, Order, PassedConnection, WorkerEvent, WorkerStart } 
 import { createOwnPorts, type OwnPorts } from './own-ports.js';
 import { createFragmentMemory, type FragmentMemory } from './protocols/fragments.js';
 import { createProxySources, type ProxySources, UNIX_CLIENT } from './protocols/proxy-header.js';
+import { Relayed } from './relayed.js';
 import type { Session, SessionRequest } from './session.js';
 import { viewSessionCounts } from './session-counts.js';
 import { Sessions } from './sessions.js';
@@ -170,7 +171,7 @@ export class ProxyWorker implements ConnectionHost {
         this.#games = createGameRules(order.games, compilePattern);
         return;
       case 'end-session':
-        return this.#sessions.get(order.id)?.end(order.reason);
+        return this.#sessions.get(order.slot, order.generation)?.end(order.reason);
       case 'end-account':
         return this.#accounts.end(order.accountId, order.reason);
       case 'end-all':
@@ -208,7 +209,7 @@ export class ProxyWorker implements ConnectionHost {
 
   /** The worker has failed: its sessions end, and that is reported. */
   failed(): void {
-    for (const session of [...this.#sessions.all()]) session.finish('relay-failed');
+    for (const session of this.#sessions.all()) session.finish('relay-failed');
     this.events.send();
   }
 
@@ -272,6 +273,14 @@ export class ProxyWorker implements ConnectionHost {
     if (this.#connections.delete(connection)) this.#count(-1);
   }
 
+  connectionRelayed(connection: Connection): void {
+    this.#connections.delete(connection);
+  }
+
+  relayedClosed(): void {
+    this.#count(-1);
+  }
+
   handshakeBegins(connection: Connection, source: string | null): boolean {
     return this.#handshakes.add(connection, source);
   }
@@ -322,10 +331,10 @@ export class ProxyWorker implements ConnectionHost {
 
   #findOutbound({ address, port }: { readonly address: string; readonly port: number }): Endpoint[] {
     const found: Endpoint[] = [];
-    for (const connection of this.#connections) {
-      if (connection.outboundPort !== port) continue;
-      const ends = connection.outbound;
-      if (ends?.local.address === address) found.push(ends.remote);
+    for (const { owner } of this.#sessions.all()) {
+      if (!(owner instanceof Relayed) || owner.outboundPort !== port) continue;
+      const { local, remote } = owner.outbound;
+      if (local.address === address) found.push(remote);
     }
     return found;
   }

@@ -27,27 +27,27 @@ export interface GameRecorderOptions {
 export function createGameRecorder({ pool, rules, intervalMs, gameIntervalMs, now }: GameRecorderOptions) {
   const recorder = createRecorder({ pool, intervalMs, now });
   const live = new Map<GameSession, LiveSession>();
-  const observed = new Map<string, GameSession>();
+  const observed = new Map<number, GameSession>();
   let opening: GameSession | null = null;
 
   const sessions = new Sessions({
     accounts: { sessionOpened() {}, sessionOver() {} } as unknown as Accounts,
     counts: viewSessionCounts(allocateSessionCounts(16_384)),
     events: {
-      sessionOpened({ id, gameId }) {
+      sessionOpened({ slot, gameId }) {
         if (!opening) return;
-        observed.set(id, opening);
+        observed.set(slot, opening);
         opening.gameId = gameId;
         recorder.opened(opening);
       },
-      sessionClosed(id, _destination, _via, { gameId }) {
-        const session = observed.get(id);
+      sessionClosed(slot, _destination, _via, { gameId }) {
+        const session = observed.get(slot);
         if (!session) return;
         session.gameId = gameId;
         recorder.closed(session);
       },
       sessionChanged(event) {
-        const session = observed.get(event.id);
+        const session = observed.get(event.slot);
         if (!session) return;
         if (event.kind === 'session-game') {
           session.gameId = event.gameId;

@@ -12,8 +12,7 @@ const summary: SessionSummary = {
   durationMs: 3,
   gameId: null,
 };
-const facts = (id: string): SessionFacts => ({
-  id,
+const facts = (slot: number): SessionFacts => ({
   accountId: 'account',
   username: 'player',
   command: 'udp-associate',
@@ -23,7 +22,7 @@ const facts = (id: string): SessionFacts => ({
   openedAt: 0,
   gameId: null,
   via: null,
-  slot: 0,
+  slot,
   generation: 0,
 });
 
@@ -58,16 +57,16 @@ function slow() {
 it('what waits for a slow control plane is bounded: lines are dropped and counted, logins and ends are not', () => {
   const { events, batches, state, flush } = slow();
   for (let i = 0; i < 1_500; i += 1) events.log('info', { i }, 'a line');
-  events.sessionOpened(facts('kept'));
+  events.sessionOpened(facts(0));
   for (let i = 0; i < 5_000; i += 1) {
     const moved = { ...destination, port: i };
-    events.sessionChanged({ kind: 'session-destination', id: 'kept', destination: moved });
-    events.sessionChanged({ kind: 'session-game', id: 'kept', gameId: `game-${i}` });
+    events.sessionChanged({ kind: 'session-destination', slot: 0, destination: moved });
+    events.sessionChanged({ kind: 'session-game', slot: 0, gameId: `game-${i}` });
     events.login('wrong-password', 'player', null, '192.0.2.9');
   }
   for (let i = 0; i < 300; i += 1) {
-    events.sessionOpened(facts(`short-${i}`));
-    events.sessionClosed(`short-${i}`, destination, null, summary);
+    events.sessionOpened(facts(i + 1));
+    events.sessionClosed(i + 1, destination, null, summary);
   }
   flush();
   assert.equal(batches.length, 0);
@@ -90,12 +89,26 @@ it('what waits for a slow control plane is bounded: lines are dropped and counte
 
 it('one that keeps up hears of every destination, and of a session that has gone meanwhile once', () => {
   const { events, batches, flush } = channel();
-  events.sessionOpened(facts('gone'));
+  events.sessionOpened(facts(0));
   for (const port of [1, 2]) {
-    events.sessionChanged({ kind: 'session-destination', id: 'gone', destination: { ...destination, port } });
+    events.sessionChanged({ kind: 'session-destination', slot: 0, destination: { ...destination, port } });
   }
-  events.sessionClosed('gone', destination, null, summary);
+  events.sessionClosed(0, destination, null, summary);
   flush();
   const kinds = batches.flat().map(({ kind }) => kind);
   assert.deepEqual(kinds, ['session-passed', 'session-destination', 'session-destination']);
+});
+
+it('what a session says in a long batch does not take the place of what its slot said before it', () => {
+  const { events, batches, state, flush } = slow();
+  for (let i = 0; i < 300; i += 1) events.log('info', { i }, 'a line');
+  events.sessionOpened(facts(0));
+  events.sessionChanged({ kind: 'session-game', slot: 0, gameId: 'first' });
+  events.sessionClosed(0, destination, null, summary);
+  events.sessionOpened(facts(0));
+  events.sessionChanged({ kind: 'session-game', slot: 0, gameId: 'second' });
+  state.batchesRead = 64;
+  flush();
+  const told = batches.flat().flatMap((event) => ('gameId' in event ? event.gameId : event.kind));
+  assert.deepEqual(told.slice(300), ['session-passed', 'first', 'session-opened', 'second']);
 });

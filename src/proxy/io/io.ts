@@ -61,14 +61,20 @@ export interface RelayOptions {
   /** Where the bytes are counted while they move, up at `countAt` and down at `countAt + 1`; counted before they are sent. */
   readonly counts: Float64Array;
   readonly countAt: number;
-  /** Both streams are closed by then. Called once, and not after `close`. */
-  readonly onEnd: (end: RelayEnd) => void;
+  readonly owner: RelayOwner;
+}
+
+export interface RelayOwner {
+  /** The relay has ended by itself, and both streams are closed. Called once, and not after `close`. */
+  relayEnded(end: RelayEnd): void;
 }
 
 /** Two streams joined: each one's data and FIN go to the other. It owns both streams and closes them. */
 export interface Relay {
   /** One direction has ended and the other has not. */
   readonly isHalfClosed: boolean;
+  /** Turns on TCP keepalive for both streams: first probe after 60 s without a packet. */
+  keepAlive(): void;
   /** Moves at these rates from now on; null: as fast as both sides can. */
   setRates(rates: AccountRates | null): void;
   /** Closes both streams at once. */

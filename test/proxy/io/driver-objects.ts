@@ -119,10 +119,11 @@ export function createObjects(io: Io, counts: Float64Array, report: (message: Re
         rates: rates(settings.rates),
         counts,
         countAt: settings.countAt,
-        onEnd: (end) => report({ object, event: 'ended', value: end }),
+        owner: { relayEnded: (end) => report({ object, event: 'ended', value: end }) },
       });
       objects.set(object, {
         close: () => relay.close(),
+        keepAlive: () => relay.keepAlive(),
         isHalfClosed: () => relay.isHalfClosed,
         setRates: (bytes: Rates | null) => relay.setRates(rates(bytes)),
       } satisfies Record<keyof Relay, unknown>);

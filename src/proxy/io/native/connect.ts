@@ -14,7 +14,7 @@ import {
   SOL_SOCKET,
   TCP_NODELAY,
 } from './libc.js';
-import type { Loop, Registration, Watcher } from './loop.js';
+import { type Loop, NOT_WATCHED, type Registration, type Watcher } from './loop.js';
 import { writeSockaddr } from './sockaddr.js';
 import { NativeStream, STREAM_EVENTS } from './stream.js';
 
@@ -25,7 +25,7 @@ export class NativeAttempt implements Attempt, Watcher {
   readonly #to: Endpoint;
   readonly #listener: ConnectListener;
   #fd = -1;
-  #registration: Registration | null = null;
+  #registration: Registration = NOT_WATCHED;
   #isOver = false;
 
   constructor(loop: Loop, to: Endpoint, listener: ConnectListener) {
@@ -33,7 +33,7 @@ export class NativeAttempt implements Attempt, Watcher {
     this.#to = to;
     this.#listener = listener;
     const code = this.#start();
-    if (code !== null) loop.later(() => this.#fail(code));
+    if (code !== null) loop.later({ run: () => this.#fail(code) });
   }
 
   cancel(): void {
@@ -50,12 +50,12 @@ export class NativeAttempt implements Attempt, Watcher {
       return;
     }
     this.#isOver = true;
-    const stream = new NativeStream(this.#loop, this.#fd, this.#to, true);
+    const stream = new NativeStream(this.#loop, this.#fd, null, true);
     // Its place in the epoll set goes with it: the events so far are the stream's first.
-    if (this.#registration) this.#loop.rewatch(this.#registration, stream);
+    this.#loop.rewatch(this.#registration, stream);
     stream.register(this.#registration);
     this.#fd = -1;
-    this.#registration = null;
+    this.#registration = NOT_WATCHED;
     stream.ready(events);
     this.#listener.onConnected(stream);
   }
@@ -72,7 +72,7 @@ export class NativeAttempt implements Attempt, Watcher {
       return codeOf(libc.errno());
     }
     this.#registration = this.#loop.add(this.#fd, STREAM_EVENTS, this);
-    return this.#registration === null ? 'ENOMEM' : null;
+    return this.#registration === NOT_WATCHED ? 'ENOMEM' : null;
   }
 
   #fail(code: string): void {
@@ -84,9 +84,9 @@ export class NativeAttempt implements Attempt, Watcher {
 
   #release(): void {
     if (this.#fd === -1) return;
-    if (this.#registration) this.#loop.remove(this.#fd, this.#registration);
+    if (this.#registration !== NOT_WATCHED) this.#loop.remove(this.#fd, this.#registration);
     this.#loop.close(this.#fd);
-    this.#registration = null;
+    this.#registration = NOT_WATCHED;
     this.#fd = -1;
   }
 }

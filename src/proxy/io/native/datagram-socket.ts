@@ -14,7 +14,7 @@ import {
   SOCKADDR_BYTES,
   SOL_SOCKET,
 } from './libc.js';
-import type { Loop, Registration } from './loop.js';
+import { type Loop, NOT_WATCHED, type Registration } from './loop.js';
 import { readSockaddr, writeSockaddr } from './sockaddr.js';
 
 /** Room for bursts while the loop is busy; the system may grant less (net.core.rmem_max). */
@@ -29,7 +29,7 @@ export class DatagramSocket implements BatchSocket {
   maxSegmentBytes = MAX_SEGMENT_BYTES;
   readonly #loop: Loop;
   #fd: number;
-  #registration: Registration | null = null;
+  #registration: Registration = NOT_WATCHED;
 
   private constructor(loop: Loop, fd: number, local: Endpoint) {
     this.#loop = loop;
@@ -61,7 +61,7 @@ export class DatagramSocket implements BatchSocket {
     loop.own(fd);
     const socket = new DatagramSocket(loop, fd, readSockaddr(sockaddr));
     socket.#registration = loop.add(fd, EPOLLIN, { ready: () => onReady(socket) });
-    if (socket.#registration !== null) return socket;
+    if (socket.#registration !== NOT_WATCHED) return socket;
     socket.close();
     return 'ENOMEM';
   }
@@ -77,10 +77,10 @@ export class DatagramSocket implements BatchSocket {
 
   close(): void {
     if (this.#fd === -1) return;
-    if (this.#registration) this.#loop.remove(this.#fd, this.#registration);
+    if (this.#registration !== NOT_WATCHED) this.#loop.remove(this.#fd, this.#registration);
     this.#loop.close(this.#fd);
     this.#fd = -1;
-    this.#registration = null;
+    this.#registration = NOT_WATCHED;
   }
 }
 

@@ -26,7 +26,7 @@ import {
   TCP_KEEPIDLE,
   TCP_NODELAY,
 } from './libc.js';
-import type { Loop, Registration, Watcher } from './loop.js';
+import { type Loop, NOT_WATCHED, type Registration, type Watcher } from './loop.js';
 import { readSockaddr, writeSockaddr } from './sockaddr.js';
 import { NativeStream } from './stream.js';
 
@@ -43,7 +43,7 @@ export class Acceptor implements Watcher {
   readonly #fd: number;
   readonly #onConnection: (stream: Stream) => void;
   readonly #peer = new Uint8Array(SOCKADDR_BYTES);
-  #registration: Registration | null;
+  #registration: Registration;
   /** A descriptor that is kept to refuse a connection with when there is no other left. */
   #spare: number;
   #isClosed = false;
@@ -59,15 +59,15 @@ export class Acceptor implements Watcher {
 
   close(): void {
     this.#isClosed = true;
-    if (this.#registration) this.#loop.remove(this.#fd, this.#registration, false);
-    this.#registration = null;
+    if (this.#registration !== NOT_WATCHED) this.#loop.remove(this.#fd, this.#registration, false);
+    this.#registration = NOT_WATCHED;
     if (this.#spare !== -1) this.#loop.close(this.#spare);
     this.#spare = -1;
   }
 
   ready(): void {
     const { libc } = this.#loop;
-    for (let accepted = 0; accepted < ACCEPTS_PER_TURN && this.#registration !== null; accepted += 1) {
+    for (let accepted = 0; accepted < ACCEPTS_PER_TURN && this.#registration !== NOT_WATCHED; accepted += 1) {
       const fd = libc.accept(this.#fd, this.#peer);
       if (fd >= 0) {
         this.#take(fd);
@@ -100,13 +100,13 @@ export class Acceptor implements Watcher {
 
   /** Leaves the epoll set for a moment, because what waits would be reported again at once. */
   #rest(): void {
-    if (this.#registration) this.#loop.remove(this.#fd, this.#registration, false);
-    this.#registration = null;
+    if (this.#registration !== NOT_WATCHED) this.#loop.remove(this.#fd, this.#registration, false);
+    this.#registration = NOT_WATCHED;
     this.#loop.timer(REST_MS, () => {
       if (this.#isClosed) return;
       if (this.#spare === -1) this.#spare = openSpare();
       this.#registration = this.#loop.add(this.#fd, EPOLLIN | EPOLLEXCLUSIVE, this);
-      if (this.#registration === null) this.#rest();
+      if (this.#registration === NOT_WATCHED) this.#rest();
     });
   }
 }

@@ -12,9 +12,13 @@ export interface Watcher {
   ready(events: number): void;
 }
 
-/** A descriptor's place in the epoll set. */
-export interface Registration {
-  readonly index: number;
+/** A descriptor's place in the epoll set; NOT_WATCHED where it has none. A number, because every idle session keeps some. */
+export type Registration = number;
+export const NOT_WATCHED: Registration = -1;
+
+/** Work that goes on in turns. An object that lives anyway, so that queueing it makes no garbage. */
+export interface Task {
+  run(): void;
 }
 
 export interface LoopHooks {
@@ -41,7 +45,7 @@ export class Loop {
   readonly #generations: number[] = [0];
   readonly #free: number[] = [];
   /** Work that goes on in turns, such as bulk flows; the oldest first. */
-  #work: (() => void)[] = [];
+  #work: Task[] = [];
   readonly #spin = new Spin();
   #isAnswerExpected = false;
   #isStopped = false;
@@ -89,16 +93,16 @@ export class Loop {
     this.#owned.remove(fd);
   }
 
-  /** Watches a descriptor; null when the system refuses (ENOSPC, ENOMEM). */
-  add(fd: number, events: number, watcher: Watcher): Registration | null {
+  /** Watches a descriptor; NOT_WATCHED when the system refuses (ENOSPC, ENOMEM). */
+  add(fd: number, events: number, watcher: Watcher): Registration {
     const index = this.#free.pop() ?? this.#newPlace();
     const generation = this.#generations[index] ?? 0;
     if (this.libc.epollAdd(this.#epoll, fd, events, index, generation) !== 0) {
       this.#free.push(index);
-      return null;
+      return NOT_WATCHED;
     }
     this.#watchers[index] = watcher;
-    return { index };
+    return index;
   }
 
   #newPlace(): number {
@@ -106,27 +110,22 @@ export class Loop {
     return this.#watchers.push(null) - 1;
   }
 
-  /** Watches for other events. */
-  modify(fd: number, events: number, { index }: Registration): void {
-    this.libc.epollModify(this.#epoll, fd, events, index, this.#generations[index] ?? 0);
-  }
-
   /** Hands the events of a descriptor to another watcher. */
-  rewatch({ index }: Registration, watcher: Watcher): void {
+  rewatch(index: Registration, watcher: Watcher): void {
     this.#watchers[index] = watcher;
   }
 
   /** No event of this registration is reported any more. To be called before the descriptor is closed. */
-  remove(fd: number, { index }: Registration, isClosing = true): void {
+  remove(fd: number, index: Registration, isClosing = true): void {
     if (!isClosing) this.libc.epollRemove(this.#epoll, fd);
     this.#watchers[index] = null;
     this.#generations[index] = ((this.#generations[index] ?? 0) + 1) | 0;
     this.#free.push(index);
   }
 
-  /** Calls `work` once, after the events of this turn or of one soon after it. */
-  later(work: () => void): void {
-    this.#work.push(work);
+  /** Runs `task` once, after the events of this turn or of one soon after it. */
+  later(task: Task): void {
+    this.#work.push(task);
   }
 
   /** Runs until `stop`. */
@@ -195,7 +194,7 @@ export class Loop {
     const until = performance.now() + WORK_MS;
     this.#work = [];
     for (const [i, each] of work.entries()) {
-      each();
+      each.run();
       if (i + 1 === work.length || performance.now() < until) continue;
       // What was added meanwhile has its turn after what waited before.
       this.#work = [...work.slice(i + 1), ...this.#work];

@@ -1,4 +1,4 @@
-// The pipes that bulk flows are moved through: a direction borrows one while it moves bytes, and keeps it only while its
+// The pipes that bulk flows are moved through: a direction has one while it moves bytes, and keeps it only while its
 // reader is blocked.
 import type { Loop } from './loop.js';
 
@@ -12,13 +12,15 @@ export interface Pipe {
   readonly readEnd: number;
   readonly writeEnd: number;
   readonly bytes: number;
+  /** Bytes in it. */
+  held: number;
 }
 
 export interface Pipes {
   /** An empty pipe; null when there is none to be had. */
-  borrow(): Pipe | null;
+  acquire(): Pipe | null;
   /** Takes back an empty pipe. */
-  giveBack(pipe: Pipe): void;
+  release(pipe: Pipe): void;
   /** Closes a pipe that still holds bytes. */
   discard(pipe: Pipe): void;
 }
@@ -36,21 +38,21 @@ export function createPipes(loop: Loop): Pipes {
     if (bytes >= 0) {
       loop.own(readEnd);
       loop.own(writeEnd);
-      if (bytes >= LEAST_BYTES) return { readEnd, writeEnd, bytes };
-      discard({ readEnd, writeEnd, bytes });
+      if (bytes >= LEAST_BYTES) return { readEnd, writeEnd, bytes, held: 0 };
+      discard({ readEnd, writeEnd });
     }
     noneUntil = loop.now() + 1_000;
     return null;
   }
 
-  function discard({ readEnd, writeEnd }: Pipe): void {
+  function discard({ readEnd, writeEnd }: Pick<Pipe, 'readEnd' | 'writeEnd'>): void {
     loop.close(readEnd);
     loop.close(writeEnd);
   }
 
   return {
-    borrow: () => idle.pop() ?? create(),
-    giveBack(pipe) {
+    acquire: () => idle.pop() ?? create(),
+    release(pipe) {
       if (idle.length < MAX_IDLE) idle.push(pipe);
       else discard(pipe);
     },

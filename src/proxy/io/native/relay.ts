@@ -1,9 +1,9 @@
 // Two streams joined in the native loop. Small chunks are copied through one buffer (recv, send) at once; what fills that
 // buffer is bulk, and goes by splice through a pipe, in turns: each visit to a direction moves a bounded share.
-import type { Relay, RelayEnd, RelayOptions } from '../io.js';
+import type { Relay, RelayEnd, RelayOptions, RelayOwner } from '../io.js';
 import type { AccountRates, FlowShare } from '../rates.js';
 import { EAGAIN, EINTR, EPOLLERR } from './libc.js';
-import type { Loop } from './loop.js';
+import type { Loop, Task } from './loop.js';
 import type { Pipe, Pipes } from './pipes.js';
 import { type NativeStream, READ_BYTES, readBuffer, type StreamTaker } from './stream.js';
 
@@ -24,28 +24,30 @@ export interface RelayShared {
   smallFlowAt: number;
 }
 
-/** One direction of a relay. */
-class Direction {
+/** One direction of a relay. An idle session keeps two of them: a field counts. */
+class Direction implements Task {
   /** Bytes taken from the source and not yet sent, or given before the relay began. */
   pending: Buffer | null = null;
+  /** Borrowed while bytes move through it. */
   pipe: Pipe | null = null;
-  /** Bytes in the pipe. */
-  held = 0;
   isBulk = false;
   isQueued = false;
-  /** The source has sent FIN, and all before it is taken. */
-  hasEnded = false;
-  /** The FIN has been passed on. */
-  isDone = false;
+  /** `ended`: the source has sent FIN, and all before it is taken. `done`: the FIN has been passed on. */
+  state: 'open' | 'ended' | 'done' = 'open';
   share: FlowShare | null = null;
-  /** Does the queued visit; made when it is first queued. */
-  work: (() => void) | null = null;
 
   constructor(
+    readonly relay: NativeRelay,
     readonly from: NativeStream,
     readonly to: NativeStream,
     readonly countAt: number,
   ) {}
+
+  /** The queued visit. */
+  run(): void {
+    this.isQueued = false;
+    this.relay.visit(this);
+  }
 }
 
 export class NativeRelay implements Relay, StreamTaker {
@@ -53,17 +55,17 @@ export class NativeRelay implements Relay, StreamTaker {
   readonly #up: Direction;
   readonly #down: Direction;
   readonly #counts: Float64Array;
-  readonly #onEnd: (end: RelayEnd) => void;
+  readonly #owner: RelayOwner;
   #inspect: ((chunk: Uint8Array) => boolean) | null;
   #isOver = false;
 
   constructor(shared: RelayShared, client: NativeStream, destination: NativeStream, options: RelayOptions) {
     this.#shared = shared;
     this.#counts = options.counts;
-    this.#onEnd = options.onEnd;
+    this.#owner = options.owner;
     this.#inspect = options.inspect;
-    this.#up = new Direction(client, destination, options.countAt);
-    this.#down = new Direction(destination, client, options.countAt + 1);
+    this.#up = new Direction(this, client, destination, options.countAt);
+    this.#down = new Direction(this, destination, client, options.countAt + 1);
     if (options.rates) this.setRates(options.rates);
     this.#down.pending = client.takeOver(this);
     this.#up.pending = destination.takeOver(this);
@@ -74,12 +76,17 @@ export class NativeRelay implements Relay, StreamTaker {
   }
 
   get isHalfClosed(): boolean {
-    return this.#up.isDone !== this.#down.isDone;
+    return (this.#up.state === 'done') !== (this.#down.state === 'done');
+  }
+
+  keepAlive(): void {
+    this.#up.from.keepAlive();
+    this.#down.from.keepAlive();
   }
 
   setRates(rates: AccountRates | null): void {
-    this.#setShare(this.#up, rates?.up.join(() => this.#visit(this.#up)) ?? null);
-    this.#setShare(this.#down, rates?.down.join(() => this.#visit(this.#down)) ?? null);
+    this.#setShare(this.#up, rates?.up.join(() => this.visit(this.#up)) ?? null);
+    this.#setShare(this.#down, rates?.down.join(() => this.visit(this.#down)) ?? null);
   }
 
   close(): void {
@@ -102,21 +109,18 @@ export class NativeRelay implements Relay, StreamTaker {
   /** Bulk flows wait for their turn, so that others need not wait for them. */
   #serve(direction: Direction): void {
     if (direction.isBulk) this.#queue(direction);
-    else this.#visit(direction);
+    else this.visit(direction);
   }
 
   #queue(direction: Direction): void {
     if (direction.isQueued) return;
     direction.isQueued = true;
-    direction.work ??= () => {
-      direction.isQueued = false;
-      if (!this.#isOver) this.#visit(direction);
-    };
-    this.#shared.loop.later(direction.work);
+    this.#shared.loop.later(direction);
   }
 
-  #visit(direction: Direction): void {
-    if (this.#isOver || direction.isDone) return;
+  /** Moves what there is to move, within bounds. */
+  visit(direction: Direction): void {
+    if (this.#isOver || direction.state === 'done') return;
     const { loop } = this.#shared;
     const isShort = direction.isBulk && loop.now() - this.#shared.smallFlowAt < SHORT_VISITS_MS;
     const allowed = isShort ? SHORT_VISIT_BYTES : VISIT_BYTES;
@@ -135,8 +139,9 @@ export class NativeRelay implements Relay, StreamTaker {
   #step(direction: Direction, most: number): number {
     if (this.#isOver) return -1;
     if (direction.pending !== null) return this.#sendPending(direction, direction.pending) ? 0 : -1;
-    if (direction.held > 0) return this.#emptyPipe(direction) ? 0 : -1;
-    if (direction.hasEnded) {
+    if (direction.pipe !== null && direction.pipe.held > 0)
+      return this.#emptyPipe(direction, direction.pipe) ? 0 : -1;
+    if (direction.state === 'ended') {
       this.#passOnEnd(direction);
       return -1;
     }
@@ -150,7 +155,7 @@ export class NativeRelay implements Relay, StreamTaker {
   #take(direction: Direction, most: number): number {
     const isPlain = direction.share === null && (direction !== this.#up || this.#inspect === null);
     if (direction.isBulk && isPlain) {
-      direction.pipe ??= this.#shared.pipes.borrow();
+      direction.pipe ??= this.#shared.pipes.acquire();
       if (direction.pipe !== null) return this.#splice(direction, direction.pipe, most);
     }
     return this.#copy(direction);
@@ -160,7 +165,7 @@ export class NativeRelay implements Relay, StreamTaker {
     const { from } = direction;
     const got = this.#shared.loop.libc.spliceIn(from.fd, pipe.writeEnd, Math.min(most, pipe.bytes));
     if (got <= 0) return this.#noneTaken(direction, got);
-    direction.held = got;
+    pipe.held = got;
     this.#count(direction, got);
     return got;
   }
@@ -191,7 +196,7 @@ export class NativeRelay implements Relay, StreamTaker {
   #noneTaken(direction: Direction, got: number): number {
     const { from } = direction;
     if (got === 0) {
-      direction.hasEnded = true;
+      direction.state = 'ended';
       from.isReadable = false;
       return 0;
     }
@@ -218,11 +223,10 @@ export class NativeRelay implements Relay, StreamTaker {
   }
 
   /** Returns whether the pipe is empty. */
-  #emptyPipe(direction: Direction): boolean {
-    const { to, pipe } = direction;
-    if (!to.isWritable || pipe === null) return false;
-    const out = this.#shared.loop.libc.spliceOut(pipe.readEnd, to.fd, direction.held);
-    if (out > 0) direction.held -= out;
+  #emptyPipe({ to }: Direction, pipe: Pipe): boolean {
+    if (!to.isWritable) return false;
+    const out = this.#shared.loop.libc.spliceOut(pipe.readEnd, to.fd, pipe.held);
+    if (out > 0) pipe.held -= out;
     else if (out === 0) this.#end('relay-failed');
     else if (this.#isAgain(to)) to.isWritable = false;
     return out > 0 && !this.#isOver;
@@ -237,11 +241,11 @@ export class NativeRelay implements Relay, StreamTaker {
   }
 
   #passOnEnd(direction: Direction): void {
-    direction.isDone = true;
+    direction.state = 'done';
     direction.to.shutdown();
     const other = direction === this.#up ? this.#down : this.#up;
     // This direction ended second: the other's source closed first.
-    if (other.isDone) this.#end(direction === this.#up ? 'destination-closed' : 'client-closed');
+    if (other.state === 'done') this.#end(direction === this.#up ? 'destination-closed' : 'client-closed');
   }
 
   /** `stream` is gone: the other side is reset, so that it does not take what it has for all there is. */
@@ -256,7 +260,7 @@ export class NativeRelay implements Relay, StreamTaker {
   #end(end: RelayEnd): void {
     if (this.#isOver) return;
     this.#finish();
-    this.#onEnd(end);
+    this.#owner.relayEnded(end);
   }
 
   #finish(): void {
@@ -265,8 +269,8 @@ export class NativeRelay implements Relay, StreamTaker {
       direction.from.close();
       direction.pending = null;
       direction.share?.end();
-      if (direction.pipe !== null && direction.held > 0) this.#shared.pipes.discard(direction.pipe);
-      else if (direction.pipe !== null) this.#shared.pipes.giveBack(direction.pipe);
+      if (direction.pipe !== null && direction.pipe.held > 0) this.#shared.pipes.discard(direction.pipe);
+      else this.#returnPipe(direction);
       direction.pipe = null;
     }
   }
@@ -289,8 +293,8 @@ export class NativeRelay implements Relay, StreamTaker {
   }
 
   #returnPipe(direction: Direction): void {
-    if (direction.pipe === null || direction.held > 0) return;
-    this.#shared.pipes.giveBack(direction.pipe);
+    if (direction.pipe === null || direction.pipe.held > 0) return;
+    this.#shared.pipes.release(direction.pipe);
     direction.pipe = null;
   }
 

@@ -19,7 +19,7 @@ import {
   SOL_SOCKET,
   TCP_KEEPIDLE,
 } from './libc.js';
-import type { Loop, Registration, Watcher } from './loop.js';
+import { type Loop, NOT_WATCHED, type Registration, type Task, type Watcher } from './loop.js';
 import { readSockaddr } from './sockaddr.js';
 
 export const STREAM_EVENTS = EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLRDHUP | EPOLLET;
@@ -39,7 +39,7 @@ export interface StreamTaker {
 export const readBuffer = Buffer.allocUnsafeSlow(READ_BYTES);
 const address = new Uint8Array(SOCKADDR_BYTES);
 
-export class NativeStream implements Stream, Watcher {
+export class NativeStream implements Stream, Watcher, Task {
   listener: StreamListener = NOBODY;
   /** The source may have bytes, or its end, for us. */
   isReadable = false;
@@ -52,9 +52,9 @@ export class NativeStream implements Stream, Watcher {
   areReadsCut = false;
   readonly #loop: Loop;
   #fd: number;
-  #registration: Registration | null = null;
-  #peer: Endpoint | null;
-  #local: Endpoint | null = null;
+  #registration: Registration = NOT_WATCHED;
+  /** Known of an accepted one; else the system is asked, which is rarely needed. */
+  readonly #peer: Endpoint | null;
   #taker: StreamTaker | null = null;
   #isPaused = true;
   #hasEnded = false;
@@ -71,10 +71,10 @@ export class NativeStream implements Stream, Watcher {
   }
 
   /** Joins the epoll set; false when the system refuses: the stream is closed then. */
-  register(registration: Registration | null = this.#loop.add(this.#fd, STREAM_EVENTS, this)): boolean {
+  register(registration: Registration = this.#loop.add(this.#fd, STREAM_EVENTS, this)): boolean {
     this.#registration = registration;
-    if (registration === null) this.close();
-    return registration !== null;
+    if (registration === NOT_WATCHED) this.close();
+    return registration !== NOT_WATCHED;
   }
 
   get fd(): number {
@@ -86,19 +86,17 @@ export class NativeStream implements Stream, Watcher {
   }
 
   get peer(): Endpoint {
-    this.#peer ??= this.#endpoint('peer');
-    return this.#peer;
+    return this.#peer ?? this.#endpoint('peer');
   }
 
   get local(): Endpoint {
-    this.#local ??= this.#endpoint('local');
-    return this.#local;
+    return this.#endpoint('local');
   }
 
   resume(): void {
     if (!this.#isPaused) return;
     this.#isPaused = false;
-    if (this.isReadable && !this.#isReading) this.#loop.later(this.#read);
+    if (this.isReadable && !this.#isReading) this.#loop.later(this);
   }
 
   pause(): void {
@@ -188,10 +186,11 @@ export class NativeStream implements Stream, Watcher {
       return;
     }
     if (this.isWritable && this.#unsent !== null) this.#flush(this.#unsent);
-    this.#read();
+    this.run();
   }
 
-  readonly #read = (): void => {
+  /** Reads and reports what is there. */
+  run(): void {
     const { libc } = this.#loop;
     this.#isReading = true;
     while (this.isReadable && !this.#isPaused && this.#taker === null && this.#fd !== -1) {
@@ -207,7 +206,7 @@ export class NativeStream implements Stream, Watcher {
       else if (libc.errno() !== EINTR) this.#fail(codeOf(libc.errno()));
     }
     this.#isReading = false;
-  };
+  }
 
   #end(): void {
     if (this.#hasEnded) return;
@@ -231,7 +230,7 @@ export class NativeStream implements Stream, Watcher {
   }
 
   #failLater(code: string): void {
-    this.#loop.later(() => this.#fail(code));
+    this.#loop.later({ run: () => this.#fail(code) });
   }
 
   #fail(code: string): void {
@@ -242,8 +241,8 @@ export class NativeStream implements Stream, Watcher {
   }
 
   #leave(isClosing: boolean): void {
-    if (this.#registration) this.#loop.remove(this.#fd, this.#registration, isClosing);
-    this.#registration = null;
+    if (this.#registration !== NOT_WATCHED) this.#loop.remove(this.#fd, this.#registration, isClosing);
+    this.#registration = NOT_WATCHED;
     this.#fd = -1;
     this.#unsent = null;
     this.listener = NOBODY;

@@ -1,8 +1,8 @@
 // The relay of the node driver: two sockets, each one's data written to the other with back-pressure.
 import type { Socket } from 'node:net';
-import type { Relay, RelayEnd, RelayOptions, Stream } from '../io.js';
+import type { Relay, RelayEnd, RelayOptions, RelayOwner, Stream } from '../io.js';
 import type { AccountRates, FlowShare, SharedRate } from '../rates.js';
-import { NodeStream } from './stream.js';
+import { KEEP_ALIVE_IDLE_MS, NodeStream } from './stream.js';
 
 /** The bytes that go from one socket to the other, and the FIN behind them. */
 class Direction {
@@ -97,15 +97,15 @@ class NodeRelay implements Relay {
   readonly #destination: Socket;
   readonly #up: Direction;
   readonly #down: Direction;
-  readonly #onEnd: RelayOptions['onEnd'];
+  readonly #owner: RelayOwner;
   #inspect: RelayOptions['inspect'];
   #end: RelayEnd | null = null;
   #socketsOpen = 2;
 
-  constructor({ client, destination, early, inspect, rates, counts, countAt, onEnd }: RelayOptions) {
+  constructor({ client, destination, early, inspect, rates, counts, countAt, owner }: RelayOptions) {
     this.#client = socketOf(client);
     this.#destination = socketOf(destination);
-    this.#onEnd = onEnd;
+    this.#owner = owner;
     this.#inspect = inspect;
     const count = (at: number, { length }: Buffer): void => {
       counts[at] = (counts[at] ?? 0) + length;
@@ -144,6 +144,10 @@ class NodeRelay implements Relay {
   start(): void {
     this.#up.start();
     this.#down.start();
+  }
+
+  keepAlive(): void {
+    for (const socket of [this.#client, this.#destination]) socket.setKeepAlive(true, KEEP_ALIVE_IDLE_MS);
   }
 
   setRates(rates: AccountRates | null): void {
@@ -187,7 +191,7 @@ class NodeRelay implements Relay {
     if (!direction.hasEnded || !back.isDone) direction.to.destroy();
     if (this.#socketsOpen > 0) return;
     this.#shut();
-    this.#onEnd(this.#end);
+    this.#owner.relayEnded(this.#end);
   }
 
   #shut(): void {

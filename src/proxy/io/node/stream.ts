@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { withoutMapping } from '../../../core/ip.js';
 import type { Endpoint, Stream, StreamListener } from '../io.js';
 
-const KEEP_ALIVE_IDLE_MS = 60_000;
+export const KEEP_ALIVE_IDLE_MS = 60_000;
 
 const NOBODY: StreamListener = { onData() {}, onEnd() {}, onFailed() {} };
 

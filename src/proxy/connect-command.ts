@@ -1,0 +1,142 @@
+// CONNECT (RFC 1928 §4): resolves the destination, judges its addresses, and dials those that are permitted, or asks the
+// upstream proxy that leads there.
+import type { EgressPolicy } from '../core/egress/egress.js';
+import { formatHostPort, parseIp } from '../core/ip.js';
+import { sourceOf } from '../core/source.js';
+import type { Command, CommandConnection } from './command.js';
+import { dial } from './dial.js';
+import { permittedAddresses } from './egress.js';
+import type { Endpoint, Stream } from './io/io.js';
+import { Reply, replyForErrno } from './protocols/socks5.js';
+import type { Session } from './session.js';
+import { readTarget } from './target.js';
+import { askUpstream } from './upstreams/ask.js';
+import type { Upstream } from './upstreams/rules.js';
+
+/** The reply when the name of a destination has no address. */
+const REPLY_BY_RESOLVE_FAILURE = {
+  'not-found': Reply.hostUnreachable,
+  timeout: Reply.hostUnreachable,
+  'too-many': Reply.generalFailure,
+} as const;
+
+export function startConnect(connection: CommandConnection, { account, egress, request }: Command): void {
+  const { settings, upstreams } = connection.host;
+  const { addressType, address, port } = request;
+  const target = readTarget(addressType, address, settings.allowUnderscore);
+  if (!target.ok) return connection.refuseDestination(account, target.host, port, target.reason);
+  const { host } = target;
+  const session = connection.openSession('connect', account, host, port);
+  if (session === null) return;
+  const connect = new ConnectCommand(connection, session, egress);
+  if (target.kind === 'address') return connect.judgeAndDial([host], null);
+
+  const upstream = upstreams.selectForName(host, port);
+  if (upstream === null)
+    return resolveName(connection, session, egress, (found) => connect.judgeAndDial(found, host));
+  const verdict = egress.judgeName({ host, port });
+  if (verdict.ok) connect.goThrough(upstream, host);
+  else connection.fail(session, Reply.notAllowedByRuleset, verdict.reason);
+}
+
+/** Resolves the name that is the session's destination; refuses the client when it may not or cannot be resolved. */
+export function resolveName(
+  connection: CommandConnection,
+  session: Session,
+  egress: EgressPolicy,
+  found: (addresses: readonly string[]) => void,
+): void {
+  const { host, port } = session.destination;
+  // A name that a rule denies is not even looked up. Anything else is decided on its addresses.
+  const verdict = egress.judgeName({ host, port });
+  if (!verdict.ok && verdict.reason === 'denied-by-rule') {
+    return connection.fail(session, Reply.notAllowedByRuleset, verdict.reason);
+  }
+  const client = { accountId: session.account.record.id, source: sourceOf(connection.client.address) };
+  connection.host.resolve(host, client, (result) => {
+    if (session.isEnded) return;
+    if (result.ok) found(result.addresses);
+    else connection.fail(session, REPLY_BY_RESOLVE_FAILURE[result.reason], `resolve-${result.reason}`);
+  });
+}
+
+class ConnectCommand {
+  readonly #connection: CommandConnection;
+  readonly #session: Session;
+  readonly #egress: EgressPolicy;
+
+  constructor(connection: CommandConnection, session: Session, egress: EgressPolicy) {
+    this.#connection = connection;
+    this.#session = session;
+    this.#egress = egress;
+  }
+
+  /** Judges every address, and dials those that are permitted, or asks the upstream proxy that leads there. */
+  judgeAndDial(addresses: readonly string[], name: string | null): void {
+    const { io, settings, upstreams } = this.#connection.host;
+    const { host, port } = this.#session.destination;
+    const { permitted, refusal } = permittedAddresses(this.#egress, addresses, name, port);
+    const [first] = permitted;
+    if (first === undefined) return this.#connection.fail(this.#session, Reply.notAllowedByRuleset, refusal);
+    const upstreamOf = (address: string): Upstream | null => {
+      const ip = upstreams.isEmpty ? null : parseIp(address);
+      return ip === null ? null : upstreams.select(host, ip, port);
+    };
+    const upstream = upstreamOf(first);
+    const alike = upstreams.isEmpty
+      ? permitted
+      : permitted.filter((address) => upstreamOf(address) === upstream);
+    if (upstream !== null) {
+      // An upstream proxy is asked for one address only: IPv4 is what every one has.
+      return this.goThrough(upstream, alike.find((each) => !each.includes(':')) ?? first);
+    }
+    const attempt = dial(io, {
+      addresses: alike,
+      port,
+      timeoutMs: settings.connectTimeoutMs,
+      onConnected: (stream, address) => this.#connected(stream, address, stream.local, null),
+      onFailed: (code) => this.#connection.fail(this.#session, replyForErrno(code), code),
+    });
+    this.#connection.wait(attempt);
+  }
+
+  /** `asked`: the name or the address that the upstream proxy is to connect to. */
+  goThrough(upstream: Upstream, asked: string): void {
+    const { io, resolve, settings } = this.#connection.host;
+    const session = this.#session;
+    const attempt = askUpstream(
+      {
+        upstream,
+        command: 'connect',
+        destination: { host: asked, port: session.destination.port },
+        client: {
+          accountId: session.account.record.id,
+          source: sourceOf(this.#connection.client.address),
+        },
+        onConnected: (stream, bound, early) => {
+          session.via = formatHostPort(upstream.host, upstream.port);
+          this.#connected(stream, parseIp(asked) === null ? '' : asked, bound, early);
+        },
+        onFailed: (reply, reason) => this.#connection.fail(session, reply, reason),
+      },
+      { io, resolve, egress: this.#egress, connectTimeoutMs: settings.connectTimeoutMs },
+    );
+    this.#connection.wait(attempt);
+  }
+
+  /** @param ahead what the destination has sent already */
+  #connected(destination: Stream, address: string, bound: Endpoint, ahead: Buffer | null): void {
+    const session = this.#session;
+    const outboundPort = this.#connection.markOutbound(destination);
+    const inspect = session.start(address);
+    const { forward } = this.#connection;
+    if (forward !== null)
+      return this.#connection.exchange(session, destination, outboundPort, forward, inspect, ahead);
+    this.#connection.reply(Reply.succeeded, bound.address, bound.port);
+    if (ahead !== null) {
+      session.counts[session.countAt + 1] = (session.counts[session.countAt + 1] ?? 0) + ahead.length;
+      this.#connection.stream.write(ahead);
+    }
+    this.#connection.relay(session, destination, outboundPort, inspect);
+  }
+}

@@ -1,0 +1,67 @@
+// The GameIDs of one session: found by the operator's rules, and reported at most once an interval.
+import type { GameRules } from '../core/heartbeats/game-rules.js';
+import type { Protocol } from '../core/sessions/session.js';
+import type { Destination } from './destination.js';
+import { GameWatch, type PayloadInspector } from './game-watch.js';
+
+export interface SessionGamesOptions {
+  /** Time between two reports at least, in ms. */
+  readonly intervalMs: number;
+  /** Monotonic, in ms. */
+  readonly now: () => number;
+}
+
+/** Whose games they are. */
+export interface GamesOwner {
+  readonly gameId: string | null;
+  gameChanged(gameId: string): void;
+}
+
+export class SessionGames {
+  readonly #options: SessionGamesOptions;
+  readonly #owner: GamesOwner;
+  readonly #watch = new GameWatch((gameId) => this.#found(gameId));
+  #reportedAt = Number.NEGATIVE_INFINITY;
+  /** Found too soon after the last: reported when the interval is over. */
+  #waiting: string | null = null;
+
+  constructor(owner: GamesOwner, options: SessionGamesOptions) {
+    this.#owner = owner;
+    this.#options = options;
+  }
+
+  /**
+   * Asks the rules about a destination.
+   * @returns what must see the first client bytes; null: nobody has to; 'no-rule': no rule matches
+   */
+  ask(rules: GameRules, destination: Destination, protocol: Protocol): PayloadInspector | null | 'no-rule' {
+    const verdict = this.#watch.ask(rules, destination, protocol);
+    if (verdict === null) return 'no-rule';
+    if ('inspect' in verdict) return verdict.inspect;
+    this.#found(verdict.gameId);
+    return null;
+  }
+
+  /** Meant to be called about once a second. */
+  tick(now: number): void {
+    this.#watch.tick();
+    if (this.#waiting !== null && now - this.#reportedAt >= this.#options.intervalMs)
+      this.#report(this.#waiting);
+  }
+
+  /** The session is over: the GameID that was still to be reported; null: none. */
+  end(): string | null {
+    return this.#watch.end() ?? this.#waiting;
+  }
+
+  #found(gameId: string): void {
+    if (this.#options.now() - this.#reportedAt >= this.#options.intervalMs) return this.#report(gameId);
+    this.#waiting = gameId === this.#owner.gameId ? null : gameId;
+  }
+
+  #report(gameId: string): void {
+    this.#reportedAt = this.#options.now();
+    this.#waiting = null;
+    this.#owner.gameChanged(gameId);
+  }
+}
