@@ -6,7 +6,7 @@ import { chooseSession, messageFault } from '../core/agents/webhooks.js';
 import type { Clock } from '../core/clock.js';
 import type { BuiltAgent } from './agent-list.js';
 import type { Intake } from './intake.js';
-import type { QueueRoom } from './room.js';
+import type { QueueLimit } from './queue-limit.js';
 import type { Runner } from './runner.js';
 
 export function createControl(uses: {
@@ -14,7 +14,7 @@ export function createControl(uses: {
   readonly webhooks: Readonly<Record<string, { readonly sessionKey: string | null }>>;
   readonly agents: ReadonlyMap<string, BuiltAgent>;
   readonly lastActive: ReadonlyMap<string, number>;
-  readonly room: QueueRoom;
+  readonly queueLimit: QueueLimit;
   readonly runner: Runner;
   readonly intake: Intake;
   readonly store: Pick<RunStore, 'get'>;
@@ -43,7 +43,7 @@ export function createControl(uses: {
           channel: plan?.channel.type ?? 'none',
           webhook: Object.hasOwn(uses.webhooks, name),
           sessionKey: fixedKey(name),
-          queued: uses.room.of(name),
+          queued: uses.queueLimit.of(name),
           running,
         };
       }),

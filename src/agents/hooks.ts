@@ -16,7 +16,7 @@ import { createDeliverer } from './deliverer.js';
 import { createIntake } from './intake.js';
 import { createKeeper } from './keeper.js';
 import { signalGroup } from './processes.js';
-import { createQueueRoom } from './room.js';
+import { createQueueLimit } from './queue-limit.js';
 import { createRunner } from './runner.js';
 import { webhookSecrets } from './secrets.js';
 import type { AgentSettings, HookSettings } from './settings.js';
@@ -72,7 +72,7 @@ export function createHooks(uses: HooksUses): Hooks {
   const newId = createOrderedIds(now);
   const token = createTokenCheck(webhookSecrets(webhooks, log));
   const agents = buildAgents(uses);
-  const room = createQueueRoom(webhooks.queue);
+  const queueLimit = createQueueLimit(webhooks.queue);
   const lastActive = new Map<string, number>();
   const touch = (agent: string) => lastActive.set(agent, now());
 
@@ -90,7 +90,7 @@ export function createHooks(uses: HooksUses): Hooks {
   const runner = createRunner({
     store: uses.runs,
     owner,
-    room,
+    queueLimit,
     agents: new Map(
       [...agents.byName].map(([name, { agent, settings, plan }]) => [
         name,
@@ -109,7 +109,7 @@ export function createHooks(uses: HooksUses): Hooks {
   const intake = createIntake({
     store: uses.runs,
     owner,
-    room,
+    queueLimit,
     now,
     onStored(run) {
       touch(run.agent);
@@ -120,7 +120,7 @@ export function createHooks(uses: HooksUses): Hooks {
     store: uses.runs,
     sessions: uses.sessions,
     owner,
-    room,
+    queueLimit,
     maxAttempts: webhooks.maxAttempts,
     retentionMs: uses.retentionMs,
     now,
@@ -162,7 +162,7 @@ export function createHooks(uses: HooksUses): Hooks {
       webhooks: webhooks.agents,
       agents: agents.byName,
       lastActive,
-      room,
+      queueLimit,
       runner,
       intake,
       store: uses.runs,

@@ -3,7 +3,7 @@ import type { RunStore, RunToStore, StoredRun } from '../core/agents/run-store.j
 import type { NewRun, QueuedRun } from '../core/agents/runs.js';
 import { type Clock, DAY_MS } from '../core/clock.js';
 import { createBatches } from './batches.js';
-import type { QueueRoom } from './room.js';
+import type { QueueLimit } from './queue-limit.js';
 
 /** A run somebody asks for. `idempotency` is what the request is known by, if the caller gave it a key. */
 export interface WantedRun {
@@ -33,12 +33,12 @@ export const KEY_LIFETIME_MS = DAY_MS;
 export function createIntake(uses: {
   readonly store: Pick<RunStore, 'add' | 'findAnswer'>;
   readonly owner: string;
-  readonly room: QueueRoom;
+  readonly queueLimit: QueueLimit;
   readonly now: Clock;
   /** Called for every stored run, in the order of acceptance. */
   readonly onStored: (run: QueuedRun) => void;
 }): Intake {
-  const { store, owner, room, now } = uses;
+  const { store, owner, queueLimit, now } = uses;
   let isStopping = false;
 
   const batches = createBatches(async (items: readonly RunToStore[]) => {
@@ -53,7 +53,7 @@ export function createIntake(uses: {
   return {
     async take({ run: wanted, idempotency, answer }) {
       if (isStopping) return { outcome: 'stopping' };
-      if (!room.take(wanted.agent)) {
+      if (!queueLimit.tryAcquire(wanted.agent)) {
         // A repeated request needs no place: it was taken in before.
         const known = idempotency && (await store.findAnswer(idempotency.key, idempotency.digest, now()));
         return known ? replayed(known) : { outcome: 'full' };
@@ -71,7 +71,7 @@ export function createIntake(uses: {
         isKept = true;
         return { ...outcome, answer: answer(outcome.runId) };
       } finally {
-        if (!isKept) room.give(wanted.agent);
+        if (!isKept) queueLimit.release(wanted.agent);
       }
     },
 

@@ -5,8 +5,10 @@ import type { Runner, RunStore } from '../core/agents/run-store.js';
 import type { QueuedRun } from '../core/agents/runs.js';
 import { type Clock, HOUR_MS } from '../core/clock.js';
 import type { Log } from '../core/log.js';
+import { createPoller, type Poller } from '../core/poller.js';
+import { createTurns } from '../core/turns.js';
 import { isAlive, killMarked, processStart, thisHost } from './processes.js';
-import type { QueueRoom } from './room.js';
+import type { QueueLimit } from './queue-limit.js';
 
 export interface Keeper {
   /** Registers this runner, takes over what dead ones held, and goes on doing so. */
@@ -29,7 +31,7 @@ export function createKeeper(uses: {
   readonly store: RunStore;
   readonly sessions: Pick<AgentSessionStore, 'trim'>;
   readonly owner: string;
-  readonly room: QueueRoom;
+  readonly queueLimit: QueueLimit;
   readonly maxAttempts: number;
   /** How long finished runs are kept; an operator may change it meanwhile. */
   readonly retentionMs: () => number;
@@ -41,9 +43,7 @@ export function createKeeper(uses: {
   readonly onTick: () => void;
 }): Keeper {
   const { store, owner, now, log } = uses;
-  const timers: NodeJS.Timeout[] = [];
   const host = thisHost();
-  let lastRound: Promise<void> = Promise.resolve();
 
   const seen = () =>
     store.seen({ id: owner, host, pid: process.pid, pidStart: processStart(process.pid), seenAt: now() });
@@ -68,8 +68,8 @@ export function createKeeper(uses: {
 
   async function adopt(): Promise<void> {
     // One even when the queue is full: what waits in it may have to wait for this very run, the oldest.
-    for (const run of await store.adopt(owner, Math.max(1, uses.room.left()))) {
-      uses.room.force(run.agent);
+    for (const run of await store.adopt(owner, Math.max(1, uses.queueLimit.left()))) {
+      uses.queueLimit.acquire(run.agent);
       uses.onAdopted(run);
     }
   }
@@ -80,42 +80,36 @@ export function createKeeper(uses: {
     await uses.sessions.trim(before);
   }
 
-  /** One thing at a time: rounds that took over at once would take a run twice. */
-  function every(ms: number, what: string, work: () => Promise<void>): void {
-    let isWaiting = false;
-    const round = () => {
-      if (isWaiting) return;
-      isWaiting = true;
-      lastRound = lastRound.then(async () => {
-        isWaiting = false;
-        await work().catch((err: unknown) => log.error({ err }, `runs: ${what} failed`));
-      });
-    };
-    timers.push(setInterval(round, ms));
-  }
+  // One thing at a time: rounds that took over at once would take a run twice.
+  const inTurn = createTurns();
+  const every = (ms: number, what: string, work: () => Promise<void>): Poller => {
+    const onError = (err: unknown) => log.error({ err }, `runs: ${what} failed`);
+    return createPoller(ms, () => inTurn(owner, work), onError);
+  };
+  const clearing = every(CLEAR_EVERY_MS, 'clearing out', clearOut);
+  const pollers = [
+    every(SEEN_EVERY_MS, 'keeping the lease', async () => {
+      await seen();
+      await takeOverFromDead();
+    }),
+    every(ADOPT_EVERY_MS, 'looking for waiting runs', async () => {
+      await adopt();
+      uses.onTick();
+    }),
+    clearing,
+  ];
 
   return {
     async start() {
       await seen();
       await takeOverFromDead();
       await adopt();
-      every(SEEN_EVERY_MS, 'keeping the lease', async () => {
-        await seen();
-        await takeOverFromDead();
-      });
-      every(ADOPT_EVERY_MS, 'looking for waiting runs', async () => {
-        await adopt();
-        uses.onTick();
-      });
-      every(CLEAR_EVERY_MS, 'clearing out', clearOut);
-      lastRound = lastRound.then(() =>
-        clearOut().catch((err: unknown) => log.error({ err }, 'runs: clearing out failed')),
-      );
+      for (const poller of pollers) poller.start();
+      void clearing.ask();
     },
 
     async stop() {
-      for (const timer of timers) clearInterval(timer);
-      await lastRound;
+      await Promise.all(pollers.map((poller) => poller.stop()));
       for (let attempt = 1; ; attempt += 1) {
         try {
           await store.release(owner, uses.maxAttempts, `interrupted ${uses.maxAttempts} times`, now());

@@ -12,7 +12,7 @@ import {
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import { createBatches } from './batches.js';
-import type { QueueRoom } from './room.js';
+import type { QueueLimit } from './queue-limit.js';
 
 /** An agent as the runner needs it. */
 export interface RunnableAgent {
@@ -46,7 +46,7 @@ export interface Runner {
 export interface RunnerUses {
   readonly store: Pick<RunStore, 'get' | 'claim' | 'finish' | 'cancelQueued'>;
   readonly owner: string;
-  readonly room: QueueRoom;
+  readonly queueLimit: QueueLimit;
   readonly agents: ReadonlyMap<string, RunnableAgent>;
   readonly concurrency: number;
   readonly history: HistoryLimits;
@@ -68,7 +68,7 @@ type Abort = 'timeout' | 'cancelled' | 'shutdown';
 const WRITE_RETRY_MS = 1000;
 
 export function createRunner(uses: RunnerUses): Runner {
-  const { store, owner, room, log, now } = uses;
+  const { store, owner, queueLimit, log, now } = uses;
   const claims = createBatches((ids: readonly string[]) => store.claim(ids, owner, now()));
   const ends = createBatches((items: readonly EndedRun[]) => store.finish(items, owner, uses.history));
   const queue = new PQueue({ concurrency: uses.concurrency, autoStart: false });
@@ -136,7 +136,7 @@ export function createRunner(uses: RunnerUses): Runner {
     const at = line.waiting.indexOf(run);
     if (at < 0) return;
     line.waiting.splice(at, 1);
-    room.give(run.agent);
+    queueLimit.release(run.agent);
   }
 
   async function perform(

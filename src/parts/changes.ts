@@ -14,21 +14,15 @@ export function createChangesPart(uses: {
   readonly log: Log;
 }): Part {
   const { core, limits, log } = uses;
-  let stop: (() => Promise<void>) | undefined;
-  return {
-    name: 'changes',
-    start() {
-      stop = followChanges({
-        feed: core.store.changes,
-        intervalMs: INTERVAL_MS,
-        async applyAccounts(ids) {
-          await core.accounts.refresh(ids);
-          await limits.refresh(ids.filter((id) => core.accounts.get(id)));
-        },
-        applySetting: core.settings.reload,
-        onError: (error) => log.error({ err: error }, 'a change by another process could not be taken in'),
-      });
+  const follower = followChanges({
+    feed: core.store.changes,
+    intervalMs: INTERVAL_MS,
+    async applyAccounts(ids) {
+      await core.accounts.refresh(ids);
+      await limits.refresh(ids.filter((id) => core.accounts.get(id)));
     },
-    stop: () => stop?.(),
-  };
+    applySetting: core.settings.reload,
+    onError: (error) => log.error({ err: error }, 'a change by another process could not be taken in'),
+  });
+  return { name: 'changes', ...follower };
 }

@@ -1,5 +1,6 @@
 // Tells the caches in this process what other processes (the command line) have changed in the database.
 import type { ChangeFeed } from '../core/changes.js';
+import { createPoller, type Poller } from '../core/poller.js';
 
 export interface FollowOptions {
   readonly feed: ChangeFeed;
@@ -15,14 +16,13 @@ export interface FollowOptions {
 /** Accounts taken in at once: few queries, and logins come in between two. */
 const ACCOUNTS_AT_ONCE = 500;
 
-/** Starts following; the returned function stops and resolves when nothing is under way any more. */
-export function followChanges(options: FollowOptions): () => Promise<void> {
+/** `stop` resolves when nothing is under way any more. */
+export function followChanges(options: FollowOptions): Pick<Poller, 'start' | 'stop'> {
   const { feed, intervalMs, applyAccounts, applySetting, onError } = options;
   // What has changed and is not yet taken in. It is read from the database as it then is: changes of one are one.
   const accounts = new Set<string>();
   const settings = new Set<string>();
   let isStopping = false;
-  let underWay: Promise<void> | null = null;
 
   /** Hears the next changes and takes in what is due; true when there may be more to hear. */
   async function step(): Promise<boolean> {
@@ -53,22 +53,15 @@ export function followChanges(options: FollowOptions): () => Promise<void> {
   }
 
   async function look(): Promise<void> {
-    try {
-      while (!isStopping && (await step()));
-    } catch (error) {
-      onError(error);
-    }
+    while (!isStopping && (await step()));
   }
 
-  const timer = setInterval(() => {
-    underWay ??= look().finally(() => {
-      underWay = null;
-    });
-  }, intervalMs);
-
-  return async () => {
-    isStopping = true;
-    clearInterval(timer);
-    await underWay;
+  const poller = createPoller(intervalMs, look, onError);
+  return {
+    start: poller.start,
+    stop() {
+      isStopping = true;
+      return poller.stop();
+    },
   };
 }

@@ -11,7 +11,7 @@ function follow(t: TestContext, changes: Change[], part: number) {
   const settings: string[] = [];
   const errors: unknown[] = [];
   const fails = new Set<string>();
-  const stop = followChanges({
+  const follower = followChanges({
     feed: { next: async () => changes.splice(0, part) },
     intervalMs: 1,
     async applyAccounts(ids) {
@@ -24,8 +24,9 @@ function follow(t: TestContext, changes: Change[], part: number) {
     },
     onError: (error) => errors.push(error),
   });
-  t.after(stop);
-  return { applied, settings, errors, fails, stop };
+  follower.start();
+  t.after(follower.stop);
+  return { applied, settings, errors, fails, stop: follower.stop };
 }
 
 const accountChange = (id: string): Change => ({ topic: 'account', id });

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createIntake } from '../../../src/agents/intake.js';
-import { createQueueRoom } from '../../../src/agents/room.js';
+import { createQueueLimit } from '../../../src/agents/queue-limit.js';
 import { createOrderedIds } from '../../../src/core/ordered-id.js';
 import { openStore } from '../../../src/store/store.js';
 import { servePart } from './parts.js';
@@ -21,7 +21,7 @@ const newId = createOrderedIds(Date.now);
 const intake = createIntake({
   store: store.runs,
   owner: 'bench',
-  room: createQueueRoom({ total: 10_000_000, perAgent: 10_000_000 }),
+  queueLimit: createQueueLimit({ total: 10_000_000, perAgent: 10_000_000 }),
   now: Date.now,
   onStored() {},
 });

@@ -1,22 +1,22 @@
 // How many runs may wait: a bound for each agent and one for all.
 
-export interface QueueRoom {
+export interface QueueLimit {
   readonly total: number;
   of(agent: string): number;
-  /** Takes a place; false when the queue is full, overall or for the agent. */
-  take(agent: string): boolean;
+  /** Takes a place; returns false when the queue is full, overall or for the agent. */
+  tryAcquire(agent: string): boolean;
   /** Takes a place that is not refused: the run is already stored. */
-  force(agent: string): void;
-  give(agent: string): void;
+  acquire(agent: string): void;
+  release(agent: string): void;
   /** Places left overall. */
   left(): number;
 }
 
-export function createQueueRoom(max: { readonly total: number; readonly perAgent: number }): QueueRoom {
+export function createQueueLimit(max: { readonly total: number; readonly perAgent: number }): QueueLimit {
   const byAgent = new Map<string, number>();
   let total = 0;
   const of = (agent: string) => byAgent.get(agent) ?? 0;
-  const force = (agent: string) => {
+  const acquire = (agent: string) => {
     total++;
     byAgent.set(agent, of(agent) + 1);
   };
@@ -25,13 +25,13 @@ export function createQueueRoom(max: { readonly total: number; readonly perAgent
       return total;
     },
     of,
-    take(agent) {
+    tryAcquire(agent) {
       if (total >= max.total || of(agent) >= max.perAgent) return false;
-      force(agent);
+      acquire(agent);
       return true;
     },
-    force,
-    give(agent) {
+    acquire,
+    release(agent) {
       total--;
       const left = of(agent) - 1;
       if (left > 0) byAgent.set(agent, left);
