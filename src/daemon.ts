@@ -10,7 +10,7 @@ import { openAuth } from './parts/auth.js';
 import { createChangesPart } from './parts/changes.js';
 import { createControlSocketPart } from './parts/control-socket.js';
 import { createCore } from './parts/core.js';
-import { createDatabasePart, createStoragePart } from './parts/database.js';
+import { createDatabasePart, createStoragePart, storeOptions } from './parts/database.js';
 import { createHeartbeatsPart } from './parts/heartbeats.js';
 import { createHttpPart } from './parts/http.js';
 import { createLifecycle, type Lifecycle } from './parts/lifecycle.js';
@@ -59,13 +59,13 @@ export interface Daemon {
 
 /** Resolves when every listener is up. Throws StartError or ConfigError when it cannot, after undoing what it did. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
-  const { shutdownGraceMs: graceMs, stopTimeoutMs, dataDir } = options.config;
+  const { shutdownGraceMs: graceMs, stopTimeoutMs } = options.config;
   const lifecycle = createLifecycle({ graceMs, stopTimeoutMs, log: options.log });
   try {
     return await start(options, lifecycle);
   } catch (error) {
     await lifecycle.undo();
-    throw explainStartError(error, dataDir);
+    throw await explainStartError(error, storeOptions(options.config));
   }
 }
 

@@ -13,9 +13,10 @@ const RECOMMENDED_CHARACTERS = 32;
  */
 export function webhookSecrets(settings: HookSettings, log: Pick<Log, 'warn'>): string[] {
   if (!settings.enabled) return [];
-  const current = settings.secret?.reveal() ?? fromFile(settings.secretFile, 'webhooks.secretFile');
+  const current = settings.secret?.reveal() ?? readSecretFile(settings.secretFile, 'webhooks.secretFile');
   const previous =
-    settings.previousSecret?.reveal() ?? fromFile(settings.previousSecretFile, 'webhooks.previousSecretFile');
+    settings.previousSecret?.reveal() ??
+    readSecretFile(settings.previousSecretFile, 'webhooks.previousSecretFile');
   if (current === null || current.trim() === '') {
     throw new StartError(
       'secret-missing',
@@ -40,17 +41,17 @@ export interface KeyFile {
 
 /** @throws StartError `secret-file` when the file cannot be read or is empty */
 export function openKeyFile(path: string | null, key: string): KeyFile {
-  let value = fromFile(path, key);
+  let value = readSecretFile(path, key);
   return {
     read: () => value,
     reload() {
-      value = fromFile(path, key);
+      value = readSecretFile(path, key);
     },
   };
 }
 
-/** The text of a secret's file without the line break at its end. */
-function fromFile(path: string | null, key: string): string | null {
+/** The text of a secret's file without the line break at its end; null without a file. @throws StartError `secret-file` */
+export function readSecretFile(path: string | null, key: string): string | null {
   if (path === null) return null;
   let text: string;
   try {

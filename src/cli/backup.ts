@@ -4,6 +4,7 @@ import { mkdtemp, open, rm, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Loaded } from '../config.js';
+import { StartError } from '../core/errors.js';
 import type { Keep, RestoredContents } from '../store/restored-contents.js';
 import type { Restored } from '../store/sqlite-restore.js';
 import { type AddCommands, CommandError, load, printLine, type Surroundings } from './command.js';
@@ -48,6 +49,7 @@ export const addRestore: AddCommands = (program, around) => {
     .addHelpText('after', '\nConsole sessions are never restored: everybody signs in again.')
     .action(async (file: string, options: RestoreFlags, command) => {
       const { config } = await load(command, around);
+      if (config.database.client === 'pg') throw new CommandError(RESTORE_WITH_PG);
       await confirm(around, options.yes ?? false, `The database in ${config.dataDir} will be replaced.`);
       const { restoreStore } = await import('../store/sqlite-restore.js');
       const keep = (found: RestoredContents) => chooseKept(around, options, found);
@@ -56,6 +58,10 @@ export const addRestore: AddCommands = (program, around) => {
       printRestored(around, restored);
     });
 };
+
+const RESTORE_WITH_PG =
+  "database.client is pg: a PostgreSQL database is restored with PostgreSQL's own program. Stop every daemon on it, then: " +
+  'pg_restore --clean --if-exists -d postgres://USER@HOST/NAME FILE (FILE is what pg_dump -Fc wrote).';
 
 interface RestoreFlags {
   readonly keepTokens?: true;
@@ -132,6 +138,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 function failed(file: string, error: unknown): never {
+  if (error instanceof StartError) throw error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   throw new CommandError(
     `The backup cannot be written to ${file}: ${REASONS[code] ?? (code || 'unknown reason')}.`,

@@ -6,7 +6,7 @@ import { type AccountLimits, NO_LIMITS } from '../core/accounts/limits.js';
 import { StartError } from '../core/errors.js';
 import { inCidr, parseCidr, parseIp } from '../core/ip.js';
 import type { Finding } from './doctor-finding.js';
-import { withCore } from './store.js';
+import { withCoreIfThere } from './store.js';
 
 /** Whether the package that reads the database can be loaded: also where there is no database yet. */
 export async function checkDriver(): Promise<Finding> {
@@ -24,20 +24,23 @@ export async function checkDriver(): Promise<Finding> {
 /** Also who may reach the management plane, which only the database knows. */
 export async function checkDatabase(loaded: Loaded): Promise<Finding[]> {
   const { config } = loaded;
-  const isMade = await stat(`${config.dataDir}/pulsegate.db`).catch(() => null);
+  const isPg = config.database.client === 'pg';
+  const isMade = isPg || (await stat(`${config.dataDir}/pulsegate.db`).catch(() => null));
   if (!isMade) return [exposure(config, '')];
   try {
-    return await withCore(loaded, async ({ accounts, whitelist, store }) => {
+    const found = await withCoreIfThere(loaded, async ({ accounts, whitelist, store }) => {
       const known = accounts.list().map(({ account }) => account);
       const limited = new Map((await store.limits.all()).map(({ accountId, limits }) => [accountId, limits]));
       const unlimited = known.filter(({ id }) => !isLimited(limited.get(id) ?? NO_LIMITS));
       return [
-        { check: 'database', state: 'ok', text: `opens; ${known.length} accounts` },
+        { check: 'database', state: 'ok', text: `opens; ${known.length} accounts` } as const,
         exposure(config, whitelist.text()),
         ...openToTheWorld(config, known.length, unlimited.length),
         ...clockBehindDatabase(known),
       ];
     });
+    const empty = { check: 'database', state: 'ok', text: 'opens; the tables will be made' } as const;
+    return found ?? [...(isPg ? [empty] : []), exposure(config, '')];
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     // Told by a check of its own.

@@ -16,7 +16,7 @@ export async function withCore<T>(
   { mayCreate = false } = {},
 ): Promise<T> {
   const core = await open(config, mayCreate);
-  if (!core) throw missing(config.dataDir, file);
+  if (!core) throw missing(config, file);
   return work(core).finally(() => core.store.close());
 }
 
@@ -39,8 +39,14 @@ async function open(config: Config, mayCreate: boolean): Promise<Core | null> {
   });
 }
 
-function missing(dataDir: string, file: string | null): CommandError {
+function missing({ dataDir, database }: Config, file: string | null): CommandError {
   const whose = file === null ? 'the built-in configuration' : file;
+  if (database.client === 'pg') {
+    return new CommandError(
+      `The PostgreSQL database of ${whose} holds nothing of Pulsegate's yet.\n` +
+        "Give the daemon's configuration with --config FILE; or begin in this one: pulsegate serve, or pulsegate account add NAME.",
+    );
+  }
   return new CommandError(
     `There is no database in ${dataDir} (dataDir of ${whose}).\n` +
       "Give the daemon's configuration with --config FILE; or begin a new database: pulsegate serve, or pulsegate account add NAME.",

@@ -92,6 +92,18 @@ export function secret(allowed = 'a text of 1 to 4096 characters') {
     .register(about, { allowed, secret: true });
 }
 
+export const CONNECTION_FORM = 'a text such as postgres://pulsegate:PASSWORD@db.example:5432/pulsegate';
+
+/** Where a PostgreSQL database is and how to sign in there; never shown, because it may hold a password. */
+export function connectionString() {
+  return z
+    .string()
+    .max(4096)
+    .regex(/^postgres(ql)?:\/\/[^\0\r\n]*$/)
+    .transform((value) => new Secret(value))
+    .register(about, { allowed: CONNECTION_FORM, secret: true });
+}
+
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i;
 
 /** One address or host name to listen on, or a list of them; always a list when read. */

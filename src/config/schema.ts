@@ -6,6 +6,8 @@ import { parseCidr } from '../core/ip.js';
 import { compilePattern } from '../games-pattern.js';
 import {
   about,
+  CONNECTION_FORM,
+  connectionString,
   duration,
   flag,
   httpUrl,
@@ -29,11 +31,26 @@ const log = section({
 });
 
 const database = section({
-  client: oneOf('sqlite3').default('sqlite3'),
+  client: oneOf('sqlite3', 'pg').default('sqlite3'),
+  connection: connectionString().nullable().default(null),
+  connectionFile: text('a file path').nullable().default(null),
+  poolSize: whole(1, 1_000).default(10),
   busyTimeout: duration({ min: '0ms', max: '1h' }).prefault('5s'),
   checkInterval: duration({ min: '100ms', max: '1h' }).prefault('5s'),
   readers: whole(1, 64).default(2),
   readTimeout: duration({ min: '10ms', max: '10m' }).prefault('3s'),
+}).superRefine(({ client, connection, connectionFile }, context) => {
+  const refuse = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
+  if (connection && connectionFile) refuse('connectionFile', 'null, because database.connection is set too');
+  if (client === 'pg' && !connection && !connectionFile) {
+    refuse(
+      'connection',
+      `${CONNECTION_FORM} (or set database.connectionFile), because database.client is pg`,
+    );
+  }
+  if (client !== 'pg' && (connection || connectionFile)) {
+    refuse(connection ? 'connection' : 'connectionFile', 'null, unless database.client is pg');
+  }
 });
 
 const dns = section({

@@ -7,6 +7,7 @@ export type StorageProblem =
   | 'database-corrupt'
   | 'database-locked'
   | 'database-read-only'
+  | 'database-away'
   | 'database-failing'
   | 'disk-full';
 
@@ -19,6 +20,7 @@ export const STORAGE_PROBLEMS: Readonly<Record<StorageProblem, string>> = {
     'the database file is damaged. Stop the daemon and restore a backup (pulsegate restore FILE)',
   'database-locked': 'another program holds the database locked for longer than database.busyTimeout',
   'database-read-only': 'the database cannot be written: its file or its disk is read-only',
+  'database-away': 'the database server cannot be reached or does not answer; the error says why',
   'database-failing': 'the database cannot be read and written; the error says why',
   'disk-full': 'there is no space left for the database',
 };

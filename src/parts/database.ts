@@ -1,4 +1,5 @@
 // The database of the daemon, opened and migrated, and what the log says when it cannot be relied on.
+import { readSecretFile } from '../agents/secrets.js';
 import type { Config } from '../config.js';
 import type { Log } from '../core/log.js';
 import { createStorageWatch, type StorageWatch } from '../store/storage-watch.js';
@@ -22,6 +23,7 @@ export type StoragePart = Part & Pick<StorageWatch, 'problem' | 'log'>;
 export function createStoragePart(config: Config, store: DaemonStore, log: Log): StoragePart {
   const watch = createStorageWatch({
     check: store.check,
+    isFault: store.isFault,
     intervalMs: config.database.checkIntervalMs,
     log,
     monotonicNow: () => performance.now(),
@@ -29,20 +31,25 @@ export function createStoragePart(config: Config, store: DaemonStore, log: Log):
   return { name: 'storage', ...watch };
 }
 
-/** How the configuration says that a database is opened. */
-export function storeOptions({ dataDir, database }: Config): StoreOptions {
-  return {
-    dataDir,
-    client: database.client,
-    busyTimeoutMs: database.busyTimeoutMs,
-    reading: { readers: database.readers, timeoutMs: database.readTimeoutMs },
-  };
+/** How the configuration says that a database is opened. @throws StartError `secret-file` for database.connectionFile */
+export function storeOptions({ dataDir, database }: Pick<Config, 'dataDir' | 'database'>): StoreOptions {
+  const reading = { readers: database.readers, timeoutMs: database.readTimeoutMs };
+  if (database.client === 'sqlite3') {
+    return { client: 'sqlite3', dataDir, busyTimeoutMs: database.busyTimeoutMs, reading };
+  }
+  return { client: 'pg', dataDir, connection: connectionOf(database), poolSize: database.poolSize, reading };
+}
+
+/** The schema sees to it that there is one of the two. */
+function connectionOf({ connection, connectionFile }: Config['database']): string {
+  return connection?.reveal() ?? readSecretFile(connectionFile, 'database.connectionFile') ?? '';
 }
 
 function reportMigration(log: Log, event: MigrationEvent): void {
   if (event.kind === 'started') {
     const { missing, copy } = event;
-    return log.info({ missing, copy }, 'database is of an older version; it is copied, then migrated');
+    const text = 'database is of an older version; it is migrated';
+    return log.info(copy === null ? { missing } : { missing, copy }, text);
   }
   log.info({ ran: event.ran, tookMs: event.tookMs }, 'database migrated');
 }

@@ -11,6 +11,7 @@ import type { RecordAudit } from './audit.js';
 import type { RecordChange } from './changes.js';
 import type { Integer } from './integers.js';
 import { writeLimits } from './limits.js';
+import { inTransaction } from './transaction.js';
 
 /** Logins written by one statement; two bound values each, well under every engine's limit. */
 const LOGINS_PER_STATEMENT = 400;
@@ -43,7 +44,7 @@ export function createAccountStore(
     by: Actor = DAEMON,
     limits: NewLimits = new Map(),
   ): Promise<ReadonlySet<string>> {
-    return db.transaction(async (trx) => {
+    return inTransaction(db, async (trx) => {
       const added = new Set<string>();
       for (const slice of slices(accounts, ADDED_PER_STATEMENT)) {
         const rows: { id: string }[] = await trx('accounts')
@@ -73,8 +74,8 @@ export function createAccountStore(
     updates: readonly { readonly id: string; readonly fields: AccountUpdate }[],
     by: Actor = DAEMON,
   ): Promise<Account[]> {
-    return db.transaction(async (trx) => {
-      const before = await findMany(
+    return inTransaction(db, async (trx) => {
+      const before = await lockMany(
         updates.map(({ id }) => id),
         trx,
       );
@@ -95,8 +96,8 @@ export function createAccountStore(
   }
 
   async function removeMany(ids: readonly string[], by: Actor = DAEMON): Promise<Account[]> {
-    return db.transaction(async (trx) => {
-      const removed = [...(await findMany(ids, trx)).values()];
+    return inTransaction(db, async (trx) => {
+      const removed = [...(await lockMany(ids, trx)).values()];
       if (removed.length === 0) return [];
       const there = removed.map(({ id }) => id);
       // The id stands for the user name here: a name belongs to one account and never changes, and every entry
@@ -115,8 +116,9 @@ export function createAccountStore(
     });
   }
 
-  async function findMany(ids: readonly string[], on: Knex): Promise<ReadonlyMap<string, Account>> {
-    const rows: AccountRow[] = await on('accounts').whereIn('id', ids);
+  /** Those that there are. Until the transaction ends no other one changes them; all take them in one order. */
+  async function lockMany(ids: readonly string[], trx: Knex): Promise<ReadonlyMap<string, Account>> {
+    const rows: AccountRow[] = await trx('accounts').whereIn('id', ids).orderBy('id').forUpdate();
     return new Map(rows.map((row) => [row.id, toAccount(row)]));
   }
 
@@ -127,7 +129,10 @@ export function createAccountStore(
     },
 
     get: (id) => find({ id }),
-    getMany: async (ids) => [...(await findMany(ids, db)).values()],
+    async getMany(ids) {
+      const rows: AccountRow[] = await db('accounts').whereIn('id', ids);
+      return rows.map(toAccount);
+    },
     getByUsername: (username) => find({ username }),
 
     add: async (account, by, limits) =>
@@ -142,7 +147,7 @@ export function createAccountStore(
 
     async saveLogins(logins) {
       if (logins.length === 0) return;
-      await db.transaction(async (trx) => {
+      await inTransaction(db, async (trx) => {
         for (let start = 0; start < logins.length; start += LOGINS_PER_STATEMENT) {
           await saveLogins(trx, logins.slice(start, start + LOGINS_PER_STATEMENT));
         }

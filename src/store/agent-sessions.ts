@@ -4,6 +4,7 @@ import type { AgentSessionStore } from '../core/agents/agent-session-store.js';
 import type { HistoryLimits } from '../core/agents/run-store.js';
 import type { AgentSession, HistoryEntry, Run, SessionMessage } from '../core/agents/runs.js';
 import { containing } from './like.js';
+import { inTransaction } from './transaction.js';
 import { updateEach } from './update-each.js';
 
 /** Messages removed by one statement. */
@@ -58,13 +59,13 @@ export function createAgentSessionStore(db: Knex, reads: Knex): AgentSessionStor
     },
 
     remove: (key) =>
-      db.transaction(async (trx) => {
+      inTransaction(db, async (trx) => {
         await trx('session_messages').where({ session: key }).delete();
         return (await trx('agent_sessions').where({ key }).delete()) > 0;
       }),
 
     trim: (before) =>
-      db.transaction(async (trx) => {
+      inTransaction(db, async (trx) => {
         const old = trx('agent_sessions').where('last_used_at', '<', before).select('key');
         await trx('session_messages').whereIn('session', old).delete();
         return Number(await trx('agent_sessions').where('last_used_at', '<', before).delete());

@@ -5,6 +5,7 @@ import { toWireDate } from '../core/wire-date.js';
 import type { RecordAudit } from './audit.js';
 import type { RecordChange } from './changes.js';
 import { type Integer, toNumber } from './integers.js';
+import { inTransaction } from './transaction.js';
 
 interface TokenRow {
   id: string;
@@ -32,14 +33,14 @@ export function createApiTokenStore(
     },
 
     add: (token, audit) =>
-      db.transaction(async (trx) => {
+      inTransaction(db, async (trx) => {
         await trx('api_tokens').insert(toRow(token));
         await recordChange(trx, CHANGED);
         await recordAudit(trx, [audit]);
       }),
 
     remove: (id, audit) =>
-      db.transaction(async (trx) => {
+      inTransaction(db, async (trx) => {
         await trx('api_tokens').where({ id }).delete();
         await recordChange(trx, CHANGED);
         await recordAudit(trx, [audit]);

@@ -1,19 +1,19 @@
-// The list of changes: how processes that share a database hear what the others wrote.
+// The list of changes: how processes that share a database hear what the others wrote. Each engine reads it in its own way.
 import type { Knex } from 'knex';
-import type { Change, ChangeFeed } from '../core/changes.js';
+import type { Change } from '../core/changes.js';
 import { type Clock, HOUR_MS } from '../core/clock.js';
 
 /** Whoever has not asked for this long is gone. */
-const KEPT_FOR_MS = HOUR_MS;
+export const CHANGES_KEPT_MS = HOUR_MS;
+/** Changes told at once: what is done about them must not hold up logins. */
+export const TOLD_AT_ONCE = 500;
 /** Rows in one statement: four bound values each. */
 const ROWS_PER_STATEMENT = 200;
-/** Changes told at once: what is done about them must not hold up logins. */
-const TOLD_AT_ONCE = 500;
 
 /** Notes changes; to be called with the transaction that makes them, so that both are seen together or not at all. */
 export type RecordChange = (trx: Knex.Transaction, ...changes: readonly Change[]) => Promise<void>;
 
-interface ChangeRow {
+export interface ChangeRow {
   seq: number | string;
   topic: string;
   key: string;
@@ -24,9 +24,6 @@ interface ChangeRow {
 export function createChangeRecorder(origin: string, now: Clock): RecordChange {
   return async (trx, ...changes) => {
     const at = now();
-    await trx('changes')
-      .where('at', '<', at - KEPT_FOR_MS)
-      .delete();
     const rows = changes.map((change) => {
       const key = change.topic === 'account' ? change.id : change.key;
       return { topic: change.topic, key, origin, at };
@@ -37,41 +34,19 @@ export function createChangeRecorder(origin: string, now: Clock): RecordChange {
   };
 }
 
-/**
- * The changes of others from now on. Cheap enough to be asked several times a second.
- * Relies on `seq` growing in the order of commits, which holds where there is one writer at a time, as in SQLite.
- */
-export async function createChangeFeed(db: Knex, origin: string): Promise<ChangeFeed> {
-  const newest = await db('changes').max({ seq: 'seq' }).first();
-  let seen = Number(newest?.seq ?? 0);
-  let previous: Promise<unknown> = Promise.resolve();
-
-  /** Reads on over stretches of this process's own changes: an empty answer says that there are no more. */
-  async function read(): Promise<Change[]> {
-    for (;;) {
-      const rows: ChangeRow[] = await db('changes')
-        .where('seq', '>', seen)
-        .orderBy('seq')
-        .limit(TOLD_AT_ONCE);
-      seen = Number(rows.at(-1)?.seq ?? seen);
-      const changes = rows.filter((row) => row.origin !== origin).flatMap(toChange);
-      if (changes.length > 0 || rows.length < TOLD_AT_ONCE) return changes;
-    }
-  }
-
-  return {
-    // One at a time: two calls side by side would both return the same changes.
-    next: () => {
-      const result = previous.then(read, read);
-      previous = result;
-      return result;
-    },
-  };
-}
-
 /** A topic that only a newer version knows is passed over. */
-function toChange(row: ChangeRow): Change[] {
+export function toChange(row: Pick<ChangeRow, 'topic' | 'key'>): Change[] {
   if (row.topic === 'account') return [{ topic: 'account', id: row.key }];
   if (row.topic === 'setting') return [{ topic: 'setting', key: row.key }];
   return [];
+}
+
+/** One call of `read` at a time: two side by side would both return the same changes. */
+export function oneAtATime<T>(read: () => Promise<T>): () => Promise<T> {
+  let previous: Promise<unknown> = Promise.resolve();
+  return () => {
+    const result = previous.then(read, read);
+    previous = result;
+    return result;
+  };
 }

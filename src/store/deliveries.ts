@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import type { DeliveryStore } from '../core/agents/delivery-store.js';
 import type { Delivery } from '../core/agents/runs.js';
 import { type RunRow, toRun } from './run-rows.js';
+import { inTransaction } from './transaction.js';
 
 interface DeliveryRow {
   id: string;
@@ -41,7 +42,7 @@ export function createDeliveryStore(db: Knex): DeliveryStore {
     },
 
     record: (delivery, nextAt) =>
-      db.transaction(async (trx) => {
+      inTransaction(db, async (trx) => {
         await trx('run_deliveries').insert(toRow(delivery));
         const ended = delivery.delivered ? 'delivered' : 'failed';
         await trx('runs')

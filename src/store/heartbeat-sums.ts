@@ -7,6 +7,7 @@ import {
   OTHER_GAMES,
   sumUp,
 } from '../core/heartbeats/heartbeat-sums.js';
+import { inTransaction } from './transaction.js';
 
 /** Rows in one statement; seven bound values each. */
 const ROWS_PER_STATEMENT = 200;
@@ -27,7 +28,7 @@ export function createHeartbeatSumStore(db: Knex, reads: Knex): HeartbeatSumStor
           db.raw('?? + ??', [`heartbeat_sums.${column}`, `excluded.${column}`]),
         ]),
       );
-      await db.transaction(async (trx) => {
+      await inTransaction(db, async (trx) => {
         for (const [stepSeconds, at] of steps) {
           const games = await gamesOf(trx, stepSeconds, at, rows);
           const summed = sumUp(rows, maxGames, (accountId) => games.get(accountId) ?? NO_GAMES);

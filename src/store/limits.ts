@@ -6,6 +6,7 @@ import { type Actor, type AuditRecord, differences } from '../core/audit/audit.j
 import type { RecordAudit } from './audit.js';
 import type { RecordChange } from './changes.js';
 import { type Integer, toNumber } from './integers.js';
+import { inTransaction } from './transaction.js';
 
 /** Rows in one statement; ten bound values each at most, well under every engine's limit. */
 const ROWS_PER_STATEMENT = 200;
@@ -44,10 +45,12 @@ export function createLimitStore(db: Knex, recordChange: RecordChange, recordAud
     },
 
     saveMany: (entries, by) =>
-      db.transaction(async (trx) => {
+      inTransaction(db, async (trx) => {
         const ids = entries.map(({ accountId }) => accountId);
         const accounts: { id: string; username: string }[] = await trx('accounts')
           .whereIn('id', ids)
+          .orderBy('id')
+          .forUpdate()
           .select('id', 'username');
         const names = new Map(accounts.map(({ id, username }) => [id, username]));
         const named = entries.flatMap((entry) => {
@@ -60,7 +63,7 @@ export function createLimitStore(db: Knex, recordChange: RecordChange, recordAud
       }),
 
     async addTraffic(rows) {
-      await db.transaction(async (trx) => {
+      await inTransaction(db, async (trx) => {
         for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT) {
           await add(trx, rows.slice(start, start + ROWS_PER_STATEMENT));
         }

@@ -2,7 +2,7 @@
 import type { Knex } from 'knex';
 import type { LoginEntry, LoginFilter, LoginOutcome, LoginStore } from '../core/accounts/login-log.js';
 import { containing } from './like.js';
-import { indexedLogins, isIndexed } from './sqlite-login-search.js';
+import { inTransaction } from './transaction.js';
 
 interface LoginRow {
   id: number | string;
@@ -17,18 +17,31 @@ interface LoginRow {
 /** Rows in one statement; six bound values each. */
 const ROWS_PER_STATEMENT = 200;
 
-/** @param reads connections that only read */
-export function createLoginStore(db: Knex, reads: Knex): LoginStore {
+/** An index of the texts of the log. */
+export interface LoginSearch {
+  /** Whether it can tell where `text` is. */
+  covers(text: string): boolean;
+  /** Its rows that have `text` in user name or address, without regard to case. */
+  rows(db: Knex, text: string): Knex.QueryBuilder;
+  /** Its column that is the `id` of a login. */
+  readonly id: string;
+}
+
+/**
+ * @param reads connections that only read
+ * @param index null where there is none: every row is read
+ */
+export function createLoginStore(db: Knex, reads: Knex, index: LoginSearch | null): LoginStore {
   /** The rows that match, and the column that tells them apart: from the index of texts where there is a text to be found. */
   function matching({ accountId, search = '', failed }: LoginFilter): {
     query: Knex.QueryBuilder;
     id: string;
   } {
-    const byIndex = isIndexed(search);
-    const query = byIndex ? indexedLogins(reads, search) : reads('logins');
-    const id = byIndex ? 'logins_text.rowid' : 'logins.id';
+    const byIndex = index?.covers(search) ? index : null;
+    const query = byIndex ? byIndex.rows(reads, search) : reads('logins');
+    const id = byIndex?.id ?? 'logins.id';
     const isFiltered = accountId !== undefined || failed !== undefined;
-    if (byIndex && isFiltered) query.join('logins', 'logins.id', 'logins_text.rowid');
+    if (byIndex && isFiltered) query.join('logins', 'logins.id', id);
     if (accountId !== undefined) query.where('logins.account_id', accountId);
     if (failed === true) query.whereNot('logins.outcome', 'success');
     if (failed === false) query.where('logins.outcome', 'success');
@@ -44,7 +57,7 @@ export function createLoginStore(db: Knex, reads: Knex): LoginStore {
 
   return {
     add: (entries) =>
-      db.transaction(async (trx) => {
+      inTransaction(db, async (trx) => {
         const places: number[] = [];
         for (let start = 0; start < entries.length; start += ROWS_PER_STATEMENT) {
           const slice = entries.slice(start, start + ROWS_PER_STATEMENT);
@@ -58,7 +71,7 @@ export function createLoginStore(db: Knex, reads: Knex): LoginStore {
       }),
 
     repeated: (entries) =>
-      db.transaction(async (trx) => {
+      inTransaction(db, async (trx) => {
         for (const { place, times } of entries) await trx('logins').where({ id: place }).update({ times });
       }),
 

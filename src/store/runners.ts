@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import type { Runner, RunStore } from '../core/agents/run-store.js';
 import type { QueuedRun } from '../core/agents/runs.js';
+import { inTransaction } from './transaction.js';
 
 interface RunnerRow {
   id: string;
@@ -43,7 +44,7 @@ export function createRunnerStore(
     },
 
     release: (owner, maxAttempts, error, now) =>
-      db.transaction(async (trx) => {
+      inTransaction(db, async (trx) => {
         const interrupted = () => trx('runs').where({ owner, status: 'running' }).whereNull('finished_at');
         const failed: string[] = await interrupted().where('attempt', '>=', maxAttempts).pluck('id');
         await interrupted().where('attempt', '>=', maxAttempts).update({
@@ -64,8 +65,12 @@ export function createRunnerStore(
       // Asked every second and mostly in vain: only what is found needs the write lock.
       const free = (on: Knex) => on('runs').whereNull('owner').whereNull('finished_at');
       if (limit <= 0 || !(await free(db).first('id'))) return [];
-      return db.transaction(async (trx) => {
-        const rows: QueuedRun[] = await free(trx).orderBy('id').limit(limit).select('id', 'agent', 'session');
+      return inTransaction(db, async (trx) => {
+        const rows: QueuedRun[] = await free(trx)
+          .orderBy('id')
+          .limit(limit)
+          .forUpdate()
+          .select('id', 'agent', 'session');
         for (let start = 0; start < rows.length; start += IDS_PER_STATEMENT) {
           const ids = rows.slice(start, start + IDS_PER_STATEMENT).map(({ id }) => id);
           await trx('runs').whereIn('id', ids).update({ owner });

@@ -15,13 +15,22 @@ import { findKey, type NumberedRun, takeKeys } from './idempotency.js';
 import { containing } from './like.js';
 import { newRow, type RunRow, SHORT_COLUMNS, toRun } from './run-rows.js';
 import { createRunnerStore } from './runners.js';
+import { inTransaction } from './transaction.js';
 import { updateEach } from './update-each.js';
 
 /** 18 bound values each, well under every engine's limit. */
 const ROWS_PER_STATEMENT = 200;
 
-/** @param now stamps the ids of runs */
-export function createRunStore(db: Knex, reads: Knex, now: Clock): RunStore {
+/**
+ * @param lockQueue makes other transactions that store runs wait until this one ends
+ * @param now stamps the ids of runs
+ */
+export function createRunStore(
+  db: Knex,
+  reads: Knex,
+  lockQueue: (trx: Knex) => Promise<unknown>,
+  now: Clock,
+): RunStore {
   const nextId = createOrderedIds(now);
   const get = async (id: string, on: Knex = db): Promise<Run | null> => {
     const row: RunRow | undefined = await on('runs').where({ id }).first();
@@ -32,7 +41,8 @@ export function createRunStore(db: Knex, reads: Knex, now: Clock): RunStore {
     ...createRunnerStore(db),
 
     add: (items, at) =>
-      db.transaction(async (trx) => {
+      inTransaction(db, async (trx) => {
+        await lockQueue(trx);
         const newest = await trx('runs').max({ id: 'id' }).first();
         const numbered = items.map((item) => ({ ...item, runId: nextId(newest?.id) }));
         const outcomes = await takeKeys(trx, numbered, at);
@@ -67,7 +77,7 @@ export function createRunStore(db: Knex, reads: Knex, now: Clock): RunStore {
     },
 
     claim: (ids, owner, now) =>
-      db.transaction(async (trx) => {
+      inTransaction(db, async (trx) => {
         const mine = () => trx('runs').where({ owner, status: 'queued' });
         const rows: RunRow[] = await mine()
           .whereIn('id', ids)
@@ -92,7 +102,7 @@ export function createRunStore(db: Knex, reads: Knex, now: Clock): RunStore {
       }),
 
     finish: (ended, owner, limits) =>
-      db.transaction(async (trx) => {
+      inTransaction(db, async (trx) => {
         const ids = ended.map(({ id }) => id);
         const rows: RunRow[] = await trx('runs').whereIn('id', ids).where({ owner, status: 'running' });
         const runs = new Map(rows.map((row) => [row.id, toRun(row)]));
@@ -113,7 +123,7 @@ export function createRunStore(db: Knex, reads: Knex, now: Clock): RunStore {
       }),
 
     cancelQueued: (id, now, deliver) =>
-      db.transaction(async (trx) => {
+      inTransaction(db, async (trx) => {
         const changed = await trx('runs')
           .where({ id, status: 'queued' })
           .update({ status: 'cancelled', finished_at: now, ...deliveryOf(deliver, now) });
@@ -121,7 +131,7 @@ export function createRunStore(db: Knex, reads: Knex, now: Clock): RunStore {
       }),
 
     trim: (before, now, limit) =>
-      db.transaction(async (trx) => {
+      inTransaction(db, async (trx) => {
         await trx('idempotency_keys').where('expires_at', '<=', now).delete();
         const ids: string[] = await trx('runs')
           .where('finished_at', '<', before)

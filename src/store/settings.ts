@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import type { SettingStore } from '../core/settings/setting-store.js';
 import type { RecordAudit } from './audit.js';
 import type { RecordChange } from './changes.js';
+import { inTransaction } from './transaction.js';
 
 export function createSettingStore(
   db: Knex,
@@ -16,7 +17,7 @@ export function createSettingStore(
     },
 
     async set(key, value, audit) {
-      await db.transaction(async (trx) => {
+      await inTransaction(db, async (trx) => {
         await trx('settings').insert({ key, value }).onConflict('key').merge();
         await recordChange(trx, { topic: 'setting', key });
         await recordAudit(trx, [audit]);

@@ -1,10 +1,10 @@
-// One daemon a database: a lock that only daemons take, so that the command line goes on working beside one.
+// One daemon a data folder: a lock that only daemons take, so that the command line goes on working beside one.
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { StartError } from '../core/errors.js';
 import { connectSqlite } from './sqlite.js';
 import { codeOf } from './sqlite-errors.js';
-import { createPrivate, giveToFolderOwner, sqliteFile } from './sqlite-files.js';
+import { createPrivate, giveToFolderOwner } from './sqlite-files.js';
 
 /** A daemon that was killed at this moment may still be going. */
 const WAIT_MS = 1000;
@@ -14,12 +14,13 @@ export interface DaemonLock {
 }
 
 /**
- * Takes the database of a data folder for this process. The system drops the lock with the process, however it ends: a crash
+ * Takes a data folder, and the database in it, for this process. The system drops the lock with the process, however it ends: a crash
  * leaves nothing behind that refuses the next start. The number of the process stands in a file of its own, because closing a file
  * drops every lock that the process has on it.
+ * @param what how what is taken is called in the message
  * @throws StartError `daemon-running` while another process has it; SQLite's or the file system's error
  */
-export async function lockForDaemon(dataDir: string): Promise<DaemonLock> {
+export async function lockForDaemon(dataDir: string, what: string): Promise<DaemonLock> {
   const lockFile = resolve(dataDir, 'pulsegate.lock');
   const pidFile = resolve(dataDir, 'pulsegate.pid');
   if (await createPrivate(lockFile)) await giveToFolderOwner(lockFile);
@@ -31,7 +32,7 @@ export async function lockForDaemon(dataDir: string): Promise<DaemonLock> {
   } catch (error) {
     await db.destroy();
     if (codeOf(error) !== 'SQLITE_BUSY') throw error;
-    throw await inUse(dataDir, pidFile, error);
+    throw await inUse(what, pidFile, error);
   }
   // Only for the message above: without it the other is refused all the same.
   await rm(pidFile, { force: true })
@@ -45,12 +46,12 @@ export async function lockForDaemon(dataDir: string): Promise<DaemonLock> {
   };
 }
 
-async function inUse(dataDir: string, pidFile: string, cause: unknown): Promise<StartError> {
+async function inUse(what: string, pidFile: string, cause: unknown): Promise<StartError> {
   const pid = (await readFile(pidFile, 'utf8').catch(() => '')).trim();
   const who = /^\d+$/.test(pid) ? ` (process ${pid})` : '';
   return new StartError(
     'daemon-running',
-    `The database ${sqliteFile(dataDir)} is in use by another daemon${who}. ` +
+    `${what} is in use by another daemon${who}. ` +
       'Stop that one first (systemctl stop pulsegate), or give this one a data folder of its own (dataDir).',
     { cause },
   );

@@ -2,6 +2,7 @@
 // committed while another connection writes (https://www.sqlite.org/wal.html#concurrency).
 import knex, { type Knex } from 'knex';
 import { QueryTooSlowError } from '../core/errors.js';
+import type { ReaderOptions } from './engine.js';
 import { type Access, ImmediateSqliteClient } from './sqlite-client.js';
 import { codeOf } from './sqlite-errors.js';
 
@@ -9,13 +10,6 @@ import { codeOf } from './sqlite-errors.js';
 interface RawConnection {
   exec(sql: string, done: (error: Error | null) => void): void;
   interrupt(): void;
-}
-
-export interface ReaderOptions {
-  /** Connections at most; each may keep a thread busy. */
-  readonly readers: number;
-  /** Longest that a query may take, and as long again that it may wait for a connection, in ms. */
-  readonly timeoutMs: number;
 }
 
 type ReaderConfig = Knex.Config & { readonly access: Access; readonly timeoutMs: number };

@@ -50,7 +50,7 @@ export async function restoreStore({ dataDir, from, now, keep }: RestoreOptions)
     await copyChecked(from, copy);
     await giveToFolderOwner(copy);
     const { found, kept } = await dropFromCopy(copy, now, keep ?? (async () => KEEP_NOTHING));
-    const lock = await lockForDaemon(dataDir);
+    const lock = await lockForDaemon(dataDir, `The database ${file}`);
     try {
       const aside = `${file}.replaced-${new Date(now()).toISOString().replaceAll(':', '-')}`;
       return { replaced: await replace(file, copy, aside), found, kept };
@@ -77,7 +77,7 @@ async function copyChecked(from: string, copy: string): Promise<void> {
   const db = connectSqlite(from, LOCK_WAIT_MS);
   try {
     if (!(await verifySqlite(db, from, Number.POSITIVE_INFINITY))) throw unusable('it is empty');
-    await missingMigrations(db, from);
+    await missingMigrations({ db, where: from });
     await backupSqlite(db, copy);
   } catch (error) {
     const code = codeOf(error);

@@ -17,11 +17,13 @@ const FRESH_MS = 1000;
 
 export function createStorageWatch(uses: {
   readonly check: () => Promise<StorageFault | null>;
+  /** Whether an error is the database's, and not of the query or what it was given. */
+  readonly isFault: (error: unknown) => boolean;
   readonly intervalMs: number;
   readonly log: Log;
   readonly monotonicNow: () => number;
 }): StorageWatch {
-  const { check, intervalMs, log, monotonicNow } = uses;
+  const { check, isFault, intervalMs, log, monotonicNow } = uses;
   let current: StorageProblem | null = null;
   let since = 0;
   let checkedAt = Number.NEGATIVE_INFINITY;
@@ -78,7 +80,7 @@ export function createStorageWatch(uses: {
       info: (fields, message) => log.info(fields, message),
       warn: (fields, message) => log.warn(fields, message),
       error(fields, message) {
-        if (isOfStorage(fields['err'])) void sayUnlessExplained(fields, message);
+        if (isFault(fields['err'])) void sayUnlessExplained(fields, message);
         else log.error(fields, message);
       },
     },
@@ -95,10 +97,4 @@ export function createStorageWatch(uses: {
       if (problem) throw new Error(STORAGE_PROBLEMS[problem]);
     },
   };
-}
-
-/** SQLite's own errors and those of knex about them; never what a query says of its own values. */
-function isOfStorage(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return code.startsWith('SQLITE_') && code !== 'SQLITE_CONSTRAINT' && code !== 'SQLITE_ERROR';
 }

@@ -10,6 +10,7 @@ import type { Run } from '../../src/core/agents/runs.js';
 import { openStore } from '../../src/store/store.js';
 import { type AgentServer, startAgentServer } from '../helpers/agent-server.js';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { databaseOf } from '../helpers/database.js';
 import { eventually } from '../helpers/eventually.js';
 import { SECRET } from '../helpers/hooks.js';
 import { send } from '../helpers/http.js';
@@ -112,7 +113,7 @@ async function settle(t: TestContext, dataDir: string, world: AgentServer, ledge
   daemon.signal('SIGTERM');
   assert.equal(await daemon.exited(), 0);
 
-  const store = await openStore({ dataDir, client: 'sqlite3', busyTimeoutMs: 1000 });
+  const store = await openStore(await databaseOf(dataDir));
   const runs = (await store.runs.list({ limit: 100_000 })).reverse();
   const runners = await store.runs.runners();
   await store.close();

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { openStore, type Store } from '../../src/store/store.js';
 import { startAgentServer } from '../helpers/agent-server.js';
+import { databaseOf } from '../helpers/database.js';
 import { eventually } from '../helpers/eventually.js';
 import { startGateway } from '../helpers/gateway.js';
 import { httpAgent, SECRET } from '../helpers/hooks.js';
@@ -219,7 +220,7 @@ async function sentByCommandLine(store: Store, session: string, message: string)
 test('runs of the command line beside webhooks of the same session: all run, in the order they were stored', async (t) => {
   const server = await startAgentServer(t, () => 'done');
   const gateway = await startGateway(t, { agents: { a: httpAgent(server.url) } });
-  const beside = await openStore({ dataDir: gateway.dataDir, client: 'sqlite3', busyTimeoutMs: 5000 });
+  const beside = await openStore(await databaseOf(gateway.dataDir));
   t.after(() => beside.close());
   const ids: string[] = [];
   for (let i = 0; i < 6; i++) {

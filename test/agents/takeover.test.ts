@@ -8,6 +8,7 @@ import { processStart, thisHost } from '../../src/agents/processes.js';
 import type { Runner } from '../../src/core/agents/run-store.js';
 import { openStore, type Store } from '../../src/store/store.js';
 import { startAgentServer } from '../helpers/agent-server.js';
+import { databaseOf } from '../helpers/database.js';
 import { startGateway } from '../helpers/gateway.js';
 import { httpAgent } from '../helpers/hooks.js';
 
@@ -19,7 +20,7 @@ const other: Runner = { id: id(999), host: 'another-machine', pid: 1, pidStart: 
 
 async function opened(t: TestContext): Promise<{ dataDir: string; store: Store }> {
   const dataDir = await mkdtemp(join(tmpdir(), 'pulsegate-takeover-'));
-  const store = await openStore({ dataDir, client: 'sqlite3', busyTimeoutMs: 5000 });
+  const store = await openStore(await databaseOf(dataDir));
   t.after(async () => {
     await store.close();
     await rm(dataDir, { recursive: true, force: true });

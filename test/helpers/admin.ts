@@ -23,6 +23,7 @@ import { operatorUses } from '../../src/parts/operator.js';
 import { openSettings } from '../../src/parts/settings.js';
 import { createStatsPart } from '../../src/parts/stats.js';
 import { openStore, type Store } from '../../src/store/store.js';
+import { databaseOf, dropDatabaseOf } from './database.js';
 import { testHooks } from './hooks.js';
 import { basic, type HttpAnswer, type HttpRequest, send } from './http.js';
 
@@ -65,12 +66,13 @@ export async function startTestAdmin(
 ): Promise<TestAdmin> {
   const folder = await mkdtemp(join(tmpdir(), 'pulsegate-admin-'));
   const dataDir = join(folder, 'data');
-  const store = await openStore({ dataDir, client: 'sqlite3', busyTimeoutMs: 1_000 });
+  const store = await openStore(await databaseOf(dataDir));
   let stopServer = async (): Promise<void> => undefined;
   t.after(async () => {
     await stopServer();
     await store.close();
     await rm(folder, { recursive: true, force: true });
+    await dropDatabaseOf(dataDir);
   });
   const directory = new AccountDirectory();
   const pool = new HeartbeatPool({ maxPending: 1_000, maxPerAccount: 1_000 });

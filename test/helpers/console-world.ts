@@ -5,6 +5,7 @@ import { openStore } from '../../src/store/store.js';
 import { signIn as openSession } from './console.js';
 import { type ConsoleOptions, type ConsolePage, launchBrowser, openConsole } from './console-browser.js';
 import { ADMIN, startTestDaemon, type TestDaemon } from './daemon.js';
+import { databaseOf } from './database.js';
 import { connectThrough } from './socks-client.js';
 import type { Scope } from './suite.js';
 import { echo, startTarget } from './targets.js';
@@ -160,7 +161,7 @@ async function importAccounts(daemon: TestDaemon, count: number): Promise<void> 
 
 /** An hour of minutes for the charts, but for the last two, which the daemon writes itself. */
 async function addCharts(daemon: TestDaemon): Promise<void> {
-  const store = await openStore({ dataDir: daemon.dataDir, client: 'sqlite3', busyTimeoutMs: 5_000 });
+  const store = await openStore(await databaseOf(daemon.dataDir));
   const minute = Math.floor(Date.now() / 60_000) * 60_000;
   for (let n = 2; n < 60; n += 1) {
     const wave = 1 + Math.sin(n / 9);

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { stringify } from 'yaml';
+import { databaseSection, dropDatabaseOf } from './database.js';
 import { killProcessesIn } from './processes.js';
 import type { Scope } from './suite.js';
 
@@ -70,7 +71,8 @@ export async function startTestDaemon(t: Scope, options: DaemonOptions = {}): Pr
   const folder = await mkdtemp(join(tmpdir(), 'pulsegate-test-'));
   const dataDir = options.dataDir ?? join(folder, 'data');
   const configFile = join(folder, 'pulsegate.yaml');
-  await writeFile(configFile, stringify(merge(defaults(dataDir), options.config ?? {})));
+  const database = await databaseSection(dataDir);
+  await writeFile(configFile, stringify(merge({ ...defaults(dataDir), database }, options.config ?? {})));
 
   const command = [...(options.wrap ?? []), process.execPath, BIN, 'serve', '--config', configFile];
   const child = spawn(command[0] ?? '', command.slice(1), {
@@ -85,6 +87,7 @@ export async function startTestDaemon(t: Scope, options: DaemonOptions = {}): Pr
     await exit;
     if (isKilled) killProcessesIn(folder);
     await rm(folder, { recursive: true, force: true });
+    if (!options.dataDir) await dropDatabaseOf(dataDir);
   });
 
   const lines: LogLine[] = [];

@@ -10,6 +10,7 @@ import type { RunStore } from '../../src/core/agents/run-store.js';
 import { isFinal, type Run } from '../../src/core/agents/runs.js';
 import { openStore, type Store } from '../../src/store/store.js';
 import { startTestAdmin, type TestAdmin } from './admin.js';
+import { databaseOf, dropDatabaseOf } from './database.js';
 import { eventually } from './eventually.js';
 import { hookSettings, SECRET, testHooks } from './hooks.js';
 import { type HttpAnswer, send } from './http.js';
@@ -55,9 +56,7 @@ export async function startGateway(
   const folder = await mkdtemp(join(tmpdir(), 'pulsegate-hooks-'));
   const dataDir = options.dataDir ?? join(folder, 'data');
   const store = await openStore({
-    dataDir,
-    client: 'sqlite3',
-    busyTimeoutMs: 5000,
+    ...(await databaseOf(dataDir)),
     ...(options.storeNow ? { now: options.storeNow } : {}),
   });
   const lines: Record<string, unknown>[] = [];
@@ -87,6 +86,7 @@ export async function startGateway(
   t.after(async () => {
     await stop();
     await rm(folder, { recursive: true, force: true });
+    if (!options.dataDir) await dropDatabaseOf(dataDir);
   });
 
   const admin = await startTestAdmin(t, {

@@ -1,11 +1,11 @@
 // Accounts in a real SQLite file: adding, changing, and removing with everything that goes with them.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { test } from 'node:test';
-import { account, connectBeside, heartbeat, KEEP_ALL, openTestStore } from './helpers.js';
+import { onEachEngine } from './engines.js';
+import { account, heartbeat, KEEP_ALL } from './helpers.js';
 
-test('an account comes back as it was added, also from a store opened later', async (t) => {
-  const { store, dataDir } = await openTestStore(t);
+onEachEngine('an account comes back as it was added, also from a store opened later', async (open) => {
+  const { store, place } = await open();
   const full = account({
     username: '玩家 "one"; drop table accounts; --',
     remarks: '',
@@ -17,12 +17,12 @@ test('an account comes back as it was added, also from a store opened later', as
   assert.deepEqual(await store.accounts.get(full.id), full);
   assert.deepEqual(await store.accounts.getByUsername(full.username), full);
   await store.close();
-  const { store: again } = await openTestStore(t, { dataDir });
+  const { store: again } = await open({ place });
   assert.deepEqual(await again.accounts.all(), [full]);
 });
 
-test('a user name belongs to one account, and case makes a different name', async (t) => {
-  const { store } = await openTestStore(t);
+onEachEngine('a user name belongs to one account, and case makes a different name', async (open) => {
+  const { store } = await open();
   const first = account({ username: 'Ann' });
   assert.equal(await store.accounts.add(first), 'added');
   assert.equal(await store.accounts.add(account({ username: 'Ann' })), 'username-taken');
@@ -30,22 +30,24 @@ test('a user name belongs to one account, and case makes a different name', asyn
   assert.deepEqual(await store.accounts.getByUsername('Ann'), first);
 });
 
-test('an id that exists is an error, not a taken name', async (t) => {
-  const { store } = await openTestStore(t);
+onEachEngine('an id that exists is an error, not a taken name', async (open, engine) => {
+  const { store } = await open();
   const id = randomUUID();
   await store.accounts.add(account({ id }));
-  await assert.rejects(store.accounts.add(account({ id, username: 'other' })), { code: 'SQLITE_CONSTRAINT' });
+  await assert.rejects(store.accounts.add(account({ id, username: 'other' })), {
+    code: engine === 'pg' ? '23505' : 'SQLITE_CONSTRAINT',
+  });
   assert.equal(await store.accounts.add(account()), 'added', 'the store still takes writes');
 });
 
-test('of two adds of one name at the same moment one wins', async (t) => {
-  const { store } = await openTestStore(t);
+onEachEngine('of two adds of one name at the same moment one wins', async (open) => {
+  const { store } = await open();
   const outcomes = await Promise.all([1, 2, 3].map(() => store.accounts.add(account({ username: 'one' }))));
   assert.deepEqual(outcomes.sort(), ['added', 'username-taken', 'username-taken']);
 });
 
-test('all accounts come in the order of creation, then of insertion', async (t) => {
-  const { store } = await openTestStore(t);
+onEachEngine('all accounts come in the order of creation, then of insertion', async (open) => {
+  const { store } = await open();
   for (const [username, createdAt] of [
     ['late', 30],
     ['tie-1', 20],
@@ -59,8 +61,8 @@ test('all accounts come in the order of creation, then of insertion', async (t) 
   assert.deepEqual(names, ['early', 'tie-1', 'tie-2', 'tie-3', 'late']);
 });
 
-test('an update writes its fields and keeps the password unless one is given', async (t) => {
-  const { store } = await openTestStore(t);
+onEachEngine('an update writes its fields and keeps the password unless one is given', async (open) => {
+  const { store } = await open();
   const before = account({ remarks: 'old', expiresAt: 5 });
   await store.accounts.add(before);
   const fields = { isEnabled: false, remarks: null, expiresAt: null };
@@ -70,8 +72,8 @@ test('an update writes its fields and keeps the password unless one is given', a
   assert.deepEqual(await store.accounts.get(before.id), after);
 });
 
-test('an account that does not exist is null everywhere', async (t) => {
-  const { store } = await openTestStore(t);
+onEachEngine('an account that does not exist is null everywhere', async (open) => {
+  const { store } = await open();
   const id = randomUUID();
   assert.equal(await store.accounts.get(id), null);
   assert.equal(await store.accounts.getByUsername('nobody'), null);
@@ -79,8 +81,8 @@ test('an account that does not exist is null everywhere', async (t) => {
   assert.equal(await store.accounts.remove(id), null);
 });
 
-test('removing takes the heartbeat data along and frees the name', async (t) => {
-  const { store } = await openTestStore(t);
+onEachEngine('removing takes the heartbeat data along and frees the name', async (open) => {
+  const { store } = await open();
   const [gone, stays] = [account({ username: 'gone' }), account()];
   await store.accounts.add(gone);
   await store.accounts.add(stays);
@@ -94,29 +96,38 @@ test('removing takes the heartbeat data along and frees the name', async (t) => 
   assert.deepEqual(await store.heartbeats.newest(successor.id, 10), []);
 });
 
-test('a removal that fails in the middle leaves heartbeat data and account as they were', async (t) => {
-  const { store, file } = await openTestStore(t);
-  const kept = account();
-  await store.accounts.add(kept);
-  await store.heartbeats.append([heartbeat(kept, { gameId: 'G' })], KEEP_ALL);
-  const beside = connectBeside(t, file);
-  await beside.raw(
-    `create trigger refuse before delete on accounts begin select raise(abort, 'refused'); end`,
-  );
-  const changesBefore = await beside('changes').count({ n: '*' });
+const REFUSE_REMOVAL = {
+  sqlite3: [`create trigger refuse before delete on accounts begin select raise(abort, 'refused'); end`],
+  pg: [
+    `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$`,
+    'create trigger refuse before delete on accounts for each row execute function refuse()',
+  ],
+};
 
-  await assert.rejects(store.accounts.remove(kept.id), { code: 'SQLITE_CONSTRAINT' });
+onEachEngine(
+  'a removal that fails in the middle leaves heartbeat data and account as they were',
+  async (open, engine) => {
+    const { store, connect } = await open();
+    const kept = account();
+    await store.accounts.add(kept);
+    await store.heartbeats.append([heartbeat(kept, { gameId: 'G' })], KEEP_ALL);
+    const beside = connect();
+    for (const statement of REFUSE_REMOVAL[engine]) await beside.raw(statement);
+    const changesBefore = await beside('changes').count({ n: '*' });
 
-  assert.deepEqual(await store.accounts.get(kept.id), kept);
-  assert.equal((await store.heartbeats.newest(kept.id, 10)).length, 1);
-  assert.deepEqual(await store.heartbeats.totals(), [{ accountId: kept.id, count: 1, latestGameId: 'G' }]);
-  assert.deepEqual(await beside('changes').count({ n: '*' }), changesBefore);
-  await beside.raw('drop trigger refuse');
-  assert.deepEqual(await store.accounts.remove(kept.id), kept);
-});
+    await assert.rejects(store.accounts.remove(kept.id), /refused/);
 
-test('logins are saved many at once; older ones and unknown ids change nothing', async (t) => {
-  const { store } = await openTestStore(t);
+    assert.deepEqual(await store.accounts.get(kept.id), kept);
+    assert.equal((await store.heartbeats.newest(kept.id, 10)).length, 1);
+    assert.deepEqual(await store.heartbeats.totals(), [{ accountId: kept.id, count: 1, latestGameId: 'G' }]);
+    assert.deepEqual(await beside('changes').count({ n: '*' }), changesBefore);
+    await beside.raw(engine === 'pg' ? 'drop trigger refuse on accounts' : 'drop trigger refuse');
+    assert.deepEqual(await store.accounts.remove(kept.id), kept);
+  },
+);
+
+onEachEngine('logins are saved many at once; older ones and unknown ids change nothing', async (open) => {
+  const { store } = await open();
   const accounts = Array.from({ length: 1000 }, () => account({ lastLoginAt: 500 }));
   for (const each of accounts) await store.accounts.add(each);
   await store.accounts.saveLogins([]);
@@ -135,8 +146,8 @@ test('logins are saved many at once; older ones and unknown ids change nothing',
   assert.equal((await store.accounts.get(first.id))?.lastLoginAt, 2000);
 });
 
-test('a hash is replaced only if it is still the one that was verified', async (t) => {
-  const { store } = await openTestStore(t);
+onEachEngine('a hash is replaced only if it is still the one that was verified', async (open) => {
+  const { store } = await open();
   const each = account({ passwordHash: 'bare' });
   await store.accounts.add(each);
   await store.accounts.rehash(each.id, 'other', 'salted');

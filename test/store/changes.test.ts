@@ -1,13 +1,13 @@
 // Two stores on one file: each hears what the other wrote, once and in order, and not its own.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { account, connectBeside, heartbeat, KEEP_ALL, openTestStore } from './helpers.js';
+import { onEachEngine } from './engines.js';
+import { account, heartbeat, KEEP_ALL } from './helpers.js';
 
 const FIELDS = { isEnabled: true, remarks: null, expiresAt: null };
 
-test('a store hears the changes of another, oldest first, each once', async (t) => {
-  const { store: daemon, dataDir } = await openTestStore(t);
-  const { store: command } = await openTestStore(t, { dataDir });
+onEachEngine('a store hears the changes of another, oldest first, each once', async (open) => {
+  const { store: daemon, place } = await open();
+  const { store: command } = await open({ place });
   const [one, two] = [account(), account()];
   await command.accounts.add(one);
   await command.settings.set('whitelist', '127.0.0.1');
@@ -24,26 +24,26 @@ test('a store hears the changes of another, oldest first, each once', async (t) 
   assert.deepEqual(await command.changes.next(), [{ topic: 'account', id: two.id }]);
 });
 
-test('what was written before the store was opened is not told', async (t) => {
-  const { store: first, dataDir } = await openTestStore(t);
+onEachEngine('what was written before the store was opened is not told', async (open) => {
+  const { store: first, place } = await open();
   await first.accounts.add(account());
-  const { store: second } = await openTestStore(t, { dataDir });
+  const { store: second } = await open({ place });
   assert.deepEqual(await second.changes.next(), []);
 });
 
-test('calls side by side never return a change twice', async (t) => {
-  const { store: daemon, dataDir } = await openTestStore(t);
-  const { store: command } = await openTestStore(t, { dataDir });
+onEachEngine('calls side by side never return a change twice', async (open) => {
+  const { store: daemon, place } = await open();
+  const { store: command } = await open({ place });
   for (let n = 0; n < 5; n++) await command.settings.set(`key-${n}`, 'value');
   const heard = await Promise.all([daemon.changes.next(), daemon.changes.next(), daemon.changes.next()]);
   assert.equal(heard.flat().length, 5);
 });
 
-test('a write that changes nothing, a login and heartbeat entries are not told', async (t) => {
-  const { store: daemon, dataDir } = await openTestStore(t);
+onEachEngine('a write that changes nothing, a login and heartbeat entries are not told', async (open) => {
+  const { store: daemon, place } = await open();
   const known = account();
   await daemon.accounts.add(known);
-  const { store: command } = await openTestStore(t, { dataDir });
+  const { store: command } = await open({ place });
   await command.accounts.add(account({ username: known.username }));
   await command.accounts.update(account().id, FIELDS);
   await command.accounts.remove(account().id);
@@ -52,29 +52,26 @@ test('a write that changes nothing, a login and heartbeat entries are not told',
   assert.deepEqual(await daemon.changes.next(), []);
 });
 
-test('changes older than an hour are forgotten, and later ones still arrive', async (t) => {
+onEachEngine('changes older than an hour are forgotten, and later ones still arrive', async (open) => {
   let now = 1_700_000_000_000;
-  const { store: daemon, dataDir, file } = await openTestStore(t, { now: () => now });
-  const { store: command } = await openTestStore(t, { dataDir, now: () => now });
+  const { store: daemon, place, connect } = await open({ now: () => now });
+  const { store: command } = await open({ place, now: () => now });
   await command.settings.set('first', '1');
   now += 60 * 60 * 1000 + 1;
   await command.settings.set('second', '2');
-  const rows = await connectBeside(t, file)('changes').pluck('key');
+  assert.deepEqual((await daemon.changes.next()).at(-1), { topic: 'setting', key: 'second' });
+  const rows = await connect()('changes').pluck('key');
   assert.deepEqual(rows, ['second']);
-  assert.deepEqual(await daemon.changes.next(), [{ topic: 'setting', key: 'second' }]);
 });
 
-test('a topic of a newer version is passed over', async (t) => {
-  const { store, file } = await openTestStore(t);
-  await connectBeside(
-    t,
-    file,
-  )('changes').insert({ topic: 'weather', key: 'x', origin: 'other', at: Date.now() });
+onEachEngine('a topic of a newer version is passed over', async (open) => {
+  const { store, connect } = await open();
+  await connect()('changes').insert({ topic: 'weather', key: 'x', origin: 'other', at: Date.now() });
   assert.deepEqual(await store.changes.next(), []);
 });
 
-test('a setting is null until set, and then what was set last', async (t) => {
-  const { store } = await openTestStore(t);
+onEachEngine('a setting is null until set, and then what was set last', async (open) => {
+  const { store } = await open();
   assert.equal(await store.settings.get('whitelist'), null);
   await store.settings.set('whitelist', '10.*');
   await store.settings.set('whitelist', '');

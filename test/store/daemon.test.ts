@@ -28,7 +28,7 @@ async function olderDatabase(t: TestContext) {
   await store.accounts.add(player);
   await store.close();
   const db = connectBeside(t, file);
-  await db.migrate.down(migratorConfig());
+  await db.migrate.down(migratorConfig('sqlite3'));
   await db.destroy();
   return { dataDir, file, player };
 }

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createHeartbeatSums, type HeartbeatSumStore } from '../../src/core/heartbeats/heartbeat-sums.js';
-import { account, connectBeside, heartbeat, openTestStore } from './helpers.js';
+import { onEachEngine } from './engines.js';
+import { account, heartbeat } from './helpers.js';
 
 const START = Date.UTC(2031, 0, 1);
 const MAX_GAMES = 4;
@@ -17,9 +18,9 @@ function clock(): { now: () => number; pass: (ms: number) => void } {
   };
 }
 
-test('a step keeps so many GameIDs of an account and one sum of all others, whatever a player sends', async (t) => {
-  const { store, file } = await openTestStore(t);
-  const db = connectBeside(t, file);
+onEachEngine('a step keeps so many GameIDs of an account, and one sum of all others', async (open) => {
+  const { store, connect } = await open();
+  const db = connect();
   const { now, pass } = clock();
   const [fair, greedy] = [account(), account()];
   let sums = createHeartbeatSums({ store: store.heartbeatSums, maxGames: MAX_GAMES, now });

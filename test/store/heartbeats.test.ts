@@ -1,19 +1,16 @@
 // Heartbeat entries and their totals: what is counted is always what is stored.
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Knex } from 'knex';
 import type { Heartbeat } from '../../src/core/heartbeats/heartbeat.js';
 import { createSqliteHeartbeatStore } from '../../src/store/sqlite-heartbeats.js';
-import { openStore } from '../../src/store/store.js';
 import { scaled } from '../helpers/scale.js';
+import { onEachEngine } from './engines.js';
 import { account, connectBeside, heartbeat, KEEP_ALL, openTestStore } from './helpers.js';
 
-test('entries come back newest first, as they were written', async (t) => {
-  const { store } = await openTestStore(t);
+onEachEngine('entries come back newest first, as they were written', async (open) => {
+  const { store } = await open();
   const player = account();
   await store.accounts.add(player);
   const batch = [
@@ -26,8 +23,8 @@ test('entries come back newest first, as they were written', async (t) => {
   assert.deepEqual(await store.heartbeats.newest(player.id, 1), batch.slice(-1));
 });
 
-test('GameIDs that look like numbers or JSON stay text', async (t) => {
-  const { store } = await openTestStore(t);
+onEachEngine('GameIDs that look like numbers or JSON stay text', async (open) => {
+  const { store } = await open();
   const player = account();
   await store.accounts.add(player);
   for (const gameId of ['007', '1e3', 'null', 'true', '[1]', '{"a":1}', '']) {
@@ -37,7 +34,7 @@ test('GameIDs that look like numbers or JSON stay text', async (t) => {
   }
 });
 
-test('the entries of a game, or of an account, are found by an index', async (t) => {
+test('the entries of a game, or of an account, are found by an index (SQLite)', async (t) => {
   const { file } = await openTestStore(t);
   const db = connectBeside(t, file);
   const asked: { sql: string; bindings: readonly Knex.RawBinding[] }[] = [];
@@ -56,35 +53,38 @@ test('the entries of a game, or of an account, are found by an index', async (t)
   }
 });
 
-test('an append returns the totals of every account in it, with 0 for one that is gone', async (t) => {
-  const { store } = await openTestStore(t);
-  const [one, two, gone] = [account(), account(), account()];
-  await store.accounts.add(one);
-  await store.accounts.add(two);
-  await store.heartbeats.append([heartbeat(two, { gameId: 'OLD' })], KEEP_ALL);
-  const totals = await store.heartbeats.append(
-    [heartbeat(one, { gameId: 'A' }), heartbeat(gone), heartbeat(one), heartbeat(two)],
-    KEEP_ALL,
-  );
-  assert.deepEqual(totals, [
-    { accountId: one.id, count: 2, latestGameId: 'A' },
-    { accountId: gone.id, count: 0, latestGameId: null },
-    { accountId: two.id, count: 2, latestGameId: 'OLD' },
-  ]);
-  assert.deepEqual(await store.heartbeats.newest(gone.id, 10), []);
-  assert.deepEqual(await store.heartbeats.append([], KEEP_ALL), []);
-});
+onEachEngine(
+  'an append returns the totals of every account in it, with 0 for one that is gone',
+  async (open) => {
+    const { store } = await open();
+    const [one, two, gone] = [account(), account(), account()];
+    await store.accounts.add(one);
+    await store.accounts.add(two);
+    await store.heartbeats.append([heartbeat(two, { gameId: 'OLD' })], KEEP_ALL);
+    const totals = await store.heartbeats.append(
+      [heartbeat(one, { gameId: 'A' }), heartbeat(gone), heartbeat(one), heartbeat(two)],
+      KEEP_ALL,
+    );
+    assert.deepEqual(totals, [
+      { accountId: one.id, count: 2, latestGameId: 'A' },
+      { accountId: gone.id, count: 0, latestGameId: null },
+      { accountId: two.id, count: 2, latestGameId: 'OLD' },
+    ]);
+    assert.deepEqual(await store.heartbeats.newest(gone.id, 10), []);
+    assert.deepEqual(await store.heartbeats.append([], KEEP_ALL), []);
+  },
+);
 
-test('an entry belongs to the user name its account has', async (t) => {
-  const { store } = await openTestStore(t);
+onEachEngine('an entry belongs to the user name its account has', async (open) => {
+  const { store } = await open();
   const player = account();
   await store.accounts.add(player);
   await store.heartbeats.append([heartbeat({ id: player.id, username: 'somebody else' })], KEEP_ALL);
   assert.equal((await store.heartbeats.newest(player.id, 1))[0]?.username, player.username);
 });
 
-test('the latest GameID falls back when its entry is capped or trimmed away', async (t) => {
-  const { store } = await openTestStore(t);
+onEachEngine('the latest GameID falls back when its entry is capped or trimmed away', async (open) => {
+  const { store } = await open();
   const player = account();
   await store.accounts.add(player);
   const two = { ...KEEP_ALL, maxPerAccount: 2 };
@@ -112,21 +112,24 @@ test('the latest GameID falls back when its entry is capped or trimmed away', as
   assert.deepEqual(await store.heartbeats.totals(), []);
 });
 
-test('trim takes the oldest first, at most as many as asked for, and says whether any are left', async (t) => {
-  const { store } = await openTestStore(t);
-  const player = account();
-  await store.accounts.add(player);
-  await store.heartbeats.append(
-    [5, 1, 4, 2, 3].map((at) => heartbeat(player, { at })),
-    KEEP_ALL,
-  );
-  const stored = async () => (await store.heartbeats.newest(player.id, 10)).map((entry) => entry.at);
-  assert.deepEqual(await store.heartbeats.trim(1, 10), { changed: [], more: false });
-  assert.equal((await store.heartbeats.trim(4, 2)).more, true);
-  assert.deepEqual(await stored(), [3, 4, 5]);
-  assert.equal((await store.heartbeats.trim(4, 1)).more, false);
-  assert.deepEqual(await stored(), [4, 5]);
-});
+onEachEngine(
+  'trim takes the oldest first, at most as many as asked for, and says whether any are left',
+  async (open) => {
+    const { store } = await open();
+    const player = account();
+    await store.accounts.add(player);
+    await store.heartbeats.append(
+      [5, 1, 4, 2, 3].map((at) => heartbeat(player, { at })),
+      KEEP_ALL,
+    );
+    const stored = async () => (await store.heartbeats.newest(player.id, 10)).map((entry) => entry.at);
+    assert.deepEqual(await store.heartbeats.trim(1, 10), { changed: [], more: false });
+    assert.equal((await store.heartbeats.trim(4, 2)).more, true);
+    assert.deepEqual(await stored(), [3, 4, 5]);
+    assert.equal((await store.heartbeats.trim(4, 1)).more, false);
+    assert.deepEqual(await stored(), [4, 5]);
+  },
+);
 
 type Step =
   | {
@@ -160,83 +163,84 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('remove' as const, 'add' as const), who }) },
 );
 
-test('totals equal what is stored after any sequence of appends, trims and removals', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 14 }), async (steps) => {
-      const dataDir = await mkdtemp(join(tmpdir(), 'pulsegate-store-'));
-      const store = await openStore({ dataDir, client: 'sqlite3', busyTimeoutMs: 1000 });
-      try {
-        const players = [0, 1, 2, 3].map((n) => account({ username: `player-${n}` }));
-        for (const player of players) await store.accounts.add(player);
-        // What should be stored, in order of arrival; an account that is absent was removed.
-        const model = new Map(players.map((player) => [player.id, [] as Heartbeat[]]));
-        for (const each of steps) {
-          if (each.do === 'append') {
-            const batch = each.entries.flatMap((entry) => {
-              const player = players[entry.who];
-              return player ? [heartbeat(player, { at: entry.at, gameId: entry.game })] : [];
-            });
-            const totals = await store.heartbeats.append(batch, { ...KEEP_ALL, maxPerAccount: each.cap });
-            for (const entry of batch) model.get(entry.accountId)?.push(entry);
-            for (const id of new Set(batch.map((entry) => entry.accountId))) {
-              const entries = model.get(id);
-              entries?.splice(0, entries.length - each.cap);
-              assert.deepEqual(
-                totals.find((total) => total.accountId === id),
-                totalsOf(id, entries ?? []),
+onEachEngine(
+  'totals equal what is stored after any sequence of appends, trims and removals',
+  async (open) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 14 }), async (steps) => {
+        const { store } = await open();
+        try {
+          const players = [0, 1, 2, 3].map((n) => account({ username: `player-${n}` }));
+          for (const player of players) await store.accounts.add(player);
+          // What should be stored, in order of arrival; an account that is absent was removed.
+          const model = new Map(players.map((player) => [player.id, [] as Heartbeat[]]));
+          for (const each of steps) {
+            if (each.do === 'append') {
+              const batch = each.entries.flatMap((entry) => {
+                const player = players[entry.who];
+                return player ? [heartbeat(player, { at: entry.at, gameId: entry.game })] : [];
+              });
+              const totals = await store.heartbeats.append(batch, { ...KEEP_ALL, maxPerAccount: each.cap });
+              for (const entry of batch) model.get(entry.accountId)?.push(entry);
+              for (const id of new Set(batch.map((entry) => entry.accountId))) {
+                const entries = model.get(id);
+                entries?.splice(0, entries.length - each.cap);
+                assert.deepEqual(
+                  totals.find((total) => total.accountId === id),
+                  totalsOf(id, entries ?? []),
+                );
+              }
+            } else if (each.do === 'trim') {
+              const old = [...model.values()].flat().filter((entry) => entry.at < each.before);
+              const { changed, more } = await store.heartbeats.trim(each.before, each.limit);
+              assert.equal(more, old.length > each.limit);
+              const left = new Set<string>();
+              for (const [id] of model)
+                for (const entry of await store.heartbeats.newest(id, 1000)) left.add(entry.sessionId);
+              const gone = old.filter((entry) => !left.has(entry.sessionId));
+              assert.equal(gone.length, Math.min(old.length, each.limit));
+              const newestGone = Math.max(...gone.map((entry) => entry.at));
+              assert.ok(
+                old.every((entry) => gone.includes(entry) || entry.at >= newestGone),
+                'the oldest go first',
               );
-            }
-          } else if (each.do === 'trim') {
-            const old = [...model.values()].flat().filter((entry) => entry.at < each.before);
-            const { changed, more } = await store.heartbeats.trim(each.before, each.limit);
-            assert.equal(more, old.length > each.limit);
-            const left = new Set<string>();
-            for (const [id] of model)
-              for (const entry of await store.heartbeats.newest(id, 1000)) left.add(entry.sessionId);
-            const gone = old.filter((entry) => !left.has(entry.sessionId));
-            assert.equal(gone.length, Math.min(old.length, each.limit));
-            const newestGone = Math.max(...gone.map((entry) => entry.at));
-            assert.ok(
-              old.every((entry) => gone.includes(entry) || entry.at >= newestGone),
-              'the oldest go first',
-            );
-            for (const [id, entries] of model)
-              model.set(
-                id,
-                entries.filter((entry) => !gone.includes(entry)),
-              );
-            const losers = new Set(gone.map((entry) => entry.accountId));
-            assert.deepEqual(new Set(changed.map((total) => total.accountId)), losers);
-            for (const total of changed)
-              assert.deepEqual(total, totalsOf(total.accountId, model.get(total.accountId) ?? []));
-          } else {
-            const player = players[each.who];
-            assert.ok(player);
-            if (each.do === 'remove') {
-              assert.equal((await store.accounts.remove(player.id)) !== null, model.delete(player.id));
-            } else if (!model.has(player.id)) {
-              await store.accounts.add(player);
-              model.set(player.id, []);
+              for (const [id, entries] of model)
+                model.set(
+                  id,
+                  entries.filter((entry) => !gone.includes(entry)),
+                );
+              const losers = new Set(gone.map((entry) => entry.accountId));
+              assert.deepEqual(new Set(changed.map((total) => total.accountId)), losers);
+              for (const total of changed)
+                assert.deepEqual(total, totalsOf(total.accountId, model.get(total.accountId) ?? []));
+            } else {
+              const player = players[each.who];
+              assert.ok(player);
+              if (each.do === 'remove') {
+                assert.equal((await store.accounts.remove(player.id)) !== null, model.delete(player.id));
+              } else if (!model.has(player.id)) {
+                await store.accounts.add(player);
+                model.set(player.id, []);
+              }
             }
           }
+          for (const [id, entries] of model) {
+            assert.deepEqual(await store.heartbeats.newest(id, 1000), entries.toReversed());
+          }
+          const expected = [...model]
+            .map(([id, entries]) => totalsOf(id, entries))
+            .filter((total) => total.count > 0);
+          const byId = (a: { accountId: string }, b: { accountId: string }) =>
+            a.accountId.localeCompare(b.accountId);
+          assert.deepEqual((await store.heartbeats.totals()).sort(byId), expected.sort(byId));
+        } finally {
+          await store.close();
         }
-        for (const [id, entries] of model) {
-          assert.deepEqual(await store.heartbeats.newest(id, 1000), entries.toReversed());
-        }
-        const expected = [...model]
-          .map(([id, entries]) => totalsOf(id, entries))
-          .filter((total) => total.count > 0);
-        const byId = (a: { accountId: string }, b: { accountId: string }) =>
-          a.accountId.localeCompare(b.accountId);
-        assert.deepEqual((await store.heartbeats.totals()).sort(byId), expected.sort(byId));
-      } finally {
-        await store.close();
-        await rm(dataDir, { recursive: true });
-      }
-    }),
-    { numRuns: scaled(15) },
-  );
-});
+      }),
+      { numRuns: scaled(15) },
+    );
+  },
+);
 
 function totalsOf(accountId: string, entries: readonly Heartbeat[]) {
   const latestGameId = entries.findLast((entry) => entry.gameId !== null)?.gameId ?? null;
@@ -245,28 +249,31 @@ function totalsOf(accountId: string, entries: readonly Heartbeat[]) {
 
 const MANY = scaled(200);
 
-test(`10 entries each of ${MANY} accounts at their cap push as many out`, async (t) => {
-  const { store } = await openTestStore(t);
-  const players = Array.from({ length: MANY }, () => account());
-  for (const player of players) await store.accounts.add(player);
-  const batch = () =>
-    Array.from({ length: 10 }, (_, n) =>
-      players.map((player) => heartbeat(player, { gameId: n === 0 ? 'G' : null })),
-    ).flat();
-  const retention = { ...KEEP_ALL, maxPerAccount: 20 };
-  const tookMs: number[] = [];
-  for (let round = 0; round < 7; round++) {
-    const entries = batch();
-    const started = performance.now();
-    await store.heartbeats.append(entries, retention);
-    tookMs.push(performance.now() - started);
-  }
-  // The first two rounds fill the accounts up to the cap; from then on every entry in pushes one out.
-  const median = tookMs.slice(2).sort((a, b) => a - b)[2] ?? Number.NaN;
-  t.diagnostic(
-    `${10 * MANY} entries, cap active: ${median.toFixed(0)} ms (${Math.round((10 * MANY) / (median / 1000))} entries/s)`,
-  );
-  assert.ok(
-    (await store.heartbeats.totals()).every((total) => total.count === 20 && total.latestGameId === 'G'),
-  );
-});
+onEachEngine(
+  `10 entries each of ${MANY} accounts at their cap push as many out`,
+  async (open, _engine, t) => {
+    const { store } = await open();
+    const players = Array.from({ length: MANY }, () => account());
+    for (const player of players) await store.accounts.add(player);
+    const batch = () =>
+      Array.from({ length: 10 }, (_, n) =>
+        players.map((player) => heartbeat(player, { gameId: n === 0 ? 'G' : null })),
+      ).flat();
+    const retention = { ...KEEP_ALL, maxPerAccount: 20 };
+    const tookMs: number[] = [];
+    for (let round = 0; round < 7; round++) {
+      const entries = batch();
+      const started = performance.now();
+      await store.heartbeats.append(entries, retention);
+      tookMs.push(performance.now() - started);
+    }
+    // The first two rounds fill the accounts up to the cap; from then on every entry in pushes one out.
+    const median = tookMs.slice(2).sort((a, b) => a - b)[2] ?? Number.NaN;
+    t.diagnostic(
+      `${10 * MANY} entries, cap active: ${median.toFixed(0)} ms (${Math.round((10 * MANY) / (median / 1000))} entries/s)`,
+    );
+    assert.ok(
+      (await store.heartbeats.totals()).every((total) => total.count === 20 && total.latestGameId === 'G'),
+    );
+  },
+);

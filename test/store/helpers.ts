@@ -7,6 +7,7 @@ import type { TestContext } from 'node:test';
 import type { Account } from '../../src/core/accounts/account.js';
 import type { Heartbeat } from '../../src/core/heartbeats/heartbeat.js';
 import { connectSqlite } from '../../src/store/sqlite.js';
+import type { SqliteOptions } from '../../src/store/sqlite-engine.js';
 import { openStore, type Store, type StoreOptions } from '../../src/store/store.js';
 
 export async function tempDir(t: TestContext): Promise<string> {
@@ -18,7 +19,7 @@ export async function tempDir(t: TestContext): Promise<string> {
 /** A store in a folder of its own, closed when the test ends. */
 export async function openTestStore(
   t: TestContext,
-  options: Partial<StoreOptions> = {},
+  options: Partial<SqliteOptions & Pick<StoreOptions, 'now'>> = {},
 ): Promise<{ store: Store; dataDir: string; file: string }> {
   const dataDir = options.dataDir ?? (await tempDir(t));
   const store = await openStore({ client: 'sqlite3', busyTimeoutMs: 5000, ...options, dataDir });

@@ -1,14 +1,19 @@
 // Every migration can be undone and done again, alone and all together.
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Knex } from 'knex';
 import { migrate, migratorConfig } from '../../src/store/migrate.js';
 import { migrations } from '../../src/store/migrations/index.js';
-import { connectBeside, openTestStore, tempDir } from './helpers.js';
+import { type EngineName, onEachEngine } from './engines.js';
 
-/** Everything in the schema but SQLite's and the migrator's own tables. */
-async function schema(db: Knex): Promise<unknown[]> {
+const COLUMNS = `select 'column' as type, table_name || '.' || column_name as name, data_type || is_nullable || coalesce(collation_name, '') as sql
+  from information_schema.columns where table_schema = current_schema() and table_name not like 'schema_migrations%'`;
+const INDEXES = `select 'index' as type, indexname as name, indexdef as sql
+  from pg_indexes where schemaname = current_schema() and tablename not like 'schema_migrations%'`;
+
+/** Everything in the schema but the engine's and the migrator's own tables. */
+async function schema(db: Knex, engine: EngineName): Promise<{ name: string }[]> {
+  if (engine === 'pg') return (await db.raw(`${COLUMNS} union all ${INDEXES} order by 1, 2`)).rows;
   return db('sqlite_master')
     .whereNot('name', 'like', 'sqlite_%')
     .whereNot('name', 'like', 'schema_migrations%')
@@ -16,31 +21,40 @@ async function schema(db: Knex): Promise<unknown[]> {
     .select('type', 'name', 'sql');
 }
 
-test('each migration, undone, leaves what was there before it, and can be done again', async (t) => {
-  const db = connectBeside(t, join(await tempDir(t), 'pulsegate.db'));
-  for (let count = 1; count <= migrations.length; count++) {
-    const before = await schema(db);
-    const config = migratorConfig(migrations.slice(0, count));
-    await db.migrate.up(config);
-    const after = await schema(db);
-    assert.notDeepEqual(after, before);
-    await db.migrate.down(config);
-    assert.deepEqual(await schema(db), before, migrations[count - 1]?.name);
-    await db.migrate.up(config);
-    assert.deepEqual(await schema(db), after);
-  }
-});
+onEachEngine(
+  'each migration, undone, leaves what was there before it, and can be done again',
+  async (open, engine) => {
+    const { connect } = await open();
+    const db = connect();
+    await db.migrate.rollback(migratorConfig(engine), true);
+    for (let count = 1; count <= migrations.length; count++) {
+      const before = await schema(db, engine);
+      const config = migratorConfig(engine, migrations.slice(0, count));
+      await db.migrate.up(config);
+      const after = await schema(db, engine);
+      const only = migrations[count - 1]?.engine;
+      if (only === undefined || only === engine) assert.notDeepEqual(after, before);
+      await db.migrate.down(config);
+      assert.deepEqual(await schema(db, engine), before, migrations[count - 1]?.name);
+      await db.migrate.up(config);
+      assert.deepEqual(await schema(db, engine), after);
+    }
+  },
+);
 
-test('all migrations undone leave nothing, and opening makes the same schema again', async (t) => {
-  const { store, dataDir, file } = await openTestStore(t);
-  await store.close();
-  const db = connectBeside(t, file);
-  const full = await schema(db);
-  await db.migrate.rollback(migratorConfig(), true);
-  assert.deepEqual(await schema(db), []);
-  await openTestStore(t, { dataDir });
-  assert.deepEqual(await schema(db), full);
-});
+onEachEngine(
+  'all migrations undone leave nothing, and opening makes the same schema again',
+  async (open, engine) => {
+    const { store, place, connect } = await open();
+    await store.close();
+    const db = connect();
+    const full = await schema(db, engine);
+    await db.migrate.rollback(migratorConfig(engine), true);
+    assert.deepEqual(await schema(db, engine), []);
+    await open({ place });
+    assert.deepEqual(await schema(db, engine), full);
+  },
+);
 
 test('migrations are numbered without a gap', () => {
   assert.deepEqual(
@@ -49,14 +63,17 @@ test('migrations are numbered without a gap', () => {
   );
 });
 
-test('a migration that fails leaves no part of itself, and no lock', async (t) => {
-  const db = connectBeside(t, join(await tempDir(t), 'pulsegate.db'));
+onEachEngine('a migration that fails leaves no part of itself, and no lock', async (open, engine) => {
+  const { connect } = await open();
+  const db = connect();
+  await db.migrate.rollback(migratorConfig(engine), true);
   await db.raw('create table accounts (mine text)');
-  await assert.rejects(migrate(db, 'here'), { code: 'SQLITE_ERROR' });
+  const code = engine === 'pg' ? '42P07' : 'SQLITE_ERROR';
+  await assert.rejects(migrate({ db, engine, where: 'here' }), { code });
   assert.deepEqual(
-    (await schema(db)).map((each) => (each as { name: string }).name),
-    ['accounts'],
+    (await schema(db, engine)).map(({ name }) => name),
+    [engine === 'pg' ? 'accounts.mine' : 'accounts'],
   );
   await db.raw('drop table accounts');
-  await migrate(db, 'here');
+  await migrate({ db, engine, where: 'here' });
 });

@@ -272,10 +272,3 @@ test('what cannot be made to happen everywhere is still said in words', () => {
     assert.match(error.message, /\/data\/pulsegate\.db/);
   }
 });
-
-test('a client that is not supported yet is refused', async (t) => {
-  const dataDir = await tempDir(t);
-  await assert.rejects(openStore({ dataDir, client: 'pg', busyTimeoutMs: 100 }), {
-    code: 'database-unsupported',
-  });
-});

@@ -56,6 +56,7 @@ process.on('exit', () => {
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130));
 
 const startedAt = performance.now();
+const postgres = files.some(needsPostgres) ? await startShared() : null;
 const lastTimes = readTimes();
 const sorted = files.sort((one, other) => expectedSeconds(other) - expectedSeconds(one));
 const results = [];
@@ -69,6 +70,7 @@ writeFileSync(
     ...Object.fromEntries(results.map(({ file, seconds }) => [file, seconds])),
   }),
 );
+await postgres?.remove();
 report();
 process.exit(results.some(({ failed }) => failed) ? 1 : 0);
 
@@ -115,6 +117,21 @@ function counted(output, what) {
 /** A test that measures time says so at its head (`Runs alone: …`): it is run when the others are done. */
 function runsAlone(file) {
   return /^\/\/ Runs alone:/m.test(readFileSync(join('test', file), 'utf8').slice(0, 600));
+}
+
+/** A file that opens PostgreSQL databases, or drives what may be told to. */
+function needsPostgres(file) {
+  if (process.env.TEST_DATABASE === 'pg') return true;
+  return /(helpers\/database|\/engines)\.js'/.test(readFileSync(join('test', file), 'utf8'));
+}
+
+/** One PostgreSQL for all files: each has databases of its own in it. */
+async function startShared() {
+  const { startPostgres, prepareTemplate } = await import('../../dist/test/helpers/postgres.js');
+  const started = await startPostgres();
+  await prepareTemplate(started);
+  process.env.TEST_POSTGRES_FOLDER = started.folder;
+  return started;
 }
 
 /** A file that has not been run here yet takes as long as elsewhere, or about as many seconds as it has kilobytes. */

@@ -100,6 +100,23 @@ export function RetentionSettings() {
   );
 }
 
+/** PostgreSQL has its own program for backups. */
+function Backup() {
+  return (
+    <>
+      <h3>{t('backup.title')}</h3>
+      <p class="soft">
+        {t('backup.text')} <code>pulsegate restore FILE</code>
+      </p>
+      <div class="row">
+        <a class="button" href={urlOf('downloadBackup', {})} download>
+          <Icon name="download" /> {t('backup.download')}
+        </a>
+      </div>
+    </>
+  );
+}
+
 export function EffectiveSettings() {
   const { data, error, reload } = useLoad('getEffectiveConfig', {});
   if (!data) return error ? <Failure error={error} retry={reload} /> : <Skeleton rows={12} />;
@@ -127,15 +144,7 @@ export function EffectiveSettings() {
           {t('effective.problem', { problem: data.problem })}
         </p>
       )}
-      <h3>{t('backup.title')}</h3>
-      <p class="soft">
-        {t('backup.text')} <code>pulsegate restore FILE</code>
-      </p>
-      <div class="row">
-        <a class="button" href={urlOf('downloadBackup', {})} download>
-          <Icon name="download" /> {t('backup.download')}
-        </a>
-      </div>
+      {data.database.client === 'sqlite3' && <Backup />}
       <table class="small stacked">
         <thead>
           <tr>

@@ -1,5 +1,5 @@
 // Every migration, in order. To add one:
-//  1. write NNNN_<what>.ts beside this file with `up` and `down`, by knex's schema builder only;
+//  1. write NNNN_<what>.ts beside this file with `up` and `down`, by knex's schema builder, or for one engine alone;
 //  2. append it to the list below under the same name. Never rename, reorder or edit one that was released.
 // A migration only adds: an older version must still find every column it knows, so columns are never dropped.
 import type { Knex } from 'knex';
@@ -12,10 +12,13 @@ import * as heartbeatsOfGame from './0006_heartbeats_of_game.js';
 import * as sessionCredentials from './0007_session_credentials.js';
 import * as loginSearch from './0008_login_search.js';
 import * as importEntries from './0009_import_entries.js';
+import * as pgChanges from './0010_pg_changes.js';
 
 /** One step of the schema. `down` undoes exactly what `up` did. */
 export interface Migration {
   readonly name: string;
+  /** The engine that it is for; it counts as done on the other one. Undefined: both. */
+  readonly engine?: 'sqlite3' | 'pg';
   up(db: Knex): Promise<void>;
   down(db: Knex): Promise<void>;
 }
@@ -28,6 +31,7 @@ export const migrations: readonly Migration[] = [
   { name: '0005_notices', ...notices },
   { name: '0006_heartbeats_of_game', ...heartbeatsOfGame },
   { name: '0007_session_credentials', ...sessionCredentials },
-  { name: '0008_login_search', ...loginSearch },
+  { name: '0008_login_search', engine: 'sqlite3', ...loginSearch },
   { name: '0009_import_entries', ...importEntries },
+  { name: '0010_pg_changes', engine: 'pg', ...pgChanges },
 ];

@@ -15,6 +15,7 @@ import {
   type WriterEvent,
 } from '../../../src/core/heartbeats/heartbeat-writer.js';
 import { openStore } from '../../../src/store/store.js';
+import { databaseOf } from '../../helpers/database.js';
 
 const DAY_MS = 86_400_000;
 
@@ -302,7 +303,7 @@ test('stop does not wait for a long trim', async (t) => {
 
 async function realStore(t: TestContext) {
   const dataDir = await mkdtemp(join(tmpdir(), 'pulsegate-writer-'));
-  const store = await openStore({ dataDir, client: 'sqlite3', busyTimeoutMs: 5000 });
+  const store = await openStore(await databaseOf(dataDir));
   t.after(async () => {
     await store.close();
     await rm(dataDir, { recursive: true, force: true });

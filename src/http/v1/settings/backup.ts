@@ -5,11 +5,16 @@ import { actorOf } from '../../caller.js';
 import { routesOf } from '../route.js';
 
 export interface BackupUses {
-  /** null while another one is being made. */
-  readonly backup: () => Promise<Readable | null>;
+  /** The file, or why there is none. */
+  readonly backup: () => Promise<Readable | keyof typeof REFUSALS>;
   readonly audit: Pick<AuditStore, 'add'>;
   readonly now: () => number;
 }
+
+const REFUSALS = {
+  busy: 'a backup is being made already',
+  'not-a-file': 'the database is in PostgreSQL: write its backup with pg_dump',
+} as const;
 
 const { route } = routesOf<BackupUses>('Settings');
 
@@ -27,7 +32,7 @@ export const backupRoutes = [
     },
     async ({ caller }, { backup, audit, now }) => {
       const file = await backup();
-      if (!file) return { problem: 'conflict', detail: 'a backup is being made already' };
+      if (typeof file === 'string') return { problem: 'conflict', detail: REFUSALS[file] };
       const object = { type: 'settings', id: 'backup', name: 'backup' } as const;
       await audit.add([
         { by: actorOf(caller), action: 'backup.download', object, before: null, after: null },

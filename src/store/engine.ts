@@ -1,0 +1,51 @@
+// What a database engine brings: its connections, and what only it knows. One file opens each: sqlite-engine.ts, pg-engine.ts.
+import type { Knex } from 'knex';
+import type { ChangeFeed } from '../core/changes.js';
+import type { Clock } from '../core/clock.js';
+import type { HeartbeatStore } from '../core/heartbeats/heartbeat-store.js';
+import type { StorageFault } from '../core/storage.js';
+import type { RecordChange } from './changes.js';
+import type { LoginSearch } from './logins.js';
+
+/** How many queries that only read run beside the writes, and how long each may take. */
+export interface ReaderOptions {
+  /** Connections at most; each may keep a thread busy. */
+  readonly readers: number;
+  /** Longest that a query may take, and as long again that it may wait for a connection, in ms. */
+  readonly timeoutMs: number;
+}
+
+/** For commands, which read little. */
+export const DEFAULT_READING: ReaderOptions = { readers: 1, timeoutMs: 60_000 };
+
+/** What the daemon is told while its database is brought up to date. */
+export type MigrationEvent =
+  /** `copy`: the file that a copy of the database is being written to first; null where none is made. */
+  | { readonly kind: 'started'; readonly missing: readonly string[]; readonly copy: string | null }
+  | { readonly kind: 'finished'; readonly ran: readonly string[]; readonly tookMs: number };
+
+/** Who opens the database: a command, which never changes the schema of one that is there, or the daemon. */
+export type Opener =
+  | { readonly is: 'command' }
+  | { readonly is: 'daemon'; readonly onMigration: (event: MigrationEvent) => void };
+
+/** An open database of this version's schema. */
+export interface Engine {
+  readonly db: Knex;
+  /** Connections that only read. */
+  readonly reads: Knex;
+  readonly heartbeats: HeartbeatStore;
+  /** Makes other transactions that store runs wait until `trx` ends: the order of ids is the order of storing. */
+  lockQueue(trx: Knex): Promise<unknown>;
+  /** An index of the log of logins; null where searches read every row. */
+  readonly loginSearch: LoginSearch | null;
+  /** @param origin GUID of this process's store: its own changes are not told back to it */
+  changes(origin: string, now: Clock): Promise<{ readonly record: RecordChange; readonly feed: ChangeFeed }>;
+  size(): Promise<number | null>;
+  backup(path: string): Promise<void>;
+  /** For the daemon: says what keeps the database from being relied on. One at a time. Never rejects. */
+  check(): Promise<StorageFault | null>;
+  /** Whether an error is the database's, and not of the query or what it was given. */
+  isFault(error: unknown): boolean;
+  close(): Promise<void>;
+}

@@ -1,0 +1,82 @@
+// knex's PostgreSQL client, made to behave as the SQLite one where the two differ in what is stored, with a bound to every query.
+import type { Knex } from 'knex';
+import PostgresClient from 'knex/lib/dialects/postgres/index.js';
+import PostgresColumnCompiler from 'knex/lib/dialects/postgres/schema/pg-columncompiler.js';
+import type { Client } from 'pg';
+
+/** `code` of an error of the connection that has none of its own. */
+export const NO_CONNECTION = 'PG_NO_CONNECTION';
+
+/** Configuration of knex with what a query may take. */
+export type PgConfig = Knex.Config & {
+  /** Longest that a statement may take, in ms; then its connection is closed. null: for ever. */
+  readonly answerMs: number | null;
+};
+
+/** The socket of a connection, which pg's types leave out. */
+type RawConnection = Client & {
+  readonly connection: { readonly stream: { destroy(error?: Error): void } };
+};
+
+/** Texts of any length, sorted by their bytes in every database: names, ids and cursors compare as they do in SQLite. */
+class BytewiseColumnCompiler extends PostgresColumnCompiler {
+  varchar(): string {
+    return BYTEWISE_TEXT;
+  }
+
+  get text(): string {
+    return BYTEWISE_TEXT;
+  }
+}
+
+const BYTEWISE_TEXT = 'text collate "C"';
+
+/** For `knex({ client: PgClient })`. */
+export class PgClient extends PostgresClient {
+  override columnCompiler(...args: unknown[]): unknown {
+    return new BytewiseColumnCompiler(this, ...args);
+  }
+
+  override prepBindings(bindings: readonly unknown[] | undefined): unknown[] | undefined {
+    return bindings?.map(storable);
+  }
+
+  override async _acquireOnlyConnection(): Promise<unknown> {
+    return super._acquireOnlyConnection().catch((error: unknown) => {
+      throw withCode(error);
+    });
+  }
+
+  // A server that is frozen, or behind a wire that was cut, says nothing: the connection is given up, and the pool makes another.
+  override async _query(connection: unknown, statement: unknown): Promise<unknown> {
+    const { answerMs } = this.config as PgConfig;
+    const { stream } = (connection as RawConnection).connection;
+    const timer =
+      answerMs === null
+        ? undefined
+        : setTimeout(() => stream.destroy(noConnection(`no answer within ${answerMs} ms`)), answerMs);
+    try {
+      return await super._query(connection, statement);
+    } catch (error) {
+      throw withCode(error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** PostgreSQL's texts hold no NUL: it becomes the replacement character, as what is no Unicode does. */
+function storable(value: unknown): unknown {
+  if (typeof value === 'string') return value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value;
+  return Array.isArray(value) ? value.map(storable) : value;
+}
+
+function noConnection(message: string): Error {
+  return Object.assign(new Error(message), { code: NO_CONNECTION });
+}
+
+/** The server's errors and the system's have codes; what pg says by itself is about the connection. */
+function withCode(error: unknown): unknown {
+  if (!(error instanceof Error) || 'code' in error) return error;
+  return Object.assign(error, { code: NO_CONNECTION });
+}

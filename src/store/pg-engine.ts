@@ -1,0 +1,135 @@
+// The PostgreSQL engine: for more than one daemon, or where the database is kept elsewhere.
+import type { Knex } from 'knex';
+import { StartError } from '../core/errors.js';
+import { everyStep } from '../core/every-step.js';
+import { createChangeRecorder } from './changes.js';
+import { DEFAULT_READING, type Engine, type Opener, type ReaderOptions } from './engine.js';
+import { isNew, migrate, migrateOnlyNew, missingMigrations, type Target } from './migrate.js';
+import { connectPg, connectPgMigrator, connectPgReaders, preparePg } from './pg.js';
+import { createPgChangeFeed } from './pg-changes.js';
+import { createPgCheck } from './pg-check.js';
+import { nameOf, requireReadable } from './pg-connection.js';
+import { explainPgError, problemOf } from './pg-errors.js';
+import { createPgHeartbeatStore } from './pg-heartbeats.js';
+import { lockForDaemon } from './sqlite-daemon-lock.js';
+import { toStartError as toFolderError } from './sqlite-errors.js';
+import { prepareFolder, sqliteFile } from './sqlite-files.js';
+
+export interface PgOptions {
+  readonly client: 'pg';
+  /** The folder of what is no database: the control socket, uploads on their way. */
+  readonly dataDir: string;
+  /** `postgres://user:password@host:5432/name`; holds a password. */
+  readonly connection: string;
+  /** Connections at most, beside those that only read. */
+  readonly poolSize: number;
+  /** Connections for lists and searches. */
+  readonly reading?: ReaderOptions;
+  /** False: where there are no tables yet none are made, and `database-missing` is thrown. True by default. */
+  readonly mayCreate?: boolean;
+}
+
+/**
+ * A daemon is the only one on its data folder until `close`.
+ * @throws StartError `database-connection`, `database-unreachable`, `database-login-refused`, `database-unknown`, `database-tls`,
+ *   `database-privileges`, `database-too-old`, `database-encoding`, `database-read-only`, `database-foreign`, `database-full`,
+ *   `database-newer`, `database-older`, `database-missing`, `disk-full`, `database-unusable`; a daemon `data-dir-unusable`,
+ *   `daemon-running`
+ */
+export async function openPg(options: PgOptions, opener: Opener): Promise<Engine> {
+  const { connection, dataDir } = options;
+  requireReadable(connection);
+  const lock = opener.is === 'daemon' ? await lockFolder(dataDir) : null;
+  try {
+    await bringUpToDate(options, opener);
+    return open(options, async () => lock?.release());
+  } catch (error) {
+    await lock?.release();
+    throw explainPgError(error, connection);
+  }
+}
+
+async function lockFolder(dataDir: string) {
+  try {
+    await prepareFolder(dataDir);
+    return await lockForDaemon(dataDir, `The data folder ${dataDir}`);
+  } catch (error) {
+    throw toFolderError(error, sqliteFile(dataDir));
+  }
+}
+
+function open({ connection, poolSize, reading }: PgOptions, release: () => Promise<void>): Engine {
+  const db = connectPg(connection, poolSize);
+  const reads = connectPgReaders(connection, reading ?? DEFAULT_READING);
+  return {
+    db,
+    reads,
+    heartbeats: createPgHeartbeatStore(db, reads),
+    lockQueue: (trx) => trx.raw('select pg_advisory_xact_lock(?)', [QUEUE_LOCK]),
+    loginSearch: null,
+    changes: async (origin, now) => ({
+      record: createChangeRecorder(origin, now),
+      feed: await createPgChangeFeed(db, origin, now),
+    }),
+    size: () => sizeOf(db),
+    async backup() {
+      throw new StartError(
+        'database-pg',
+        `The database is ${nameOf(connection)}. Write its backup with PostgreSQL's own program: pg_dump -Fc -f FILE, with the user, host and name above.`,
+      );
+    },
+    check: createPgCheck(db),
+    isFault: (error) => problemOf(error) !== null,
+    close: () =>
+      everyStep(
+        () => reads.destroy(),
+        () => db.destroy(),
+        release,
+      ),
+  };
+}
+
+/** Advisory locks: any numbers, the same in every version of Pulsegate. */
+const MIGRATION_LOCK = 7_305_808_869;
+const QUEUE_LOCK = 7_305_808_870;
+
+async function bringUpToDate({ connection, mayCreate = true }: PgOptions, opener: Opener): Promise<void> {
+  const db = connectPgMigrator(connection);
+  const where = nameOf(connection);
+  const lock = (trx: Knex) => trx.raw('select pg_advisory_xact_lock(?)', [MIGRATION_LOCK]);
+  const target: Target = { db, engine: 'pg', where, lock };
+  try {
+    await preparePg(db, where);
+    if (!mayCreate) await requireTables(target);
+    if (opener.is === 'command') await migrateOnlyNew(target);
+    else await migrateForDaemon(target, opener);
+  } finally {
+    await db.destroy();
+  }
+}
+
+async function requireTables(target: Target): Promise<void> {
+  if (!isNew(await missingMigrations(target))) return;
+  throw new StartError(
+    'database-missing',
+    `There is nothing of Pulsegate's in the database ${target.where} yet. Start the daemon on it first, or give its configuration with --config FILE.`,
+  );
+}
+
+/** No copy is made first: the migrations are one transaction, and backups of the server are the operator's. */
+async function migrateForDaemon(target: Target, opener: Opener & { is: 'daemon' }): Promise<void> {
+  const missing = await missingMigrations(target);
+  if (missing.length === 0) return;
+  if (isNew(missing)) return migrate(target);
+  const startedAt = performance.now();
+  opener.onMigration({ kind: 'started', missing, copy: null });
+  await migrate(target);
+  opener.onMigration({ kind: 'finished', ran: missing, tookMs: Math.round(performance.now() - startedAt) });
+}
+
+async function sizeOf(db: Knex): Promise<number | null> {
+  const { rows }: { rows: { bytes: number }[] } = await db.raw(
+    'select pg_database_size(current_database()) as bytes',
+  );
+  return rows[0]?.bytes ?? null;
+}

@@ -1,0 +1,139 @@
+// The heartbeat tables on PostgreSQL: a batch goes in as one array a column, and is counted by the statement that inserts it, so
+// that several daemons may write at once. sqlite-heartbeats.ts is its twin; `heartbeats.ts` is shared.
+import type { Knex } from 'knex';
+import type { Heartbeat, HeartbeatTotals } from '../core/heartbeats/heartbeat.js';
+import type { HeartbeatStore } from '../core/heartbeats/heartbeat-store.js';
+import { createHeartbeatReader, type TotalsRow, toTotals } from './heartbeats.js';
+import { inTransaction } from './transaction.js';
+
+/** An array as one bound value, which knex's types know for texts only. */
+const array = (values: readonly unknown[]): Knex.Value => values as unknown as Knex.Value;
+
+export function createPgHeartbeatStore(db: Knex, reads: Knex): HeartbeatStore {
+  return {
+    ...createHeartbeatReader(db, reads),
+
+    append: async (batch, retention) => {
+      if (batch.length === 0) return [];
+      const accountIds = [...new Set(batch.map((entry) => entry.accountId))];
+      return inTransaction(db, async (trx) => {
+        await lockAccounts(trx, accountIds);
+        const grown = await insertAndCount(trx, batch);
+        const over = grown.filter(({ count }) => Number(count) > retention.maxPerAccount);
+        if (over.length === 0) return complete(accountIds, grown);
+        await cap(trx, over, retention.maxPerAccount);
+        return readTotals(trx, accountIds);
+      });
+    },
+
+    trim: (before, limit) =>
+      inTransaction(db, async (trx) => {
+        // One more than asked for tells whether any is left.
+        const rows: { id: number }[] = await trx('heartbeats')
+          .where('at', '<', before)
+          .orderBy(['at', 'id'])
+          .limit(limit + 1)
+          .select('id');
+        const taken = rows.slice(0, limit).map(({ id }) => id);
+        if (taken.length === 0) return { changed: [], more: rows.length > 0 };
+        // Another daemon may be removing them at this moment: what is gone by this statement counts.
+        const { rows: gone }: { rows: { account_id: string }[] } = await trx.raw(
+          'delete from heartbeats where id = any(?) returning account_id',
+          [taken],
+        );
+        const lost = countByAccount(gone);
+        await subtract(trx, lost);
+        return { changed: await readTotals(trx, [...lost.keys()]), more: rows.length > limit };
+      }),
+  };
+}
+
+/** Keeps the accounts until the transaction ends, in the order in which all take them: a removal waits, and is not waited for. */
+async function lockAccounts(trx: Knex, accountIds: readonly string[]): Promise<void> {
+  await trx.raw('select 1 from accounts where id = any(?) order by id for key share', [array(accountIds)]);
+}
+
+/**
+ * Inserts entries and adds them to their accounts' totals; those of accounts that no longer exist fall out in the join.
+ * Returns the totals of the accounts that got some.
+ */
+async function insertAndCount(trx: Knex, batch: readonly Heartbeat[]): Promise<TotalsRow[]> {
+  const column = (name: keyof Heartbeat) => array(batch.map((entry) => entry[name]));
+  const { rows }: { rows: TotalsRow[] } = await trx.raw(
+    `with added as (
+       insert into heartbeats (account_id, username, at, session_id, client, destination, protocol, bytes_up, bytes_down, kind, game_id)
+       select accounts.id, accounts.username, entry.at, entry.session_id, entry.client, entry.destination, entry.protocol,
+         entry.bytes_up, entry.bytes_down, entry.kind, entry.game_id
+       from unnest(?::text[], ?::bigint[], ?::text[], ?::text[], ?::text[], ?::text[], ?::bigint[], ?::bigint[], ?::text[], ?::text[])
+         with ordinality as entry(account_id, at, session_id, client, destination, protocol, bytes_up, bytes_down, kind, game_id, place)
+         join accounts on accounts.id = entry.account_id
+       order by entry.place
+       returning id, account_id, game_id)
+     insert into heartbeat_totals as total (account_id, count, latest_game_id)
+     select account_id, count(*), (array_agg(game_id order by id desc) filter (where game_id is not null))[1]
+       from added group by account_id order by account_id
+     on conflict (account_id) do update set count = total.count + excluded.count,
+       latest_game_id = coalesce(excluded.latest_game_id, total.latest_game_id)
+     returning account_id, count, latest_game_id`,
+    [
+      column('accountId'),
+      column('at'),
+      column('sessionId'),
+      column('client'),
+      column('destination'),
+      column('protocol'),
+      column('bytesUp'),
+      column('bytesDown'),
+      column('kind'),
+      column('gameId'),
+    ],
+  );
+  return rows;
+}
+
+/** Deletes the oldest entries of accounts that hold more than `maxPerAccount`: the cost is the number of rows removed. */
+async function cap(trx: Knex, over: readonly TotalsRow[], maxPerAccount: number): Promise<void> {
+  const { rows }: { rows: { account_id: string }[] } = await trx.raw(
+    `delete from heartbeats where id in (
+       select oldest.id from unnest(?::text[], ?::bigint[]) as over(account_id, surplus)
+         cross join lateral (select id from heartbeats where heartbeats.account_id = over.account_id
+           order by id limit over.surplus) as oldest)
+     returning account_id`,
+    [over.map(({ account_id }) => account_id), over.map(({ count }) => Number(count) - maxPerAccount)],
+  );
+  await subtract(trx, countByAccount(rows));
+}
+
+/** Takes removed entries off their accounts' totals, and looks the newest GameID up again: its entry may be gone. */
+async function subtract(trx: Knex, removed: ReadonlyMap<string, number>): Promise<void> {
+  const accountIds = [...removed.keys()];
+  await trx.raw('select 1 from heartbeat_totals where account_id = any(?) order by account_id for update', [
+    accountIds,
+  ]);
+  await trx.raw(
+    `update heartbeat_totals as total set count = total.count - removed.count,
+       latest_game_id = (select game_id from heartbeats as game where game.account_id = total.account_id
+         and game.game_id is not null order by game.id desc limit 1)
+     from unnest(?::text[], ?::bigint[]) as removed(account_id, count) where total.account_id = removed.account_id`,
+    [accountIds, [...removed.values()]],
+  );
+  await trx.raw('delete from heartbeat_totals where account_id = any(?) and count = 0', [accountIds]);
+}
+
+async function readTotals(trx: Knex, accountIds: readonly string[]): Promise<HeartbeatTotals[]> {
+  const rows: TotalsRow[] = await trx('heartbeat_totals').whereRaw('account_id = any(?)', [
+    array(accountIds),
+  ]);
+  return complete(accountIds, rows);
+}
+
+function complete(accountIds: readonly string[], rows: readonly TotalsRow[]): HeartbeatTotals[] {
+  const found = new Map(rows.map((row) => [row.account_id, toTotals(row)]));
+  return accountIds.map((accountId) => found.get(accountId) ?? { accountId, count: 0, latestGameId: null });
+}
+
+function countByAccount(rows: readonly { account_id: string }[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { account_id } of rows) counts.set(account_id, (counts.get(account_id) ?? 0) + 1);
+  return counts;
+}

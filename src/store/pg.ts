@@ -1,0 +1,132 @@
+// Connections to a PostgreSQL database: one pool that writes, one that only reads, and the checks at the start.
+import knex, { type Knex } from 'knex';
+import pg from 'pg';
+import { QueryTooSlowError, StartError } from '../core/errors.js';
+import type { ReaderOptions } from './engine.js';
+import { PgClient, type PgConfig } from './pg-client.js';
+import { withLibpqModes } from './pg-connection.js';
+import { codeOf } from './pg-errors.js';
+
+/** Longest that a statement of the daemon may take, in ms; migrations take as long as they need. */
+const STATEMENT_MS = 30_000;
+/** The server ends a statement first; when it has said nothing for this much longer, its connection is given up. */
+const SILENCE_MS = 2_000;
+/** Longest that signing in may take, in ms. */
+const CONNECT_MS = 5_000;
+/** A transaction that does nothing for so long belongs to a process that was stopped; it must not hold its locks, in ms. */
+const IDLE_TRANSACTION_MS = 30_000;
+
+/** What `pg_current_snapshot` and `xid8` need is older, but 13 gets no fixes any more. */
+const OLDEST_VERSION = 14;
+
+/** Whatever knex would print it also throws, and only the thrown error says what to do. */
+const SILENT = { warn: () => {}, error: () => {}, deprecate: () => {} };
+
+const BIGINT_OID = 20;
+const NUMERIC_OID = 1700;
+
+/** Numbers as SQLite hands them over, where pg would hand over texts. */
+const types = {
+  getTypeParser(oid: number, format: string) {
+    if (oid === BIGINT_OID || oid === NUMERIC_OID) return Number;
+    return pg.types.getTypeParser(oid, format as 'text');
+  },
+};
+
+function connect(
+  client: typeof PgClient,
+  connection: string,
+  size: number,
+  limits: { readonly statementMs: number | null; readonly acquireMs: number },
+): Knex {
+  const { statementMs, acquireMs } = limits;
+  const config: PgConfig = {
+    client,
+    answerMs: statementMs === null ? null : statementMs + SILENCE_MS,
+    connection: {
+      connectionString: withLibpqModes(connection),
+      application_name: 'pulsegate',
+      connectionTimeoutMillis: CONNECT_MS,
+      idle_in_transaction_session_timeout: IDLE_TRANSACTION_MS,
+      keepAlive: true,
+      types,
+      ...(statementMs === null ? {} : { statement_timeout: statementMs }),
+    } as Knex.PgConnectionConfig,
+    acquireConnectionTimeout: acquireMs,
+    // An error says which query failed, never with which values: they are hashes, secrets and messages.
+    compileSqlOnError: false,
+    log: SILENT,
+    pool: { min: 0, max: size },
+  };
+  return knex(config);
+}
+
+/** knex on up to `size` connections. */
+export function connectPg(connection: string, size: number): Knex {
+  return connect(PgClient, connection, size, { statementMs: STATEMENT_MS, acquireMs: STATEMENT_MS });
+}
+
+/** One connection for what takes as long as it needs. */
+export function connectPgMigrator(connection: string): Knex {
+  return connect(PgClient, connection, 1, { statementMs: null, acquireMs: CONNECT_MS * 2 });
+}
+
+/** knex on a few connections for lists and searches. Queries end with QueryTooSlowError when they take too long. */
+export function connectPgReaders(connection: string, { readers, timeoutMs }: ReaderOptions): Knex {
+  return connect(ReadingPgClient, connection, readers, {
+    statementMs: timeoutMs,
+    acquireMs: timeoutMs + CONNECT_MS,
+  });
+}
+
+class ReadingPgClient extends PgClient {
+  override async _query(connection: unknown, statement: unknown): Promise<unknown> {
+    try {
+      return await super._query(connection, statement);
+    } catch (error) {
+      if (codeOf(error) !== QUERY_CANCELED) throw error;
+      throw new QueryTooSlowError('a query was given up', { cause: error });
+    }
+  }
+
+  override async acquireConnection(): Promise<unknown> {
+    try {
+      return await super.acquireConnection();
+    } catch (error) {
+      if (!(error instanceof knex.KnexTimeoutError)) throw error;
+      throw new QueryTooSlowError('all connections that read are busy', { cause: error });
+    }
+  }
+}
+
+const QUERY_CANCELED = '57014';
+
+/**
+ * Checks that the server is one we can use.
+ * @throws StartError `database-too-old`, `database-encoding`, `database-read-only`; the server's own error for the rest
+ */
+export async function preparePg(db: Knex, where: string): Promise<void> {
+  const { rows }: { rows: { version: string; encoding: string; is_standby: boolean }[] } = await db.raw(
+    `select current_setting('server_version') as version, current_setting('server_encoding') as encoding,
+       pg_is_in_recovery() as is_standby`,
+  );
+  const [server = { version: '', encoding: '', is_standby: false }] = rows;
+  if (Number.parseInt(server.version, 10) < OLDEST_VERSION) {
+    throw new StartError(
+      'database-too-old',
+      `The server of ${where} is PostgreSQL ${server.version}. Use PostgreSQL ${OLDEST_VERSION} or newer.`,
+    );
+  }
+  if (server.encoding !== 'UTF8') {
+    throw new StartError(
+      'database-encoding',
+      `The database ${where} has the encoding ${server.encoding}. Make one for Pulsegate with UTF8: createdb -E UTF8 -T template0 NAME.`,
+    );
+  }
+  if (server.is_standby) {
+    throw new StartError(
+      'database-read-only',
+      `The server of ${where} is a standby, which takes no writes. Set database.connection to the primary.`,
+    );
+  }
+}

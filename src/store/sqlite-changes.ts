@@ -1,0 +1,45 @@
+// The list of changes on SQLite, where there is one writer at a time and `seq` grows in the order of commits.
+import type { Knex } from 'knex';
+import type { Change, ChangeFeed } from '../core/changes.js';
+import type { Clock } from '../core/clock.js';
+import {
+  CHANGES_KEPT_MS,
+  type ChangeRow,
+  createChangeRecorder,
+  oneAtATime,
+  type RecordChange,
+  TOLD_AT_ONCE,
+  toChange,
+} from './changes.js';
+
+/** Forgets old changes with each that is noted. */
+export function createSqliteChangeRecorder(origin: string, now: Clock): RecordChange {
+  const record = createChangeRecorder(origin, now);
+  return async (trx, ...changes) => {
+    await trx('changes')
+      .where('at', '<', now() - CHANGES_KEPT_MS)
+      .delete();
+    await record(trx, ...changes);
+  };
+}
+
+/** The changes of others from now on. Cheap enough to be asked several times a second. */
+export async function createSqliteChangeFeed(db: Knex, origin: string): Promise<ChangeFeed> {
+  const newest = await db('changes').max({ seq: 'seq' }).first();
+  let seen = Number(newest?.seq ?? 0);
+
+  /** Reads on over stretches of this process's own changes: an empty answer says that there are no more. */
+  async function read(): Promise<Change[]> {
+    for (;;) {
+      const rows: ChangeRow[] = await db('changes')
+        .where('seq', '>', seen)
+        .orderBy('seq')
+        .limit(TOLD_AT_ONCE);
+      seen = Number(rows.at(-1)?.seq ?? seen);
+      const changes = rows.filter((row) => row.origin !== origin).flatMap(toChange);
+      if (changes.length > 0 || rows.length < TOLD_AT_ONCE) return changes;
+    }
+  }
+
+  return { next: oneAtATime(read) };
+}

@@ -1,0 +1,113 @@
+// The SQLite engine: the default, one file in the data folder, one daemon on it.
+import { stat } from 'node:fs/promises';
+import type { Knex } from 'knex';
+import { everyStep } from '../core/every-step.js';
+import { DEFAULT_READING, type Engine, type Opener, type ReaderOptions } from './engine.js';
+import { migrateOnlyNew, type Target } from './migrate.js';
+import { connectSqlite, prepareSqlite } from './sqlite.js';
+import { backupSqlite } from './sqlite-backup.js';
+import { createSqliteChangeFeed, createSqliteChangeRecorder } from './sqlite-changes.js';
+import { createSqliteCheck } from './sqlite-check.js';
+import { accessOf } from './sqlite-client.js';
+import { type DaemonLock, lockForDaemon } from './sqlite-daemon-lock.js';
+import { codeOf, toStartError } from './sqlite-errors.js';
+import { prepareFile, prepareFolder, requireFile, sqliteFile } from './sqlite-files.js';
+import { createSqliteHeartbeatStore } from './sqlite-heartbeats.js';
+import { sqliteLoginSearch } from './sqlite-login-search.js';
+import { migrateWithCopy } from './sqlite-migrate.js';
+import { connectReaders } from './sqlite-readers.js';
+
+export interface SqliteOptions {
+  readonly client: 'sqlite3';
+  /** Folder of the file; made if missing. */
+  readonly dataDir: string;
+  /** How long a write waits for another process's lock, in milliseconds. */
+  readonly busyTimeoutMs: number;
+  /** Connections for lists and searches. */
+  readonly reading?: ReaderOptions;
+  /** False: where there is no database yet none is made, and `database-missing` is thrown. True by default. */
+  readonly mayCreate?: boolean;
+}
+
+/** A daemon is the only one on the file until `close`. @throws StartError as `openStore` and `openDaemonStore` */
+export async function openSqlite(options: SqliteOptions, opener: Opener): Promise<Engine> {
+  const file = sqliteFile(options.dataDir);
+  let lock: DaemonLock | null = null;
+  try {
+    if (opener.is === 'daemon') {
+      await prepareFolder(options.dataDir);
+      lock = await lockForDaemon(options.dataDir, `The database ${file}`);
+    }
+    return await open(options, file, opener, lock);
+  } catch (error) {
+    await lock?.release();
+    throw toStartError(error, file);
+  }
+}
+
+async function open(
+  options: SqliteOptions,
+  file: string,
+  opener: Opener,
+  lock: DaemonLock | null,
+): Promise<Engine> {
+  // First, though nothing is opened yet: without its driver no file is to be made.
+  const db = connectSqlite(file, options.busyTimeoutMs);
+  const reads = connectReaders(file, options.reading ?? DEFAULT_READING);
+  try {
+    if (options.mayCreate ?? true) await prepareFolder(options.dataDir);
+    else await requireFile(file);
+    await prepareFile(file);
+    await prepareSqlite(db, file);
+    await bringUpToDate({ db, engine: 'sqlite3', where: file }, opener);
+    const check = opener.is === 'daemon' ? await createSqliteCheck(db, file, accessOf(db)) : null;
+    return {
+      db,
+      reads,
+      heartbeats: createSqliteHeartbeatStore(db, reads),
+      // Every transaction is the only one that writes.
+      lockQueue: async () => {},
+      loginSearch: sqliteLoginSearch,
+      changes: async (origin, now) => ({
+        record: createSqliteChangeRecorder(origin, now),
+        feed: await createSqliteChangeFeed(db, origin),
+      }),
+      size: () => sizeOf(file),
+      backup: (target) => backupSqlite(db, target),
+      check: async () => (check ? check.run() : null),
+      isFault,
+      close: () =>
+        everyStep(
+          () => closeAll(reads, db),
+          async () => check?.close(),
+          async () => lock?.release(),
+        ),
+    };
+  } catch (error) {
+    await closeAll(reads, db);
+    throw error;
+  }
+}
+
+async function bringUpToDate(target: Target, opener: Opener): Promise<void> {
+  if (opener.is === 'command') return migrateOnlyNew(target);
+  return migrateWithCopy(target, `${target.where}.before-migration`, opener.onMigration);
+}
+
+function closeAll(reads: Knex, db: Knex): Promise<void> {
+  return everyStep(
+    () => reads.destroy(),
+    () => db.destroy(),
+  );
+}
+
+async function sizeOf(file: string): Promise<number | null> {
+  const [files, log] = await Promise.all([file, `${file}-wal`].map((name) => stat(name).catch(() => null)));
+  return files ? files.size + (log?.size ?? 0) : null;
+}
+
+/** SQLite's own errors and those of knex about them; never what a query says of its own values. */
+function isFault(error: unknown): boolean {
+  const code = codeOf(error) ?? '';
+  return code.startsWith('SQLITE_') && code !== 'SQLITE_CONSTRAINT' && code !== 'SQLITE_ERROR';
+}

@@ -1,0 +1,37 @@
+// Bringing a SQLite file up to date that belongs to this process alone: what it held is copied first.
+import { rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Knex } from 'knex';
+import type { MigrationEvent } from './engine.js';
+import { isNew, migrate, missingMigrations, type Target } from './migrate.js';
+import { backupSqlite, syncToDisk } from './sqlite-backup.js';
+import { giveToFolderOwner } from './sqlite-files.js';
+
+/**
+ * Brings the database up to date; one that holds anything is copied to `copyFile` first.
+ * @throws StartError `database-newer`
+ */
+export async function migrateWithCopy(
+  target: Target,
+  copyFile: string,
+  tell: (event: MigrationEvent) => void,
+): Promise<void> {
+  const missing = await missingMigrations(target);
+  if (missing.length === 0) return;
+  if (isNew(missing)) return migrate(target);
+  const startedAt = performance.now();
+  tell({ kind: 'started', missing, copy: copyFile });
+  await replaceCopy(target.db, copyFile);
+  await migrate(target);
+  tell({ kind: 'finished', ran: missing, tookMs: Math.round(performance.now() - startedAt) });
+}
+
+/** The newest copy takes the place of the one before it, whole. */
+async function replaceCopy(db: Knex, copyFile: string): Promise<void> {
+  const unfinished = `${copyFile}.part`;
+  await rm(unfinished, { force: true });
+  await backupSqlite(db, unfinished);
+  await giveToFolderOwner(unfinished);
+  await rename(unfinished, copyFile);
+  await syncToDisk(dirname(copyFile));
+}

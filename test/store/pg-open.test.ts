@@ -1,0 +1,222 @@
+// Opening a PostgreSQL database: every reason not to start, said in one message with what to do and without a password.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { chmod, chown, copyFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { promisify } from 'node:util';
+import type { Knex } from 'knex';
+import { StartError } from '../../src/core/errors.js';
+import { migratorConfig } from '../../src/store/migrate.js';
+import { connectPg, connectPgReaders, preparePg } from '../../src/store/pg.js';
+import { type MigrationEvent, openDaemonStore, openStore, type StoreOptions } from '../../src/store/store.js';
+import { makeCertificate } from '../helpers/certificate.js';
+import { newDatabase, sharedPostgres } from '../helpers/database.js';
+import { startPostgres } from '../helpers/postgres.js';
+import { account, tempDir } from './helpers.js';
+
+const PASSWORD = 'hunter2-secret';
+
+async function optionsFor(t: TestContext, connection: string): Promise<StoreOptions> {
+  return { client: 'pg', dataDir: await tempDir(t), connection, poolSize: 3 };
+}
+
+/** The message of the refusal, in which the password must not be. */
+async function refusal(t: TestContext, connection: string, code: string): Promise<string> {
+  const error: unknown = await openStore(await optionsFor(t, connection)).then(
+    async (store) => {
+      await store.close();
+      assert.fail('the store opened');
+    },
+    (reason) => reason,
+  );
+  assert.ok(error instanceof StartError, String(error));
+  assert.equal(error.code, code, error.message);
+  assert.doesNotMatch(`${error.message} ${String(error.cause)}`, new RegExp(PASSWORD));
+  return error.message;
+}
+
+/** The same database with another user, name or parameter. */
+function changed(url: string, from: RegExp, to: string): string {
+  const result = url.replace(from, to);
+  assert.notEqual(result, url);
+  return result;
+}
+
+function connect(t: TestContext, connection: string): Knex {
+  const db = connectPg(connection, 1);
+  t.after(() => db.destroy());
+  return db;
+}
+
+test('a connection string that cannot be read, or names a file that is not there', async (t) => {
+  assert.match(
+    await refusal(t, `postgres://me:${PASSWORD}@db:port/x`, 'database-connection'),
+    /postgres:\/\/USER:PASSWORD@HOST:5432\/NAME/,
+  );
+  await refusal(
+    t,
+    `postgres://me:${PASSWORD}@db/x?sslmode=verify-full&sslrootcert=/nope`,
+    'database-connection',
+  );
+});
+
+test('a server that is not there, and a name that is not known', async (t) => {
+  const server = createServer();
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const { port } = server.address() as { port: number };
+  await new Promise((closed) => server.close(closed));
+  const message = await refusal(t, `postgres://me:${PASSWORD}@127.0.0.1:${port}/x`, 'database-unreachable');
+  assert.match(message, new RegExp(`postgres://me@127.0.0.1:${port}/x`));
+  await refusal(t, `postgres://me:${PASSWORD}@db.invalid/x`, 'database-unreachable');
+});
+
+test('a database that is not there, and a login that is refused', async (t) => {
+  const url = await newDatabase(t, { isEmpty: true });
+  assert.match(await refusal(t, changed(url, /test_\w+/, 'nothing'), 'database-unknown'), /createdb/);
+  const stranger = changed(url, /postgres@/, `stranger:${PASSWORD}@`);
+  assert.match(await refusal(t, stranger, 'database-login-refused'), /stranger/);
+});
+
+test('a user who may not make tables, a foreign database, and one of another encoding', async (t) => {
+  const url = await newDatabase(t, { isEmpty: true });
+  const postgres = await sharedPostgres();
+  const role = `role_${randomUUID().slice(0, 8)}`;
+  await postgres.query(`create role ${role} login`);
+  t.after(() => postgres.query(`drop role ${role}`));
+  assert.match(await refusal(t, changed(url, /postgres@/, `${role}@`), 'database-privileges'), /owner/);
+
+  const db = connect(t, url);
+  await db.raw('create table accounts (mine text)');
+  await refusal(t, url, 'database-foreign');
+  assert.deepEqual(
+    await db('information_schema.tables').where({ table_schema: 'public' }).pluck('table_name'),
+    ['accounts'],
+  );
+
+  const name = `ascii_${randomUUID().slice(0, 8)}`;
+  await postgres.query(
+    `create database ${name} template template0 encoding SQL_ASCII locale_provider libc locale 'C'`,
+  );
+  t.after(() => postgres.query(`drop database ${name}`));
+  assert.match(await refusal(t, postgres.url(name), 'database-encoding'), /-E UTF8/);
+});
+
+test('a server that is too old, and a standby', async () => {
+  const server = (version: string, is_standby: boolean) =>
+    ({ raw: async () => ({ rows: [{ version, encoding: 'UTF8', is_standby }] }) }) as unknown as Knex;
+  await preparePg(server('14.0 (Debian 14.0-1)', false), 'here');
+  await assert.rejects(preparePg(server('13.14', false), 'here'), { code: 'database-too-old' });
+  await assert.rejects(preparePg(server('17.2', true), 'here'), { code: 'database-read-only' });
+});
+
+test('a newer schema is refused, and an older one is left to the daemon', async (t) => {
+  const url = await newDatabase(t);
+  const options = await optionsFor(t, url);
+  const db = connect(t, url);
+  await db('schema_migrations').insert({ name: '9999_future', batch: 1, migration_time: new Date() });
+  assert.match(await refusal(t, url, 'database-newer'), /9999_future/);
+  await db('schema_migrations').where({ name: '9999_future' }).delete();
+  await db.migrate.down(migratorConfig('pg'));
+  await refusal(t, url, 'database-older');
+
+  const events: MigrationEvent[] = [];
+  const daemon = await openDaemonStore({ ...options, onMigration: (event) => events.push(event) });
+  t.after(() => daemon.close());
+  assert.deepEqual(
+    events.map(({ kind }) => kind),
+    ['started', 'finished'],
+  );
+  assert.equal(await daemon.check(), null);
+  assert.ok(Number(await daemon.size()) > 0);
+  await assert.rejects(openDaemonStore({ ...options, onMigration: () => {} }), { code: 'daemon-running' });
+  await assert.rejects(daemon.backup('/nowhere'), /pg_dump/);
+});
+
+test('of several daemons that start at once on an empty database one makes the tables', async (t) => {
+  const url = await newDatabase(t, { isEmpty: true });
+  const started = await Promise.all(
+    Array.from({ length: 4 }, async () =>
+      openDaemonStore({ ...(await optionsFor(t, url)), onMigration: () => assert.fail('it is new') }),
+    ),
+  );
+  t.after(() => Promise.all(started.map((store) => store.close())));
+  await Promise.all(started.map((store, n) => store.accounts.add(account({ username: `player-${n}` }))));
+  for (const store of started) assert.equal((await store.accounts.all()).length, 4);
+});
+
+test('a command on an empty database makes nothing unless it may', async (t) => {
+  const options = await optionsFor(t, await newDatabase(t, { isEmpty: true }));
+  await assert.rejects(openStore({ ...options, mayCreate: false }), { code: 'database-missing' });
+  await (await openStore(options)).close();
+  await (await openStore({ ...options, mayCreate: false })).close();
+});
+
+test('TLS as the connection string asks for it', async (t) => {
+  const { certFile, keyFile } = makeCertificate(t);
+  const free = createServer();
+  await new Promise<void>((listening) => free.listen(0, '127.0.0.1', listening));
+  const { port } = free.address() as { port: number };
+  await new Promise((closed) => free.close(closed));
+  const postgres = await startPostgres({ listen_addresses: '127.0.0.1', port: String(port) });
+  t.after(() => postgres.remove());
+  const url = (parameters: string) => `postgres://postgres@localhost:${port}/postgres${parameters}`;
+  assert.match(await refusal(t, url('?sslmode=require'), 'database-unreachable'), /SSL/);
+
+  const files = await Promise.all(
+    [certFile, keyFile].map(async (file, n) => {
+      const copy = join(postgres.folder, `tls-${n}.pem`);
+      await copyFile(file, copy);
+      await chmod(copy, 0o600);
+      if (process.getuid?.() === 0) await chown(copy, 65_534, 65_534);
+      return copy;
+    }),
+  );
+  for (const [n, setting] of ['ssl_cert_file', 'ssl_key_file'].entries()) {
+    await postgres.query(`alter system set ${setting} = '${files[n]}'`);
+  }
+  await postgres.query("alter system set ssl = 'on'");
+  await postgres.stop();
+  await postgres.start();
+  assert.match(await refusal(t, url('?sslmode=verify-full'), 'database-tls'), /sslrootcert=FILE/);
+  for (const parameters of ['?sslmode=require', `?sslmode=verify-full&sslrootcert=${certFile}`]) {
+    const db = connect(t, url(parameters));
+    const { rows } = await db.raw('select ssl from pg_stat_ssl where pid = pg_backend_pid()');
+    assert.deepEqual(rows, [{ ssl: true }], parameters);
+  }
+});
+
+test('a list that takes too long is given up, and the next one works', async (t) => {
+  const reads = connectPgReaders(await newDatabase(t), { readers: 1, timeoutMs: 1000 });
+  t.after(() => reads.destroy());
+  await assert.rejects(reads.raw('select pg_sleep(60)').then(), { name: 'QueryTooSlowError' });
+  const { rows } = await reads.raw('select 1 as one');
+  assert.deepEqual(rows, [{ one: 1 }]);
+});
+
+test('a NUL, which PostgreSQL cannot store, becomes the replacement character', async (t) => {
+  const store = await openStore(await optionsFor(t, await newDatabase(t)));
+  t.after(() => store.close());
+  await store.settings.set('key', 'a\0b');
+  assert.equal(await store.settings.get('key'), 'a\uFFFDb');
+});
+
+test('with SQLite the package pg is not loaded', async (t) => {
+  const program = `
+    import { createRequire } from 'node:module';
+    import { openStore } from ${JSON.stringify(new URL('../../src/store/store.js', import.meta.url).href)};
+    const store = await openStore({ client: 'sqlite3', dataDir: process.argv[1], busyTimeoutMs: 1000 });
+    await store.close();
+    const loaded = Object.keys(createRequire(import.meta.url).cache);
+    console.log(JSON.stringify(['sqlite3', 'pg'].map((name) => loaded.some((file) => file.includes('/node_modules/' + name + '/')))));`;
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    '--input-type=module',
+    '-e',
+    program,
+    '--',
+    await tempDir(t),
+  ]);
+  assert.deepEqual(JSON.parse(stdout), [true, false]);
+});

@@ -1,0 +1,338 @@
+// Every repository that no other file of this folder tests, on every engine: what goes in comes out, and in the same order.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { NO_LIMITS, NOTHING_KEPT } from '../../src/core/accounts/limits.js';
+import type { LoginEntry } from '../../src/core/accounts/login-log.js';
+import type { RunToStore } from '../../src/core/agents/run-store.js';
+import { type AuditRecord, DAEMON } from '../../src/core/audit/audit.js';
+import type { Notice } from '../../src/core/notices/notices.js';
+import type { Sample } from '../../src/core/stats/history.js';
+import { onEachEngine } from './engines.js';
+import { account } from './helpers.js';
+
+const NOW = 1_700_000_000_000;
+/** Quotes, wildcards, what needs four bytes, what a list must not sort by the rules of a language. */
+const TEXT = `'"\\ %_! é 玩家 𝄞 --; drop table runs`;
+const HISTORY = { maxMessages: 4, maxBytes: 10_000 };
+
+function run(session: string | null, fields: Partial<RunToStore['run']> = {}): RunToStore {
+  return {
+    run: {
+      kind: 'message',
+      agent: 'helper',
+      session,
+      message: TEXT,
+      origin: 'webhook',
+      rerunOf: null,
+      acceptedAt: NOW,
+      ...fields,
+    },
+    owner: 'me',
+    idempotency: null,
+  };
+}
+
+onEachEngine(
+  'runs of a session are claimed one at a time and in order, and end with their history',
+  async (open) => {
+    const { runs, agentSessions } = (await open()).store;
+    const stored = await runs.add([run('a'), run('a'), run('b'), run(null)], NOW);
+    const ids = stored.map((each) => (each.outcome === 'stored' ? each.runId : ''));
+    assert.deepEqual(ids, [...ids].sort(), 'ids are in the order of storing');
+    assert.deepEqual(await runs.countQueued(), new Map([['helper', 4]]));
+    const claims = await runs.claim(ids, 'me', NOW + 1);
+    assert.deepEqual(
+      claims.map(({ outcome }) => outcome),
+      ['claimed', 'blocked', 'claimed', 'claimed'],
+    );
+    assert.deepEqual(
+      (await runs.claim([ids[0] ?? ''], 'other', NOW)).map(({ outcome }) => outcome),
+      ['gone'],
+    );
+    const end = {
+      status: 'succeeded',
+      finishedAt: NOW + 2,
+      reply: `re: ${TEXT}`,
+      error: null,
+      deliver: true,
+    } as const;
+    assert.deepEqual(
+      await runs.finish(
+        [0, 2, 1].map((n) => ({ id: ids[n] ?? '', end })),
+        'me',
+        HISTORY,
+      ),
+      [true, true, false],
+    );
+    const [second] = await runs.claim([ids[1] ?? ''], 'me', NOW + 3);
+    assert.equal(second?.outcome, 'claimed');
+    assert.deepEqual(second.outcome === 'claimed' && second.history, [
+      { role: 'user', content: TEXT },
+      { role: 'assistant', content: `re: ${TEXT}` },
+    ]);
+    await runs.finish([{ id: ids[1] ?? '', end: { ...end, finishedAt: NOW + 4 } }], 'me', HISTORY);
+    assert.equal((await agentSessions.messages('a')).length, 4);
+    assert.deepEqual(
+      (await agentSessions.list({ limit: 10 })).map(({ key, messages }) => [key, messages]),
+      [
+        ['a', 4],
+        ['b', 2],
+      ],
+    );
+    assert.equal(await runs.lastActive('helper'), NOW, 'of the newest run');
+    assert.equal(await agentSessions.remove('a'), true);
+    assert.equal(await agentSessions.remove('a'), false);
+    assert.equal(await agentSessions.trim(NOW + 3), 1);
+
+    const found = await runs.list({ search: '玩家 𝄞', limit: 10 });
+    assert.deepEqual(
+      found.map(({ id }) => id),
+      ids.toReversed(),
+    );
+    assert.equal((await runs.list({ search: '%', idPrefix: ids[0] ?? '', limit: 10 })).length, 1);
+    assert.equal(await runs.trim(NOW + 10, NOW, 10), false, 'what is not delivered stays');
+  },
+);
+
+onEachEngine(
+  'what a runner held is given up, queued again or failed, and adopted by another',
+  async (open) => {
+    const { runs } = (await open()).store;
+    const stored = await runs.add([run('a'), run('b')], NOW);
+    const [one = '', two = ''] = stored.map((each) => (each.outcome === 'stored' ? each.runId : ''));
+    await runs.seen({ id: 'me', host: 'here', pid: 1, pidStart: '7', seenAt: NOW });
+    await runs.seen({ id: 'me', host: 'here', pid: 1, pidStart: '7', seenAt: NOW + 1 });
+    assert.deepEqual(await runs.runners(), [
+      { id: 'me', host: 'here', pid: 1, pidStart: '7', seenAt: NOW + 1 },
+    ]);
+    await runs.claim([one], 'me', NOW);
+    assert.deepEqual(
+      (await runs.runningOf('me')).map(({ id }) => id),
+      [one],
+    );
+    assert.deepEqual(await runs.release('me', 1, 'interrupted', NOW + 2), [one]);
+    assert.deepEqual(
+      (await runs.adopt('other', 10)).map(({ id }) => id),
+      [two],
+    );
+    assert.deepEqual(await runs.adopt('third', 10), []);
+    assert.equal((await runs.cancelQueued(two, NOW, false))?.status, 'cancelled');
+    assert.equal(await runs.cancelQueued(two, NOW, false), null);
+  },
+);
+
+onEachEngine('an idempotency key belongs to its first request until it expires', async (open) => {
+  const { runs } = (await open()).store;
+  const keyed = (digest: string, expiresAt = NOW + 10): RunToStore => ({
+    ...run(null),
+    idempotency: { key: TEXT, digest, answer: (id) => `answer ${id}`, expiresAt },
+  });
+  const outcomes = await runs.add([keyed('d'), keyed('d'), keyed('other')], NOW);
+  assert.deepEqual(
+    outcomes.map(({ outcome }) => outcome),
+    ['stored', 'replayed', 'key-reused'],
+  );
+  const [first] = outcomes;
+  assert.deepEqual(await runs.findAnswer(TEXT, 'd', NOW), {
+    outcome: 'replayed',
+    answer: `answer ${first?.outcome === 'stored' && first.runId}`,
+  });
+  assert.equal(await runs.findAnswer(TEXT, 'd', NOW + 10), null);
+  assert.equal((await runs.add([keyed('other')], NOW + 10))[0]?.outcome, 'stored');
+  // As two daemons would.
+  const both = await Promise.all([1, 2, 3, 4].map((n) => runs.add([keyed(`d${n}`, NOW + 99)], NOW + 30)));
+  assert.equal(both.flat().filter(({ outcome }) => outcome === 'stored').length, 1);
+});
+
+onEachEngine('deliveries are due in order, kept with every try, and end', async (open) => {
+  const { runs, deliveries } = (await open()).store;
+  const [stored] = await runs.add([run(null)], NOW);
+  const runId = stored?.outcome === 'stored' ? stored.runId : '';
+  await runs.claim([runId], 'me', NOW);
+  const end = { status: 'failed', finishedAt: NOW, reply: null, error: 'no', deliver: true } as const;
+  await runs.finish([{ id: runId, end }], 'me', HISTORY);
+  assert.equal(await deliveries.nextDueAt('me'), NOW);
+  assert.deepEqual(await deliveries.due('other', NOW, 5), []);
+  assert.equal((await deliveries.due('me', NOW, 5)).length, 1);
+  const attempt = { runId, channel: 'http', startedAt: NOW, finishedAt: NOW + 1, detail: TEXT } as const;
+  const tries = [
+    { ...attempt, id: randomUUID(), attempt: 1, delivered: false },
+    { ...attempt, id: randomUUID(), attempt: 2, delivered: true },
+  ];
+  for (const [n, each] of tries.entries()) await deliveries.record(each, n === 0 ? NOW + 5 : null);
+  assert.deepEqual(await deliveries.ofRun(runId), tries);
+  assert.equal((await runs.get(runId))?.delivery, 'delivered');
+  assert.equal(await deliveries.nextDueAt('me'), null);
+});
+
+onEachEngine('console sessions, tokens, audit entries and notices come back as they were', async (open) => {
+  const { consoleSessions, apiTokens, audit, notices, settings } = (await open()).store;
+  const session = { hash: 'h', username: TEXT, address: '::1', createdAt: 1, usedAt: 2, credentials: null };
+  await consoleSessions.add(session);
+  await consoleSessions.used('h', 5);
+  await consoleSessions.renew('h', 'c');
+  assert.deepEqual(await consoleSessions.all(), [{ ...session, usedAt: 5, credentials: 'c' }]);
+  await consoleSessions.remove(['h', 'x']);
+  assert.deepEqual(await consoleSessions.all(), []);
+
+  const token = {
+    id: randomUUID(),
+    name: TEXT,
+    prefix: 'pg_abc',
+    hash: 'f'.repeat(64),
+    scopes: ['read', 'write'],
+    createdAt: NOW,
+    expiresAt: null,
+    lastUsedAt: null,
+    lastUsedFrom: null,
+  };
+  const record = (action: AuditRecord['action'], name: string): AuditRecord => ({
+    by: DAEMON,
+    action,
+    object: { type: 'token', id: token.id, name },
+    before: null,
+    after: { name: TEXT },
+  });
+  await apiTokens.add(token, record('token.create', 'One'));
+  await apiTokens.used(token.id, NOW + 1, '192.0.2.1');
+  assert.deepEqual(await apiTokens.all(), [{ ...token, lastUsedAt: NOW + 1, lastUsedFrom: '192.0.2.1' }]);
+  await apiTokens.remove(token.id, record('token.revoke', 'Two'));
+  assert.deepEqual(await apiTokens.all(), []);
+  await settings.set('key', TEXT, record('settings.games', 'Three'));
+  const names = async (search: string) =>
+    (await audit.list({ search, objectId: token.id }, null, 10)).map(({ object }) => object.name);
+  assert.deepEqual(await names(''), ['Three', 'Two', 'One']);
+  assert.deepEqual(await names('TWO'), ['Two']);
+  assert.equal(await audit.count({ action: 'token.create' }), 1);
+  assert.deepEqual((await audit.list({}, null, 1))[0]?.after, { name: TEXT });
+  assert.equal(await audit.trim(Date.now() + 1000, 2), 2);
+
+  const notice = (key: string, at: number): Notice & { id: string } => ({
+    id: randomUUID(),
+    key,
+    type: 'account.expiring',
+    at,
+    data: { text: TEXT },
+  });
+  await notices.add([notice('a', 2), notice('b', 1), notice('a', 3)]);
+  assert.deepEqual(
+    (await notices.due(5, 10)).map(({ key, at, data }) => [key, at, data]),
+    [
+      ['b', 1, { text: TEXT }],
+      ['a', 2, { text: TEXT }],
+    ],
+  );
+  await notices.tried('b', null);
+  await notices.trim(10);
+  assert.deepEqual(
+    (await notices.due(5, 10)).map(({ key }) => key),
+    ['a'],
+  );
+});
+
+onEachEngine('limits and traffic belong to accounts that there are, and add up', async (open) => {
+  const { accounts, limits, samples } = (await open()).store;
+  const [one, two] = [account(), account()];
+  const kept = { limits: { ...NO_LIMITS, maxSessions: 3, quotaBytes: 2 ** 50 }, reset: null };
+  await accounts.addMany([one, two], DAEMON, new Map([[one.id, kept.limits]]));
+  assert.deepEqual(await limits.all(), [{ accountId: one.id, ...kept }]);
+  const entries = [two.id, randomUUID()].map((accountId) => ({ accountId, kept, before: NOTHING_KEPT }));
+  assert.deepEqual(await limits.saveMany(entries, DAEMON), new Set([two.id]));
+  const day = { bytesUp: 2 ** 40, bytesDown: 1, sessions: 1 };
+  const rows = [
+    { accountId: one.id, day: 20_000, ...day },
+    { accountId: one.id, day: 20_001, ...day },
+    { accountId: randomUUID(), day: 20_000, ...day },
+  ];
+  await limits.addTraffic(rows);
+  await limits.addTraffic(rows);
+  assert.deepEqual(await limits.traffic(one.id, 20_001), [
+    { accountId: one.id, day: 20_001, bytesUp: 2 ** 41, bytesDown: 2, sessions: 2 },
+  ]);
+  assert.deepEqual(await limits.sums(20_001), [
+    { accountId: one.id, bytesUp: 2 ** 42, bytesDown: 4, bytesSince: 2 ** 41 + 2 },
+  ]);
+  assert.deepEqual(await samples.trafficOf(20_000), [{ id: one.id, up: 2 ** 41, down: 2 }]);
+  await accounts.remove(one.id);
+  assert.deepEqual(await limits.sums(null), []);
+});
+
+onEachEngine('samples add up in every step', async (open) => {
+  const { samples } = (await open()).store;
+  const sample: Sample = {
+    sessions: 1,
+    playersOnline: 0.5,
+    bytesUp: 2 ** 41,
+    bytesDown: 3,
+    logins: 4,
+    failures: 5,
+    heartbeats: 6,
+    runs: 7,
+  };
+  for (const minute of [60_000, 120_000]) {
+    await samples.add({ minute, hour: 0, day: 0, month: 0 }, sample);
+  }
+  assert.deepEqual(
+    (await samples.list('minute', 0)).map(({ at }) => at),
+    [60_000, 120_000],
+  );
+  const [hour] = await samples.list('hour', 0);
+  assert.deepEqual([hour?.measured, hour?.playersOnline, hour?.bytesUp], [2, 1, 2 ** 42]);
+  await samples.trim('minute', 100_000);
+  assert.equal((await samples.list('minute', 0)).length, 1);
+  assert.deepEqual(await samples.runs(0), { queued: 0, running: 0, succeeded: 0, failed: 0 });
+});
+
+onEachEngine(
+  'the log of logins is found by pieces of a name or an address, whatever their case',
+  async (open) => {
+    const { logins } = (await open()).store;
+    const login = (
+      username: string,
+      client: string,
+      outcome: LoginEntry['outcome'] = 'success',
+    ): LoginEntry => ({
+      at: NOW,
+      accountId: null,
+      username,
+      client,
+      outcome,
+      times: 1,
+    });
+    const places = await logins.add([login('Ann', '10.0.0.1'), login('bo%', '10.0.0.2', 'unknown-user')]);
+    await logins.repeated([{ place: places[1] ?? 0, times: 2 ** 33 }]);
+    const names = async (search: string) =>
+      (await logins.list({ search }, null, 10)).map(({ username }) => username);
+    assert.deepEqual(await names('ANN'), ['Ann']);
+    assert.deepEqual(await names('10.0.0'), ['bo%', 'Ann']);
+    assert.deepEqual(await names('%'), ['bo%']);
+    assert.equal((await logins.list({ failed: true }, null, 10))[0]?.times, 2 ** 33);
+    assert.equal(await logins.count({ search: 'nn', failed: false }), 1);
+    assert.equal(await logins.trim(0, 1, 10), 1);
+  },
+);
+
+onEachEngine('lists sort and compare by bytes, as cursors and prefixes of ids rely on', async (open) => {
+  const { agentSessions, runs } = (await open()).store;
+  const keys = ['a', 'B', 'a-b', 'ab', '_'];
+  const stored = await runs.add(
+    keys.map((key) => run(key)),
+    NOW,
+  );
+  const ids = stored.map((each) => (each.outcome === 'stored' ? each.runId : ''));
+  await runs.claim(ids, 'me', NOW);
+  const end = { status: 'succeeded', finishedAt: NOW, reply: 'r', error: null, deliver: false } as const;
+  await runs.finish(
+    ids.map((id) => ({ id, end })),
+    'me',
+    HISTORY,
+  );
+  const listed: string[] = [];
+  for (let after = { lastUsedAt: NOW + 1, key: '' }; ; ) {
+    const [next] = await agentSessions.list({ after, limit: 1 });
+    if (!next) break;
+    listed.push(next.key);
+    after = { lastUsedAt: next.lastUsedAt, key: next.key };
+  }
+  assert.deepEqual(listed, [...keys].sort());
+});
