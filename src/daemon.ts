@@ -21,6 +21,7 @@ import { type ConfigSource, openSettings } from './parts/settings.js';
 import { createSocksListenersPart } from './parts/socks-listeners.js';
 import { createStatsPart } from './parts/stats.js';
 import { readCertificate } from './parts/tls.js';
+import { createTlsListenersPart } from './parts/tls-listeners.js';
 import type { Broken } from './proxy/plane.js';
 import { explainStartError } from './store/store.js';
 import type { GivenSocket } from './systemd-sockets.js';
@@ -49,7 +50,7 @@ export interface Daemon {
    * @returns whether every part stopped in order and in time; the log names those that did not
    */
   stop(): Promise<boolean>;
-  /** Takes over the webhook secrets, the keys of agents, the certificate. Throws StartError or ConfigError; the old ones stay then. */
+  /** Takes over the webhook secrets, the keys of agents, the certificates. Throws StartError or ConfigError; the old ones stay then. */
   reload(config: Config): void;
   /** Whether players are served: every worker of the data plane turns. */
   isAlive(): boolean;
@@ -73,6 +74,7 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
   const { config, source, log, given, sockets } = options;
   const startedAt = Date.now();
   const tls = readCertificate(config.admin.tls, log, startedAt);
+  const tlsListeners = createTlsListenersPart(config, log);
   const { store } = await use(await createDatabasePart(config, log));
   const storage = await use(createStoragePart(config, store, log));
   const core = await createCore(config, store);
@@ -90,7 +92,8 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
   const agents = await use(createAgentsPart(shared));
   const auth = await openAuth(base);
   // Listeners open last: whoever connects finds everything in place.
-  const listeners = createSocksListenersPart({ config, plane, libc, sockets });
+  await use(tlsListeners);
+  const listeners = createSocksListenersPart({ config, plane, libc, sockets, tls: tlsListeners });
   const forHttp = { ...shared, log, auth, problem: storage.problem, plane, listeners, agents, tls };
   const http = await use(createHttpPart(forHttp));
   await use(listeners);
@@ -111,6 +114,7 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
     broken,
     reload(changed) {
       const pair = readCertificate(changed.admin.tls, log, Date.now());
+      tlsListeners.reload();
       agents.reload(changed.webhooks);
       if (pair) http.setTls(pair);
     },

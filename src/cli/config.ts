@@ -45,5 +45,7 @@ async function check(command: Command, around: Surroundings): Promise<Loaded> {
   const loaded = await load(command, around);
   const { readTlsFiles } = await import('../config.js');
   readTlsFiles(loaded.config.admin.tls);
+  for (const [i, { tls }] of loaded.config.socks.listeners.entries())
+    if (tls !== undefined) readTlsFiles(tls, `socks.listeners[${i}].tls`);
   return loaded;
 }

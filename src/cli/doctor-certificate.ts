@@ -1,7 +1,8 @@
-// The check of `pulsegate doctor` of the certificate in `admin.tls`: whether it can be used, and for how long.
+// The check of `pulsegate doctor` of the certificates of the admin port and of listeners: whether they can be used, and for
+// how long.
 
 import { stat } from 'node:fs/promises';
-import { type Config, ConfigError, readTlsFiles, type TlsPair } from '../config.js';
+import { type Config, ConfigError, readTlsFiles, type TlsFiles, type TlsPair } from '../config.js';
 import { DAY_MS } from '../core/clock.js';
 import type { Finding } from './doctor-finding.js';
 
@@ -10,11 +11,19 @@ const RENEW_DAYS = 14;
 const READ_BY_OTHERS = 0o007;
 
 /** @param now in ms */
-export async function checkCertificate({ admin: { tls } }: Config, now: number): Promise<Finding[]> {
-  const check = 'admin certificate';
+export async function checkCertificate({ admin, socks }: Config, now: number): Promise<Finding[]> {
+  const findings = [await checkPair('admin certificate', admin.tls, 'admin.tls', now)];
+  for (const [i, { tls }] of socks.listeners.entries()) {
+    const where = `socks.listeners[${i}].tls`;
+    if (tls !== undefined) findings.push(await checkPair(`certificate of listener ${i}`, tls, where, now));
+  }
+  return findings.flat();
+}
+
+async function checkPair(check: string, tls: TlsFiles, where: string, now: number): Promise<Finding[]> {
   let pair: TlsPair | null;
   try {
-    pair = readTlsFiles(tls);
+    pair = readTlsFiles(tls, where);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return error.problems.map(({ where, text }) => ({ check, state: 'stop', text: `${where}: ${text}` }));

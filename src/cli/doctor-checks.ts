@@ -10,6 +10,7 @@ import { networkInterfaces } from 'node:os';
 import { dirname } from 'node:path';
 import type { Config, Loaded } from '../config.js';
 import { StartError } from '../core/errors.js';
+import { hasTls } from '../parts/capacity.js';
 import { connectionsFor, descriptorLimit } from '../parts/descriptors.js';
 import { listenOn, openServer } from '../parts/listen.js';
 import { engineHere, workerCount } from '../parts/proxy.js';
@@ -63,7 +64,7 @@ const ENOUGH_DESCRIPTORS = 8192;
 
 function checkDescriptors({ socks }: Config): Finding {
   const limit = descriptorLimit();
-  const room = connectionsFor(limit);
+  const room = connectionsFor(limit, hasTls(socks));
   const check = 'descriptors';
   if (socks.maxConnections !== 'auto' && socks.maxConnections > room) {
     const text = `the limit of ${limit} has room for ${room} connections, but socks.maxConnections is ${socks.maxConnections}`;

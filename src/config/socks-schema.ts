@@ -83,12 +83,18 @@ const listener = section({
   mode: text('the permissions of the Unix socket in octal, such as "0660"', /^0?[0-7]{3}$/).optional(),
   proxyProtocol: flag().optional(),
   protocols: protocols().optional(),
-}).superRefine(({ host, port, path, mode }, context) => {
+  tls: section({
+    cert: text('the path of a file in PEM form: the certificate, then those that lead to its issuer'),
+    key: text('the path of a file in PEM form: its private key'),
+  }).optional(),
+}).superRefine(({ host, port, path, mode, tls }, context) => {
   const isTcp = host !== undefined && port !== undefined && path === undefined && mode === undefined;
   const isUnix = path !== undefined && host === undefined && port === undefined;
   if (!isTcp && !isUnix) {
     context.addIssue({ code: 'custom', message: 'a host with a port, or the path of a Unix socket' });
   }
+  if (tls !== undefined && path !== undefined)
+    context.addIssue({ code: 'custom', path: ['tls'], message: 'no certificate on a Unix socket' });
 });
 
 const upstream = section({
@@ -153,6 +159,7 @@ export const socksSchema = section({
     maxHeader: size({ min: '1KiB', max: '1MiB' }).prefault('16KiB'),
     maxHeaderFields: whole(10, 10_000).default(100),
   }).prefault({}),
+  tls: section({ maxHandshakesPerSecond: whole(1, 100_000).default(50) }).prefault({}),
   listeners: z.array(listener).max(64).default([]),
   proxyProtocol: flag().default(false),
   proxyProtocolFrom: z
@@ -191,6 +198,12 @@ export const socksSchema = section({
   bind: bind.prefault({}),
   upstreams: z.array(upstream).max(1000).default([]),
 }).superRefine(({ proxyProtocol, proxyProtocolFrom, listeners }, context) => {
+  for (const [i, each] of listeners.entries()) {
+    if (each.tls === undefined || !(each.proxyProtocol ?? proxyProtocol)) continue;
+    const message =
+      'no certificate where a PROXY header comes first; set proxyProtocol: false on this listener';
+    context.addIssue({ code: 'custom', path: ['listeners', i, 'tls'], message });
+  }
   const isUsed = proxyProtocol || listeners.some((each) => each.proxyProtocol);
   if (!isUsed || proxyProtocolFrom.length > 0) return;
   context.addIssue({

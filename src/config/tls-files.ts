@@ -1,4 +1,4 @@
-// The certificate and the key of `admin.tls`: read from their files, and held against each other before they are used.
+// A certificate and its key, of `admin.tls` or a listener: read from their files, and held against each other before they are used.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
@@ -21,26 +21,24 @@ export interface TlsPair {
   readonly expiresAt: number;
 }
 
-const CERT = 'admin.tls.cert';
-const KEY = 'admin.tls.key';
-
 /**
  * Reads the pair; null when none is set.
+ * @param where the key of the configuration that has both files
  * @throws ConfigError when a file cannot be read, is not what it should be, or the two do not belong together
  */
-export function readTlsFiles({ cert, key }: TlsFiles): TlsPair | null {
+export function readTlsFiles({ cert, key }: TlsFiles, where = 'admin.tls'): TlsPair | null {
   if (cert === null || key === null) return null;
   const problems: Problem[] = [];
-  const chain = readPem(CERT, cert, (pem) => new X509Certificate(pem), problems);
-  const secret = readPem(KEY, key, createPrivateKey, problems);
+  const chain = readPem(`${where}.cert`, cert, 'certificate', (pem) => new X509Certificate(pem), problems);
+  const secret = readPem(`${where}.key`, key, 'private key', createPrivateKey, problems);
   if (!chain || !secret) throw new ConfigError(problems);
   if (!chain.parsed.checkPrivateKey(secret.parsed)) {
-    throw refusal(KEY, `the key in ${key} does not belong to the certificate in ${cert}`);
+    throw refusal(`${where}.key`, `the key in ${key} does not belong to the certificate in ${cert}`);
   }
   try {
     createSecureContext({ cert: chain.text, key: secret.text });
   } catch (error) {
-    throw refusal(CERT, `the certificate in ${cert} cannot be used (${codeOf(error)})`, error);
+    throw refusal(`${where}.cert`, `the certificate in ${cert} cannot be used (${codeOf(error)})`, error);
   }
   return {
     cert: chain.text,
@@ -54,6 +52,7 @@ export function readTlsFiles({ cert, key }: TlsFiles): TlsPair | null {
 function readPem<T>(
   where: string,
   file: string,
+  what: 'certificate' | 'private key',
   parse: (pem: string) => T,
   problems: Problem[],
 ): { text: string; parsed: T } | null {
@@ -67,8 +66,7 @@ function readPem<T>(
   try {
     return { text, parsed: parse(text) };
   } catch (error) {
-    const fault =
-      FAULTS[codeOf(error)] ?? `holds no ${where === KEY ? 'private key' : 'certificate'} in PEM form`;
+    const fault = FAULTS[codeOf(error)] ?? `holds no ${what} in PEM form`;
     problems.push({ where, text: `the file ${file} ${fault}` });
     return null;
   }

@@ -4,7 +4,13 @@ import { connectionsFor, descriptorLimit, reservedOf } from './descriptors.js';
 
 /** Connections at once: as configured, or what the descriptor limit leaves room for. */
 export function maxConnections({ socks }: Config): number {
-  return socks.maxConnections === 'auto' ? connectionsFor(descriptorLimit()) : socks.maxConnections;
+  if (socks.maxConnections !== 'auto') return socks.maxConnections;
+  return connectionsFor(descriptorLimit(), hasTls(socks));
+}
+
+/** Whether some of the players' listeners have a certificate. */
+export function hasTls({ listeners }: Config['socks']): boolean {
+  return listeners.some(({ tls }) => tls !== undefined);
 }
 
 /** Half of the places are kept for sessions, whatever waits. */

@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs';
 
 /** Kept back for the database, the management plane, agents and logs. */
 const RESERVED = 64;
-/** A session holds the client's socket and the destination's. */
+/** A session holds the client's socket and the destination's; behind TLS also both ends of the Unix socket between. */
 const PER_CONNECTION = 2;
+const PER_TLS_CONNECTION = 4;
 const WITHOUT_PROC = 1024;
 
 /** The soft limit of open descriptors of this process, which Node raises to the hard one at start. */
@@ -20,9 +21,10 @@ export function descriptorLimit(): number {
   }
 }
 
-/** What `maxConnections: auto` means under a limit of `descriptors`; at least 1. */
-export function connectionsFor(descriptors: number): number {
-  return Math.max(1, Math.floor((descriptors - reservedOf(descriptors)) / PER_CONNECTION));
+/** What `maxConnections: auto` means under a limit of `descriptors`; at least 1. `hasTls`: some may be behind TLS. */
+export function connectionsFor(descriptors: number, hasTls: boolean): number {
+  const each = hasTls ? PER_TLS_CONNECTION : PER_CONNECTION;
+  return Math.max(1, Math.floor((descriptors - reservedOf(descriptors)) / each));
 }
 
 /** Descriptors that players' connections leave alone. */

@@ -10,11 +10,14 @@ import type { ProxyPlane } from '../proxy/plane.js';
 import type { GivenSocket } from '../systemd-sockets.js';
 import type { Part } from './lifecycle.js';
 import { type Endpoint, type Listening, listenOn, listenOnPath, type Opened } from './listen.js';
+import type { TlsListenersPart } from './tls-listeners.js';
 
 /** What a listener serves. */
-type Service = Pick<ListenerSpec, 'hasProxyHeader' | 'protocols'>;
+type Service = Pick<ListenerSpec, 'hasProxyHeader' | 'isFromTls' | 'protocols'>;
 
 const DEFAULT_MODE = '0660';
+/** Of the Unix sockets between our own threads. */
+const OWN_MODE = 0o600;
 
 type SocksConfig = Pick<Config['socks'], 'host' | 'port' | 'listeners' | 'proxyProtocol' | 'protocols'>;
 type Plane = Pick<ProxyPlane, 'listen' | 'acceptFrom' | 'nextToken'>;
@@ -26,6 +29,7 @@ export interface SocksListenersOptions {
   readonly libc: Libc | null;
   /** Those of the service manager, which take the place of `socks.host` and `socks.port`. */
   readonly sockets: readonly GivenSocket[];
+  readonly tls: Pick<TlsListenersPart, 'open'>;
 }
 
 export interface SocksListenersPart extends Part {
@@ -51,7 +55,7 @@ export function createSocksListenersPart(options: SocksListenersOptions): SocksL
   };
 }
 
-async function openAll({ config, plane, libc, sockets }: SocksListenersOptions): Promise<Listening> {
+async function openAll({ config, plane, libc, sockets, tls }: SocksListenersOptions): Promise<Listening> {
   const { socks } = config;
   const given = sockets.filter(({ use }) => use === 'socks');
   const opened: Listening[] = [];
@@ -60,15 +64,21 @@ async function openAll({ config, plane, libc, sockets }: SocksListenersOptions):
     for (const listening of opened.splice(0)) listening.close();
   };
   const all = [
-    ...(given.length > 0 ? [] : [{ name: 'socks', host: socks.host, port: socks.port }]),
-    ...socks.listeners.map((listener, i) => ({ ...listener, name: `socks.listeners[${i}]` })),
+    ...(given.length > 0 ? [] : [{ name: 'socks', host: socks.host, port: socks.port, index: -1 }]),
+    ...socks.listeners.map((listener, index) => ({ ...listener, name: `socks.listeners[${index}]`, index })),
   ];
   try {
     for (const { fd } of given) opened.push(await takeGiven(plane, libc, fd, serviceOf(socks, {})));
     for (const listener of all) {
-      const { name, host, port, path, mode } = { path: undefined, mode: undefined, ...listener };
+      const none = { path: undefined, mode: undefined, tls: undefined };
+      const { name, index, host, port, path, mode, tls: certificate } = { ...none, ...listener };
       const service = serviceOf(socks, listener);
-      if (path === undefined) {
+      if (certificate !== undefined) {
+        const inner = { ...service, hasProxyHeader: true, isFromTls: true };
+        const openInside = (at: string): Promise<Listening> =>
+          listenOnPath({ name, path: at, open: (each) => openUnix(plane, libc, each, OWN_MODE, inner) });
+        opened.push(await tls.open(index, { name, hosts: host ?? [], port: port ?? 0 }, openInside));
+      } else if (path === undefined) {
         const open = (where: Endpoint, isDualStack: boolean): Promise<Opened> =>
           openTcp(plane, libc, where, isDualStack, service);
         opened.push(await listenOn({ name, hosts: host ?? [], port: port ?? 0, open }));
@@ -99,6 +109,7 @@ function serviceOf(
 ): Service {
   return {
     hasProxyHeader: own.proxyProtocol ?? socks.proxyProtocol,
+    isFromTls: false,
     protocols: own.protocols ?? socks.protocols,
   };
 }

@@ -45,6 +45,8 @@ const MAX_EARLY_BYTES = 64 * 1024;
 export interface Arrival {
   /** Connections from `proxyProtocolFrom` begin with a PROXY header. */
   readonly hasProxyHeader: boolean;
+  /** Connections come from our own thread for TLS, whose PROXY header is believed. */
+  readonly isFromTls: boolean;
   readonly isUnix: boolean;
   readonly protocols: readonly ClientProtocolName[];
 }
@@ -130,7 +132,8 @@ export class Connection implements StreamListener, SessionOwner, CommandConnecti
 
   /** A connection that was accepted here. */
   begin(): void {
-    const isFromProxy = this.#arrival.hasProxyHeader && this.host.isTrustedProxy(this.#client);
+    const { hasProxyHeader, isFromTls } = this.#arrival;
+    const isFromProxy = isFromTls || (hasProxyHeader && this.host.isTrustedProxy(this.#client));
     const source = isFromProxy || this.isUnix ? null : sourceOf(this.#client.address);
     if (!this.host.handshakeBegins(this, source)) return this.close();
     this.#timer = this.host.io.timer(this.host.settings.handshakeTimeoutMs, () => this.close());
@@ -149,7 +152,8 @@ export class Connection implements StreamListener, SessionOwner, CommandConnecti
 
   /** Of a client that is known. */
   #beginHandshake(): void {
-    const source = this.isUnix ? null : sourceOf(this.#client.address);
+    const { address } = this.#client;
+    const source = address === UNIX_CLIENT ? null : sourceOf(address);
     if (!this.host.handshakeBegins(this, source)) return this.close();
     this.#timer = this.host.io.timer(this.host.settings.handshakeTimeoutMs, () => this.close());
     this.#listen();

@@ -45,6 +45,8 @@ export interface ListenerSpec {
   readonly isDualStack: boolean;
   /** Connections from `proxyProtocolFrom` begin with a PROXY header. */
   readonly hasProxyHeader: boolean;
+  /** Connections come from our own thread for TLS: all begin with a PROXY header, and it is believed. */
+  readonly isFromTls: boolean;
   /** What clients may speak. */
   readonly protocols: readonly ClientProtocolName[];
 }

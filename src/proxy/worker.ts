@@ -214,8 +214,8 @@ export class ProxyWorker implements ConnectionHost {
   }
 
   #listen(spec: ListenerSpec): void {
-    const { hasProxyHeader, protocols } = spec;
-    const arrival: Arrival = { hasProxyHeader, protocols, isUnix: spec.path !== null };
+    const { hasProxyHeader, isFromTls, protocols } = spec;
+    const arrival: Arrival = { hasProxyHeader, isFromTls, protocols, isUnix: spec.path !== null };
     const onConnection = (stream: Stream): void => this.#accept(stream, arrival);
     if (spec.fd !== null && this.io.name === 'native') {
       this.#listeners.set(spec.id, this.io.acceptFrom(spec.fd, onConnection));
@@ -247,7 +247,7 @@ export class ProxyWorker implements ConnectionHost {
 
   #adopt({ fd, client, isProxied, isUnix, protocols, bytes }: PassedConnection): void {
     this.#count(1);
-    const arrival: Arrival = { hasProxyHeader: false, isUnix, protocols };
+    const arrival: Arrival = { hasProxyHeader: false, isFromTls: false, isUnix, protocols };
     const connection = new Connection(this, this.io.adopt(fd), arrival);
     this.#connections.add(connection);
     connection.resume({ client, isProxied, bytes: Buffer.from(bytes) });

@@ -38,6 +38,17 @@ describe('checkCertificate', needs('openssl'), () => {
     assert.match(finding.text, /admin\.tls\.cert: the file \/nowhere\/cert\.pem cannot be read/);
   });
 
+  it('looks at the certificates of listeners too', async () => {
+    const listener = `{ host: "::1", port: 1, tls: { cert: ${own.certFile}, key: /nowhere/key.pem } }`;
+    const { config } = await loadText(`socks: { listeners: [{ host: "::1", port: 2 }, ${listener}] }`);
+    const [finding] = await checkCertificate(config, Date.now());
+    assert.deepEqual([finding?.check, finding?.state], ['certificate of listener 1', 'stop']);
+    assert.match(
+      finding?.text ?? '',
+      /socks\.listeners\[1\]\.tls\.key: the file \/nowhere\/key\.pem cannot be read/,
+    );
+  });
+
   it('warns of a key that everybody may read', async () => {
     chmodSync(own.keyFile, 0o640);
     assert.equal((await look(own.certFile, own.keyFile, Date.now())).length, 1);

@@ -49,6 +49,21 @@ const CASES: readonly (readonly [yaml: string, ...expected: (string | RegExp)[]]
     'heartbeats: { retention: { days: 0 } }',
     'heartbeats.retention.days: found 0; allowed: a whole number from 1',
   ],
+  // What a listener serves.
+  [
+    'socks: { protocols: [] }',
+    'socks.protocols: found an empty list; allowed: a list of at least one of socks5',
+  ],
+  ['socks: { protocols: [ftp] }', 'socks.protocols[0]: found "ftp"; allowed: a list'],
+  ['socks: { http: { maxHeaderFields: 9 } }', 'found 9; allowed: a whole number from 10 to 10000'],
+  ['socks: { tls: { maxHandshakesPerSecond: 0 } }', 'found 0; allowed: a whole number from 1 to 100000'],
+  ['socks: { listeners: [{ host: "::1", port: 1, tls: { cert: a } }] }', 'socks.listeners[0].tls.key'],
+  ['socks: { listeners: [{ path: /s, tls: { cert: a, key: b } }] }', 'no certificate on a Unix socket'],
+  [
+    'socks: { proxyProtocol: true, proxyProtocolFrom: ["::1"], listeners: [{ host: "::1", port: 1, tls: { cert: a, key: b } }] }',
+    'socks.listeners[0].tls',
+    'no certificate where a PROXY header comes first; set proxyProtocol: false',
+  ],
   // Durations and sizes.
   [
     'socks: { idleTimeout: 5 }',

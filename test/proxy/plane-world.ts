@@ -16,6 +16,7 @@ export const PLAIN = {
   mode: 0,
   isDualStack: false,
   hasProxyHeader: false,
+  isFromTls: false,
   protocols: ['socks5', 'http'],
 } as const;
 

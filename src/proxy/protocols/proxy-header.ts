@@ -94,6 +94,22 @@ function parseVersion2(bytes: Buffer): ProxyHeader {
   };
 }
 
+/** A header of version 2 for a TCP connection from `source` to `destination`, addresses of one family; null: they are not. */
+export function writeProxyHeader(source: Endpoint, destination: Endpoint): Buffer | null {
+  const [from, to] = [parseIp(source.address), parseIp(destination.address)].map((ip) => ip && unmap(ip));
+  if (!from || !to || from.length !== to.length) return null;
+  const header = Buffer.alloc(V2_FIXED_BYTES + 2 * from.length + 4);
+  V2_SIGNATURE.copy(header);
+  header[12] = V2_PROXY;
+  header[13] = from.length === 4 ? V2_TCP4 : V2_TCP6;
+  header.writeUInt16BE(header.length - V2_FIXED_BYTES, 14);
+  header.set(from, V2_FIXED_BYTES);
+  header.set(to, V2_FIXED_BYTES + from.length);
+  header.writeUInt16BE(source.port, header.length - 4);
+  header.writeUInt16BE(destination.port, header.length - 2);
+  return header;
+}
+
 /** Whose PROXY headers are believed. */
 export type ProxySources = (peer: Pick<Endpoint, 'address'>) => boolean;
 

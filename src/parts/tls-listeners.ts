@@ -1,0 +1,115 @@
+// The players' listeners with a certificate: each is a socket of the thread for TLS, and a private Unix socket by which the
+// data plane takes over what that thread has deciphered.
+import { join } from 'node:path';
+import type { Config, TlsPair } from '../config.js';
+import { StartError } from '../core/errors.js';
+import { formatHostPort } from '../core/ip.js';
+import type { Log } from '../core/log.js';
+import { TlsGateway } from '../proxy/tls/gateway.js';
+import type { TlsMaterial } from '../proxy/tls/messages.js';
+import { maxConnections, maxHandshakes } from './capacity.js';
+import type { Part } from './lifecycle.js';
+import { type Endpoint, type Listening, listenOn, type Opened } from './listen.js';
+import { readCertificate } from './tls.js';
+
+/** unix(7) */
+const MAX_PATH_BYTES = 107;
+
+export interface TlsListenersPart extends Part {
+  /**
+   * Opens the public side of `socks.listeners[index]` on its hosts.
+   * @param openInside opens the Unix socket by which the data plane takes its connections over
+   */
+  open(
+    index: number,
+    where: { readonly name: string; readonly hosts: readonly string[]; readonly port: number },
+    openInside: (path: string) => Promise<Listening>,
+  ): Promise<Listening>;
+  /** Reads the certificates again; new connections are served with them. Throws ConfigError; the old ones stay then. */
+  reload(): void;
+}
+
+/** Reads the certificates of all listeners. Throws ConfigError when one cannot be used. */
+export function createTlsListenersPart(config: Config, log: Pick<Log, 'warn' | 'error'>): TlsListenersPart {
+  const { socks, dataDir } = config;
+  const read = (): (TlsPair | null)[] =>
+    socks.listeners.map(({ tls }, i) =>
+      tls === undefined ? null : readCertificate(tls, log, Date.now(), `socks.listeners[${i}].tls`),
+    );
+  let pairs = read();
+  /** The numbers of a listener's sockets. */
+  const opened = new Map<number, number[]>();
+  let lastId = 0;
+  const gateway = new TlsGateway({
+    maxHandshakes: maxHandshakes(config),
+    maxHandshakesPerSource: socks.maxHandshakesPerSource,
+    maxHandshakesPerSecond: socks.tls.maxHandshakesPerSecond,
+    handshakeTimeoutMs: socks.handshakeTimeoutMs,
+    maxConnections: maxConnections(config),
+    log,
+  });
+
+  async function openPublic(
+    index: number,
+    { address, port }: Endpoint,
+    isDualStack: boolean,
+    path: string,
+  ): Promise<Opened> {
+    const pair = pairs[index];
+    if (!pair) throw new TypeError(`socks.listeners[${index}] has no certificate`);
+    lastId += 1;
+    const id = lastId;
+    const result = await gateway.listen({
+      id,
+      host: address,
+      port,
+      isDualStack,
+      path,
+      material: materialOf(pair),
+    });
+    if (!('code' in result)) opened.set(index, [...(opened.get(index) ?? []), id]);
+    return result;
+  }
+
+  return {
+    name: 'TLS',
+    async open(index, { name, hosts, port }, openInside) {
+      const path = join(dataDir, `tls-${index}.sock`);
+      if (Buffer.byteLength(path) > MAX_PATH_BYTES) {
+        const problem = `the path ${path} is too long for a Unix socket, which TLS needs`;
+        throw new StartError('cannot-listen', `${name}: ${problem}. Choose a shorter dataDir.`);
+      }
+      const inside = await openInside(path);
+      try {
+        const open = (where: Endpoint, isDualStack: boolean): Promise<Opened> =>
+          openPublic(index, where, isDualStack, path);
+        const listening = await listenOn({ name, hosts, port, open });
+        return {
+          addresses: listening.endpoints.map((each) => `tls://${formatHostPort(each.address, each.port)}`),
+          endpoints: listening.endpoints,
+          close() {
+            listening.close();
+            inside.close();
+          },
+        };
+      } catch (error) {
+        inside.close();
+        throw error;
+      }
+    },
+
+    reload() {
+      pairs = read();
+      for (const [index, ids] of opened) {
+        const pair = pairs[index];
+        if (pair) for (const id of ids) gateway.setMaterial(id, materialOf(pair));
+      }
+    },
+
+    stop: () => gateway.stop(),
+  };
+}
+
+function materialOf({ cert, key }: TlsPair): TlsMaterial {
+  return { cert, key: key.reveal() };
+}

@@ -1,0 +1,123 @@
+// The thread for TLS: makes the handshakes of the listeners that have a certificate, and joins each connection to the data
+// plane by a private Unix socket, with a PROXY header that names the client. Plain listeners never pay for it.
+import { constants } from 'node:crypto';
+import { connect, type Socket } from 'node:net';
+import { createServer, type Server, type TLSSocket, type TlsOptions } from 'node:tls';
+import { parentPort, workerData } from 'node:worker_threads';
+import { withoutMapping } from '../../core/ip.js';
+import { writeProxyHeader } from '../protocols/proxy-header.js';
+import { TlsHandshakes } from './handshakes.js';
+import type { TlsEvent, TlsListenerSpec, TlsMaterial, TlsOrder, TlsThreadStart } from './messages.js';
+
+const BACKLOG = 4096;
+/** The first byte of a TLS connection: a record of the handshake (RFC 8446 §5.1). */
+const HANDSHAKE_RECORD = 0x16;
+/** How long one side may take to read the rest when the other has gone, in ms. */
+const LINGER_MS = 10_000;
+
+/** Renegotiation would let a client ask for handshake after handshake on one connection. */
+const options = ({ cert, key }: TlsMaterial): TlsOptions => ({
+  cert,
+  key,
+  minVersion: 'TLSv1.2',
+  secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+});
+
+function run(start: TlsThreadStart): void {
+  const handshakes = new TlsHandshakes(start);
+  const servers = new Map<number, Server>();
+  const report = (event: TlsEvent): void => parentPort?.postMessage(event);
+  setInterval(() => {
+    const refused = handshakes.nextSecond();
+    if (refused > 0) report({ kind: 'refused', handshakes: refused });
+  }, 1_000);
+
+  function listen({ id, host, port, isDualStack, path, material }: TlsListenerSpec): void {
+    const server = createServer({
+      ...options(material),
+      // HTTP/1 is what the HTTP proxy speaks; SOCKS has no name of its own (RFC 7301).
+      ALPNProtocols: ['http/1.1'],
+      handshakeTimeout: start.handshakeTimeoutMs,
+      allowHalfOpen: true,
+      noDelay: true,
+    });
+    server.maxConnections = start.maxConnections;
+    beginHandshakes(server, handshakes, start.handshakeTimeoutMs);
+    server.on('secureConnection', (client) => join(client, path));
+    const failed = (error: NodeJS.ErrnoException): void =>
+      report({ kind: 'listen-failed', id, code: error.code ?? 'UNKNOWN' });
+    server.once('error', failed);
+    const ipv6Only = host.includes(':') && !isDualStack;
+    server.listen({ host, port, ipv6Only, backlog: BACKLOG, exclusive: true }, () => {
+      // Errors of accept (EMFILE): that connection is lost, the listener goes on.
+      server.off('error', failed).on('error', () => {});
+      const bound = server.address();
+      const local = bound === null || typeof bound === 'string' ? { address: host, port } : bound;
+      servers.set(id, server);
+      report({ kind: 'listening', id, address: withoutMapping(local.address), port: local.port });
+    });
+  }
+
+  parentPort?.on('message', (order: TlsOrder) => {
+    if (order.kind === 'listen') listen(order.listener);
+    else if (order.kind === 'material') servers.get(order.id)?.setSecureContext(options(order.material));
+    else servers.get(order.id)?.close();
+  });
+}
+
+/** Node's own handshakes, counted and held to their time from the first moment. */
+function beginHandshakes(server: Server, handshakes: TlsHandshakes, timeoutMs: number): void {
+  const begin = server.listeners('connection');
+  server.removeAllListeners('connection');
+  /** By the client's end: Node does not say which socket a finished handshake began with. */
+  const waiting = new Map<string, () => void>();
+  const endOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
+  server.on('connection', (raw: Socket) => {
+    const client = endOf(raw);
+    raw.on('error', () => raw.destroy());
+    if (!handshakes.begin(raw, raw.remoteAddress ?? '')) return void raw.destroy();
+    const timer = setTimeout(() => raw.destroy(), timeoutMs);
+    const over = (): void => {
+      clearTimeout(timer);
+      if (waiting.get(client) === over) waiting.delete(client);
+      handshakes.end(raw);
+    };
+    waiting.set(client, over);
+    raw.once('close', over);
+    raw.once('data', (first: Buffer) => {
+      if (first[0] !== HANDSHAKE_RECORD) return void raw.destroy();
+      raw.pause();
+      raw.unshift(first);
+      for (const listener of begin) listener.call(server, raw);
+    });
+  });
+  server.on('secureConnection', (client) => waiting.get(endOf(client))?.());
+  server.on('tlsClientError', (_, client) => client.destroy());
+}
+
+/** Both streams become one: bytes, ends and failures of each go to the other. */
+function join(client: TLSSocket, path: string): void {
+  const { remoteAddress, remotePort, localAddress, localPort } = client;
+  const header = writeProxyHeader(
+    { address: remoteAddress ?? '', port: remotePort ?? 0 },
+    { address: localAddress ?? '', port: localPort ?? 0 },
+  );
+  // The client has gone already, and nobody can say whose connection it was.
+  if (header === null) return void client.destroy();
+  const inside = connect({ path, allowHalfOpen: true });
+  inside.write(header);
+  client.pipe(inside);
+  inside.pipe(client);
+  for (const [one, other] of [
+    [client, inside],
+    [inside, client],
+  ] as const) {
+    one.on('error', () => other.destroy());
+    one.on('close', () => {
+      other.end();
+      other.setTimeout(LINGER_MS, () => other.destroy());
+    });
+  }
+}
+
+run(workerData as TlsThreadStart);

@@ -1,0 +1,65 @@
+// How many TLS handshakes there may be, at the edges of the limits.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { TlsHandshakes } from '../../../src/proxy/tls/handshakes.js';
+
+const LIMITS = { maxHandshakes: 4, maxHandshakesPerSource: 2, maxHandshakesPerSecond: 3 };
+
+class FakeConnection {
+  isDestroyed = false;
+
+  destroy(): void {
+    this.isDestroyed = true;
+  }
+}
+
+const connection = (): FakeConnection => new FakeConnection();
+
+it('of one source the oldest makes room, others are not touched', () => {
+  const handshakes = new TlsHandshakes(LIMITS);
+  const other = connection();
+  const [first, second, third] = [connection(), connection(), connection()];
+  assert.ok(handshakes.begin(other, '192.0.2.2'));
+  for (const each of [first, second, third]) assert.ok(handshakes.begin(each, '192.0.2.1'));
+  assert.deepEqual(
+    [other, first, second, third].map(({ isDestroyed }) => isDestroyed),
+    [false, true, false, false],
+  );
+});
+
+it('of all the oldest makes room', () => {
+  const handshakes = new TlsHandshakes(LIMITS);
+  const all = Array.from({ length: 5 }, () => connection());
+  for (const [i, each] of all.entries()) assert.ok(handshakes.begin(each, `192.0.2.${i}`));
+  assert.deepEqual(
+    all.map(({ isDestroyed }) => isDestroyed),
+    [true, false, false, false, false],
+  );
+});
+
+it('one that has ended holds no place', () => {
+  const handshakes = new TlsHandshakes(LIMITS);
+  const first = connection();
+  handshakes.begin(first, '192.0.2.1');
+  handshakes.end(first);
+  handshakes.end(first);
+  const rest = [connection(), connection()];
+  for (const each of rest) assert.ok(handshakes.begin(each, '192.0.2.1'));
+  assert.ok(rest.every(({ isDestroyed }) => !isDestroyed));
+});
+
+it('a source begins so many in a second, also of an IPv6 /64, and again in the next', () => {
+  const handshakes = new TlsHandshakes(LIMITS);
+  const begin = (address: string): boolean => {
+    const made = connection();
+    const isTaken = handshakes.begin(made, address);
+    handshakes.end(made);
+    return isTaken;
+  };
+  for (let i = 0; i < 3; i += 1) assert.ok(begin(`2001:db8::${i}`));
+  assert.equal(begin('2001:db8::ffff'), false);
+  assert.equal(begin('2001:db8:0:1::1'), true);
+  assert.equal(handshakes.nextSecond(), 1);
+  assert.ok(begin('2001:db8::1'));
+  assert.equal(handshakes.nextSecond(), 0);
+});

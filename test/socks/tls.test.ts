@@ -1,0 +1,191 @@
+// Listeners with a certificate: SOCKS5 and the HTTP proxy inside TLS, made by a thread of its own.
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect as connectPlain } from 'node:net';
+import { before, describe, it } from 'node:test';
+import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
+import { promisify } from 'node:util';
+import { makeCertificate, servedAt, type TestCertificate } from '../helpers/certificate.js';
+import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { eventually } from '../helpers/eventually.js';
+import { connectHead, connectStatus, readHead } from '../helpers/http-proxy-client.js';
+import { needs } from '../helpers/programs.js';
+import { greeting, login, RawClient, readReply, request } from '../helpers/socks-client.js';
+import { suiteScope } from '../helpers/suite.js';
+import { echo, startTarget, type Target } from '../helpers/targets.js';
+
+const run = promisify(execFile);
+const BULK = 4_000_000;
+
+describe('a listener with a certificate', () => {
+  const scope = suiteScope();
+  let daemon: TestDaemon;
+  let certificate: TestCertificate;
+  let target: Target;
+  let port: number;
+
+  before(async () => {
+    certificate = makeCertificate(scope);
+    const { certFile: cert, keyFile: key } = certificate;
+    daemon = await startTestDaemon(scope, {
+      config: {
+        socks: {
+          workers: 2,
+          handshakeTimeout: '2s',
+          login: { maxFailuresPerUser: 3 },
+          listeners: [{ host: '127.0.0.1', port: 0, tls: { cert, key } }],
+        },
+      },
+    });
+    target = await startTarget(scope, echo);
+    await daemon.addAccount('player', 'secret');
+    const ready = await daemon.waitForLine(({ msg }) => msg === 'ready');
+    const [, address = ''] = ready['socks'] as string[];
+    assert.match(address, /^tls:\/\/127\.0\.0\.1:\d+$/);
+    port = Number(address.replace(/^.*:/, ''));
+  });
+
+  async function secure(options: ConnectionOptions = {}): Promise<TLSSocket> {
+    const socket = connect({
+      port,
+      host: '127.0.0.1',
+      rejectUnauthorized: false,
+      ...options,
+    });
+    await once(socket, 'secureConnect');
+    return socket;
+  }
+
+  async function loggedIn(password = 'secret'): Promise<RawClient> {
+    const client = new RawClient(await secure());
+    client.send(Buffer.concat([greeting(2), login('player', password)]));
+    return client;
+  }
+
+  it('speaks SOCKS5, for the client that connected', async () => {
+    const client = await loggedIn();
+    client.send(request('127.0.0.1', target.port));
+    assert.equal((await client.read(4)).toString('hex'), '05020100');
+    assert.equal((await readReply(client)).code, 0);
+    const { localPort } = client.socket;
+    await eventually(async () => {
+      const { items } = (await daemon.api('GET', '/api/v1/sessions')).json as {
+        items: { client: unknown }[];
+      };
+      assert.deepEqual(items[0]?.client, { address: '127.0.0.1', port: localPort });
+    });
+    client.send('last words');
+    client.socket.end();
+    assert.equal((await client.readToEnd()).toString(), 'last words');
+    await daemon.waitForLine((line) => line.msg === 'session ended' && line['client'] === '127.0.0.1');
+  });
+
+  it('carries much in both directions at once', async () => {
+    const client = await loggedIn();
+    client.send(request('127.0.0.1', target.port));
+    await client.read(4);
+    await readReply(client);
+    client.send(Buffer.alloc(BULK, 'x'));
+    assert.ok((await client.read(BULK)).every((byte) => byte === 0x78));
+    client.destroy();
+  });
+
+  it('is an HTTPS proxy: curl', needs('curl'), async () => {
+    const web = createServer((_, response) => response.end('hello')).listen(0, '127.0.0.1');
+    await once(web, 'listening');
+    scope.after(() => web.close());
+    const url = `http://localhost:${(web.address() as AddressInfo).port}/`;
+    const proxy = ['-x', `https://player:secret@localhost:${port}`, '--proxy-cacert', certificate.certFile];
+    for (const tunnel of [[], ['--proxytunnel']]) {
+      const { stdout } = await run('curl', ['-sS', '-m', '50', ...proxy, ...tunnel, url]);
+      assert.equal(stdout, 'hello');
+    }
+  });
+
+  it('agrees on HTTP/1.1 or on nothing', async () => {
+    for (const [offered, agreed] of [
+      [['h2', 'http/1.1'], 'http/1.1'],
+      [[], false],
+    ] as const) {
+      const socket = await secure({ ALPNProtocols: [...offered] });
+      assert.equal(socket.alpnProtocol, agreed);
+      socket.destroy();
+    }
+    await assert.rejects(secure({ ALPNProtocols: ['h2'] }), /alert|no application protocol/i);
+  });
+
+  it('does not renegotiate', needs('openssl'), async () => {
+    const client = spawn('openssl', ['s_client', '-connect', `127.0.0.1:${port}`, '-tls1_2'], {
+      stdio: 'pipe',
+    });
+    let said = '';
+    const listen = (chunk: Buffer): void => {
+      said += chunk.toString();
+      // A line with R asks for it.
+      if (/^---$/m.test(said) && client.stdin.writable && !said.includes('RENEGOTIATING'))
+        client.stdin.write('R\n');
+    };
+    client.stdout.on('data', listen);
+    client.stderr.on('data', listen);
+    client.stdin.on('error', () => {});
+    await once(client, 'close');
+    assert.match(said, /RENEGOTIATING.*no renegotiation/s);
+  });
+
+  it('counts wrong logins to the client that made them', async () => {
+    for (let i = 0; i < 3; i += 1) {
+      const client = await loggedIn('wrong');
+      assert.equal((await client.readToEnd()).toString('hex'), '05020101');
+      client.destroy();
+    }
+    const failed = await daemon.waitForLine(({ msg }) => msg === 'login failed');
+    assert.equal(failed['client'], '127.0.0.1');
+    // The same source without TLS is the same source.
+    assert.equal(await connectStatus(daemon.socks.port, `127.0.0.1:${target.port}`), 407);
+    await daemon.addAccount('other', 'secret');
+  });
+
+  it('is no destination', async () => {
+    const fields = `Proxy-Authorization: Basic ${Buffer.from('other:secret').toString('base64')}\r\n`;
+    assert.equal(await connectStatus(daemon.socks.port, `127.0.0.1:${port}`, fields), 403);
+  });
+
+  it('closes who does not speak TLS, and who does not go on', async () => {
+    const plain = await RawClient.connect(port);
+    plain.send(greeting(2));
+    await plain.closed();
+    const silent = new RawClient(connectPlain({ port, host: '127.0.0.1', allowHalfOpen: true }));
+    assert.equal((await silent.readToEnd()).length, 0);
+    silent.destroy();
+    const idle = new RawClient(await secure());
+    assert.equal((await idle.readToEnd()).length, 0);
+    idle.destroy();
+  });
+
+  it('serves a renewed certificate on SIGHUP, and live connections go on', async () => {
+    const client = new RawClient(await secure());
+    const fields = `Proxy-Authorization: Basic ${Buffer.from('other:secret').toString('base64')}\r\n`;
+    client.send(connectHead(`127.0.0.1:${target.port}`, fields));
+    assert.equal((await readHead(client)).status, 200);
+    assert.equal(await servedAt(`https://127.0.0.1:${port}`), certificate.fingerprint);
+    const renewed = makeCertificate(scope);
+    copyFileSync(renewed.certFile, certificate.certFile);
+    copyFileSync(renewed.keyFile, certificate.keyFile);
+    daemon.signal('SIGHUP');
+    await daemon.waitForLine(({ msg }) => msg.startsWith('configuration read again'));
+    await eventually(async () =>
+      assert.equal(await servedAt(`https://127.0.0.1:${port}`), renewed.fingerprint),
+    );
+    // A key that does not belong to it: the old pair stays.
+    copyFileSync(makeCertificate(scope).keyFile, certificate.keyFile);
+    daemon.signal('SIGHUP');
+    await daemon.waitForLine(({ msg }) => msg.startsWith('the configuration was not read again'));
+    assert.equal(await servedAt(`https://127.0.0.1:${port}`), renewed.fingerprint);
+    client.send('still here');
+    assert.equal((await client.read(10)).toString(), 'still here');
+    client.destroy();
+  });
+});
