@@ -9,12 +9,12 @@ import { href, usePlace } from '../lib/router.js';
 import { Ago, Button } from '../ui/basics.js';
 import { Chart } from '../ui/chart.js';
 import { Confirm } from '../ui/dialog.js';
+import { RangeChoice, rangeOf } from '../ui/range.js';
 import { Failure, Skeleton } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { notify } from '../ui/toast.js';
 import { AuditList } from './audit.js';
 import { Outcome } from './logins.js';
-import { RangeChoice, rangeOf } from './overview.js';
 import { sessionColumns } from './session-columns.js';
 
 export function AccountActivity({ account }: { account: Account }) {

@@ -8,17 +8,8 @@ import { fieldsOf } from '../lib/paste.js';
 import { patchQuery } from '../lib/router.js';
 import { Button, useSettled } from '../ui/basics.js';
 import { Dialog, useAction } from '../ui/dialog.js';
-import {
-  Area,
-  Checkbox,
-  ExpiryField,
-  type ExpiryText,
-  Field,
-  Input,
-  NEVER,
-  readExpiry,
-  Segments,
-} from '../ui/form.js';
+import { ExpiryField, type ExpiryText, NEVER, readExpiry } from '../ui/expiry-field.js';
+import { Area, Checkbox, Field, Input, Segments } from '../ui/form.js';
 import { Failure } from '../ui/states.js';
 import { Skipped } from './bulk-preview.js';
 import { LimitFields, type LimitTexts, NO_LIMIT_TEXTS, readLimits } from './limits.js';

@@ -1,21 +1,22 @@
 // One account. Its first part answers "why can this player not connect?".
-import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Account, CredentialsInFormats, Login } from '../api-types.js';
+import type { Account, CredentialsInFormats } from '../api-types.js';
 import { ApiError, call } from '../lib/api.js';
 import { listAddress } from '../lib/arrival.js';
-import { bytes, count, expiry, percent, rate } from '../lib/format.js';
+import { bytes } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
 import { go, href } from '../lib/router.js';
-import { Ago, At, Button, CopyButton, Meter, State } from '../ui/basics.js';
+import { Button, State } from '../ui/basics.js';
 import { Confirm } from '../ui/dialog.js';
 import { Icon } from '../ui/icons.js';
 import { Empty, Failure, Skeleton } from '../ui/states.js';
 import { notify } from '../ui/toast.js';
 import { AccountActivity } from './account-activity.js';
+import { accountState } from './account-columns.js';
+import { Diagnosis } from './account-diagnosis.js';
 import { EditDialog } from './account-edit.js';
-import { accountState } from './accounts.js';
+import { Facts } from './account-facts.js';
 import { BulkDialog } from './bulk.js';
 import { CredentialsDialog } from './credentials.js';
 import { PasswordDialog } from './password-dialog.js';
@@ -154,131 +155,5 @@ function DeleteDialog({ account, onClose }: { account: Account; onClose: () => v
         <li>{t('account.delete.history')}</li>
       </ul>
     </Confirm>
-  );
-}
-
-/** Each thing that must hold for a login to succeed, and whether it does. */
-function Diagnosis({ account, onReset }: { account: Account; onReset: () => void }) {
-  const failures = useLoad(
-    'listLogins',
-    { query: { accountId: account.id, failed: true, limit: 1 } },
-    { topics: ['accounts', 'sessions'] },
-  );
-  const last = failures.data?.items[0];
-  const { limits, usage } = account;
-  const overQuota = limits.quotaBytes !== null && usage.periodBytes >= limits.quotaBytes;
-  const fullSessions = limits.maxSessions !== null && usage.sessions >= limits.maxSessions;
-  const fullAddresses =
-    limits.maxClientAddresses !== null && usage.clientAddresses >= limits.maxClientAddresses;
-  const blocked = !account.isEnabled || account.isExpired || overQuota || fullSessions;
-  return (
-    <section class="card diagnosis">
-      <h2>
-        {t('diagnosis.title')}{' '}
-        <State tone={blocked ? 'bad' : 'good'}>{t(blocked ? 'diagnosis.no' : 'diagnosis.yes')}</State>
-      </h2>
-      <ul class="checks">
-        <Check ok={account.isEnabled}>
-          {t(account.isEnabled ? 'diagnosis.enabled' : 'diagnosis.disabled')}
-        </Check>
-        <Check ok={!account.isExpired}>{expiry(account.expiresAt)}</Check>
-        <Check ok={!overQuota}>
-          {limits.quotaBytes === null ? (
-            t('diagnosis.noQuota')
-          ) : (
-            <>
-              {t('diagnosis.quota', {
-                used: bytes(usage.periodBytes),
-                quota: bytes(limits.quotaBytes),
-                share: percent(usage.periodBytes, limits.quotaBytes),
-                period: t(`limits.period.${limits.quotaPeriod}`),
-              })}
-              <Meter value={usage.periodBytes} max={limits.quotaBytes} label={t('account.quota')} />
-            </>
-          )}
-        </Check>
-        {usage.periodBytes > 0 && (
-          <li class="indented">
-            <button type="button" class="link" onClick={onReset}>
-              {t('account.resetUsage')}
-            </button>
-          </li>
-        )}
-        <Check ok={!fullSessions}>
-          {t('diagnosis.sessions', { n: usage.sessions, max: limits.maxSessions ?? '∞' })}
-        </Check>
-        <Check ok={!fullAddresses} soft>
-          {t('diagnosis.addresses', { n: usage.clientAddresses, max: limits.maxClientAddresses ?? '∞' })}
-        </Check>
-        {last ? <LastFailure login={last} /> : failures.data && <Check ok>{t('diagnosis.noFailures')}</Check>}
-      </ul>
-    </section>
-  );
-}
-
-function LastFailure({ login }: { login: Login }) {
-  return (
-    <Check ok={false} soft>
-      {t('diagnosis.lastFailure')} <strong>{t(`login.outcome.${login.outcome}`)}</strong> ·{' '}
-      <code>{login.client}</code> · <Ago at={login.at} />
-    </Check>
-  );
-}
-
-function Check({ ok, soft = false, children }: { ok: boolean; soft?: boolean; children: ComponentChildren }) {
-  const tone = ok ? 'good' : soft ? 'warn' : 'bad';
-  return (
-    <li class={tone}>
-      <Icon name={ok ? 'check' : soft ? 'warn' : 'cross'} />
-      <span>{children}</span>
-    </li>
-  );
-}
-
-function Facts({ account }: { account: Account }) {
-  const { limits, usage } = account;
-  const speed = (value: number | null) => (value === null ? t('limits.none') : rate(value));
-  return (
-    <section class="card">
-      <h2>{t('account.facts')}</h2>
-      <dl class="facts">
-        <dt>{t('account.remarks')}</dt>
-        <dd>{account.remarks ?? <span class="faint">—</span>}</dd>
-        <dt>{t('account.createdAt')}</dt>
-        <dd>
-          <At at={account.createdAt} />
-        </dd>
-        <dt>{t('account.expiresAt')}</dt>
-        <dd>{account.expiresAt === null ? expiry(null) : <At at={account.expiresAt} />}</dd>
-        <dt>{t('account.lastLoginAt')}</dt>
-        <dd>
-          <At at={account.lastLoginAt} />
-        </dd>
-        <dt>{t('account.dataCount')}</dt>
-        <dd class="number">
-          {count(account.dataCount)}
-          {account.latestGameId !== null && (
-            <>
-              {' · '}
-              <a href={href(['accounts'], { game: account.latestGameId })}>{account.latestGameId}</a>
-            </>
-          )}
-        </dd>
-        <dt>{t('account.total')}</dt>
-        <dd class="number">
-          ↓ {bytes(usage.totalBytesDown)} ↑ {bytes(usage.totalBytesUp)}
-        </dd>
-        <dt>{t('limits.speed')}</dt>
-        <dd class="number">
-          ↓ {speed(limits.bytesPerSecondDown)} ↑ {speed(limits.bytesPerSecondUp)}
-        </dd>
-        <dt>{t('limits.egressClass')}</dt>
-        <dd>{limits.egressClass ?? <span class="soft">{t('limits.egressClass.none')}</span>}</dd>
-        <dt>{t('account.id')}</dt>
-        <dd>
-          <code class="break">{account.id}</code> <CopyButton text={account.id} />
-        </dd>
-      </dl>
-    </section>
   );
 }

@@ -1,15 +1,15 @@
 // All accounts: one dense table that answers everything, and bulk work on what is selected.
 import { useEffect, useState } from 'preact/hooks';
-import type { Account, AccountSort } from '../api-types.js';
-import { count, percent } from '../lib/format.js';
+import type { AccountSort } from '../api-types.js';
 import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
-import { go, href, patchQuery, usePlace } from '../lib/router.js';
-import { Ago, Button, Expiry, Meter, State, type Tone, Traffic, useWidth } from '../ui/basics.js';
+import { go, patchQuery, usePlace } from '../lib/router.js';
+import { Button, useWidth } from '../ui/basics.js';
 import { ColumnChooser } from '../ui/columns.js';
 import { Counts, Pager, SearchBox } from '../ui/list.js';
 import { Empty, Failure, Skeleton } from '../ui/states.js';
-import { type Column, Table } from '../ui/table.js';
+import { Table } from '../ui/table.js';
+import { accountColumns, narrowAccountColumns } from './account-columns.js';
 import { AccountDialogs } from './account-dialogs.js';
 import { AccountFilters, ExpiryFilter, filterOf } from './account-filters.js';
 import { BulkBar } from './bulk.js';
@@ -76,7 +76,7 @@ export function AccountsPage() {
         <SearchBox placeholder={t('accounts.search')} />
         <AccountFilters game={filter.game} />
         <ExpiryFilter />
-        {!narrow && <ColumnChooser table="accounts" columns={columns()} />}
+        {!narrow && <ColumnChooser table="accounts" columns={accountColumns()} />}
       </div>
       {ids.size > 0 && page && (
         <BulkBar
@@ -110,7 +110,7 @@ export function AccountsPage() {
           <Table
             label={t('nav.accounts')}
             rows={page.items}
-            columns={narrow ? narrowColumns() : columns()}
+            columns={narrow ? narrowAccountColumns() : accountColumns()}
             table="accounts"
             rowHeight={narrow ? 56 : 36}
             id={(one) => one.id}
@@ -147,168 +147,6 @@ export function AccountsPage() {
       <AccountDialogs mode={query.get('new')} filter={filter} onDone={list.reload} />
     </>
   );
-}
-
-/** The one word for how an account stands. */
-export function accountState(account: Account): { tone: Tone; text: string } {
-  const { limits, usage } = account;
-  if (!account.isEnabled) return { tone: 'none', text: t('account.state.disabled') };
-  if (account.isExpired) return { tone: 'bad', text: t('account.state.expired') };
-  if (limits.quotaBytes !== null && usage.periodBytes >= limits.quotaBytes) {
-    return { tone: 'bad', text: t('account.state.overQuota') };
-  }
-  if (usage.sessions > 0) return { tone: 'good', text: t('account.state.online') };
-  return {
-    tone: 'none',
-    text: account.lastLoginAt === null ? t('account.state.unused') : t('account.state.offline'),
-  };
-}
-
-function AccountState({ account }: { account: Account }) {
-  const { tone, text } = accountState(account);
-  return <State tone={tone}>{text}</State>;
-}
-
-function Quota({ account }: { account: Account }) {
-  const { limits, usage } = account;
-  if (limits.quotaBytes === null) return <span class="faint">—</span>;
-  return (
-    <span class="quota number">
-      <Meter value={usage.periodBytes} max={limits.quotaBytes} label={t('account.quota')} />
-      {percent(usage.periodBytes, limits.quotaBytes)}
-    </span>
-  );
-}
-
-function columns(): readonly Column<Account>[] {
-  return [
-    {
-      key: 'username',
-      head: t('account.username'),
-      sort: 'username',
-      cell: (one) => (
-        <a class="strong" href={href(['accounts', one.id])} tabIndex={-1}>
-          {one.username}
-        </a>
-      ),
-    },
-    {
-      key: 'state',
-      head: t('account.state'),
-      sort: 'sessions',
-      width: '116px',
-      cell: (one) => <AccountState account={one} />,
-    },
-    {
-      key: 'expires',
-      head: t('account.expiresAt'),
-      sort: 'expiresAt',
-      width: '112px',
-      cell: (one) => <Expiry at={one.expiresAt} short />,
-    },
-    {
-      key: 'sessions',
-      head: t('account.sessions'),
-      width: '72px',
-      from: 1100,
-      align: 'end',
-      cell: (one) => (
-        <span class="number">
-          {one.usage.sessions}
-          <span class="faint"> / {one.limits.maxSessions ?? '∞'}</span>
-        </span>
-      ),
-    },
-    {
-      key: 'today',
-      head: t('account.today'),
-      sort: 'todayBytes',
-      width: '184px',
-      from: 800,
-      align: 'end',
-      cell: (one) => <Traffic up={one.todayBytesUp} down={one.todayBytesDown} />,
-    },
-    {
-      key: 'quota',
-      head: t('account.quota'),
-      sort: 'periodBytes',
-      width: '128px',
-      from: 960,
-      cell: (one) => <Quota account={one} />,
-    },
-    {
-      key: 'login',
-      head: t('account.lastLoginAt'),
-      sort: 'lastLoginAt',
-      width: '104px',
-      from: 720,
-      cell: (one) => <Ago at={one.lastLoginAt} />,
-    },
-    {
-      key: 'data',
-      head: t('account.dataCount'),
-      sort: 'dataCount',
-      width: '84px',
-      from: 1300,
-      align: 'end',
-      cell: (one) => (
-        <span class="number">
-          {one.dataCount === 0 ? <span class="faint">—</span> : count(one.dataCount)}
-        </span>
-      ),
-    },
-    {
-      key: 'game',
-      head: t('account.game'),
-      sort: 'latestGameId',
-      width: '104px',
-      from: 1200,
-      cell: (one) => one.latestGameId ?? <span class="faint">—</span>,
-    },
-    {
-      key: 'remarks',
-      head: t('account.remarks'),
-      from: 700,
-      cell: (one) => <span class="soft">{one.remarks}</span>,
-    },
-  ];
-}
-
-/** On a phone: two lines a row. */
-function narrowColumns(): readonly Column<Account>[] {
-  return [
-    {
-      key: 'username',
-      head: t('account.username'),
-      sort: 'username',
-      cell: (one) => (
-        <div class="two-lines">
-          <a class="strong" href={href(['accounts', one.id])} tabIndex={-1}>
-            {one.username}
-          </a>
-          <span class="soft">
-            <Expiry at={one.expiresAt} />
-            {one.latestGameId && ` · ${one.latestGameId}`}
-          </span>
-        </div>
-      ),
-    },
-    {
-      key: 'state',
-      head: t('account.state'),
-      sort: 'sessions',
-      width: '128px',
-      align: 'end',
-      cell: (one) => (
-        <div class="two-lines end">
-          <AccountState account={one} />
-          <span class="soft">
-            <Ago at={one.lastLoginAt} />
-          </span>
-        </div>
-      ),
-    },
-  ];
 }
 
 function NoAccounts() {

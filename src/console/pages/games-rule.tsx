@@ -2,7 +2,8 @@
 import type { ComponentChildren } from 'preact';
 import type { GameRule } from '../api-types.js';
 import { t } from '../lib/i18n.js';
-import { Field, Input, readNumber, Segments, Select } from '../ui/form.js';
+import { readNumber } from '../lib/number-text.js';
+import { Field, Input, Segments, Select } from '../ui/form.js';
 
 export interface RuleFields {
   /** Stays with the rule when it is moved. */

@@ -7,9 +7,9 @@ import { go, href, patchQuery, usePlace } from '../lib/router.js';
 import { Ago, Tag, Traffic } from '../ui/basics.js';
 import { Chart } from '../ui/chart.js';
 import { Segments } from '../ui/form.js';
+import { RangeChoice, rangeOf } from '../ui/range.js';
 import { Empty, Failure, Skeleton } from '../ui/states.js';
 import { type Column, Table } from '../ui/table.js';
-import { RangeChoice, rangeOf } from './overview.js';
 
 type By = 'game' | 'account';
 

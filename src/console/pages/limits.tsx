@@ -3,7 +3,8 @@ import type { AccountLimits, AccountLimitsChange } from '../api-types.js';
 import { me } from '../lib/api.js';
 import { useCell } from '../lib/cell.js';
 import { t } from '../lib/i18n.js';
-import { Checkbox, Field, Input, numberText, readNumber, Select } from '../ui/form.js';
+import { numberText, readNumber } from '../lib/number-text.js';
+import { Checkbox, Field, Input, Select } from '../ui/form.js';
 
 const MEGA = 1_000_000;
 const GIGA = 1_000_000_000;

@@ -11,7 +11,7 @@ import { Confirm, useAction } from '../ui/dialog.js';
 import { Icon } from '../ui/icons.js';
 import { Empty, Failure, Skeleton } from '../ui/states.js';
 import { notify } from '../ui/toast.js';
-import { RunState, tookText } from './agents.js';
+import { RunState, tookText } from './runs.js';
 
 export function RunPage({ id }: { id: string }) {
   const {

@@ -1,9 +1,10 @@
 // The one table: fixed rows, only those in sight are in the page, keyboard, sorting and selection.
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { t } from '../lib/i18n.js';
 import { patchQuery } from '../lib/router.js';
 import { type Column, fittingColumns, roomFor, useColumnChoice, useDrawn } from './columns.js';
 import { Icon } from './icons.js';
+import { scrollTo, useRoom, useWindow } from './table-window.js';
 
 export type { Column } from './columns.js';
 
@@ -30,8 +31,6 @@ interface TableProps<T> {
   readonly table?: string;
 }
 
-/** Rows drawn above and below the visible ones. */
-const OVERSCAN = 12;
 const ROW_PX = 36;
 const TICK_PX = 36;
 
@@ -211,21 +210,6 @@ function tellWhole(event: PointerEvent): void {
   else box.removeAttribute('title');
 }
 
-/** The width of the element, in px. */
-function useRoom(holder: { current: HTMLElement | null }): number {
-  const [room, setRoom] = useState(innerWidth);
-  useLayoutEffect(() => {
-    const element = holder.current;
-    if (!element) return;
-    const measure = () => setRoom(element.clientWidth);
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, [holder]);
-  return room;
-}
-
 function Spacer({ span, height }: { span: number; height: number }) {
   return (
     <tr aria-hidden="true" class="spacer">
@@ -252,58 +236,4 @@ function Head<T>({ column, sort }: { column: Column<T>; sort: string | undefined
       </button>
     </th>
   );
-}
-
-const scroller = () => document.querySelector<HTMLElement>('main');
-
-/** Which rows are in sight of the scrolling page. */
-function useWindow(body: { current: HTMLElement | null }, total: number, rowHeight: number) {
-  const [range, setRange] = useState({ first: 0, last: Math.min(total, 60) });
-  useLayoutEffect(() => {
-    const view = scroller();
-    if (!view) return;
-    const measure = () => {
-      const top = body.current?.getBoundingClientRect().top ?? 0;
-      const start = Math.floor((view.getBoundingClientRect().top - top) / rowHeight);
-      const first = Math.max(0, Math.min(total, start - OVERSCAN));
-      const last = Math.max(0, Math.min(total, start + Math.ceil(view.clientHeight / rowHeight) + OVERSCAN));
-      setRange((before) => (before.first === first && before.last === last ? before : { first, last }));
-    };
-    measure();
-    view.addEventListener('scroll', measure, { passive: true });
-    addEventListener('resize', measure);
-    return () => {
-      view.removeEventListener('scroll', measure);
-      removeEventListener('resize', measure);
-    };
-  }, [body, total, rowHeight]);
-  // Before rows are painted: whoever sees them may press the key.
-  useLayoutEffect(() => {
-    const stop = (event: KeyboardEvent) => {
-      if (
-        event.key !== 'ArrowDown' ||
-        (document.activeElement !== document.body &&
-          !(document.activeElement as HTMLElement).matches('[data-search], h1'))
-      )
-        return;
-      event.preventDefault();
-      body.current?.querySelector<HTMLElement>('[data-row][tabindex="0"]')?.focus();
-    };
-    document.addEventListener('keydown', stop);
-    return () => document.removeEventListener('keydown', stop);
-  }, [body]);
-  return {
-    first: Math.min(range.first, total),
-    last: Math.min(Math.max(range.last, Math.min(total, range.first + 1)), total),
-  };
-}
-
-/** Brings a row between the sticky head and the lower edge. */
-function scrollTo(body: HTMLElement | null, index: number, rowHeight: number): void {
-  const view = scroller();
-  if (!view || !body) return;
-  const top = body.getBoundingClientRect().top - view.getBoundingClientRect().top + index * rowHeight;
-  const head = ROW_PX;
-  if (top < head) view.scrollTop += top - head;
-  else if (top + rowHeight > view.clientHeight) view.scrollTop += top + rowHeight - view.clientHeight;
 }

@@ -1,0 +1,169 @@
+// The columns of the list of accounts, and the one word for how an account stands.
+import type { Account } from '../api-types.js';
+import { count, percent } from '../lib/format.js';
+import { t } from '../lib/i18n.js';
+import { href } from '../lib/router.js';
+import { Ago, Expiry, Meter, State, type Tone, Traffic } from '../ui/basics.js';
+import type { Column } from '../ui/table.js';
+
+/** The one word for how an account stands. */
+export function accountState(account: Account): { tone: Tone; text: string } {
+  const { limits, usage } = account;
+  if (!account.isEnabled) return { tone: 'none', text: t('account.state.disabled') };
+  if (account.isExpired) return { tone: 'bad', text: t('account.state.expired') };
+  if (limits.quotaBytes !== null && usage.periodBytes >= limits.quotaBytes) {
+    return { tone: 'bad', text: t('account.state.overQuota') };
+  }
+  if (usage.sessions > 0) return { tone: 'good', text: t('account.state.online') };
+  return {
+    tone: 'none',
+    text: account.lastLoginAt === null ? t('account.state.unused') : t('account.state.offline'),
+  };
+}
+
+function AccountState({ account }: { account: Account }) {
+  const { tone, text } = accountState(account);
+  return <State tone={tone}>{text}</State>;
+}
+
+function Quota({ account }: { account: Account }) {
+  const { limits, usage } = account;
+  if (limits.quotaBytes === null) return <span class="faint">—</span>;
+  return (
+    <span class="quota number">
+      <Meter value={usage.periodBytes} max={limits.quotaBytes} label={t('account.quota')} />
+      {percent(usage.periodBytes, limits.quotaBytes)}
+    </span>
+  );
+}
+
+export function accountColumns(): readonly Column<Account>[] {
+  return [
+    {
+      key: 'username',
+      head: t('account.username'),
+      sort: 'username',
+      cell: (one) => (
+        <a class="strong" href={href(['accounts', one.id])} tabIndex={-1}>
+          {one.username}
+        </a>
+      ),
+    },
+    {
+      key: 'state',
+      head: t('account.state'),
+      sort: 'sessions',
+      width: '116px',
+      cell: (one) => <AccountState account={one} />,
+    },
+    {
+      key: 'expires',
+      head: t('account.expiresAt'),
+      sort: 'expiresAt',
+      width: '112px',
+      cell: (one) => <Expiry at={one.expiresAt} short />,
+    },
+    {
+      key: 'sessions',
+      head: t('account.sessions'),
+      width: '72px',
+      from: 1100,
+      align: 'end',
+      cell: (one) => (
+        <span class="number">
+          {one.usage.sessions}
+          <span class="faint"> / {one.limits.maxSessions ?? '∞'}</span>
+        </span>
+      ),
+    },
+    {
+      key: 'today',
+      head: t('account.today'),
+      sort: 'todayBytes',
+      width: '184px',
+      from: 800,
+      align: 'end',
+      cell: (one) => <Traffic up={one.todayBytesUp} down={one.todayBytesDown} />,
+    },
+    {
+      key: 'quota',
+      head: t('account.quota'),
+      sort: 'periodBytes',
+      width: '128px',
+      from: 960,
+      cell: (one) => <Quota account={one} />,
+    },
+    {
+      key: 'login',
+      head: t('account.lastLoginAt'),
+      sort: 'lastLoginAt',
+      width: '104px',
+      from: 720,
+      cell: (one) => <Ago at={one.lastLoginAt} />,
+    },
+    {
+      key: 'data',
+      head: t('account.dataCount'),
+      sort: 'dataCount',
+      width: '84px',
+      from: 1300,
+      align: 'end',
+      cell: (one) => (
+        <span class="number">
+          {one.dataCount === 0 ? <span class="faint">—</span> : count(one.dataCount)}
+        </span>
+      ),
+    },
+    {
+      key: 'game',
+      head: t('account.game'),
+      sort: 'latestGameId',
+      width: '104px',
+      from: 1200,
+      cell: (one) => one.latestGameId ?? <span class="faint">—</span>,
+    },
+    {
+      key: 'remarks',
+      head: t('account.remarks'),
+      from: 700,
+      cell: (one) => <span class="soft">{one.remarks}</span>,
+    },
+  ];
+}
+
+/** On a phone: two lines a row. */
+export function narrowAccountColumns(): readonly Column<Account>[] {
+  return [
+    {
+      key: 'username',
+      head: t('account.username'),
+      sort: 'username',
+      cell: (one) => (
+        <div class="two-lines">
+          <a class="strong" href={href(['accounts', one.id])} tabIndex={-1}>
+            {one.username}
+          </a>
+          <span class="soft">
+            <Expiry at={one.expiresAt} />
+            {one.latestGameId && ` · ${one.latestGameId}`}
+          </span>
+        </div>
+      ),
+    },
+    {
+      key: 'state',
+      head: t('account.state'),
+      sort: 'sessions',
+      width: '128px',
+      align: 'end',
+      cell: (one) => (
+        <div class="two-lines end">
+          <AccountState account={one} />
+          <span class="soft">
+            <Ago at={one.lastLoginAt} />
+          </span>
+        </div>
+      ),
+    },
+  ];
+}

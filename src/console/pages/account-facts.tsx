@@ -1,0 +1,54 @@
+// What is known of an account: remarks, dates, traffic, speed limits.
+import type { Account } from '../api-types.js';
+import { bytes, count, expiry, rate } from '../lib/format.js';
+import { t } from '../lib/i18n.js';
+import { href } from '../lib/router.js';
+import { At, CopyButton } from '../ui/basics.js';
+
+export function Facts({ account }: { account: Account }) {
+  const { limits, usage } = account;
+  const speed = (value: number | null) => (value === null ? t('limits.none') : rate(value));
+  return (
+    <section class="card">
+      <h2>{t('account.facts')}</h2>
+      <dl class="facts">
+        <dt>{t('account.remarks')}</dt>
+        <dd>{account.remarks ?? <span class="faint">—</span>}</dd>
+        <dt>{t('account.createdAt')}</dt>
+        <dd>
+          <At at={account.createdAt} />
+        </dd>
+        <dt>{t('account.expiresAt')}</dt>
+        <dd>{account.expiresAt === null ? expiry(null) : <At at={account.expiresAt} />}</dd>
+        <dt>{t('account.lastLoginAt')}</dt>
+        <dd>
+          <At at={account.lastLoginAt} />
+        </dd>
+        <dt>{t('account.dataCount')}</dt>
+        <dd class="number">
+          {count(account.dataCount)}
+          {account.latestGameId !== null && (
+            <>
+              {' · '}
+              <a href={href(['accounts'], { game: account.latestGameId })}>{account.latestGameId}</a>
+            </>
+          )}
+        </dd>
+        <dt>{t('account.total')}</dt>
+        <dd class="number">
+          ↓ {bytes(usage.totalBytesDown)} ↑ {bytes(usage.totalBytesUp)}
+        </dd>
+        <dt>{t('limits.speed')}</dt>
+        <dd class="number">
+          ↓ {speed(limits.bytesPerSecondDown)} ↑ {speed(limits.bytesPerSecondUp)}
+        </dd>
+        <dt>{t('limits.egressClass')}</dt>
+        <dd>{limits.egressClass ?? <span class="soft">{t('limits.egressClass.none')}</span>}</dd>
+        <dt>{t('account.id')}</dt>
+        <dd>
+          <code class="break">{account.id}</code> <CopyButton text={account.id} />
+        </dd>
+      </dl>
+    </section>
+  );
+}

@@ -1,0 +1,75 @@
+// Where a table stands in the scrolling page: its width, which of its rows are in sight, and scrolling to a row.
+import { useLayoutEffect, useState } from 'preact/hooks';
+
+/** Rows drawn above and below the visible ones. */
+const OVERSCAN = 12;
+/** Height of the sticky head. */
+const HEAD_PX = 36;
+
+/** The width of the element, in px. */
+export function useRoom(holder: { current: HTMLElement | null }): number {
+  const [room, setRoom] = useState(innerWidth);
+  useLayoutEffect(() => {
+    const element = holder.current;
+    if (!element) return;
+    const measure = () => setRoom(element.clientWidth);
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [holder]);
+  return room;
+}
+
+const scroller = () => document.querySelector<HTMLElement>('main');
+
+/** Which rows are in sight of the scrolling page. */
+export function useWindow(body: { current: HTMLElement | null }, total: number, rowHeight: number) {
+  const [range, setRange] = useState({ first: 0, last: Math.min(total, 60) });
+  useLayoutEffect(() => {
+    const view = scroller();
+    if (!view) return;
+    const measure = () => {
+      const top = body.current?.getBoundingClientRect().top ?? 0;
+      const start = Math.floor((view.getBoundingClientRect().top - top) / rowHeight);
+      const first = Math.max(0, Math.min(total, start - OVERSCAN));
+      const last = Math.max(0, Math.min(total, start + Math.ceil(view.clientHeight / rowHeight) + OVERSCAN));
+      setRange((before) => (before.first === first && before.last === last ? before : { first, last }));
+    };
+    measure();
+    view.addEventListener('scroll', measure, { passive: true });
+    addEventListener('resize', measure);
+    return () => {
+      view.removeEventListener('scroll', measure);
+      removeEventListener('resize', measure);
+    };
+  }, [body, total, rowHeight]);
+  // Before rows are painted: whoever sees them may press the key.
+  useLayoutEffect(() => {
+    const stop = (event: KeyboardEvent) => {
+      if (
+        event.key !== 'ArrowDown' ||
+        (document.activeElement !== document.body &&
+          !(document.activeElement as HTMLElement).matches('[data-search], h1'))
+      )
+        return;
+      event.preventDefault();
+      body.current?.querySelector<HTMLElement>('[data-row][tabindex="0"]')?.focus();
+    };
+    document.addEventListener('keydown', stop);
+    return () => document.removeEventListener('keydown', stop);
+  }, [body]);
+  return {
+    first: Math.min(range.first, total),
+    last: Math.min(Math.max(range.last, Math.min(total, range.first + 1)), total),
+  };
+}
+
+/** Brings a row between the sticky head and the lower edge. */
+export function scrollTo(body: HTMLElement | null, index: number, rowHeight: number): void {
+  const view = scroller();
+  if (!view || !body) return;
+  const top = body.getBoundingClientRect().top - view.getBoundingClientRect().top + index * rowHeight;
+  if (top < HEAD_PX) view.scrollTop += top - HEAD_PX;
+  else if (top + rowHeight > view.clientHeight) view.scrollTop += top + rowHeight - view.clientHeight;
+}
