@@ -1,4 +1,4 @@
-// What is to become of one record of a file: told as a fault, or an account to add, to replace or to keep.
+// What is to become of one record of a file: a fault, or an account to add, to replace or to keep.
 import type { Account } from '../core/accounts/account.js';
 import type { AccountLimitsService } from '../core/accounts/account-limits.js';
 import type { Accounts } from '../core/accounts/accounts.js';
@@ -28,8 +28,8 @@ export interface ImportedLine {
 }
 
 /** Nothing is to be done: the line only says why. */
-export interface Told {
-  readonly kind: 'told';
+export interface Settled {
+  readonly kind: 'settled';
   readonly line: ImportedLine;
 }
 
@@ -50,7 +50,7 @@ export interface ToChange extends ToDo {
   readonly account: Account;
 }
 
-export type Plan = Told | ToAdd | ToChange;
+export type Plan = Settled | ToAdd | ToChange;
 
 export interface PlanUses {
   readonly accounts: Pick<Accounts, 'get' | 'getByUsername'>;
@@ -76,22 +76,22 @@ export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
 
   return (record) => {
     const { line } = record;
-    if ('fault' in record) return told(line, record.username, 'failed', record.fault);
+    if ('fault' in record) return settled(line, record.username, 'failed', record.fault);
     const from = record.account;
     const { username } = from;
-    if (names.has(username)) return told(line, username, 'failed', because('twice'));
+    if (names.has(username)) return settled(line, username, 'failed', because('twice'));
     names.add(username);
     const { egressClass } = from.limits;
     if (egressClass !== undefined && !uses.limits.hasEgressClass(egressClass)) {
-      return told(line, username, 'failed', because('no-egress-class'));
+      return settled(line, username, 'failed', because('no-egress-class'));
     }
     const existing = uses.accounts.getByUsername(username)?.account;
     const present = existing ? uses.limits.glance(existing.id).limits.egressClass : null;
     if (egressClass !== undefined && egressClass !== present && !uses.mayChooseEgress) {
-      return told(line, username, 'failed', because('egress-scope'));
+      return settled(line, username, 'failed', because('egress-scope'));
     }
     if (existing) {
-      if (uses.existing === 'skip') return told(line, username, 'skipped', because('exists'));
+      if (uses.existing === 'skip') return settled(line, username, 'skipped', because('exists'));
       const kind = uses.existing;
       const outcome = kind === 'replace' ? 'replaced' : 'kept';
       const limits = missing(from.limits, uses.limits.glance(existing.id).limits, kind);
@@ -107,7 +107,7 @@ export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
     }
     const passwordHash = from.password === undefined ? from.passwordHash : hashPassword(from.password);
     if (passwordHash === undefined) {
-      return told(line, username, 'failed', because('no-password'));
+      return settled(line, username, 'failed', because('no-password'));
     }
     const account: Account = {
       id: idFor(from),
@@ -138,9 +138,14 @@ export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
   };
 }
 
-function told(line: number, username: string | null, outcome: ImportedLine['outcome'], reason: Reason): Told {
+function settled(
+  line: number,
+  username: string | null,
+  outcome: ImportedLine['outcome'],
+  reason: Reason,
+): Settled {
   return {
-    kind: 'told',
+    kind: 'settled',
     line: { line, username, outcome, message: reasonText(reason), reason, account: null },
   };
 }

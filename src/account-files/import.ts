@@ -161,7 +161,7 @@ function createWriter(uses: ImportUses): Writer {
 
   return {
     async write(plans) {
-      if (plans.some(({ kind }) => kind !== 'told')) by = await entry.begin();
+      if (plans.some(({ kind }) => kind !== 'settled')) by = await entry.begin();
       const reasons = new Map<Plan, Reason>();
       for (const { plans: of, work, refused, failed } of stepsOf(plans)) {
         const due = of.filter((plan) => !reasons.has(plan));

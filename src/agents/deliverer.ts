@@ -58,7 +58,7 @@ export function createDeliverer(uses: {
     try {
       return await plan.channel.deliver(reply, signal);
     } catch (err) {
-      log.error({ err, run: run.id }, 'a channel failed in an unexpected way');
+      log.error({ err, run: run.id }, 'channel threw an exception');
       return { ok: false, detail: err instanceof Error ? err.message : String(err), again: true };
     }
   }

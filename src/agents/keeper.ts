@@ -62,7 +62,7 @@ export function createKeeper(uses: {
     if (interrupted.length === 0) return;
     log.warn(
       { interrupted: interrupted.length - failed.length, failed: failed.length, killed },
-      'runs were interrupted; they are tried again',
+      'interrupted runs queued again',
     );
   }
 
@@ -83,7 +83,7 @@ export function createKeeper(uses: {
   // One thing at a time: rounds that took over at once would take a run twice.
   const inTurn = createTurns();
   const every = (ms: number, what: string, work: () => Promise<void>): Poller => {
-    const onError = (err: unknown) => log.error({ err }, `runs: ${what} failed`);
+    const onError = (err: unknown) => log.error({ err, task: what }, 'run maintenance failed');
     return createPoller(ms, () => inTurn(owner, work), onError);
   };
   const clearing = every(CLEAR_EVERY_MS, 'clearing out', clearOut);

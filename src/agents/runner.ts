@@ -127,7 +127,7 @@ export function createRunner(uses: RunnerUses): Runner {
       if (claim.outcome === 'claimed') await perform(claim.run, claim.history, controller);
       return true;
     } catch (err) {
-      log.error({ err, run: queued.id }, 'a run could not be started');
+      log.error({ err, run: queued.id }, 'starting a run failed');
       return false;
     }
   }
@@ -172,7 +172,7 @@ export function createRunner(uses: RunnerUses): Runner {
         controller.signal,
       );
     } catch (err) {
-      log.error({ err, run: runId, agent }, 'an agent failed in an unexpected way');
+      log.error({ err, run: runId, agent }, 'agent threw an exception');
       return { ok: false, error: err instanceof Error ? err.message : String(err) };
     } finally {
       clearTimeout(timer);
@@ -209,7 +209,7 @@ export function createRunner(uses: RunnerUses): Runner {
       try {
         return await ends.add({ id: run.id, end });
       } catch (err) {
-        log.error({ err, run: run.id }, 'the end of a run could not be stored');
+        log.error({ err, run: run.id }, 'storing the end of a run failed');
         if (isStopping) return false;
         await new Promise((resolve) => setTimeout(resolve, WRITE_RETRY_MS));
       }

@@ -12,7 +12,7 @@ export function createTokenCheck(secrets: readonly string[]): TokenCheck {
   let digests = secrets.map(digest);
   return {
     isRight(authorization) {
-      // Two headers are as good as none: it would be open which one counts.
+      // Reject duplicates: ambiguous which value applies.
       const token = authorization.length === 1 ? bearerToken(authorization[0] ?? '') : null;
       // Digests have one length, so the comparison tells nothing of the secret's; all are compared, whichever fits.
       const given = digest(token ?? Buffer.alloc(0));

@@ -40,7 +40,7 @@ export function createWebhook(uses: WebhookUses): HandleHook {
     try {
       return refusedAtTheDoor(request) ?? (await act(request));
     } catch (err) {
-      uses.log.error({ err, path: request.path }, 'webhook failed');
+      uses.log.error({ err, path: request.path }, 'webhook request failed');
       return refuse(500, 'the daemon failed; its log says why');
     }
   };

@@ -21,7 +21,7 @@ export async function checkDriver(): Promise<Finding> {
   return { check, state: 'ok', text: 'loads' };
 }
 
-/** Also who may reach the management plane, which only the database knows. */
+/** Also who may reach the admin API, which only the database knows. */
 export async function checkDatabase(loaded: Loaded): Promise<Finding[]> {
   const { config } = loaded;
   const isPg = config.database.client === 'pg';

@@ -4,7 +4,7 @@ import type { X509Certificate } from 'node:crypto';
 export interface BannerOptions {
   /** In the journal the password is not shown: others may read it there, for ever. */
   readonly isJournal: boolean;
-  /** What the management plane is served with; null: nothing, it speaks plain HTTP. */
+  /** What the admin API is served with; null: nothing, it speaks plain HTTP. */
   readonly certificate: X509Certificate | null;
   readonly certificateFile: string;
 }

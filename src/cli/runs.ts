@@ -116,7 +116,7 @@ async function findRun({ runs }: Store, id: string): Promise<Run> {
   return run;
 }
 
-/** A run as the management API shows it. */
+/** A run as the admin API shows it. */
 export function presentRun(run: Run) {
   return {
     ...run,
@@ -127,7 +127,7 @@ export function presentRun(run: Run) {
   };
 }
 
-/** A moment as the management API shows it. */
+/** A moment as the admin API shows it. */
 export function iso(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }

@@ -114,8 +114,8 @@ async function untilStopped(
   service: ServiceManager,
   log: Logger,
 ): Promise<boolean> {
-  if (typeof cause === 'string') log.info({ signal: cause }, 'stopping; a second signal ends at once');
-  else log.error({}, 'players cannot be served any more; stopping, to be started again');
+  if (typeof cause === 'string') log.info({ signal: cause }, 'stopping');
+  else log.error({}, 'data plane failed; stopping');
   void service.stopping();
   const stopped = daemon.stop();
   void signals.next().then(() => {
@@ -125,8 +125,7 @@ async function untilStopped(
   const isInOrder = await stopped;
   service.close();
   if (isInOrder) log.info({}, 'stopped');
-  else
-    log.error({ exitCode: EXIT_NOT_IN_ORDER }, 'stopped, but not in order; the lines before say what failed');
+  else log.error({ exitCode: EXIT_NOT_IN_ORDER }, 'stopped with errors');
   return isInOrder;
 }
 
@@ -195,17 +194,17 @@ async function reload(
     log.level = now.config.log.level;
     const needRestart = needsRestart(started, now);
     if (needRestart.length > 0)
-      log.warn({ needRestart }, 'configuration read again; some changed keys need a restart');
-    else log.info({}, 'configuration read again; all of it is in effect');
+      log.warn({ needRestart }, 'configuration reloaded; some changed keys need a restart');
+    else log.info({}, 'configuration reloaded');
   } catch (error) {
-    log.error({ err: error }, 'the configuration was not read again; the old one stays');
+    log.error({ err: error }, 'configuration reload failed; the old one stays in effect');
   }
 }
 
 /** A defect must not leave a half-working daemon: it is logged, and the service manager starts a new one. */
 function endOnBreakage(log: Logger): void {
   const end = (error: unknown) => {
-    log.fatal({ err: error }, 'unexpected error; the daemon ends');
+    log.fatal({ err: error }, 'uncaught exception; exiting');
     void flush(log).then(() => process.exit(1));
     setTimeout(() => process.exit(1), 1000).unref();
   };

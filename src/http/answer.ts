@@ -1,4 +1,4 @@
-// How the management plane answers: JSON always, and one table that turns a refusal into its status and text.
+// How the admin API answers: JSON always, and one table that turns a refusal into its status and text.
 import type { Context } from 'koa';
 import { type ProblemAnswer, sendProblem } from './v1/problem.js';
 

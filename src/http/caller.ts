@@ -1,4 +1,4 @@
-// Who makes a request to the management plane, once that is known.
+// The caller of a request to the admin API, once authenticated.
 import { type Actor, DAEMON } from '../core/audit/audit.js';
 
 /** On the control socket: names the system user who asks, percent-encoded, for the audit log. */

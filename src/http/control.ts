@@ -30,7 +30,7 @@ export function createControlServer(v1: Router<AdminState>, log: Log): Server {
   app.use(v1.routes());
   app.use(otherMethods());
   app.use(unknownPath());
-  app.on('error', (err: unknown) => log.debug({ err }, 'answer to a command not delivered'));
+  app.on('error', (err: unknown) => log.debug({ err }, 'control socket response failed'));
   const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, app.callback());
   server.maxConnections = MAX_CONNECTIONS;
   return server;

@@ -18,11 +18,11 @@ export function healthRoutes({ trouble }: HealthUses): Middleware {
     const { path } = ctx;
     if (path !== '/healthz' && path !== '/readyz') return next();
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return next();
-    return tell(ctx, trouble);
+    return answer(ctx, trouble);
   };
 }
 
-async function tell(ctx: Context, trouble: HealthUses['trouble']): Promise<void> {
+async function answer(ctx: Context, trouble: HealthUses['trouble']): Promise<void> {
   const what = ctx.path === '/healthz' ? null : await within(trouble());
   ctx.status = what === null ? 200 : 503;
   ctx.set('Content-Type', 'text/plain; charset=utf-8');

@@ -1,4 +1,4 @@
-// The servers of the management plane, one an address: their limits, what they answer to what is not HTTP, their end.
+// The servers of the admin API, one an address: their limits, what they answer to what is not HTTP, their end.
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';

@@ -1,4 +1,4 @@
-// The management plane: the stages that every request passes, in their order, over one HTTP server an address.
+// The admin API: the stages that every request passes, in their order, over one HTTP server an address.
 import type { Server } from 'node:http';
 import Router from '@koa/router';
 import Koa from 'koa';
@@ -72,7 +72,7 @@ export interface AdminServerUses extends HttpServersOptions {
 }
 
 export interface AdminServer {
-  /** An HTTP server that answers for the management plane, for the caller to let listen; one for every address. */
+  /** An HTTP server that answers for the admin API, for the caller to let listen; one for every address. */
   createHttpServer(): Server;
   /** An HTTP server that answers /api/v1 to whoever may open its socket, without credentials. */
   createControlServer(): Server;
@@ -168,7 +168,7 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
   // What fails after the stages is an answer that is sent as it comes: its connection broke, or its making failed.
   app.on('error', (err: NodeJS.ErrnoException) => {
     const isConnection = err.code === 'ERR_STREAM_PREMATURE_CLOSE' || err.syscall !== undefined;
-    log[isConnection ? 'debug' : 'error']({ err }, 'management answer not delivered');
+    log[isConnection ? 'debug' : 'error']({ err }, 'admin response failed');
   });
 
   const servers = createHttpServers(app.callback(), uses, {

@@ -1,4 +1,4 @@
-// What the stages of a management request hand on to one another.
+// What the stages of a admin request hand on to one another.
 import type { Caller } from './caller.js';
 
 export interface AdminState {

@@ -1,7 +1,7 @@
 // How many connections the descriptor limit (RLIMIT_NOFILE) leaves room for.
 import { readFileSync } from 'node:fs';
 
-/** Kept back for the database, the management plane, agents and logs. */
+/** Kept back for the database, the admin API, agents and logs. */
 const RESERVED = 64;
 /** A session holds the client's socket and the destination's; behind TLS also both ends of the Unix socket between. */
 const PER_CONNECTION = 2;

@@ -76,7 +76,7 @@ export function operatorUses(
             audit: store.audit,
             now,
             newId: randomUUID,
-            onError: (err) => log.error({ err }, 'accounts of a file not written'),
+            onError: (err) => log.error({ err }, 'imported accounts not written'),
           }),
         ),
       maxImportBytes: config.admin.maxImportBytes,

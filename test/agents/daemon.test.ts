@@ -102,7 +102,7 @@ test('SIGHUP takes a changed secret, with the previous one beside it, and a chan
   await writeFile(apiKeyFile, 'key-2\n');
   assert.equal((await post(daemon, 'the-new-secret')).status, 401, 'not before it is told');
   daemon.signal('SIGHUP');
-  await daemon.waitForLine(({ msg }) => msg.startsWith('configuration read again'));
+  await daemon.waitForLine(({ msg }) => msg.startsWith('configuration reloaded'));
   assert.equal((await post(daemon, 'the-new-secret')).status, 200);
   assert.equal((await post(daemon, SECRET)).status, 200);
   await eventually(() => model.requests.length === 3);

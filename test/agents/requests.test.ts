@@ -483,7 +483,7 @@ test('an address that may not call is refused before its token is looked at', as
   assert.equal((await gateway.post('/hooks/agent', message, { authorization: 'Bearer wrong' })).status, 403);
 });
 
-test('the whitelist of the management plane does not apply, nor its Basic authentication', async (t) => {
+test('the whitelist of the admin API does not apply, nor its Basic authentication', async (t) => {
   const gateway = await startGateway(t, {
     isStarted: false,
     agents: { free: httpAgent('http://127.0.0.1:9/') },
@@ -510,7 +510,7 @@ test('a database that fails is 500 in the form of every other error, and its pla
     assert.deepEqual(Object.keys(answer.json as object), ['status', 'error']);
     assert.ok(!answer.text.includes('disk full'));
   }
-  assert.ok(gateway.lines.some(({ level, msg }) => level === 'error' && msg === 'webhook failed'));
+  assert.ok(gateway.lines.some(({ level, msg }) => level === 'error' && msg === 'webhook request failed'));
   isBroken = false;
   assert.equal((await gateway.post('/hooks/agent', message)).status, 200);
 });

@@ -1,4 +1,4 @@
-// The management plane over a real store in a temporary folder, without the rest of the daemon: the clock, the delay
+// The admin API over a real store in a temporary folder, without the rest of the daemon: the clock, the delay
 // and the connections it sees are the test's.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';

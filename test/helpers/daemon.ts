@@ -40,7 +40,7 @@ export interface TestDaemon {
   readonly stderr: () => string;
   /** Resolves with the first line, logged before or after the call, that `matches`; rejects after `timeoutMs`. */
   waitForLine(matches: (line: LogLine) => boolean, timeoutMs?: number): Promise<LogLine>;
-  /** A request to the management plane with the admin's credentials. */
+  /** A request to the admin API with the admin's credentials. */
   api(
     method: string,
     path: string,

@@ -158,7 +158,7 @@ test('what a proxy that is not trusted forwards is nobody local, and the log say
       assert.equal((await ask(LIST, { [name]: value })).status, status, `${name}, whitelist ${whitelist}`);
     }
   }
-  const said = admin.lines.filter(({ msg }) => msg === 'forwarded: not local');
+  const said = admin.lines.filter(({ msg }) => msg === 'untrusted forwarding header');
   assert.equal(said.length, 1);
   assert.match(String(said[0]?.['advice']), /admin\.trustedProxies/);
 });

@@ -116,20 +116,20 @@ describe('SIGHUP', needs('openssl'), () => {
     };
     assert.equal(await servedAt(url), first.fingerprint);
     await put(second);
-    await hang('configuration read again');
+    await hang('configuration reloaded');
     assert.equal(await servedAt(url), second.fingerprint);
 
     await copyFile(third.keyFile, first.keyFile);
-    const line = await hang('was not read again');
+    const line = await hang('configuration reload failed');
     assert.equal(line['level'], 'error');
     assert.match(JSON.stringify(line), /admin\.tls\.key: the key in \S+key\.pem does not belong/);
     assert.equal(await servedAt(url), second.fingerprint);
     await writeFile(first.certFile, 'half a certific');
-    await hang('was not read again');
+    await hang('configuration reload failed');
     assert.equal((await sendOverTls(url + LIST, second.cert, { headers: { authorization } })).status, 200);
 
     await put(third);
-    await hang('configuration read again');
+    await hang('configuration reloaded');
     assert.equal(await servedAt(url), third.fingerprint);
   });
 
@@ -142,7 +142,7 @@ describe('SIGHUP', needs('openssl'), () => {
       yaml.replace(first.certFile, second.certFile).replace(first.keyFile, second.keyFile),
     );
     daemon.signal('SIGHUP');
-    await daemon.waitForLine(({ msg }) => msg.startsWith('configuration read again'));
+    await daemon.waitForLine(({ msg }) => msg.startsWith('configuration reloaded'));
     assert.equal(await servedAt(daemon.adminUrl), second.fingerprint);
   });
 });

@@ -14,7 +14,7 @@ import { suiteScope } from '../helpers/suite.js';
 
 const HANDSHAKE = 0x16;
 
-describe('the management plane over TLS', needs('openssl'), () => {
+describe('the admin API over TLS', needs('openssl'), () => {
   const scope = suiteScope();
   const [own, other] = [makeCertificate(scope), makeCertificate(scope)];
 

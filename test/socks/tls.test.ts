@@ -175,7 +175,7 @@ describe('a listener with a certificate', () => {
     copyFileSync(renewed.certFile, certificate.certFile);
     copyFileSync(renewed.keyFile, certificate.keyFile);
     daemon.signal('SIGHUP');
-    await daemon.waitForLine(({ msg }) => msg.startsWith('configuration read again'));
+    await daemon.waitForLine(({ msg }) => msg.startsWith('configuration reloaded'));
     await eventually(async () =>
       assert.equal(await servedAt(`https://127.0.0.1:${port}`), renewed.fingerprint),
     );

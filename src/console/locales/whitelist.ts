@@ -3,7 +3,7 @@ import type { Texts } from './texts.js';
 
 export const whitelist = {
   'whitelist.text': {
-    en: 'Only these addresses reach the console and the management interface; empty allows all. It counts from the next request on.',
+    en: 'Only these addresses reach the console and the admin API; empty allows all. It counts from the next request on.',
     zh: '只有名单上的地址能打开控制台和管理接口；留空允许所有地址。保存后下一个请求即生效。',
   },
   'whitelist.field': { en: 'Allowed addresses', zh: '允许的地址' },

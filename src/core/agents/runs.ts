@@ -194,7 +194,7 @@ export type QueuedAnswer =
       readonly reason: 'no-agent' | 'no-run' | 'bad-message' | 'key-conflict' | 'full' | 'stopping';
     };
 
-/** What the management API does with agents and runs. */
+/** What the admin API does with agents and runs. */
 export interface AgentControl {
   /** In the order of the configuration. */
   agents(): AgentView[];

@@ -13,7 +13,7 @@ export const ADMIN_CREDENTIALS_KEY = 'admin.credentials';
 /** Where it is kept what gave the credentials to the last start. */
 const GIVEN_BY_KEY = 'admin.credentials.given-by';
 
-/** Of a password that an operator chooses; what is guessed at is the whole management plane. */
+/** Of a password that an operator chooses; what is guessed at is the whole admin API. */
 export const MIN_ADMIN_PASSWORD_CHARACTERS = 8;
 
 export const DEFAULT_ADMIN_USERNAME = 'admin';

@@ -1,4 +1,4 @@
-// The Authorization header of the management plane, read strictly: what is malformed is as good as missing.
+// The Authorization header of the admin API, read strictly: what is malformed is as good as missing.
 
 export interface BasicCredentials {
   readonly username: string;

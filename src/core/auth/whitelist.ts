@@ -1,4 +1,4 @@
-// The IP whitelist of the management plane: one text field, read into entries, asked once a request.
+// The IP whitelist of the admin API: one text field, read into entries, asked once a request.
 import { type Cidr, formatIp, groupsOf, type IpBytes, inCidr, parseCidr, parseIp, unmap } from '../ip.js';
 
 /** One entry; `text` is as the operator wrote it. */
@@ -18,7 +18,7 @@ export interface AddressPrefix {
 
 export interface Whitelist {
   readonly entries: readonly WhitelistEntry[];
-  /** Whether a peer may use the management plane. Text that is not an address may when everybody may: an empty list, or `*`. */
+  /** Whether a peer may use the admin API. Text that is not an address may when everybody may: an empty list, or `*`. */
   allows(address: string | IpBytes): boolean;
 }
 

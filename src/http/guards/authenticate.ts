@@ -70,7 +70,7 @@ export function authenticate({
     // Before the check: past the bound a guess is not even compared.
     const waitS = attempts.begin(client);
     if (waitS !== null) return refuseForAWhile(ctx, waitS);
-    // Two of them are as good as none: it would be open which one counts.
+    // Reject duplicates: ambiguous which value applies.
     const [header] = headers.length === 1 ? headers : [];
     const caller = fromBasic(header, client) ?? (underV1 ? fromToken(header, client) : null);
     if (caller) {

@@ -15,7 +15,8 @@ export function readClient(clients: ClientReader, log: Pick<Log, 'warn'>): Middl
     if (forwardedBy !== null) {
       const peer = peerAddress(ctx.req.socket);
       const advice = 'list the proxy in admin.trustedProxies, and let it send X-Forwarded-For';
-      if (firsts.isFirst(peer)) log.warn({ peer, header: forwardedBy, advice }, 'forwarded: not local');
+      if (firsts.isFirst(peer))
+        log.warn({ peer, header: forwardedBy, advice }, 'untrusted forwarding header');
     }
     return next();
   };

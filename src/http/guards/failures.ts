@@ -13,11 +13,11 @@ export function answerFailures(log: Pick<Log, 'error' | 'warn'>): Middleware {
       await next();
     } catch (err) {
       if (err instanceof QueryTooSlowError) {
-        log.warn({ err, method: ctx.method, path: ctx.path }, 'query given up: it took too long');
+        log.warn({ err, method: ctx.method, path: ctx.path }, 'database query timed out');
         return refuse(ctx, 'too-slow', TOO_SLOW);
       }
       // The path only: a query may hold what does not belong into a log.
-      log.error({ err, method: ctx.method, path: ctx.path }, 'management request failed');
+      log.error({ err, method: ctx.method, path: ctx.path }, 'admin request failed');
       refuse(ctx, 'server-error');
     }
   };

@@ -24,11 +24,11 @@ export function createLoginDelay({
   const waitingBySource = new Map<string, number>();
   const endings = new Set<() => void>();
 
-  function enter(source: string): void {
+  function add(source: string): void {
     waitingBySource.set(source, (waitingBySource.get(source) ?? 0) + 1);
   }
 
-  function leave(source: string): void {
+  function remove(source: string): void {
     const left = (waitingBySource.get(source) ?? 1) - 1;
     if (left === 0) waitingBySource.delete(source);
     else waitingBySource.set(source, left);
@@ -45,7 +45,7 @@ export function createLoginDelay({
         const end = (how: 'elapsed' | 'closed') => {
           clearTimeout(timer);
           endings.delete(endEarly);
-          leave(source);
+          remove(source);
           resolve(how);
         };
         const endEarly = () => end('closed');
@@ -53,7 +53,7 @@ export function createLoginDelay({
         const delayMs = MIN_MS + 1 + Math.floor(random() * (MAX_MS - MIN_MS));
         const timer = setTimeout(end, delayMs, 'elapsed');
         endings.add(endEarly);
-        enter(source);
+        add(source);
       }),
 
     close() {

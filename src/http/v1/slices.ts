@@ -19,7 +19,7 @@ export async function inSlices<Item>(
       await work(items.slice(start, start + SLICE));
     } catch (err) {
       if (start === 0) throw err;
-      log.error({ err }, 'accounts not written; those before them are');
+      log.error({ err }, 'account batch not written');
       return items.slice(start);
     }
     await nextTurn();

@@ -1,4 +1,4 @@
-// What the operator's desk keeps: console sessions, API tokens, the audit log, logins, traffic, and the history of charts.
+// What the admin API keeps: console sessions, API tokens, the audit log, logins, traffic, and the history of charts.
 import type { Knex } from 'knex';
 
 export async function up(db: Knex): Promise<void> {

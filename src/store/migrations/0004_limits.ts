@@ -1,4 +1,4 @@
-// What accounts may use at most. What they have used stands in traffic_days, which came with the operator's desk.
+// What accounts may use at most. What they have used stands in traffic_days, which came with the admin API.
 import type { Knex } from 'knex';
 
 export async function up(db: Knex): Promise<void> {

@@ -1,4 +1,4 @@
-// `npm run bench -- api`: the management plane, heartbeats and webhooks of the built daemon, each beside something
+// `npm run bench -- api`: the admin API, heartbeats and webhooks of the built daemon, each beside something
 // measured in the same run, one after the other in turn, so that the machine's drift hits both.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';

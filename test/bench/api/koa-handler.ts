@@ -1,4 +1,4 @@
-// A part: the floor for an HTTP server on Koa, with the same koa and router as the management plane: a handler that
+// A part: the floor for an HTTP server on Koa, with the same koa and router as the admin API: a handler that
 // sends an empty object, and one that makes JSON of a list it holds. Also plays an agent that answers at once.
 import type { AddressInfo } from 'node:net';
 import Router from '@koa/router';

@@ -1,4 +1,4 @@
-// The rules behind the operator's desk: codes, cursors, patterns, history, logins, timelines.
+// The rules behind the admin API: codes, cursors, patterns, history, logins, timelines.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

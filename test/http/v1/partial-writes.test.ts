@@ -77,7 +77,7 @@ for (const table of ['accounts', 'account_limits'] as const) {
     const last = created.at(-1);
     assert.ok(last);
     (await loggedInClient({ port: daemon.socks.port, ...last })).destroy();
-    await daemon.waitForLine(({ msg }) => msg === 'accounts not written; those before them are');
+    await daemon.waitForLine(({ msg }) => msg === 'account batch not written');
     await relent();
     assert.equal((await post(daemon, 'batch', PATTERN))['count'], 350);
   });
@@ -136,7 +136,7 @@ test('an import tells which accounts a failure kept out, and takes them in the n
   const rows = await stored();
   assert.deepEqual([...rows.keys()].sort(), NAMES.slice(0, 200));
   assert.ok([...rows.values()].every((sessions) => sessions === 4));
-  await daemon.waitForLine(({ msg }) => msg === 'accounts of a file not written');
+  await daemon.waitForLine(({ msg }) => msg === 'imported accounts not written');
   await relent();
   const again = await importFile(daemon);
   assert.deepEqual([again['added'], again['skipped'], again['failed']], [400, 200, 0]);

@@ -73,7 +73,7 @@ export const accountBatchRoutes = [
       const { isEnabled, dryRun } = body;
       const expiresAt = fromIsoOrNull(body.expiresAt);
       const skipped: SkippedAccount[] = [];
-      const news: NewAccount[] = [];
+      const accepted: NewAccount[] = [];
       const seen = new Set<string>();
       for (const { username, password = randomPassword(), remarks = body.remarks } of wanted) {
         const reason = seen.has(username)
@@ -81,16 +81,16 @@ export const accountBatchRoutes = [
           : refuse(username, password, accounts.getByUsername(username) !== null);
         seen.add(username);
         if (reason) skipped.push({ id: null, username, reason });
-        else news.push({ username, password, isEnabled, remarks, expiresAt });
+        else accepted.push({ username, password, isEnabled, remarks, expiresAt });
       }
       if (dryRun) {
-        const usernames = news.map(({ username }) => username);
-        return { status: 200, body: { dryRun, count: news.length, created: [], usernames, skipped } };
+        const usernames = accepted.map(({ username }) => username);
+        return { status: 200, body: { dryRun, count: accepted.length, created: [], usernames, skipped } };
       }
       const by = actorOf(caller);
       const set = body.limits && { ...NO_LIMITS, ...withoutUndefined<Partial<AccountLimits>>(body.limits) };
       const created: Record<string, unknown>[] = [];
-      const undone = await inSlices(news, log, async (slice) => {
+      const undone = await inSlices(accepted, log, async (slice) => {
         const { added, refused } = await accounts.addMany(slice, by, set);
         for (const { index, account } of added) {
           const { id, username } = account;

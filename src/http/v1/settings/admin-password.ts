@@ -56,10 +56,7 @@ export const adminPasswordRoutes = [
       if (!set.ok) return invalid('body.next', PASSWORD_FAULTS[set.reason]);
       const { password: givenBy } = await credentials.givenBy();
       if (givenBy !== undefined)
-        log.warn(
-          { givenBy },
-          'the admin password was changed, but the next start will set the given one again',
-        );
+        log.warn({ givenBy }, 'admin password will be overwritten at the next start');
       await consoleSessions.keepOnly(sessionOf(caller));
       return { status: 204 };
     },
