@@ -9,7 +9,7 @@ export type FileEncoding = (typeof FILE_ENCODINGS)[number];
 export interface TextOptions {
   /** Left out: found out. */
   readonly encoding?: FileEncoding | undefined;
-  /** Told once, before the first text that depends on it; not at all for an empty file. */
+  /** Called once, before the first text that depends on it; never for an empty file. */
   readonly onEncoding?: ((encoding: FileEncoding) => void) | undefined;
 }
 

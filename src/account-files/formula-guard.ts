@@ -1,4 +1,4 @@
-// Keeps texts in CSV files from becoming formulas in a spreadsheet, whichever separator it has been told to use.
+// Keeps texts in CSV files from becoming formulas in a spreadsheet, whichever separator it uses.
 // Quotes around a cell do not help there: with another separator they stand in the middle of a cell, and mean nothing.
 
 /** With which a formula begins; Japanese spreadsheets take the full-width forms too. */

@@ -1,4 +1,4 @@
-// What is to become of one record of a file: a fault, or an account to add, to replace or to keep.
+// What to do with one record of a file: report a fault, or add, replace or keep an account.
 import type { Account } from '../core/accounts/account.js';
 import type { AccountLimitsService } from '../core/accounts/account-limits.js';
 import type { Accounts } from '../core/accounts/accounts.js';

@@ -23,7 +23,7 @@ export interface ImportUses extends PlanUses {
   readonly audit: Pick<AuditStore, 'begin' | 'revise'>;
   /** For the audit log; null when it is not known. */
   readonly fileName: string | null;
-  /** Told why the database could not be written, when lines say that it could not. */
+  /** Called with the error when the database could not be written. */
   readonly onError: (error: unknown) => void;
 }
 

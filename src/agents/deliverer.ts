@@ -27,10 +27,10 @@ export function createDeliverer(uses: {
   async function attempt(run: Run, signal: AbortSignal): Promise<void> {
     const startedAt = now();
     const plan = uses.plans.get(run.agent);
-    // The agent or its channel has gone from the configuration since.
+    // The agent or its channel was removed from the configuration.
     if (!plan) return store.dismiss(run.id);
     const outcome = await deliver(run, plan, signal);
-    // Cut short by the shutdown: not a try, and due again at the next start.
+    // Interrupted by the shutdown: not counted, and due again at the next start.
     if (!outcome.ok && signal.aborted) return;
     const tries = run.deliveryTries + 1;
     const nextAt = nextTryAt(outcome, tries, plan, now(), uses.random);

@@ -1,4 +1,4 @@
-// Running runs: one at a time and in order for each session, several sessions side by side, until told to stop.
+// Executes runs: one at a time and in order per session, several sessions in parallel.
 import PQueue from 'p-queue';
 import type { EndedRun, HistoryLimits, RunEnd, RunStore } from '../core/agents/run-store.js';
 import {
@@ -19,27 +19,27 @@ export interface RunnableAgent {
   readonly agent: Agent;
   /** Longest a run may take, in milliseconds. */
   readonly timeoutMs: number;
-  /** Whether its replies go anywhere. */
+  /** Whether it has a channel for its replies. */
   readonly hasChannel: boolean;
 }
 
 export interface Runner {
-  /** Begins to run what was put in line. */
+  /** Starts executing queued runs. */
   start(): void;
-  /** Puts a stored run, whose place in the queue is taken, into its session's line, by its id. */
+  /** Queues a stored run, whose slot is acquired, behind the runs of its session with smaller ids. */
   enqueue(run: QueuedRun): void;
-  /** Tries lines again that had to wait for a run of another daemon. */
+  /** Retries sessions that waited for a run of another daemon. */
   retryBlocked(): void;
-  /** Cancels a run, and resolves when nothing of it is left. `elsewhere`: another daemon is running it. */
+  /** Cancels a run, and resolves when its processes have ended. `elsewhere`: another daemon is running it. */
   cancel(id: string): Promise<'cancelled' | 'finished' | 'not-found' | 'elsewhere'>;
-  /** Runs of an agent under way here. */
+  /** Number of runs of an agent that this daemon is executing. */
   running(agent: string): number;
   /**
-   * Starts nothing more; runs under way may finish within `graceMs`, then they are interrupted. Resolves when nothing of
-   * them is left; interrupted ones are still `running` in the store.
+   * Starts nothing more; runs under way may finish within `graceMs`, then they are interrupted. Resolves when they
+   * have ended; interrupted ones are still `running` in the store.
    */
   stop(graceMs: number): Promise<void>;
-  /** Interrupts everything under way now. */
+  /** Interrupts all runs now. */
   interrupt(): void;
 }
 
@@ -64,7 +64,7 @@ interface Line {
 
 type Abort = 'timeout' | 'cancelled' | 'shutdown';
 
-/** A failed write is tried again after this long: the result of a run must not get lost. */
+/** Pause before a failed write is retried: the result of a run must not get lost. */
 const WRITE_RETRY_MS = 1000;
 
 export function createRunner(uses: RunnerUses): Runner {
@@ -282,7 +282,7 @@ function endOf(
   finishedAt: number,
 ): RunEnd {
   const common = { finishedAt, deliver: target?.hasChannel ?? false, reply: null };
-  // First, because a program that is told to end may well say something and leave with status 0.
+  // First, because a program may print something and exit with 0 after SIGTERM.
   if (why === 'timeout')
     return { ...common, status: 'timeout', error: `no reply within ${target?.timeoutMs} ms` };
   if (why === 'cancelled') return { ...common, status: 'cancelled', error: null };
@@ -290,7 +290,7 @@ function endOf(
   return { ...common, status: 'failed', error: output.error };
 }
 
-/** What an agent or server said of its failure stands behind the colon and may quote the message: not for this level. */
+/** The text behind the colon comes from an agent or server and may quote the message: it is for the debug level only. */
 function withoutQuotation(error: string): string {
   return error.split(':', 1)[0] ?? '';
 }

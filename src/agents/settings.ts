@@ -1,4 +1,4 @@
-// What the hooks are told by the configuration, as the schema's output names it.
+// The part of the configuration that webhooks and agents use.
 
 /** A text that is never shown by accident. */
 export interface Hidden {

@@ -1,7 +1,7 @@
 // The bearer token of /hooks: read from one header, compared in constant time.
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/** Tells whether the Authorization headers of a request carry one of the secrets. */
+/** Checks whether the Authorization headers of a request carry one of the secrets. */
 export interface TokenCheck {
   isRight(authorization: readonly string[]): boolean;
   /** Takes new secrets, from the next request on. None lets nobody in. */
@@ -14,7 +14,7 @@ export function createTokenCheck(secrets: readonly string[]): TokenCheck {
     isRight(authorization) {
       // Reject duplicates: ambiguous which value applies.
       const token = authorization.length === 1 ? bearerToken(authorization[0] ?? '') : null;
-      // Digests have one length, so the comparison tells nothing of the secret's; all are compared, whichever fits.
+      // Digests have equal length, so timing reveals nothing of the secret's length; all secrets are compared.
       const given = digest(token ?? Buffer.alloc(0));
       return digests.map((known) => timingSafeEqual(known, given)).includes(true) && token !== null;
     },

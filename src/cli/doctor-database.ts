@@ -43,7 +43,7 @@ export async function checkDatabase(loaded: Loaded): Promise<Finding[]> {
     return found ?? [...(isPg ? [empty] : []), exposure(config, '')];
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
-    // Told by a check of its own.
+    // Reported by a check of its own.
     if (error.code === 'sqlite3-unusable') return [exposure(config, '')];
     return [{ check: 'database', state: 'stop', text: error.message }];
   }

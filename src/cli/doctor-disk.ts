@@ -1,15 +1,15 @@
-// What `pulsegate doctor` says of the room left on the disk of the data folder: nothing can be written to a full one.
+// `pulsegate doctor`: free space on the disk of the data folder.
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Finding } from './doctor-finding.js';
 
 const MIB = 1024 * 1024;
-/** Below it the next writes fail: SQLite needs some room beside the database for each. */
+/** Below it, the next writes fail: SQLite needs some space beside the database for each. */
 const STOP_BYTES = 16 * MIB;
 /** Below it a busy day or a backup may fill the disk. */
 const WARN_BYTES = 512 * MIB;
 
-/** Looks at the disk that `dataDir` is on, or will be. A system that does not tell gives no finding. */
+/** Looks at the disk that `dataDir` is on, or will be. No finding where the system does not report it. */
 export async function checkDisk(dataDir: string): Promise<Finding[]> {
   const found = await statfs(dataDir).catch(() => null);
   if (found) return [judgeRoom(dataDir, found.bavail * found.bsize)];
@@ -20,7 +20,8 @@ export async function checkDisk(dataDir: string): Promise<Finding[]> {
 export function judgeRoom(folder: string, bytes: number): Finding {
   const text = `${Math.floor(bytes / MIB)} MiB are free in ${folder}`;
   const check = 'disk';
-  if (bytes < STOP_BYTES) return { check, state: 'stop', text: `${text}: nothing can be saved; make room` };
-  if (bytes < WARN_BYTES) return { check, state: 'warn', text: `${text}: make room before it is full` };
+  if (bytes < STOP_BYTES)
+    return { check, state: 'stop', text: `${text}: nothing can be saved; free some space` };
+  if (bytes < WARN_BYTES) return { check, state: 'warn', text: `${text}: free some space before it is full` };
   return { check, state: 'ok', text };
 }

@@ -21,7 +21,7 @@ export function effectiveEntries(
 ): EffectiveEntry[] {
   const plain = toPlain(settings);
   return [...everyKey(configSchema)].flatMap(({ path, schema }) => {
-    // A section is told by its keys; a map from names has none of its own.
+    // A section is listed by its keys; a map from names has no keys of its own.
     if (isGroup(schema) && Object.keys(shapeOf(schema)).length > 0) return [];
     const value = valueAt(plain, path);
     const where = whereFrom(path);

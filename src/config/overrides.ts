@@ -23,7 +23,7 @@ const RESERVED = [
   'PULSEGATE_ADMIN_PASSWORD_FILE',
 ];
 
-/** What Kubernetes tells every pod of a service named pulsegate, or pulsegate-something: where it is. */
+/** Variables that Kubernetes sets in every pod for a service named pulsegate, or pulsegate-something. */
 const SERVICE_VARIABLES = [
   /^PULSEGATE_(\w+_)?SERVICE_HOST$/,
   /^PULSEGATE_(\w+_)?SERVICE_PORT(_\w+)?$/,

@@ -1,10 +1,10 @@
-// How the admin API answers: JSON always, and one table that turns a refusal into its status and text.
+// Responses of the admin API: always JSON; one table maps a refusal to its status and text.
 import type { Context } from 'koa';
 import { type ProblemAnswer, sendProblem } from './v1/problem.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Every refusal there is. The texts are part of the interface: clients compare them. */
+/** Every refusal. The texts are part of the interface: clients compare them. */
 export const REFUSALS = {
   'empty-credentials': { status: 400, text: '用户名和密码不能为空' },
   'username-taken': { status: 400, text: '该用户名已存在' },
@@ -34,7 +34,7 @@ export const REFUSALS = {
 
 export type RefusalCode = keyof typeof REFUSALS;
 
-/** A refusal as a value. `detail`: plain English for whoever debugs the client, ASCII, without secrets. */
+/** A refusal as a value. `detail`: plain English for debugging a client, ASCII, without secrets. */
 export interface Refusal {
   readonly ok: false;
   readonly code: RefusalCode;
@@ -78,7 +78,7 @@ export const TOO_MANY_ATTEMPTS = {
 } as const;
 
 const V1 = '/api/v1/';
-/** Was there before the rest of /api/v1, and scripts know its refusals as the account API's. */
+/** Older than the rest of /api/v1: scripts expect the account API's refusals. */
 const WHITELIST_PATH = '/api/v1/settings/whitelist';
 
 /** Whether refusals on this path are problems in the sense of RFC 9457. */

@@ -1,6 +1,5 @@
-// Reading the bytes of a request body, for everything that takes one: koa-bodyparser reads them within a limit and hands
-// them over undecoded ('binary' is one character a byte), because its own decoding would turn invalid UTF-8 into other
-// characters without a word.
+// Reads the bytes of a request body within a limit. koa-bodyparser returns them undecoded ('binary' is one character per
+// byte), because its own decoding silently replaces invalid UTF-8.
 import type { Context, Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
 
@@ -8,8 +7,8 @@ import bodyParser from 'koa-bodyparser';
 export type BodyBytes = Buffer | 'too-large' | 'cut-short';
 
 /**
- * Makes the reader of bodies of at most `maxBytes`. Whoever calls it has judged Content-Type and Content-Encoding by its
- * own rules: the body is read whatever they say.
+ * Makes the reader of bodies of at most `maxBytes`. The caller checks Content-Type and Content-Encoding itself:
+ * the body is read whatever they are.
  */
 export function createBytesReader(maxBytes: number): (ctx: Context) => Promise<BodyBytes> {
   const options: bodyParser.Options & { encoding: string } = {
@@ -21,13 +20,13 @@ export function createBytesReader(maxBytes: number): (ctx: Context) => Promise<B
   const read: Middleware = bodyParser(options);
   return async (ctx) => {
     if (Number(ctx.req.headers['content-length'] ?? 0) > maxBytes) return 'too-large';
-    // The reader goes by these two alone.
+    // koa-bodyparser decides by these two headers.
     ctx.req.headers['content-type'] = 'application/octet-stream';
     delete ctx.req.headers['content-encoding'];
     try {
       await read(ctx, async () => {});
     } catch (err) {
-      // What is still on its way is let past, so that the answer can be received.
+      // Discard the rest of the body, so that the client can receive the answer.
       ctx.req.resume();
       return typeOf(err) === 'entity.too.large' ? 'too-large' : 'cut-short';
     }

@@ -8,13 +8,13 @@ export interface Caller {
   readonly via: 'console' | 'basic' | 'token' | 'cli';
   /** Admin user name, the name of the token, or the system user of the command line. */
   readonly name: string;
-  /** What a token may do; null: everything. */
+  /** The scopes of a token; null: everything is allowed. */
   readonly scopes: readonly string[] | null;
   /** Client address, as the whitelist sees it; of the command line none. */
   readonly address: string;
   /**
-   * Hash of the console session's cookie, id of the token, or fingerprint of the credentials: asked again by what outlives
-   * one request.
+   * Hash of the console session's cookie, id of the token, or fingerprint of the credentials: checked again by
+   * streams, which outlive one request.
    */
   readonly key: string | null;
 }

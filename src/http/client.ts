@@ -1,4 +1,4 @@
-// Who is asking and for which host: the peer, and, where the peer is a trusted proxy, what its headers say.
+// Finds the client's address and the requested hosts: from the socket, and behind a trusted proxy from its headers.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import proxyAddr from 'proxy-addr';
@@ -6,12 +6,12 @@ import { StartError } from '../core/errors.js';
 import { inCidr, normalizeAddress, parseCidr, parseIp } from '../core/ip.js';
 import { headerValues } from './header-values.js';
 
-/** Stands for a client whose address cannot be read: no whitelist entry and no range holds it. */
+/** The client's address is unknown: no whitelist entry and no range contains this. */
 export const UNKNOWN_CLIENT = 'unknown';
 
 const peers = new WeakMap<Socket, string>();
 
-/** Address of the other end of the connection, unmapped. Worked out once a connection, and kept when it breaks. */
+/** Remote address of the connection, unmapped. Computed once per connection, and still known after it broke. */
 export function peerAddress(socket: Socket): string {
   let address = peers.get(socket);
   if (address === undefined) {
@@ -29,9 +29,9 @@ export interface Client {
    * everybody would be 127.0.0.1.
    */
   readonly address: string;
-  /** The header that says that the request was forwarded by a peer that is not believed; null: there is none. */
+  /** The forwarding header that an untrusted peer sent; null: none. */
   readonly forwardedBy: string | null;
-  /** Every host, with its port, that the request is for: one a browser was made to ask for by another name is among them. */
+  /** Every host, with its port, that the request names: with DNS rebinding, the attacker's name is among them. */
   readonly hosts: readonly string[];
 }
 
@@ -43,7 +43,7 @@ export interface ClientReader {
 
 const LOOPBACK = ['127.0.0.0/8', '::1/128'].map(parseCidr).filter((range) => range !== null);
 
-/** How proxies say for whom they ask. */
+/** Headers by which proxies name the client. */
 const FORWARDING_HEADERS = ['x-forwarded-for', 'forwarded', 'x-real-ip'];
 const NO_HOSTS: readonly string[] = [];
 
@@ -58,7 +58,7 @@ export function createClientReader(trustedProxies: readonly string[]): ClientRea
       const peer = peerAddress(req.socket);
       if (!isTrusted(peer)) return unlessForwarded(peer, req, hostsOf(req));
       const hosts = [...hostsOf(req), ...forwardedHosts(req)];
-      // The one header that is read; a proxy that sends another alone has not said for whom it asks.
+      // Only X-Forwarded-For is read: a proxy that sends another header alone has not named its client.
       if (req.headers['x-forwarded-for'] === undefined) return unlessForwarded(peer, req, hosts);
       const address = normalizeAddress(proxyAddr(req, (hop, index) => trusts(normalizeAddress(hop), index)));
       return { address: parseIp(address) ? address : UNKNOWN_CLIENT, forwardedBy: null, hosts };

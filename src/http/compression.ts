@@ -1,16 +1,16 @@
-// Compresses what /api/v1 answers. Never beside a secret: a compressed answer tells its length, and where a request's text
-// stands in it beside a secret, the lengths of many answers tell the secret (BREACH).
+// Compresses responses of /api/v1, except those with secrets: when a response contains text of the request beside a secret,
+// the lengths of many compressed responses reveal the secret (BREACH).
 import { constants } from 'node:zlib';
 import type { Middleware, ParameterizedContext } from 'koa';
 import compress from 'koa-compress';
 
-/** Shorter answers are sent as they are: they fit into one packet either way. */
+/** Shorter responses fit into one packet either way. */
 export const MIN_COMPRESSED_BYTES = 1024;
 
-/** Passwords and new tokens are only ever in answers to POST and PUT; these answer GET, and deal in secrets all the same. */
+/** Responses to GET that contain secrets. Passwords and new tokens are only in responses to POST and PUT. */
 const SECRETIVE = /^\/api\/v1\/(session|tokens|accounts\/export)(\/|$)/i;
 
-/** Mount it around the routes: it reads what they have answered. */
+/** Mount it before the routes. */
 export function compressJson(): Middleware {
   const compressed = compress({
     threshold: MIN_COMPRESSED_BYTES,

@@ -1,5 +1,5 @@
-// How many connections the admin side holds: in all, of one source, and of sources outside the whitelist. Where one is too
-// many, the one that has waited longest without a request under way makes room; where none has, the newcomer is closed.
+// Bounds the connections of the admin port: in all, per source, and from sources outside the whitelist. At a bound, the
+// connection that has been idle longest is closed for the new one; without an idle one, the new connection is closed.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Log } from '../core/log.js';
@@ -8,16 +8,16 @@ import { peerAddress } from './client.js';
 
 export interface ConnectionLimits {
   readonly max: number;
-  /** Of one source; a trusted proxy has no such limit. */
+  /** Per source; a trusted proxy has no such limit. */
   readonly maxPerSource: number;
-  /** Of all sources outside the whitelist: they are answered 403, and these places are all they can hold. */
+  /** From all sources outside the whitelist together; they are answered 403. */
   readonly maxOutside: number;
   /** How long a connection from outside the whitelist may take to send the head of its request. */
   readonly outsideTimeoutMs: number;
 }
 
 export interface ConnectionUses {
-  /** Whether the whitelist, or that of the webhooks, has a peer. */
+  /** Whether the whitelist, or the one of the webhooks, allows an address. */
   readonly isListed: (address: string) => boolean;
   readonly isTrustedProxy: (address: string) => boolean;
   readonly log: Pick<Log, 'warn'>;
@@ -29,31 +29,31 @@ export interface Connection {
   readonly source: string;
   readonly isOutside: boolean;
   readonly isProxy: boolean;
-  /** What requests come on; null before the end of the TLS handshake. */
+  /** The socket that requests come on; null before the end of the TLS handshake. */
   socket: Socket | null;
-  /** The newest request and its answer. */
+  /** The newest request, and `res` its response. */
   req: IncomingMessage | null;
   res: ServerResponse | null;
 }
 
 export interface Connections {
-  /** Takes an accepted connection in; null: it was closed. */
+  /** Registers an accepted connection; null: it was over a bound and has been closed. */
   admit(raw: Socket): Connection | null;
   all(): Iterable<Connection>;
 }
 
-/** One line about refused connections in so long. */
+/** At most one log line about refused connections per interval. */
 const LOG_EVERY_MS = 60_000;
 
 type LimitName = 'max' | 'maxPerSource' | 'maxOutside';
 
 export function isUnderWay({ res }: Connection): boolean {
-  // Finished: handed to the system as a whole.
+  // Finished: the operating system has all of it.
   return res !== null && !res.writableFinished;
 }
 
 export function createConnections(limits: ConnectionLimits, uses: ConnectionUses): Connections {
-  /** In the order of their arrival. */
+  /** In the order of arrival. */
   const open = new Set<Connection>();
   const countBySource = new Map<string, number>();
   let outside = 0;
@@ -76,8 +76,8 @@ export function createConnections(limits: ConnectionLimits, uses: ConnectionUses
 
   const countOf = ({ source }: Connection): number => countBySource.get(source) ?? 0;
 
-  /** Which limit the newcomer would pass, and whose place it may have. */
-  function passed(newcomer: Connection): [LimitName, (other: Connection) => boolean] | null {
+  /** The limit that the newcomer would exceed, and which connections may be closed for it. */
+  function exceeded(newcomer: Connection): [LimitName, (other: Connection) => boolean] | null {
     if (!newcomer.isProxy && countOf(newcomer) >= limits.maxPerSource) {
       return ['maxPerSource', (other) => other.source === newcomer.source];
     }
@@ -86,16 +86,16 @@ export function createConnections(limits: ConnectionLimits, uses: ConnectionUses
     return ['max', (other) => other.isOutside || !newcomer.isOutside];
   }
 
-  function makeRoom(newcomer: Connection): boolean {
-    for (let limit = passed(newcomer); limit; limit = passed(newcomer)) {
-      const [name, mayGo] = limit;
+  function evictFor(newcomer: Connection): boolean {
+    for (let limit = exceeded(newcomer); limit; limit = exceeded(newcomer)) {
+      const [name, mayClose] = limit;
       let oldest: Connection | undefined;
       for (const other of open) {
-        if (!mayGo(other) || isUnderWay(other)) continue;
+        if (!mayClose(other) || isUnderWay(other)) continue;
         oldest = other;
         break;
       }
-      note(name, newcomer);
+      logLimit(name, newcomer);
       if (!oldest) return false;
       remove(oldest);
       oldest.raw.destroy();
@@ -103,7 +103,7 @@ export function createConnections(limits: ConnectionLimits, uses: ConnectionUses
     return true;
   }
 
-  function note(limit: LimitName, { source }: Connection): void {
+  function logLimit(limit: LimitName, { source }: Connection): void {
     refused += 1;
     const at = performance.now();
     if (at - loggedAt < LOG_EVERY_MS) return;
@@ -113,8 +113,8 @@ export function createConnections(limits: ConnectionLimits, uses: ConnectionUses
     refused = 0;
   }
 
-  /** Who may not ask gets its answer quickly or none. */
-  function closeUnlessAsked(connection: Connection): void {
+  /** Closes a connection from outside the whitelist that sends no request in time. */
+  function closeWithoutRequest(connection: Connection): void {
     const timer = setTimeout(() => {
       if (connection.req === null) connection.raw.destroy();
     }, limits.outsideTimeoutMs);
@@ -129,13 +129,13 @@ export function createConnections(limits: ConnectionLimits, uses: ConnectionUses
       const isOutside = !isProxy && !uses.isListed(address);
       const source = sourceOf(address);
       const connection: Connection = { raw, source, isOutside, isProxy, socket: null, req: null, res: null };
-      if (!makeRoom(connection)) {
+      if (!evictFor(connection)) {
         raw.destroy();
         return null;
       }
       add(connection);
       raw.once('close', () => remove(connection));
-      if (isOutside) closeUnlessAsked(connection);
+      if (isOutside) closeWithoutRequest(connection);
       return connection;
     },
     all: () => open,

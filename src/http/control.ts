@@ -1,5 +1,5 @@
-// /api/v1 for the command line on this machine, over a Unix socket. There are no credentials to ask for: whoever may open
-// the socket owns the data folder, and could change the database itself.
+// /api/v1 for the command line on this machine, over a Unix socket. No credentials are needed: a user who may open the
+// socket owns the data folder, and could change the database directly.
 import { createServer, type Server } from 'node:http';
 import type Router from '@koa/router';
 import Koa from 'koa';
@@ -10,7 +10,7 @@ import { answerFailures } from './guards/failures.js';
 import { otherMethods, unknownPath } from './guards/routing.js';
 import type { AdminState } from './state.js';
 
-/** Commands that ask at once; a command asks one thing after another. */
+/** Commands at the same time; a command sends one request after another. */
 const MAX_CONNECTIONS = 64;
 const REQUEST_TIMEOUT_MS = 30_000;
 

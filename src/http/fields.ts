@@ -1,10 +1,10 @@
-// Named values of a request, from a body or a query: names match without regard to case, and each may stand once.
+// Named values of a request body or query: names are case-insensitive, and each may occur once.
 import { quoted, type Refusal, refusal } from './answer.js';
 
 /** By lower-case name. A Map, so that names such as `__proto__` are only names. */
 export type Fields = ReadonlyMap<string, unknown>;
 
-/** Refuses names that stand twice, also in different cases: it would be open which of them counts. */
+/** Rejects duplicate names, also in different cases: ambiguous which value applies. */
 export function fieldsOf(
   entries: Iterable<readonly [string, unknown]>,
 ): { readonly ok: true; readonly fields: Fields } | Refusal {

@@ -1,4 +1,4 @@
-// What is said in the log once: of each key the first time, and of no more keys than a log can bear.
+// Logs once per key: remembers which keys were logged, up to a bound.
 export interface Firsts {
   /** Whether `key` is asked about for the first time. */
   isFirst(key: string): boolean;

@@ -1,7 +1,7 @@
-// Reading a header that may stand once: Node joins or drops repeated ones before they can be seen.
+// Reads a header with all its repetitions: Node joins or drops repeated ones in `headers`.
 import type { IncomingMessage } from 'node:http';
 
-/** Every value that `name` (lower case) was sent with, in order. */
+/** Every value of `name` (lower case), in order. */
 export function headerValues(req: IncomingMessage, name: string): string[] {
   const { rawHeaders } = req;
   const values: string[] = [];

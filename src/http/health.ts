@@ -1,19 +1,19 @@
-// /healthz and /readyz for supervisors and load balancers: no credentials, and nothing told but yes, or what is wrong in a word.
+// /healthz and /readyz for supervisors and load balancers: without credentials; the answer is `ok` or one code.
 import type { Context, Middleware } from 'koa';
 
 export interface HealthUses {
-  /** What keeps the daemon from taking work, as a code (`stopping`, `disk-full`); null while it does. */
+  /** Why the daemon accepts no work, as a code (`stopping`, `disk-full`); null: it does. */
   readonly trouble: () => Promise<string | null>;
 }
 
 /** How long the database may take to answer. */
 const READY_TIMEOUT_MS = 2_000;
 
-/** What is told when it takes longer, or fails. */
+/** The code when it takes longer, or fails. */
 const NO_ANSWER = 'database-no-answer';
 
 export function healthRoutes({ trouble }: HealthUses): Middleware {
-  // Not async: every request to the rest passes here.
+  // Not async: every other request passes here.
   return (ctx, next) => {
     const { path } = ctx;
     if (path !== '/healthz' && path !== '/readyz') return next();

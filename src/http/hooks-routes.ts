@@ -1,4 +1,4 @@
-// /hooks: hands requests to the agent gateway and its answers back. Neither the whitelist nor Basic applies here.
+// /hooks: passes requests to the webhooks of agents. Neither the whitelist nor Basic applies here.
 import type { Context, Middleware, ParameterizedContext } from 'koa';
 import type { HandleHook, HookAnswer } from '../core/agents/webhooks.js';
 import { type BodyBytes, createBytesReader } from './body-bytes.js';
@@ -6,7 +6,7 @@ import type { AdminState } from './state.js';
 
 /** Answers everything under /hooks with `handle`, and lets every other path by. */
 export function hookRoutes(handle: HandleHook): Middleware<AdminState> {
-  // Not async: every request to the rest passes here.
+  // Not async: every other request passes here.
   return (ctx, next) => {
     const { path } = ctx;
     if (path !== '/hooks' && !path.startsWith('/hooks/')) return next();
@@ -29,7 +29,7 @@ async function handOver(ctx: ParameterizedContext<AdminState>, handle: HandleHoo
 function send(ctx: Context, { status, headers, body }: HookAnswer): void {
   ctx.status = status;
   ctx.set({ ...headers, 'Content-Type': 'application/json; charset=utf-8' });
-  // A body that was not read to its end would be taken for the next request.
+  // An unread rest of the body would be parsed as the next request.
   if (!ctx.req.complete) {
     ctx.set('Connection', 'close');
     ctx.req.resume();
@@ -40,7 +40,7 @@ function send(ctx: Context, { status, headers, body }: HookAnswer): void {
 /** By the limit, which is one for the whole daemon. */
 const readers = new Map<number, (ctx: Context) => Promise<BodyBytes>>();
 
-/** The body's bytes; null when there are more than `maxBytes`. A body cut short by its sender is as good as an empty one. */
+/** The body's bytes; null when there are more than `maxBytes`. A body that ended early counts as empty. */
 async function readBody(ctx: ParameterizedContext<AdminState>, maxBytes: number): Promise<Uint8Array | null> {
   const read = readers.get(maxBytes) ?? createBytesReader(maxBytes);
   readers.set(maxBytes, read);

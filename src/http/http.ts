@@ -1,4 +1,4 @@
-// The servers of the admin API, one an address: their limits, what they answer to what is not HTTP, their end.
+// The HTTP servers of the admin API, one per address: their limits, answers to malformed HTTP, and graceful close.
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
@@ -16,29 +16,29 @@ import { createUploads, type UploadLimits } from './uploads.js';
 const LIMITS = {
   /** From the first byte of a connection or request to the end of its head. */
   headersTimeout: 10_000,
-  /** Not to the end of its body: how slowly that may come is in uploads.ts. */
+  /** Off: uploads.ts bounds the rate of a body instead of its duration. */
   requestTimeout: 0,
   keepAliveTimeout: 10_000,
   maxHeaderSize: 16 * 1024,
   /** How often Node looks for requests that have exceeded their time. */
   connectionsCheckingInterval: 2_000,
 };
-/** How long requests under way may take to end once the servers close. */
+/** How long requests in progress may take once the servers close. */
 const CLOSE_GRACE_MS = 5_000;
 
 export interface HttpServers {
-  /** A server that is not listening yet; it counts as one of these until `close`. */
+  /** A server that does not listen yet; `close` closes it too. */
   create(): Server;
-  /** The certificate for connections from now on, where the servers speak TLS. */
+  /** Sets the certificate of new connections; without effect on plain HTTP. */
   setTls(tls: Tls): void;
-  /** Takes no new connections or requests, lets answers under way end for at most 5 s, then cuts. */
+  /** Accepts nothing new, waits at most 5 s for responses in progress, then closes their connections. */
   close(): Promise<void>;
 }
 
 export interface HttpServersOptions {
   /** null: plain HTTP. */
   readonly tls: Tls | null;
-  /** Of TLS: to the first byte, and from there to the end of the handshake. */
+  /** TLS only: to the first byte, and from there to the end of the handshake. */
   readonly handshakeTimeoutMs: number;
   readonly connections: ConnectionLimits & UploadLimits;
 }
@@ -52,7 +52,7 @@ export function createHttpServers(
   const connections = createConnections(limits, uses);
   /** By the socket that requests come on. */
   const bySocket = new WeakMap<Socket, Connection>();
-  /** Connections before the end of their TLS handshake, by their ends. */
+  /** Connections in their TLS handshake, by their two endpoints. */
   const handshakes = new Map<string, Connection>();
   const uploads = createUploads(limits, ({ socket }) => cutBody(socket));
   let tls = firstTls;
@@ -62,7 +62,7 @@ export function createHttpServers(
     const server = tls
       ? createTlsServer(LIMITS, tls, handshakeTimeoutMs, answer)
       : createServer(LIMITS, answer);
-    // What is one too many is closed before anything is made for it.
+    // Check the bounds before Node allocates anything for the connection.
     const begin = server.listeners('connection');
     server.removeAllListeners('connection');
     server.on('connection', (raw: Socket) => {
@@ -81,8 +81,8 @@ export function createHttpServers(
     server.timeout = limits.idleTimeoutMs;
     server.on('timeout', cutStalled);
     server.on('clientError', (err: NodeJS.ErrnoException, socket: Socket) => {
-      // Nothing can be said before the handshake is over.
-      if (bySocket.has(socket)) answerUnreadable(err, socket);
+      // No response is possible before the end of the handshake.
+      if (bySocket.has(socket)) answerMalformed(err, socket);
       else socket.destroy();
     });
     servers.push(server);
@@ -92,7 +92,7 @@ export function createHttpServers(
   const answer: RequestListener = (req, res) => {
     const connection = bySocket.get(req.socket);
     if (connection) Object.assign(connection, { req, res });
-    // Callers of webhooks are not in the whitelist, and come again.
+    // Callers of webhooks are outside the whitelist, and keep their connections.
     const isRefused = connection?.isOutside && !req.url?.startsWith('/hooks');
     if (isClosing || isRefused) res.setHeader('Connection', 'close');
     uploads.watch(req);
@@ -112,19 +112,20 @@ export function createHttpServers(
     });
   }
 
-  /** Called when nothing has moved on a connection for `idleTimeoutMs`. */
+  /** Called when a connection was idle for `idleTimeoutMs`. */
   function cutStalled(socket: Socket): void {
     const connection = bySocket.get(socket);
-    const isBodyDue = connection?.req?.complete === false;
-    const isAtWork = connection && isUnderWay(connection) && !isBodyDue && socket.writableLength === 0;
-    if (isAtWork) return;
-    if (isBodyDue) cutBody(socket);
+    const isBodyExpected = connection?.req?.complete === false;
+    const isHandlerBusy =
+      connection && isUnderWay(connection) && !isBodyExpected && socket.writableLength === 0;
+    if (isHandlerBusy) return;
+    if (isBodyExpected) cutBody(socket);
     else socket.destroy();
   }
 
   function cutBody(socket: Socket): void {
     if (bySocket.get(socket)?.res?.headersSent) socket.destroy();
-    else answerUnreadable(TOO_SLOW, socket);
+    else answerMalformed(TOO_SLOW, socket);
   }
 
   async function close(): Promise<void> {
@@ -154,7 +155,7 @@ export function createHttpServers(
   };
 }
 
-/** The same of a connection's socket and of the one that decrypts it. */
+/** The same text for a raw socket and the TLS socket above it. */
 function endsOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
   return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;
 }
@@ -166,23 +167,25 @@ function ended(socket: Socket): Promise<void> {
   });
 }
 
-/** As Node reports a request that takes too long. */
-const TOO_SLOW = Object.assign(new Error('the body comes too slowly'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+/** The code is Node's own for a request that takes too long. */
+const TOO_SLOW = Object.assign(new Error('the request body arrives too slowly'), {
+  code: 'ERR_HTTP_REQUEST_TIMEOUT',
+});
 
-const UNREADABLE_STATUS: Record<string, string> = {
+const MALFORMED_STATUS: Record<string, string> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 };
 
-/** What is not HTTP, too long or too slow gets an answer in the shape of all the others, and a closed connection. */
-function answerUnreadable(err: NodeJS.ErrnoException, socket: Socket): void {
+/** Answers malformed, oversized and slow requests in the account API's form, and closes the connection. */
+function answerMalformed(err: NodeJS.ErrnoException, socket: Socket): void {
   if (err.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
   const body = JSON.stringify(REFUSALS['malformed-request'].text);
   const head = [
-    `HTTP/1.1 ${UNREADABLE_STATUS[err.code ?? ''] ?? '400 Bad Request'}`,
+    `HTTP/1.1 ${MALFORMED_STATUS[err.code ?? ''] ?? '400 Bad Request'}`,
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',

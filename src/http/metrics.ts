@@ -1,4 +1,4 @@
-// /metrics for Prometheus: by a token of its own, or, without one, from this host only.
+// /metrics for Prometheus: with a token of its own, or, without one configured, from this host only.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Middleware, ParameterizedContext } from 'koa';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
@@ -49,7 +49,7 @@ export function metricsRoute({
   attempts,
 }: MetricsUses): Middleware<AdminState> {
   const { registry, refresh } = createRegistry({ measure, certificateExpiresAt });
-  // Not async: every request to the rest passes here.
+  // Not async: every other request passes here.
   return (ctx, next) => {
     if (ctx.path !== '/metrics' || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) return next();
     return tell(ctx);

@@ -1,4 +1,4 @@
-// The admin API: the stages that every request passes, in their order, over one HTTP server an address.
+// The admin API: the middleware that every request passes, in order, over one HTTP server per address.
 import type { Server } from 'node:http';
 import Router from '@koa/router';
 import Koa from 'koa';
@@ -85,8 +85,7 @@ export interface AdminServer {
 }
 
 /**
- * What browsers are told over our own TLS: for a day, this host over HTTPS only. Not its subdomains, which are none of ours,
- * and not for longer, since it holds for every port of the name.
+ * HSTS for one day and without subdomains: it applies to every port of the host name, and other services may use those.
  */
 const TRANSPORT_SECURITY = 'max-age=86400';
 
@@ -115,7 +114,7 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
   const open = new Router<AdminState>();
   currentUserRoute(open, { accounts, now });
 
-  // A router of its own, asked first: looking an account up costs the same however many routes /api/v1 has.
+  // A router of its own, before /api/v1: its lookup cost does not grow with the routes of /api/v1.
   const accountApi = new Router<AdminState>();
   accountRoutes(accountApi, { accounts, readJsonObject });
   const v1 = new Router<AdminState>();
@@ -134,18 +133,18 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
   const app = new Koa<AdminState>();
   app.use(answerFailures(log));
   app.use(refuseOwnOutbound(uses.isOwnOutbound));
-  // Whoever asks sees all that players have done by now.
+  // A request sees everything that players have done so far.
   app.use((_ctx, next) => uses.settle()?.then(next) ?? next());
   app.use(readClient(clients, log));
   app.use((ctx, next) => {
-    // Account data is for the one who asked: no cache keeps it, no browser guesses another type.
+    // Account data must not stay in caches, and browsers must not guess another type.
     ctx.res.setHeader('Cache-Control', 'no-store');
     ctx.res.setHeader('X-Content-Type-Options', 'nosniff');
     if (tls) ctx.res.setHeader('Strict-Transport-Security', TRANSPORT_SECURITY);
     return next();
   });
   app.use(healthRoutes(uses.health));
-  // Whoever calls a webhook brings its token, which no page has: the host says nothing more.
+  // Webhooks need their token, which no page has: no check of the host is needed.
   app.use(hookRoutes(uses.handleHook));
   app.use((ctx, next) => (ctx.path === METRICS_PATH ? checkHost(ctx, next) : next()));
   app.use(metricsRoute({ ...uses.metrics, attempts, certificateExpiresAt: () => tls?.expiresAt ?? null }));
@@ -165,7 +164,7 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
   app.use(v1.routes());
   app.use(otherMethods());
   app.use(unknownPath());
-  // What fails after the stages is an answer that is sent as it comes: its connection broke, or its making failed.
+  // Errors after the middleware come from streamed responses: the connection broke, or producing the stream failed.
   app.on('error', (err: NodeJS.ErrnoException) => {
     const isConnection = err.code === 'ERR_STREAM_PREMATURE_CLOSE' || err.syscall !== undefined;
     log[isConnection ? 'debug' : 'error']({ err }, 'admin response failed');

@@ -1,4 +1,4 @@
-// HTTPS in the place of HTTP: the handshake and its limits, and a word to whoever speaks plain HTTP.
+// HTTPS in place of HTTP: the handshake and its limits, and an answer to plain HTTP.
 import type { X509Certificate } from 'node:crypto';
 import type { RequestListener, ServerOptions } from 'node:http';
 import { createServer, type Server } from 'node:https';
@@ -35,7 +35,7 @@ export function createTlsServer(
     { ...limits, ...secureContext(tls), handshakeTimeout: handshakeTimeoutMs },
     handle,
   );
-  // Node's own listener begins the handshake, and leaves nothing to answer with when that fails: we look first.
+  // Node's listener starts the handshake, after which plain HTTP can no longer be answered: check the first byte before.
   const begin = server.listeners('connection');
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {

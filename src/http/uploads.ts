@@ -1,10 +1,10 @@
-// How slowly a request's body may come: never how long it may take in all, which is a matter of its size.
+// Bounds the rate of a request body. Its duration is not bounded: that depends on its size.
 import type { IncomingMessage } from 'node:http';
 
 export interface UploadLimits {
-  /** Without a byte for so long, a body is cut; so is an answer whose reader takes none. */
+  /** A body without a byte for this long is cut, and so is a response that the client does not read. */
   readonly idleTimeoutMs: number;
-  /** And a body that comes more slowly than this many bytes a second, from `idleTimeoutMs` after its start on. */
+  /** Bytes per second: a slower body is cut, from `idleTimeoutMs` after its start on. */
   readonly minRateBytes: number;
 }
 
@@ -14,12 +14,12 @@ export interface Uploads {
   close(): void;
 }
 
-/** How often bodies under way are looked at. */
-const LOOK_EVERY_MS = 1_000;
+/** How often bodies in progress are checked. */
+const CHECK_EVERY_MS = 1_000;
 
 interface Upload {
   readonly startedAt: number;
-  /** What its connection had brought before. */
+  /** Bytes that the connection had received before. */
   readonly bytesBefore: number;
 }
 
@@ -28,7 +28,7 @@ export function createUploads(limits: UploadLimits, cut: (req: IncomingMessage) 
   const uploads = new Map<IncomingMessage, Upload>();
   let timer: NodeJS.Timeout | undefined;
 
-  function look(): void {
+  function check(): void {
     const now = performance.now();
     for (const [req, { startedAt, bytesBefore }] of uploads) {
       if (req.complete || req.socket.destroyed) {
@@ -52,7 +52,7 @@ export function createUploads(limits: UploadLimits, cut: (req: IncomingMessage) 
         headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
       if (!hasBody || req.complete) return;
       uploads.set(req, { startedAt: performance.now(), bytesBefore: req.socket.bytesRead });
-      timer ??= setInterval(look, Math.min(LOOK_EVERY_MS, limits.idleTimeoutMs)).unref();
+      timer ??= setInterval(check, Math.min(CHECK_EVERY_MS, limits.idleTimeoutMs)).unref();
     },
     close() {
       clearInterval(timer);

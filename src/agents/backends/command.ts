@@ -16,7 +16,7 @@ export interface CommandOptions {
   readonly maxReplyBytes: number;
   /** Between SIGTERM and SIGKILL, in milliseconds. */
   readonly killAfterMs: number;
-  /** Told of every process group while it lives, so that a daemon that ends at once takes them along. */
+  /** Registry of live process groups, so that a daemon that exits at once kills them. */
   readonly groups: Set<number>;
 }
 

@@ -12,7 +12,7 @@ import { PublicAddressSettings } from './settings-public-address.js';
 import { TokenSettings } from './settings-tokens.js';
 import { WhitelistSettings } from './settings-whitelist.js';
 
-const ROOMS = {
+const SECTIONS = {
   whitelist: { text: 'settings.whitelist', Page: WhitelistSettings },
   address: { text: 'settings.address', Page: PublicAddressSettings },
   admin: { text: 'settings.admin', Page: AdminSettings },
@@ -23,12 +23,12 @@ const ROOMS = {
   effective: { text: 'settings.effective', Page: EffectiveSettings },
   api: { text: 'settings.api', Page: ApiDocument },
 } as const satisfies Record<string, { text: TextKey; Page: () => unknown }>;
-type Room = keyof typeof ROOMS;
+type Section = keyof typeof SECTIONS;
 
 export function SettingsPage({ tab }: { tab: string | undefined }) {
-  const names = Object.keys(ROOMS) as Room[];
+  const names = Object.keys(SECTIONS) as Section[];
   const current = names.find((name) => name === tab) ?? 'whitelist';
-  const { Page } = ROOMS[current];
+  const { Page } = SECTIONS[current];
   return (
     <>
       <header class="page-head">
@@ -37,7 +37,7 @@ export function SettingsPage({ tab }: { tab: string | undefined }) {
       <Tabs
         label={t('nav.settings')}
         tabs={names.map((name) => ({
-          text: t(ROOMS[name].text),
+          text: t(SECTIONS[name].text),
           link: href(['settings', name]),
           current: name === current,
         }))}

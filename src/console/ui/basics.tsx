@@ -46,7 +46,7 @@ export function Button({
 
 export type Tone = 'good' | 'warn' | 'bad' | 'info' | 'none';
 
-/** A state: a shape and a word, so that colour is never all that tells. */
+/** A state: a shape and a word, so that colour is never the only sign. */
 export function State({ tone, children }: { tone: Tone; children: ComponentChildren }) {
   return (
     <span class={`state ${tone}`}>

@@ -6,8 +6,8 @@ const OVERSCAN = 12;
 /** Height of the sticky head. */
 const HEAD_PX = 36;
 
-/** The width of the element, in px. */
-export function useRoom(holder: { current: HTMLElement | null }): number {
+/** The width of the element in px, kept up to date. */
+export function useClientWidth(holder: { current: HTMLElement | null }): number {
   const [room, setRoom] = useState(innerWidth);
   useLayoutEffect(() => {
     const element = holder.current;

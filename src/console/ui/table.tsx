@@ -4,7 +4,7 @@ import { t } from '../lib/i18n.js';
 import { patchQuery } from '../lib/router.js';
 import { type Column, fittingColumns, roomFor, useColumnChoice, useDrawn } from './columns.js';
 import { Icon } from './icons.js';
-import { scrollTo, useRoom, useWindow } from './table-window.js';
+import { scrollTo, useClientWidth, useWindow } from './table-window.js';
 
 export type { Column } from './columns.js';
 
@@ -49,7 +49,7 @@ export function Table<T>(props: TableProps<T>) {
     table,
   } = props;
   const holder = useRef<HTMLDivElement>(null);
-  const room = useRoom(holder);
+  const room = useClientWidth(holder);
   const selectable = selection !== undefined;
   const tickPx = selectable ? TICK_PX : 0;
   const shown = fittingColumns(columns, useColumnChoice(table), room - tickPx);
@@ -148,7 +148,7 @@ export function Table<T>(props: TableProps<T>) {
             ))}
           </tr>
         </thead>
-        <tbody ref={body} onPointerOver={tellWhole}>
+        <tbody ref={body} onPointerOver={showWhole}>
           {first > 0 && <Spacer span={span} height={first * rowHeight} />}
           {rows.slice(first, last).map((row, offset) => {
             const index = first + offset;
@@ -199,8 +199,8 @@ export function Table<T>(props: TableProps<T>) {
   );
 }
 
-/** What a cell has no room for is told under the pointer. */
-function tellWhole(event: PointerEvent): void {
+/** Shows the whole text of a cell under the pointer where it is cut off. */
+function showWhole(event: PointerEvent): void {
   const box = (event.target as Element).closest('td');
   if (!box) return;
   const cut = [box, ...box.querySelectorAll<HTMLElement>('*')].some(

@@ -1,5 +1,5 @@
-// Guessing at the admin side. Every way in (console sign-in, one-time codes, the present password, Basic, tokens) asks here
-// before it compares anything, so that they share one count a source.
+// Limits guessing of admin credentials. Console sign-in, one-time codes, the current password, Basic and tokens share one
+// count per source, which is checked before anything is compared.
 import { createAttemptLimit } from '../../core/auth/attempt-limit.js';
 import type { Clock } from '../../core/clock.js';
 import type { Log } from '../../core/log.js';
@@ -7,14 +7,14 @@ import { sourceOf } from '../../core/source.js';
 import { createLoginDelay } from './login-delay.js';
 
 export interface AdminAttempts {
-  /** Whether as many refused answers of the client's source wait as may: it gets no further one. */
+  /** Whether the maximum of delayed responses to the client's source is reached. */
   isFull(client: string): boolean;
   /**
    * Counts an attempt before its check. Returns null when it may be checked; then `succeeded` is called when it was right.
    * Otherwise it is refused whatever it brought, and the seconds to wait are returned.
    */
   begin(client: string): number | null;
-  /** Forgives this attempt, and none before it: half a sign-in, or another's right password, clears nothing. */
+  /** Uncounts this attempt only: a half sign-in, or another client's valid password, must not clear earlier failures. */
   succeeded(client: string): void;
   /** Resolves after 500 to 1500 ms with 'elapsed', or as soon as `close` is called with 'closed'. */
   delay(client: string): Promise<'elapsed' | 'closed'>;
@@ -49,7 +49,7 @@ export function createAdminAttempts(
     maxWaitingPerSource: options.maxDelayedPerSource,
     random: options.random,
   });
-  // One line a source and window, by the end of the window.
+  // When the window of a source ends: one log line per source and window.
   const logged = new Map<string, number>();
 
   function logBlock(client: string, waitMs: number): void {

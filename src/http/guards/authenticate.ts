@@ -1,4 +1,4 @@
-// Stage 2: who is asking. Basic everywhere; under /api/v1 also the console's cookie and API tokens.
+// Authentication: Basic everywhere; under /api/v1 also the console's cookie and API tokens.
 import type { Context, Middleware, ParameterizedContext } from 'koa';
 import type { AdminCredentials } from '../../core/auth/admin-credentials.js';
 import type { ApiTokens } from '../../core/auth/api-tokens.js';
@@ -34,18 +34,18 @@ export function authenticate({
   attempts,
   log,
 }: AuthenticateUses): Middleware<AdminState> {
-  // Not async where the caller is known: that is nearly every request.
+  // Not async for authenticated callers, who make nearly every request.
   return (ctx, next) => {
     const { client } = ctx.state;
     const headers = headerValues(ctx.req, 'authorization');
     const { path } = ctx;
     const underV1 = UNDER_V1.test(path);
-    // Signing in carries its credentials in its body, and counts its own attempts.
+    // Signing in has its credentials in the body, and counts its own attempts.
     if (path === '/api/v1/session' && ctx.method === 'POST') return next();
 
     if (underV1 && headers.length === 0) {
       const session = consoleSessions.find(sessionCookie(ctx) ?? '');
-      // Nothing was guessed, so there is nothing to slow down: the console asks this at every start.
+      // No guess was made, so no delay: the console sends this at every start.
       if (!session && sessionCookie(ctx) !== null) return sendProblem(ctx, { problem: 'signed-out' });
       if (session) {
         if (!isFromOurPage(ctx)) return refuse(ctx, 'cross-site', 'the console session is for its own page');
@@ -58,16 +58,16 @@ export function authenticate({
         };
         return next();
       }
-      // A person who follows a link to the document is led to the sign-in page.
+      // A browser that opens the document without a session is redirected to the sign-in page.
       if (isBrowser(ctx) && ctx.path === '/api/v1/docs') return ctx.redirect('/');
       if (isBrowser(ctx)) return sendProblem(ctx, { problem: 'signed-out' });
     }
 
     if (attempts.isFull(client)) return hangUp(ctx);
-    // Many HTTP clients bring their credentials only once they were asked for them: that is no failed login, and what
-    // bans by these lines must not ban those.
+    // Many HTTP clients send credentials only after a 401. That is no failed login, and must not be logged as one:
+    // fail2ban would ban them.
     if (headers.length === 0) return refuseLate(ctx);
-    // Before the check: past the bound a guess is not even compared.
+    // Before the check: above the limit, credentials are not even compared.
     const waitS = attempts.begin(client);
     if (waitS !== null) return refuseForAWhile(ctx, waitS);
     // Reject duplicates: ambiguous which value applies.

@@ -1,4 +1,4 @@
-// Before the stages: who is asking, and for which host, as every later stage sees it.
+// Reads the client's address and the requested hosts once, for all later middleware.
 import type { Middleware } from 'koa';
 import type { Log } from '../../core/log.js';
 import { type ClientReader, peerAddress } from '../client.js';

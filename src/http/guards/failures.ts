@@ -1,4 +1,4 @@
-// Around every stage: an exception is logged and answered with 500, and tells the client nothing.
+// Outermost middleware: logs an exception and answers 500 without details.
 import type { Middleware } from 'koa';
 import { QueryTooSlowError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
@@ -16,7 +16,7 @@ export function answerFailures(log: Pick<Log, 'error' | 'warn'>): Middleware {
         log.warn({ err, method: ctx.method, path: ctx.path }, 'database query timed out');
         return refuse(ctx, 'too-slow', TOO_SLOW);
       }
-      // The path only: a query may hold what does not belong into a log.
+      // Without the query string: it may contain private data.
       log.error({ err, method: ctx.method, path: ctx.path }, 'admin request failed');
       refuse(ctx, 'server-error');
     }

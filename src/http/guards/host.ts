@@ -1,5 +1,5 @@
-// Which names the admin side answers to. A page can make a browser resolve the page's own name to our address and then read
-// what we answer as its own (DNS rebinding): a name that nobody has listed is refused. Addresses cannot be rebound.
+// Refuses requests for host names that are not configured, against DNS rebinding: an attacker's page can resolve its own
+// name to our address and read our responses. IP addresses cannot be rebound.
 import type { Middleware } from 'koa';
 import { parseIp } from '../../core/ip.js';
 import type { Log } from '../../core/log.js';
@@ -8,13 +8,13 @@ import { quoted, refuse } from '../answer.js';
 import { createFirsts } from '../firsts.js';
 import type { AdminState } from '../state.js';
 
-/** Host values known to be allowed: nearly every request names one of few. */
+/** Size of the cache of allowed hosts: nearly every request names one of few. */
 const MAX_KNOWN = 100;
 
 export interface HostGuardUses {
   /** Host names, and `*.name` for every name below it. */
   readonly allowed: readonly string[];
-  /** Whether our certificate is for a name. By a certificate a browser knows us from a page that borrows our address. */
+  /** Whether our certificate contains a name: over TLS, a page with another name fails at the certificate. */
   readonly isCertified: (name: string) => boolean;
   readonly log: Pick<Log, 'warn'>;
 }

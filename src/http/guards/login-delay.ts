@@ -38,7 +38,7 @@ export function createLoginDelay({
     isFull: (address) =>
       waitingBySource.size > 0 && (waitingBySource.get(sourceOf(address)) ?? 0) >= maxWaitingPerSource,
 
-    // The place is kept for the whole time, also when the client has left: hanging up early buys no faster guessing.
+    // Counted for the whole time, even after the client disconnected: hanging up does not allow faster guessing.
     wait: (address) =>
       new Promise((resolve) => {
         const source = sourceOf(address);

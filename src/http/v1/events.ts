@@ -7,7 +7,7 @@ import type { Caller } from '../caller.js';
 import { Overview, presentOverview } from './overview.js';
 import { routesOf } from './route.js';
 
-/** What the stream tells: `overview` every two seconds, `changed` when something a list shows was changed. */
+/** The data of `changed`, sent when something in a list has changed; `overview` is sent every two seconds. */
 const ChangedEvent = z
   .object({
     topic: z.enum(['accounts', 'sessions', 'settings', 'runs', 'agents', 'tokens', 'audit']),
@@ -61,9 +61,9 @@ export const eventRoutes = [
 ];
 
 const OVERVIEW_EVERY_MS = 2_000;
-/** Proxies close what is silent; a comment (a line with a colon first) keeps the stream alive. */
+/** Proxies close idle connections; a comment (a line that begins with a colon) keeps the stream alive. */
 const COMMENT_EVERY_MS = 15_000;
-/** A reader that is so far behind is cut off; it reads everything anew when it comes back. */
+/** A client further behind is disconnected; it reloads everything when it reconnects. */
 const MAX_UNREAD_BYTES = 1024 * 1024;
 
 export function createEventStreams(options: EventStreamOptions): EventStreams {
@@ -80,7 +80,7 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
     const event = (name: string, data: unknown): void =>
       send(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
     const tick = async (): Promise<void> => {
-      // Ended as one ends a stream that is complete: the page comes back and is told that it is signed out.
+      // A normal end of the stream: the page reconnects, and is then answered 401.
       if (!options.mayStillWatch(caller)) return void stream.push(null);
       try {
         event('overview', presentOverview(await options.overview()));

@@ -48,7 +48,7 @@ export interface ProblemAnswer {
   readonly problem: ProblemCode;
   readonly detail?: string;
   readonly errors?: readonly { readonly path: string; readonly message: string }[];
-  /** Whole seconds after which it is worth asking again. */
+  /** Whole seconds for `Retry-After`. */
   readonly retryAfterS?: number;
 }
 
@@ -76,7 +76,7 @@ const PROBLEMS: Readonly<Record<ProblemCode, { status: number; title: string }>>
   unavailable: { status: 503, title: 'Service Unavailable' },
 };
 
-/** Seconds a caller is asked to wait where a problem passes by itself. */
+/** `Retry-After` of problems that are temporary, in seconds. */
 const RETRY_AFTER_S: Readonly<Record<number, number>> = { 429: 5, 503: 10 };
 
 export function sendProblem(ctx: Context, answer: ProblemAnswer): void {
@@ -85,7 +85,7 @@ export function sendProblem(ctx: Context, answer: ProblemAnswer): void {
   ctx.status = status;
   const wait = answer.retryAfterS ?? RETRY_AFTER_S[status];
   if (wait !== undefined) ctx.set('Retry-After', String(wait));
-  // RFC 9110 §15.5.2: a 401 names a scheme. A browser that is told of Basic would ask with a dialog of its own.
+  // RFC 9110 §15.5.2: a 401 names a scheme. A browser that sees Basic would open its own dialog.
   if (status === 401) {
     ctx.set(
       'WWW-Authenticate',
@@ -103,7 +103,7 @@ export function sendProblem(ctx: Context, answer: ProblemAnswer): void {
   });
 }
 
-/** Browsers say so of themselves; what they say of the page (Sec-Fetch-*) is left out over plain HTTP. */
+/** By the User-Agent too: browsers omit Sec-Fetch-* over plain HTTP. */
 export function isBrowser(ctx: Context): boolean {
   return ctx.get('Sec-Fetch-Site') !== '' || ctx.get('User-Agent').startsWith('Mozilla/');
 }

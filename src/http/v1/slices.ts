@@ -1,13 +1,13 @@
-// Work on many accounts, in transactions of a few hundred each.
+// Work on many accounts, in transactions of 250 each.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Log } from '../../core/log.js';
 
-/** Accounts in one transaction: logins and other writers come in between two. */
+/** Accounts per transaction; other writers run between two transactions. */
 const SLICE = 250;
 
 /**
- * Does the work slice by slice, and returns what was not done because the database could not be written: what was done
- * before is to be answered all the same. Rejects when nothing was.
+ * Does the work slice by slice. Returns the items from the first failed write on, so that the caller can report what was
+ * written before. Rejects when nothing was written.
  */
 export async function inSlices<Item>(
   items: readonly Item[],
