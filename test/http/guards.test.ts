@@ -1,8 +1,10 @@
 // The stages before the router: who may ask at all, who is asking, and how a refused login is answered.
+
 import assert from 'node:assert/strict';
 import { Agent } from 'node:http';
 import { describe, test } from 'node:test';
 import { ADMIN, startTestAdmin, type TestAdmin } from '../helpers/admin.js';
+import { eventually } from '../helpers/eventually.js';
 import { basic, exchange, parseExchange, send } from '../helpers/http.js';
 
 const LIST = '/ProxyAccount/GetProxyAccountList';
@@ -433,7 +435,7 @@ test('hanging up early frees no place', async (t) => {
   const controller = new AbortController();
   const asked = { signal: controller.signal, headers: { authorization: wrong } };
   const left = [1, 2].map(() => fetch(admin.url + LIST, asked).catch(() => 'left'));
-  while (admin.lines.length < 2) await new Promise((resolve) => setImmediate(resolve));
+  await eventually(() => admin.lines.length >= 2);
   controller.abort();
   await Promise.all(left);
   assert.equal(await exchange(admin.url, guess), '');

@@ -6,9 +6,10 @@ import { after, before } from 'node:test';
 import { parseIp } from '../../../src/core/ip.js';
 import type { Endpoint } from '../../../src/proxy/io/io.js';
 import { MAX_DATAGRAM_BYTES, writeDatagramHeader } from '../../../src/proxy/protocols/datagram-header.js';
+import { eventually } from '../../helpers/eventually.js';
 import { type Driver, Remote } from './driver.js';
 import type { Rates } from './driver-objects.js';
-import { it, settled, until } from './helpers.js';
+import { it, settled } from './helpers.js';
 
 /** FRAG, RFC 1928 §7. */
 const FRAGMENT_AT = 2;
@@ -45,7 +46,7 @@ class End {
 
   /** The datagrams once there are so many. */
   async receive(count: number): Promise<readonly Received[]> {
-    await until(() => this.received.length >= count);
+    await eventually(() => this.received.length >= count);
     return this.received;
   }
 }
@@ -316,7 +317,7 @@ export function datagramSuite(driver: () => Driver): void {
     const association = await covered({ rates: [5000, 1_000_000] });
     const { relay, client } = association;
     for (let i = 0; i < 50; i += 1) association.send(echo.at, Buffer.alloc(1000));
-    await until(() => client.received.length > 0);
+    await eventually(() => client.received.length > 0);
     await settled(() => client.received.length);
     // A burst of a tenth of a second, at least 2048 bytes, and what came meanwhile.
     assert.ok(client.received.length >= 2 && client.received.length < 10, `${client.received.length}`);
@@ -327,7 +328,7 @@ export function datagramSuite(driver: () => Driver): void {
     await relay.call('setRates', [1_000_000, 1]);
     const before = client.received.length;
     for (let i = 0; i < 20; i += 1) association.send(echo.at, Buffer.alloc(1000));
-    await until(() => association.bytes()[0] >= 1000 * (datagramsUp + 20));
+    await eventually(() => association.bytes()[0] >= 1000 * (datagramsUp + 20));
     await settled(() => client.received.length);
     assert.ok(client.received.length - before < 10);
     await relay.call('setRates', null);

@@ -13,11 +13,6 @@ export function it(name: string, run: () => Promise<void>): void {
   test(name, { timeout: TIMEOUT_MS }, run);
 }
 
-/** Resolves when `test()` holds; the runner's own time limit ends a wait that is in vain. */
-export async function until(test: () => boolean): Promise<void> {
-  while (!test()) await delay(2);
-}
-
 /** Resolves once `read()` has returned the same value for 100 ms: for what must stop growing. */
 export async function settled(read: () => number): Promise<number> {
   let last = read();

@@ -4,10 +4,11 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { after, before } from 'node:test';
+import { eventually } from '../../helpers/eventually.js';
 import { scaled } from '../../helpers/scale.js';
 import type { Driver } from './driver.js';
 import { runFlows } from './flows.js';
-import { closed, it, readAll, settled, until } from './helpers.js';
+import { closed, it, readAll, settled } from './helpers.js';
 import { type Lane, Lanes } from './lanes.js';
 
 /** Bytes each way before the event of a test: none, and enough for a driver that changes its way to have done so. */
@@ -82,7 +83,7 @@ export function relaySuite(driver: () => Driver): void {
         const before = other.bytesRead;
         const block = randomBytes(1 << 16);
         for (let i = 0; i < 64; i += 1) lane[side].write(block);
-        await until(() => other.bytesRead - before > 1 << 17);
+        await eventually(() => other.bytesRead - before > 1 << 17);
         lane[side].resetAndDestroy();
         await closed(other);
         const end = await lane.relay.ended();
@@ -225,7 +226,7 @@ export function relaySuite(driver: () => Driver): void {
       await lane.relay.call('setRates', [20_000, 20_000]);
       const received = readAll(lane.far);
       lane.player.end(sent);
-      await until(() => lane.bytesUp() > warmUp);
+      await eventually(() => lane.bytesUp() > warmUp);
       await new Promise((resolve) => setTimeout(resolve, 100));
       assert.ok(lane.bytesUp() < warmUp + 400_000, `${lane.bytesUp()} bytes at 20 KB/s`);
       await lane.relay.call('setRates', null);
@@ -241,7 +242,7 @@ export function relaySuite(driver: () => Driver): void {
       const lane = await lanes.open({ rates: [1000, 1000] });
       lane.player.write(randomBytes(MIB));
       lane.far.resume();
-      await until(() => lane.bytesUp() > 0);
+      await eventually(() => lane.bytesUp() > 0);
       if (end === 'close') {
         await lane.relay.call('close');
         await closed(lane.far.end());

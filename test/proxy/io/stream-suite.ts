@@ -16,8 +16,9 @@ import {
   SOCKADDR_BYTES,
 } from '../../../src/proxy/io/native/libc.js';
 import { readSockaddr, writeSockaddr } from '../../../src/proxy/io/native/sockaddr.js';
+import { eventually } from '../../helpers/eventually.js';
 import { type Driver, Remote, type RemoteStream } from './driver.js';
-import { closed, it, readAll, settled, Target, until } from './helpers.js';
+import { closed, it, readAll, settled, Target } from './helpers.js';
 
 type Listener = Exclude<Awaited<ReturnType<Driver['listen']>>, string>;
 
@@ -188,7 +189,7 @@ export function streamSuite(driver: () => Driver): void {
     });
     await stream.event('drain');
     assert.equal(await driver().isBlocked(stream), false);
-    await until(() => read === written);
+    await eventually(() => read === written);
     await stream.call('close');
   });
 
@@ -275,7 +276,7 @@ export function streamSuite(driver: () => Driver): void {
   it('300 connections at once are all accepted', async () => {
     const crowd = await listen('127.0.0.1');
     const many = Array.from({ length: 300 }, () => connect({ port: crowd.local.port, host: '127.0.0.1' }));
-    await until(() => crowd.listener.events('connection').length === 300);
+    await eventually(() => crowd.listener.events('connection').length === 300);
     const ports = crowd.listener
       .events<{ peer: { port: number } }>('connection')
       .map(({ peer }) => peer.port);

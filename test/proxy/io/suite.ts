@@ -1,9 +1,10 @@
 // What every driver of Io must do. The driver runs in a thread of its own; clients and destinations are the test's.
 import { after, before, describe } from 'node:test';
+import { eventually } from '../../helpers/eventually.js';
 import { scaled } from '../../helpers/scale.js';
 import { datagramSuite } from './datagram-suite.js';
 import { Driver, type Engine } from './driver.js';
-import { openDescriptors, settled, until } from './helpers.js';
+import { openDescriptors, settled } from './helpers.js';
 import { relaySuite } from './relay-suite.js';
 import { streamSuite } from './stream-suite.js';
 
@@ -26,7 +27,7 @@ export function ioSuite(engine: Engine): void {
       suite(() => driver);
       // Runs after what the suite itself closes.
       after(async () => {
-        await until(() => openDescriptors() <= descriptors + KEPT[engine]);
+        await eventually(() => openDescriptors() <= descriptors + KEPT[engine]);
         await driver.close();
       });
     });
