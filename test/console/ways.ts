@@ -67,6 +67,11 @@ export function wayTests(getWorld: () => World): void {
     await wide.visit('/settings/audit');
     await wide.page.waitForSelector('.toolbar .counts');
     assert.equal(await wide.page.locator('.page-head .counts').count(), 0);
+    const chinese = await open(t, { language: 'zh-CN' });
+    await chinese.visit('/settings/audit');
+    const changes = (await chinese.page.locator('.changes').allTextContents()).join(' ');
+    assert.match(changes, /[\u4e00-\u9fff]：\S/);
+    assert.doesNotMatch(changes, /[\u4e00-\u9fff]:/);
     const { page, visit } = await open(t, { width: 390 });
     const top = () => page.evaluate<number>(`document.querySelector('.search').getBoundingClientRect().top`);
     await page.route('**/api/v1/accounts?*', (route) => route.fulfill({ status: 403 }));

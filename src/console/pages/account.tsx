@@ -42,7 +42,7 @@ export function AccountPage({ id }: { id: string }) {
   };
   return (
     <>
-      <header class="page-head">
+      <header class="page-head with-actions">
         <a class="button quiet icon-only" href={listAddress(['accounts'])} aria-label={t('nav.accounts')}>
           <Icon name="back" />
         </a>

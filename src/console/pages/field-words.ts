@@ -1,5 +1,5 @@
 // Changed fields in words: for previews and for the audit log.
-import { bytes, expiry, localTime } from '../lib/format.js';
+import { bytes, count, expiry, localTime } from '../lib/format.js';
 import { type TextKey, t } from '../lib/i18n.js';
 
 const FIELD_TEXTS: Readonly<Record<string, TextKey>> = {
@@ -54,7 +54,7 @@ function wordFor(name: string, value: unknown): TextKey | undefined {
 /** One changed field in words. */
 export function showField(name: string, value: unknown): string {
   if (name === 'isEnabled' || name === 'expiresAt') return fieldValue(name, value);
-  return `${fieldLabel(name)}: ${fieldValue(name, value)}`;
+  return t('audit.field', { field: fieldLabel(name), value: fieldValue(name, value) });
 }
 
 export function fieldLabel(name: string): string {
@@ -70,5 +70,6 @@ export function fieldValue(name: string, value: unknown): string {
   if (word) return t(word);
   if (value === null) return '—';
   if (typeof value === 'number' && name.toLowerCase().includes('bytes')) return bytes(value);
+  if (typeof value === 'number') return count(value);
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

@@ -104,8 +104,8 @@ export function RetentionSettings() {
 /** PostgreSQL has its own program for backups. */
 function Backup() {
   return (
-    <>
-      <h3>{t('backup.title')}</h3>
+    <section class="card stack">
+      <h2>{t('backup.title')}</h2>
       <p class="soft">
         {t('backup.text')} <code>pulsegate restore FILE</code>
       </p>
@@ -114,7 +114,7 @@ function Backup() {
           <Icon name="download" /> {t('backup.download')}
         </a>
       </div>
-    </>
+    </section>
   );
 }
 
@@ -122,62 +122,64 @@ export function EffectiveSettings() {
   const { data, error, reload } = useLoad('getEffectiveConfig', {});
   if (!data) return error ? <Failure error={error} retry={reload} /> : <Skeleton rows={12} />;
   return (
-    <section class="card stack">
-      <h2>{t('settings.effective')}</h2>
-      <p class="soft">
-        {t('effective.text')} {data.configFile !== null && <code class="break">{data.configFile}</code>}
-      </p>
-      <p class="soft">
-        {t('effective.database', {
-          client: data.database.client,
-          size: data.database.bytes === null ? '—' : bytes(data.database.bytes),
-          n: count(data.database.heartbeats),
-        })}{' '}
-        · {t('effective.startedAt')} <At at={data.startedAt} />
-      </p>
-      {data.needsRestart.length > 0 && (
-        <p class="notice" role="status">
-          {t('effective.needsRestart', { keys: data.needsRestart.join(', ') })}
-        </p>
-      )}
-      {data.problem !== null && (
-        <p class="notice" role="alert">
-          {t('effective.problem', { problem: data.problem })}
-        </p>
-      )}
+    <>
       {data.database.client === 'sqlite3' && <Backup />}
-      <table class="small stacked">
-        <thead>
-          <tr>
-            <th scope="col">{t('effective.key')}</th>
-            <th scope="col">{t('effective.value')}</th>
-            <th scope="col">{t('effective.source')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {data.entries.map((entry) => (
-            <tr key={entry.path}>
-              <td class="whole">
-                <code>{entry.path}</code>
-              </td>
-              <td class="break">
-                {entry.isSecret ? (
-                  <span class="soft">{t('effective.hidden')}</span>
-                ) : (
-                  <code>{entry.value}</code>
-                )}
-              </td>
-              <td>
-                {entry.source === 'default' ? (
-                  <span class="faint">{t('effective.source.default')}</span>
-                ) : (
-                  <Tag>{t(`effective.source.${entry.source}`)}</Tag>
-                )}
-              </td>
+      <section class="card stack">
+        <h2>{t('settings.effective')}</h2>
+        <p class="soft">
+          {t('effective.text')} {data.configFile !== null && <code class="break">{data.configFile}</code>}
+        </p>
+        <p class="soft">
+          {t('effective.database', {
+            client: data.database.client,
+            size: data.database.bytes === null ? '—' : bytes(data.database.bytes),
+            n: count(data.database.heartbeats),
+          })}{' '}
+          · {t('effective.startedAt')} <At at={data.startedAt} />
+        </p>
+        {data.needsRestart.length > 0 && (
+          <p class="notice" role="status">
+            {t('effective.needsRestart', { keys: data.needsRestart.join(', ') })}
+          </p>
+        )}
+        {data.problem !== null && (
+          <p class="notice" role="alert">
+            {t('effective.problem', { problem: data.problem })}
+          </p>
+        )}
+        <table class="small stacked">
+          <thead>
+            <tr>
+              <th scope="col">{t('effective.key')}</th>
+              <th scope="col">{t('effective.value')}</th>
+              <th scope="col">{t('effective.source')}</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+          </thead>
+          <tbody>
+            {data.entries.map((entry) => (
+              <tr key={entry.path}>
+                <td class="whole">
+                  <code>{entry.path}</code>
+                </td>
+                <td class="break">
+                  {entry.isSecret ? (
+                    <span class="soft">{t('effective.hidden')}</span>
+                  ) : (
+                    <code>{entry.value}</code>
+                  )}
+                </td>
+                <td class="whole">
+                  {entry.source === 'default' ? (
+                    <span class="faint">{t('effective.source.default')}</span>
+                  ) : (
+                    <Tag>{t(`effective.source.${entry.source}`)}</Tag>
+                  )}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </>
   );
 }
