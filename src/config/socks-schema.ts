@@ -49,7 +49,7 @@ const udp = section({
   idleTimeout: duration({ min: '1s' }).prefault('60s'),
   fullCone: flag().default(true),
   maxDestinations: whole(1, 65_536).default(1000),
-  maxWaitingForParent: whole(1, 10_000).default(32),
+  maxWaitingForUpstream: whole(1, 10_000).default(32),
   maxAssociationsPerAccount: whole(1, 65_536).default(32),
   maxDecisionsPerSecond: whole(10, 1_000_000).default(2000),
   fragmentMemory: size({ min: '64KiB', max: '1GiB' }).prefault('4MiB'),

@@ -180,7 +180,7 @@ function proxySettings(config: Config): ProxySettings {
       idleTimeoutMs: socks.udp.idleTimeoutMs,
       fullCone: socks.udp.fullCone,
       maxDestinations: socks.udp.maxDestinations,
-      maxWaitingForUpstream: socks.udp.maxWaitingForParent,
+      maxWaitingForUpstream: socks.udp.maxWaitingForUpstream,
       fragmentMemoryBytes: socks.udp.fragmentMemoryBytes,
       maxAssociationsPerAccount: socks.udp.maxAssociationsPerAccount,
       maxDecisionsPerSecond: socks.udp.maxDecisionsPerSecond,

@@ -35,8 +35,7 @@ export function measures(scale: number): Measure[] {
   const rounds = Math.ceil(20_000 * scale);
   const packets = Math.ceil(100_000 * scale);
   return [
-    // More would leave too many connections of the peers in TIME_WAIT: the ports must last.
-    idleMemory(3000),
+    idleMemory(9000),
     ...[1, 16].flatMap((flows) =>
       (['down', 'up'] as const).map((direction) => throughput(direction, flows, gigabytes)),
     ),

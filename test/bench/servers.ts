@@ -129,7 +129,7 @@ async function start3proxy(t: Scope, folder: string): Promise<Server | null> {
   const port = await freePort();
   const config = join(folder, '3proxy.cfg');
   const users = `users ${USER}:CL:${PASSWORD}\nauth strong\nallow ${USER}\n`;
-  writeFileSync(config, `${users}maxconn 20000\nsocks -p${port} -i127.0.0.1 -e127.0.0.1\n`);
+  writeFileSync(config, `${users}maxconn 9900\nsocks -p${port} -i127.0.0.1 -e127.0.0.1\n`);
   return await start(t, '3proxy', port, true, program, [config]);
 }
 

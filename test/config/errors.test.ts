@@ -12,6 +12,7 @@ const CASES: readonly (readonly [yaml: string, ...expected: (string | RegExp)[]]
   ['socks:\n  prot: 1', 'pulsegate.yaml:2:3', 'socks.prot', 'did you mean socks.port?'],
   ['socks:\n  handshaketimeout: 1s', 'did you mean socks.handshakeTimeout?'],
   ['socks: { handshakeTimeoutMs: 1 }', 'did you mean socks.handshakeTimeout?'],
+  ['socks: { udp: { maxWaitingForParent: 9 } }', 'did you mean socks.udp.maxWaitingForUpstream?'],
   ['sokcs: {}', 'did you mean socks?'],
   ['socks: { zzzzzz: 1 }', 'allowed: host, port, '],
   ['heartbeats: { retention: { day: 3 } }', 'did you mean heartbeats.retention.days?'],

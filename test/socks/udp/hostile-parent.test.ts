@@ -253,10 +253,10 @@ describe('a parent that does not let datagrams through', () => {
     await eventually(() => assert.ok(parent.controls[0]?.destroyed));
   });
 
-  it('keeps no more waiting than maxWaitingForParent', async (t) => {
+  it('keeps no more waiting than maxWaitingForUpstream', async (t) => {
     const parent = await startParent(t);
     parent.answer = () => 'silence';
-    const { daemon, client } = await startBehind(t, parent, { udp: { maxWaitingForParent: 3 } });
+    const { daemon, client } = await startBehind(t, parent, { udp: { maxWaitingForUpstream: 3 } });
     for (let i = 1; i <= 5; i += 1) client.send(FAR, FAR_PORT, `${i}`);
     await refusal(daemon, 'waiting');
     await eventually(() => assert.equal(parent.controls.length, 1));
@@ -427,7 +427,7 @@ describe('a parent that lets datagrams through', () => {
   it('may end its association: the next datagram asks for another', async (t) => {
     const parent = await startParent(t);
     // Room for one datagram that waits, and one way to a parent: both are given back.
-    const room = { maxConnections: 3, udp: { maxWaitingForParent: 1 } };
+    const room = { maxConnections: 3, udp: { maxWaitingForUpstream: 1 } };
     const { daemon, client } = await startBehind(t, parent, room);
     client.send(FAR, FAR_PORT, 'one');
     const old = (await parent.relay.receive()).from;
