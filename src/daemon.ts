@@ -80,10 +80,10 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
   const core = await createCore(config, store);
   const firstRun = await core.credentials.ensure(given);
   const base = { config, core, log: storage.log, now: Date.now, startedAt };
-  const { sessions, limits } = await use(createAccountsPart(base));
+  await use(createAccountsPart(base));
   const settings = await openSettings({ ...base, source });
-  const stats = await use(await createStatsPart({ ...base, sessions }));
-  const shared = { ...base, sessions, limits, settings, stats };
+  const stats = await use(await createStatsPart(base));
+  const shared = { ...base, settings, stats };
   const notices = await use(createNoticesPart(shared));
   await use(createLogTrimmingPart(shared));
   const { recorder } = await use(createHeartbeatsPart(shared));

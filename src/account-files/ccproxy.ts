@@ -80,7 +80,7 @@ function decodePassword(text: string | undefined): string | undefined {
 export function writeCcproxy(views: Iterable<FileView>, zone = 'UTC'): Readable {
   const texts = function* () {
     let count = 0;
-    for (const { view, limits } of views) {
+    for (const { view } of views) {
       count += 1;
       const { account } = view;
       const until =
@@ -92,7 +92,7 @@ export function writeCcproxy(views: Iterable<FileView>, zone = 'UTC'): Readable 
         `Enable=${account.isEnabled ? 1 : 0}`,
         'EnableUserPassword=1',
         'EnableSocks=1',
-        `MaxConn=${limits?.limits.maxSessions ?? -1}`,
+        `MaxConn=${view.account.limits.maxSessions ?? -1}`,
         `AutoDisable=${account.expiresAt === null ? 0 : 1}`,
         `DisableDateTime=${until.slice(0, 19).replace('T', ' ')}`,
       ];

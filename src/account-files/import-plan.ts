@@ -1,6 +1,5 @@
 // What to do with one record of a file: report a fault, or add, replace or keep an account.
 import type { Account } from '../core/accounts/account.js';
-import type { AccountLimitsService } from '../core/accounts/account-limits.js';
 import type { Accounts } from '../core/accounts/accounts.js';
 import { type AccountLimits, NO_LIMITS } from '../core/accounts/limits.js';
 import { hashPassword } from '../core/accounts/password.js';
@@ -36,8 +35,6 @@ export interface Settled {
 interface ToDo {
   readonly line: ImportedLine;
   readonly from: FileAccount;
-  /** The limits that it does not have yet. */
-  readonly limits: Partial<AccountLimits>;
 }
 
 export interface ToAdd extends ToDo {
@@ -48,13 +45,14 @@ export interface ToAdd extends ToDo {
 export interface ToChange extends ToDo {
   readonly kind: 'replace' | 'keep';
   readonly account: Account;
+  /** The limits that it does not have yet. */
+  readonly limits: Partial<AccountLimits>;
 }
 
 export type Plan = Settled | ToAdd | ToChange;
 
 export interface PlanUses {
-  readonly accounts: Pick<Accounts, 'get' | 'getByUsername'>;
-  readonly limits: Pick<AccountLimitsService, 'hasEgressClass' | 'glance'>;
+  readonly accounts: Pick<Accounts, 'get' | 'getByUsername' | 'hasEgressClass'>;
   /** Whether who imports may choose the egress class of accounts. */
   readonly mayChooseEgress: boolean;
   readonly existing: OnExisting;
@@ -82,11 +80,11 @@ export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
     if (names.has(username)) return settled(line, username, 'failed', because('twice'));
     names.add(username);
     const { egressClass } = from.limits;
-    if (egressClass !== undefined && !uses.limits.hasEgressClass(egressClass)) {
+    if (egressClass !== undefined && !uses.accounts.hasEgressClass(egressClass)) {
       return settled(line, username, 'failed', because('no-egress-class'));
     }
     const existing = uses.accounts.getByUsername(username)?.account;
-    const present = existing ? uses.limits.glance(existing.id).limits.egressClass : null;
+    const present = existing ? existing.limits.egressClass : null;
     if (egressClass !== undefined && egressClass !== present && !uses.mayChooseEgress) {
       return settled(line, username, 'failed', because('egress-scope'));
     }
@@ -94,7 +92,7 @@ export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
       if (uses.existing === 'skip') return settled(line, username, 'skipped', because('exists'));
       const kind = uses.existing;
       const outcome = kind === 'replace' ? 'replaced' : 'kept';
-      const limits = missing(from.limits, uses.limits.glance(existing.id).limits, kind);
+      const limits = missing(from.limits, existing.limits, kind);
       const its = kind === 'replace' ? from : existing;
       const { remarks = existing.remarks, expiresAt = existing.expiresAt } = its;
       return {
@@ -109,6 +107,7 @@ export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
     if (passwordHash === undefined) {
       return settled(line, username, 'failed', because('no-password'));
     }
+    const limits = missing(from.limits, NO_LIMITS, 'add');
     const account: Account = {
       id: idFor(from),
       username,
@@ -118,8 +117,9 @@ export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
       createdAt: from.createdAt ?? uses.now(),
       lastLoginAt: null,
       expiresAt: from.expiresAt ?? null,
+      limits: Object.keys(limits).length > 0 ? { ...NO_LIMITS, ...limits } : NO_LIMITS,
+      quotaReset: null,
     };
-    const limits = missing(from.limits, NO_LIMITS, 'add');
     const { remarks, expiresAt } = account;
     return {
       kind: 'add',
@@ -132,7 +132,6 @@ export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
         account: { remarks, expiresAt },
       },
       from,
-      limits,
       account,
     };
   };

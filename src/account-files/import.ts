@@ -1,8 +1,8 @@
 // Takes the accounts of a file in, or only says what would happen.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { AccountLimitsService } from '../core/accounts/account-limits.js';
-import type { AccountChange, Accounts } from '../core/accounts/accounts.js';
-import { NO_LIMITS } from '../core/accounts/limits.js';
+import type { Account } from '../core/accounts/account.js';
+import type { AccountChange } from '../core/accounts/account-input.js';
+import type { Accounts } from '../core/accounts/accounts.js';
 import type { Actor, AuditStore } from '../core/audit/audit.js';
 import {
   createPlanner,
@@ -13,11 +13,10 @@ import {
   type ToChange,
 } from './import-plan.js';
 import { because, type Reason, reasonText } from './reasons.js';
-import type { FileAccount, FileRecord } from './record.js';
+import type { FileRecord } from './record.js';
 
 export interface ImportUses extends PlanUses {
   readonly accounts: PlanUses['accounts'] & Pick<Accounts, 'takeIn' | 'patchMany'>;
-  readonly limits: PlanUses['limits'] & Pick<AccountLimitsService, 'adopt' | 'changeMany' | 'takeIn'>;
   readonly dryRun: boolean;
   readonly by: Actor;
   readonly audit: Pick<AuditStore, 'begin' | 'revise'>;
@@ -58,17 +57,15 @@ function lines(plans: readonly Plan[]): ImportedLine[] {
   return plans.map(({ line }) => line);
 }
 
-type Due = ToAdd | ToChange;
-
 /** A part of the work on a slice, in a transaction of its own. */
 interface Step {
-  readonly plans: readonly Due[];
-  /** Returns the ids of the accounts that it was done for. */
-  readonly work: (due: readonly Due[]) => Promise<ReadonlySet<string>>;
+  readonly plans: readonly (ToAdd | ToChange)[];
+  /** Returns the accounts that it was done for. */
+  readonly work: () => Promise<readonly Account[]>;
   /** What a line says that it was not done for. */
   readonly refused: Reason;
   /** What a line says when the database could not be written. */
-  readonly failed: Reason;
+  readonly failed: (plan: ToAdd | ToChange) => Reason;
 }
 
 interface Writer {
@@ -77,7 +74,7 @@ interface Writer {
 }
 
 function createWriter(uses: ImportUses): Writer {
-  const { accounts, limits } = uses;
+  const { accounts } = uses;
   const entry = createImportEntry(uses);
   let { by } = uses;
   let hasWritten = false;
@@ -85,67 +82,36 @@ function createWriter(uses: ImportUses): Writer {
 
   function stepsOf(plans: readonly Plan[]): Step[] {
     const added = plans.filter((plan) => plan.kind === 'add');
-    const changed = plans.filter((plan): plan is ToChange => plan.kind === 'replace' || plan.kind === 'keep');
+    const changed = plans.filter(
+      (plan): plan is ToChange =>
+        plan.kind === 'replace' || (plan.kind === 'keep' && (hasUsed(plan) || hasLimits(plan))),
+    );
     return [
       {
         plans: added,
         refused: because('taken-meanwhile'),
-        failed: because('not-added'),
-        work: async () => new Set(await add(added)),
-      },
-      {
-        plans: changed.filter(({ kind }) => kind === 'replace'),
-        refused: because('removed-meanwhile'),
-        failed: because('not-replaced'),
-        async work(due) {
-          const changes = due.map(({ account, from }) => ({ id: account.id, change: changeOf(from) }));
-          return new Set((await accounts.patchMany(changes, by)).map(({ id }) => id));
-        },
-      },
-      {
-        plans: changed.filter((plan) => Object.keys(plan.limits).length > 0),
-        refused: because('limits-unchanged'),
-        failed: because('limits-missing'),
-        work: (due) =>
-          limits.changeMany(
-            due.map((plan) => ({ accountId: plan.account.id, change: plan.limits })),
+        failed: () => because('not-added'),
+        work: () =>
+          accounts.takeIn(
+            added.map(({ account, from }) => ({ account, used: from.usage })),
             by,
           ),
       },
       {
-        plans: [...added, ...changed].filter(({ from }) => hasUsed(from)),
-        refused: because('limits-unchanged'),
-        failed: because('usage-missing'),
-        async work(due) {
-          await limits.takeIn(
-            due.flatMap(({ account, from }) =>
-              from.usage ? [{ accountId: account.id, used: from.usage }] : [],
-            ),
-          );
-          return new Set(due.map(({ account }) => account.id));
-        },
+        plans: changed,
+        refused: because('removed-meanwhile'),
+        failed: ({ kind }) => because(kind === 'keep' ? 'not-completed' : 'not-replaced'),
+        work: () =>
+          accounts.patchMany(
+            changed.map((plan) => ({ id: plan.account.id, change: changeOf(plan), used: plan.from.usage })),
+            by,
+          ),
       },
     ];
   }
 
-  /** The accounts and their limits are written as one. */
-  async function add(plans: readonly ToAdd[]): Promise<string[]> {
-    const limited = plans.filter((plan) => Object.keys(plan.limits).length > 0);
-    const given = new Map(limited.map((plan) => [plan.account.id, { ...NO_LIMITS, ...plan.limits }]));
-    const added = await accounts.takeIn(
-      plans.map(({ account }) => account),
-      by,
-      given,
-    );
-    for (const { id } of added) {
-      const its = given.get(id);
-      if (its) limits.adopt(id, its);
-    }
-    return added.map(({ id }) => id);
-  }
-
   /** null: the database could not be written. From then on nothing is tried: each try may take its whole busy timeout. */
-  async function attempt(work: () => Promise<ReadonlySet<string>>): Promise<ReadonlySet<string> | null> {
+  async function attempt<T>(work: () => Promise<T>): Promise<T | null> {
     if (hasFailed) return null;
     try {
       const done = await work();
@@ -163,13 +129,13 @@ function createWriter(uses: ImportUses): Writer {
     async write(plans) {
       if (plans.some(({ kind }) => kind !== 'settled')) by = await entry.begin();
       const reasons = new Map<Plan, Reason>();
-      for (const { plans: of, work, refused, failed } of stepsOf(plans)) {
-        const due = of.filter((plan) => !reasons.has(plan));
+      for (const { plans: due, work, refused, failed } of stepsOf(plans)) {
         if (due.length === 0) continue;
-        const done = await attempt(() => work(due));
+        const done = await attempt(work);
+        const ids = new Set(done?.map(({ id }) => id));
         for (const plan of due) {
-          if (!done) reasons.set(plan, failed);
-          else if (!done.has(plan.account.id)) reasons.set(plan, refused);
+          if (!done) reasons.set(plan, failed(plan));
+          else if (!ids.has(plan.account.id)) reasons.set(plan, refused);
         }
       }
       const written = plans.map((plan): ImportedLine => {
@@ -215,19 +181,23 @@ function createImportEntry({ audit, by, fileName }: ImportUses) {
       isRevised = false;
     },
 
-    revise: async (): Promise<ReadonlySet<string>> => {
+    revise: async (): Promise<void> => {
       if (importId !== undefined && !isRevised) await audit.revise(importId, after());
       isRevised = true;
-      return new Set();
     },
   };
 }
 
-function changeOf(from: FileAccount): AccountChange {
+function changeOf({ kind, from, limits }: ToChange): AccountChange {
+  if (kind === 'keep') return { limits };
   const { password, passwordHash, isEnabled, remarks, expiresAt } = from;
-  return { password, passwordHash, isEnabled, remarks, expiresAt };
+  return { password, passwordHash, isEnabled, remarks, expiresAt, limits };
 }
 
-function hasUsed({ usage }: FileAccount): boolean {
+function hasLimits({ limits }: ToChange): boolean {
+  return Object.keys(limits).length > 0;
+}
+
+function hasUsed({ from: { usage } }: ToChange): boolean {
   return usage !== undefined && usage.totalBytesUp + usage.totalBytesDown > 0;
 }

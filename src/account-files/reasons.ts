@@ -21,11 +21,9 @@ export const REASON_TEXTS = {
   twice: 'the file has this user name twice',
   'taken-meanwhile': 'the user name was taken meanwhile',
   'removed-meanwhile': 'the account was removed meanwhile',
-  'limits-unchanged': 'its limits could not be changed',
   'not-added': 'not added: the database could not be written',
   'not-replaced': 'not replaced: the database could not be written',
-  'limits-missing': 'its limits are missing: the database could not be written',
-  'usage-missing': 'its usage is missing: the database could not be written',
+  'not-completed': 'its limits and usage were not taken over: the database could not be written',
   'not-csv': 'this is not valid CSV; nothing after it was read',
   'no-heading':
     'no column is headed username (or 用户名, 账号); the first line has {found}; nothing was read',

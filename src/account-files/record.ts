@@ -1,9 +1,14 @@
 // One account as it stands in a file, and how its fields are read. Names of fields are matched without regard to case,
 // so that files made from the account API's answers (Username, IsEnabled) are read too.
 import { isValidPassword, isValidUsername } from '../core/accounts/account.js';
-import type { LimitsView } from '../core/accounts/account-limits.js';
-import { type AccountView, isValidRemarks } from '../core/accounts/accounts.js';
-import { type AccountLimits, NO_LIMITS, QUOTA_PERIODS, type QuotaPeriod } from '../core/accounts/limits.js';
+import { isValidRemarks } from '../core/accounts/account-input.js';
+import type { AccountView } from '../core/accounts/accounts.js';
+import {
+  type AccountLimits,
+  type CountedTraffic,
+  QUOTA_PERIODS,
+  type QuotaPeriod,
+} from '../core/accounts/limits.js';
 import { isPasswordHash } from '../core/accounts/password.js';
 import { formatWireDate } from '../core/wire-date.js';
 import { parseFileDate } from './file-date.js';
@@ -24,21 +29,13 @@ export interface FileAccount {
   /** The limits the file has a value for. */
   readonly limits: Partial<AccountLimits>;
   /** What the account has used so far, elsewhere; undefined when the file does not say. */
-  readonly usage: FileUsage | undefined;
+  readonly usage: CountedTraffic | undefined;
 }
 
-/** Bytes. */
-export interface FileUsage {
-  readonly totalBytesUp: number;
-  readonly totalBytesDown: number;
-  /** Of the present quota period; part of the totals. */
-  readonly periodBytes: number;
-}
-
-/** An account as it is written to a file. Without limits it is written as one that has none and has used nothing. */
+/** An account as it is written to a file. */
 export interface FileView {
   readonly view: AccountView;
-  readonly limits: LimitsView | undefined;
+  readonly usage: CountedTraffic;
 }
 
 /** A record of a file: an account, or why it is none. `line` is 1 for the first line of the file. */
@@ -73,9 +70,8 @@ export const FIELDS = [
 export type Row = Readonly<Record<(typeof FIELDS)[number], string | number | boolean | null>>;
 
 /** An account as a row of a file; dates as the account API writes them. */
-export function toRow({ view, limits: known }: FileView): Row {
+export function toRow({ view, usage }: FileView): Row {
   const { account, dataCount, latestGameId } = view;
-  const { limits = NO_LIMITS, usage } = known ?? {};
   const date = (ms: number | null) => (ms === null ? null : formatWireDate(ms));
   return {
     username: account.username,
@@ -88,10 +84,10 @@ export function toRow({ view, limits: known }: FileView): Row {
     lastLoginAt: date(account.lastLoginAt),
     dataCount,
     latestGameId,
-    ...limits,
-    periodBytes: usage?.periodBytes ?? 0,
-    totalBytesUp: usage?.totalBytesUp ?? 0,
-    totalBytesDown: usage?.totalBytesDown ?? 0,
+    ...account.limits,
+    periodBytes: usage.periodBytes,
+    totalBytesUp: usage.totalBytesUp,
+    totalBytesDown: usage.totalBytesDown,
   };
 }
 
@@ -226,7 +222,7 @@ function readLimits(field: ReadField): Partial<AccountLimits> | Reason {
 }
 
 /** undefined when the file does not say, null when it is none. */
-function readUsage(field: ReadField): FileUsage | undefined | null {
+function readUsage(field: ReadField): CountedTraffic | undefined | null {
   const values = ['totalBytesUp', 'totalBytesDown', 'periodBytes'].map(field);
   if (values.every((value) => value === undefined)) return undefined;
   const [totalBytesUp, totalBytesDown, periodBytes] = values.map((value) => wholeNumber(value ?? 0));

@@ -10,12 +10,10 @@ import { FILE_ENCODINGS, type FileEncoding } from '../account-files/file-text.js
 import { FILE_FORMATS, type FileFormat, readAccounts, writeAccounts } from '../account-files/formats.js';
 import { importAccounts } from '../account-files/import.js';
 import type { ImportedLine, OnExisting } from '../account-files/import-plan.js';
-import type { AccountLimitsService } from '../core/accounts/account-limits.js';
 
 import { printable } from '../core/printable.js';
 import { isTimeZone } from '../core/time-zone.js';
 import type { Core } from '../parts/core.js';
-import { openLimits } from './account-limits.js';
 import { cliActor } from './actor.js';
 import { CommandError, load, printJson, printLine, type Surroundings } from './command.js';
 import { confirm } from './prompt.js';
@@ -53,9 +51,9 @@ function addExport(account: Command, around: Surroundings): void {
       const file = name === STDIO ? undefined : name;
       const loaded = await load(command, around);
       await withCore(loaded, async (core) => {
-        const limits = await openLimits(core, loaded.config);
+        await core.usage.load();
         const views = core.accounts.list();
-        const rows = views.map((view) => ({ view, limits: limits.view(view.account.id) }));
+        const rows = views.map((view) => ({ view, usage: core.usage.glance(view.account) }));
         const format = formatOf(file, options.format);
         const { withHashes = false, zone } = options;
         await save(writeAccounts(format, rows, { withHashes, zone }), file, around);
@@ -132,12 +130,12 @@ function addImport(account: Command, around: Surroundings): void {
       await withCore(
         loaded,
         async (core) => {
-          const limits = await openLimits(core, loaded.config);
+          await core.usage.load();
           const work = async (read: () => Readable): Promise<void> => {
             const format = formatOf(file, options.format);
             const fileName = file === STDIO ? null : basename(file);
             const run = (dryRun: boolean) =>
-              report(read(), { ...options, format, fileName, dryRun }, core, limits, around);
+              report(read(), { ...options, format, fileName, dryRun }, core, around);
             const plan = await run(true);
             if (options.dryRun) return print(around, plan, options);
             if (plan.replaced > 0) await confirmReplacing(around, file, options, plan.replaced);
@@ -199,7 +197,6 @@ async function report(
     fileName,
   }: Omit<ImportOptions, 'dryRun'> & { format: FileFormat; fileName: string | null; dryRun: boolean },
   { accounts, store }: Core,
-  limits: AccountLimitsService,
   { stderr }: Surroundings,
 ): Promise<Report> {
   const result: Report = {
@@ -224,7 +221,6 @@ async function report(
   });
   const lines = importAccounts(records, {
     accounts,
-    limits,
     by: cliActor(),
     audit: store.audit,
     fileName,

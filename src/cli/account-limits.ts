@@ -1,15 +1,14 @@
 // `pulsegate account limits`: what an account may use at most, and what it has used.
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseSize } from '../config/units.js';
-import type { Config, Loaded } from '../config.js';
+import type { Loaded } from '../config.js';
+import type { Account } from '../core/accounts/account.js';
 import {
-  type AccountLimitsService,
-  createAccountLimits,
-  type LimitsView,
-} from '../core/accounts/account-limits.js';
-import { type AccountLimits, QUOTA_PERIODS, type QuotaPeriod } from '../core/accounts/limits.js';
-import { SessionRegistry } from '../core/sessions/session.js';
-import type { Core } from '../parts/core.js';
+  type AccountLimits,
+  type LimitUsage,
+  QUOTA_PERIODS,
+  type QuotaPeriod,
+} from '../core/accounts/limits.js';
 import { find } from './account-show.js';
 import { cliActor } from './actor.js';
 import { CommandError, load, printJson, printLine, type Surroundings } from './command.js';
@@ -41,8 +40,9 @@ function addShow(limits: Command, around: Surroundings): void {
     .action(async (nameOrId: string, options: { json?: true }, command: Command) => {
       const loaded = await load(command, around);
       await withCore(loaded, async (core) => {
-        const { id } = find(core, nameOrId).account;
-        await print(around, loaded, (await openLimits(core, loaded.config)).view(id), id, options);
+        const { account } = find(core, nameOrId);
+        await core.usage.load();
+        await print(around, loaded, account, core.usage.view(account), options);
       });
     });
 }
@@ -69,8 +69,7 @@ function addSet(limits: Command, around: Surroundings): void {
       const loaded = await load(command, around);
       await withCore(loaded, async (core) => {
         const { id } = find(core, nameOrId).account;
-        const service = await openLimits(core, loaded.config);
-        const changed = await service.change(id, change, cliActor());
+        const changed = await core.accounts.patch(id, { limits: change }, cliActor());
         if (!changed.ok && changed.reason === 'unknown-egress-class') {
           const known = Object.keys(loaded.config.egress.classes).join(', ') || 'none';
           throw new CommandError(
@@ -79,9 +78,10 @@ function addSet(limits: Command, around: Surroundings): void {
           );
         }
         if (!changed.ok) throw new CommandError('The account was removed meanwhile.');
+        if (!json) return printLimits(around, changed.account, null);
         // Not the daemon's: it takes the change over within a second.
-        if (json) return printJson(around, present(service.view(id)));
-        printLimits(around, service.view(id), null);
+        await core.usage.load();
+        printJson(around, present(changed.account, core.usage.view(changed.account)));
       });
     });
 }
@@ -95,11 +95,12 @@ function addReset(limits: Command, around: Surroundings): void {
     .action(async (nameOrId: string, options: { yes?: true }, command: Command) => {
       const loaded = await load(command, around);
       await withCore(loaded, async (core) => {
-        const { id, username } = find(core, nameOrId).account;
-        const service = await openLimits(core, loaded.config);
-        const used = formatBytes(service.view(id).usage.periodBytes);
+        const { account } = find(core, nameOrId);
+        const { id, username } = account;
+        await core.usage.load();
+        const used = formatBytes(core.usage.view(account).periodBytes);
         await confirm(around, options.yes ?? false, `${used} that ${username} has used will not count.`);
-        if (!(await service.reset(id, cliActor())))
+        if (!(await core.accounts.resetUsage(id, cliActor())))
           throw new CommandError('The account was removed meanwhile.');
         printLine(around.stdout, `The quota of ${username} starts again.`);
       });
@@ -160,20 +161,21 @@ function readRate(text: string): number | typeof NONE {
 async function print(
   around: Surroundings,
   { config }: Loaded,
-  stored: LimitsView,
-  id: string,
+  account: Account,
+  usage: LimitUsage,
   { json }: { json?: true },
 ): Promise<void> {
-  const live = (await askDaemonIfThere(config, { path: `/accounts/${id}/limits` })) as
+  const stored = present(account, usage);
+  const live = (await askDaemonIfThere(config, { path: `/accounts/${account.id}/limits` })) as
     | ReturnType<typeof present>
     | undefined;
-  if (json) return printJson(around, live ?? present(stored));
-  printLimits(around, stored, live?.usage ?? present(stored).usage);
+  if (json) return printJson(around, live ?? stored);
+  printLimits(around, account, live?.usage ?? stored.usage);
 }
 
 function printLimits(
   around: Surroundings,
-  { limits }: LimitsView,
+  { limits }: Account,
   usage: ReturnType<typeof present>['usage'] | null,
 ): void {
   const of = (value: string, used: string | false | null): string => (used ? `${value}   (${used})` : value);
@@ -201,21 +203,9 @@ function printLimits(
 }
 
 /** As the API shows it. */
-function present({ limits, usage: { periodStartedAt, periodEndsAt, ...usage } }: LimitsView) {
+function present({ limits }: Account, { periodStartedAt, periodEndsAt, ...usage }: LimitUsage) {
   return {
     limits,
     usage: { ...usage, periodStartedAt: iso(periodStartedAt), periodEndsAt: iso(periodEndsAt) },
   };
-}
-
-/** Limits as this command sees them: nobody is connected here. */
-export async function openLimits({ store }: Core, config: Config): Promise<AccountLimitsService> {
-  const limits = createAccountLimits({
-    store: store.limits,
-    sessions: new SessionRegistry(),
-    egressClasses: Object.keys(config.egress.classes),
-    now: Date.now,
-  });
-  await limits.load();
-  return limits;
 }

@@ -1,6 +1,6 @@
 // `pulsegate account`: add, update and remove accounts.
 import type { Command } from 'commander';
-import { ACCOUNT_DEFAULTS, type AddRefusal, type UpdateRefusal } from '../core/accounts/accounts.js';
+import { ACCOUNT_DEFAULTS, type AddRefusal, type UpdateRefusal } from '../core/accounts/account-input.js';
 import { addAccountFileCommands } from './account-files.js';
 import { addLimitCommands } from './account-limits.js';
 import { addLink, choosePassword, type PasswordOptions, printCredentials } from './account-link.js';
@@ -165,6 +165,7 @@ const REFUSALS: Readonly<Record<AddRefusal | UpdateRefusal, string>> = {
   'invalid-password': 'A password is 1 to 255 bytes of UTF-8 and not only white space.',
   'invalid-remarks': 'The remarks hold characters that cannot be stored.',
   'invalid-expiry': 'The expiry must be in the years 0001 to 9999 (UTC).',
+  'unknown-egress-class': 'The configuration has no such egress class.',
   'username-taken': 'There is an account with this user name already.',
   'not-found': 'The account was removed meanwhile.',
 };

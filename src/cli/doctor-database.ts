@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import type { Config, Loaded } from '../config.js';
 import type { Account } from '../core/accounts/account.js';
-import { type AccountLimits, NO_LIMITS } from '../core/accounts/limits.js';
+import type { AccountLimits } from '../core/accounts/limits.js';
 import { StartError } from '../core/errors.js';
 import { inCidr, parseCidr, parseIp } from '../core/ip.js';
 import type { Finding } from './doctor-finding.js';
@@ -28,10 +28,9 @@ export async function checkDatabase(loaded: Loaded): Promise<Finding[]> {
   const isMade = isPg || (await stat(`${config.dataDir}/pulsegate.db`).catch(() => null));
   if (!isMade) return [exposure(config, '')];
   try {
-    const found = await withCoreIfThere(loaded, async ({ accounts, whitelist, store }) => {
+    const found = await withCoreIfThere(loaded, async ({ accounts, whitelist }) => {
       const known = accounts.list().map(({ account }) => account);
-      const limited = new Map((await store.limits.all()).map(({ accountId, limits }) => [accountId, limits]));
-      const unlimited = known.filter(({ id }) => !isLimited(limited.get(id) ?? NO_LIMITS));
+      const unlimited = known.filter(({ limits }) => !isLimited(limits));
       return [
         { check: 'database', state: 'ok', text: `opens; ${known.length} accounts` } as const,
         exposure(config, whitelist.text()),

@@ -18,3 +18,38 @@ export function createTurns(): InTurn {
     return turn;
   };
 }
+
+/**
+ * The same for several keys at once, each waited for once however often it is named. All of them queue up at the same
+ * moment, so that no two tasks can wait crosswise.
+ */
+export async function inTurnOfAll<Result>(
+  inTurn: InTurn,
+  keys: readonly string[],
+  task: () => Promise<Result>,
+): Promise<Result> {
+  let start = (): void => {};
+  let finish = (): void => {};
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const started = new Promise<void>((resolve) => {
+    start = resolve;
+  });
+  const each = new Set(keys);
+  let waiting = each.size;
+  if (waiting === 0) start();
+  for (const key of each) {
+    void inTurn(key, () => {
+      waiting -= 1;
+      if (waiting === 0) start();
+      return finished;
+    });
+  }
+  await started;
+  try {
+    return await task();
+  } finally {
+    finish();
+  }
+}

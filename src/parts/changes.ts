@@ -1,5 +1,4 @@
 // What other processes (the command line) change in the database reaches the memory of the daemon.
-import type { AccountLimitsService } from '../core/accounts/account-limits.js';
 import type { Log } from '../core/log.js';
 import { followChanges } from '../store/follow-changes.js';
 import type { Core } from './core.js';
@@ -8,19 +7,11 @@ import type { Part } from './lifecycle.js';
 /** How often the database is asked, in ms: the command line promises one second. */
 const INTERVAL_MS = 250;
 
-export function createChangesPart(uses: {
-  readonly core: Core;
-  readonly limits: AccountLimitsService;
-  readonly log: Log;
-}): Part {
-  const { core, limits, log } = uses;
+export function createChangesPart({ core, log }: { readonly core: Core; readonly log: Log }): Part {
   const follower = followChanges({
     feed: core.store.changes,
     intervalMs: INTERVAL_MS,
-    async applyAccounts(ids) {
-      await core.accounts.refresh(ids);
-      await limits.refresh(ids.filter((id) => core.accounts.get(id)));
-    },
+    applyAccounts: core.accounts.refresh,
     applySetting: core.settings.reload,
     onError: (error) => log.error({ err: error }, 'a change by another process could not be taken in'),
   });

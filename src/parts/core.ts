@@ -1,11 +1,13 @@
 // What the daemon and the command line share: the rules over an open database.
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../config.js';
+import { type AccountUsage, createAccountUsage } from '../core/accounts/account-usage.js';
 import { type Accounts, createAccounts } from '../core/accounts/accounts.js';
 import { AccountDirectory } from '../core/accounts/directory.js';
 import { type AdminCredentials, createAdminCredentials } from '../core/auth/admin-credentials.js';
 import { createWhitelistSetting, type WhitelistSetting } from '../core/auth/whitelist-setting.js';
 import { HeartbeatPool } from '../core/heartbeats/heartbeat-pool.js';
+import { SessionRegistry } from '../core/sessions/session.js';
 import { createSettings, type Settings } from '../core/settings/settings.js';
 import { openStore, type Store } from '../store/store.js';
 import { storeOptions } from './database.js';
@@ -15,6 +17,10 @@ export interface Core {
   readonly directory: AccountDirectory;
   readonly pool: HeartbeatPool;
   readonly accounts: Accounts;
+  /** What accounts have used; empty until `usage.load()`, which reads the traffic of all. */
+  readonly usage: AccountUsage;
+  /** Live sessions: of a command, none. */
+  readonly sessions: SessionRegistry;
   readonly whitelist: WhitelistSetting;
   readonly credentials: AdminCredentials;
   /** All that operators set at run time: the daemon follows what other processes change of it. */
@@ -42,15 +48,19 @@ export async function createCore(config: Config, store: Store): Promise<Core> {
   directory.load(await store.accounts.all());
   const pool = new HeartbeatPool({ maxPending, maxPerAccount: retention.perAccount });
   pool.load(await store.heartbeats.totals());
+  const sessions = new SessionRegistry();
+  const usage = createAccountUsage({ store: store.traffic, directory, sessions, now: Date.now });
   const accounts = createAccounts({
     store: store.accounts,
     directory,
+    usage,
     pool,
+    egressClasses: Object.keys(config.egress.classes),
     now: Date.now,
     newId: randomUUID,
   });
   const settings = createSettings();
   const whitelist = await settings.open(createWhitelistSetting(store.settings));
   const credentials = await settings.open(createAdminCredentials({ settings: store.settings }));
-  return { store, directory, pool, accounts, whitelist, credentials, settings };
+  return { store, directory, pool, accounts, usage, sessions, whitelist, credentials, settings };
 }

@@ -1,6 +1,5 @@
 // Heartbeat entries: recorded while sessions live, written to the database in batches, trimmed by age.
 import type { Config } from '../config.js';
-import type { AccountLimitsService } from '../core/accounts/account-limits.js';
 import { MINUTE_MS } from '../core/clock.js';
 import type { Heartbeat } from '../core/heartbeats/heartbeat.js';
 import { createRecorder, type Recorder } from '../core/heartbeats/heartbeat-recorder.js';
@@ -21,8 +20,7 @@ export interface HeartbeatsPart extends Part {
 
 export function createHeartbeatsPart(uses: {
   readonly config: Pick<Config, 'heartbeats'>;
-  readonly core: Pick<Core, 'store' | 'directory' | 'pool'>;
-  readonly limits: AccountLimitsService;
+  readonly core: Pick<Core, 'store' | 'directory' | 'pool' | 'usage'>;
   readonly settings: Pick<OperatorSettings, 'heartbeatRetention'>;
   readonly stats: { countHeartbeat(entry: Heartbeat): void };
   readonly log: Log;
@@ -47,7 +45,7 @@ export function createHeartbeatsPart(uses: {
     directory,
     heartbeats: store.heartbeats,
     accounts: store.accounts,
-    traffic: uses.limits,
+    traffic: uses.core.usage,
     retention: uses.settings.heartbeatRetention,
     flushIntervalMs: config.heartbeats.flushIntervalMs,
     trimIntervalMs: TRIM_INTERVAL_MS,

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { createSignedPost } from '../agents/channels/http.js';
 import { createOutbox, nextTryAt } from '../agents/outbox.js';
 import type { Config } from '../config.js';
-import type { AccountLimitsService } from '../core/accounts/account-limits.js';
 import type { Log } from '../core/log.js';
 import { createNotices, type DueNotice } from '../core/notices/notices.js';
 import type { Core } from './core.js';
@@ -18,12 +17,11 @@ export interface NoticesPart extends Part {
 /** Does nothing when no address is configured. */
 export function createNoticesPart(uses: {
   readonly config: Pick<Config, 'notices'>;
-  readonly core: Pick<Core, 'store' | 'directory'>;
-  readonly limits: Pick<AccountLimitsService, 'glance'>;
+  readonly core: Pick<Core, 'store' | 'directory' | 'usage'>;
   readonly log: Log;
   readonly now: () => number;
 }): NoticesPart {
-  const { core, limits, log, now } = uses;
+  const { core, log, now } = uses;
   const { url, secret, timeoutMs, ...settings } = uses.config.notices;
   if (url === null) return { name: 'notices', loginFailed() {}, stop() {} };
   const store = core.store.notices;
@@ -31,10 +29,11 @@ export function createNoticesPart(uses: {
   const notices = createNotices({
     store,
     accounts: () => core.directory.all(),
-    quotaUse(id) {
-      const { limits: set, usage } = limits.glance(id);
-      if (set.quotaBytes === null) return null;
-      return { share: usage.periodBytes / set.quotaBytes, period: String(usage.periodStartedAt) };
+    quotaUse(account) {
+      const { quotaBytes } = account.limits;
+      if (quotaBytes === null) return null;
+      const { periodBytes, periodStartedAt } = core.usage.glance(account);
+      return { share: periodBytes / quotaBytes, period: String(periodStartedAt) };
     },
     expiringMs: settings.expiringMs,
     maxLoginFailures: settings.loginFailures,

@@ -5,9 +5,7 @@ import { readAccounts, writeAccounts } from '../account-files/formats.js';
 import { importAccounts } from '../account-files/import.js';
 import { spooled } from '../account-files/spool.js';
 import type { Config } from '../config.js';
-import type { AccountLimitsService } from '../core/accounts/account-limits.js';
 import type { Log } from '../core/log.js';
-import type { SessionRegistry } from '../core/sessions/session.js';
 import { compilePattern } from '../games-pattern.js';
 import type { AdminServerUses } from '../http/server.js';
 import { readVersion } from '../version.js';
@@ -20,12 +18,10 @@ import type { StatsPart } from './stats.js';
 
 export interface OperatorUses {
   readonly config: Config;
-  readonly core: Pick<Core, 'store' | 'directory' | 'accounts' | 'pool'>;
+  readonly core: Pick<Core, 'store' | 'directory' | 'accounts' | 'usage' | 'sessions' | 'pool'>;
   readonly auth: Auth;
   readonly settings: OperatorSettings;
   readonly stats: StatsPart;
-  readonly sessions: SessionRegistry;
-  readonly limits: AccountLimitsService;
   readonly log: Log;
   /** What keeps the daemon from being ready; null when nothing does. */
   readonly problem: () => Promise<string | null>;
@@ -42,14 +38,14 @@ const CONSOLE_FOLDER = fileURLToPath(new URL('../../console', import.meta.url));
 export function operatorUses(
   uses: OperatorUses,
 ): Pick<AdminServerUses, 'operator' | 'health' | 'metrics' | 'consoleFolder'> {
-  const { config, core, settings, stats, sessions, limits, log, now } = uses;
-  const { store, pool } = core;
+  const { config, core, settings, stats, log, now } = uses;
+  const { store, pool, usage, sessions } = core;
   const version = readVersion();
   return {
     operator: {
       ...uses.auth,
       audit: store.audit,
-      limits,
+      usage,
       sessions,
       activity: stats.activity,
       logins: store.logins,
@@ -62,17 +58,16 @@ export function operatorUses(
       maxEventStreams: config.admin.maxEventStreams,
       maxBulkBodyBytes: config.admin.maxBulkBodyBytes,
       exportAccounts: (format, views, options) => {
-        const withLimits = function* () {
-          for (const view of views) yield { view, limits: limits.glance(view.account.id) };
+        const withUsage = function* () {
+          for (const view of views) yield { view, usage: usage.glance(view.account) };
         };
-        return writeAccounts(format, withLimits(), options);
+        return writeAccounts(format, withUsage(), options);
       },
       importAccounts: (format, input, options) =>
         spooled(config.dataDir, input, (file) =>
           importAccounts(readAccounts(format, file, options), {
             ...options,
             accounts: core.accounts,
-            limits,
             audit: store.audit,
             now,
             newId: randomUUID,

@@ -4,7 +4,6 @@ import { availableParallelism } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from '../config.js';
 import type { Account } from '../core/accounts/account.js';
-import type { AccountLimitsService } from '../core/accounts/account-limits.js';
 import { StartError } from '../core/errors.js';
 import type { Recorder } from '../core/heartbeats/heartbeat-recorder.js';
 import { formatHostPort } from '../core/ip.js';
@@ -30,9 +29,7 @@ const MOST_DESCRIPTORS = 4 * 1024 * 1024;
 
 export interface ProxyUses {
   readonly config: Config;
-  readonly core: Pick<Core, 'store' | 'directory'>;
-  readonly limits: AccountLimitsService;
-  readonly sessions: SessionRegistry;
+  readonly core: Pick<Core, 'store' | 'directory' | 'usage' | 'sessions'>;
   readonly settings: Pick<OperatorSettings, 'gameRules'>;
   readonly recorder: Recorder;
   readonly stats: Pick<StatsPart, 'logins' | 'sessionOpened' | 'sessionClosed'>;
@@ -50,8 +47,8 @@ export interface ProxyPart extends Part {
 
 /** Throws StartError (`no-native-engine`) when `socks.engine` asks for what this machine does not have. */
 export function createProxyPart(uses: ProxyUses): ProxyPart {
-  const { config, limits, log } = uses;
-  const { directory } = uses.core;
+  const { config, log } = uses;
+  const { directory, usage } = uses.core;
   const { gameRules } = uses.settings;
   const libc = chooseDriver(config.socks.engine, log);
   const recordOf = (account: Account): AccountRecord => ({
@@ -60,7 +57,8 @@ export function createProxyPart(uses: ProxyUses): ProxyPart {
     passwordHash: account.passwordHash,
     isEnabled: account.isEnabled,
     expiresAt: account.expiresAt,
-    ...limits.state(account.id),
+    limits: account.limits,
+    isOverQuota: usage.isOverQuota(account),
   });
   const breakage = new EventEmitter<{ broken: [Broken] }>();
   const plane = new ProxyPlane({
@@ -76,13 +74,10 @@ export function createProxyPart(uses: ProxyUses): ProxyPart {
     onBroken: (broken) => breakage.emit('broken', broken),
     log,
   });
-  const changed = (id: string): void => {
-    const account = directory.byId(id);
-    if (account) plane.put(recordOf(account));
+  directory.onChanged(({ id, after }) => {
+    if (after) plane.put(recordOf(after));
     else plane.remove(id);
-  };
-  directory.onChanged(changed);
-  limits.onChanged(changed);
+  });
   gameRules.onChanged((games) => plane.setGames(games));
   return {
     name: 'data plane',
@@ -95,7 +90,7 @@ export function createProxyPart(uses: ProxyUses): ProxyPart {
       grace.signal.addEventListener('abort', () => plane.endAll('shutdown'), { once: true });
       plane.drain();
       await plane.settle();
-      await sessionsOver(uses.sessions, grace);
+      await sessionsOver(uses.core.sessions, grace);
     },
 
     stop: () => plane.stop(),
@@ -197,12 +192,12 @@ function proxySettings(config: Config): ProxySettings {
 
 /** What the workers report, in the order in which the parts of the control plane must hear of it. */
 function observe(uses: ProxyUses): ProxyObserver {
-  const { limits, sessions, recorder, stats, notices, log } = uses;
-  const { store, directory } = uses.core;
+  const { recorder, stats, notices, log } = uses;
+  const { store, directory, usage, sessions } = uses.core;
   return {
     sessionOpened(session) {
       sessions.add(session);
-      limits.opened(session);
+      usage.opened(session);
       stats.sessionOpened(session);
       recorder.opened(session);
     },
@@ -214,11 +209,9 @@ function observe(uses: ProxyUses): ProxyObserver {
     },
     sessionClosed(session, summary) {
       sessions.remove(session);
-      limits.closed(session);
+      usage.closed(session);
       stats.sessionClosed(session);
       recorder.closed(session);
-      // The account was removed meanwhile: nothing of it is kept.
-      if (!directory.byId(session.accountId)) limits.forget(session.accountId);
       logSession(log, session, summary);
     },
     logins(outcome, username, accountId, client, count, at) {

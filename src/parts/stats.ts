@@ -8,7 +8,7 @@ import { everyStep } from '../core/every-step.js';
 import type { Heartbeat } from '../core/heartbeats/heartbeat.js';
 import { createHeartbeatSums, type HeartbeatSums } from '../core/heartbeats/heartbeat-sums.js';
 import type { Log } from '../core/log.js';
-import type { Session, SessionRegistry } from '../core/sessions/session.js';
+import type { Session } from '../core/sessions/session.js';
 import { type ChangeSignal, createChangeSignal } from '../core/stats/change-signal.js';
 import { createHistory, type History } from '../core/stats/history.js';
 import { createOverview, type OverviewNow } from '../core/stats/overview.js';
@@ -40,26 +40,23 @@ const SUMS_EVERY_MS = 20_000;
 /** Starts from what the database has of today. Rejects when it cannot be read. */
 export async function createStatsPart(uses: {
   readonly config: Pick<Config, 'heartbeats' | 'admin'>;
-  readonly core: Pick<Core, 'store' | 'directory' | 'settings'>;
-  readonly sessions: SessionRegistry;
+  readonly core: Pick<Core, 'store' | 'directory' | 'sessions' | 'settings'>;
   readonly log: Log;
   readonly now: () => number;
 }): Promise<StatsPart> {
-  const { config, sessions, now } = uses;
-  const { store, directory, settings } = uses.core;
+  const { config, now } = uses;
+  const { store, directory, sessions, settings } = uses.core;
   const changes = createChangeSignal(SIGNAL_QUIET_MS);
   settings.onReloaded(() => changes.notify('settings'));
-  directory.onChanged((id) => {
+  directory.onChanged(({ id, before, after }) => {
     changes.notify('accounts', id);
-    changes.notify('audit');
+    if (before !== after) changes.notify('audit');
+    if (!after) activity.forget(id);
   });
   const activity = new LiveActivity(now());
   const today = Math.floor(now() / DAY_MS);
   const [ofToday] = await store.samples.list('day', today * DAY_MS);
   activity.load(ofToday, await store.samples.trafficOf(today));
-  directory.onClosed((account, reason) => {
-    if (reason === 'account-removed') activity.forget(account.id);
-  });
   const heartbeatSums = createHeartbeatSums({
     store: store.heartbeatSums,
     maxGames: config.heartbeats.gamesPerAccount,

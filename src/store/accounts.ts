@@ -1,16 +1,17 @@
-// The accounts table.
+// The accounts table, each account with its limits.
 import type { Knex } from 'knex';
 import type { Account, AccountUpdate } from '../core/accounts/account.js';
-import { accountAudit } from '../core/accounts/account-audit.js';
-import type { AccountStore, NewLimits } from '../core/accounts/account-store.js';
-import { NOTHING_KEPT } from '../core/accounts/limits.js';
-import { type Actor, DAEMON } from '../core/audit/audit.js';
+import { accountAudit, changeAudit, limitsAudit } from '../core/accounts/account-audit.js';
+import type { AccountStore } from '../core/accounts/account-store.js';
+import { NO_LIMITS, type TrafficOfDay } from '../core/accounts/limits.js';
+import { type Actor, type AuditRecord, DAEMON } from '../core/audit/audit.js';
 import type { Change } from '../core/changes.js';
 import { toWireDate } from '../core/wire-date.js';
 import type { RecordAudit } from './audit.js';
 import type { RecordChange } from './changes.js';
 import type { Integer } from './integers.js';
-import { writeLimits } from './limits.js';
+import { type LimitsRow, toLimits, writeLimits } from './limits.js';
+import { addTraffic } from './traffic.js';
 import { inTransaction } from './transaction.js';
 
 /** Logins written by one statement; two bound values each, well under every engine's limit. */
@@ -29,20 +30,28 @@ interface AccountRow {
   expires_at: Integer | null;
 }
 
+/** With the row of its limits, if it has one. */
+type JoinedRow = AccountRow & (LimitsRow | { readonly account_id: null });
+
 export function createAccountStore(
   db: Knex,
   recordChange: RecordChange,
   recordAudit: RecordAudit,
 ): AccountStore {
-  const find = async (where: Partial<AccountRow>): Promise<Account | null> => {
-    const row: AccountRow | undefined = await db('accounts').where(where).first();
+  const joined = (on: Knex): Knex.QueryBuilder =>
+    on('accounts')
+      .leftJoin('account_limits', 'account_limits.account_id', 'accounts.id')
+      .select('accounts.*', 'account_limits.*');
+
+  const find = async (column: 'id' | 'username', value: string): Promise<Account | null> => {
+    const row: JoinedRow | undefined = await joined(db).where(`accounts.${column}`, value).first();
     return row ? toAccount(row) : null;
   };
 
   async function addMany(
     accounts: readonly Account[],
     by: Actor = DAEMON,
-    limits: NewLimits = new Map(),
+    traffic: readonly TrafficOfDay[] = [],
   ): Promise<ReadonlySet<string>> {
     return inTransaction(db, async (trx) => {
       const added = new Set<string>();
@@ -55,17 +64,17 @@ export function createAccountStore(
         for (const { id } of rows) added.add(id);
       }
       const news = accounts.filter(({ id }) => added.has(id));
-      await recordChange(trx, ...news.map(toChange));
-      await recordAudit(
+      const limited = news.filter(({ limits, quotaReset }) => limits !== NO_LIMITS || quotaReset !== null);
+      await writeLimits(trx, limited);
+      await addTraffic(
         trx,
-        news.map((account) => accountAudit(by, null, account)),
+        traffic.filter(({ accountId }) => added.has(accountId)),
       );
-      const limited = news.flatMap(({ id, username }) => {
-        const given = limits.get(id);
-        if (!given) return [];
-        return [{ accountId: id, username, kept: { limits: given, reset: null }, before: NOTHING_KEPT }];
-      });
-      await writeLimits(trx, limited, by, recordAudit);
+      await recordChange(trx, ...news.map(toChange));
+      await recordAudit(trx, [
+        ...news.map((account) => accountAudit(by, null, account)),
+        ...limited.map((account) => limitsAudit(by, NO_LIMITS, account)),
+      ]);
       return added;
     });
   }
@@ -73,6 +82,7 @@ export function createAccountStore(
   async function updateMany(
     updates: readonly { readonly id: string; readonly fields: AccountUpdate }[],
     by: Actor = DAEMON,
+    traffic: readonly TrafficOfDay[] = [],
   ): Promise<Account[]> {
     return inTransaction(db, async (trx) => {
       const before = await lockMany(
@@ -80,17 +90,22 @@ export function createAccountStore(
         trx,
       );
       const changed: Account[] = [];
+      const limited: Account[] = [];
+      const audit: (AuditRecord | null)[] = [];
       for (const { id, fields } of updates) {
         const old = before.get(id);
         if (!old) continue;
-        await trx('accounts').where({ id }).update(toUpdate(fields));
-        changed.push({ ...old, ...fields, passwordHash: fields.passwordHash ?? old.passwordHash });
+        const account = updated(old, fields);
+        const row = toUpdate(fields);
+        if (Object.keys(row).length > 0) await trx('accounts').where({ id }).update(row);
+        changed.push(account);
+        audit.push(...changeAudit(by, old, account));
+        if (fields.limits || fields.quotaReset) limited.push(account);
       }
+      await writeLimits(trx, limited);
+      await addTraffic(trx, traffic);
       await recordChange(trx, ...changed.map(toChange));
-      await recordAudit(
-        trx,
-        changed.map((account) => accountAudit(by, before.get(account.id) ?? null, account)),
-      );
+      await recordAudit(trx, audit);
       return changed;
     });
   }
@@ -116,27 +131,28 @@ export function createAccountStore(
     });
   }
 
+  async function findMany(ids: readonly string[], on: Knex): Promise<ReadonlyMap<string, Account>> {
+    const rows: JoinedRow[] = await joined(on).whereIn('accounts.id', ids);
+    return new Map(rows.map((row) => [row.id, toAccount(row)]));
+  }
+
   /** Those that there are. Until the transaction ends no other one changes them; all take them in one order. */
   async function lockMany(ids: readonly string[], trx: Knex): Promise<ReadonlyMap<string, Account>> {
-    const rows: AccountRow[] = await trx('accounts').whereIn('id', ids).orderBy('id').forUpdate();
-    return new Map(rows.map((row) => [row.id, toAccount(row)]));
+    await trx('accounts').whereIn('id', ids).orderBy('id').forUpdate().select('id');
+    return findMany(ids, trx);
   }
 
   return {
     async all() {
-      const rows: AccountRow[] = await db('accounts').orderBy(['created_at', 'position']);
+      const rows: JoinedRow[] = await joined(db).orderBy(['created_at', 'position']);
       return rows.map(toAccount);
     },
 
-    get: (id) => find({ id }),
-    async getMany(ids) {
-      const rows: AccountRow[] = await db('accounts').whereIn('id', ids);
-      return rows.map(toAccount);
-    },
-    getByUsername: (username) => find({ username }),
+    get: (id) => find('id', id),
+    getMany: async (ids) => [...(await findMany(ids, db)).values()],
+    getByUsername: (username) => find('username', username),
 
-    add: async (account, by, limits) =>
-      (await addMany([account], by, limits)).size === 0 ? 'username-taken' : 'added',
+    add: async (account, by) => ((await addMany([account], by)).size === 0 ? 'username-taken' : 'added'),
     addMany,
 
     update: async (id, fields, by) => (await updateMany([{ id, fields }], by))[0] ?? null,
@@ -181,14 +197,26 @@ function toChange({ id }: Account): Change {
 
 function toUpdate(fields: AccountUpdate): Partial<AccountRow> {
   return {
-    is_enabled: fields.isEnabled,
-    remarks: fields.remarks,
-    expires_at: fields.expiresAt,
+    ...(fields.isEnabled === undefined ? {} : { is_enabled: fields.isEnabled }),
+    ...(fields.remarks === undefined ? {} : { remarks: fields.remarks }),
+    ...(fields.expiresAt === undefined ? {} : { expires_at: fields.expiresAt }),
     ...(fields.passwordHash === undefined ? {} : { password_hash: fields.passwordHash }),
   };
 }
 
-function toAccount(row: AccountRow): Account {
+function updated(old: Account, { limits, ...fields }: AccountUpdate): Account {
+  return {
+    ...old,
+    isEnabled: fields.isEnabled ?? old.isEnabled,
+    remarks: fields.remarks === undefined ? old.remarks : fields.remarks,
+    expiresAt: fields.expiresAt === undefined ? old.expiresAt : fields.expiresAt,
+    passwordHash: fields.passwordHash ?? old.passwordHash,
+    limits: limits ? { ...old.limits, ...limits } : old.limits,
+    quotaReset: fields.quotaReset ?? old.quotaReset,
+  };
+}
+
+function toAccount(row: JoinedRow): Account {
   return {
     id: row.id,
     username: row.username,
@@ -198,6 +226,7 @@ function toAccount(row: AccountRow): Account {
     createdAt: toWireDate(Number(row.created_at)),
     lastLoginAt: toDate(row.last_login_at),
     expiresAt: toDate(row.expires_at),
+    ...toLimits(row),
   };
 }
 

@@ -1,8 +1,8 @@
 // Opens the database and hands out one repository a table.
 import { randomUUID } from 'node:crypto';
 import type { AccountStore } from '../core/accounts/account-store.js';
-import type { LimitStore } from '../core/accounts/limit-store.js';
 import type { LoginStore } from '../core/accounts/login-log.js';
+import type { TrafficStore } from '../core/accounts/traffic-store.js';
 import type { AgentSessionStore } from '../core/agents/agent-session-store.js';
 import type { DeliveryStore } from '../core/agents/delivery-store.js';
 import type { RunStore } from '../core/agents/run-store.js';
@@ -25,7 +25,6 @@ import { createConsoleSessionStore } from './console-sessions.js';
 import { createDeliveryStore } from './deliveries.js';
 import type { Engine, MigrationEvent, Opener } from './engine.js';
 import { createHeartbeatSumStore } from './heartbeat-sums.js';
-import { createLimitStore } from './limits.js';
 import { createLoginStore } from './logins.js';
 import { createNoticeStore } from './notices.js';
 import type { PgOptions } from './pg-engine.js';
@@ -35,6 +34,7 @@ import { createSettingStore } from './settings.js';
 import { openSqlite, type SqliteOptions } from './sqlite-engine.js';
 import { codeOf, toStartError } from './sqlite-errors.js';
 import { sqliteFile } from './sqlite-files.js';
+import { createTrafficStore } from './traffic.js';
 
 export type { MigrationEvent } from './engine.js';
 export type { Keep, RestoredContents } from './restored-contents.js';
@@ -55,7 +55,7 @@ export interface Store {
   readonly accounts: AccountStore;
   readonly heartbeats: HeartbeatStore;
   readonly settings: SettingStore;
-  readonly limits: LimitStore;
+  readonly traffic: TrafficStore;
   readonly audit: AuditStore;
   readonly consoleSessions: ConsoleSessionStore;
   readonly apiTokens: ApiTokenStore;
@@ -137,7 +137,7 @@ async function createStore(engine: Engine, now: Clock): Promise<Store> {
     notices: createNoticeStore(db),
     samples: createSampleStore(db),
     heartbeatSums: createHeartbeatSumStore(db, reads),
-    limits: createLimitStore(db, recordChange, recordAudit),
+    traffic: createTrafficStore(db),
     runs: createRunStore(db, reads, engine.lockQueue, now),
     deliveries: createDeliveryStore(db),
     agentSessions: createAgentSessionStore(db, reads),

@@ -17,8 +17,9 @@ import { readJson, writeJson } from '../../src/account-files/json.js';
 import { reasonText } from '../../src/account-files/reasons.js';
 import type { FileRecord, FileView } from '../../src/account-files/record.js';
 import { isValidUsername } from '../../src/core/accounts/account.js';
-import { type AccountView, isValidRemarks } from '../../src/core/accounts/accounts.js';
-import { QUOTA_PERIODS } from '../../src/core/accounts/limits.js';
+import { isValidRemarks } from '../../src/core/accounts/account-input.js';
+import type { AccountView } from '../../src/core/accounts/accounts.js';
+import { NO_LIMITS, QUOTA_PERIODS } from '../../src/core/accounts/limits.js';
 import { hashPassword } from '../../src/core/accounts/password.js';
 
 const FORMATS = {
@@ -65,7 +66,7 @@ const accountView: fc.Arbitrary<AccountView> = fc
     lastLoginAt: fc.option(second),
   })
   .map((account) => ({
-    account: { ...account, id: randomUUID(), passwordHash: hash },
+    account: { ...account, id: randomUUID(), passwordHash: hash, limits: NO_LIMITS, quotaReset: null },
     dataCount: 3,
     latestGameId: '=HYPERLINK("x")',
   }));
@@ -88,19 +89,8 @@ const viewOf: fc.Arbitrary<FileView> = fc
     }),
   })
   .map(({ view, limits: { limits, used } }) => ({
-    view,
-    limits: {
-      limits,
-      usage: {
-        sessions: 0,
-        clientAddresses: 0,
-        periodBytes: used[0],
-        periodStartedAt: null,
-        periodEndsAt: null,
-        totalBytesUp: used[0],
-        totalBytesDown: used[1],
-      },
-    },
+    view: { ...view, account: { ...view.account, limits } },
+    usage: { periodBytes: used[0], totalBytesUp: used[0], totalBytesDown: used[1] },
   }));
 
 for (const [name, { read, write }] of Object.entries(FORMATS)) {
@@ -117,19 +107,13 @@ for (const [name, { read, write }] of Object.entries(FORMATS)) {
             views.map(
               ({
                 view: {
-                  account: { id, username, isEnabled, remarks, createdAt, expiresAt, passwordHash },
+                  account: { id, username, isEnabled, remarks, createdAt, expiresAt, passwordHash, limits },
                 },
-                limits,
+                usage,
               }) => ({
                 username,
-                limits: Object.fromEntries(
-                  Object.entries(limits?.limits ?? {}).filter(([, value]) => value !== null),
-                ),
-                usage: {
-                  totalBytesUp: limits?.usage.totalBytesUp,
-                  totalBytesDown: limits?.usage.totalBytesDown,
-                  periodBytes: limits?.usage.periodBytes,
-                },
+                limits: Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== null)),
+                usage,
                 id,
                 password: undefined,
                 passwordHash,
@@ -172,9 +156,10 @@ for (const [name, { read, write }] of Object.entries(FORMATS)) {
 function plainView(username: string, remarks: string): FileView {
   const account = {
     ...{ id: randomUUID(), username, passwordHash: hash, isEnabled: true, remarks },
-    ...{ createdAt: 0, lastLoginAt: null, expiresAt: null },
+    ...{ createdAt: 0, lastLoginAt: null, expiresAt: null, limits: NO_LIMITS, quotaReset: null },
   };
-  return { view: { account, dataCount: 7, latestGameId: null }, limits: undefined };
+  const usage = { periodBytes: 0, totalBytesUp: 0, totalBytesDown: 0 };
+  return { view: { account, dataCount: 7, latestGameId: null }, usage };
 }
 
 /** RFC 4180 §2, and nothing that it does not have: fields quoted or plain, rows ended by CRLF. */
@@ -398,7 +383,7 @@ describe("CCProxy's AccInfo.ini", () => {
         assert.equal(back?.['isEnabled'], account.isEnabled);
         assert.equal(back?.['expiresAt'] ?? null, account.expiresAt);
         const { maxSessions = null } = (back?.['limits'] ?? {}) as { maxSessions?: number };
-        assert.equal(maxSessions, view.limits?.limits.maxSessions);
+        assert.equal(maxSessions, account.limits.maxSessions);
       }),
       { numRuns: 200 },
     );

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config.js';
-import { createAccountLimits } from '../../src/core/accounts/account-limits.js';
+import { createAccountUsage } from '../../src/core/accounts/account-usage.js';
 import { type Accounts, createAccounts } from '../../src/core/accounts/accounts.js';
 import { AccountDirectory } from '../../src/core/accounts/directory.js';
 import { createAdminCredentials } from '../../src/core/auth/admin-credentials.js';
@@ -77,7 +77,17 @@ export async function startTestAdmin(
   const directory = new AccountDirectory();
   const pool = new HeartbeatPool({ maxPending: 1_000, maxPerAccount: 1_000 });
   const now = options.now ?? Date.now;
-  const accounts = createAccounts({ store: store.accounts, directory, pool, now, newId: randomUUID });
+  const sessions = new SessionRegistry();
+  const usage = createAccountUsage({ store: store.traffic, directory, sessions, now });
+  const accounts = createAccounts({
+    store: store.accounts,
+    directory,
+    usage,
+    pool,
+    egressClasses: [],
+    now,
+    newId: randomUUID,
+  });
   const settings = createSettings();
   const whitelist = await settings.open(createWhitelistSetting(store.settings));
   const credentials = createAdminCredentials({ settings: store.settings });
@@ -87,15 +97,8 @@ export async function startTestAdmin(
   const { runs, deliveries, agentSessions } = store;
   const hooks = testHooks(store, { log, now });
   const { config } = await loadConfig({ file: undefined, env: {}, defaultFiles: [] });
-  const sessions = new SessionRegistry();
-  const limits = createAccountLimits({
-    store: store.limits,
-    sessions,
-    egressClasses: [],
-    now,
-  });
-  const core = { store, directory, pool, accounts, credentials, settings };
-  const common = { config: { ...config, dataDir }, core, sessions, limits, log, now, startedAt: now() };
+  const core = { store, directory, pool, accounts, usage, sessions, credentials, settings };
+  const common = { config: { ...config, dataDir }, core, log, now, startedAt: now() };
   const stats = await createStatsPart(common);
   const operator = operatorUses({
     ...common,

@@ -1,6 +1,8 @@
 // What an operator sees over several requests: accounts made, changed and removed, their statistics, their own view.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { NO_LIMITS } from '../../src/core/accounts/limits.js';
+import { endOf } from '../helpers/account-end.js';
 import { heartbeatOf, startTestAdmin, type TestAdmin } from '../helpers/admin.js';
 import { send } from '../helpers/http.js';
 
@@ -213,7 +215,7 @@ test('live sessions are told to end before the answer is sent', async (t) => {
   const admin = await startTestAdmin(t);
   const AID = await admin.addAccount('a');
   const ended: string[] = [];
-  admin.directory.onClosed((account, reason) => ended.push(`${account.username} ${reason}`));
+  admin.directory.onChanged((changed) => ended.push(...endOf(changed)));
   await update(admin, { AID, Remarks: 'only a note' });
   assert.deepEqual(ended, []);
   await update(admin, { AID, Password: 'other' });
@@ -256,6 +258,8 @@ test('10,000 accounts are listed, each once', async (t) => {
     createdAt: NOW,
     lastLoginAt: null,
     expiresAt: null,
+    limits: NO_LIMITS,
+    quotaReset: null,
   };
   admin.directory.load(
     Array.from({ length: 10_000 }, (_, i) => ({

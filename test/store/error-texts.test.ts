@@ -13,9 +13,9 @@ const by = { name: SECRET, via: 'cli', address: SECRET };
 const object = { type: 'account', id: SECRET, name: SECRET };
 const audit = { by, action: SECRET, object, before: { a: SECRET }, after: { a: SECRET } };
 const limits = { maxSessions: N, quotaPeriod: 'day', egressClass: SECRET };
-const kept = { limits, reset: null };
-const change = { isEnabled: true, remarks: SECRET, expiresAt: N, passwordHash: SECRET };
-const account = { ...change, id: SECRET, username: SECRET, createdAt: N, lastLoginAt: N };
+const change = { isEnabled: true, remarks: SECRET, expiresAt: N, passwordHash: SECRET, limits };
+const quotaReset = { at: N, totalBytes: N };
+const account = { ...change, id: SECRET, username: SECRET, createdAt: N, lastLoginAt: N, quotaReset };
 const entry = {
   ...{ at: N, accountId: SECRET, username: SECRET, sessionId: SECRET, client: SECRET, destination: SECRET },
   ...{ protocol: 'tcp', bytesUp: N, bytesDown: N, kind: 'game', gameId: SECRET },
@@ -61,10 +61,10 @@ const CALLS: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>
     get: [SECRET],
     getMany: [[SECRET]],
     getByUsername: [SECRET],
-    add: [account, by, new Map([[SECRET, limits]])],
-    addMany: [[account], by],
+    add: [account, by],
+    addMany: [[account], by, [traffic]],
     update: [SECRET, change, by],
-    updateMany: [[{ id: SECRET, fields: change }], by],
+    updateMany: [[{ id: SECRET, fields: { ...change, quotaReset } }], by, [traffic]],
     remove: [SECRET, by],
     removeMany: [[SECRET], by],
     saveLogins: [[{ id: SECRET, at: N }]],
@@ -78,14 +78,7 @@ const CALLS: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>
     newest: [SECRET, 10],
   },
   settings: { get: [SECRET], set: [SECRET, SECRET, audit] },
-  limits: {
-    all: [],
-    getMany: [[SECRET]],
-    saveMany: [[{ accountId: SECRET, kept, before: { limits: {}, reset: null } }], by],
-    addTraffic: [[traffic]],
-    traffic: [SECRET, N],
-    sums: [N, [SECRET]],
-  },
+  traffic: { add: [[traffic]], days: [SECRET, N], sums: [N, [SECRET]] },
   audit: { add: [[audit]], list: [filter, SECRET, 10], count: [filter], trim: [N, 10] },
   consoleSessions: {
     all: [],

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Account } from '../../src/core/accounts/account.js';
+import { NO_LIMITS } from '../../src/core/accounts/limits.js';
 import type { Heartbeat } from '../../src/core/heartbeats/heartbeat.js';
 import { connectSqlite } from '../../src/store/sqlite.js';
 import type { SqliteOptions } from '../../src/store/sqlite-engine.js';
@@ -45,6 +46,8 @@ export function account(fields: Partial<Account> = {}): Account {
     createdAt: 1_700_000_000_000,
     lastLoginAt: null,
     expiresAt: null,
+    limits: NO_LIMITS,
+    quotaReset: null,
     ...fields,
   };
 }

@@ -1,7 +1,7 @@
 // Every repository that no other file of this folder tests, on every engine: what goes in comes out, and in the same order.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { NO_LIMITS, NOTHING_KEPT } from '../../src/core/accounts/limits.js';
+import { NO_LIMITS } from '../../src/core/accounts/limits.js';
 import type { LoginEntry } from '../../src/core/accounts/login-log.js';
 import type { RunToStore } from '../../src/core/agents/run-store.js';
 import { type AuditRecord, DAEMON } from '../../src/core/audit/audit.js';
@@ -231,30 +231,33 @@ onEachEngine('console sessions, tokens, audit entries and notices come back as t
 });
 
 onEachEngine('limits and traffic belong to accounts that there are, and add up', async (open) => {
-  const { accounts, limits, samples } = (await open()).store;
-  const [one, two] = [account(), account()];
-  const kept = { limits: { ...NO_LIMITS, maxSessions: 3, quotaBytes: 2 ** 50 }, reset: null };
-  await accounts.addMany([one, two], DAEMON, new Map([[one.id, kept.limits]]));
-  assert.deepEqual(await limits.all(), [{ accountId: one.id, ...kept }]);
-  const entries = [two.id, randomUUID()].map((accountId) => ({ accountId, kept, before: NOTHING_KEPT }));
-  assert.deepEqual(await limits.saveMany(entries, DAEMON), new Set([two.id]));
+  const { accounts, traffic, samples } = (await open()).store;
+  const limits = { ...NO_LIMITS, maxSessions: 3, quotaBytes: 2 ** 50 };
+  const [one, two] = [account({ limits }), account()];
+  await accounts.addMany([one, two], DAEMON);
+  assert.deepEqual([await accounts.get(one.id), await accounts.get(two.id)], [one, two]);
+  const quotaReset = { at: NOW, totalBytes: 2 ** 45 };
+  const updates = [two.id, randomUUID()].map((id) => ({ id, fields: { limits, quotaReset } }));
+  const changed = { ...two, limits, quotaReset };
+  assert.deepEqual(await accounts.updateMany(updates, DAEMON), [changed]);
+  assert.deepEqual(await accounts.getMany([two.id]), [changed]);
   const day = { bytesUp: 2 ** 40, bytesDown: 1, sessions: 1 };
   const rows = [
     { accountId: one.id, day: 20_000, ...day },
     { accountId: one.id, day: 20_001, ...day },
     { accountId: randomUUID(), day: 20_000, ...day },
   ];
-  await limits.addTraffic(rows);
-  await limits.addTraffic(rows);
-  assert.deepEqual(await limits.traffic(one.id, 20_001), [
+  await traffic.add(rows);
+  await traffic.add(rows);
+  assert.deepEqual(await traffic.days(one.id, 20_001), [
     { accountId: one.id, day: 20_001, bytesUp: 2 ** 41, bytesDown: 2, sessions: 2 },
   ]);
-  assert.deepEqual(await limits.sums(20_001), [
+  assert.deepEqual(await traffic.sums(20_001), [
     { accountId: one.id, bytesUp: 2 ** 42, bytesDown: 4, bytesSince: 2 ** 41 + 2 },
   ]);
   assert.deepEqual(await samples.trafficOf(20_000), [{ id: one.id, up: 2 ** 41, down: 2 }]);
   await accounts.remove(one.id);
-  assert.deepEqual(await limits.sums(null), []);
+  assert.deepEqual(await traffic.sums(null), []);
 });
 
 onEachEngine('samples add up in every step', async (open) => {

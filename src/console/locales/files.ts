@@ -99,7 +99,6 @@ export const files = {
   'import.reason.twice': { en: 'the file has this user name twice', zh: '文件里用户名重复' },
   'import.reason.taken-meanwhile': { en: 'the user name was taken meanwhile', zh: '用户名刚刚被占用' },
   'import.reason.removed-meanwhile': { en: 'the account was removed meanwhile', zh: '账号刚刚被删除' },
-  'import.reason.limits-unchanged': { en: 'its limits could not be changed', zh: '限制没有写入' },
   'import.reason.not-added': {
     en: 'not added: the database could not be written',
     zh: '没有新增：数据库写入失败',
@@ -108,13 +107,9 @@ export const files = {
     en: 'not replaced: the database could not be written',
     zh: '没有替换：数据库写入失败',
   },
-  'import.reason.limits-missing': {
-    en: 'its limits are missing: the database could not be written',
-    zh: '缺少限制：数据库写入失败',
-  },
-  'import.reason.usage-missing': {
-    en: 'its usage is missing: the database could not be written',
-    zh: '缺少用量：数据库写入失败',
+  'import.reason.not-completed': {
+    en: 'its limits and usage were not taken over: the database could not be written',
+    zh: '没有写入限制和用量：数据库写入失败',
   },
   'import.reason.not-csv': {
     en: 'this is not valid CSV; nothing after it was read',

@@ -1,9 +1,10 @@
 // What the audit log notes of a change of an account.
 import { type Actor, type AuditRecord, differences } from '../audit/audit.js';
 import type { Account } from './account.js';
+import type { AccountLimits } from './limits.js';
 
 /**
- * What is to be noted of a change of an account, from null (it did not exist) or to null (it no longer does). A new
+ * What is to be noted of a change of an account's record, from null (it did not exist) or to null (it no longer does). A new
  * password is told by its being new. Null when nothing differs.
  */
 export function accountAudit(by: Actor, before: Account | null, after: Account | null): AuditRecord | null {
@@ -30,6 +31,25 @@ export function accountAudit(by: Actor, before: Account | null, after: Account |
     before: old,
     after: isNewPassword ? { ...now, password: 'changed' } : now,
   };
+}
+
+/** What is to be noted of a change of an account's limits, from NO_LIMITS for a new one. Null when nothing differs. */
+export function limitsAudit(by: Actor, before: AccountLimits, after: Account): AuditRecord | null {
+  const changed = differences({ ...before }, { ...after.limits });
+  if (!changed.differs) return null;
+  const object = { type: 'account', id: after.id, name: after.username } as const;
+  return { by, action: 'account.limits', object, before: changed.before, after: changed.after };
+}
+
+/** What is to be noted of a change of an account, its limits included. */
+export function changeAudit(by: Actor, before: Account, after: Account): (AuditRecord | null)[] {
+  const object = { type: 'account', id: after.id, name: after.username } as const;
+  const reset = { by, action: 'account.reset-usage', object, before: null, after: null } as const;
+  return [
+    accountAudit(by, before, after),
+    limitsAudit(by, before.limits, after),
+    after.quotaReset === before.quotaReset ? null : reset,
+  ];
 }
 
 function shown(account: Account): Record<string, unknown> {

@@ -1,6 +1,6 @@
 // Finding accounts: what a search and filters leave, decided in memory.
 import { DAY_MS } from '../clock.js';
-import { isExpired } from './account.js';
+import { type Account, isExpired } from './account.js';
 import type { AccountView } from './accounts.js';
 
 /** Filters are joined by "and"; one that is undefined does not filter. */
@@ -24,7 +24,7 @@ export interface AccountFilter {
 /** What is known of an account besides what is stored of it. */
 export interface AccountFacts {
   isOnline(accountId: string): boolean;
-  isOverQuota(accountId: string): boolean;
+  isOverQuota(account: Account): boolean;
 }
 
 /** Makes the test for one filter; the cheap questions come first. */
@@ -52,7 +52,7 @@ export function accountMatcher(
     }
     if (filter.game !== undefined && latestGameId !== filter.game) return false;
     if (filter.online !== undefined && facts.isOnline(account.id) !== filter.online) return false;
-    if (filter.overQuota !== undefined && facts.isOverQuota(account.id) !== filter.overQuota) return false;
+    if (filter.overQuota !== undefined && facts.isOverQuota(account) !== filter.overQuota) return false;
     if (wanted === '') return true;
     return (
       account.username.toLowerCase().includes(wanted) ||

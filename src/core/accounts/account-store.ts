@@ -1,31 +1,36 @@
 // What the rules of accounts ask of a database. `store/` implements it with knex.
 import type { Actor } from '../audit/audit.js';
 import type { Account, AccountUpdate } from './account.js';
-import type { AccountLimits } from './limits.js';
+import type { TrafficOfDay } from './limits.js';
 
-/** Limits of new accounts, by id. */
-export type NewLimits = ReadonlyMap<string, AccountLimits>;
-
-/** Every change is noted in the audit log with the transaction that makes it, as made by `by` (the daemon itself unless given). */
+/**
+ * Accounts with their limits. Every change is noted in the audit log with the transaction that makes it, as made by `by`
+ * (the daemon itself unless given).
+ */
 export interface AccountStore {
   all(): Promise<Account[]>;
   get(id: string): Promise<Account | null>;
   /** Those that there are, in no particular order. */
   getMany(ids: readonly string[]): Promise<Account[]>;
   getByUsername(username: string): Promise<Account | null>;
-  /** Returns 'username-taken' when another account has the name; nothing is written then. `limits` as in `addMany`. */
-  add(account: Account, by?: Actor, limits?: NewLimits): Promise<'added' | 'username-taken'>;
+  /** Returns 'username-taken' when another account has the name; nothing is written then. */
+  add(account: Account, by?: Actor): Promise<'added' | 'username-taken'>;
   /**
-   * Adds many in one transaction, with the limits of those that get any; returns the ids of those that were added, the
-   * names of the others are taken.
+   * Adds many in one transaction, with what they have moved elsewhere; returns the ids of those that were added, the names
+   * of the others are taken.
    */
-  addMany(accounts: readonly Account[], by?: Actor, limits?: NewLimits): Promise<ReadonlySet<string>>;
+  addMany(
+    accounts: readonly Account[],
+    by?: Actor,
+    traffic?: readonly TrafficOfDay[],
+  ): Promise<ReadonlySet<string>>;
   /** Writes the given fields in one transaction and returns the account as it is now; null when there is none. */
   update(id: string, fields: AccountUpdate, by?: Actor): Promise<Account | null>;
-  /** Updates many in one transaction; returns those that there are, as they are now. */
+  /** Updates many in one transaction, and adds to their traffic; returns those that there are, as they are now. */
   updateMany(
     updates: readonly { readonly id: string; readonly fields: AccountUpdate }[],
     by?: Actor,
+    traffic?: readonly TrafficOfDay[],
   ): Promise<Account[]>;
   /**
    * Deletes, in one transaction and in this order, the heartbeat data of the account's user name and the account.

@@ -1,4 +1,5 @@
-// What a proxy account is, and the rules that only look at one account.
+// What a proxy account is, its limits included, and the rules that only look at one account.
+import type { AccountLimits, QuotaReset } from './limits.js';
 
 /** One proxy account as the store keeps it. All times are milliseconds since the Unix epoch, UTC. */
 export interface Account {
@@ -14,6 +15,9 @@ export interface Account {
   readonly lastLoginAt: number | null;
   /** null: never expires. */
   readonly expiresAt: number | null;
+  readonly limits: AccountLimits;
+  /** When the operator last started the quota period again; null: never. */
+  readonly quotaReset: QuotaReset | null;
 }
 
 /** The account after a login at `at`. Written out, since a copy by `...` is slow on Node 20 (a new hidden class each). */
@@ -27,15 +31,20 @@ export function withLastLogin(account: Account, at: number): Account {
     createdAt: account.createdAt,
     lastLoginAt: at,
     expiresAt: account.expiresAt,
+    limits: account.limits,
+    quotaReset: account.quotaReset,
   };
 }
 
-/** The part of an account that an update writes. `passwordHash` undefined leaves the password as it is. */
+/** The part of an account that an update writes. What is undefined stays as it is. */
 export interface AccountUpdate {
-  readonly isEnabled: boolean;
-  readonly remarks: string | null;
-  readonly expiresAt: number | null;
+  readonly isEnabled?: boolean | undefined;
+  readonly remarks?: string | null | undefined;
+  readonly expiresAt?: number | null | undefined;
   readonly passwordHash?: string | undefined;
+  /** The limits that change. */
+  readonly limits?: Partial<AccountLimits> | undefined;
+  readonly quotaReset?: QuotaReset | undefined;
 }
 
 /** True from the very millisecond of `expiresAt` on; an account without one never expires. */

@@ -1,38 +1,29 @@
-// The account service: every change of an account by the API, the console or the command line goes through here.
-// A change is written to the database first, then to the directory (which ends live sessions), and only then answered.
+// The account service: every change of an account, of its limits and of what counts as used goes through here, by the API,
+// the console, the command line or an import. A change is written to the database first, in one transaction, then put into
+// the directory, which tells everybody, and only then answered.
 
 import type { Actor } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
-import { createTurns } from '../turns.js';
-import { isWireDate } from '../wire-date.js';
-import { type Account, type AccountUpdate, isValidPassword, isValidUsername } from './account.js';
-import type { AccountStore, NewLimits } from './account-store.js';
+import { createTurns, inTurnOfAll } from '../turns.js';
+import type { Account, AccountUpdate } from './account.js';
+import {
+  type AccountChange,
+  type AddRefusal,
+  accountOf,
+  type ChangedAccount,
+  type HasEgressClass,
+  inOne,
+  isBlank,
+  type NewAccount,
+  refuseChange,
+  refuseNew,
+  toUpdate,
+  type UpdateRefusal,
+} from './account-input.js';
+import type { AccountStore } from './account-store.js';
+import { type AccountUsage, trafficOf } from './account-usage.js';
 import type { AccountDirectory } from './directory.js';
-import type { AccountLimits } from './limits.js';
-import { hashPassword } from './password.js';
-
-/**
- * What a creation or an update sets besides the credentials. `expiresAt` in milliseconds since the epoch, in the years
- * 0001 to 9999 UTC.
- */
-export interface AccountFields {
-  readonly isEnabled: boolean;
-  readonly remarks: string | null;
-  readonly expiresAt: number | null;
-}
-
-/** What a field becomes when a creation or an update leaves it out. */
-export const ACCOUNT_DEFAULTS: AccountFields = { isEnabled: true, remarks: null, expiresAt: null };
-
-export interface NewAccount extends AccountFields {
-  readonly username: string;
-  readonly password: string;
-}
-
-/** `password` undefined, empty or only white space leaves the password as it is; the other fields are always written. */
-export interface ChangedAccount extends AccountFields {
-  readonly password?: string | undefined;
-}
+import { type CountedTraffic, NO_LIMITS, type TrafficOfDay } from './limits.js';
 
 /** An account with what the heartbeat pool knows of it. */
 export interface AccountView {
@@ -43,32 +34,15 @@ export interface AccountView {
   readonly latestGameId: string | null;
 }
 
-export type AddRefusal =
-  | 'empty-credentials'
-  | 'invalid-username'
-  | 'invalid-password'
-  | 'invalid-remarks'
-  | 'invalid-expiry'
-  | 'username-taken';
-export type UpdateRefusal = 'invalid-password' | 'invalid-remarks' | 'invalid-expiry' | 'not-found';
-
 export type AddResult = Done | Refused<AddRefusal>;
 export type UpdateResult = Done | Refused<UpdateRefusal>;
 export type RemoveResult = Done | Refused<'not-found'>;
+export type PatchResult = Done | Refused<UpdateRefusal | 'changed-meanwhile'>;
 
 export interface AddManyResult {
   readonly added: readonly { readonly index: number; readonly account: Account }[];
   readonly refused: readonly { readonly index: number; readonly reason: AddRefusal }[];
 }
-
-/** What is undefined stays as it is. */
-export interface AccountChange extends Partial<{ [K in keyof AccountFields]: AccountFields[K] | undefined }> {
-  readonly password?: string | undefined;
-  /** In place of a password, from an import. */
-  readonly passwordHash?: string | undefined;
-}
-
-export type PatchResult = Done | Refused<UpdateRefusal | 'changed-meanwhile'>;
 
 interface Done {
   readonly ok: true;
@@ -80,6 +54,19 @@ interface Refused<Reason> {
   readonly reason: Reason;
 }
 
+/** An account as an import brings it, with what it has used elsewhere. */
+export interface ImportedAccount {
+  readonly account: Account;
+  readonly used?: CountedTraffic | undefined;
+}
+
+export interface ImportedChange {
+  readonly id: string;
+  readonly change: AccountChange;
+  /** What it has used elsewhere; passed over for an account that has used something here. */
+  readonly used?: CountedTraffic | undefined;
+}
+
 /** The part of the heartbeat pool that accounts need. */
 export interface AccountPool {
   count(accountId: string): number;
@@ -88,36 +75,35 @@ export interface AccountPool {
   remove(accountId: string): void;
 }
 
+/** Every call that changes something rejects when the database cannot be written; nothing has changed then. */
 export interface Accounts {
-  /** Creates an account, with its limits if any. Rejects when the database cannot be written; nothing has changed then. */
-  add(input: NewAccount, by?: Actor, limits?: AccountLimits): Promise<AddResult>;
-  /** Overwrites every field of an account. Ends its live sessions if it was disabled or its password changed. */
+  /** Creates an account, with its limits if any. */
+  add(input: NewAccount, by?: Actor): Promise<AddResult>;
+  /** Overwrites every field of an account but its limits. Ends its live sessions if it was disabled or its password changed. */
   update(id: string, input: ChangedAccount, by?: Actor): Promise<UpdateResult>;
   /** Removes an account and its heartbeat data, and ends its live sessions. */
   remove(id: string, by?: Actor): Promise<RemoveResult>;
   /**
-   * Creates many accounts in one transaction, with the same limits if any; keep a call to some hundreds. Refused ones
-   * are told by their index, the others are created. Rejects when the database cannot be written; nothing has changed
-   * then.
+   * Creates many accounts in one transaction; keep a call to some hundreds. Refused ones are told by their index, the
+   * others are created.
    */
-  addMany(inputs: readonly NewAccount[], by: Actor, limits?: AccountLimits): Promise<AddManyResult>;
-  /**
-   * Takes in accounts whose passwords are hashed already, as imports bring them, in one transaction with the limits of
-   * those that get any; returns those that were added. Whoever keeps limits in memory is not told.
-   */
-  takeIn(accounts: readonly Account[], by: Actor, limits?: NewLimits): Promise<Account[]>;
-  /** Changes only the fields given. `isCurrent` may refuse on what the account is at the moment of the change. */
+  addMany(inputs: readonly NewAccount[], by: Actor): Promise<AddManyResult>;
+  /** Adds accounts as an import brings them, in one transaction; returns those that were added, the names of the others are taken. */
+  takeIn(accounts: readonly ImportedAccount[], by: Actor): Promise<Account[]>;
+  /** Changes only the fields and limits given. `isCurrent` may refuse on what the account is at the moment of the change. */
   patch(
     id: string,
     change: AccountChange,
     by: Actor,
     isCurrent?: (account: Account) => boolean,
   ): Promise<PatchResult>;
-  /** Changes many in one transaction; several changes of one account are joined. Those that no longer exist are left out of the answer. */
-  patchMany(
-    changes: readonly { readonly id: string; readonly change: AccountChange }[],
-    by: Actor,
-  ): Promise<Account[]>;
+  /**
+   * Changes many in one transaction; several changes of one account are joined. Those that no longer exist, and those
+   * whose change is refused, are left out of the answer.
+   */
+  patchMany(changes: readonly ImportedChange[], by: Actor): Promise<Account[]>;
+  /** Starts the quota period again from nothing; false when there is no such account. */
+  resetUsage(id: string, by: Actor): Promise<boolean>;
   /** Removes many in one transaction; returns those that there were. */
   removeMany(ids: readonly string[], by: Actor): Promise<Account[]>;
   /** Takes over accounts as the database has them, after another process changed, added or removed them. */
@@ -127,16 +113,7 @@ export interface Accounts {
   count(): number;
   get(id: string): AccountView | null;
   getByUsername(username: string): AccountView | null;
-}
-
-/** Whether `remarks` can be kept unaltered by every database: well-formed Unicode without U+0000. */
-export function isValidRemarks(remarks: string): boolean {
-  return remarks.isWellFormed() && !remarks.includes('\0');
-}
-
-/** Whether `expiresAt` can be written by every interface: never, or a moment in the years 0001 to 9999 (UTC). */
-function isValidExpiry(expiresAt: number | null): boolean {
-  return expiresAt === null || isWireDate(expiresAt);
+  readonly hasEgressClass: HasEgressClass;
 }
 
 /**
@@ -146,60 +123,74 @@ function isValidExpiry(expiresAt: number | null): boolean {
 export function createAccounts(uses: {
   readonly store: AccountStore;
   readonly directory: AccountDirectory;
+  readonly usage: Pick<AccountUsage, 'afterWriting' | 'read' | 'countFrom' | 'hasUsed'>;
   readonly pool: AccountPool;
+  /** Names of the egress classes that the configuration has. */
+  readonly egressClasses: readonly string[];
   readonly now: Clock;
   readonly newId: () => string;
 }): Accounts {
-  const { store, directory, pool } = uses;
+  const { store, directory, usage, pool, now } = uses;
   // One change of an account at a time: the directory must take in the answers in the order of the writes.
   const inTurn = createTurns();
-  /**
-   * The same for several accounts at once, each waited for once however often it is named. All of them queue up at the
-   * same moment, so that no two can wait crosswise.
-   */
-  async function inTurnOfAll<T>(ids: readonly string[], task: () => Promise<T>): Promise<T> {
-    let start = (): void => {};
-    let finish = (): void => {};
-    const finished = new Promise<void>((resolve) => {
-      finish = resolve;
-    });
-    const started = new Promise<void>((resolve) => {
-      start = resolve;
-    });
-    const each = new Set(ids);
-    let waiting = each.size;
-    if (waiting === 0) start();
-    for (const id of each) {
-      void inTurn(id, () => {
-        waiting -= 1;
-        if (waiting === 0) start();
-        return finished;
-      });
-    }
-    await started;
-    try {
-      return await task();
-    } finally {
-      finish();
-    }
+  const hasEgressClass: HasEgressClass = (name) => name === null || uses.egressClasses.includes(name);
+
+  async function takeIn(entries: readonly ImportedAccount[], by?: Actor): Promise<Account[]> {
+    if (entries.length === 0) return [];
+    const moved = entries.flatMap(({ account, used }) =>
+      hasMoved(used) ? [trafficOf(account, used, now())] : [],
+    );
+    const stored = new Map(moved.map(({ sums }) => [sums.accountId, sums]));
+    const write = async (): Promise<Account[]> => {
+      const accounts = entries.map(({ account }) => account);
+      const days = moved.flatMap((each) => each.days);
+      const added = await store.addMany(accounts, by, days);
+      const taken = accounts.filter(({ id }) => added.has(id));
+      for (const account of taken) if (stored.has(account.id)) usage.countFrom(account, stored);
+      return put(taken);
+    };
+    return moved.length === 0 ? write() : usage.afterWriting(write);
   }
 
-  const accountOf = (input: NewAccount): Account => ({
-    id: uses.newId(),
-    username: input.username,
-    passwordHash: hashPassword(input.password),
-    isEnabled: input.isEnabled,
-    remarks: input.remarks,
-    createdAt: uses.now(),
-    lastLoginAt: null,
-    expiresAt: input.expiresAt,
-  });
+  /** Writes updates in one transaction and takes them in. To be called in turn. */
+  async function write(
+    updates: readonly { id: string; fields: AccountUpdate; used?: CountedTraffic | undefined }[],
+    by?: Actor,
+  ): Promise<Account[]> {
+    if (updates.length === 0) return [];
+    const recounted = updates.flatMap(({ id, fields, used }) => {
+      const before = directory.byId(id);
+      if (!before) return [];
+      const limits = { ...before.limits, ...fields.limits };
+      const isOtherPeriod = limits.quotaPeriod !== before.limits.quotaPeriod;
+      if (!isOtherPeriod && !hasMoved(used)) return [];
+      return [{ id, limits, quotaReset: before.quotaReset, used }];
+    });
+    if (recounted.length === 0) return put(await store.updateMany(updates, by));
+    return usage.afterWriting(async () => {
+      const stored = new Map(await usage.read(recounted));
+      const traffic: TrafficOfDay[] = [];
+      for (const { used, ...account } of recounted) {
+        if (!hasMoved(used) || usage.hasUsed(account.id)) continue;
+        const { days, sums } = trafficOf(account, used, now());
+        traffic.push(...days);
+        stored.set(account.id, sums);
+      }
+      const changed = await store.updateMany(updates, by, traffic);
+      const ids = new Set(recounted.map(({ id }) => id));
+      for (const account of changed) if (ids.has(account.id)) usage.countFrom(account, stored);
+      return put(changed);
+    });
+  }
 
-  async function takeIn(accounts: readonly Account[], by: Actor, limits?: NewLimits): Promise<Account[]> {
-    const added = await store.addMany(accounts, by, limits);
-    const taken = accounts.filter(({ id }) => added.has(id));
-    for (const account of taken) directory.put(account);
-    return taken;
+  function put(accounts: Account[]): Account[] {
+    for (const account of accounts) directory.put(account);
+    return accounts;
+  }
+
+  function forget(id: string): void {
+    directory.remove(id);
+    pool.remove(id);
   }
 
   const view = (account: Account): AccountView => ({
@@ -209,103 +200,94 @@ export function createAccounts(uses: {
   });
   const found = (account: Account | undefined): AccountView | null => (account ? view(account) : null);
 
-  function forget(id: string): void {
-    directory.remove(id);
-    // After the sessions have ended, because each leaves a last entry.
-    pool.remove(id);
+  async function changeOne(id: string, fields: AccountUpdate, by?: Actor): Promise<UpdateResult> {
+    const [account] = await write([{ id, fields }], by);
+    return account ? { ok: true, account } : refused('not-found');
+  }
+
+  async function addMany(inputs: readonly NewAccount[], by?: Actor): Promise<AddManyResult> {
+    const checked = inputs.map((input, index) => ({
+      index,
+      input,
+      reason: refuseNew(input, hasEgressClass),
+    }));
+    const wanted = checked.flatMap(({ index, input, reason }) =>
+      reason === null ? [{ index, account: accountOf(input, uses.newId(), now()) }] : [],
+    );
+    const added = new Set(await takeIn(wanted, by));
+    const byRule = checked.flatMap(({ index, reason }) => (reason === null ? [] : [{ index, reason }]));
+    const taken = wanted.filter(({ account }) => !added.has(account));
+    return {
+      added: wanted.filter(({ account }) => added.has(account)),
+      refused: [...byRule, ...taken.map(({ index }) => ({ index, reason: 'username-taken' as const }))].sort(
+        (a, b) => a.index - b.index,
+      ),
+    };
   }
 
   return {
-    async add(input, by, limits) {
-      const refusal = refuseNew(input);
-      if (refusal) return refused(refusal);
-      const account = accountOf(input);
-      return inTurn(account.id, async () => {
-        const stored = await store.add(account, by, limits && new Map([[account.id, limits]]));
-        if (stored === 'username-taken') return refused('username-taken');
-        directory.put(account);
-        return { ok: true, account };
-      });
+    hasEgressClass,
+    addMany,
+    takeIn,
+
+    async add(input, by) {
+      const { added, refused: turnedAway } = await addMany([input], by);
+      const [done] = added;
+      return done ? { ok: true, account: done.account } : refused(turnedAway[0]?.reason ?? 'username-taken');
     },
 
     async update(id, input, by) {
-      const password = isBlank(input.password) ? undefined : input.password;
-      if (password !== undefined && !isValidPassword(password)) return refused('invalid-password');
-      if (input.remarks !== null && !isValidRemarks(input.remarks)) return refused('invalid-remarks');
-      if (!isValidExpiry(input.expiresAt)) return refused('invalid-expiry');
-      const fields: AccountUpdate = {
-        isEnabled: input.isEnabled,
-        remarks: input.remarks,
-        expiresAt: input.expiresAt,
-        passwordHash: password === undefined ? undefined : hashPassword(password),
-      };
-      return inTurn(id, async () => {
-        const account = await store.update(id, fields, by);
-        if (!account) return refused('not-found');
-        directory.put(account);
-        return { ok: true, account };
-      });
-    },
-
-    async addMany(inputs, by, limits) {
-      const checked = inputs.map((input, index) => ({ index, input, reason: refuseNew(input) }));
-      const wanted = checked.flatMap(({ index, input, reason }) =>
-        reason === null ? [{ index, account: accountOf(input) }] : [],
-      );
-      const taken = new Set(
-        (
-          await takeIn(
-            wanted.map(({ account }) => account),
-            by,
-            limits && new Map(wanted.map(({ account }) => [account.id, limits])),
-          )
-        ).map(({ id }) => id),
-      );
-      const refusedByRule = checked.flatMap(({ index, reason }) =>
-        reason === null ? [] : [{ index, reason }],
-      );
-      const names = wanted.filter(({ account }) => !taken.has(account.id));
-      return {
-        added: wanted.filter(({ account }) => taken.has(account.id)),
-        refused: [
-          ...refusedByRule,
-          ...names.map(({ index }) => ({ index, reason: 'username-taken' as const })),
-        ].sort((a, b) => a.index - b.index),
-      };
-    },
-
-    takeIn,
-
-    async patch(id, change, by, isCurrent = () => true) {
-      const refusal = refuseChange(change);
+      const change = { ...input, password: isBlank(input.password) ? undefined : input.password };
+      const limits = directory.byId(id)?.limits ?? NO_LIMITS;
+      const refusal = refuseChange(change, limits, hasEgressClass);
       if (refusal) return refused(refusal);
-      return inTurn(id, async () => {
+      const { isEnabled, remarks, expiresAt, password } = change;
+      const fields = toUpdate({ isEnabled, remarks, expiresAt, password });
+      return inTurn(id, () => changeOne(id, fields, by));
+    },
+
+    patch: (id, change, by, isCurrent = () => true) =>
+      inTurn(id, async () => {
         const before = directory.byId(id);
         if (!before) return refused('not-found');
+        const refusal = refuseChange(change, before.limits, hasEgressClass);
+        if (refusal) return refused(refusal);
         if (!isCurrent(before)) return refused('changed-meanwhile');
-        const account = await store.update(id, toUpdate(before, change), by);
-        if (!account) return refused('not-found');
-        directory.put(account);
-        return { ok: true, account };
-      });
-    },
+        return changeOne(id, toUpdate(change), by);
+      }),
 
     patchMany: (changes, by) =>
       inTurnOfAll(
+        inTurn,
         changes.map(({ id }) => id),
-        async () => {
-          const updates = [...inOne(changes)].flatMap(([id, change]) => {
+        () => {
+          const updates = inOne(changes).flatMap(({ id, change, used }) => {
             const before = directory.byId(id);
-            return before && refuseChange(change) === null ? [{ id, fields: toUpdate(before, change) }] : [];
+            if (!before || refuseChange(change, before.limits, hasEgressClass) !== null) return [];
+            return [{ id, fields: toUpdate(change), used }];
           });
-          const changed = await store.updateMany(updates, by);
-          for (const account of changed) directory.put(account);
-          return changed;
+          return write(updates, by);
         },
       ),
 
+    resetUsage: (id, by) =>
+      inTurn(id, () =>
+        usage.afterWriting(async () => {
+          const before = directory.byId(id);
+          if (!before) return false;
+          const stored = await usage.read([before]);
+          const { bytesUp = 0, bytesDown = 0 } = stored.get(id) ?? {};
+          const quotaReset = { at: now(), totalBytes: bytesUp + bytesDown };
+          const [account] = await store.updateMany([{ id, fields: { quotaReset } }], by);
+          if (!account) return false;
+          usage.countFrom(account, stored);
+          directory.put(account);
+          return true;
+        }),
+      ),
+
     removeMany: (ids, by) =>
-      inTurnOfAll(ids, async () => {
+      inTurnOfAll(inTurn, ids, async () => {
         const removed = await store.removeMany(ids, by);
         for (const { id } of removed) forget(id);
         return removed;
@@ -320,14 +302,21 @@ export function createAccounts(uses: {
       }),
 
     refresh: (ids) =>
-      inTurnOfAll(ids, async () => {
-        const stored = new Map((await store.getMany(ids)).map((account) => [account.id, account]));
-        for (const id of ids) {
-          const account = stored.get(id);
-          if (account) directory.put(account);
-          else forget(id);
-        }
-      }),
+      inTurnOfAll(inTurn, ids, () =>
+        usage.afterWriting(async () => {
+          const accounts = new Map((await store.getMany(ids)).map((account) => [account.id, account]));
+          const stored = await usage.read([...accounts.values()]);
+          for (const id of ids) {
+            const account = accounts.get(id);
+            if (!account) {
+              forget(id);
+              continue;
+            }
+            usage.countFrom(account, stored);
+            directory.put(account);
+          }
+        }),
+      ),
 
     count: () => directory.size,
     list: () => Array.from(directory.all(), view),
@@ -336,45 +325,8 @@ export function createAccounts(uses: {
   };
 }
 
-function refuseNew(input: NewAccount): AddRefusal | null {
-  if (isBlank(input.username) || isBlank(input.password)) return 'empty-credentials';
-  if (!isValidUsername(input.username)) return 'invalid-username';
-  if (!isValidPassword(input.password)) return 'invalid-password';
-  if (input.remarks !== null && !isValidRemarks(input.remarks)) return 'invalid-remarks';
-  if (!isValidExpiry(input.expiresAt)) return 'invalid-expiry';
-  return null;
-}
-
-function refuseChange({ password, remarks, expiresAt }: AccountChange): UpdateRefusal | null {
-  if (password !== undefined && !isValidPassword(password)) return 'invalid-password';
-  if (remarks !== undefined && remarks !== null && !isValidRemarks(remarks)) return 'invalid-remarks';
-  if (expiresAt !== undefined && !isValidExpiry(expiresAt)) return 'invalid-expiry';
-  return null;
-}
-
-/** One change for each account: of a field that several changes have, the last one counts. */
-function inOne(
-  changes: readonly { readonly id: string; readonly change: AccountChange }[],
-): ReadonlyMap<string, AccountChange> {
-  const joined = new Map<string, AccountChange>();
-  for (const { id, change } of changes) {
-    const given = Object.entries(change).filter(([, value]) => value !== undefined);
-    joined.set(id, { ...joined.get(id), ...Object.fromEntries(given) });
-  }
-  return joined;
-}
-
-function toUpdate(before: Account, change: AccountChange): AccountUpdate {
-  return {
-    isEnabled: change.isEnabled ?? before.isEnabled,
-    remarks: change.remarks === undefined ? before.remarks : change.remarks,
-    expiresAt: change.expiresAt === undefined ? before.expiresAt : change.expiresAt,
-    passwordHash: change.password === undefined ? change.passwordHash : hashPassword(change.password),
-  };
-}
-
-function isBlank(text: string | undefined): boolean {
-  return text === undefined || text.trim() === '';
+function hasMoved(used: CountedTraffic | undefined): used is CountedTraffic {
+  return used !== undefined && used.totalBytesUp + used.totalBytesDown > 0;
 }
 
 function refused<Reason>(reason: Reason): Refused<Reason> {

@@ -1,17 +1,20 @@
 // The account directory: all accounts in memory, so that a login never waits for the database.
-// It is a cache of the database with one way in: whoever changes an account, here or in another process, tells it.
+// It is a cache of the database with one way in and one event: whoever changes an account, here or in another process,
+// puts it here, and everybody who must know hears it from here.
 
-import type { SessionEnd } from '../sessions/session.js';
-import { type Account, isExpired, withLastLogin } from './account.js';
+import { type Account, withLastLogin } from './account.js';
 
-/** Called when an account may no longer be used as it was: its live sessions must end. */
-export type AccountClosed = (account: Account, reason: SessionEnd) => void;
+/** `before` null: it is new; `after` null: it is gone; both the same: its quota is used up, or begins again. */
+export interface AccountChanged {
+  readonly id: string;
+  readonly before: Account | null;
+  readonly after: Account | null;
+}
 
 export class AccountDirectory {
   readonly #byId = new Map<string, Account>();
   readonly #byName = new Map<string, Account>();
-  readonly #onClosed: AccountClosed[] = [];
-  readonly #onChanged: ((id: string) => void)[] = [];
+  readonly #listeners: ((changed: AccountChanged) => void)[] = [];
   #unsavedLogins = new Map<string, number>();
 
   get size(): number {
@@ -31,13 +34,12 @@ export class AccountDirectory {
     return this.#byId.values();
   }
 
-  onClosed(listener: AccountClosed): void {
-    this.#onClosed.push(listener);
-  }
-
-  /** Called when an account was added, changed or removed; not for logins. */
-  onChanged(listener: (id: string) => void): void {
-    this.#onChanged.push(listener);
+  /**
+   * Calls `listener` when an account was added, changed or removed, or its quota was used up or begins again: before
+   * whoever changed it is answered. Not for logins.
+   */
+  onChanged(listener: (changed: AccountChanged) => void): void {
+    this.#listeners.push(listener);
   }
 
   /** Fills the directory at start. */
@@ -45,26 +47,30 @@ export class AccountDirectory {
     for (const account of accounts) this.#set(account);
   }
 
-  /** Takes in an account as the database has it now, and closes its sessions if it was disabled or its password changed. */
+  /** Takes in an account as the database has it now. */
   put(account: Account): void {
-    const before = this.#byId.get(account.id);
+    const before = this.#byId.get(account.id) ?? null;
     // A login that is not yet written is newer than what the database says.
     const lastLoginAt = latest(account.lastLoginAt, before?.lastLoginAt ?? null);
-    this.#set({ ...account, lastLoginAt });
-    this.#changed(account.id);
-    if (!before) return;
-    if (!account.isEnabled) this.#closed(account, 'account-disabled');
-    else if (account.passwordHash !== before.passwordHash) this.#closed(account, 'password-changed');
+    const after = { ...account, lastLoginAt };
+    if (before && before.username !== after.username && this.#byName.get(before.username) === before)
+      this.#byName.delete(before.username);
+    this.#set(after);
+    this.#publish({ id: account.id, before, after });
   }
 
   remove(id: string): void {
-    const account = this.#byId.get(id);
-    if (!account) return;
+    const before = this.#byId.get(id);
+    if (!before) return;
     this.#byId.delete(id);
-    if (this.#byName.get(account.username) === account) this.#byName.delete(account.username);
+    if (this.#byName.get(before.username) === before) this.#byName.delete(before.username);
     this.#unsavedLogins.delete(id);
-    this.#closed(account, 'account-removed');
-    this.#changed(id);
+    this.#publish({ id, before, after: null });
+  }
+
+  /** The account is as it was, but its quota is used up, or begins again. */
+  quotaChanged(account: Account): void {
+    this.#publish({ id: account.id, before: account, after: account });
   }
 
   /** Replaces an imported hash by its salted form: the same password, so sessions stay. */
@@ -94,25 +100,13 @@ export class AccountDirectory {
     }
   }
 
-  /** Closes the sessions of those of `ids` whose account has expired by `now`. Meant to be called about once a second. */
-  closeExpired(ids: Iterable<string>, now: number): void {
-    for (const id of [...ids]) {
-      const account = this.#byId.get(id);
-      if (account && isExpired(account, now)) this.#closed(account, 'account-expired');
-    }
-  }
-
   #set(account: Account): void {
     this.#byId.set(account.id, account);
     this.#byName.set(account.username, account);
   }
 
-  #changed(id: string): void {
-    for (const listener of this.#onChanged) listener(id);
-  }
-
-  #closed(account: Account, reason: SessionEnd): void {
-    for (const listener of this.#onClosed) listener(account, reason);
+  #publish(changed: AccountChanged): void {
+    for (const listener of this.#listeners) listener(changed);
   }
 }
 

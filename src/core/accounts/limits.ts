@@ -31,15 +31,19 @@ export const NO_LIMITS: AccountLimits = {
   egressClass: null,
 };
 
-/** What is stored of an account's limits. */
-export interface KeptLimits {
-  readonly limits: AccountLimits;
-  /** When the operator last started the quota period again, and the account's total then, in bytes; null: never. */
-  readonly reset: { readonly at: number; readonly totalBytes: number } | null;
+/** The quota period was started again `at` (ms since the epoch), when the account had used `totalBytes` in all. */
+export interface QuotaReset {
+  readonly at: number;
+  readonly totalBytes: number;
 }
 
-/** Of an account that never had any limits. */
-export const NOTHING_KEPT: KeptLimits = { limits: NO_LIMITS, reset: null };
+/** Bytes that an account has used. */
+export interface CountedTraffic {
+  readonly totalBytesUp: number;
+  readonly totalBytesDown: number;
+  /** Since the quota last began; part of the totals. */
+  readonly periodBytes: number;
+}
 
 /** Why a session is not let in. */
 export type LimitRefusal = 'too-many-sessions' | 'too-many-addresses' | 'over-quota';

@@ -1,17 +1,16 @@
 // How much each account has moved: counted from its live sessions, kept per day for the history, summed for its quota.
 
 import type { Session } from '../sessions/session.js';
-import { dayOf, periodEnd, periodStart, type QuotaPeriod, type TrafficOfDay } from './limits.js';
+import {
+  type CountedTraffic,
+  dayOf,
+  periodEnd,
+  periodStart,
+  type QuotaPeriod,
+  type TrafficOfDay,
+} from './limits.js';
 
 export type MeteredSession = Pick<Session, 'accountId' | 'bytesUp' | 'bytesDown'>;
-
-/** An account's traffic so far. */
-export interface CountedTraffic {
-  readonly totalBytesUp: number;
-  readonly totalBytesDown: number;
-  /** Since the quota last began. */
-  readonly periodBytes: number;
-}
 
 /** What was used within one quota period. */
 interface UsedInPeriod {
@@ -44,6 +43,12 @@ export class TrafficMeter {
   #unknown = new Set<string>();
   #collectedAt = Number.NEGATIVE_INFINITY;
   #unwritten = new Map<string, Map<number, Counts>>();
+  readonly #periodOf: (accountId: string) => QuotaPeriod;
+
+  /** @param periodOf the period by which an account is counted from its first byte on */
+  constructor(periodOf: (accountId: string) => QuotaPeriod) {
+    this.#periodOf = periodOf;
+  }
 
   /** Starts from what the database has counted of an account; what is not yet written is added. */
   load(accountId: string, period: QuotaPeriod, counted: CountedTraffic, now: number): void {
@@ -71,6 +76,11 @@ export class TrafficMeter {
     const seen = this.#open.get(session);
     if (!seen) return;
     this.#count(session, seen, now);
+    this.#open.delete(session);
+  }
+
+  /** The account of the session is gone. */
+  forgetSession(session: MeteredSession): void {
     this.#open.delete(session);
   }
 
@@ -134,7 +144,7 @@ export class TrafficMeter {
   #usedOf(accountId: string, now: number): Used {
     let used = this.#used.get(accountId);
     if (!used) {
-      const period = 'month';
+      const period = this.#periodOf(accountId);
       used = { up: 0, down: 0, period, current: periodAt(period, now, 0), other: null };
       this.#used.set(accountId, used);
     }

@@ -46,7 +46,7 @@ export interface NoticeOptions {
   readonly store: NoticeStore;
   readonly accounts: () => Iterable<Account>;
   /** What of its quota an account has used, 1 is all; and what tells one period from the next. */
-  readonly quotaUse: (accountId: string) => { readonly share: number; readonly period: string } | null;
+  readonly quotaUse: (account: Account) => { readonly share: number; readonly period: string } | null;
   readonly expiringMs: number;
   readonly maxLoginFailures: number;
   readonly loginFailureWindowMs: number;
@@ -83,7 +83,7 @@ export function createNotices(options: NoticeOptions): Notices {
         const data = { account: id, username, expiresAt: new Date(expiresAt).toISOString() };
         yield { key: `expiring ${id} ${expiresAt}`, type: 'account.expiring', at, data };
       }
-      const use = options.quotaUse(id);
+      const use = options.quotaUse(account);
       if (!use) continue;
       // Of both only the higher one, when both are new.
       const reached = SHARES.findLast(([share]) => use.share >= share);

@@ -6,7 +6,7 @@ import {
   type ChangedAccount,
   isValidRemarks,
   type NewAccount,
-} from '../../core/accounts/accounts.js';
+} from '../../core/accounts/account-input.js';
 import { parseWireDate } from '../../core/wire-date.js';
 import { quoted, type Refusal, refusal } from '../answer.js';
 import { type Fields, fieldsOf, kindOf } from '../fields.js';

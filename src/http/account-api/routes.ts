@@ -1,6 +1,7 @@
 // The five endpoints of the account API that need the admin credentials. Paths match without regard to case.
 import type Router from '@koa/router';
-import type { Accounts, AddRefusal, UpdateRefusal } from '../../core/accounts/accounts.js';
+import type { AddRefusal, UpdateRefusal } from '../../core/accounts/account-input.js';
+import type { Accounts } from '../../core/accounts/accounts.js';
 import { answer, type RefusalCode, refuse } from '../answer.js';
 import type { ReadJsonObject } from '../body.js';
 import { actorOf } from '../caller.js';
@@ -14,6 +15,7 @@ const ADD_REFUSALS: Record<AddRefusal, RefusalCode> = {
   'invalid-password': 'malformed-request',
   'invalid-remarks': 'malformed-request',
   'invalid-expiry': 'malformed-date',
+  'unknown-egress-class': 'malformed-request',
   'username-taken': 'username-taken',
 };
 
@@ -21,6 +23,7 @@ const UPDATE_REFUSALS: Record<UpdateRefusal, RefusalCode> = {
   'invalid-password': 'malformed-request',
   'invalid-remarks': 'malformed-request',
   'invalid-expiry': 'malformed-date',
+  'unknown-egress-class': 'malformed-request',
   'not-found': 'account-to-change-not-found',
 };
 

@@ -53,7 +53,7 @@ export interface RouteUses
     BackupUses,
     TokenUses {
   readonly accounts: AccountUses['accounts'];
-  readonly limits: AccountUses['limits'];
+  readonly usage: AccountUses['usage'];
   readonly credentials: AdminPasswordUses['credentials'];
   readonly consoleSessions: SessionUses['consoleSessions'];
   readonly audit: AuditStore;

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadConfig } from '../../../src/config.js';
 import { AccountDirectory } from '../../../src/core/accounts/directory.js';
+import { NO_LIMITS } from '../../../src/core/accounts/limits.js';
 import { DAEMON } from '../../../src/core/audit/audit.js';
 import type { Heartbeat } from '../../../src/core/heartbeats/heartbeat.js';
 import { HeartbeatPool } from '../../../src/core/heartbeats/heartbeat-pool.js';
@@ -30,7 +31,10 @@ const folder = mkdtempSync(join(tmpdir(), 'pulsegate-bench-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 const store = await openStore({ dataDir: folder, client: 'sqlite3', busyTimeoutMs: 5000 });
 const accounts = Array.from({ length: ACCOUNTS }, (_, i) => ({ id: randomUUID(), username: `player${i}` }));
-const common = { passwordHash: '', isEnabled: true, remarks: null, lastLoginAt: null, expiresAt: null };
+const common = {
+  ...{ passwordHash: '', isEnabled: true, remarks: null, lastLoginAt: null, expiresAt: null },
+  ...{ limits: NO_LIMITS, quotaReset: null },
+};
 await store.accounts.addMany(
   accounts.map((account) => ({ ...account, ...common, createdAt: Date.now() })),
   DAEMON,

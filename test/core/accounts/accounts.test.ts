@@ -2,10 +2,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Account } from '../../../src/core/accounts/account.js';
+import { ACCOUNT_DEFAULTS } from '../../../src/core/accounts/account-input.js';
 import type { AccountStore } from '../../../src/core/accounts/account-store.js';
-import { ACCOUNT_DEFAULTS, createAccounts } from '../../../src/core/accounts/accounts.js';
-import { AccountDirectory } from '../../../src/core/accounts/directory.js';
+import { createAccountUsage } from '../../../src/core/accounts/account-usage.js';
+import { createAccounts } from '../../../src/core/accounts/accounts.js';
+import { type AccountChanged, AccountDirectory } from '../../../src/core/accounts/directory.js';
+import { NO_LIMITS } from '../../../src/core/accounts/limits.js';
 import { verifyPassword } from '../../../src/core/accounts/password.js';
+import { SessionRegistry } from '../../../src/core/sessions/session.js';
+import { endOf } from '../../helpers/account-end.js';
 
 const NOW = 1_900_000_000_000;
 
@@ -28,43 +33,47 @@ function setUp() {
     get: (id) => reply('get', () => rows.get(id) ?? null),
     getMany: (ids) => reply('getMany', () => ids.flatMap((id) => rows.get(id) ?? [])),
     getByUsername: () => reply('getByUsername', () => null),
-    add: (account) =>
+    add: async () => 'added',
+    addMany: (accounts) =>
       reply('add', () => {
-        if ([...rows.values()].some((row) => row.username === account.username)) return 'username-taken';
-        rows.set(account.id, account);
-        return 'added';
+        const names = new Set(Array.from(rows.values(), ({ username }) => username));
+        const free = accounts.filter(({ username }) => !names.has(username));
+        for (const account of free) rows.set(account.id, account);
+        return new Set(free.map(({ id }) => id));
       }),
-    update: (id, { passwordHash, ...fields }) =>
-      reply('update', () => {
-        const row = rows.get(id);
-        if (!row) return null;
-        const updated = { ...row, ...fields, passwordHash: passwordHash ?? row.passwordHash };
-        rows.set(id, updated);
-        return updated;
-      }),
+    update: async () => null,
+    updateMany: (updates) =>
+      reply(`update ${updates.length}`, () =>
+        updates.flatMap(({ id, fields }) => {
+          const row = rows.get(id);
+          if (!row) return [];
+          const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+          const updated = {
+            ...row,
+            ...Object.fromEntries(given),
+            limits: { ...row.limits, ...fields.limits },
+          };
+          rows.set(id, updated);
+          return [updated];
+        }),
+      ),
     remove: (id) =>
       reply('remove', () => {
         const row = rows.get(id) ?? null;
         rows.delete(id);
         return row;
       }),
-    addMany: async () => new Set(),
-    updateMany: async (updates) => {
-      calls.push(`updateMany ${updates.length}`);
-      return updates.flatMap(({ id, fields }) => {
-        const row = rows.get(id);
-        const updated = row && { ...row, ...fields, passwordHash: fields.passwordHash ?? row.passwordHash };
-        if (updated) rows.set(id, updated);
-        return updated ? [updated] : [];
-      });
-    },
     removeMany: async () => [],
     saveLogins: async () => {},
     rehash: async () => {},
   };
   const directory = new AccountDirectory();
   const events: string[] = [];
-  directory.onClosed((account, reason) => events.push(`${account.username} ${reason}`));
+  const changes: AccountChanged[] = [];
+  directory.onChanged((changed) => {
+    changes.push(changed);
+    events.push(...endOf(changed));
+  });
   const pool = {
     count: () => 7,
     latestGameId: () => 'ARENA',
@@ -72,13 +81,18 @@ function setUp() {
   };
   let ids = 0;
   const newId = () => `id-${++ids}`;
-  const accounts = createAccounts({ store, directory, pool, now: () => NOW, newId });
+  const traffic = { add: async () => {}, days: async () => [], sums: async () => [] };
+  const sessions = new SessionRegistry();
+  const usage = createAccountUsage({ store: traffic, directory, sessions, now: () => NOW });
+  const egressClasses = ['friends'];
+  const accounts = createAccounts({ store, directory, usage, pool, egressClasses, now: () => NOW, newId });
   return {
     accounts,
     directory,
     rows,
     calls,
     events,
+    changes,
     hold: () => {
       isHeld = true;
     },
@@ -113,6 +127,8 @@ test('an added account is in the database and in memory, with a salted hash', as
     createdAt: NOW,
     lastLoginAt: null,
     expiresAt: 5,
+    limits: NO_LIMITS,
+    quotaReset: null,
   });
   assert.ok(verifyPassword('secret', passwordHash));
   assert.deepEqual(rows.get('id-1'), added.account);
@@ -163,7 +179,7 @@ test('memory changes only once the database has answered', async () => {
   const updating = accounts.update('id-1', { ...ACCOUNT_DEFAULTS, isEnabled: false });
   assert.equal(directory.byId('id-1')?.isEnabled, true);
   assert.deepEqual(events, []);
-  await release('update');
+  await release('update 1');
   assert.ok((await updating).ok);
   assert.equal(directory.byId('id-1')?.isEnabled, false);
   assert.deepEqual(events, ['player account-disabled']);
@@ -195,8 +211,8 @@ test('changes of one account are taken in one after another: a removed account d
     accounts.refresh(['id-1']),
   ]);
   await new Promise((resolve) => setImmediate(resolve));
-  assert.deepEqual(calls.slice(1), ['update']);
-  for (const name of ['update', 'remove', 'getMany']) await release(name);
+  assert.deepEqual(calls.slice(1), ['update 1']);
+  for (const name of ['update 1', 'remove', 'getMany']) await release(name);
   await both;
   assert.equal(directory.size, 0);
 });
@@ -210,7 +226,7 @@ test('changes of different accounts do not wait for one another', async () => {
   const quick = accounts.remove('id-2');
   await release('remove');
   assert.ok((await quick).ok);
-  await release('update');
+  await release('update 1');
   await slow;
 });
 
@@ -267,8 +283,49 @@ test('an account that a change of many names twice is changed once, by both', as
     changed.map(({ remarks, isEnabled }) => [remarks, isEnabled]),
     [['last', false]],
   );
-  assert.equal(calls.at(-1), 'updateMany 1');
+  assert.equal(calls.at(-1), 'update 1');
   await accounts.refresh([id, id]);
   await accounts.removeMany([id, id], by);
   assert.equal((await accounts.update(id, ACCOUNT_DEFAULTS)).ok, true, 'nothing waits for its turn for ever');
+});
+
+test('a change of record and limits is one write and one event', async () => {
+  const { accounts, calls, changes } = setUp();
+  await accounts.add(player);
+  const by = { name: 'test', via: 'cli', address: null } as const;
+  const change = {
+    remarks: 'r',
+    limits: { maxSessions: 2, quotaPeriod: 'day', egressClass: 'friends' },
+  } as const;
+  const changed = await accounts.patch('id-1', change, by);
+  assert.deepEqual(calls, ['add', 'update 1']);
+  assert.deepEqual(
+    changes.map(({ before, after }) => [
+      before?.limits.maxSessions,
+      after?.limits.maxSessions,
+      after?.remarks,
+    ]),
+    [
+      [undefined, null, null],
+      [null, 2, 'r'],
+    ],
+  );
+  assert.ok(changed.ok && changed.account.limits.quotaPeriod === 'day');
+});
+
+test('an egress class that the configuration does not have is refused; one that an account has already may stay', async () => {
+  const { accounts, rows, calls } = setUp();
+  const by = { name: 'test', via: 'cli', address: null } as const;
+  const reason = 'unknown-egress-class';
+  const limits = { egressClass: 'strangers' };
+  assert.deepEqual(await accounts.add({ ...player, limits }), { ok: false, reason });
+  await accounts.add(player);
+  assert.deepEqual(await accounts.patch('id-1', { limits }, by), { ok: false, reason });
+  assert.deepEqual(await accounts.patchMany([{ id: 'id-1', change: { remarks: 'r', limits } }], by), []);
+  const row = rows.get('id-1');
+  assert.ok(row);
+  rows.set('id-1', { ...row, limits: { ...NO_LIMITS, ...limits } });
+  await accounts.refresh(['id-1']);
+  assert.ok((await accounts.patch('id-1', { limits: { ...limits, maxSessions: 3 } }, by)).ok);
+  assert.deepEqual(calls, ['add', 'getMany', 'update 1']);
 });

@@ -5,6 +5,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { type TestContext, test } from 'node:test';
 import type { Account } from '../../../src/core/accounts/account.js';
 import { AccountDirectory } from '../../../src/core/accounts/directory.js';
+import { NO_LIMITS } from '../../../src/core/accounts/limits.js';
 import { createLogin } from '../../../src/core/accounts/login.js';
 import { hashPassword } from '../../../src/core/accounts/password.js';
 
@@ -19,6 +20,8 @@ const account = (username: string, fields: Partial<Account> = {}): Account => ({
   createdAt: 0,
   lastLoginAt: null,
   expiresAt: null,
+  limits: NO_LIMITS,
+  quotaReset: null,
   ...fields,
 });
 

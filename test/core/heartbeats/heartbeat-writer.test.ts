@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Account } from '../../../src/core/accounts/account.js';
 import { AccountDirectory } from '../../../src/core/accounts/directory.js';
+import { NO_LIMITS } from '../../../src/core/accounts/limits.js';
 import type { Heartbeat, HeartbeatTotals } from '../../../src/core/heartbeats/heartbeat.js';
 import { HeartbeatPool } from '../../../src/core/heartbeats/heartbeat-pool.js';
 import {
@@ -29,6 +30,8 @@ function account(username: string): Account {
     createdAt: 1,
     lastLoginAt: null,
     expiresAt: null,
+    limits: NO_LIMITS,
+    quotaReset: null,
   };
 }
 

@@ -1,7 +1,9 @@
 // /api/v1/accounts: accounts found, created, changed and deleted one at a time.
 import { z } from 'zod';
-import type { AccountView, AddRefusal } from '../../../core/accounts/accounts.js';
-import { type AccountLimits, NO_LIMITS } from '../../../core/accounts/limits.js';
+import type { Account as StoredAccount } from '../../../core/accounts/account.js';
+import type { AddRefusal } from '../../../core/accounts/account-input.js';
+import type { AccountView } from '../../../core/accounts/accounts.js';
+import type { AccountLimits } from '../../../core/accounts/limits.js';
 import { actorOf } from '../../caller.js';
 import { matches } from '../etag.js';
 import { badCursor, invalid, type ProblemAnswer } from '../problem.js';
@@ -69,21 +71,16 @@ export const accountRoutes = [
       problems: [409],
     },
     async ({ body, caller, ctx }, uses) => {
-      const { accounts, limits } = uses;
       const wrong = refuseEgressClass(uses, body.limits, caller, null);
       if (wrong) return wrong;
       const password = body.password ?? randomPassword();
       const { username, isEnabled, remarks } = body;
       const expiresAt = fromIsoOrNull(body.expiresAt);
-      const set = body.limits && { ...NO_LIMITS, ...withoutUndefined<Partial<AccountLimits>>(body.limits) };
-      const added = await accounts.add(
-        { username, password, isEnabled, remarks, expiresAt },
-        actorOf(caller),
-        set,
-      );
+      const limits = limitsOf(body);
+      const input = { username, password, isEnabled, remarks, expiresAt, limits };
+      const added = await uses.accounts.add(input, actorOf(caller));
       if (!added.ok) return ADD_PROBLEMS[added.reason];
       const { id } = added.account;
-      if (set) limits.adopt(id, set);
       const shown = shownAccount(uses, id);
       if ('problem' in shown) return shown;
       return {
@@ -123,18 +120,22 @@ export const accountRoutes = [
       problems: [404, 412],
     },
     async ({ params, body, caller, ifMatch }, uses) => {
-      const { accounts, limits } = uses;
+      const { accounts } = uses;
       const id = params.id.toLowerCase();
-      const wrong = refuseEgressClass(uses, body.limits, caller, limits.glance(id).limits.egressClass);
+      const wrong = refuseEgressClass(
+        uses,
+        body.limits,
+        caller,
+        accounts.get(id)?.account.limits.egressClass,
+      );
       if (wrong) return wrong;
       const { isEnabled, remarks } = body;
       const expiresAt = body.expiresAt === undefined ? undefined : fromIsoOrNull(body.expiresAt);
-      const by = actorOf(caller);
-      const changed = await accounts.patch(id, { isEnabled, remarks, expiresAt }, by, () =>
-        isCurrent(uses, id, ifMatch),
+      const change = { isEnabled, remarks, expiresAt, limits: limitsOf(body) };
+      const changed = await accounts.patch(id, change, actorOf(caller), (account) =>
+        isCurrent(account, ifMatch),
       );
       if (!changed.ok) return PATCH_PROBLEMS[changed.reason];
-      if (body.limits) await limits.change(id, withoutUndefined<Partial<AccountLimits>>(body.limits), by);
       return shownAccount(uses, id);
     },
   ),
@@ -159,7 +160,7 @@ export const accountRoutes = [
       const id = params.id.toLowerCase();
       const view = uses.accounts.get(id);
       if (!view) return NO_ACCOUNT;
-      if (!isCurrent(uses, id, ifMatch)) return PATCH_PROBLEMS['changed-meanwhile'];
+      if (!isCurrent(view.account, ifMatch)) return PATCH_PROBLEMS['changed-meanwhile'];
       const sessionsEnded = uses.sessions.countOf(id);
       const removed = await uses.accounts.remove(id, actorOf(caller));
       if (!removed.ok) return NO_ACCOUNT;
@@ -168,22 +169,24 @@ export const accountRoutes = [
   ),
 ];
 
-function presented({ limits, activity, now }: AccountUses, view: AccountView): Record<string, unknown> {
-  const { id } = view.account;
-  return presentAccount(view, limits.glance(id), activity.todayOf(id), now());
+function presented({ usage, activity, now }: AccountUses, view: AccountView): Record<string, unknown> {
+  const { account } = view;
+  return presentAccount(view, usage.glance(account), activity.todayOf(account.id), now());
 }
 
 function shownAccount(uses: AccountUses, id: string): Answered | ProblemAnswer {
   const view = uses.accounts.get(id);
   if (!view) return NO_ACCOUNT;
-  const etag = accountEtag(view.account, uses.limits.glance(id).limits);
-  return { status: 200, body: presented(uses, view), headers: { ETag: etag } };
+  return { status: 200, body: presented(uses, view), headers: { ETag: accountEtag(view.account) } };
 }
 
-/** Whether `If-Match` names the account as it is; an account that is gone is refused elsewhere. */
-function isCurrent({ accounts, limits }: AccountUses, id: string, ifMatch: string | null): boolean {
-  const view = accounts.get(id);
-  return !view || matches(ifMatch, accountEtag(view.account, limits.glance(id).limits));
+/** Whether `If-Match` names the account as it is. */
+function isCurrent(account: StoredAccount, ifMatch: string | null): boolean {
+  return matches(ifMatch, accountEtag(account));
+}
+
+function limitsOf({ limits }: { limits?: Parameters<typeof withoutUndefined>[0] | undefined }) {
+  return limits && withoutUndefined<Partial<AccountLimits>>(limits);
 }
 
 const INVALID_USERNAME = invalid(
@@ -196,5 +199,6 @@ const ADD_PROBLEMS: Readonly<Record<AddRefusal, ProblemAnswer>> = {
   'invalid-password': PATCH_PROBLEMS['invalid-password'],
   'invalid-remarks': PATCH_PROBLEMS['invalid-remarks'],
   'invalid-expiry': PATCH_PROBLEMS['invalid-expiry'],
+  'unknown-egress-class': PATCH_PROBLEMS['unknown-egress-class'],
   'username-taken': { problem: 'username-taken' },
 };

@@ -1,8 +1,8 @@
 // /api/v1/accounts/batch: many accounts created at once, from a pattern or a list, with a preview.
 import { z } from 'zod';
 import { isValidPassword, isValidUsername } from '../../../core/accounts/account.js';
-import type { NewAccount } from '../../../core/accounts/accounts.js';
-import { type AccountLimits, NO_LIMITS } from '../../../core/accounts/limits.js';
+import type { NewAccount } from '../../../core/accounts/account-input.js';
+import type { AccountLimits } from '../../../core/accounts/limits.js';
 import { namesOfPattern } from '../../../core/accounts/name-pattern.js';
 import type { Log } from '../../../core/log.js';
 import { actorOf } from '../../caller.js';
@@ -65,13 +65,14 @@ export const accountBatchRoutes = [
       },
     },
     async ({ body, caller, ctx }, uses) => {
-      const { accounts, limits, log } = uses;
+      const { accounts, log } = uses;
       const wanted = requested(body);
       if (!Array.isArray(wanted)) return wanted;
       const wrong = refuseEgressClass(uses, body.limits, caller, null);
       if (wrong) return wrong;
       const { isEnabled, dryRun } = body;
       const expiresAt = fromIsoOrNull(body.expiresAt);
+      const limits = body.limits && withoutUndefined<Partial<AccountLimits>>(body.limits);
       const skipped: SkippedAccount[] = [];
       const accepted: NewAccount[] = [];
       const seen = new Set<string>();
@@ -81,20 +82,18 @@ export const accountBatchRoutes = [
           : refuse(username, password, accounts.getByUsername(username) !== null);
         seen.add(username);
         if (reason) skipped.push({ id: null, username, reason });
-        else accepted.push({ username, password, isEnabled, remarks, expiresAt });
+        else accepted.push({ username, password, isEnabled, remarks, expiresAt, limits });
       }
       if (dryRun) {
         const usernames = accepted.map(({ username }) => username);
         return { status: 200, body: { dryRun, count: accepted.length, created: [], usernames, skipped } };
       }
       const by = actorOf(caller);
-      const set = body.limits && { ...NO_LIMITS, ...withoutUndefined<Partial<AccountLimits>>(body.limits) };
       const created: Record<string, unknown>[] = [];
       const undone = await inSlices(accepted, log, async (slice) => {
-        const { added, refused } = await accounts.addMany(slice, by, set);
+        const { added, refused } = await accounts.addMany(slice, by);
         for (const { index, account } of added) {
           const { id, username } = account;
-          if (set) limits.adopt(id, set);
           const password = slice[index]?.password ?? '';
           created.push(credentials(uses, ctx.hostname, { id, username, password }));
         }

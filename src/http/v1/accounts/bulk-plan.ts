@@ -1,7 +1,8 @@
 // What a change of many accounts does to each of them, worked out before anything is written, and then written.
 
 import { z } from 'zod';
-import type { AccountChange, AccountView } from '../../../core/accounts/accounts.js';
+import type { AccountChange } from '../../../core/accounts/account-input.js';
+import type { AccountView } from '../../../core/accounts/accounts.js';
 import type { AccountLimits } from '../../../core/accounts/limits.js';
 import type { Actor } from '../../../core/audit/audit.js';
 import { DAY_MS } from '../../../core/clock.js';
@@ -48,7 +49,7 @@ export interface Planned extends Plan {
 
 /** Returns why the account is skipped in place of a plan. */
 export function planFor(
-  { sessions, limits }: Pick<AccountUses, 'sessions' | 'limits'>,
+  { sessions }: Pick<AccountUses, 'sessions'>,
   view: AccountView,
   action: BulkAction,
   at: number,
@@ -69,12 +70,13 @@ export function planFor(
     case 'reset-password':
       return { live, change: { password: randomPassword() }, before: {}, after: {} };
     case 'set-limits': {
-      const set = limits.glance(account.id).limits;
-      const wanted = Object.entries(withoutUndefined<Partial<AccountLimits>>(action.limits));
+      const set = account.limits;
+      const limits = withoutUndefined<Partial<AccountLimits>>(action.limits);
+      const wanted = Object.entries(limits);
       const differing = wanted.filter(([name, value]) => set[name as keyof typeof set] !== value);
       if (differing.length === 0) return 'already-so';
       // Every limit, not only those that change: a quota says little without its period.
-      return { live, change: {}, before: { ...set }, after: { ...set, ...Object.fromEntries(wanted) } };
+      return { live, change: { limits }, before: { ...set }, after: { ...set, ...limits } };
     }
     case 'set-expiry':
       return expiryPlan(view, fromIsoOrNull(action.expiresAt), live, at);
@@ -91,19 +93,12 @@ export function planFor(
 
 /** Writes some accounts in one transaction; returns the ids of those that there are. */
 export async function carryOut(
-  { accounts, limits }: Pick<AccountUses, 'accounts' | 'limits'>,
+  { accounts }: Pick<AccountUses, 'accounts'>,
   slice: readonly Planned[],
   action: BulkAction,
   by: Actor,
 ): Promise<ReadonlySet<string>> {
   const ids = slice.map(({ view }) => view.account.id);
-  if (action.type === 'set-limits') {
-    const change = withoutUndefined<Partial<AccountLimits>>(action.limits);
-    return limits.changeMany(
-      ids.map((accountId) => ({ accountId, change })),
-      by,
-    );
-  }
   const changed =
     action.type === 'delete'
       ? await accounts.removeMany(ids, by)

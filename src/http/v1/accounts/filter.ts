@@ -10,7 +10,7 @@ type FilterIn = Omit<AccountFilter, 'expiresFrom' | 'expiresBefore'> & {
 
 /** The test that an account must pass. */
 export function matcherFor(
-  uses: Pick<AccountUses, 'limits' | 'sessions'>,
+  uses: Pick<AccountUses, 'sessions' | 'usage'>,
   { expiresFrom, expiresBefore, ...filter }: FilterIn,
   now: number,
 ): (view: AccountView) => boolean {

@@ -1,10 +1,12 @@
 // /api/v1/accounts/{id}/limits: what an account may use, and what it has used.
 import { z } from 'zod';
-import type { AccountLimitsService, LimitsView } from '../../../core/accounts/account-limits.js';
+import type { Account } from '../../../core/accounts/account.js';
+import type { AccountUsage as UsageOfAccounts } from '../../../core/accounts/account-usage.js';
 import type { Accounts } from '../../../core/accounts/accounts.js';
 import type { AccountLimits as Limits } from '../../../core/accounts/limits.js';
 import { actorOf } from '../../caller.js';
 import { etagOf, matches } from '../etag.js';
+import type { ProblemAnswer } from '../problem.js';
 import { type Answered, routesOf } from '../route.js';
 import { IdParams } from '../schemas.js';
 import { withoutUndefined } from '../without-undefined.js';
@@ -13,8 +15,8 @@ import { AccountLimits, AccountLimitsChange, AccountUsage } from './schemas.js';
 import { NO_ACCOUNT, refuseEgressClass, unknownEgressClass } from './shared.js';
 
 export interface LimitUses {
-  readonly accounts: Pick<Accounts, 'get'>;
-  readonly limits: AccountLimitsService;
+  readonly accounts: Pick<Accounts, 'get' | 'patch' | 'resetUsage' | 'hasEgressClass'>;
+  readonly usage: Pick<UsageOfAccounts, 'view'>;
 }
 
 const { route } = routesOf<LimitUses>('Accounts');
@@ -36,10 +38,7 @@ export const limitRoutes = [
       responses: { 200: { description: 'Limits and usage.', schema: LimitsAndUsage } },
       problems: [404],
     },
-    async ({ params }, { accounts, limits }) => {
-      const id = params.id.toLowerCase();
-      return accounts.get(id) ? shown(limits.view(id)) : NO_ACCOUNT;
-    },
+    async ({ params }, uses) => shown(uses, params.id),
   ),
   route(
     {
@@ -53,17 +52,19 @@ export const limitRoutes = [
       responses: { 200: { description: 'Limits and usage as they are now.', schema: LimitsAndUsage } },
       problems: [404, 412],
     },
-    async ({ params, body, ifMatch, caller }, { accounts, limits }) => {
+    async ({ params, body, ifMatch, caller }, uses) => {
+      const { accounts } = uses;
       const id = params.id.toLowerCase();
-      if (!accounts.get(id)) return NO_ACCOUNT;
-      const present = limits.view(id).limits;
-      if (!matches(ifMatch, etagOf(present))) {
-        return { problem: 'changed-meanwhile', detail: 'the limits are no longer those of this ETag' };
-      }
-      const wrong = refuseEgressClass({ limits }, body, caller, present.egressClass, 'body');
+      const present = accounts.get(id)?.account;
+      if (!present) return NO_ACCOUNT;
+      const isCurrent = ({ limits }: Account): boolean => matches(ifMatch, etagOf(limits));
+      if (!isCurrent(present)) return CHANGED_MEANWHILE;
+      const wrong = refuseEgressClass(uses, body, caller, present.limits.egressClass, 'body');
       if (wrong) return wrong;
-      const changed = await limits.change(id, withoutUndefined<Partial<Limits>>(body), actorOf(caller));
-      if (changed.ok) return shown(limits.view(id));
+      const limits = withoutUndefined<Partial<Limits>>(body);
+      const changed = await accounts.patch(id, { limits }, actorOf(caller), isCurrent);
+      if (changed.ok) return shown(uses, id);
+      if (changed.reason === 'changed-meanwhile') return CHANGED_MEANWHILE;
       return changed.reason === 'not-found' ? NO_ACCOUNT : unknownEgressClass('body');
     },
   ),
@@ -78,14 +79,22 @@ export const limitRoutes = [
       responses: { 200: { description: 'Limits and usage as they are now.', schema: LimitsAndUsage } },
       problems: [404],
     },
-    async ({ params, caller }, { limits }) => {
+    async ({ params, caller }, uses) => {
       const id = params.id.toLowerCase();
-      return (await limits.reset(id, actorOf(caller))) ? shown(limits.view(id)) : NO_ACCOUNT;
+      return (await uses.accounts.resetUsage(id, actorOf(caller))) ? shown(uses, id) : NO_ACCOUNT;
     },
   ),
 ];
 
-function shown({ limits, usage }: LimitsView): Answered {
-  const body = { limits, usage: presentUsage(usage) };
+const CHANGED_MEANWHILE: ProblemAnswer = {
+  problem: 'changed-meanwhile',
+  detail: 'the limits are no longer those of this ETag',
+};
+
+function shown({ accounts, usage }: LimitUses, id: string): Answered | ProblemAnswer {
+  const account = accounts.get(id.toLowerCase())?.account;
+  if (!account) return NO_ACCOUNT;
+  const { limits } = account;
+  const body = { limits, usage: presentUsage(usage.view(account)) };
   return { status: 200, body, headers: { ETag: etagOf(limits) } };
 }

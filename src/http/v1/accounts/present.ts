@@ -1,14 +1,13 @@
 // How /api/v1 shows an account.
 import { type Account, isExpired } from '../../../core/accounts/account.js';
-import type { LimitsView } from '../../../core/accounts/account-limits.js';
 import type { AccountView } from '../../../core/accounts/accounts.js';
-import type { AccountLimits } from '../../../core/accounts/limits.js';
+import type { LimitUsage } from '../../../core/accounts/limits.js';
 import { etagOf } from '../etag.js';
 import { iso, isoOrNull } from '../times.js';
 
 export function presentAccount(
   { account, dataCount, latestGameId }: AccountView,
-  { limits, usage }: LimitsView,
+  usage: LimitUsage,
   today: { readonly up: number; readonly down: number },
   now: number,
 ): Record<string, unknown> {
@@ -25,13 +24,13 @@ export function presentAccount(
     latestGameId,
     todayBytesUp: today.up,
     todayBytesDown: today.down,
-    limits,
+    limits: account.limits,
     usage: presentUsage(usage),
-    etag: accountEtag(account, limits),
+    etag: accountEtag(account),
   };
 }
 
-export function presentUsage({ periodStartedAt, periodEndsAt, ...counts }: LimitsView['usage']) {
+export function presentUsage({ periodStartedAt, periodEndsAt, ...counts }: LimitUsage) {
   return {
     ...counts,
     periodStartedAt: isoOrNull(periodStartedAt),
@@ -40,7 +39,6 @@ export function presentUsage({ periodStartedAt, periodEndsAt, ...counts }: Limit
 }
 
 /** Changes with what an operator sets, not with logins and traffic. */
-export function accountEtag(account: Account, limits: AccountLimits): string {
-  const { isEnabled, remarks, expiresAt } = account;
+export function accountEtag({ isEnabled, remarks, expiresAt, limits }: Account): string {
   return etagOf([isEnabled, remarks, expiresAt, limits]);
 }

@@ -1,6 +1,6 @@
 // What the routes of accounts share: what they need of the daemon, how lists sort and filter, and checks of limits.
-import type { AccountLimitsService } from '../../../core/accounts/account-limits.js';
 import type { AccountFacts } from '../../../core/accounts/account-query.js';
+import type { AccountUsage } from '../../../core/accounts/account-usage.js';
 import type { Accounts, AccountView } from '../../../core/accounts/accounts.js';
 import type { LiveActivity } from '../../../core/accounts/live-activity.js';
 import type { SessionRegistry } from '../../../core/sessions/session.js';
@@ -13,7 +13,7 @@ import type { SortKeys } from '../sorted.js';
 
 export interface AccountUses extends LinkUses {
   readonly accounts: Accounts;
-  readonly limits: AccountLimitsService;
+  readonly usage: AccountUsage;
   readonly sessions: SessionRegistry;
   readonly activity: LiveActivity;
   readonly now: () => number;
@@ -26,6 +26,7 @@ export const PATCH_PROBLEMS = {
   'invalid-password': invalid('body.password', 'must be 1 to 255 bytes of UTF-8 and not only white space'),
   'invalid-remarks': invalid('body.remarks', 'holds characters that cannot be stored'),
   'invalid-expiry': invalid('body.expiresAt', TIME_RANGE),
+  'unknown-egress-class': unknownEgressClass('body.limits'),
   'not-found': NO_ACCOUNT,
   'changed-meanwhile': {
     problem: 'changed-meanwhile',
@@ -33,18 +34,12 @@ export const PATCH_PROBLEMS = {
   },
 } as const;
 
-export function accountFacts({ limits, sessions }: Pick<AccountUses, 'limits' | 'sessions'>): AccountFacts {
-  return {
-    isOnline: (id) => sessions.countOf(id) > 0,
-    isOverQuota(id) {
-      const { limits: set, usage } = limits.glance(id);
-      return set.quotaBytes !== null && usage.periodBytes >= set.quotaBytes;
-    },
-  };
+export function accountFacts({ usage, sessions }: Pick<AccountUses, 'usage' | 'sessions'>): AccountFacts {
+  return { isOnline: (id) => sessions.countOf(id) > 0, isOverQuota: usage.isOverQuota };
 }
 
 /** The keys that lists of accounts are sorted by. */
-export function accountSortKeys({ sessions, activity, limits }: AccountUses): SortKeys<AccountView> {
+export function accountSortKeys({ sessions, activity, usage }: AccountUses): SortKeys<AccountView> {
   return {
     username: ({ account }) => account.username,
     createdAt: ({ account }) => account.createdAt,
@@ -54,7 +49,7 @@ export function accountSortKeys({ sessions, activity, limits }: AccountUses): So
     latestGameId: ({ latestGameId }) => latestGameId,
     sessions: ({ account }) => sessions.countOf(account.id),
     todayBytes: ({ account }) => activity.todayOf(account.id).up + activity.todayOf(account.id).down,
-    periodBytes: ({ account }) => limits.glance(account.id).usage.periodBytes,
+    periodBytes: ({ account }) => usage.glance(account).periodBytes,
   };
 }
 
@@ -65,7 +60,7 @@ export function accountSortKeys({ sessions, activity, limits }: AccountUses): So
  * @param path of the limits in the body, for the error
  */
 export function refuseEgressClass(
-  { limits }: Pick<AccountUses, 'limits'>,
+  { accounts }: { readonly accounts: Pick<Accounts, 'hasEgressClass'> },
   change: { readonly egressClass?: string | null | undefined } | undefined,
   caller: Caller,
   present?: string | null,
@@ -74,9 +69,10 @@ export function refuseEgressClass(
   if (change?.egressClass === undefined || change.egressClass === present) return null;
   const refused = refuseCaller(caller, 'egress:write');
   if (refused) return refused;
-  if (limits.hasEgressClass(change.egressClass)) return null;
+  if (accounts.hasEgressClass(change.egressClass)) return null;
   return unknownEgressClass(path);
 }
 
-export const unknownEgressClass = (path: string): ProblemAnswer =>
-  invalid(`${path}.egressClass`, 'the configuration has no such class (egress.classes)');
+export function unknownEgressClass(path: string): ProblemAnswer {
+  return invalid(`${path}.egressClass`, 'the configuration has no such class (egress.classes)');
+}

@@ -1,7 +1,7 @@
 // /api/v1/logins and the traffic per day: what an account did over time.
 
 import { z } from 'zod';
-import type { AccountLimitsService } from '../../../core/accounts/account-limits.js';
+import type { AccountUsage } from '../../../core/accounts/account-usage.js';
 import type { Accounts } from '../../../core/accounts/accounts.js';
 import type { LoginFilter, LoginStore } from '../../../core/accounts/login-log.js';
 import { DAY_MS } from '../../../core/clock.js';
@@ -48,7 +48,7 @@ const TrafficDay = z
 export interface LoginUses {
   readonly accounts: Pick<Accounts, 'get'>;
   readonly logins: Pick<LoginStore, 'list' | 'count'>;
-  readonly limits: Pick<AccountLimitsService, 'traffic'>;
+  readonly usage: Pick<AccountUsage, 'days'>;
   readonly now: () => number;
 }
 
@@ -113,12 +113,12 @@ export const loginRoutes = [
       },
       problems: [404],
     },
-    async ({ params, query }, { accounts, limits, now }) => {
+    async ({ params, query }, { accounts, usage, now }) => {
       const id = params.id.toLowerCase();
       if (!accounts.get(id)) return NO_ACCOUNT;
       const today = Math.floor(now() / DAY_MS);
       const first = today - query.days + 1;
-      const found = new Map((await limits.traffic(id, first)).map((each) => [each.day, each]));
+      const found = new Map((await usage.days(id, first)).map((each) => [each.day, each]));
       const days = Array.from({ length: query.days }, (_, i) => {
         const { bytesUp = 0, bytesDown = 0, sessions: opened = 0 } = found.get(first + i) ?? {};
         return { day: iso((first + i) * DAY_MS).slice(0, 10), bytesUp, bytesDown, sessions: opened };

@@ -1,0 +1,113 @@
+// What may be set of an account, and what is refused before the database is asked.
+import { isWireDate } from '../wire-date.js';
+import { type Account, type AccountUpdate, isValidPassword, isValidUsername } from './account.js';
+import { type AccountLimits, NO_LIMITS } from './limits.js';
+import { hashPassword } from './password.js';
+
+/**
+ * What a creation or an update sets besides the credentials. `expiresAt` in milliseconds since the epoch, in the years
+ * 0001 to 9999 UTC.
+ */
+export interface AccountFields {
+  readonly isEnabled: boolean;
+  readonly remarks: string | null;
+  readonly expiresAt: number | null;
+}
+
+/** What a field becomes when a creation or an update leaves it out. */
+export const ACCOUNT_DEFAULTS: AccountFields = { isEnabled: true, remarks: null, expiresAt: null };
+
+export interface NewAccount extends AccountFields {
+  readonly username: string;
+  readonly password: string;
+  /** The limits that are not those of NO_LIMITS. */
+  readonly limits?: Partial<AccountLimits> | undefined;
+}
+
+/** `password` undefined, empty or only white space leaves the password as it is; the other fields are always written. */
+export interface ChangedAccount extends AccountFields {
+  readonly password?: string | undefined;
+}
+
+/** What is undefined stays as it is. */
+export interface AccountChange extends Partial<{ [K in keyof AccountFields]: AccountFields[K] | undefined }> {
+  readonly password?: string | undefined;
+  /** In place of a password, from an import. */
+  readonly passwordHash?: string | undefined;
+  readonly limits?: Partial<AccountLimits> | undefined;
+}
+
+export type FieldRefusal = 'invalid-password' | 'invalid-remarks' | 'invalid-expiry' | 'unknown-egress-class';
+export type UpdateRefusal = FieldRefusal | 'not-found';
+export type AddRefusal = FieldRefusal | 'empty-credentials' | 'invalid-username' | 'username-taken';
+
+/** Whether the configuration has an egress class; null, the rules for everybody, there always is. */
+export type HasEgressClass = (name: string | null) => boolean;
+
+/** Whether `remarks` can be kept unaltered by every database: well-formed Unicode without U+0000. */
+export function isValidRemarks(remarks: string): boolean {
+  return remarks.isWellFormed() && !remarks.includes('\0');
+}
+
+/** Whether `expiresAt` can be written by every interface: never, or a moment in the years 0001 to 9999 (UTC). */
+function isValidExpiry(expiresAt: number | null): boolean {
+  return expiresAt === null || isWireDate(expiresAt);
+}
+
+export function refuseNew(input: NewAccount, hasEgressClass: HasEgressClass): AddRefusal | null {
+  if (isBlank(input.username) || isBlank(input.password)) return 'empty-credentials';
+  if (!isValidUsername(input.username)) return 'invalid-username';
+  return refuseChange(input, NO_LIMITS, hasEgressClass);
+}
+
+/** `limits`: those it has. An egress class that it has already may stay, though the configuration no longer has it. */
+export function refuseChange(
+  { password, remarks, expiresAt, limits: { egressClass } = {} }: AccountChange,
+  limits: AccountLimits,
+  hasEgressClass: HasEgressClass,
+): FieldRefusal | null {
+  if (password !== undefined && !isValidPassword(password)) return 'invalid-password';
+  if (remarks !== undefined && remarks !== null && !isValidRemarks(remarks)) return 'invalid-remarks';
+  if (expiresAt !== undefined && !isValidExpiry(expiresAt)) return 'invalid-expiry';
+  const isOther = egressClass !== undefined && egressClass !== limits.egressClass;
+  return isOther && !hasEgressClass(egressClass) ? 'unknown-egress-class' : null;
+}
+
+/** The account that `input` asks for. */
+export function accountOf(input: NewAccount, id: string, createdAt: number): Account {
+  return {
+    id,
+    username: input.username,
+    passwordHash: hashPassword(input.password),
+    isEnabled: input.isEnabled,
+    remarks: input.remarks,
+    createdAt,
+    lastLoginAt: null,
+    expiresAt: input.expiresAt,
+    limits: input.limits ? { ...NO_LIMITS, ...input.limits } : NO_LIMITS,
+    quotaReset: null,
+  };
+}
+
+export function toUpdate({ password, passwordHash, ...fields }: AccountChange): AccountUpdate {
+  const { isEnabled, remarks, expiresAt, limits } = fields;
+  const hash = password === undefined ? passwordHash : hashPassword(password);
+  return { isEnabled, remarks, expiresAt, limits, passwordHash: hash };
+}
+
+/** One change for each account: of a field that several changes have, the last one counts. */
+export function inOne<Change extends { readonly id: string; readonly change: AccountChange }>(
+  changes: readonly Change[],
+): Change[] {
+  const joined = new Map<string, Change>();
+  for (const each of changes) {
+    const given = Object.entries(each.change).filter(([, value]) => value !== undefined);
+    const change = { ...joined.get(each.id)?.change, ...Object.fromEntries(given) };
+    joined.set(each.id, { ...joined.get(each.id), ...each, change });
+  }
+  return [...joined.values()];
+}
+
+export function isBlank(text: string | undefined): boolean {
+  return text === undefined || text.trim() === '';
+}

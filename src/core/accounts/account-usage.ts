@@ -1,0 +1,244 @@
+// What every account has used: counted in memory, written to the database, summed from there anew when another period
+// counts other days, and held against its quota.
+
+import type { Clock } from '../clock.js';
+import type { SessionRegistry } from '../sessions/session.js';
+import { createTurns } from '../turns.js';
+import type { Account } from './account.js';
+import type { AccountDirectory } from './directory.js';
+import {
+  type CountedTraffic,
+  countedSince,
+  dayOf,
+  type LimitUsage,
+  NO_LIMITS,
+  periodEnd,
+  periodStart,
+  QUOTA_PERIODS,
+  type QuotaPeriod,
+  type TrafficOfDay,
+  type TrafficSums,
+} from './limits.js';
+import type { TrafficStore } from './traffic-store.js';
+import { type MeteredSession, TrafficMeter } from './usage.js';
+
+/** What decides which of an account's traffic its quota counts. */
+type Counting = Pick<Account, 'id' | 'limits' | 'quotaReset'>;
+
+/** What the database has counted of accounts, by id; of those that have no traffic, nothing. */
+export type StoredTraffic = ReadonlyMap<string, TrafficSums>;
+
+export interface AccountUsage {
+  /** A session has begun to move bytes. */
+  opened(session: MeteredSession): void;
+  closed(session: MeteredSession): void;
+  /** Counts traffic and announces the accounts whose quota is used up, or begins again. Meant to be called about once a second. */
+  enforce(): void;
+  /** Whether its quota is used up, as of the last second. */
+  isOverQuota(account: Account): boolean;
+  /** What an account has used, counted anew. */
+  view(account: Account): LimitUsage;
+  /** The same as of the last second: for lists, where counting anew for each would be quadratic. */
+  glance(account: Account): LimitUsage;
+  /** Whether an account has moved anything, here or elsewhere. */
+  hasUsed(accountId: string): boolean;
+  /** Traffic per day from `fromDay` (days since the epoch) on, days without any left out, oldest first. */
+  days(accountId: string, fromDay: number): Promise<TrafficOfDay[]>;
+  /** Fills the memory at start, once the directory is full. Rejects when the database cannot be read. */
+  load(): Promise<void>;
+  /** Writes what was counted. Rejects with the database's error when it cannot; nothing is lost then. */
+  flush(): Promise<void>;
+  /**
+   * For changes of what counts: does `work` in turn with the writes of traffic, so that the database knows all that was
+   * counted when it begins.
+   */
+  afterWriting<T>(work: () => Promise<T>): Promise<T>;
+  /** Reads what the database has counted, by the periods that accounts have, or are about to have. Within `afterWriting`. */
+  read(accounts: readonly Counting[]): Promise<StoredTraffic>;
+  /** Counts an account on from what was read of it, by the period and the reset it has now. */
+  countFrom(account: Counting, stored: StoredTraffic): void;
+}
+
+export function createAccountUsage(uses: {
+  readonly store: TrafficStore;
+  readonly directory: AccountDirectory;
+  readonly sessions: SessionRegistry;
+  readonly now: Clock;
+}): AccountUsage {
+  const { store, directory, sessions, now } = uses;
+  const meter = new TrafficMeter((id) => directory.byId(id)?.limits.quotaPeriod ?? NO_LIMITS.quotaPeriod);
+  // Sums are read between two writes: what is under way would be in neither the sum nor the waiting rows.
+  const inTurn = createTurns();
+  /** Accounts that were last announced with their quota used up. */
+  const overQuota = new Set<string>();
+
+  directory.onChanged(({ id, after }) => {
+    if (after) return remember(after);
+    overQuota.delete(id);
+    meter.forget(id);
+  });
+
+  function remember(account: Account): void {
+    if (isOverQuota(account)) overQuota.add(account.id);
+    else overQuota.delete(account.id);
+  }
+
+  function isOverQuota({ id, limits }: Account): boolean {
+    return limits.quotaBytes !== null && meter.used(id, now()).periodBytes >= limits.quotaBytes;
+  }
+
+  function countFrom({ id, limits, quotaReset }: Counting, stored: StoredTraffic): void {
+    const at = now();
+    const { bytesUp, bytesDown, bytesSince } = stored.get(id) ?? NO_TRAFFIC;
+    const start = periodStart(limits.quotaPeriod, at);
+    const countsFromReset = quotaReset !== null && (start === null || quotaReset.at >= start);
+    const periodBytes = countsFromReset ? bytesUp + bytesDown - quotaReset.totalBytes : bytesSince;
+    const counted = { totalBytesUp: bytesUp, totalBytesDown: bytesDown, periodBytes };
+    meter.load(id, limits.quotaPeriod, counted, at);
+  }
+
+  async function read(accounts: readonly Counting[]): Promise<StoredTraffic> {
+    const at = now();
+    const found = new Map<string, TrafficSums>();
+    for (const period of QUOTA_PERIODS) {
+      const ids = accounts.filter(({ limits }) => limits.quotaPeriod === period).map(({ id }) => id);
+      if (ids.length === 0) continue;
+      for (const sums of await store.sums(firstDay(period, at), ids)) found.set(sums.accountId, sums);
+    }
+    return found;
+  }
+
+  async function write(): Promise<void> {
+    meter.collect(now());
+    const rows = meter.take();
+    if (rows.length === 0) return;
+    try {
+      await store.add(rows);
+    } catch (error) {
+      meter.restore(rows);
+      throw error;
+    }
+  }
+
+  /** Writes, and reads what the clock has made unknown: it was set back to a period of before this start. */
+  async function writeAndRead(): Promise<void> {
+    await write();
+    const unknown = meter.unknown().flatMap((id) => directory.byId(id) ?? []);
+    if (unknown.length === 0) return;
+    const stored = await read(unknown);
+    for (const { id } of unknown) {
+      const account = directory.byId(id);
+      if (account) countFrom(account, stored);
+    }
+  }
+
+  function glance({ id, limits, quotaReset }: Account): LimitUsage {
+    const at = now();
+    const live = sessions.ofAccount(id);
+    const used = meter.used(id, at);
+    return {
+      sessions: live.length,
+      clientAddresses: new Set(live.map(({ client }) => client.address)).size,
+      periodBytes: used.periodBytes,
+      periodStartedAt: countedSince(limits.quotaPeriod, quotaReset?.at ?? null, at),
+      periodEndsAt: periodEnd(limits.quotaPeriod, at),
+      totalBytesUp: used.totalBytesUp,
+      totalBytesDown: used.totalBytesDown,
+    };
+  }
+
+  return {
+    opened: (session) => meter.opened(session, now()),
+    closed(session) {
+      // Of an account that was removed meanwhile nothing is kept.
+      if (directory.byId(session.accountId)) meter.closed(session, now());
+      else meter.forgetSession(session);
+    },
+
+    enforce() {
+      meter.collect(now());
+      for (const id of new Set([...sessions.accounts(), ...overQuota])) {
+        const account = directory.byId(id);
+        if (account && isOverQuota(account) !== overQuota.has(id)) directory.quotaChanged(account);
+      }
+    },
+
+    isOverQuota,
+    glance,
+
+    view(account) {
+      meter.collect(now());
+      return glance(account);
+    },
+
+    hasUsed(accountId) {
+      const { totalBytesUp, totalBytesDown } = meter.used(accountId, now());
+      return totalBytesUp + totalBytesDown > 0;
+    },
+
+    days: (accountId, fromDay) =>
+      inTurn('traffic', () => writeAndRead().then(() => store.days(accountId, fromDay))),
+
+    async load() {
+      const at = now();
+      const periods = new Set(Array.from(directory.all(), ({ limits }) => limits.quotaPeriod));
+      for (const period of periods) {
+        const stored = new Map<string, TrafficSums>();
+        for (const sums of await store.sums(firstDay(period, at))) stored.set(sums.accountId, sums);
+        for (const id of stored.keys()) {
+          const account = directory.byId(id);
+          if (account?.limits.quotaPeriod === period) countFrom(account, stored);
+        }
+      }
+      for (const account of directory.all()) remember(account);
+    },
+
+    flush: () => inTurn('traffic', writeAndRead),
+    afterWriting: (work) =>
+      inTurn('traffic', async () => {
+        await writeAndRead();
+        return work();
+      }),
+    read,
+    countFrom,
+  };
+}
+
+const NO_TRAFFIC = { bytesUp: 0, bytesDown: 0, bytesSince: 0 };
+
+/**
+ * What was used elsewhere, as the days it is written as and the sums that make: what is of the period counts as of today,
+ * the rest as of the day before the period.
+ */
+export function trafficOf(
+  { id: accountId, limits }: Pick<Counting, 'id' | 'limits'>,
+  { totalBytesUp, totalBytesDown, periodBytes }: CountedTraffic,
+  at: number,
+): { readonly days: readonly TrafficOfDay[]; readonly sums: TrafficSums } {
+  const total = totalBytesUp + totalBytesDown;
+  const ofPeriod = Math.min(periodBytes, total);
+  const periodUp = Math.min(ofPeriod, totalBytesUp);
+  const periodDown = ofPeriod - periodUp;
+  const today = dayOf(at);
+  const first = firstDay(limits.quotaPeriod, at);
+  const bytesUp = totalBytesUp - periodUp;
+  const bytesDown = totalBytesDown - periodDown;
+  return {
+    days: [
+      { accountId, day: today, bytesUp: periodUp, bytesDown: periodDown, sessions: 0 },
+      { accountId, day: (first ?? today) - 1, bytesUp, bytesDown, sessions: 0 },
+    ],
+    sums: {
+      accountId,
+      bytesUp: totalBytesUp,
+      bytesDown: totalBytesDown,
+      bytesSince: first === null ? total : ofPeriod,
+    },
+  };
+}
+
+/** The first day a period counts, in days since the epoch; null: every day. */
+function firstDay(period: QuotaPeriod, now: number): number | null {
+  const start = periodStart(period, now);
+  return start === null ? null : dayOf(start);
+}

@@ -1,0 +1,81 @@
+// What accounts have moved per day.
+import type { Knex } from 'knex';
+import type { TrafficOfDay } from '../core/accounts/limits.js';
+import type { TrafficStore } from '../core/accounts/traffic-store.js';
+import type { Integer } from './integers.js';
+import { inTransaction } from './transaction.js';
+
+/** Rows in one statement; five bound values each, well under every engine's limit. */
+const ROWS_PER_STATEMENT = 200;
+
+interface TrafficRow {
+  account_id: string;
+  day: number;
+  bytes_up: Integer;
+  bytes_down: Integer;
+  sessions: Integer;
+}
+
+export function createTrafficStore(db: Knex): TrafficStore {
+  return {
+    add: (rows) => inTransaction(db, (trx) => addTraffic(trx, rows)),
+
+    async days(accountId, fromDay) {
+      const rows: TrafficRow[] = await db('traffic_days')
+        .where({ account_id: accountId })
+        .where('day', '>=', fromDay)
+        .orderBy('day');
+      return rows.map((row) => ({
+        accountId,
+        day: row.day,
+        bytesUp: Number(row.bytes_up),
+        bytesDown: Number(row.bytes_down),
+        sessions: Number(row.sessions),
+      }));
+    },
+
+    async sums(fromDay, accountIds) {
+      const query = db('traffic_days')
+        .groupBy('account_id')
+        .select(
+          'account_id',
+          db.raw('sum(bytes_up) as bytes_up'),
+          db.raw('sum(bytes_down) as bytes_down'),
+          // A day before all days: everything counts.
+          db.raw('sum(case when day >= ? then bytes_up + bytes_down else 0 end) as bytes_since', [
+            fromDay ?? -1,
+          ]),
+        );
+      const rows: { account_id: string; bytes_up: Integer; bytes_down: Integer; bytes_since: Integer }[] =
+        accountIds === undefined ? await query : await query.whereIn('account_id', accountIds);
+      return rows.map((row) => ({
+        accountId: row.account_id,
+        bytesUp: Number(row.bytes_up),
+        bytesDown: Number(row.bytes_down),
+        bytesSince: Number(row.bytes_since),
+      }));
+    },
+  };
+}
+
+/** Rows of accounts that no longer exist fall out in the join. */
+export async function addTraffic(trx: Knex, rows: readonly TrafficOfDay[]): Promise<void> {
+  for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT) {
+    await addSlice(trx, rows.slice(start, start + ROWS_PER_STATEMENT));
+  }
+}
+
+async function addSlice(trx: Knex, rows: readonly TrafficOfDay[]): Promise<void> {
+  const values = rows
+    .map(() => '(?, cast(? as bigint), cast(? as bigint), cast(? as bigint), cast(? as bigint))')
+    .join(', ');
+  await trx.raw(
+    `with moved(account_id, day, bytes_up, bytes_down, sessions) as (values ${values})
+     insert into traffic_days (account_id, day, bytes_up, bytes_down, sessions)
+     select moved.account_id, moved.day, moved.bytes_up, moved.bytes_down, moved.sessions
+     from moved join accounts on accounts.id = moved.account_id where true
+     on conflict (account_id, day) do update set bytes_up = traffic_days.bytes_up + excluded.bytes_up,
+       bytes_down = traffic_days.bytes_down + excluded.bytes_down, sessions = traffic_days.sessions + excluded.sessions`,
+    rows.flatMap((row) => [row.accountId, row.day, row.bytesUp, row.bytesDown, row.sessions]),
+  );
+}

@@ -1,0 +1,229 @@
+// Limits of accounts over a real database, with a clock that the test moves: when a used-up quota is there again.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { type TestContext, test } from 'node:test';
+import type { Account } from '../../../src/core/accounts/account.js';
+import { createAccountUsage } from '../../../src/core/accounts/account-usage.js';
+import { createAccounts } from '../../../src/core/accounts/accounts.js';
+import { AccountDirectory } from '../../../src/core/accounts/directory.js';
+import type { AccountLimits } from '../../../src/core/accounts/limits.js';
+import { DAEMON } from '../../../src/core/audit/audit.js';
+import { HeartbeatPool } from '../../../src/core/heartbeats/heartbeat-pool.js';
+import { type Session, SessionRegistry } from '../../../src/core/sessions/session.js';
+import type { Store } from '../../../src/store/store.js';
+import { account, openTestStore } from '../../store/helpers.js';
+
+const NOON = Date.UTC(2031, 4, 14, 12);
+const NEXT_DAY = Date.UTC(2031, 4, 15);
+
+async function setUp(t: TestContext, given?: Store) {
+  const store = given ?? (await openTestStore(t)).store;
+  let at = NOON;
+  const now = () => at;
+  const directory = new AccountDirectory();
+  directory.load(await store.accounts.all());
+  const sessions = new SessionRegistry();
+  const usage = createAccountUsage({ store: store.traffic, directory, sessions, now });
+  const accounts = createAccounts({
+    store: store.accounts,
+    directory,
+    usage,
+    pool: new HeartbeatPool({ maxPending: 1, maxPerAccount: 1 }),
+    egressClasses: [],
+    now,
+    newId: randomUUID,
+  });
+  await usage.load();
+  const of = (id: string): Account => accounts.get(id)?.account ?? assert.fail(`no account ${id}`);
+  return {
+    store,
+    directory,
+    sessions,
+    usage,
+    accounts,
+    addMany: async (count: number): Promise<Account[]> =>
+      accounts.takeIn(
+        Array.from({ length: count }, () => ({ account: account() })),
+        DAEMON,
+      ),
+    setLimits: async (id: string, limits: Partial<AccountLimits>): Promise<void> => {
+      assert.ok((await accounts.patch(id, { limits }, DAEMON)).ok);
+    },
+    isOver: (id: string): boolean => usage.isOverQuota(of(id)),
+    periodBytes: (id: string): number => usage.glance(of(id)).periodBytes,
+    view: (id: string) => ({ limits: of(id).limits, usage: usage.view(of(id)) }),
+    move: (accountId: string, bytes: number): void => {
+      const session = { accountId, bytesUp: () => bytes, bytesDown: () => 0 };
+      usage.opened(session);
+      usage.closed(session);
+    },
+    until: (moment: number): void => {
+      at = moment;
+    },
+  };
+}
+
+const DAILY = { quotaBytes: 100, quotaPeriod: 'day' } as const;
+
+test('a daily quota that an account got before its first byte is there again the next day', async (t) => {
+  const { addMany, setLimits, isOver, move, until } = await setUp(t);
+  const [player] = await addMany(1);
+  assert.ok(player);
+  await setLimits(player.id, DAILY);
+  move(player.id, 100);
+  assert.equal(isOver(player.id), true);
+  until(NEXT_DAY - 1);
+  assert.equal(isOver(player.id), true);
+  until(NEXT_DAY);
+  assert.equal(isOver(player.id), false);
+});
+
+test('and so it is after a start, and after another process gave it', async (t) => {
+  const first = await setUp(t);
+  const [known, later] = await first.addMany(2);
+  assert.ok(known && later);
+  await first.setLimits(known.id, DAILY);
+  const second = await setUp(t, first.store);
+  await first.setLimits(later.id, DAILY);
+  await second.accounts.refresh([known.id, later.id]);
+  for (const { id } of [known, later]) {
+    second.move(id, 100);
+    assert.equal(second.isOver(id), true);
+  }
+  second.until(NEXT_DAY);
+  for (const { id } of [known, later]) assert.equal(second.isOver(id), false);
+});
+
+test('many accounts are refreshed at once: each gets its own limits, period and traffic', async (t) => {
+  const { store, addMany, accounts, view, move } = await setUp(t);
+  const players = await addMany(40);
+  const elsewhere = await setUp(t, store);
+  for (const [n, { id }] of players.entries()) {
+    const quotaPeriod = (['day', 'week', 'month', 'never'] as const)[n % 4] ?? 'day';
+    await elsewhere.setLimits(id, { maxSessions: n + 1, quotaPeriod });
+    elsewhere.move(id, n);
+    move(id, 1000);
+  }
+  await elsewhere.usage.flush();
+  await accounts.refresh(players.map(({ id }) => id));
+  for (const [n, { id }] of players.entries()) {
+    const { limits: set, usage } = view(id);
+    assert.equal(set.maxSessions, n + 1);
+    assert.equal(usage.totalBytesUp, n + 1000, 'both processes are counted');
+    assert.equal(usage.periodBytes, n + 1000);
+  }
+});
+
+test('another period counts at once what its days have moved, and a reset starts from nothing', async (t) => {
+  const { store, usage, accounts, addMany, setLimits, isOver, periodBytes, view, move, until } =
+    await setUp(t);
+  const [player] = await addMany(1);
+  assert.ok(player);
+  const { id } = player;
+  move(id, 70);
+  await usage.flush();
+  until(NEXT_DAY);
+  move(id, 30);
+  await setLimits(id, { quotaBytes: 100 });
+  assert.deepEqual([periodBytes(id), isOver(id)], [100, true], 'the month');
+  await accounts.patch(id, { limits: { quotaPeriod: 'day' }, remarks: 'by the day' }, DAEMON);
+  assert.deepEqual([periodBytes(id), isOver(id)], [30, false], 'the day');
+  assert.ok(await accounts.resetUsage(id, DAEMON));
+  assert.equal(periodBytes(id), 0);
+  assert.equal(view(id).usage.totalBytesUp, 100);
+  const again = await setUp(t, store);
+  again.until(NEXT_DAY);
+  await again.usage.load();
+  assert.equal(again.periodBytes(id), 0);
+  assert.equal(await accounts.resetUsage(randomUUID(), DAEMON), false);
+});
+
+test('what an import brings is written with the account, counts at once, and is passed over where something was used', async (t) => {
+  const { store, accounts, addMany, periodBytes, view, move } = await setUp(t);
+  const used = { totalBytesUp: 60, totalBytesDown: 40, periodBytes: 25 };
+  const [fresh, moved] = await addMany(2);
+  assert.ok(fresh && moved);
+  const [taken] = await accounts.takeIn([{ account: account(), used }], DAEMON);
+  assert.ok(taken);
+  move(moved.id, 7);
+  const change = { limits: { maxSessions: 3 } };
+  await accounts.patchMany(
+    [fresh, moved].map(({ id }) => ({ id, change, used })),
+    DAEMON,
+  );
+  assert.deepEqual(
+    [taken, fresh, moved].map(({ id }) => periodBytes(id)),
+    [25, 25, 7],
+  );
+  assert.deepEqual(
+    [taken, fresh, moved].map(({ id }) => view(id).usage.totalBytesUp),
+    [60, 60, 7],
+  );
+  const again = await setUp(t, store);
+  assert.deepEqual(
+    [taken, fresh].map(({ id }) => again.periodBytes(id)),
+    [25, 25],
+  );
+  assert.equal(again.view(fresh.id).limits.maxSessions, 3);
+});
+
+for (const period of ['day', 'week', 'month'] as const) {
+  test(`a clock that goes to the next ${period} and back grants no quota anew`, async (t) => {
+    const { store, usage, addMany, setLimits, isOver, periodBytes, move, until } = await setUp(t);
+    const [player, idle] = await addMany(2);
+    assert.ok(player && idle);
+    for (const { id } of [player, idle]) {
+      await setLimits(id, { quotaBytes: 100, quotaPeriod: period });
+      move(id, 100);
+    }
+    const next = NOON + 31 * 86_400_000;
+    until(next);
+    assert.equal(isOver(player.id), false);
+    move(player.id, 60);
+    until(NOON);
+    assert.ok(isOver(player.id));
+    assert.ok(isOver(idle.id));
+    assert.equal(periodBytes(player.id), 100);
+    // What was used within the next period counts when it has come.
+    until(next);
+    assert.equal(periodBytes(player.id), 60);
+    await usage.flush();
+
+    // Started within the next period, the memory knows nothing of this one: the database does.
+    const second = await setUp(t, store);
+    second.until(next);
+    await second.usage.load();
+    assert.equal(second.periodBytes(player.id), 60);
+    second.until(NOON);
+    second.usage.enforce();
+    await second.usage.flush();
+    for (const { id } of [player, idle])
+      assert.equal(second.isOver(id), true, 'and also for who has no session');
+    second.until(next);
+    assert.equal(second.periodBytes(player.id), 60);
+  });
+}
+
+test('an account is announced when its quota is used up, and when it begins again, once each', async (t) => {
+  const { usage, addMany, setLimits, move, until, directory, sessions } = await setUp(t);
+  const [player] = await addMany(1);
+  assert.ok(player);
+  await setLimits(player.id, DAILY);
+  const announced: boolean[] = [];
+  directory.onChanged(({ before, after }) => {
+    if (before && before === after) announced.push(usage.isOverQuota(after));
+  });
+  const look = (): void => {
+    for (let i = 0; i < 2; i += 1) usage.enforce();
+  };
+  const live = { id: 's', accountId: player.id } as Session;
+  sessions.add(live);
+  move(player.id, 99);
+  look();
+  move(player.id, 1);
+  look();
+  sessions.remove(live);
+  until(NEXT_DAY);
+  look();
+  assert.deepEqual(announced, [true, false]);
+});

@@ -1,0 +1,10 @@
+// How a worker reads a change of an account: why the account's live sessions end.
+import type { AccountChanged } from '../../src/core/accounts/directory.js';
+
+/** `name reason`; nothing when the sessions go on. */
+export function endOf({ before, after }: AccountChanged): string[] {
+  if (!before || before === after) return [];
+  if (!after) return [`${before.username} account-removed`];
+  if (!after.isEnabled) return [`${after.username} account-disabled`];
+  return after.passwordHash === before.passwordHash ? [] : [`${after.username} password-changed`];
+}
