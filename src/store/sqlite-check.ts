@@ -5,6 +5,7 @@ import type { StorageFault, StorageProblem } from '../core/storage.js';
 import { writeMark } from './sqlite.js';
 import type { Access } from './sqlite-client.js';
 import { codeOf, isDiskFull } from './sqlite-errors.js';
+import { createSqliteScan } from './sqlite-scan.js';
 
 /** How every SQLite file begins (https://www.sqlite.org/fileformat2.html#magic_header_string). */
 const MAGIC = Buffer.from('SQLite format 3\0');
@@ -17,16 +18,22 @@ export interface SqliteCheck {
 }
 
 /** @param access refuses writes while the file is not the one that will be found at the next start */
-export async function createSqliteCheck(db: Knex, file: string, access: Access): Promise<SqliteCheck> {
+export async function createSqliteCheck(
+  { db, reads }: { readonly db: Knex; readonly reads: Knex },
+  file: string,
+  access: Access,
+): Promise<SqliteCheck> {
   const handle = await open(file, 'r');
   const opened = await handle.stat();
   /** What queries failed with since the last check. */
   let noted: StorageFault | null = null;
-  db.on('query-error', (error: unknown) => {
+  const note = (error: unknown): void => {
     const problem = problemOf(error, file);
     // Whether it is still locked the next check finds out by itself.
     if (problem && problem !== 'database-locked') noted ??= { problem, error };
-  });
+  };
+  for (const connections of [db, reads]) connections.on('query-error', note);
+  const scan = createSqliteScan(reads, note);
 
   async function place(): Promise<StorageFault | null> {
     try {
@@ -53,13 +60,17 @@ export async function createSqliteCheck(db: Knex, file: string, access: Access):
       access.isRefused = misplaced !== null && misplaced.problem !== 'database-failing';
       if (misplaced) return misplaced;
       if (!(await beginsRight(handle))) return { problem: 'database-corrupt', error: undefined };
+      scan.begin();
       const failed = await write();
       const fault = failed ?? noted;
       // Damage does not mend itself; all else is over when a write works and no query has failed since.
       if (noted?.problem !== 'database-corrupt') noted = null;
       return fault;
     },
-    close: () => handle.close(),
+    async close() {
+      await scan.close();
+      await handle.close();
+    },
   };
 }
 

@@ -60,7 +60,7 @@ async function open(
     await prepareFile(file);
     await prepareSqlite(db, file);
     await bringUpToDate({ db, engine: 'sqlite3', where: file }, opener);
-    const check = opener.is === 'daemon' ? await createSqliteCheck(db, file, accessOf(db)) : null;
+    const check = opener.is === 'daemon' ? await createSqliteCheck({ db, reads }, file, accessOf(db)) : null;
     return {
       db,
       reads,

@@ -1,12 +1,13 @@
 // What shells complete: the answers of the hidden command, and the script of each shell that is installed.
 import assert from 'node:assert/strict';
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { type CommandLine, commandLine } from '../helpers/command.js';
 import { BIN, plainEnvironment } from '../helpers/daemon.js';
+import { needs } from '../helpers/programs.js';
 import { suiteScope } from '../helpers/suite.js';
 
 const CASES: readonly (readonly [words: string[], completed: string[]])[] = [
@@ -34,9 +35,6 @@ const CASES: readonly (readonly [words: string[], completed: string[]])[] = [
   [['account', 'import', './f'], []],
   [['__c'], []],
 ];
-
-const isInstalled = (shell: string) => spawnSync(shell, ['--version']).error === undefined;
-const isMissing = (shell: string) => ({ skip: isInstalled(shell) ? false : `${shell} is not installed` });
 
 describe('completion', () => {
   const scope = suiteScope();
@@ -69,7 +67,7 @@ describe('completion', () => {
     assert.match((await cli.run(['completion', 'csh'])).stderr, /Allowed choices are bash, zsh, fish/);
   });
 
-  it('works in bash, with a colon too', isMissing('bash'), async () => {
+  it('works in bash, with a colon too', needs('bash'), async () => {
     const script = `source <(pulsegate completion bash)
       for COMP_LINE in 'pulsegate acc' 'pulsegate token create x --scope accounts:r'; do
         COMP_POINT=\${#COMP_LINE}; _pulsegate; echo "\${COMPREPLY[@]}"
@@ -77,13 +75,13 @@ describe('completion', () => {
     assert.deepEqual(await inShell('bash', ['--norc', '-c', script]), ['account', 'read']);
   });
 
-  it('works in fish', isMissing('fish'), async () => {
+  it('works in fish', needs('fish'), async () => {
     const script = 'pulsegate completion fish | source; complete -C "pulsegate account ad"';
     const [line] = await inShell('fish', ['--no-config', '-c', script]);
     assert.match(line ?? '', /^add\tadd an account/);
   });
 
-  it('can be read by zsh', isMissing('zsh'), async () => {
+  it('can be read by zsh', needs('zsh'), async () => {
     const script = 'compdef() { print $1 $2 }; source <(pulsegate completion zsh); whence -w _pulsegate';
     assert.deepEqual(await inShell('zsh', ['-f', '-c', script]), [
       '_pulsegate pulsegate',

@@ -1,11 +1,12 @@
 // What only the daemon does with a database: it holds it alone among daemons, and brings it up to date after copying it.
 import assert from 'node:assert/strict';
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { open, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { migratorConfig } from '../../src/store/migrate.js';
 import { migrations } from '../../src/store/migrations/index.js';
 import { type MigrationEvent, openDaemonStore, openStore } from '../../src/store/store.js';
+import { eventually } from '../helpers/eventually.js';
 import { account, connectBeside, openTestStore, tempDir } from './helpers.js';
 
 const options = (dataDir: string, events: MigrationEvent[] = []) =>
@@ -95,4 +96,21 @@ test('the daemon copies it, migrates it and tells so; one copy is kept', async (
 
   await (await openDaemonStore(options(dataDir, events))).close();
   assert.equal(events.length, 2);
+});
+
+test('a page that is damaged while nobody reads it is found by the check, and stays found', async (t) => {
+  const { store, dataDir, file } = await openTestStore(t);
+  await store.close();
+  const daemon = await openDaemonStore(options(dataDir));
+  t.after(() => daemon.close());
+  const beside = connectBeside(t, file);
+  const [found] = await beside.raw("select rootpage from sqlite_master where name = 'logins'");
+  const [size] = await beside.raw('pragma page_size');
+  await beside.raw('pragma wal_checkpoint(truncate)');
+  const handle = await open(file, 'r+');
+  await handle.write(Buffer.alloc(64, 0xa5), 0, 64, (found.rootpage - 1) * size.page_size);
+  await handle.close();
+
+  await eventually(async () => assert.equal((await daemon.check())?.problem, 'database-corrupt'));
+  assert.equal((await daemon.check())?.problem, 'database-corrupt');
 });
