@@ -50,74 +50,84 @@ before(async () => {
   await signIn(shown, ADMIN.username, ADMIN.password);
 });
 
-test('a day at the desk: create, see online, end, extend in bulk, lock out and restore', skip, async (t) => {
-  const { page, visit, errors } = shown;
-  await page.waitForSelector('text=Three steps to begin');
-  const password = await create(shown, 'player01');
-  const account = { port: daemon.socks.port, username: 'player01', password };
+test(
+  'a day at the signedIn: create, see online, end, extend in bulk, lock out and restore',
+  skip,
+  async (t) => {
+    const { page, visit, errors } = shown;
+    await page.waitForSelector('text=Three steps to begin');
+    const password = await create(shown, 'player01');
+    const account = { port: daemon.socks.port, username: 'player01', password };
 
-  const web = createServer((_, response) => response.end('hello'));
-  web.listen(0, '127.0.0.1');
-  await once(web, 'listening');
-  t.after(() => web.close());
-  const webPort = (web.address() as { port: number }).port;
-  if (findProgram('curl')) {
-    const proxy = `socks5h://player01:${encodeURIComponent(password)}@127.0.0.1:${daemon.socks.port}`;
-    const { stdout } = await run('curl', [
-      '-s',
-      '-x',
-      proxy,
-      '--noproxy',
+    const web = createServer((_, response) => response.end('hello'));
+    web.listen(0, '127.0.0.1');
+    await once(web, 'listening');
+    t.after(() => web.close());
+    const webPort = (web.address() as { port: number }).port;
+    if (findProgram('curl')) {
+      const proxy = `socks5h://player01:${encodeURIComponent(password)}@127.0.0.1:${daemon.socks.port}`;
+      const { stdout } = await run('curl', [
+        '-s',
+        '-x',
+        proxy,
+        '--noproxy',
+        '',
+        `http://127.0.0.1:${webPort}/`,
+      ]);
+      assert.equal(stdout, 'hello');
+    }
+
+    const target = await startTarget(t, echo);
+    const client = await connectThrough(account, '127.0.0.1', target.port);
+    client.send('GAME=arena7;');
+    await visit('/accounts');
+    await page.waitForSelector('tbody .state.good >> text=Online', { timeout: 30_000 });
+    await visit('/sessions');
+    await page.waitForSelector(`tbody >> text=127.0.0.1:${target.port}`);
+    await page.waitForSelector('tbody >> text=arena7', { timeout: 30_000 });
+    const closed = client.closed();
+    await page.click('tbody >> text=End');
+    await page.click('dialog button[type=submit]');
+    await closed;
+    await page.waitForSelector('text=Nobody is online');
+
+    await visit('/accounts');
+    await page.check('thead input[type=checkbox]');
+    await page.click('.bulk-bar >> text=Extend');
+    await page.click('dialog .segments >> text=Now');
+    await page.waitForSelector('dialog .preview >> text=1 account will change');
+    await page.click('dialog button[type=submit]');
+    await page.waitForSelector('.toast >> text=Extend: 1 done');
+    const expiresAt = String((await daemon.account('player01'))['ExpiresAt']);
+    const days = (Date.parse(`${expiresAt}Z`) - Date.now()) / 86_400_000;
+    assert.ok(days > 29.9 && days < 30.1, expiresAt);
+
+    await visit('/settings/audit');
+    await page.waitForSelector('.audit >> text=player01');
+
+    await visit('/settings/whitelist');
+    await page.fill('textarea', '10.0.0.0/8');
+    await page.waitForSelector('form.card .state.bad');
+    await page.click('form.card button[type=submit]');
+    await page.fill('dialog input', '127.0.0.1');
+    await page.click('dialog button[type=submit]');
+    await page.waitForSelector('dialog', { state: 'detached' });
+    assert.equal((await daemon.api('GET', '/api/v1/me')).status, 403);
+    const restored = await runCommand(daemon.dataDir, [
+      'whitelist',
+      'set',
       '',
-      `http://127.0.0.1:${webPort}/`,
+      '--config',
+      daemon.configFile,
     ]);
-    assert.equal(stdout, 'hello');
-  }
-
-  const target = await startTarget(t, echo);
-  const client = await connectThrough(account, '127.0.0.1', target.port);
-  client.send('GAME=arena7;');
-  await visit('/accounts');
-  await page.waitForSelector('tbody .state.good >> text=Online', { timeout: 30_000 });
-  await visit('/sessions');
-  await page.waitForSelector(`tbody >> text=127.0.0.1:${target.port}`);
-  await page.waitForSelector('tbody >> text=arena7', { timeout: 30_000 });
-  const closed = client.closed();
-  await page.click('tbody >> text=End');
-  await page.click('dialog button[type=submit]');
-  await closed;
-  await page.waitForSelector('text=Nobody is online');
-
-  await visit('/accounts');
-  await page.check('thead input[type=checkbox]');
-  await page.click('.bulk-bar >> text=Extend');
-  await page.click('dialog .segments >> text=Now');
-  await page.waitForSelector('dialog .preview >> text=1 account will change');
-  await page.click('dialog button[type=submit]');
-  await page.waitForSelector('.toast >> text=Extend: 1 done');
-  const expiresAt = String((await daemon.account('player01'))['ExpiresAt']);
-  const days = (Date.parse(`${expiresAt}Z`) - Date.now()) / 86_400_000;
-  assert.ok(days > 29.9 && days < 30.1, expiresAt);
-
-  await visit('/settings/audit');
-  await page.waitForSelector('.audit >> text=player01');
-
-  await visit('/settings/whitelist');
-  await page.fill('textarea', '10.0.0.0/8');
-  await page.waitForSelector('form.card .state.bad');
-  await page.click('form.card button[type=submit]');
-  await page.fill('dialog input', '127.0.0.1');
-  await page.click('dialog button[type=submit]');
-  await page.waitForSelector('dialog', { state: 'detached' });
-  assert.equal((await daemon.api('GET', '/api/v1/me')).status, 403);
-  const restored = await runCommand(daemon.dataDir, ['whitelist', 'set', '', '--config', daemon.configFile]);
-  assert.equal(restored.code, 0, restored.stderr);
-  // A running daemon sees what the command line changed within a second.
-  while ((await daemon.api('GET', '/api/v1/me')).status === 403) await page.waitForTimeout(50);
-  await page.reload();
-  await page.waitForSelector('.rail');
-  assert.deepEqual(errors, []);
-});
+    assert.equal(restored.code, 0, restored.stderr);
+    // A running daemon sees what the command line changed within a second.
+    while ((await daemon.api('GET', '/api/v1/me')).status === 403) await page.waitForTimeout(50);
+    await page.reload();
+    await page.waitForSelector('.rail');
+    assert.deepEqual(errors, []);
+  },
+);
 
 /** RFC 6238 with SHA-1, 30 s and six digits: what an authenticator app shows. */
 function totp(secret: string, at: number): string {

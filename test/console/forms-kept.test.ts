@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { type ConsolePage, noBrowser, settled } from '../helpers/console-browser.js';
 import { ADMIN } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
-import { useFormDesk } from '../helpers/form-desk.js';
+import { useFormConsole } from '../helpers/form-console.js';
 
 const QUESTION = 'dialog[role=alertdialog]';
 
@@ -28,7 +28,7 @@ const asks = (page: Page, whether: boolean): Promise<void> =>
 const hashOf = (page: Page): Promise<string> => page.evaluate<string>('location.hash');
 
 describe('typed work', { skip: noBrowser }, () => {
-  const { daemon, open, api, limitsOf, stir } = useFormDesk();
+  const { daemon, open, api, limitsOf, stir } = useFormConsole();
 
   const edit = async ({ page, visit }: ConsolePage, id: string): Promise<void> => {
     await visit(`/accounts/${id}`);

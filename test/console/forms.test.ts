@@ -4,14 +4,14 @@ import { describe, test } from 'node:test';
 import { noBrowser } from '../helpers/console-browser.js';
 import { ADMIN } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
-import { type Json, useFormDesk } from '../helpers/form-desk.js';
+import { type Json, useFormConsole } from '../helpers/form-console.js';
 import { encodeGbk } from '../helpers/gbk.js';
 
 const GB = 1e9;
 const DAY = 86_400_000;
 
 describe('forms of the console', { skip: noBrowser }, () => {
-  const { daemon, open, api, limitsOf, play, stir } = useFormDesk();
+  const { daemon, open, api, limitsOf, play, stir } = useFormConsole();
 
   test('a quota typed one key every 0.7 s, while a player moves, is stored as it was typed', async (t) => {
     const shown = await open(t);

@@ -192,10 +192,14 @@ test('the overview, its history with gaps, and the stream of events that ends wi
   assert.equal((history['at'] as unknown[]).length, 144);
   assert.deepEqual((history['sessions'] as unknown[]).slice(0, 100), new Array(100).fill(null));
 
-  const desk = await signIn(daemon);
-  const response = await fetch(`${daemon.adminUrl}/api/v1/events`, { headers: { cookie: desk.cookie } });
+  const signedIn = await signIn(daemon);
+  const response = await fetch(`${daemon.adminUrl}/api/v1/events`, { headers: { cookie: signedIn.cookie } });
   assert.equal(response.headers.get('content-type'), 'text/event-stream; charset=utf-8');
-  assert.equal((await desk.api('GET', '/api/v1/events')).status, 429, 'one stream more than there may be');
+  assert.equal(
+    (await signedIn.api('GET', '/api/v1/events')).status,
+    429,
+    'one stream more than there may be',
+  );
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let seen = '';
   const readUntil = async (wanted: RegExp) => {
@@ -210,7 +214,7 @@ test('the overview, its history with gaps, and the stream of events that ends wi
   await readUntil(/event: changed\ndata: \{"topic":"accounts"/);
   client.destroy();
   await readUntil(/event: changed\ndata: \{"topic":"sessions"/);
-  await desk.api('DELETE', '/api/v1/session');
+  await signedIn.api('DELETE', '/api/v1/session');
   for (let part = await reader?.read(); part && !part.done; part = await reader?.read());
-  assert.equal((await fetchFrom(daemon, 'GET', '/api/v1/events', { cookie: desk.cookie })).status, 401);
+  assert.equal((await fetchFrom(daemon, 'GET', '/api/v1/events', { cookie: signedIn.cookie })).status, 401);
 });

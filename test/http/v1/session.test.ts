@@ -17,12 +17,13 @@ describe('a daemon', async () => {
   const daemon = await startTestDaemon(suiteScope());
 
   it('signing in sets a cookie that only the page itself can use, and signing out ends it', async () => {
-    const desk = await signIn(daemon);
-    const { cookie } = desk;
-    for (const part of ['HttpOnly', 'SameSite=Strict', 'Path=/']) assert.ok(desk.setCookie.includes(part));
-    assert.ok(!desk.setCookie.includes('Secure'), 'over plain HTTP the browser would drop it');
+    const signedIn = await signIn(daemon);
+    const { cookie } = signedIn;
+    for (const part of ['HttpOnly', 'SameSite=Strict', 'Path=/'])
+      assert.ok(signedIn.setCookie.includes(part));
+    assert.ok(!signedIn.setCookie.includes('Secure'), 'over plain HTTP the browser would drop it');
 
-    const me = await desk.api('GET', ME);
+    const me = await signedIn.api('GET', ME);
     assert.equal(me.status, 200, me.text);
     const told = me.json as Record<string, unknown>;
     assert.deepEqual([told['username'], told['via'], told['scopes']], [ADMIN.username, 'console', null]);
@@ -33,16 +34,16 @@ describe('a daemon', async () => {
       401,
       'the account API wants Basic',
     );
-    const out = await desk.api('DELETE', '/api/v1/session');
+    const out = await signedIn.api('DELETE', '/api/v1/session');
     assert.equal(out.status, 204);
     assert.match(out.headers.get('set-cookie') ?? '', /pulsegate_session=;.*Max-Age=0/);
-    const after = await desk.api('GET', ME);
+    const after = await signedIn.api('GET', ME);
     assert.deepEqual([after.status, codeOf(after)], [401, 'signed-out']);
   });
 
   it('behind TLS the cookie is Secure', async () => {
-    const desk = await signIn(daemon, {}, { 'x-forwarded-proto': 'https' });
-    assert.ok(desk.setCookie.includes('Secure'));
+    const signedIn = await signIn(daemon, {}, { 'x-forwarded-proto': 'https' });
+    assert.ok(signedIn.setCookie.includes('Secure'));
   });
 
   it('a change with the cookie needs the word of the browser that our own page asks for it', async () => {
@@ -100,9 +101,9 @@ test('a wrong sign-in is answered late and alike, and too many of them are refus
 
 test('every way in counts on one limit, and neither half a sign-in nor another way clears it', async (t) => {
   const daemon = await startTestDaemon(t, { config: { admin: { attempts: { maxFailuresPerSource: 6 } } } });
-  const desk = await signIn(daemon);
-  const token = await createToken(desk, ['audit:read']);
-  const secret = await switchOn(desk);
+  const signedIn = await signIn(daemon);
+  const token = await createToken(signedIn, ['audit:read']);
+  const secret = await switchOn(signedIn);
   const signsIn = (fields: Record<string, string>) =>
     fetchFrom(daemon, 'POST', '/api/v1/session', {}, { ...ADMIN, ...fields });
   const half = async () => assert.equal(codeOf(await signsIn({})), 'totp-required');
@@ -111,8 +112,8 @@ test('every way in counts on one limit, and neither half a sign-in nor another w
     () => signsIn({ code: wrongCode(secret) }),
     () => fetchFrom(daemon, 'GET', LIST, wrongBasic),
     () => fetchFrom(daemon, 'GET', ME, bearer(`${token.secret}x`)),
-    () => desk.api('POST', '/api/v1/session/totp/disable', { code: wrongCode(secret) }),
-    () => desk.api('PUT', '/api/v1/settings/admin-password', { current: 'guess', next: 'new-password' }),
+    () => signedIn.api('POST', '/api/v1/session/totp/disable', { code: wrongCode(secret) }),
+    () => signedIn.api('PUT', '/api/v1/settings/admin-password', { current: 'guess', next: 'new-password' }),
   ];
   for (const guess of guesses) {
     assert.ok([400, 401].includes((await guess()).status));
@@ -125,7 +126,7 @@ test('every way in counts on one limit, and neither half a sign-in nor another w
   for (const guess of guesses) assert.equal((await guess()).status, 429);
   const code = totpCode(secret, totpStep(Date.now()));
   assert.equal((await signsIn({ code })).status, 429, 'not even compared');
-  assert.equal((await desk.api('GET', ME)).status, 200, 'who is signed in goes on');
+  assert.equal((await signedIn.api('GET', ME)).status, 200, 'who is signed in goes on');
 });
 
 test('a session ends when it is not used, and at its age however much it is used', async (t) => {
@@ -136,10 +137,10 @@ test('a session ends when it is not used, and at its age however much it is used
   await untilSignedOut(await signIn(old), 50);
 });
 
-async function untilSignedOut(desk: Console, pauseMs: number): Promise<void> {
+async function untilSignedOut(signedIn: Console, pauseMs: number): Promise<void> {
   for (let tries = 0; tries < 100; tries++) {
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
-    if ((await desk.api('GET', ME)).status === 401) return;
+    if ((await signedIn.api('GET', ME)).status === 401) return;
   }
   assert.fail('the session did not end');
 }
@@ -151,42 +152,45 @@ test('one session more than there may be ends the one not used for longest', asy
   await first.api('GET', ME);
   const third = await signIn(daemon);
   const statuses = [];
-  for (const desk of [first, second, third]) statuses.push((await desk.api('GET', ME)).status);
+  for (const signedIn of [first, second, third]) statuses.push((await signedIn.api('GET', ME)).status);
   assert.deepEqual(statuses, [200, 401, 200]);
 });
 
 test('sessions, tokens and the second factor outlive a restart', async (t) => {
   const daemon = await startTestDaemon(t);
-  const desk = await signIn(daemon);
-  const made = await createToken(desk, ['audit:read']);
-  await switchOn(desk);
+  const signedIn = await signIn(daemon);
+  const made = await createToken(signedIn, ['audit:read']);
+  await switchOn(signedIn);
   daemon.signal('SIGTERM');
   await daemon.exited();
   const again = await startTestDaemon(t, { dataDir: daemon.dataDir });
-  assert.equal((await fetchFrom(again, 'GET', ME, { cookie: desk.cookie })).status, 200);
+  assert.equal((await fetchFrom(again, 'GET', ME, { cookie: signedIn.cookie })).status, 200);
   assert.equal((await fetchFrom(again, 'GET', ME, bearer(made.secret))).status, 200);
   const body = { username: ADMIN.username, password: ADMIN.password };
   assert.equal(codeOf(await fetchFrom(again, 'POST', '/api/v1/session', {}, body)), 'totp-required');
 });
 
 /** Turns the second factor on and returns its secret. */
-async function switchOn(desk: Console): Promise<Buffer> {
-  const offered = (await desk.api('POST', '/api/v1/session/totp')).json as { secret: string; uri: string };
+async function switchOn(signedIn: Console): Promise<Buffer> {
+  const offered = (await signedIn.api('POST', '/api/v1/session/totp')).json as {
+    secret: string;
+    uri: string;
+  };
   assert.match(offered.uri, /^otpauth:\/\/totp\/Pulsegate%3Aadmin\?secret=[A-Z2-7]{32}&issuer=Pulsegate$/);
   const secret = fromBase32(offered.secret);
-  const wrong = await desk.api('PUT', '/api/v1/session/totp', { code: wrongCode(secret) });
+  const wrong = await signedIn.api('PUT', '/api/v1/session/totp', { code: wrongCode(secret) });
   assert.equal(wrong.status, 400);
   // One step back, so that the present code is left for the next use.
   const code = totpCode(secret, totpStep(Date.now()) - 1);
-  const on = await desk.api('PUT', '/api/v1/session/totp', { code });
+  const on = await signedIn.api('PUT', '/api/v1/session/totp', { code });
   assert.equal(on.status, 204, on.text);
   return secret;
 }
 
 test('with the second factor a sign-in needs its code, and a code is good once', async (t) => {
   const daemon = await startTestDaemon(t);
-  const desk = await signIn(daemon);
-  const secret = await switchOn(desk);
+  const signedIn = await signIn(daemon);
+  const secret = await switchOn(signedIn);
   const attempt = (code?: string) =>
     fetchFrom(daemon, 'POST', '/api/v1/session', {}, { ...ADMIN, ...(code === undefined ? {} : { code }) });
   assert.equal(codeOf(await attempt()), 'totp-required');
@@ -197,11 +201,11 @@ test('with the second factor a sign-in needs its code, and a code is good once',
   for (const path of ['/api/v1/accounts', '/ProxyAccount/GetProxyAccountList']) {
     assert.equal((await daemon.api('GET', path)).status, 200, 'Basic has no place for a code');
   }
-  assert.equal((await desk.api('POST', '/api/v1/session/totp')).status, 409, 'it is on already');
+  assert.equal((await signedIn.api('POST', '/api/v1/session/totp')).status, 409, 'it is on already');
   const next = totpCode(secret, totpStep(Date.now()) + 1);
-  assert.equal((await desk.api('POST', '/api/v1/session/totp/disable', { code: next })).status, 204);
+  assert.equal((await signedIn.api('POST', '/api/v1/session/totp/disable', { code: next })).status, 204);
   assert.equal((await attempt()).status, 200);
-  const audit = (await desk.api('GET', '/api/v1/audit')).text;
+  const audit = (await signedIn.api('GET', '/api/v1/audit')).text;
   assert.match(audit, /admin\.totp-off/);
   assert.ok(!audit.includes(secret.toString('base64')));
 });
@@ -224,11 +228,11 @@ function fromBase32(text: string): Buffer {
 const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` });
 
 async function createToken(
-  desk: Console | { api: TestDaemon['api'] },
+  signedIn: Console | { api: TestDaemon['api'] },
   scopes: string[],
   expiresAt: string | null = null,
 ): Promise<{ id: string; secret: string; answer: ApiAnswer }> {
-  const answer = await desk.api('POST', '/api/v1/tokens', { name: 'script', scopes, expiresAt });
+  const answer = await signedIn.api('POST', '/api/v1/tokens', { name: 'script', scopes, expiresAt });
   assert.equal(answer.status, 201, answer.text);
   const { token, secret } = answer.json as { token: { id: string }; secret: string };
   return { id: token.id, secret, answer };
@@ -336,8 +340,8 @@ test('console sessions end with a change of the password or the second factor, w
     dataDir: join(cli.folder, 'data'),
     env: { PULSEGATE_ADMIN_PASSWORD: '' },
   });
-  const statusOf = async (desk: Console) => (await desk.api('GET', ME)).status;
-  const ends = (desk: Console) => eventually(async () => assert.equal(await statusOf(desk), 401));
+  const statusOf = async (signedIn: Console) => (await signedIn.api('GET', ME)).status;
+  const ends = (signedIn: Console) => eventually(async () => assert.equal(await statusOf(signedIn), 401));
   const own = await signIn(daemon);
   const stolen = await signIn(daemon);
   const basicStream = await fetch(`${daemon.adminUrl}/api/v1/events`, {
@@ -375,10 +379,10 @@ test('console sessions end with a change of the password or the second factor, w
 
 test('lost codes, a forgotten password and a lock-out are mended by the command line', async (t) => {
   const daemon = await startTestDaemon(t);
-  const desk = await signIn(daemon);
-  await switchOn(desk);
-  await desk.api('PUT', '/api/v1/settings/whitelist', { whitelist: '10.9.8.7' });
-  assert.equal((await desk.api('GET', ME)).status, 403);
+  const signedIn = await signIn(daemon);
+  await switchOn(signedIn);
+  await signedIn.api('PUT', '/api/v1/settings/whitelist', { whitelist: '10.9.8.7' });
+  assert.equal((await signedIn.api('GET', ME)).status, 403);
   const run = (...args: string[]) => runCli(daemon, args);
   await run('whitelist', 'set', '');
   await run('admin', 'second-factor-off');

@@ -11,7 +11,7 @@ import { echo, startTarget, type Target } from './targets.js';
 
 export type Json = Record<string, unknown>;
 
-export interface FormDesk {
+export interface FormConsole {
   readonly daemon: () => TestDaemon;
   /** A browser window of its own, signed in. */
   open(t: TestContext, options?: Partial<ConsoleOptions>): Promise<ConsolePage>;
@@ -28,7 +28,7 @@ export interface FormDesk {
 }
 
 /** Call it in the body of a `describe`. */
-export function useFormDesk(): FormDesk {
+export function useFormConsole(): FormConsole {
   const scope = suiteScope();
   let browser: Browser;
   let daemon: TestDaemon;
@@ -41,7 +41,7 @@ export function useFormDesk(): FormDesk {
     target = await startTarget(scope, echo);
   });
 
-  const api: FormDesk['api'] = async (method, path, body) => {
+  const api: FormConsole['api'] = async (method, path, body) => {
     const answer = await daemon.api(method, `/api/v1${path}`, body);
     assert.ok(answer.status < 300, `${method} ${path}: ${answer.status} ${answer.text}`);
     return answer.json as Json;
