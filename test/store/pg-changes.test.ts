@@ -1,0 +1,134 @@
+// The list of changes on PostgreSQL, where transactions commit in another order than they took their numbers: no change is missed.
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import fc from 'fast-check';
+import type { Knex } from 'knex';
+import type { ChangeFeed } from '../../src/core/changes.js';
+import { connectPg } from '../../src/store/pg.js';
+import { createPgChangeFeed } from '../../src/store/pg-changes.js';
+import { openStore } from '../../src/store/store.js';
+import { newDatabase } from '../helpers/database.js';
+import { eventually } from '../helpers/eventually.js';
+import { scaled } from '../helpers/scale.js';
+import { account, tempDir } from './helpers.js';
+
+const WRITERS = 5;
+
+function connect(t: TestContext, connection: string, size: number): Knex {
+  const db = connectPg(connection, size);
+  t.after(() => db.destroy());
+  return db;
+}
+
+/** Everything that there is to hear. */
+async function hear(feed: ChangeFeed): Promise<string[]> {
+  const heard: string[] = [];
+  for (;;) {
+    const changes = await feed.next();
+    if (changes.length === 0) return heard;
+    heard.push(...changes.map((change) => (change.topic === 'account' ? change.id : change.key)));
+  }
+}
+
+const step = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('write' as const), who: fc.nat({ max: WRITERS - 1 }) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constantFrom('commit' as const, 'roll back' as const),
+      who: fc.nat({ max: WRITERS - 1 }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('read' as const) }) },
+);
+
+test('whatever the order of commits, each committed change is heard once, and no other', async (t) => {
+  const connection = await newDatabase(t);
+  const db = connect(t, connection, WRITERS);
+  const reading = connect(t, connection, 1);
+  let number = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
+      const feed = await createPgChangeFeed(reading, 'reader', Date.now);
+      const open = new Map<number, { trx: Knex.Transaction; keys: string[] }>();
+      const committed: string[] = [];
+      const heard: string[] = [];
+      const end = async (who: number, how: 'commit' | 'roll back') => {
+        const writer = open.get(who);
+        if (!writer) return;
+        open.delete(who);
+        if (how === 'roll back') return writer.trx.rollback();
+        await writer.trx.commit();
+        committed.push(...writer.keys);
+      };
+      for (const each of steps) {
+        if (each.do === 'read') heard.push(...(await hear(feed)));
+        else if (each.do === 'write') {
+          const writer = open.get(each.who) ?? { trx: await db.transaction(), keys: [] };
+          open.set(each.who, writer);
+          number += 1;
+          const key = `key-${number}`;
+          await writer.trx('changes').insert({ topic: 'setting', key, origin: 'writer', at: Date.now() });
+          writer.keys.push(key);
+        } else await end(each.who, each.do);
+        if (each.do === 'read') assert.deepEqual(heard.toSorted(), committed.toSorted());
+      }
+      for (const who of [...open.keys()]) await end(who, 'commit');
+      heard.push(...(await hear(feed)));
+      assert.deepEqual(heard.toSorted(), committed.toSorted());
+    }),
+    { numRuns: scaled(30) },
+  );
+});
+
+const MANY = scaled(999);
+
+test(`${MANY} writes at once over three stores: each hears all of the other two, once`, async (t) => {
+  const connection = await newDatabase(t);
+  const stores = await Promise.all(
+    [0, 1, 2].map(async () =>
+      openStore({ client: 'pg', dataDir: await tempDir(t), connection, poolSize: 8 }),
+    ),
+  );
+  t.after(() => Promise.all(stores.map((store) => store.close())));
+  const players = Array.from({ length: MANY }, () => account());
+  const heard = stores.map(() => [] as string[]);
+  let isDone = false;
+  const readers = stores.map(async (store, n) => {
+    while (!isDone) heard[n]?.push(...(await hear(store.changes)));
+    heard[n]?.push(...(await hear(store.changes)));
+  });
+  await Promise.all(players.map((player, n) => stores[n % 3]?.accounts.add(player)));
+  isDone = true;
+  await Promise.all(readers);
+  for (const n of [0, 1, 2]) {
+    const others = players.filter((_, index) => index % 3 !== n).map(({ id }) => id);
+    assert.deepEqual(heard[n]?.toSorted(), others.toSorted());
+  }
+});
+
+test('a connection that drops loses no change', async (t) => {
+  const connection = await newDatabase(t);
+  const feed = await createPgChangeFeed(connect(t, connection, 1), 'reader', Date.now);
+  const db = connect(t, connection, 1);
+  const write = (key: string) =>
+    db('changes').insert({ topic: 'setting', key, origin: 'writer', at: Date.now() });
+  await write('before');
+  assert.deepEqual(await hear(feed), ['before']);
+  await db.raw(
+    'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+  );
+  await write('meanwhile');
+  const heard: string[] = [];
+  // The first read may find the old connection, and is rejected.
+  await eventually(async () => {
+    heard.push(...(await hear(feed)));
+    return heard.length > 0;
+  });
+  await write('after');
+  heard.push(...(await hear(feed)));
+  assert.deepEqual(heard, ['meanwhile', 'after']);
+});
