@@ -6,8 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
+import { stringify } from 'yaml';
 import type { CommandRequest, CommandResult } from './command-host.js';
 import { BIN, plainEnvironment } from './daemon.js';
+import { databaseSection } from './database.js';
 import type { Scope } from './suite.js';
 
 export interface Result extends CommandResult {
@@ -30,7 +32,9 @@ export interface RunOptions {
 export async function commandLine(t: Scope, config = ''): Promise<CommandLine> {
   const folder = await mkdtemp(join(tmpdir(), 'pulsegate-cli-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
-  await writeFile(join(folder, 'pulsegate.yaml'), `dataDir: data\n${config}`);
+  const database = config.includes('database:') ? {} : await databaseSection(join(folder, 'data'));
+  const section = Object.keys(database).length === 0 ? '' : `\n${stringify({ database })}`;
+  await writeFile(join(folder, 'pulsegate.yaml'), `dataDir: data\n${config}${section}`);
   return { folder, run: (args, options) => runCommand(folder, args, options) };
 }
 
