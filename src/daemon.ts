@@ -103,10 +103,7 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
   await firstRun?.store();
 
   return {
-    ready: {
-      socks: listeners.addresses,
-      admin: admin.addresses.map((address) => (tls ? `https://${address}` : address)),
-    },
+    ready: { socks: listeners.addresses, admin: admin.addresses },
     firstRun,
     certificate: http.certificate,
     stop,

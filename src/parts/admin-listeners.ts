@@ -1,4 +1,5 @@
 // The listeners of the admin API: sockets of the service manager, else those of `admin.host` and `admin.port`.
+import type { X509Certificate } from 'node:crypto';
 import type { Server } from 'node:http';
 import { StartError } from '../core/errors.js';
 import { formatHostPort } from '../core/ip.js';
@@ -8,7 +9,7 @@ import type { Part } from './lifecycle.js';
 import { type Endpoint, type Listening, listenOn, openServer } from './listen.js';
 
 export interface AdminListenersPart extends Part {
-  /** `address:port` of each, once started. */
+  /** `address:port` of each, with `https://` before it where TLS is spoken, once started. */
   readonly addresses: readonly string[];
 }
 
@@ -17,7 +18,7 @@ export function createAdminListenersPart(uses: {
   readonly config: { readonly admin: { readonly host: readonly string[]; readonly port: number } };
   /** Those of the service manager, which take the place of `admin.host` and `admin.port`. */
   readonly sockets: readonly GivenSocket[];
-  readonly http: { createHttpServer(): Server };
+  readonly http: { createHttpServer(): Server; readonly certificate: X509Certificate | null };
   /** Learns which ports the daemon itself listens on. */
   readonly plane: Pick<ProxyPlane, 'ownPorts'>;
 }): AdminListenersPart {
@@ -36,7 +37,8 @@ export function createAdminListenersPart(uses: {
   return {
     name: 'admin listeners',
     get addresses() {
-      return listening.flatMap(({ addresses }) => addresses);
+      const addresses = listening.flatMap((each) => each.addresses);
+      return uses.http.certificate ? addresses.map((address) => `https://${address}`) : addresses;
     },
     async start() {
       listening = await open();
