@@ -57,7 +57,8 @@ function listenForPeer(
       onWrongPeer: (address) => connection.logRefusal(session, `peer ${address} is not the one named`),
       onPeer(peer, address) {
         stream.pause();
-        const outboundPort = connection.markOutbound(peer);
+        const outboundPort = peer.local.port;
+        connection.markOutbound(outboundPort);
         const inspect = session.start(address);
         connection.reply(Reply.succeeded, address, peer.peer.port);
         connection.relay(session, peer, outboundPort, inspect);

@@ -29,10 +29,10 @@ export interface CommandConnection {
   /** BIND waits for its peer: what the client sends meanwhile is kept for it, and its end is noticed. */
   readWhileBinding(): void;
   /**
-   * Counts the local port of a connection as ours, before the destination can see a byte: an admin request through the
-   * proxy is recognised by it. `relay` or `exchange` must follow at once.
+   * Counts the local port of a connection to a destination as ours, before the destination can see a byte: an admin request
+   * through the proxy is recognised by it. `relay` or `exchange` must follow at once.
    */
-  markOutbound(destination: Stream): number;
+  markOutbound(port: number): void;
   /** Joins client and destination. The connection is over by this: its place is taken. */
   relay(session: Session, destination: Stream, outboundPort: number, inspect: PayloadInspector | null): void;
   /** Sends the destination one request, and the client its answer. @param ahead what the destination has sent already */

@@ -94,7 +94,10 @@ class ConnectCommand {
       addresses: alike,
       port,
       timeoutMs: settings.connectTimeoutMs,
-      onConnected: (stream, address) => this.#connected(stream, address, stream.local, null),
+      onConnected: (stream, address) => {
+        const { local } = stream;
+        this.#connected(stream, local.port, address, local, null);
+      },
       onFailed: (code) => this.#connection.fail(this.#session, replyForErrno(code), code),
     });
     this.#connection.wait(attempt);
@@ -115,7 +118,7 @@ class ConnectCommand {
         },
         onConnected: (stream, bound, early) => {
           session.via = formatHostPort(upstream.host, upstream.port);
-          this.#connected(stream, parseIp(asked) === null ? '' : asked, bound, early);
+          this.#connected(stream, stream.local.port, parseIp(asked) === null ? '' : asked, bound, early);
         },
         onFailed: (reply, reason) => this.#connection.fail(session, reply, reason),
       },
@@ -125,9 +128,15 @@ class ConnectCommand {
   }
 
   /** @param ahead what the destination has sent already */
-  #connected(destination: Stream, address: string, bound: Endpoint, ahead: Buffer | null): void {
+  #connected(
+    destination: Stream,
+    outboundPort: number,
+    address: string,
+    bound: Endpoint,
+    ahead: Buffer | null,
+  ): void {
     const session = this.#session;
-    const outboundPort = this.#connection.markOutbound(destination);
+    this.#connection.markOutbound(outboundPort);
     const inspect = session.start(address);
     const { forward } = this.#connection;
     if (forward !== null)

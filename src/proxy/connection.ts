@@ -365,10 +365,8 @@ export class Connection implements StreamListener, SessionOwner, CommandConnecti
     this.stream.resume();
   }
 
-  markOutbound(destination: Stream): number {
-    const { port } = destination.local;
+  markOutbound(port: number): void {
     this.host.ownPorts.add('tcp-outbound', port);
-    return port;
   }
 
   relay(session: Session, destination: Stream, outboundPort: number, inspect: PayloadInspector | null): void {
