@@ -51,7 +51,7 @@ before(async () => {
 });
 
 test(
-  'a day at the signedIn: create, see online, end, extend in bulk, lock out and restore',
+  'a day in the console: create, see online, end, extend in bulk, lock out and restore',
   skip,
   async (t) => {
     const { page, visit, errors } = shown;
