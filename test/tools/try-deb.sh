@@ -1,0 +1,112 @@
+#!/bin/bash
+# Installs, upgrades, removes and purges the Debian package on this machine, without a network, as its users will. For root,
+# on a machine where pulsegate is not installed: CI, or a container.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+[ "$(id -u)" = 0 ] || { echo "for root only" >&2; exit 1; }
+! dpkg -s pulsegate >/dev/null 2>&1 || { echo "pulsegate is installed here already" >&2; exit 1; }
+export DEBIAN_FRONTEND=noninteractive
+work=$(mktemp -d)
+daemon=
+finish() {
+  [ -z "$daemon" ] || kill "$daemon" 2>/dev/null || true
+  dpkg --purge pulsegate >/dev/null 2>&1 || true
+  rm -rf "$work"
+}
+trap finish EXIT
+passed=0
+check() { # check TEXT COMMAND…
+  local text=$1
+  shift
+  "$@" || { echo "failed: $text" >&2; exit 1; }
+  passed=$((passed + 1))
+}
+same() { [ "$1" = "$2" ] || { echo "found '$1', expected '$2'" >&2; return 1; }; }
+absent() { [ ! -e "$1" ]; }
+
+# The unit's command, as the unit's user, with the credential that systemd would hand over.
+serve() {
+  mkdir -p "$work/credentials"
+  cp /etc/pulsegate/admin-password "$work/credentials/admin-password"
+  chown -R pulsegate "$work/credentials"
+  chmod 755 "$work"
+  : > "$work/log"
+  local command
+  command=$(sed -n 's/^ExecStart=//p' /lib/systemd/system/pulsegate.service)
+  # shellcheck disable=SC2086 # the command is several words
+  (cd /var/lib/pulsegate && exec setpriv --reuid pulsegate --regid pulsegate --clear-groups --no-new-privs env -i PATH="$PATH" \
+    CREDENTIALS_DIRECTORY="$work/credentials" PULSEGATE_SOCKS__PORT=0 PULSEGATE_ADMIN__PORT=0 \
+    $command > "$work/log" 2>&1) &
+  daemon=$!
+  for _ in $(seq 300); do
+    ! grep -q '"msg":"ready"' "$work/log" || break
+    kill -0 "$daemon" || break
+    sleep 0.1
+  done
+  admin=$(sed -n 's/.*"msg":"ready".*"admin":\["\([^"]*\)".*/\1/p' "$work/log")
+  [ -n "$admin" ] || { cat "$work/log" >&2; exit 1; }
+}
+stop() {
+  kill "$daemon"
+  wait "$daemon"
+  daemon=
+}
+# The daemon sees within a second what the command line changed.
+lists_anna() {
+  for _ in $(seq 100); do
+    ! accounts | grep -q '"Username":"anna"' || return 0
+    sleep 0.1
+  done
+  return 1
+}
+accounts() {
+  curl -sf -u "admin:$(cat /etc/pulsegate/admin-password)" "http://$admin/ProxyAccount/GetProxyAccountList"
+}
+
+npm pack --silent --pack-destination "$work" >/dev/null
+node test/tools/package-deb.mjs --out "$work/before" --revision '~before' --tarball "$work"/pulsegate-*.tgz >/dev/null
+node test/tools/package-deb.mjs --out "$work/new" --tarball "$work"/pulsegate-*.tgz >/dev/null
+
+echo 'pulsegate pulsegate/admin-password password asked-for-once' | debconf-set-selections
+check 'installs without a network' unshare --net dpkg -i "$work"/before/*.deb
+check 'takes the password that was asked' same "$(cat /etc/pulsegate/admin-password)" asked-for-once
+check 'keeps the password for root' same "$(stat -c '%U %a' /etc/pulsegate/admin-password)" 'root 600'
+check 'forgets the answer' bash -c '! grep -rq asked-for-once /var/cache/debconf'
+check 'makes the data folder' same "$(stat -c '%U %a' /var/lib/pulsegate)" 'pulsegate 700'
+check 'brings a unit that systemd reads' systemd-analyze verify /lib/systemd/system/pulsegate.service
+check 'has the manual' bash -c 'gzip -t /usr/share/man/man1/pulsegate.1.gz'
+check 'has completions' bash -n /usr/share/bash-completion/completions/pulsegate
+check 'finds its configuration' pulsegate config check
+serve
+check 'adds an account as root beside the service' bash -c 'printf "secret-1\n" | pulsegate account add anna --password-stdin'
+check 'takes the password, and lists the account' lists_anna
+check 'runs on its native addons' bash -c "! grep -q 'not available' '$work/log'"
+stop
+check 'leaves files of the service alone' same "$(find /var/lib/pulsegate ! -user pulsegate | wc -l)" 0
+
+echo '# changed by the operator' >> /etc/pulsegate/pulsegate.yaml
+check 'upgrades' unshare --net dpkg -i "$work"/new/*.deb
+check 'keeps the configuration' grep -q 'changed by the operator' /etc/pulsegate/pulsegate.yaml
+check 'keeps the password' same "$(cat /etc/pulsegate/admin-password)" asked-for-once
+serve
+check 'keeps the accounts' lists_anna
+stop
+
+check 'is removed' dpkg --remove pulsegate
+check 'takes the program along' absent /usr/lib/pulsegate
+check 'leaves the data' test -e /var/lib/pulsegate/pulsegate.db
+check 'leaves the configuration' test -e /etc/pulsegate/pulsegate.yaml
+check 'is purged' dpkg --purge pulsegate
+check 'leaves no data' absent /var/lib/pulsegate
+check 'leaves no configuration' absent /etc/pulsegate
+
+check 'makes a password where none was asked' dpkg -i "$work"/new/*.deb
+check 'of 24 characters' same "$(tr -d '\n' < /etc/pulsegate/admin-password | wc -c)" 24
+check 'is purged again' dpkg --purge pulsegate
+
+# The same commit makes the same bytes.
+node test/tools/package-deb.mjs --out "$work/again" >/dev/null
+check 'is built the same twice' cmp "$work"/new/*.deb "$work"/again/*.deb
+# Every exception stands in etc/debian/pulsegate.lintian-overrides with its reason.
+check 'satisfies lintian' bash -c "! lintian --fail-on error,warning '$work'/new/*.deb 2>&1 | grep '^[EW]:'"
+echo "package: $passed passed, 0 failed"
