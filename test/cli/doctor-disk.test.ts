@@ -14,7 +14,7 @@ test('below 512 MiB it warns, below 16 MiB it stops', () => {
   assert.deepEqual([16 * MIB, 16 * MIB - 1, 0].map(state), ['warn', 'stop', 'stop']);
   assert.equal(
     judgeRoom('/data', 15.9 * MIB).text,
-    '15 MiB are free in /data: nothing can be saved; make room',
+    '15 MiB are free in /data: nothing can be saved; free some space',
   );
 });
 

@@ -16,3 +16,13 @@ it('a BIND on the port number of another listener leaves that one counted when i
   daemon.remove('tcp-listener', 1080);
   assert.ok(!worker.has('tcp-listener', 1080));
 });
+
+it('a port that is open twice stays known until both are closed', () => {
+  const ports = createOwnPorts(allocateOwnPorts(1), 1);
+  ports.add('tcp-listener', 5_000);
+  ports.add('tcp-listener', 5_000);
+  ports.remove('tcp-listener', 5_000);
+  assert.equal(ports.has('tcp-listener', 5_000), true);
+  ports.remove('tcp-listener', 5_000);
+  assert.equal(ports.has('tcp-listener', 5_000), false);
+});

@@ -182,7 +182,7 @@ describe('a listener with a certificate', () => {
     // A key that does not belong to it: the old pair stays.
     copyFileSync(makeCertificate(scope).keyFile, certificate.keyFile);
     daemon.signal('SIGHUP');
-    await daemon.waitForLine(({ msg }) => msg.startsWith('the configuration was not read again'));
+    await daemon.waitForLine(({ msg }) => msg.startsWith('configuration reload failed'));
     assert.equal(await servedAt(`https://127.0.0.1:${port}`), renewed.fingerprint);
     client.send('still here');
     assert.equal((await client.read(10)).toString(), 'still here');
