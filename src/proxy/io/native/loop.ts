@@ -3,7 +3,6 @@
 import type { OwnedDescriptors } from '../../owned-descriptors.js';
 import type { Timer } from '../io.js';
 import { EINTR, EPOLL_EVENT, EPOLLIN, type Libc } from './libc.js';
-import { Spin } from './spin.js';
 import { TimerWheel } from './timers.js';
 
 /** Whoever owns a descriptor in the epoll set. */
@@ -46,8 +45,6 @@ export class Loop {
   readonly #free: number[] = [];
   /** Work that goes on in turns, such as bulk flows; the oldest first. */
   #work: Task[] = [];
-  readonly #spin = new Spin();
-  #isAnswerExpected = false;
   #isStopped = false;
   /** Milliseconds of the monotonic clock, read once a turn. */
   #now = performance.now();
@@ -132,7 +129,9 @@ export class Loop {
   run(hooks: LoopHooks): void {
     const events = new Int32Array(EVENTS * EPOLL_EVENT.words);
     while (!this.#isStopped) {
-      const count = this.#wait(events, hooks);
+      const sleepMs =
+        this.#work.length > 0 ? 0 : this.#wheel.idleMs(Math.min(LONGEST_SLEEP_MS, hooks.beforeSleep()));
+      const count = this.libc.epollWait(this.#epoll, events, EVENTS, Math.ceil(sleepMs));
       this.#now = performance.now();
       if (count < 0 && this.libc.errno() !== EINTR)
         throw new Error(`epoll_wait failed, errno ${this.libc.errno()}`);
@@ -141,36 +140,6 @@ export class Loop {
       this.#wheel.run();
       this.#doWork();
     }
-  }
-
-  /** Whoever handled an event of a small flow expects an answer soon: see spin.ts. */
-  expectAnswer(): void {
-    this.#isAnswerExpected = true;
-  }
-
-  /** Waits for events as long as there is nothing else to do; returns how many there are. */
-  #wait(events: Int32Array, hooks: LoopHooks): number {
-    if (this.#work.length > 0) return this.libc.epollWait(this.#epoll, events, EVENTS, 0);
-    if (this.#isAnswerExpected) {
-      this.#isAnswerExpected = false;
-      const found = this.#look(events);
-      if (found !== 0) return found;
-    }
-    const sleepMs = this.#wheel.idleMs(Math.min(LONGEST_SLEEP_MS, hooks.beforeSleep()));
-    return this.libc.epollWait(this.#epoll, events, EVENTS, Math.ceil(sleepMs));
-  }
-
-  #look(events: Int32Array): number {
-    const lookMs = this.#spin.lookMs(this.#now);
-    if (lookMs === 0) return 0;
-    for (const until = performance.now() + lookMs; performance.now() < until; ) {
-      const found = this.libc.epollWait(this.#epoll, events, EVENTS, 0);
-      if (found === 0) continue;
-      this.#spin.found();
-      return found;
-    }
-    this.#spin.foundNothing(this.#now);
-    return 0;
   }
 
   /** `run` returns after the turn in which this is called. */

@@ -131,7 +131,6 @@ export class NativeRelay implements Relay, StreamTaker {
     else if (moved > 0) {
       direction.isBulk = false;
       this.#shared.smallFlowAt = loop.now();
-      loop.expectAnswer();
     }
   }
 
