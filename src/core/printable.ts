@@ -3,7 +3,7 @@
 // Controls, invisible formatting (bidi marks and overrides, zero-width), line and paragraph separators, lone surrogates.
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
-/** What most texts are, told faster: visible ASCII and spaces. */
+/** What most texts are, recognized faster: visible ASCII and spaces. */
 const PLAIN = /^[ -~]*$/;
 
 /**

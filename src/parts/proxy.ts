@@ -24,7 +24,7 @@ import { portRange, upstreamRules } from './proxy-settings.js';
 import type { OperatorSettings } from './settings.js';
 import type { StatsPart } from './stats.js';
 
-/** Shared memory keeps a byte for each descriptor: more than this are not told apart. */
+/** Shared memory keeps a byte for each descriptor: more than this are not distinguished. */
 const MOST_DESCRIPTORS = 4 * 1024 * 1024;
 
 export interface ProxyUses {
@@ -97,7 +97,7 @@ export function createProxyPart(uses: ProxyUses): ProxyPart {
   };
 }
 
-/** How long after a stop a session has to be over before the rest is cut, once it has been told to end, in ms. */
+/** How long after a stop a session has to be over before the rest is cut, once it has been asked to end, in ms. */
 const END_GRACE_MS = 1_000;
 
 /** Waits until no session is left; when the grace is over, ends those that are. */

@@ -15,7 +15,7 @@ export interface BindRequest {
   readonly expected: readonly string[] | null;
   readonly isIpv6: boolean;
   readonly settings: BindSettings;
-  /** Where the client's own connection came to: what it is told when nothing better is known. */
+  /** Where the client's own connection came to: what the reply names when nothing better is known. */
   readonly localAddress: string;
   readonly egress: EgressPolicy;
   /** Where the peer is waited for: the first reply (RFC 1928 §6). Peers are accepted from then on. */

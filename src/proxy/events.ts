@@ -1,5 +1,5 @@
 // What a worker tells the control plane, in batches: at once when nobody waits for the worker, else a few milliseconds
-// later. Sessions that opened and closed within one batch are told once. When the control plane is behind, log lines are
+// later. Sessions that opened and closed within one batch are reported once. When the control plane is behind, log lines are
 // given up first; logins and ends of sessions never are.
 
 import type { Destination } from './destination.js';
@@ -115,7 +115,7 @@ export class Events {
       return;
     }
     this.#opened.delete(slot);
-    // What was told of it between stays behind it: the control plane passes over sessions it does not know.
+    // What was reported of it between stays behind it: the control plane passes over sessions it does not know.
     this.#batch[at] = {
       kind: 'session-passed',
       session: { ...opened.session, destination, via, gameId: summary.gameId },

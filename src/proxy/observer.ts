@@ -1,4 +1,4 @@
-// What the control plane hears of the data plane: one observer, told in order.
+// What the control plane hears of the data plane: one observer, called in order.
 import type { LoginOutcome, SessionFacts, SessionSummary } from './messages.js';
 import type { Destination, SessionEnd } from './session.js';
 

@@ -1,4 +1,4 @@
-// Watches the workers' loops: one that stands still is ended, and whoever waits is told when even that does not help.
+// Watches the workers' loops: one that stands still is ended, and the caller is notified when even that does not help.
 import type { Log } from '../core/log.js';
 import type { PlaneWorker } from './plane-worker.js';
 import type { Gauges } from './shared.js';

@@ -30,7 +30,7 @@ export interface PlaneWorkerOptions {
   readonly gauges: Gauges;
   readonly observer: ProxyObserver;
   readonly log: Log;
-  /** It serves as soon as it has been told what it needs. */
+  /** It serves as soon as it has been sent what it needs. */
   readonly onStarted: (worker: PlaneWorker) => void;
   readonly onRehashed: (event: Extract<WorkerEvent, { kind: 'rehashed' }>) => void;
   readonly onExit: (worker: PlaneWorker) => void;
@@ -55,7 +55,7 @@ export class PlaneWorker implements SessionOwner {
   #wakeFd = -1;
   #isStarted = false;
   #isOver = false;
-  /** The thread has been told to end. */
+  /** The thread has been asked to end. */
   isStopping = false;
 
   constructor(options: PlaneWorkerOptions) {
@@ -85,7 +85,7 @@ export class PlaneWorker implements SessionOwner {
     return this.#wakeFd;
   }
 
-  /** It has been told everything, and serves. */
+  /** It has been sent everything, and serves. */
   get isStarted(): boolean {
     return this.#isStarted;
   }
@@ -103,7 +103,7 @@ export class PlaneWorker implements SessionOwner {
     try {
       writeSync(this.#wakeFd, WAKE);
     } catch {
-      // The worker has just died: its successor is told everything.
+      // The worker has just died: its successor is sent everything.
     }
   }
 

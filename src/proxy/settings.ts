@@ -16,7 +16,7 @@ export interface UdpSettings {
   readonly enabled: boolean;
   /** First and last port that sockets of associations may have; null leaves it to the system. */
   readonly portRange: readonly [number, number] | null;
-  /** What clients are told to send to, at most one address a family; none: the address their TCP connection came to. */
+  /** Addresses that clients are to send to, at most one address a family; none: the address their TCP connection came to. */
   readonly publicAddresses: readonly string[];
   /** An association without a datagram either way for this long is ended. */
   readonly idleTimeoutMs: number;

@@ -1,4 +1,4 @@
-// A worker's thread: builds the driver, connects the channel, and runs until it is told to stop.
+// A worker's thread: builds the driver, connects the channel, and runs until it is asked to stop.
 // Its exit is watched by plane.ts. An error here ends the worker's sessions, is reported with its stack, and the worker is
 // started anew.
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';

@@ -63,16 +63,16 @@ export function createAccountStore(
           .returning('id');
         for (const { id } of rows) added.add(id);
       }
-      const news = accounts.filter(({ id }) => added.has(id));
-      const limited = news.filter(({ limits, quotaReset }) => limits !== NO_LIMITS || quotaReset !== null);
+      const inserted = accounts.filter(({ id }) => added.has(id));
+      const limited = inserted.filter(({ limits, quotaReset }) => limits !== NO_LIMITS || quotaReset !== null);
       await writeLimits(trx, limited);
       await addTraffic(
         trx,
         traffic.filter(({ accountId }) => added.has(accountId)),
       );
-      await recordChange(trx, ...news.map(toChange));
+      await recordChange(trx, ...inserted.map(toChange));
       await recordAudit(trx, [
-        ...news.map((account) => accountAudit(by, null, account)),
+        ...inserted.map((account) => accountAudit(by, null, account)),
         ...limited.map((account) => limitsAudit(by, NO_LIMITS, account)),
       ]);
       return added;

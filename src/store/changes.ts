@@ -5,8 +5,8 @@ import { type Clock, HOUR_MS } from '../core/clock.js';
 
 /** Whoever has not asked for this long is gone. */
 export const CHANGES_KEPT_MS = HOUR_MS;
-/** Changes told at once: what is done about them must not hold up logins. */
-export const TOLD_AT_ONCE = 500;
+/** Changes handed on at once: what is done about them must not hold up logins. */
+export const CHANGES_AT_ONCE = 500;
 /** Rows in one statement: four bound values each. */
 const ROWS_PER_STATEMENT = 200;
 
@@ -20,7 +20,7 @@ export interface ChangeRow {
   origin: string;
 }
 
-/** @param origin GUID of this process's store: its own changes are not told back to it */
+/** @param origin GUID of this process's store: its own changes are not read back */
 export function createChangeRecorder(origin: string, now: Clock): RecordChange {
   return async (trx, ...changes) => {
     const at = now();

@@ -18,7 +18,7 @@ export interface ReaderOptions {
 /** For commands, which read little. */
 export const DEFAULT_READING: ReaderOptions = { readers: 1, timeoutMs: 60_000 };
 
-/** What the daemon is told while its database is brought up to date. */
+/** What the daemon hears while its database is brought up to date. */
 export type MigrationEvent =
   /** `copy`: the file that a copy of the database is being written to first; null where none is made. */
   | { readonly kind: 'started'; readonly missing: readonly string[]; readonly copy: string | null }
@@ -39,7 +39,7 @@ export interface Engine {
   lockQueue(trx: Knex): Promise<unknown>;
   /** An index of the log of logins; null where searches read every row. */
   readonly loginSearch: LoginSearch | null;
-  /** @param origin GUID of this process's store: its own changes are not told back to it */
+  /** @param origin GUID of this process's store: its own changes are not read back */
   changes(origin: string, now: Clock): Promise<{ readonly record: RecordChange; readonly feed: ChangeFeed }>;
   size(): Promise<number | null>;
   backup(path: string): Promise<void>;

@@ -5,37 +5,37 @@
 import type { Knex } from 'knex';
 import type { Change, ChangeFeed } from '../core/changes.js';
 import { type Clock, MINUTE_MS } from '../core/clock.js';
-import { CHANGES_KEPT_MS, type ChangeRow, oneAtATime, TOLD_AT_ONCE, toChange } from './changes.js';
+import { CHANGES_KEPT_MS, type ChangeRow, oneAtATime, CHANGES_AT_ONCE, toChange } from './changes.js';
 
 /** How often old changes are forgotten, in ms. */
 const TRIM_EVERY_MS = MINUTE_MS;
 
 /** One row at least: the snapshot of this statement, with each change that the one of the statement before it did not see. */
-const NEWS = `
-  select pg_current_snapshot()::text as snapshot, news.topic, news.key
+const UNSEEN_CHANGES = `
+  select pg_current_snapshot()::text as snapshot, unseen.topic, unseen.key
   from (select 1) as once left join lateral (
     select seq, topic, key from changes
     where xact >= pg_snapshot_xmin(?::pg_snapshot) and not pg_visible_in_snapshot(xact, ?::pg_snapshot) and origin <> ?
-  ) as news on true
-  order by news.seq`;
+  ) as unseen on true
+  order by unseen.seq`;
 
-type NewsRow = { snapshot: string } & ({ topic: null; key: null } | Pick<ChangeRow, 'topic' | 'key'>);
+type UnseenRow = { snapshot: string } & ({ topic: null; key: null } | Pick<ChangeRow, 'topic' | 'key'>);
 
 /** The changes of others from now on. Cheap enough to be asked several times a second. */
 export async function createPgChangeFeed(db: Knex, origin: string, now: Clock): Promise<ChangeFeed> {
   let snapshot = await currentSnapshot(db);
-  let untold: Change[] = [];
+  let waiting: Change[] = [];
   let trimmedAt = now();
 
   async function read(): Promise<Change[]> {
-    if (untold.length === 0) untold = await readNews();
-    const told = untold.slice(0, TOLD_AT_ONCE);
-    untold = untold.slice(told.length);
-    return told;
+    if (waiting.length === 0) waiting = await readUnseen();
+    const next = waiting.slice(0, CHANGES_AT_ONCE);
+    waiting = waiting.slice(next.length);
+    return next;
   }
 
-  async function readNews(): Promise<Change[]> {
-    const { rows }: { rows: NewsRow[] } = await db.raw(NEWS, [snapshot, snapshot, origin]);
+  async function readUnseen(): Promise<Change[]> {
+    const { rows }: { rows: UnseenRow[] } = await db.raw(UNSEEN_CHANGES, [snapshot, snapshot, origin]);
     snapshot = rows[0]?.snapshot ?? snapshot;
     if (now() - trimmedAt >= TRIM_EVERY_MS) {
       trimmedAt = now();

@@ -8,7 +8,7 @@ import {
   createChangeRecorder,
   oneAtATime,
   type RecordChange,
-  TOLD_AT_ONCE,
+  CHANGES_AT_ONCE,
   toChange,
 } from './changes.js';
 
@@ -34,10 +34,10 @@ export async function createSqliteChangeFeed(db: Knex, origin: string): Promise<
       const rows: ChangeRow[] = await db('changes')
         .where('seq', '>', seen)
         .orderBy('seq')
-        .limit(TOLD_AT_ONCE);
+        .limit(CHANGES_AT_ONCE);
       seen = Number(rows.at(-1)?.seq ?? seen);
       const changes = rows.filter((row) => row.origin !== origin).flatMap(toChange);
-      if (changes.length > 0 || rows.length < TOLD_AT_ONCE) return changes;
+      if (changes.length > 0 || rows.length < CHANGES_AT_ONCE) return changes;
     }
   }
 

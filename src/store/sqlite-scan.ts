@@ -16,7 +16,7 @@ export interface SqliteScan {
 /**
  * @param reads connections that only read: each table is one query there, given up when it takes too long, so that nobody
  *   else waits for it
- * @param onDamage told once a scan, with SQLite's first finding or its error
+ * @param onDamage called once a scan, with SQLite's first finding or its error
  */
 export function createSqliteScan(
   reads: Knex,

@@ -46,7 +46,7 @@ export type StoreOptions = (SqliteOptions | PgOptions) & {
 };
 
 export type DaemonStoreOptions = StoreOptions & {
-  /** Told when a database of an older version is brought up to date. */
+  /** Called when a database of an older version is brought up to date. */
   readonly onMigration: (event: MigrationEvent) => void;
 };
 

@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 
 /**
  * Sets, in every row of `table` whose `key` is that of one of `rows`, the columns of `types` to what that row says.
- * The types are told to engines that read none in a null or a number. Keep a call to some hundreds of rows.
+ * The types are given for engines that read none in a null or a number. Keep a call to some hundreds of rows.
  */
 export async function updateEach<Column extends string>(
   db: Knex,
@@ -19,10 +19,10 @@ export async function updateEach<Column extends string>(
   const columns = Object.keys(types) as Column[];
   const names = columns.map(() => '??').join(', ');
   const values = columns.map((column) => `cast(? as ${types[column]})`).join(', ');
-  const sets = columns.map(() => '?? = news.??').join(', ');
+  const sets = columns.map(() => '?? = changed.??').join(', ');
   await db.raw(
-    `with news(row_key, ${names}) as (values ${rows.map(() => `(?, ${values})`).join(', ')})
-     update ?? set ${sets} from news where ?? = news.row_key`,
+    `with changed(row_key, ${names}) as (values ${rows.map(() => `(?, ${values})`).join(', ')})
+     update ?? set ${sets} from changed where ?? = changed.row_key`,
     [
       ...columns,
       ...rows.flatMap((row) => [row.key, ...columns.map((column) => row.values[column])]),

@@ -10,7 +10,7 @@ import { shownTheme } from '../lib/theme.js';
 export interface ChartSeries {
   readonly label: string;
   readonly values: readonly (number | null)[];
-  /** What is bad news is drawn red, whatever its place among the others. */
+  /** A series of failures is drawn red, whatever its place among the others. */
   readonly isBad?: boolean;
 }
 

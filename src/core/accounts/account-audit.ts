@@ -5,7 +5,7 @@ import type { AccountLimits } from './limits.js';
 
 /**
  * What is to be noted of a change of an account's record, from null (it did not exist) or to null (it no longer does). A new
- * password is told by its being new. Null when nothing differs.
+ * password shows only that it is new. Null when nothing differs.
  */
 export function accountAudit(by: Actor, before: Account | null, after: Account | null): AuditRecord | null {
   const account = after ?? before;

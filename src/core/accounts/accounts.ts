@@ -84,7 +84,7 @@ export interface Accounts {
   /** Removes an account and its heartbeat data, and ends its live sessions. */
   remove(id: string, by?: Actor): Promise<RemoveResult>;
   /**
-   * Creates many accounts in one transaction; keep a call to some hundreds. Refused ones are told by their index, the
+   * Creates many accounts in one transaction; keep a call to some hundreds. Refused ones are named by their index, the
    * others are created.
    */
   addMany(inputs: readonly NewAccount[], by: Actor): Promise<AddManyResult>;

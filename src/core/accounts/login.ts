@@ -5,7 +5,7 @@ import { printable } from '../printable.js';
 import { type Account, isExpired } from './account.js';
 import { isSalted, verifyAgainstNothing, verifyPassword } from './password.js';
 
-/** Why a login failed: for the log and the penalties only, the client is told the same for each. */
+/** Why a login failed: for the log and the penalties only, the client gets the same answer for each. */
 export type LoginFailure = 'unknown-user' | 'wrong-password' | 'disabled' | 'expired' | 'blocked-address';
 
 /** What a login is decided on. */

@@ -1,4 +1,4 @@
-// Whether a secret is still the same, told without keeping it.
+// Tells whether a secret is still the same without keeping it.
 import { hash } from 'node:crypto';
 
 /** SHA-256, hexadecimal; of nothing it is empty. */

@@ -18,7 +18,7 @@ export function testGameRules(
   bytes: Uint8Array,
   compile: CompilePattern,
 ): RuleTest {
-  // All of them, so that a fault in any is told by its place.
+  // All of them, so that a fault in any is reported with its place.
   createGameRules(rules, compile);
   const steps: { rule: number; outcome: RuleOutcome }[] = [];
   for (const [index, rule] of rules.entries()) {

@@ -1,4 +1,4 @@
-// Outgoing notices: what an operator should hear of without looking, each told once, kept until it was delivered.
+// Outgoing notices: what an operator should hear of without looking, each sent once, kept until it was delivered.
 import type { Account } from '../accounts/account.js';
 import { type Clock, DAY_MS } from '../clock.js';
 import { sourceText } from '../source.js';
@@ -11,7 +11,7 @@ export type NoticeType =
   | 'run.failed';
 
 export interface Notice {
-  /** Says what it is about, so that the same is not told twice. */
+  /** Says what it is about, so that the same is not sent twice. */
   readonly key: string;
   readonly type: NoticeType;
   readonly at: number;
@@ -63,7 +63,7 @@ export interface Notices {
 
 const MAX_SOURCES = 10_000;
 const BATCH = 50;
-/** Longer than any period of a quota: after it, the same is news again. */
+/** Longer than any period of a quota: after it, the same is announced again. */
 const REMEMBERED_MS = 90 * DAY_MS;
 const SHARES = [
   [0.8, 'account.quota-80'],

@@ -23,7 +23,7 @@ export interface StreamListener {
 export interface Stream {
   readonly peer: Endpoint;
   readonly local: Endpoint;
-  /** Who is told; may be replaced at any time. */
+  /** The listener; may be replaced at any time. */
   listener: StreamListener;
   /** Starts or continues to report data. */
   resume(): void;

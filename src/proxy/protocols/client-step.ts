@@ -12,7 +12,7 @@ export type ClientStep =
       readonly bound: { readonly address: string; readonly port: number };
       readonly rest: Buffer | null;
     }
-  /** `reply` is what our own client is told; `reason` is for the log. */
+  /** `reply` is the reply to our own client; `reason` is for the log. */
   | { readonly kind: 'failed'; readonly reply: ReplyCode; readonly reason: string };
 
 export interface UpstreamExchange {

@@ -37,7 +37,7 @@ export function headerLengthOf(datagram: Uint8Array): number {
   return length > ADDRESS_AT + PORT_BYTES && datagram.length >= length ? length : 0;
 }
 
-/** DST.ADDR with the length octet that a domain name has; 0 when it cannot be told. */
+/** DST.ADDR with the length octet that a domain name has; 0 when it cannot be read. */
 function addressBytes(datagram: Uint8Array): number {
   switch (datagram[ATYP_AT]) {
     case IPV4:

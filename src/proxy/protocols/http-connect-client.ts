@@ -60,7 +60,7 @@ export class HttpConnectClient implements UpstreamExchange {
       };
     }
     const rest = this.#unread.subarray(end + END_OF_HEAD.length);
-    // What the upstream proxy has bound is not told over HTTP.
+    // What the upstream proxy has bound is not part of an HTTP answer.
     return { kind: 'done', bound: { address: '0.0.0.0', port: 0 }, rest: rest.length > 0 ? rest : null };
   }
 }

@@ -19,7 +19,7 @@ const MALFORMED: ProxyHeader = { kind: 'malformed' };
 
 const V2_SIGNATURE = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1');
 const V2_FIXED_BYTES = 16;
-/** The most that is read of a version 2 header: addresses, and whatever is told beside them (TLVs), which is passed over. */
+/** The most that is read of a version 2 header: addresses, and whatever stands beside them (TLVs), which is passed over. */
 const V2_MAX_BYTES = 4096;
 const V2_LOCAL = 0x20;
 const V2_PROXY = 0x21;

@@ -4,7 +4,7 @@ import { formatIp, type IpBytes, parseIp, unmap } from '../../core/ip.js';
 import { type DatagramHeader, headerKey, writeDatagramHeader } from '../protocols/datagram-header.js';
 import { AddressType } from '../protocols/socks5.js';
 
-/** A destination as its upstream proxy is told of it. */
+/** A destination as its upstream proxy reads it. */
 export interface ThroughUpstream {
   /** A name that the upstream proxy resolves, or an address. */
   readonly host: string;

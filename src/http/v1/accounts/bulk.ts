@@ -113,8 +113,8 @@ export const accountBulkRoutes = [
       }
       if (dryRun) return result(body, planned, skipped);
       const written = await write(uses, planned, action, actorOf(caller));
-      const news = written.changed.flatMap((each) => newCredentials(uses, ctx.hostname, each));
-      return result(body, written.changed, [...skipped, ...written.skipped], news);
+      const credentials = written.changed.flatMap((each) => newCredentials(uses, ctx.hostname, each));
+      return result(body, written.changed, [...skipped, ...written.skipped], credentials);
     },
   ),
 ];

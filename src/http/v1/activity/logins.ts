@@ -25,7 +25,7 @@ const LoginOutcome = z
     'too-many-addresses',
     'over-quota',
   ])
-  .meta({ id: 'LoginOutcome', description: 'Players are told only "failed"; the operator is told why.' });
+  .meta({ id: 'LoginOutcome', description: 'Players see only "failed"; the operator sees why.' });
 
 const Login = z
   .object({

@@ -4,7 +4,7 @@
 import { createRequire } from 'node:module';
 import { constants } from 'node:os';
 
-/** errno values that are told apart by number; the same on every architecture Node runs on. */
+/** errno values that are distinguished by number; the same on every architecture Node runs on. */
 export const EPERM = 1;
 export const EINTR = 4;
 export const EAGAIN = 11;
