@@ -64,7 +64,9 @@ export function createAccountStore(
         for (const { id } of rows) added.add(id);
       }
       const inserted = accounts.filter(({ id }) => added.has(id));
-      const limited = inserted.filter(({ limits, quotaReset }) => limits !== NO_LIMITS || quotaReset !== null);
+      const limited = inserted.filter(
+        ({ limits, quotaReset }) => limits !== NO_LIMITS || quotaReset !== null,
+      );
       await writeLimits(trx, limited);
       await addTraffic(
         trx,

@@ -5,7 +5,7 @@
 import type { Knex } from 'knex';
 import type { Change, ChangeFeed } from '../core/changes.js';
 import { type Clock, MINUTE_MS } from '../core/clock.js';
-import { CHANGES_KEPT_MS, type ChangeRow, oneAtATime, CHANGES_AT_ONCE, toChange } from './changes.js';
+import { CHANGES_AT_ONCE, CHANGES_KEPT_MS, type ChangeRow, oneAtATime, toChange } from './changes.js';
 
 /** How often old changes are forgotten, in ms. */
 const TRIM_EVERY_MS = MINUTE_MS;

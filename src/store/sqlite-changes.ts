@@ -3,12 +3,12 @@ import type { Knex } from 'knex';
 import type { Change, ChangeFeed } from '../core/changes.js';
 import type { Clock } from '../core/clock.js';
 import {
+  CHANGES_AT_ONCE,
   CHANGES_KEPT_MS,
   type ChangeRow,
   createChangeRecorder,
   oneAtATime,
   type RecordChange,
-  CHANGES_AT_ONCE,
   toChange,
 } from './changes.js';
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { eventually } from '../helpers/eventually.js';
 import { connectThrough, greeting, loggedInClient, login, RawClient } from '../helpers/socks-client.js';
 import { suiteScope } from '../helpers/suite.js';
 import { echo, hold, startTarget } from '../helpers/targets.js';
@@ -131,7 +132,12 @@ describe('shutdown', () => {
     const client = await connectThrough(account, '127.0.0.1', target.port);
     daemon.signal('SIGTERM');
     await daemon.waitForLine((line) => /stopping/.test(line.msg));
-    await assert.rejects(RawClient.connect(daemon.socks.port));
+    // The workers hear of it a moment later.
+    await eventually(async () => {
+      const late = await RawClient.connect(daemon.socks.port).catch(() => null);
+      late?.destroy();
+      assert.equal(late, null);
+    });
     client.send('last words');
     assert.equal((await client.read(10)).toString(), 'last words');
     client.socket.end();
