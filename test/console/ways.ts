@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { openConsole, settled, signIn } from '../helpers/console-browser.js';
 import type { World } from '../helpers/console-world.js';
 import { ADMIN } from '../helpers/daemon.js';
+import { eventually } from '../helpers/eventually.js';
 
 export function wayTests(getWorld: () => World): void {
   test('pages of a list have numbers and lead back; back keeps search, page and place', async (t) => {
@@ -90,10 +91,10 @@ export function wayTests(getWorld: () => World): void {
     const focused = () =>
       page.evaluate<string>(`document.activeElement.tagName + ' ' + document.activeElement.textContent`);
     await visit('/sessions');
-    assert.equal(await focused(), 'H1 Sessions');
+    await eventually(async () => assert.equal(await focused(), 'H1 Sessions'));
     await page.click('.rail >> text=Accounts');
     await page.waitForSelector('tr[data-row="0"]');
-    assert.equal(await focused(), 'H1 Accounts');
+    await eventually(async () => assert.equal(await focused(), 'H1 Accounts'));
     await page.keyboard.press('ArrowDown');
     assert.equal(await page.evaluate(`document.activeElement.dataset.row`), '0');
     await visit(`/accounts/${accountId}`);
