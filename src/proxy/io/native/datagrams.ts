@@ -1,6 +1,7 @@
 // The datagram engine of the native driver: what routes and sources cover is received and sent in batches, without garbage;
 // the rest goes to the owner. Each ready socket gets one batch in its turn.
 import { headerKey, ipv4HeaderKey, MAX_DATAGRAM_BYTES } from '../../protocols/datagram-header.js';
+import { DatagramMeter } from '../datagram-meter.js';
 import type {
   DatagramEngine,
   DatagramRelay,
@@ -49,14 +50,14 @@ interface Route {
 
 /** The sockets of one association. Lives until `close()`. */
 class NativeDatagramRelay implements DatagramRelay {
-  readonly counts = { datagramsUp: 0, datagramsDown: 0, unsendable: 0, overRate: 0 };
+  readonly counts: DatagramMeter['counts'];
+  readonly #meter: DatagramMeter;
   readonly #shared: Shared;
   readonly #options: DatagramRelayOptions;
   #inner: DatagramSocket | null = null;
   readonly #outer: { ipv4: DatagramSocket | null; ipv6: DatagramSocket | null } = { ipv4: null, ipv6: null };
   #client: Uint32Array | null = null;
   #isWatched = false;
-  #rates: AccountRates | null;
   #isClosed = false;
   readonly #routes = new Map<number | string, Route>();
   /** Headers of the datagrams to the client, by where they come from. */
@@ -66,7 +67,8 @@ class NativeDatagramRelay implements DatagramRelay {
   private constructor(shared: Shared, options: DatagramRelayOptions) {
     this.#shared = shared;
     this.#options = options;
-    this.#rates = options.rates;
+    this.#meter = new DatagramMeter(options);
+    this.counts = this.#meter.counts;
   }
 
   /** The code when there is no socket for the client's side. */
@@ -111,7 +113,7 @@ class NativeDatagramRelay implements DatagramRelay {
   }
 
   setRates(rates: AccountRates | null): void {
-    this.#rates = rates;
+    this.#meter.setRates(rates);
   }
 
   sendOutside(datagram: Buffer, offset: number, to: Endpoint): void {
@@ -122,7 +124,7 @@ class NativeDatagramRelay implements DatagramRelay {
       this.counts.unsendable += 1;
       return;
     }
-    if (this.#passUp(length)) this.#sendTo(socket, datagram.subarray(offset), length, words);
+    if (this.#meter.passUp(length)) this.#sendTo(socket, datagram.subarray(offset), length, words);
   }
 
   openUpstream({ bindAddress, to, onDatagram }: UpstreamSocketOptions): UpstreamSocket | null {
@@ -139,7 +141,7 @@ class NativeDatagramRelay implements DatagramRelay {
         const length = datagram.length - offset;
         if (socket.fd === -1) return;
         if (header.length + length > MAX_DATAGRAM_BYTES) this.counts.unsendable += 1;
-        else if (this.#passUp(length)) this.#sendBoth(socket, header, datagram.subarray(offset), words);
+        else if (this.#meter.passUp(length)) this.#sendBoth(socket, header, datagram.subarray(offset), words);
       },
       close: () => {
         if (socket.fd === -1) return;
@@ -151,7 +153,8 @@ class NativeDatagramRelay implements DatagramRelay {
 
   sendToClient(header: Buffer, data: Buffer): void {
     if (this.#isClosed || this.#client === null || this.#inner === null) return;
-    if (this.#mayGoDown(header.length, data.length)) this.#sendBoth(this.#inner, header, data, this.#client);
+    if (this.#meter.passDown(header.length, data.length))
+      this.#sendBoth(this.#inner, header, data, this.#client);
   }
 
   close(): void {
@@ -190,7 +193,7 @@ class NativeDatagramRelay implements DatagramRelay {
     const socket = this.#outerFor(route.to);
     const dataLength = length - route.headerLength;
     if (socket === null || dataLength > MAX_DATAGRAM_BYTES) this.counts.unsendable += 1;
-    else if (this.#passUp(dataLength)) {
+    else if (this.#meter.passUp(dataLength)) {
       this.#shared.batch.send(socket, at + route.headerLength, dataLength, route.to);
     }
     return true;
@@ -205,7 +208,7 @@ class NativeDatagramRelay implements DatagramRelay {
       else if (
         this.#client !== null &&
         this.#inner !== null &&
-        this.#mayGoDown(header.length, batch.lengthOf(i))
+        this.#meter.passDown(header.length, batch.lengthOf(i))
       ) {
         const at = batch.dataAt(i) - header.length;
         batch.bytes.set(header, at);
@@ -226,37 +229,6 @@ class NativeDatagramRelay implements DatagramRelay {
     batch.flush();
     const data = Buffer.from(batch.memory, batch.dataAt(message), batch.lengthOf(message));
     show(data, readSockaddr(batch.bytes, batch.senderAt(message) * 4));
-  }
-
-  /** Counts a datagram with `length` bytes of data towards its destination, unless it is beyond the rates. */
-  #passUp(length: number): boolean {
-    if (this.#rates !== null && !this.#rates.up.pass(length)) {
-      this.counts.overRate += 1;
-      return false;
-    }
-    this.#count(0, length);
-    this.counts.datagramsUp += 1;
-    return true;
-  }
-
-  /** Counts a datagram with `length` bytes of data to the client, unless it is too large or beyond the rates. */
-  #mayGoDown(headerLength: number, length: number): boolean {
-    if (headerLength + length > MAX_DATAGRAM_BYTES) {
-      this.counts.unsendable += 1;
-      return false;
-    }
-    if (this.#rates !== null && !this.#rates.down.pass(length)) {
-      this.counts.overRate += 1;
-      return false;
-    }
-    this.#count(1, length);
-    this.counts.datagramsDown += 1;
-    return true;
-  }
-
-  #count(direction: 0 | 1, bytes: number): void {
-    const { counts, countAt } = this.#options;
-    counts[countAt + direction] = (counts[countAt + direction] ?? 0) + bytes;
   }
 
   /** Sends one datagram of a header and its data. What the system says of it is lost with it. */

@@ -1,6 +1,7 @@
 // The datagram engine of the node driver: node:dgram sockets, with a map lookup and no garbage of ours per datagram.
 import type { Socket } from 'node:dgram';
 import { headerKey, MAX_DATAGRAM_BYTES } from '../../protocols/datagram-header.js';
+import { DatagramMeter } from '../datagram-meter.js';
 import type {
   DatagramEngine,
   DatagramRelay,
@@ -26,13 +27,13 @@ interface Route {
 /** The sockets of one association. Lives until `close()`. */
 class NodeDatagramRelay implements DatagramRelay {
   readonly local: Endpoint;
-  readonly counts = { datagramsUp: 0, datagramsDown: 0, unsendable: 0, overRate: 0 };
+  readonly counts: DatagramMeter['counts'];
+  readonly #meter: DatagramMeter;
   readonly #options: DatagramRelayOptions;
   readonly #inner: Socket;
   readonly #outer: { ipv4: Socket | null; ipv6: Socket | null } = { ipv4: null, ipv6: null };
   #client: Endpoint | null = null;
   #isWatched = false;
-  #rates: AccountRates | null;
   #isClosed = false;
   readonly #routes = new Map<number | string, Route>();
   /** Headers of the datagrams to the client, by source address and source port. */
@@ -41,7 +42,8 @@ class NodeDatagramRelay implements DatagramRelay {
   constructor(inner: Socket, options: DatagramRelayOptions) {
     this.#inner = inner;
     this.#options = options;
-    this.#rates = options.rates;
+    this.#meter = new DatagramMeter(options);
+    this.counts = this.#meter.counts;
     const { address, port } = inner.address();
     this.local = { address, port };
     options.ports.add('udp-client-side', port);
@@ -79,7 +81,7 @@ class NodeDatagramRelay implements DatagramRelay {
   }
 
   setRates(rates: AccountRates | null): void {
-    this.#rates = rates;
+    this.#meter.setRates(rates);
   }
 
   sendOutside(datagram: Buffer, offset: number, { address, port }: Endpoint): void {
@@ -90,7 +92,7 @@ class NodeDatagramRelay implements DatagramRelay {
       return;
     }
     // Without a callback what the system says of this datagram is dropped with it.
-    if (this.#passUp(length)) socket.send(datagram, offset, length, port, address);
+    if (this.#meter.passUp(length)) socket.send(datagram, offset, length, port, address);
   }
 
   openUpstream({ bindAddress, to, onDatagram }: UpstreamSocketOptions): UpstreamSocket | null {
@@ -105,7 +107,8 @@ class NodeDatagramRelay implements DatagramRelay {
         const length = datagram.length - offset;
         if (!isOpen) return;
         if (header.length + length > MAX_DATAGRAM_BYTES) this.counts.unsendable += 1;
-        else if (this.#passUp(length)) socket.send([header, datagram.subarray(offset)], to.port, to.address);
+        else if (this.#meter.passUp(length))
+          socket.send([header, datagram.subarray(offset)], to.port, to.address);
       },
       close: () => {
         if (!isOpen) return;
@@ -118,17 +121,8 @@ class NodeDatagramRelay implements DatagramRelay {
 
   sendToClient(header: Buffer, data: Buffer): void {
     if (this.#isClosed || this.#client === null) return;
-    if (header.length + data.length > MAX_DATAGRAM_BYTES) {
-      this.counts.unsendable += 1;
-      return;
-    }
-    if (this.#rates !== null && !this.#rates.down.pass(data.length)) {
-      this.counts.overRate += 1;
-      return;
-    }
-    this.#inner.send([header, data], this.#client.port, this.#client.address);
-    this.#count(1, data.length);
-    this.counts.datagramsDown += 1;
+    if (this.#meter.passDown(header.length, data.length))
+      this.#inner.send([header, data], this.#client.port, this.#client.address);
   }
 
   close(): void {
@@ -159,22 +153,6 @@ class NodeDatagramRelay implements DatagramRelay {
     if (header === undefined) this.#options.onOutsideDatagram(data, from);
     else this.sendToClient(header, data);
   };
-
-  /** Counts a datagram with `length` bytes of data towards its destination, unless it is beyond the rates. */
-  #passUp(length: number): boolean {
-    if (this.#rates !== null && !this.#rates.up.pass(length)) {
-      this.counts.overRate += 1;
-      return false;
-    }
-    this.#count(0, length);
-    this.counts.datagramsUp += 1;
-    return true;
-  }
-
-  #count(direction: 0 | 1, bytes: number): void {
-    const { counts, countAt } = this.#options;
-    counts[countAt + direction] = (counts[countAt + direction] ?? 0) + bytes;
-  }
 
   /** The socket for destinations of this family, opened now if there is none; null when it cannot be opened. */
   #outerFor(address: string): Socket | null {

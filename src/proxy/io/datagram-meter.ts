@@ -1,0 +1,50 @@
+// What a relay of datagrams counts and holds to the account's rates; the same on both drivers.
+import { MAX_DATAGRAM_BYTES } from '../protocols/datagram-header.js';
+import type { DatagramRelayOptions } from './datagrams.js';
+import type { AccountRates } from './rates.js';
+
+export class DatagramMeter {
+  readonly counts = { datagramsUp: 0, datagramsDown: 0, unsendable: 0, overRate: 0 };
+  readonly #options: Pick<DatagramRelayOptions, 'counts' | 'countAt'>;
+  #rates: AccountRates | null;
+
+  constructor(options: Pick<DatagramRelayOptions, 'counts' | 'countAt' | 'rates'>) {
+    this.#options = options;
+    this.#rates = options.rates;
+  }
+
+  setRates(rates: AccountRates | null): void {
+    this.#rates = rates;
+  }
+
+  /** Counts a datagram with `length` bytes of data towards its destination, unless it is beyond the rates. */
+  passUp(length: number): boolean {
+    if (this.#rates !== null && !this.#rates.up.pass(length)) {
+      this.counts.overRate += 1;
+      return false;
+    }
+    this.#count(0, length);
+    this.counts.datagramsUp += 1;
+    return true;
+  }
+
+  /** Counts a datagram with `length` bytes of data to the client, unless it is too large or beyond the rates. */
+  passDown(headerLength: number, length: number): boolean {
+    if (headerLength + length > MAX_DATAGRAM_BYTES) {
+      this.counts.unsendable += 1;
+      return false;
+    }
+    if (this.#rates !== null && !this.#rates.down.pass(length)) {
+      this.counts.overRate += 1;
+      return false;
+    }
+    this.#count(1, length);
+    this.counts.datagramsDown += 1;
+    return true;
+  }
+
+  #count(direction: 0 | 1, bytes: number): void {
+    const { counts, countAt } = this.#options;
+    counts[countAt + direction] = (counts[countAt + direction] ?? 0) + bytes;
+  }
+}
