@@ -76,6 +76,9 @@ function checkDescriptors({ socks }: Config): Finding {
   return { check, state: 'ok', text };
 }
 
+/** What the native engine holds and this one does not. */
+const NODE_BOUND = 'on it a flood of UDP datagrams to one account delays the others';
+
 function checkEngine({ socks }: Config): Finding {
   const check = 'engine';
   const here = engineHere(socks.engine);
@@ -83,10 +86,10 @@ function checkEngine({ socks }: Config): Finding {
     const workers = workerCount(socks.workers);
     return { check, state: 'ok', text: `native, ${workers} ${workers === 1 ? 'worker' : 'workers'}` };
   }
-  if (here.reason === null) return { check, state: 'ok', text: 'node, as socks.engine says' };
+  if (here.reason === null) return { check, state: 'ok', text: `node, as socks.engine says; ${NODE_BOUND}` };
   const text = `native does not work here (${here.reason}); install the optional package koffi`;
   if (socks.engine === 'native') return { check, state: 'stop', text: `socks.engine: ${text}` };
-  return { check, state: 'warn', text: `node: ${text} on Linux for a faster one` };
+  return { check, state: 'warn', text: `node: ${text} on Linux for a faster one; ${NODE_BOUND}` };
 }
 
 async function checkDataDir({ dataDir }: Config): Promise<Finding> {

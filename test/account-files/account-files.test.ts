@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
@@ -21,6 +20,7 @@ import { isValidRemarks } from '../../src/core/accounts/account-input.js';
 import type { AccountView } from '../../src/core/accounts/accounts.js';
 import { NO_LIMITS, QUOTA_PERIODS } from '../../src/core/accounts/limits.js';
 import { hashPassword } from '../../src/core/accounts/password.js';
+import { needs } from '../helpers/programs.js';
 
 const FORMATS = {
   csv: { read: readCsv, write: writeCsv },
@@ -178,13 +178,6 @@ function readRfc4180(content: string): string[][] {
   return rows;
 }
 
-/** LibreOffice, where it is installed. */
-const OFFICE =
-  (process.env['PATH'] ?? '')
-    .split(delimiter)
-    .flatMap((folder) => ['soffice', 'libreoffice'].map((name) => join(folder, name)))
-    .find((path) => existsSync(path)) ?? null;
-
 describe('a CSV file', () => {
   it('survives 10,000 texts: RFC 4180, no formula after any separator, and read again unchanged', async () => {
     const part = fc.oneof(
@@ -219,9 +212,7 @@ describe('a CSV file', () => {
     assert.match(row, /^"player","true","a\rb","1970-01-01T00:00:00",,"[0-9a-f-]{36}",,7,/);
   });
 
-  it('opened by LibreOffice has the same texts and no formula', {
-    skip: OFFICE === null && 'not installed: LibreOffice',
-  }, async (t) => {
+  it('opened by LibreOffice has the same texts and no formula', needs('soffice'), async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'pulsegate-office-'));
     t.after(() => rm(folder, { recursive: true, force: true }));
     const texts = ['=1+1', 'a;=1+1', 'a\t=1+1', ' =1+1', '"=1+1', 'a\n=1+1', "it's; '+1", 'plain'];
@@ -232,7 +223,7 @@ describe('a CSV file', () => {
     for (const separators of ['44', '44/59/9/32/124']) {
       const options = `CSV:${separators},34,76,1,,0,false,true,false,false,false,-1,true`;
       await promisify(execFile)(
-        OFFICE ?? '',
+        'soffice',
         [
           `-env:UserInstallation=file://${folder}/profile`,
           ...['--headless', '--convert-to', 'fods', '--outdir', folder, `--infilter=${options}`, file],

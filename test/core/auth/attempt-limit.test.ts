@@ -1,0 +1,23 @@
+// The limit of wrong guesses per source.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createAttemptLimit } from '../../../src/core/auth/attempt-limit.js';
+
+test('guesses are counted by source, an IPv6 /64 being one, and forgiven in time', () => {
+  let now = 0;
+  const limit = createAttemptLimit({ maxFailures: 2, windowMs: 1_000, maxSources: 2, now: () => now });
+  assert.deepEqual([limit.attempt('a'), limit.attempt('a'), limit.attempt('a')], [null, null, 1_000]);
+  assert.equal(limit.attempt('2001:db8::1'), null);
+  assert.equal(limit.attempt('2001:db8::2'), null);
+  assert.equal(limit.attempt('2001:db8::3'), 1_000);
+  now = 1_000;
+  assert.equal(limit.attempt('a'), null);
+  limit.succeeded('a');
+  assert.deepEqual([limit.attempt('a'), limit.attempt('a')], [null, null]);
+  limit.succeeded('a');
+  assert.deepEqual(
+    [limit.attempt('a'), limit.attempt('a')],
+    [null, 1_000],
+    'only its own attempt is forgiven',
+  );
+});

@@ -1,0 +1,22 @@
+// What the settings page says of a whitelist entry.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseWhitelist } from '../../../src/core/auth/whitelist.js';
+import { explainWhitelist } from '../../../src/core/auth/whitelist-explain.js';
+
+test('what a whitelist entry is said to hold is what it holds', () => {
+  for (const entry of [
+    '10.0.0.0/8',
+    '10.1.2.3/32',
+    '0.0.0.0/0',
+    '192.168.*',
+    '10.2*',
+    '2001:db8::/29',
+    'fe80::*',
+  ]) {
+    const [{ first, last } = { first: null, last: null }] = explainWhitelist(entry);
+    const parsed = parseWhitelist(entry);
+    assert.ok(parsed.ok && first !== null && last !== null, entry);
+    for (const edge of [first, last]) assert.ok(parsed.whitelist.allows(edge), `${entry}: ${edge}`);
+  }
+});
