@@ -10,7 +10,8 @@ import { printable } from '../core/printable.js';
 import { compilePattern } from '../games-pattern.js';
 import type { Account } from './account.js';
 import { Accounts } from './accounts.js';
-import { type Arrival, Connection, type ConnectionHost } from './connection.js';
+import { Connection } from './connection.js';
+import type { Arrival, ConnectionHost, HostedConnection } from './connection-host.js';
 import type { Answer, Question } from './dns/messages.js';
 import { createRemoteResolver } from './dns/remote.js';
 import type { Resolve } from './dns/resolve.js';
@@ -81,7 +82,7 @@ export class ProxyWorker implements ConnectionHost {
   readonly #isProxy: ProxySources;
   readonly #egress: EgressPolicy;
   readonly #egressClasses: ReadonlyMap<string, EgressPolicy>;
-  readonly #connections = new Set<Connection>();
+  readonly #connections = new Set<HostedConnection>();
   readonly #listeners = new Map<number, { close(): void }>();
   #games: GameRules;
   #turnedAway = 0;
@@ -253,7 +254,7 @@ export class ProxyWorker implements ConnectionHost {
     connection.resume({ client, isProxied, bytes: Buffer.from(bytes) });
   }
 
-  passOn(connection: Connection, username: Uint8Array): boolean {
+  passOn(connection: HostedConnection, username: Uint8Array): boolean {
     const { workers, index } = this.#uses.start;
     const owner = workers === 1 ? index : workerOf(username, workers);
     if (owner === index) return false;
@@ -269,11 +270,11 @@ export class ProxyWorker implements ConnectionHost {
     return true;
   }
 
-  connectionClosed(connection: Connection): void {
+  connectionClosed(connection: HostedConnection): void {
     if (this.#connections.delete(connection)) this.#count(-1);
   }
 
-  connectionRelayed(connection: Connection): void {
+  connectionRelayed(connection: HostedConnection): void {
     this.#connections.delete(connection);
   }
 
@@ -281,15 +282,15 @@ export class ProxyWorker implements ConnectionHost {
     this.#count(-1);
   }
 
-  handshakeBegins(connection: Connection, source: string | null): boolean {
+  handshakeBegins(connection: HostedConnection, source: string | null): boolean {
     return this.#handshakes.add(connection, source);
   }
 
-  handshakeSource(connection: Connection, source: string): boolean {
+  handshakeSource(connection: HostedConnection, source: string): boolean {
     return this.#handshakes.setSource(connection, source);
   }
 
-  handshakeEnds(connection: Connection): void {
+  handshakeEnds(connection: HostedConnection): void {
     this.#handshakes.delete(connection);
   }
 

@@ -1,0 +1,248 @@
+// A connection while its command runs: CONNECT, BIND, or one exchange of HTTP, from the authorized request to the relay.
+import { formatHostPort } from '../core/ip.js';
+import type { Account } from './account.js';
+import type { CommandConnection } from './command.js';
+import type { ConnectionHost } from './connection-host.js';
+import type { PayloadInspector } from './game-watch.js';
+import { HttpExchange } from './http-exchange.js';
+import type { Attempt, Endpoint, RelayOwner, Stream } from './io/io.js';
+import type { ClientProtocol } from './protocols/client-protocol.js';
+import type { ForwardedRequest } from './protocols/http/forward.js';
+import { Reply, type ReplyCode } from './protocols/socks5.js';
+import { Relayed } from './relayed.js';
+import type { Session, SessionEnd, SessionOwner } from './session.js';
+
+const NOTHING = new Uint8Array(0);
+/** What a client of BIND may send before its peer is there, in bytes; one that sends more is refused. */
+const MAX_EARLY_BYTES = 64 * 1024;
+
+/** The connection that it runs for. */
+export interface CommandOwner {
+  readonly host: ConnectionHost;
+  readonly stream: Stream;
+  readonly client: Endpoint;
+  /** Sends `frame` and closes. */
+  refuse(frame: Uint8Array): void;
+  /** The exchange of HTTP is over, and the client may send its next request. `rest`: what it has sent of it. */
+  awaitRequest(rest: Buffer): void;
+  /** A relay takes the place of the connection. */
+  relayed(): void;
+  /** Closes at once. */
+  close(): void;
+  /** The stream is closed. */
+  closed(): void;
+}
+
+export class RunningCommand implements CommandConnection, SessionOwner {
+  readonly host: ConnectionHost;
+  readonly stream: Stream;
+  readonly client: Endpoint;
+  readonly forward: ForwardedRequest | null;
+  readonly #connection: CommandOwner;
+  readonly #protocol: ClientProtocol;
+  #session: Session | null = null;
+  /** A connection attempt, or a wait for a peer. */
+  #attempt: Attempt | null = null;
+  /** What the client sent behind its request. */
+  #early: Buffer | null;
+  #exchange: Relayed | null = null;
+  /** The client has been answered for good, or a relay has taken over. */
+  #isOver = false;
+
+  constructor(
+    connection: CommandOwner,
+    protocol: ClientProtocol,
+    forward: ForwardedRequest | null,
+    early: Buffer | null,
+  ) {
+    this.#connection = connection;
+    this.#protocol = protocol;
+    this.host = connection.host;
+    this.stream = connection.stream;
+    this.client = connection.client;
+    this.forward = forward;
+    this.#early = early;
+  }
+
+  // ── What commands use: see command.ts ────────────────────────────────────────────────────────────────────────────
+
+  openSession(command: 'connect' | 'bind', account: Account, host: string, port: number): Session | null {
+    const session = this.host.openSession({
+      command,
+      clientProtocol: this.#protocol.name,
+      account,
+      client: this.client,
+      destination: { host, port },
+      owner: this,
+    });
+    if (session === null) {
+      this.#logDestination(account, host, port, 'too-many-sessions');
+      this.refuseWith(Reply.generalFailure);
+      return null;
+    }
+    this.#session = session;
+    return session;
+  }
+
+  wait(attempt: Attempt): void {
+    if (!this.#isOver) this.#attempt = attempt;
+  }
+
+  readWhileBinding(): void {
+    this.stream.resume();
+  }
+
+  /** BIND reads on while it waits for the peer: a client that is not read could leave unnoticed. */
+  keepEarly(bytes: Buffer): void {
+    this.#early = this.#early === null ? bytes : Buffer.concat([this.#early, bytes]);
+    if (this.#early.length > MAX_EARLY_BYTES && this.#session !== null)
+      this.fail(this.#session, Reply.generalFailure, 'too-much-before-peer');
+  }
+
+  markOutbound(port: number): void {
+    this.host.ownPorts.add('tcp-outbound', port);
+  }
+
+  relay(session: Session, destination: Stream, outboundPort: number, inspect: PayloadInspector | null): void {
+    this.#isOver = true;
+    const early = this.#early;
+    new Relayed(this.host, { session, destination, outboundPort }, (owner) =>
+      this.host.io.relay({
+        client: this.stream,
+        destination,
+        early,
+        inspect,
+        rates: session.rates(),
+        counts: session.counts,
+        countAt: session.countAt,
+        owner,
+      }),
+    );
+    this.#connection.relayed();
+  }
+
+  exchange(
+    session: Session,
+    destination: Stream,
+    outboundPort: number,
+    request: ForwardedRequest,
+    inspect: PayloadInspector | null,
+    ahead: Buffer | null,
+  ): void {
+    this.#isOver = true;
+    const early = this.#early;
+    this.#early = null;
+    const { io, settings, ownPorts } = this.host;
+    const answered = (end: SessionEnd): void => {
+      const exchange = this.#exchange;
+      this.#exchange = null;
+      this.#session = null;
+      exchange?.finish(end);
+    };
+    const relayedClosed = (): void => {
+      // Answered, the connection goes on.
+      if (this.#exchange === null) return;
+      this.#exchange = null;
+      this.#connection.closed();
+    };
+    let exchange: HttpExchange | undefined;
+    const create = (owner: RelayOwner): HttpExchange => {
+      exchange = new HttpExchange({
+        client: this.stream,
+        destination,
+        request,
+        early,
+        limits: settings.http,
+        inspect,
+        rates: session.rates(),
+        counts: session.counts,
+        countAt: session.countAt,
+        onAnswered: (rest) => {
+          answered('destination-closed');
+          if (rest === null) this.#connection.refuse(NOTHING);
+          else this.#connection.awaitRequest(rest);
+        },
+        onNoAnswer: (end) => {
+          answered(end);
+          this.refuseWith(Reply.hostUnreachable);
+        },
+        onEnd: (end) => owner.relayEnded(end),
+      });
+      return exchange;
+    };
+    const host = { io, settings, ownPorts, relayedClosed };
+    this.#exchange = new Relayed(host, { session, destination, outboundPort }, create);
+    exchange?.start(ahead);
+  }
+
+  reply(code: ReplyCode, boundAddress?: string, boundPort?: number): void {
+    this.stream.write(this.#protocol.reply(code, boundAddress, boundPort));
+  }
+
+  fail(session: Session, reply: ReplyCode, reason: string): void {
+    if (session.isEnded) return;
+    this.#attempt?.cancel();
+    this.#attempt = null;
+    this.logRefusal(session, reason);
+    session.abandon();
+    this.refuseWith(reply);
+  }
+
+  refuseWith(code: ReplyCode): void {
+    this.#isOver = true;
+    this.#early = null;
+    this.#connection.refuse(this.#protocol.reply(code));
+  }
+
+  refuseDestination(account: Account, host: string, port: number, reason: string): void {
+    this.#logDestination(account, host, port, reason);
+    this.refuseWith(Reply.notAllowedByRuleset);
+  }
+
+  logRefusal({ account, destination }: Session, reason: string): void {
+    this.#logDestination(account, destination.host, destination.port, reason);
+  }
+
+  /** The line that tells an operator why a player did not get where it wanted. */
+  #logDestination(account: Account, host: string, port: number, reason: string): void {
+    this.host.log.info(
+      {
+        account: account.record.username,
+        client: this.client.address,
+        destination: formatHostPort(host, port),
+        reason,
+      },
+      'destination refused',
+    );
+  }
+
+  // ── The session's owner, until it is relayed ─────────────────────────────────────────────────────────────────────
+
+  tick(): void {}
+
+  setRates(): void {
+    // Whoever relays asks for the rates.
+  }
+
+  /** The session ends for a reason from outside, or its client is gone. */
+  end(): void {
+    this.#connection.close();
+  }
+
+  // ── What the connection calls when it is to close ────────────────────────────────────────────────────────────────
+
+  /** Ends the exchange that runs, which closes the connection; false when there is none. */
+  endsExchange(): boolean {
+    if (this.#exchange === null) return false;
+    this.#exchange.end('relay-failed');
+    return true;
+  }
+
+  /** Gives up what the command waits for, and its session. */
+  abandon(): void {
+    this.#isOver = true;
+    this.#attempt?.cancel();
+    this.#attempt = null;
+    this.#session?.abandon();
+  }
+}
