@@ -58,6 +58,7 @@ export const agentRoutes = [
       operationId: 'sendMessage',
       summary: 'Queues a run with a message, as the webhook would.',
       access: 'agents:write',
+      bulkBody: true,
       request: {
         params: NameParams,
         body: z
