@@ -47,23 +47,26 @@ export class Accounts {
   /** Takes in an account as it is now, and ends what may not go on. */
   put(record: AccountRecord): void {
     const entry = this.#byId.get(record.id);
-    if (!entry) {
-      const added: Entry = { record, rates: null, sessions: NO_SESSIONS as Set<AccountSession> };
-      this.#byId.set(record.id, added);
-      this.#byName.set(record.username, added);
-      this.#setRates(added);
-      return;
-    }
+    if (!entry) return this.#add(record);
     const before = entry.record;
+    if (before.username !== record.username) return this.#replace(entry, record, 'account-renamed');
+    if (!record.isEnabled && before.isEnabled) return this.#replace(entry, record, 'account-disabled');
+    if (before.passwordHash !== record.passwordHash) return this.#replace(entry, record, 'password-changed');
     entry.record = record;
-    if (before.username !== record.username) {
-      this.#byName.delete(before.username);
-      this.#byName.set(record.username, entry);
-      endAll(entry, 'account-renamed');
-    }
-    if (!record.isEnabled) endAll(entry, 'account-disabled');
-    else if (record.passwordHash !== before.passwordHash) endAll(entry, 'password-changed');
     this.#applyLimits(entry, before.limits);
+  }
+
+  #add(record: AccountRecord): void {
+    const entry: Entry = { record, rates: null, sessions: NO_SESSIONS as Set<AccountSession> };
+    this.#byId.set(record.id, entry);
+    this.#byName.set(record.username, entry);
+    this.#setRates(entry);
+  }
+
+  /** Old logins end, those that are between their login and their request too: their account is not known any more. */
+  #replace(entry: Entry, record: AccountRecord, reason: SessionEnd): void {
+    this.remove(entry.record.id, reason);
+    this.#add(record);
   }
 
   /** Replaces an imported hash by its salted form: the same password, so sessions stay. */
@@ -72,12 +75,14 @@ export class Accounts {
     if (entry) entry.record = { ...entry.record, passwordHash };
   }
 
-  remove(id: string): void {
+  /** Forgets an account and ends its sessions. */
+  remove(id: string, reason: SessionEnd): void {
     const entry = this.#byId.get(id);
     if (!entry) return;
     this.#byId.delete(id);
+    // Another account may have been given the name already.
     if (this.#byName.get(entry.record.username) === entry) this.#byName.delete(entry.record.username);
-    endAll(entry, 'account-removed');
+    endAll(entry, reason);
   }
 
   /** Ends every session of an account. */

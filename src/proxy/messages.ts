@@ -54,7 +54,12 @@ export interface ListenerSpec {
 /** Control plane to worker. */
 export type Order =
   | { readonly kind: 'accounts'; readonly records: readonly AccountRecord[] }
-  | { readonly kind: 'account-removed'; readonly id: string }
+  /** The account is no longer this worker's: it was removed, or has a name that belongs to another worker. */
+  | {
+      readonly kind: 'account-removed';
+      readonly id: string;
+      readonly reason: 'account-removed' | 'account-renamed';
+    }
   | { readonly kind: 'games'; readonly games: readonly GameRule[] }
   /** A session is known by its slot (session-counts.ts) and the generation of it. */
   | {

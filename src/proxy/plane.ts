@@ -186,6 +186,8 @@ export class ProxyPlane {
       sessionCounts: allocateSessionCounts(Math.min(settings.maxConnections, maxDescriptors) + 1024),
       owned: allocateOwnedDescriptors(maxDescriptors),
     };
+    // What another worker has counted for the one before just as it died.
+    this.#gauges.clear(index);
     const worker = new PlaneWorker({
       start: { index, workers, engine, settings, games: this.#games, shared },
       threadUrl: threadUrl ?? new URL('./thread.js', import.meta.url),
@@ -215,7 +217,9 @@ export class ProxyPlane {
 
   /** A worker has started: it is sent everything, then the others can reach it. */
   #introduce(worker: PlaneWorker): void {
-    const records = [...this.#records.values()].filter((record) => this.#owner(record) === worker.index);
+    const records = [...this.#records.values()].filter(
+      (record) => this.#owner(record.username) === worker.index,
+    );
     sendRecords(worker, records);
     this.#connectResolver(worker);
     for (const other of this.#workers) {
@@ -239,15 +243,25 @@ export class ProxyPlane {
 
   /** An account as it is now. The workers know before anything that is awaited after this call goes on. */
   put(record: AccountRecord): void {
+    const before = this.#records.get(record.id);
     this.#records.set(record.id, record);
+    if (before && before.username !== record.username) this.#leaveWorker(before, record);
     if (this.#changed.size === 0) queueMicrotask(() => this.#sendChanged());
     this.#changed.set(record.id, record);
+  }
+
+  /** A new name may belong to another worker: the one of the old name forgets the account. */
+  #leaveWorker(before: AccountRecord, { id, username }: AccountRecord): void {
+    const worker = this.#workers[this.#owner(before.username)];
+    if (worker?.index === this.#owner(username)) return;
+    worker?.send({ kind: 'account-removed', id, reason: 'account-renamed' });
   }
 
   remove(id: string): void {
     this.#records.delete(id);
     this.#changed.delete(id);
-    for (const worker of this.#workers) worker.send({ kind: 'account-removed', id });
+    for (const worker of this.#workers)
+      worker.send({ kind: 'account-removed', id, reason: 'account-removed' });
   }
 
   setGames(games: readonly GameRule[]): void {
@@ -300,12 +314,13 @@ export class ProxyPlane {
     for (const worker of this.#workers) {
       sendRecords(
         worker,
-        changed.filter((record) => this.#owner(record) === worker.index),
+        changed.filter((record) => this.#owner(record.username) === worker.index),
       );
     }
   }
 
-  #owner({ username }: AccountRecord): number {
+  /** The worker that an account of this name belongs to. */
+  #owner(username: string): number {
     const { workers } = this.#options;
     return workers === 1 ? 0 : workerOf(Buffer.from(username), workers);
   }

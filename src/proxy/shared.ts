@@ -1,8 +1,8 @@
 // Memory that all threads see: how many connections there are over all workers, and each worker's signs of life.
 
 /** Counted by every worker, read over all of them. */
-export type Gauge = 'connections' | 'handshakes';
-const GAUGES: readonly Gauge[] = ['connections', 'handshakes'];
+export type Gauge = 'connections' | 'handshakes' | 'fragmentBytes';
+const GAUGES: readonly Gauge[] = ['connections', 'handshakes', 'fragmentBytes'];
 /** Of each worker alone. */
 export type Sign =
   /** Raised by the worker in every turn of its loop: one that stands still is stuck. */
@@ -20,6 +20,8 @@ const PER_WORKER = GAUGES.length + SIGNS.length;
 export interface Gauges {
   /** Counts for a worker; returns the number over all workers then. */
   add(worker: number, gauge: Gauge, by: number): number;
+  /** One that `from` has counted is from now on of `to`; the number over all workers stays. */
+  move(from: number, to: number, gauge: Gauge): void;
   /** Over all workers. */
   get(gauge: Gauge): number;
   /** Of one worker. */
@@ -45,6 +47,10 @@ export function viewGauges(memory: SharedArrayBuffer): Gauges {
     add(worker, gauge, by) {
       Atomics.add(words, gaugeAt(worker, gauge), by);
       return Atomics.add(words, GAUGES.indexOf(gauge), by) + by;
+    },
+    move(from, to, gauge) {
+      Atomics.sub(words, gaugeAt(from, gauge), 1);
+      Atomics.add(words, gaugeAt(to, gauge), 1);
     },
     getOf: (worker, gauge) => Atomics.load(words, gaugeAt(worker, gauge)),
     get: (gauge) => Atomics.load(words, GAUGES.indexOf(gauge)),

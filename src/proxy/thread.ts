@@ -11,7 +11,7 @@ import { createNodeIo } from './io/node/index.js';
 import { listenNode } from './io/node/listen-spec.js';
 import type { Order, PassedConnection, WorkerEvent, WorkerStart } from './messages.js';
 import { OwnedDescriptors } from './owned-descriptors.js';
-import { viewGauges } from './shared.js';
+import { type Gauges, viewGauges } from './shared.js';
 import { ProxyWorker, type WorkerUses } from './worker.js';
 
 /** What plane.ts starts the thread with. */
@@ -44,6 +44,7 @@ interface Peer {
 
 class Channel {
   readonly #start: WorkerStart;
+  readonly #gauges: Gauges;
   readonly #port: MessagePort;
   readonly #peers = new Map<number, Peer>();
   #resolver: MessagePort | null = null;
@@ -55,6 +56,7 @@ class Channel {
 
   constructor({ start, port }: ThreadStart, wake: (fd: number) => void) {
     this.#start = start;
+    this.#gauges = viewGauges(start.shared.gauges);
     this.#port = port;
     this.#wake = wake;
   }
@@ -97,13 +99,14 @@ class Channel {
   readonly passConnection = (index: number, connection: PassedConnection): boolean => {
     const peer = this.#peers.get(index);
     if (!peer?.owned.tryGive(connection.fd)) return false;
+    this.#gauges.move(this.#start.index, index, 'connections');
     this.#sendTo(index, peer, { kind: 'adopt', connection });
     return true;
   };
 
   #sendTo(index: number, peer: Peer, order: Order): void {
     peer.port.postMessage(order);
-    viewGauges(this.#start.shared.gauges).addSign(index, 'mail', 1);
+    this.#gauges.addSign(index, 'mail', 1);
     if (peer.wakeFd !== -1) this.#wake(peer.wakeFd);
   }
 

@@ -97,8 +97,10 @@ export class ProxyWorker implements ConnectionHost {
     this.ownPorts = createOwnPorts(shared.ownPorts, index + 1);
     this.isLocalAddress = createIsLocalAddress(() => io.now());
     this.upstreams = createUpstreams(settings.upstreams);
-    this.fragmentMemory = createFragmentMemory(settings.udp.fragmentMemoryBytes);
     this.#gauges = viewGauges(shared.gauges);
+    this.fragmentMemory = createFragmentMemory(settings.udp.fragmentMemoryBytes, (bytes) =>
+      this.#gauges.add(index, 'fragmentBytes', bytes),
+    );
     this.#games = createGameRules(start.games, compilePattern);
     this.#egress = this.#policy(settings.egress);
     this.#egressClasses = new Map(
@@ -167,7 +169,7 @@ export class ProxyWorker implements ConnectionHost {
         for (const record of order.records) this.#accounts.put(record);
         return;
       case 'account-removed':
-        return this.#accounts.remove(order.id);
+        return this.#accounts.remove(order.id, order.reason);
       case 'games':
         this.#games = createGameRules(order.games, compilePattern);
         return;
@@ -247,7 +249,7 @@ export class ProxyWorker implements ConnectionHost {
   }
 
   #adopt({ fd, client, isProxied, isUnix, protocols, bytes }: PassedConnection): void {
-    this.#count(1);
+    // It is counted already: its count was passed on with it.
     const arrival: Arrival = { hasProxyHeader: false, isFromTls: false, isUnix, protocols };
     const connection = new Connection(this, this.io.adopt(fd), arrival);
     this.#connections.add(connection);
@@ -261,9 +263,10 @@ export class ProxyWorker implements ConnectionHost {
     const { client, isProxied, isUnix, protocols } = connection;
     const bytes = connection.handOver();
     const fd = this.io.detach(connection.stream);
-    this.connectionClosed(connection);
+    this.#connections.delete(connection);
     const passed = { fd, client, isProxied, isUnix, protocols, bytes };
     if (this.#uses.passConnection(owner, passed)) return true;
+    this.#count(-1);
     this.io.adopt(fd).close();
     const fields = { client: client.address, worker: owner };
     this.log.warn(fields, 'connection closed: the worker of its account is being restarted');

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { hashPassword } from '../../src/core/accounts/password.js';
 import { loadLibc } from '../../src/proxy/io/native/libc.js';
 import { openListener } from '../../src/proxy/io/native/listen.js';
-import type { SessionSummary } from '../../src/proxy/messages.js';
+import type { LoginOutcome, SessionSummary } from '../../src/proxy/messages.js';
 import type { RemoteSession } from '../../src/proxy/observer.js';
 import { type Broken, type PlaneOptions, ProxyPlane } from '../../src/proxy/plane.js';
 import type { AccountRecord, ProxySettings } from '../../src/proxy/settings.js';
@@ -20,7 +20,7 @@ export const PLAIN = {
   protocols: ['socks5', 'http'],
 } as const;
 
-const SETTINGS: ProxySettings = {
+export const SETTINGS: ProxySettings = {
   handshakeTimeoutMs: 10_000,
   connectTimeoutMs: 5_000,
   idleTimeoutMs: 60_000,
@@ -88,6 +88,8 @@ export interface PlaneWorld {
   readonly lines: Line[];
   readonly opened: RemoteSession[];
   readonly closed: { session: RemoteSession; summary: SessionSummary }[];
+  /** How many, by outcome. */
+  readonly logins: Partial<Record<LoginOutcome, number>>;
   readonly brokenBy: Broken[];
 }
 
@@ -101,6 +103,7 @@ export async function startPlane(
   const lines: Line[] = [];
   const opened: RemoteSession[] = [];
   const closed: PlaneWorld['closed'] = [];
+  const logins: PlaneWorld['logins'] = {};
   const brokenBy: Broken[] = [];
   const note = (level: string) => (fields: Readonly<Record<string, unknown>>, message: string) =>
     void lines.push({ level, fields, message });
@@ -125,7 +128,9 @@ export async function startPlane(
       sessionDestination() {},
       sessionGame() {},
       sessionClosed: (session, summary) => void closed.push({ session, summary }),
-      logins() {},
+      logins(outcome, _username, _accountId, _client, count) {
+        logins[outcome] = (logins[outcome] ?? 0) + count;
+      },
       rehashed() {},
     },
     onBroken: (broken) => void brokenBy.push(broken),
@@ -145,11 +150,11 @@ export async function startPlane(
   if (options.engine === 'node') {
     const listening = await plane.listen(spec);
     if ('code' in listening) throw new Error(listening.code);
-    return { plane, port: listening.port, lines, opened, closed, brokenBy };
+    return { plane, port: listening.port, lines, opened, closed, logins, brokenBy };
   }
   const listener = openListener(libc, { address: '127.0.0.1', port: 0 });
   if ('code' in listener) throw new Error(listener.code);
   t.after(() => libc.close(listener.fd));
   plane.acceptFrom({ ...spec, fd: listener.fd });
-  return { plane, port: listener.local.port, lines, opened, closed, brokenBy };
+  return { plane, port: listener.local.port, lines, opened, closed, logins, brokenBy };
 }

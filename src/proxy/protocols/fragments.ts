@@ -14,16 +14,16 @@ export interface FragmentMemory {
   giveBack(bytes: number): void;
 }
 
-export function createFragmentMemory(limitBytes: number): FragmentMemory {
-  let used = 0;
+/** @param count adds to the bytes that are taken, and returns how many are then */
+export function createFragmentMemory(limitBytes: number, count: (bytes: number) => number): FragmentMemory {
   return {
     take(bytes) {
-      if (used + bytes > limitBytes) return false;
-      used += bytes;
-      return true;
+      if (count(bytes) <= limitBytes) return true;
+      count(-bytes);
+      return false;
     },
     giveBack(bytes) {
-      used -= bytes;
+      count(-bytes);
     },
   };
 }

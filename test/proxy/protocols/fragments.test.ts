@@ -16,7 +16,11 @@ const LIMIT_BYTES = 200_000;
 let memory: FragmentMemory;
 let reassembly: Reassembly;
 beforeEach(() => {
-  memory = createFragmentMemory(LIMIT_BYTES);
+  let taken = 0;
+  memory = createFragmentMemory(LIMIT_BYTES, (bytes) => {
+    taken += bytes;
+    return taken;
+  });
   reassembly = new Reassembly(memory);
 });
 
