@@ -5,6 +5,7 @@ const adapters = ['store', 'proxy', 'http', 'agents'];
 const features = [
   'audit',
   'settings',
+  'nodes',
   'sessions',
   'egress',
   'accounts',

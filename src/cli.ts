@@ -16,6 +16,7 @@ const GROUPS: Readonly<Record<string, () => Promise<AddCommands>>> = {
   agent: async () => (await import('./cli/agents.js')).addAgentCommands,
   run: async () => (await import('./cli/runs.js')).addRunCommands,
   session: async () => (await import('./cli/sessions.js')).addSessionCommands,
+  node: async () => (await import('./cli/nodes.js')).addNodeCommands,
   token: async () => (await import('./cli/tokens.js')).addTokenCommands,
   audit: async () => (await import('./cli/audit.js')).addAuditCommands,
   config: async () => (await import('./cli/config.js')).addConfigCommands,

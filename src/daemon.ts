@@ -15,6 +15,7 @@ import { createHeartbeatsPart } from './parts/heartbeats.js';
 import { createHttpPart } from './parts/http.js';
 import { createLifecycle, type Lifecycle } from './parts/lifecycle.js';
 import { createLogTrimmingPart } from './parts/log-trimming.js';
+import { createNodePart } from './parts/node.js';
 import { createNoticesPart } from './parts/notices.js';
 import { createProxyPart } from './parts/proxy.js';
 import { type ConfigSource, openSettings } from './parts/settings.js';
@@ -80,10 +81,11 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
   const core = await createCore(config, store);
   const firstRun = await core.credentials.ensure(given);
   const base = { config, core, log: storage.log, now: Date.now, startedAt };
+  const node = await core.settings.open(await use(await createNodePart(base)));
   await use(createAccountsPart(base));
   const settings = await openSettings({ ...base, source });
   const stats = await use(await createStatsPart(base));
-  const shared = { ...base, settings, stats };
+  const shared = { ...base, settings, stats, node };
   const notices = await use(createNoticesPart(shared));
   await use(createLogTrimmingPart(shared));
   const { recorder } = await use(createHeartbeatsPart(shared));
@@ -99,6 +101,11 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
   await use(listeners);
   const admin = await use(createAdminListenersPart({ config, plane, http, sockets }));
   await use(createControlSocketPart({ config, http, log }));
+  await node.serve({
+    addresses: () => ({ socks: listeners.addresses, admin: admin.addresses }),
+    load: () => stats.load(),
+    refuse: (isRefusing) => plane.refuse(isRefusing),
+  });
   // A start that failed before showed nobody the password: the next one makes another.
   await firstRun?.store();
 

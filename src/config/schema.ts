@@ -53,6 +53,13 @@ const database = section({
   }
 });
 
+const node = section({
+  name: text('a name of 1 to 253 letters, digits, dots, dashes and underscores', /^[\w.-]{1,253}$/)
+    .nullable()
+    .default(null),
+  lease: duration({ min: '1s', max: '5m' }).prefault('10s'),
+});
+
 const dns = section({
   servers: z
     .array(
@@ -206,6 +213,7 @@ export const configSchema = section({
   stopTimeout: duration({ min: '100ms', max: '10m' }).prefault('10s'),
   log: log.prefault({}),
   database: database.prefault({}),
+  node: node.prefault({}),
   socks: socksSchema.prefault({}),
   dns: dns.prefault({}),
   egress: egress.prefault({}),

@@ -126,7 +126,7 @@ export type AuditEntry = {
   readonly address: string | null;
   readonly action: string;
   readonly object: {
-    readonly type: 'account' | 'session' | 'settings' | 'token' | 'run' | 'agent' | 'admin' | 'import';
+    readonly type: 'account' | 'session' | 'settings' | 'token' | 'run' | 'agent' | 'admin' | 'import' | 'node';
     readonly id: string | null;
     readonly name: string | null;
   };
@@ -459,6 +459,29 @@ export type NewToken = {
   readonly scopes: readonly (Scope)[];
   readonly expiresAt?: TimeIn | null | undefined;
 };
+export type Node = {
+  readonly name: string;
+  readonly isThis: boolean;
+  readonly state: 'serving' | 'draining' | 'drained' | 'lost' | 'stopped';
+  readonly isDrained: boolean;
+  readonly version: string;
+  readonly addresses: {
+    readonly socks: readonly (string)[];
+    readonly admin: readonly (string)[];
+  };
+  readonly sessions: Count;
+  readonly accountsOnline: Count;
+  readonly bytesPerSecondUp: BytesPerSecond;
+  readonly bytesPerSecondDown: BytesPerSecond;
+  readonly cpuPercent: number;
+  readonly databaseDelayMs: number | null;
+  readonly startedAt: Time;
+  readonly renewedAt: Time;
+  readonly leaseLeftMs: Count;
+};
+export type Nodes = {
+  readonly items: readonly (Node)[];
+};
 export type OnExisting = 'keep' | 'replace' | 'skip';
 export type Overview = {
   readonly at: Time;
@@ -731,6 +754,9 @@ export interface Operations {
   listAgentSessions: { params: undefined; query: { limit?: number | undefined; cursor?: string | undefined; agent?: string | undefined; search?: string | undefined }; body: undefined; answer: AgentSessionPage };
   getAgentSession: { params: { key: string }; query: undefined; body: undefined; answer: AgentSessionDetail };
   deleteAgentSession: { params: { key: string }; query: undefined; body: undefined; answer: undefined };
+  listNodes: { params: undefined; query: undefined; body: undefined; answer: Nodes };
+  drainNode: { params: { name: string }; query: undefined; body: undefined; answer: undefined };
+  undrainNode: { params: { name: string }; query: undefined; body: undefined; answer: undefined };
   getWhitelist: { params: undefined; query: undefined; body: undefined; answer: Whitelist };
   setWhitelist: { params: undefined; query: { keepMyAccess?: boolean | undefined }; body: Whitelist; answer: Whitelist };
   checkWhitelist: { params: undefined; query: undefined; body: WhitelistQuestion; answer: WhitelistCheck };
@@ -795,6 +821,9 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   listAgentSessions: ['GET', '/api/v1/agent-sessions'],
   getAgentSession: ['GET', '/api/v1/agent-sessions/{key}'],
   deleteAgentSession: ['DELETE', '/api/v1/agent-sessions/{key}'],
+  listNodes: ['GET', '/api/v1/nodes'],
+  drainNode: ['POST', '/api/v1/nodes/{name}/drain'],
+  undrainNode: ['POST', '/api/v1/nodes/{name}/undrain'],
   getWhitelist: ['GET', '/api/v1/settings/whitelist'],
   setWhitelist: ['PUT', '/api/v1/settings/whitelist'],
   checkWhitelist: ['POST', '/api/v1/settings/whitelist/check'],

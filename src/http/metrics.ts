@@ -10,6 +10,8 @@ import type { AdminState } from './state.js';
 /** What is measured, as of now. Totals count from the start of the daemon. */
 export interface Measured {
   readonly version: string;
+  /** Which of the daemons that share a database this is. */
+  readonly node: string;
   readonly sessions: number;
   /** Workers of the data plane, by engine. */
   readonly workers: Readonly<Record<'native' | 'node', number>>;
@@ -135,6 +137,7 @@ function createRegistry({
     async refresh() {
       certificateEnd?.set((certificateExpiresAt() ?? 0) / 1000);
       const now = await measure();
+      registry.setDefaultLabels({ node: now.node });
       sessions.set(now.sessions);
       build.set({ version: now.version }, 1);
       for (const [engine, count] of Object.entries(now.workers)) workers.set({ engine }, count);

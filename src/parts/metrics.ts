@@ -8,13 +8,14 @@ import type { StatsPart } from './stats.js';
 /** Returns a function that measures everything as of now; it rejects when the database does not answer. */
 export function createMeasure(uses: {
   readonly version: string;
+  readonly node: string;
   readonly core: Pick<Core, 'store' | 'pool'>;
   readonly sessions: SessionRegistry;
   readonly engines: () => Measured['workers'];
   readonly stats: Pick<StatsPart, 'activity' | 'overview'>;
   readonly now: () => number;
 }): () => Promise<Measured> {
-  const { version, sessions, now } = uses;
+  const { version, node, sessions, now } = uses;
   const { store, pool } = uses.core;
   const { activity, overview } = uses.stats;
   return async () => {
@@ -22,6 +23,7 @@ export function createMeasure(uses: {
     const [{ accounts, runs }, databaseBytes] = await Promise.all([overview(), store.size()]);
     return {
       version,
+      node,
       sessions: sessions.size,
       workers: uses.engines(),
       accountsOnline: sessions.accountCount,

@@ -13,6 +13,7 @@ import type { Auth } from './auth.js';
 import { createBackup } from './backup.js';
 import type { Core } from './core.js';
 import { createMeasure } from './metrics.js';
+import type { NodePart } from './node.js';
 import type { OperatorSettings } from './settings.js';
 import type { StatsPart } from './stats.js';
 
@@ -22,6 +23,7 @@ export interface OperatorUses {
   readonly auth: Auth;
   readonly settings: OperatorSettings;
   readonly stats: StatsPart;
+  readonly node: Pick<NodePart, 'nodeName' | 'key' | 'reload' | 'problem'>;
   readonly log: Log;
   /** What keeps the daemon from being ready; null when nothing does. */
   readonly problem: () => Promise<string | null>;
@@ -38,7 +40,7 @@ const CONSOLE_FOLDER = fileURLToPath(new URL('../../console', import.meta.url));
 export function operatorUses(
   uses: OperatorUses,
 ): Pick<AdminServerUses, 'operator' | 'health' | 'metrics' | 'consoleFolder'> {
-  const { config, core, settings, stats, log, now } = uses;
+  const { config, core, settings, stats, node, log, now } = uses;
   const { store, pool, usage, sessions } = core;
   const version = readVersion();
   return {
@@ -49,6 +51,8 @@ export function operatorUses(
       sessions,
       activity: stats.activity,
       logins: store.logins,
+      nodes: store.nodes,
+      node,
       heartbeats: store.heartbeats,
       heartbeatSums: stats.heartbeatSums,
       heartbeatIntervalMs: config.heartbeats.intervalMs,
@@ -94,7 +98,7 @@ export function operatorUses(
     },
     health: {
       async trouble() {
-        const problem = await uses.problem();
+        const problem = (await uses.problem()) ?? node.problem();
         if (problem === null) await store.ping();
         return problem;
       },
@@ -102,6 +106,7 @@ export function operatorUses(
     metrics: {
       measure: createMeasure({
         version,
+        node: node.nodeName,
         core: { store, pool },
         sessions,
         engines: () => uses.plane.engines,

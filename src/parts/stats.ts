@@ -8,6 +8,7 @@ import { everyStep } from '../core/every-step.js';
 import type { Heartbeat } from '../core/heartbeats/heartbeat.js';
 import { createHeartbeatSums, type HeartbeatSums } from '../core/heartbeats/heartbeat-sums.js';
 import type { Log } from '../core/log.js';
+import type { NodeLoad } from '../core/nodes/nodes.js';
 import type { Session } from '../core/sessions/session.js';
 import { type ChangeSignal, createChangeSignal } from '../core/stats/change-signal.js';
 import { createHistory, type History } from '../core/stats/history.js';
@@ -16,6 +17,8 @@ import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
 import { createTimers } from './timers.js';
 
+type Load = Pick<NodeLoad, 'sessions' | 'accountsOnline' | 'bytesPerSecondUp' | 'bytesPerSecondDown'>;
+
 export interface StatsPart extends Part {
   readonly changes: ChangeSignal;
   readonly activity: LiveActivity;
@@ -23,6 +26,8 @@ export interface StatsPart extends Part {
   readonly history: History;
   readonly overview: () => Promise<OverviewNow>;
   readonly logins: LoginLog;
+  /** What is going on now, in numbers. */
+  load(): Load;
   sessionOpened(session: Session): void;
   sessionClosed(session: Session): void;
   /** Counts a heartbeat entry. */
@@ -118,6 +123,13 @@ export async function createStatsPart(uses: {
       changes.close();
       await everyStep(logins.flush, heartbeatSums.flush);
     },
+
+    load: () => ({
+      sessions: sessions.size,
+      accountsOnline: sessions.accountCount,
+      bytesPerSecondUp: activity.rate.up,
+      bytesPerSecondDown: activity.rate.down,
+    }),
 
     sessionOpened(session) {
       activity.opened(session);

@@ -71,6 +71,8 @@ export type Order =
   | { readonly kind: 'end-account'; readonly accountId: string; readonly reason: SessionEnd }
   | { readonly kind: 'end-all'; readonly reason: SessionEnd }
   | { readonly kind: 'listen'; readonly listener: ListenerSpec }
+  /** Closes every new connection at once, or serves it again. */
+  | { readonly kind: 'refuse'; readonly isRefusing: boolean }
   /** Stops accepting, ends what has not come to a request. */
   | { readonly kind: 'drain' }
   /** Sends what waits; answered by `synced`. */

@@ -72,6 +72,7 @@ export class ProxyPlane {
   #games: readonly GameRule[];
   #changed = new Map<string, AccountRecord>();
   #token = 0;
+  #isRefusing = false;
   #isDraining = false;
   #isStopped = false;
 
@@ -228,6 +229,7 @@ export class ProxyPlane {
       sendPeer(worker, other, port1);
       sendPeer(other, worker, port2);
     }
+    if (this.#isRefusing) worker.send({ kind: 'refuse', isRefusing: true });
     if (this.#isDraining) return;
     for (const listener of this.#listeners) this.#sendListener(worker, listener);
   }
@@ -275,6 +277,12 @@ export class ProxyPlane {
 
   endAll(reason: SessionEnd): void {
     for (const worker of this.#workers) worker.send({ kind: 'end-all', reason });
+  }
+
+  /** Closes every new connection at once, or serves them again. Sessions go on. */
+  refuse(isRefusing: boolean): void {
+    this.#isRefusing = isRefusing;
+    for (const worker of this.#workers) worker.send({ kind: 'refuse', isRefusing });
   }
 
   /** Stops accepting, and ends what has not come to a request. */

@@ -86,6 +86,8 @@ export class ProxyWorker implements ConnectionHost {
   readonly #listeners = new Map<number, { close(): void }>();
   #games: GameRules;
   #turnedAway = 0;
+  /** An operator has drained this node: new connections are closed. */
+  #isRefusing = false;
   #refusedUnchecked = 0;
 
   constructor(uses: WorkerUses) {
@@ -181,6 +183,9 @@ export class ProxyWorker implements ConnectionHost {
         return this.#sessions.endAll(order.reason);
       case 'listen':
         return this.#listen(order.listener);
+      case 'refuse':
+        this.#isRefusing = order.isRefusing;
+        return;
       case 'drain':
         for (const listener of this.#listeners.values()) listener.close();
         this.#listeners.clear();
@@ -237,6 +242,7 @@ export class ProxyWorker implements ConnectionHost {
   // ── Connections ──────────────────────────────────────────────────────────────────────────────────────────────────
 
   #accept(stream: Stream, arrival: Arrival): void {
+    if (this.#isRefusing) return stream.close();
     if (this.#count(1) > this.settings.maxConnections) {
       this.#count(-1);
       this.#turnedAway += 1;

@@ -35,6 +35,10 @@ export interface Engine {
   /** Connections that only read. */
   readonly reads: Knex;
   readonly heartbeats: HeartbeatStore;
+  /** SQL: milliseconds since the epoch by the clock of the database, as of the statement. */
+  readonly nowMs: string;
+  /** Whether several daemons may be on the database. */
+  readonly isShared: boolean;
   /** Makes other transactions that store runs wait until `trx` ends: the order of ids is the order of storing. */
   lockQueue(trx: Knex): Promise<unknown>;
   /** An index of the log of logins; null where searches read every row. */

@@ -65,6 +65,8 @@ function open({ connection, poolSize, reading }: PgOptions, release: () => Promi
     db,
     reads,
     heartbeats: createPgHeartbeatStore(db, reads),
+    nowMs: NOW_MS,
+    isShared: true,
     lockQueue: (trx) => trx.raw('select pg_advisory_xact_lock(?)', [QUEUE_LOCK]),
     loginSearch: null,
     changes: async (origin, now) => ({
@@ -88,6 +90,9 @@ function open({ connection, poolSize, reading }: PgOptions, release: () => Promi
       ),
   };
 }
+
+/** Not `now()`, which is when the transaction began. */
+const NOW_MS = 'cast(extract(epoch from clock_timestamp()) * 1000 as bigint)';
 
 /** Advisory locks: any numbers, the same in every version of Pulsegate. */
 const MIGRATION_LOCK = 7_305_808_869;

@@ -65,6 +65,8 @@ async function open(
       db,
       reads,
       heartbeats: createSqliteHeartbeatStore(db, reads),
+      nowMs: NOW_MS,
+      isShared: false,
       // Every transaction is the only one that writes.
       lockQueue: async () => {},
       loginSearch: sqliteLoginSearch,
@@ -88,6 +90,8 @@ async function open(
     throw error;
   }
 }
+
+const NOW_MS = "cast((julianday('now') - 2440587.5) * 86400000 as integer)";
 
 async function bringUpToDate(target: Target, opener: Opener): Promise<void> {
   if (opener.is === 'command') return migrateOnlyNew(target);

@@ -13,6 +13,7 @@ import type { ChangeFeed } from '../core/changes.js';
 import type { Clock } from '../core/clock.js';
 import type { HeartbeatStore } from '../core/heartbeats/heartbeat-store.js';
 import type { HeartbeatSumStore } from '../core/heartbeats/heartbeat-sums.js';
+import type { NodeStore } from '../core/nodes/nodes.js';
 import type { NoticeStore } from '../core/notices/notices.js';
 import type { SettingStore } from '../core/settings/setting-store.js';
 import type { SampleStore } from '../core/stats/history.js';
@@ -26,6 +27,7 @@ import { createDeliveryStore } from './deliveries.js';
 import type { Engine, MigrationEvent, Opener } from './engine.js';
 import { createHeartbeatSumStore } from './heartbeat-sums.js';
 import { createLoginStore } from './logins.js';
+import { createNodeStore } from './nodes.js';
 import { createNoticeStore } from './notices.js';
 import type { PgOptions } from './pg-engine.js';
 import { createRunStore } from './runs.js';
@@ -60,6 +62,7 @@ export interface Store {
   readonly consoleSessions: ConsoleSessionStore;
   readonly apiTokens: ApiTokenStore;
   readonly logins: LoginStore;
+  readonly nodes: NodeStore;
   readonly notices: NoticeStore;
   readonly samples: SampleStore;
   readonly heartbeatSums: HeartbeatSumStore;
@@ -134,6 +137,7 @@ async function createStore(engine: Engine, now: Clock): Promise<Store> {
     consoleSessions: createConsoleSessionStore(db),
     apiTokens: createApiTokenStore(db, recordChange, recordAudit),
     logins: createLoginStore(db, reads, engine.loginSearch),
+    nodes: createNodeStore(engine, recordChange, recordAudit),
     notices: createNoticeStore(db),
     samples: createSampleStore(db),
     heartbeatSums: createHeartbeatSumStore(db, reads),

@@ -22,6 +22,7 @@ const pages = ({ accountId, runId }: World): readonly string[] => [
   '/settings/address',
   '/settings/admin',
   '/settings/games',
+  '/settings/nodes',
   '/settings/audit',
   '/settings/tokens',
   '/settings/retention',

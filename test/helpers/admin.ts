@@ -15,6 +15,7 @@ import { createWhitelistSetting, type WhitelistSetting } from '../../src/core/au
 import type { Heartbeat } from '../../src/core/heartbeats/heartbeat.js';
 import { HeartbeatPool } from '../../src/core/heartbeats/heartbeat-pool.js';
 import type { Log } from '../../src/core/log.js';
+import { NODES_KEY } from '../../src/core/nodes/nodes.js';
 import { SessionRegistry } from '../../src/core/sessions/session.js';
 import { createSettings } from '../../src/core/settings/settings.js';
 import { type AdminServer, type AdminServerUses, createAdminServer } from '../../src/http/server.js';
@@ -105,6 +106,7 @@ export async function startTestAdmin(
     auth: await openAuth(common),
     settings: await openSettings({ ...common, source: { file: null, effective: [] } }),
     stats,
+    node: { nodeName: 'test', key: NODES_KEY, reload: async () => undefined, problem: () => null },
     problem: async () => null,
     plane: { engines: { native: 0, node: 1 } },
     listeners: { addresses: [] },

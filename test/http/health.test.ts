@@ -33,6 +33,7 @@ test('metrics are for this host, or for whoever has the token, and name no accou
   const daemon = await startTestDaemon(t, {
     config: {
       metrics: { token },
+      node: { name: 'gate-1' },
       admin: { trustedProxies: ['127.0.0.1'], attempts: { maxFailuresPerSource: 2 } },
     },
   });
@@ -59,12 +60,16 @@ test('metrics are for this host, or for whoever has the token, and name no accou
   const read = async () =>
     (await fetchFrom(daemon, 'GET', '/metrics', { authorization: `Bearer ${token}` })).text;
   const text = await read();
-  assert.match(text, /^pulsegate_relayed_bytes_total\{direction="up"\} 700$/m);
-  assert.match(text, /^pulsegate_logins_total\{outcome="success"\} 1$/m);
-  assert.match(text, /^pulsegate_sessions 0$/m);
-  assert.match(text, /^pulsegate_proxy_workers\{engine="native"\} [01]$/m);
+  assert.match(text, /^pulsegate_relayed_bytes_total\{direction="up",node="gate-1"\} 700$/m);
+  assert.match(text, /^pulsegate_logins_total\{outcome="success",node="gate-1"\} 1$/m);
+  assert.match(text, /^pulsegate_sessions\{node="gate-1"\} 0$/m);
+  assert.match(text, /^pulsegate_proxy_workers\{engine="native",node="gate-1"\} [01]$/m);
   assert.ok(!text.includes('a-player'));
-  assert.match(await read(), /^pulsegate_heartbeats_total 2$/m, 'asking again counts nothing twice');
+  assert.match(
+    await read(),
+    /^pulsegate_heartbeats_total\{node="gate-1"\} 2$/m,
+    'asking again counts nothing twice',
+  );
 
   const dashboard = JSON.parse(await readFile(join(PROJECT, 'etc/grafana-dashboard.json'), 'utf8'));
   const names = new Set(JSON.stringify(dashboard).match(/\b(pulsegate|process|nodejs)_\w+/g));

@@ -122,7 +122,7 @@ function runsAlone(file) {
 /** A file that opens PostgreSQL databases, or drives what may be told to. */
 function needsPostgres(file) {
   if (process.env.TEST_DATABASE === 'pg') return true;
-  return /(helpers\/database|\/engines)\.js'/.test(readFileSync(join('test', file), 'utf8'));
+  return /(helpers\/database|helpers\/fleet|\/engines)\.js'/.test(readFileSync(join('test', file), 'utf8'));
 }
 
 /** One PostgreSQL for all files: each has databases of its own in it. */

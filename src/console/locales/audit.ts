@@ -42,6 +42,8 @@ export const audit = {
   'audit.run.again': { en: 'Ran again', zh: '再次运行' },
   'audit.agent.message': { en: 'Sent message', zh: '发送消息' },
   'audit.agent.forget-session': { en: 'Forgot conversation', zh: '清除对话' },
+  'audit.node.drain': { en: 'Drained node', zh: '节点停止接入' },
+  'audit.node.undrain': { en: 'Undrained node', zh: '节点恢复接入' },
   'audit.field': { en: '{field}: {value}', zh: '{field}：{value}' },
   'audit.changed': { en: 'changed', zh: '已更改' },
 } as const satisfies Texts;

@@ -13,6 +13,7 @@ import { games } from './games.js';
 import { heartbeats } from './heartbeats.js';
 import { limits } from './limits.js';
 import { lists } from './lists.js';
+import { nodes } from './nodes.js';
 import { overview } from './overview.js';
 import { publicAddress } from './public-address.js';
 import { sessions } from './sessions.js';
@@ -38,6 +39,7 @@ export const TEXTS = {
   ...heartbeats,
   ...agents,
   ...settings,
+  ...nodes,
   ...publicAddress,
   ...whitelist,
   ...admin,

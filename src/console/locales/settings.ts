@@ -6,6 +6,7 @@ export const settings = {
   'settings.address': { en: 'Players’ address', zh: '连接地址' },
   'settings.admin': { en: 'Administrator', zh: '管理员' },
   'settings.games': { en: 'Game rules', zh: '游戏规则' },
+  'settings.nodes': { en: 'Nodes', zh: '节点' },
   'settings.audit': { en: 'Audit log', zh: '审计日志' },
   'settings.tokens': { en: 'API tokens', zh: 'API 令牌' },
   'settings.retention': { en: 'Retention', zh: '保留时间' },

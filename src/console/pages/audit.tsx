@@ -130,6 +130,8 @@ const ACTIONS: Readonly<Record<string, TextKey>> = {
   'run.again': 'audit.run.again',
   'agent.message': 'audit.agent.message',
   'agent.forget-session': 'audit.agent.forget-session',
+  'node.drain': 'audit.node.drain',
+  'node.undrain': 'audit.node.undrain',
 };
 
 function actionText(action: string): string {

@@ -8,6 +8,7 @@ import { AuditPage } from './audit.js';
 import { AdminSettings } from './settings-admin.js';
 import { EffectiveSettings, RetentionSettings } from './settings-data.js';
 import { GameSettings } from './settings-games.js';
+import { NodeSettings } from './settings-nodes.js';
 import { PublicAddressSettings } from './settings-public-address.js';
 import { TokenSettings } from './settings-tokens.js';
 import { WhitelistSettings } from './settings-whitelist.js';
@@ -17,6 +18,7 @@ const SECTIONS = {
   address: { text: 'settings.address', Page: PublicAddressSettings },
   admin: { text: 'settings.admin', Page: AdminSettings },
   games: { text: 'settings.games', Page: GameSettings },
+  nodes: { text: 'settings.nodes', Page: NodeSettings },
   audit: { text: 'settings.audit', Page: AuditPage },
   tokens: { text: 'settings.tokens', Page: TokenSettings },
   retention: { text: 'settings.retention', Page: RetentionSettings },

@@ -22,6 +22,7 @@ export type AuditObjectType =
   | 'run'
   | 'agent'
   | 'admin'
+  | 'node'
   | 'import';
 
 /** Every change that is noted; the console has a text for each. */
@@ -51,6 +52,8 @@ export const AUDIT_ACTIONS = [
   'run.again',
   'agent.message',
   'agent.forget-session',
+  'node.drain',
+  'node.undrain',
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];

@@ -19,7 +19,7 @@ const AuditEntry = z
     /** `account.create`, `account.update`, `account.delete`, `account.password`, `settings.whitelist`, … */
     action: z.string(),
     object: z.object({
-      type: z.enum(['account', 'session', 'settings', 'token', 'run', 'agent', 'admin', 'import']),
+      type: z.enum(['account', 'session', 'settings', 'token', 'run', 'agent', 'admin', 'import', 'node']),
       id: z.string().nullable(),
       name: z.string().nullable(),
     }),

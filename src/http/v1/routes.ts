@@ -20,6 +20,7 @@ import type { AgentRouteUses } from './agents/uses.js';
 import { auditRoutes } from './audit.js';
 import { type ApiDocument, documentRoutes } from './document.js';
 import { type EventStreams, eventRoutes } from './events.js';
+import { type NodeUses, nodeRoutes } from './nodes.js';
 import { type OverviewUses, overviewRoutes } from './overview.js';
 import type { Route } from './route.js';
 import { type SecondFactorUses, secondFactorRoutes } from './second-factor.js';
@@ -43,6 +44,7 @@ export interface RouteUses
     LiveSessionUses,
     AgentRouteUses,
     OverviewUses,
+    NodeUses,
     SecondFactorUses,
     SessionUses,
     AdminPasswordUses,
@@ -85,6 +87,7 @@ export const routes: readonly Route<RouteUses>[] = [
   ...agentRoutes,
   ...runRoutes,
   ...conversationRoutes,
+  ...nodeRoutes,
   ...whitelistRoutes,
   ...gameRuleRoutes,
   ...retentionRoutes,

@@ -13,6 +13,7 @@ import * as sessionCredentials from './0007_session_credentials.js';
 import * as loginSearch from './0008_login_search.js';
 import * as importEntries from './0009_import_entries.js';
 import * as pgChanges from './0010_pg_changes.js';
+import * as nodes from './0011_nodes.js';
 
 /** One step of the schema. `down` undoes exactly what `up` did. */
 export interface Migration {
@@ -34,4 +35,5 @@ export const migrations: readonly Migration[] = [
   { name: '0008_login_search', engine: 'sqlite3', ...loginSearch },
   { name: '0009_import_entries', ...importEntries },
   { name: '0010_pg_changes', engine: 'pg', ...pgChanges },
+  { name: '0011_nodes', ...nodes },
 ];

@@ -1,0 +1,19 @@
+// Draining a node: it takes no new connections, and its sessions go on until they end.
+import type { Actor } from '../audit/audit.js';
+import type { NodeStore } from './nodes.js';
+
+/** False: there is no such node. Rejects when it cannot be written. */
+export function setDrained(
+  nodes: Pick<NodeStore, 'setDrained'>,
+  name: string,
+  isDrained: boolean,
+  by: Actor,
+): Promise<boolean> {
+  return nodes.setDrained(name, isDrained, {
+    by,
+    action: isDrained ? 'node.drain' : 'node.undrain',
+    object: { type: 'node', id: null, name },
+    before: null,
+    after: null,
+  });
+}

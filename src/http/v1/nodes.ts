@@ -1,0 +1,129 @@
+// /api/v1/nodes: the daemons that share the database, and draining them.
+import { z } from 'zod';
+import { setDrained } from '../../core/nodes/drain.js';
+import type { FleetNode, NodeStore } from '../../core/nodes/nodes.js';
+import type { Reloadable } from '../../core/settings/setting.js';
+import type { ChangeSignal } from '../../core/stats/change-signal.js';
+import type { Caller } from '../caller.js';
+import { actorOf } from '../caller.js';
+import type { ProblemAnswer } from './problem.js';
+import type { Answered } from './route.js';
+import { routesOf } from './route.js';
+import { BytesPerSecond, Count, Time } from './schemas.js';
+import { iso } from './times.js';
+
+export const Node = z
+  .object({
+    name: z.string(),
+    /** The one that answers. */
+    isThis: z.boolean(),
+    state: z.enum(['serving', 'draining', 'drained', 'lost', 'stopped']).meta({
+      description:
+        'draining: takes no new connections, and has sessions; lost: has not been heard of for a whole lease; stopped: ended in order.',
+    }),
+    /** By an operator; it stays so when the node starts again. */
+    isDrained: z.boolean(),
+    version: z.string(),
+    addresses: z.object({ socks: z.array(z.string()), admin: z.array(z.string()) }),
+    sessions: Count,
+    accountsOnline: Count,
+    bytesPerSecondUp: BytesPerSecond,
+    bytesPerSecondDown: BytesPerSecond,
+    /** Of one core. */
+    cpuPercent: z.number().min(0),
+    /** How long the database took to answer its last renewal. */
+    databaseDelayMs: z.number().min(0).nullable(),
+    startedAt: Time,
+    /** Its last sign of life. */
+    renewedAt: Time,
+    leaseLeftMs: Count,
+  })
+  .meta({ id: 'Node' });
+
+const NodeParams = z.object({ name: z.string().min(1).max(253) });
+
+export interface NodeUses {
+  readonly nodes: NodeStore;
+  /** This daemon's own node. */
+  readonly node: Reloadable & { readonly nodeName: string };
+  readonly changes: ChangeSignal;
+}
+
+const { route } = routesOf<NodeUses>('Nodes');
+
+export const nodeRoutes = [
+  route(
+    {
+      method: 'GET',
+      path: '/api/v1/nodes',
+      operationId: 'listNodes',
+      summary:
+        'The daemons that share the database. A node that has not been there for seven days is left out.',
+      access: 'settings:read',
+      request: {},
+      responses: {
+        200: {
+          description: 'All of them, by name.',
+          schema: z.object({ items: z.array(Node) }).meta({ id: 'Nodes' }),
+        },
+      },
+    },
+    async (_asked, { nodes, node }) => {
+      const items = (await nodes.list()).map((each) => presentNode(each, node.nodeName));
+      return { status: 200, body: { items } };
+    },
+  ),
+  route(
+    {
+      method: 'POST',
+      path: '/api/v1/nodes/{name}/drain',
+      operationId: 'drainNode',
+      summary:
+        'Takes a node out of service: /readyz is 503 within a second, new connections are refused one lease later, sessions go on.',
+      access: 'settings:write',
+      request: { params: NodeParams },
+      responses: { 204: { description: 'Drained, until it is undrained.' } },
+      problems: [404],
+    },
+    ({ params, caller }, uses) => drain(params.name, true, caller, uses),
+  ),
+  route(
+    {
+      method: 'POST',
+      path: '/api/v1/nodes/{name}/undrain',
+      operationId: 'undrainNode',
+      summary: 'Lets a node take connections again.',
+      access: 'settings:write',
+      request: { params: NodeParams },
+      responses: { 204: { description: 'It takes connections within a second.' } },
+      problems: [404],
+    },
+    ({ params, caller }, uses) => drain(params.name, false, caller, uses),
+  ),
+];
+
+async function drain(
+  name: string,
+  isDrained: boolean,
+  caller: Caller,
+  { nodes, node, changes }: NodeUses,
+): Promise<Answered | ProblemAnswer> {
+  if (!(await setDrained(nodes, name, isDrained, actorOf(caller)))) {
+    return { problem: 'not-found', detail: 'there is no such node' };
+  }
+  // The others hear of it from the database.
+  if (name === node.nodeName) await node.reload();
+  changes.notify('settings');
+  changes.notify('audit');
+  return { status: 204 };
+}
+
+export function presentNode({ load, startedAt, renewedAt, ...node }: FleetNode, thisNode: string) {
+  return {
+    ...node,
+    isThis: node.name === thisNode,
+    ...load,
+    startedAt: iso(startedAt),
+    renewedAt: iso(renewedAt),
+  };
+}

@@ -1,0 +1,142 @@
+// The nodes table. Its times are the database's own, so that the clocks of the nodes do not matter.
+import { DAY_MS } from '../core/clock.js';
+import {
+  type Claimed,
+  type FleetNode,
+  NODES_KEY,
+  type NodeAddresses,
+  type NodeLoad,
+  type NodeStore,
+  nodeStateOf,
+} from '../core/nodes/nodes.js';
+import type { RecordAudit } from './audit.js';
+import type { RecordChange } from './changes.js';
+import type { Engine } from './engine.js';
+import type { Integer } from './integers.js';
+import { inTransaction } from './transaction.js';
+
+/** A node that has not been there for so long is forgotten. */
+const KEPT_MS = 7 * DAY_MS;
+
+const NO_LOAD: NodeLoad = {
+  sessions: 0,
+  accountsOnline: 0,
+  bytesPerSecondUp: 0,
+  bytesPerSecondDown: 0,
+  cpuPercent: 0,
+  databaseDelayMs: null,
+};
+
+interface NodeRow {
+  name: string;
+  owner: string;
+  process: string;
+  version: string;
+  addresses: string;
+  load: string;
+  started_at: Integer;
+  renewed_at: Integer;
+  lease_until: Integer | null;
+  drained_at: Integer | null;
+  now: Integer;
+}
+
+export function createNodeStore(
+  { db, nowMs, isShared }: Pick<Engine, 'db' | 'nowMs' | 'isShared'>,
+  recordChange: RecordChange,
+  recordAudit: RecordAudit,
+): NodeStore {
+  const now = db.raw(nowMs);
+  // The database may be a copy of another machine's: whoever is on a database of its own is the only one.
+  const isFree = isShared
+    ? '(nodes.owner = excluded.owner or nodes.lease_until is null or nodes.lease_until < excluded.renewed_at)'
+    : 'true';
+
+  return {
+    claim: ({ name, owner, process, version, leaseMs }) =>
+      inTransaction(db, async (trx): Promise<Claimed> => {
+        const forgotten = trx('nodes').whereNot({ name });
+        if (isShared) forgotten.where('renewed_at', '<', trx.raw(`${nowMs} - ${KEPT_MS}`));
+        await forgotten.delete();
+        await trx.raw(
+          `insert into nodes (name, owner, process, version, addresses, load, started_at, renewed_at, lease_until)
+           values (?, ?, ?, ?, ?, ?, ${nowMs}, ${nowMs}, ${nowMs} + cast(? as bigint))
+           on conflict (name) do update set owner = excluded.owner, process = excluded.process,
+             version = excluded.version, addresses = excluded.addresses, load = excluded.load,
+             started_at = excluded.started_at, renewed_at = excluded.renewed_at, lease_until = excluded.lease_until
+           where ${isFree}`,
+          [name, owner, process, version, JSON.stringify(NO_ADDRESSES), JSON.stringify(NO_LOAD), leaseMs],
+        );
+        const row: NodeRow | undefined = await trx('nodes').where({ name }).first('*', { now });
+        if (row?.process === process) return { ok: true, isDrained: row.drained_at !== null };
+        return { ok: false, renewedAt: Number(row?.renewed_at ?? 0), leaseLeftMs: row ? leaseLeft(row) : 0 };
+      }),
+
+    async renew({ name, process, leaseMs }, { addresses, load }) {
+      const renewed: Pick<NodeRow, 'drained_at'>[] = await db('nodes')
+        .where({ name, process })
+        .update({
+          addresses: JSON.stringify(addresses),
+          load: JSON.stringify(load),
+          renewed_at: now,
+          lease_until: db.raw(`${nowMs} + cast(? as bigint)`, [leaseMs]),
+        })
+        .returning('drained_at');
+      const [row] = renewed;
+      return row ? { isDrained: row.drained_at !== null } : null;
+    },
+
+    async release({ name, process }) {
+      await db('nodes')
+        .where({ name, process })
+        .update({
+          renewed_at: now,
+          lease_until: null,
+          load: JSON.stringify(NO_LOAD),
+        });
+    },
+
+    async list() {
+      const rows: NodeRow[] = await db('nodes').select('*', { now }).orderBy('name');
+      return rows.map(toNode);
+    },
+
+    setDrained: (name, isDrained, audit) =>
+      inTransaction(db, async (trx) => {
+        const changed = await trx('nodes')
+          .where({ name })
+          .update({ drained_at: isDrained ? trx.raw(`coalesce(drained_at, ${nowMs})`) : null });
+        if (changed === 0) return false;
+        await recordChange(trx, { topic: 'setting', key: NODES_KEY });
+        await recordAudit(trx, [audit]);
+        return true;
+      }),
+  };
+}
+
+const NO_ADDRESSES: NodeAddresses = { socks: [], admin: [] };
+
+const leaseLeft = ({ lease_until, now }: NodeRow): number =>
+  lease_until === null ? 0 : Math.max(0, Number(lease_until) - Number(now));
+
+function toNode(row: NodeRow): FleetNode {
+  const load: NodeLoad = { ...NO_LOAD, ...(JSON.parse(row.load) as Partial<NodeLoad>) };
+  const addresses: NodeAddresses = {
+    ...NO_ADDRESSES,
+    ...(JSON.parse(row.addresses) as Partial<NodeAddresses>),
+  };
+  const leaseLeftMs = leaseLeft(row);
+  const isDrained = row.drained_at !== null;
+  const hasStopped = row.lease_until === null;
+  return {
+    name: row.name,
+    state: nodeStateOf({ hasStopped, leaseLeftMs, isDrained, sessions: load.sessions }),
+    isDrained,
+    version: row.version,
+    addresses,
+    load,
+    startedAt: Number(row.started_at),
+    renewedAt: Number(row.renewed_at),
+    leaseLeftMs,
+  };
+}

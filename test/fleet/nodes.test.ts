@@ -1,0 +1,131 @@
+// Nodes: daemons on one database know one another, hold their names, and can be taken out of service one by one.
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { commandLine } from '../helpers/command.js';
+import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { eventually } from '../helpers/eventually.js';
+import { type Fleet, startFleet } from '../helpers/fleet.js';
+import { connectThrough, RawClient } from '../helpers/socks-client.js';
+import { suiteScope } from '../helpers/suite.js';
+import { echo, startTarget } from '../helpers/targets.js';
+
+interface Node {
+  readonly name: string;
+  readonly state: string;
+  readonly isThis: boolean;
+  readonly sessions: number;
+  readonly addresses: { readonly socks: readonly string[] };
+  readonly databaseDelayMs: number | null;
+}
+
+const nodesAt = async (daemon: TestDaemon): Promise<Node[]> =>
+  ((await daemon.api('GET', '/api/v1/nodes')).json as { items: Node[] }).items;
+const stateAt = async (daemon: TestDaemon, name: string) =>
+  (await nodesAt(daemon)).find((node) => node.name === name)?.state;
+const readyStatus = async ({ adminUrl }: TestDaemon) => (await fetch(`${adminUrl}/readyz`)).status;
+
+/** Whether a new connection is closed before it was greeted. */
+async function isRefused({ socks }: TestDaemon): Promise<boolean> {
+  const client = await RawClient.connect(socks.port);
+  client.send(Buffer.from([5, 1, 2]));
+  const greeted = await client.read(2).then(
+    () => true,
+    () => false,
+  );
+  client.destroy();
+  return !greeted;
+}
+
+describe('two nodes', async () => {
+  const t = suiteScope();
+  let fleet: Fleet;
+  let one: TestDaemon;
+  let two: TestDaemon;
+  const player = { username: 'ann', password: 'word' };
+  before(async () => {
+    fleet = await startFleet(t, ['gate-1', 'gate-2']);
+    [one, two] = fleet.nodes as [TestDaemon, TestDaemon];
+    await one.addAccount(player.username, player.password);
+  });
+
+  test('are listed by each, with what they do', async () => {
+    const target = await startTarget(t, echo);
+    const client = await connectThrough({ port: one.socks.port, ...player }, '127.0.0.1', target.port);
+    await eventually(async () => (await nodesAt(two)).some(({ sessions }) => sessions === 1));
+    const nodes = await nodesAt(two);
+    assert.deepEqual(
+      nodes.map(({ name, state, isThis, sessions }) => [name, state, isThis, sessions]),
+      [
+        ['gate-1', 'serving', false, 1],
+        ['gate-2', 'serving', true, 0],
+      ],
+    );
+    assert.deepEqual(nodes[0]?.addresses.socks, [`127.0.0.1:${one.socks.port}`]);
+    await eventually(async () => Number((await nodesAt(two))[0]?.databaseDelayMs) > 0);
+    client.destroy();
+  });
+
+  test('do not share a name', async () => {
+    await assert.rejects(
+      fleet.start('gate-2'),
+      /Another daemon on this database runs as the node \\?"gate-2/,
+    );
+  });
+
+  test('refuse connections when drained, after the balancer could see it, and keep their sessions', async () => {
+    const target = await startTarget(t, echo);
+    const client = await connectThrough({ port: two.socks.port, ...player }, '127.0.0.1', target.port);
+    const { run } = await commandLine(t, `database: { client: pg, connection: "${fleet.connection}" }\n`);
+    assert.match((await run(['node', 'drain', 'gate-2'])).stdout, /gate-2 is drained/);
+    await eventually(async () => (await readyStatus(two)) === 503);
+    assert.equal(await (await fetch(`${two.adminUrl}/readyz`)).text(), 'not ready: drained\n');
+    await eventually(() => isRefused(two));
+    await eventually(async () => (await stateAt(one, 'gate-2')) === 'draining');
+    client.send('still here');
+    assert.equal((await client.read(10)).toString(), 'still here');
+    client.destroy();
+    await eventually(async () => (await stateAt(one, 'gate-2')) === 'drained');
+    assert.equal(await readyStatus(one), 200);
+    assert.match((await run(['node', 'list'])).stdout, /^gate-2 +drained/m);
+
+    assert.equal((await one.api('POST', '/api/v1/nodes/gate-2/undrain')).status, 204);
+    await eventually(async () => (await readyStatus(two)) === 200);
+    assert.equal(await isRefused(two), false);
+    assert.equal((await one.api('POST', '/api/v1/nodes/gate-9/drain')).status, 404);
+    assert.match((await run(['node', 'drain', 'gate-9'])).stderr, /no node "gate-9".*node list/);
+  });
+
+  test('are lost when killed, stopped when they stop, and come back under their name at once', async () => {
+    const third = await fleet.start('gate-3', { lease: '2s' });
+    third.signal('SIGKILL');
+    await third.exited();
+    await eventually(async () => (await stateAt(one, 'gate-3')) === 'lost');
+    const again = await fleet.start('gate-3', { lease: '5m' });
+    again.signal('SIGKILL');
+    await again.exited();
+    // Its lease is live, but nobody else can be on its data folder.
+    const back = await fleet.start('gate-3', { dataDir: again.dataDir });
+    assert.equal(await stateAt(one, 'gate-3'), 'serving');
+    back.signal('SIGTERM');
+    assert.equal(await back.exited(), 0);
+    assert.equal(await stateAt(one, 'gate-3'), 'stopped');
+  });
+});
+
+test('one daemon on SQLite is one node, and stays drained over a restart', async (t) => {
+  const first = await startTestDaemon(t, { config: { node: { name: 'alone', lease: '1s' } } });
+  assert.equal((await first.api('POST', '/api/v1/nodes/alone/drain')).status, 204);
+  assert.equal(await readyStatus(first), 503);
+  first.signal('SIGTERM');
+  await first.exited();
+  const config = { node: { name: 'alone', lease: '1s' } };
+  const second = await startTestDaemon(t, { config, dataDir: first.dataDir });
+  assert.equal(await isRefused(second), true);
+  assert.equal(await readyStatus(second), 503);
+  assert.equal((await second.api('POST', '/api/v1/nodes/alone/undrain')).status, 204);
+  assert.equal(await isRefused(second), false);
+  assert.deepEqual(
+    (await nodesAt(second)).map(({ name, state }) => [name, state]),
+    [['alone', 'serving']],
+  );
+});

@@ -1,0 +1,37 @@
+// Several daemons on one PostgreSQL database, each a process of its own.
+import { type DaemonOptions, startTestDaemon, type TestDaemon } from './daemon.js';
+import { newDatabase } from './database.js';
+import type { Scope } from './suite.js';
+
+export interface Fleet {
+  readonly nodes: readonly TestDaemon[];
+  /** Of the database that they share. */
+  readonly connection: string;
+  /** One more node. */
+  start(name: string, options?: DaemonOptions & { readonly lease?: string }): Promise<TestDaemon>;
+}
+
+/** A short lease: tests wait for the end of one. */
+const LEASE = '1s';
+
+/** Starts daemons with these node names on a new database, one after another; the first makes the tables. */
+export async function startFleet(
+  t: Scope,
+  names: readonly string[],
+  config: Readonly<Record<string, unknown>> = {},
+): Promise<Fleet> {
+  const connection = await newDatabase(t);
+  const start: Fleet['start'] = (name, options = {}) =>
+    startTestDaemon(t, {
+      ...options,
+      config: {
+        ...config,
+        ...options.config,
+        node: { name, lease: options.lease ?? LEASE },
+        database: { client: 'pg', connection, poolSize: 4 },
+      },
+    });
+  const nodes: TestDaemon[] = [];
+  for (const name of names) nodes.push(await start(name));
+  return { nodes, connection, start };
+}
