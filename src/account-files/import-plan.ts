@@ -114,6 +114,7 @@ export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
       passwordHash,
       isEnabled: from.isEnabled ?? true,
       remarks: from.remarks ?? null,
+      tags: from.tags ?? [],
       createdAt: from.createdAt ?? uses.now(),
       lastLoginAt: null,
       expiresAt: from.expiresAt ?? null,

@@ -9,6 +9,7 @@ export const REASON_TEXTS = {
   'no-password': 'a new account needs a password or a passwordHash',
   'is-enabled': 'isEnabled is neither true nor false',
   remarks: 'the remarks cannot be stored',
+  tags: 'the tags are not at most 16 words of 1 to 32 characters, with commas between',
   date: 'a date is not of the form 2026-12-31T23:59:59 (UTC), 2026-12-31 23:59 or 2026/12/31, from the year 0001 to 9999',
   id: 'id is not a GUID',
   usage: 'usage is a whole number of bytes, 0 or more',

@@ -10,6 +10,7 @@ import {
   type QuotaPeriod,
 } from '../core/accounts/limits.js';
 import { isPasswordHash } from '../core/accounts/password.js';
+import { areValidTags, inOrder, tagsOfText, textOfTags } from '../core/accounts/tags.js';
 import { formatWireDate } from '../core/wire-date.js';
 import { parseFileDate } from './file-date.js';
 import { fieldNamed } from './headings.js';
@@ -24,6 +25,7 @@ export interface FileAccount {
   readonly passwordHash?: string | undefined;
   readonly isEnabled?: boolean | undefined;
   readonly remarks?: string | null | undefined;
+  readonly tags?: readonly string[] | undefined;
   readonly createdAt?: number | undefined;
   readonly expiresAt?: number | null | undefined;
   /** The limits the file has a value for. */
@@ -65,6 +67,7 @@ export const FIELDS = [
   'periodBytes',
   'totalBytesUp',
   'totalBytesDown',
+  'tags',
 ] as const;
 
 export type Row = Readonly<Record<(typeof FIELDS)[number], string | number | boolean | null>>;
@@ -88,6 +91,7 @@ export function toRow({ view, usage }: FileView): Row {
     periodBytes: usage.periodBytes,
     totalBytesUp: usage.totalBytesUp,
     totalBytesDown: usage.totalBytesDown,
+    tags: textOfTags(account.tags),
   };
 }
 
@@ -128,6 +132,8 @@ export function readRecord(
   if (remarks !== undefined && (typeof remarks !== 'string' || !isValidRemarks(remarks))) {
     return fault('remarks');
   }
+  const tags = readTags(field('tags'));
+  if (tags === null) return fault('tags');
   const createdAt = readDate(field('createdAt'), zone);
   const expiresAt = readDate(field('expiresAt'), zone);
   if (createdAt === null || expiresAt === null) return fault('date');
@@ -150,6 +156,7 @@ export function readRecord(
       isEnabled,
       // A field that is there but empty says that there are no remarks, and no expiry.
       remarks: remarks ?? (named.has('remarks') ? null : undefined),
+      tags: tags ?? (named.has('tags') ? [] : undefined),
       createdAt,
       expiresAt: expiresAt ?? (named.has('expiresat') ? null : undefined),
     },
@@ -179,6 +186,15 @@ function readFlag(value: unknown): boolean | null | undefined {
   const text = String(value).toLowerCase();
   if (YES.has(text)) return true;
   return NO.has(text) ? false : null;
+}
+
+/** A text with commas between, or an array; undefined when left out, null when they cannot be kept. */
+function readTags(value: unknown): readonly string[] | null | undefined {
+  if (value === undefined) return undefined;
+  const given: unknown[] = Array.isArray(value) ? value : [value];
+  if (!given.every((each) => typeof each === 'string')) return null;
+  const tags = inOrder(given.flatMap(tagsOfText));
+  return areValidTags(tags) ? tags : null;
 }
 
 /** undefined when left out, null when it is no date. */

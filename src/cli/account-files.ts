@@ -14,6 +14,7 @@ import type { ImportedLine, OnExisting } from '../account-files/import-plan.js';
 import { printable } from '../core/printable.js';
 import { isTimeZone } from '../core/time-zone.js';
 import type { Core } from '../parts/core.js';
+import { collectTag, hasTags } from './account-tags.js';
 import { cliActor } from './actor.js';
 import { CommandError, load, printJson, printLine, type Surroundings } from './command.js';
 import { confirm } from './prompt.js';
@@ -32,6 +33,7 @@ export function addAccountFileCommands(account: Command, around: Surroundings): 
 interface ExportOptions {
   format?: FileFormat;
   zone: string;
+  tag?: readonly string[];
   withHashes?: true;
 }
 
@@ -39,20 +41,21 @@ function addExport(account: Command, around: Surroundings): void {
   account
     .command('export')
     .argument('[file]', 'a new file; default, and -: stdout')
-    .description('write all accounts with limits and usage, as CSV, JSON or AccInfo.ini of CCProxy')
+    .description('write accounts with limits and usage, as CSV, JSON or AccInfo.ini of CCProxy')
     .addOption(formatOption())
     .addOption(
       new Option('--zone <zone>', 'of the dates in AccInfo.ini, which name none: that of the host of CCProxy')
         .default('UTC')
         .argParser(parseZone),
     )
+    .option('--tag <tag>', 'only accounts with this tag; with several: with all of them', collectTag)
     .option('--with-hashes', 'with password hashes, to move accounts to another Pulsegate')
     .action(async (name: string | undefined, options: ExportOptions, command) => {
       const file = name === STDIO ? undefined : name;
       const loaded = await load(command, around);
       await withCore(loaded, async (core) => {
         await core.usage.load();
-        const views = core.accounts.list();
+        const views = core.accounts.list().filter(({ account: it }) => hasTags(it.tags, options.tag));
         const rows = views.map((view) => ({ view, usage: core.usage.glance(view.account) }));
         const format = formatOf(file, options.format);
         const { withHashes = false, zone } = options;

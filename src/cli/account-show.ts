@@ -2,8 +2,10 @@
 import type { Command } from 'commander';
 import { isExpired } from '../core/accounts/account.js';
 import type { AccountView } from '../core/accounts/accounts.js';
+import { textOfTags } from '../core/accounts/tags.js';
 import { formatHostPort } from '../core/ip.js';
 import type { Core } from '../parts/core.js';
+import { collectTag, hasTags } from './account-tags.js';
 import { CommandError, load, printJson, printLine, type Surroundings } from './command.js';
 import { readLinkAddress } from './link.js';
 import { withCore } from './store.js';
@@ -16,13 +18,16 @@ export function addList(account: Command, around: Surroundings): void {
   account
     .command('list')
     .description('list accounts')
-    .option('--search <text>', 'only those with this text in user name, remarks or latest GameID')
+    .option('--search <text>', 'only those with this text in user name, remarks, tags or latest GameID')
+    .option('--tag <tag>', 'only those with this tag; with several: with all of them', collectTag)
     .option('--json', 'as JSON')
-    .action(async (options: { search?: string; json?: true }, command) => {
+    .action(async (options: { search?: string; tag?: readonly string[]; json?: true }, command) => {
       const loaded = await load(command, around);
       await withCore(loaded, async ({ accounts }) => {
         const all = accounts.list();
-        const found = all.filter((view) => matches(view, options.search ?? ''));
+        const found = all.filter(
+          (view) => matches(view, options.search ?? '') && hasTags(view.account.tags, options.tag),
+        );
         const now = Date.now();
         if (options.json)
           return printJson(
@@ -31,7 +36,7 @@ export function addList(account: Command, around: Surroundings): void {
           );
         printTable(
           around,
-          ['USER NAME', 'STATE', 'EXPIRES', 'LAST LOGIN', 'ENTRIES', 'LATEST GAME', 'REMARKS'],
+          ['USER NAME', 'STATE', 'EXPIRES', 'LAST LOGIN', 'ENTRIES', 'LATEST GAME', 'TAGS', 'REMARKS'],
           found.map((view) => [
             view.account.username,
             stateOf(view, now),
@@ -39,6 +44,7 @@ export function addList(account: Command, around: Surroundings): void {
             formatMoment(view.account.lastLoginAt, 'never'),
             String(view.dataCount),
             view.latestGameId ?? '',
+            textOfTags(view.account.tags),
             view.account.remarks ?? '',
           ]),
         );
@@ -78,6 +84,7 @@ export function addShow(account: Command, around: Surroundings): void {
             'server',
             `${formatHostPort(server.host, server.port)}${server.guess ? ' (a guess: see socks.publicHost)' : ''}`,
           ],
+          ['tags', textOfTags(it.tags)],
           ['remarks', it.remarks ?? ''],
           ['created', formatMoment(it.createdAt, '')],
           ['last login', formatMoment(it.lastLoginAt, 'never')],
@@ -114,7 +121,7 @@ export function find({ accounts }: Core, nameOrId: string): AccountView {
 
 function matches({ account, latestGameId }: AccountView, search: string): boolean {
   const wanted = search.toLowerCase();
-  return [account.id, account.username, account.remarks, latestGameId].some((text) =>
+  return [account.id, account.username, account.remarks, ...account.tags, latestGameId].some((text) =>
     text?.toLowerCase().includes(wanted),
   );
 }
@@ -132,6 +139,7 @@ export function toJson({ account, dataCount, latestGameId }: AccountView, now: n
     username: account.username,
     isEnabled: account.isEnabled,
     remarks: account.remarks,
+    tags: account.tags,
     createdAt: isoOrNull(account.createdAt),
     lastLoginAt: isoOrNull(account.lastLoginAt),
     expiresAt: isoOrNull(account.expiresAt),

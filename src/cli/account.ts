@@ -1,10 +1,12 @@
 // `pulsegate account`: add, update and remove accounts.
 import type { Command } from 'commander';
 import { ACCOUNT_DEFAULTS, type AddRefusal, type UpdateRefusal } from '../core/accounts/account-input.js';
+import { changedTags, MAX_TAGS, TAG_RULE } from '../core/accounts/tags.js';
 import { addAccountFileCommands } from './account-files.js';
 import { addLimitCommands } from './account-limits.js';
 import { addLink, choosePassword, type PasswordOptions, printCredentials } from './account-link.js';
 import { addList, addShow, find, toJson } from './account-show.js';
+import { collectTag } from './account-tags.js';
 import { cliActor } from './actor.js';
 import { type AddCommands, CommandError, load, printJson, printLine, type Surroundings } from './command.js';
 import { parseExpiry } from './moments.js';
@@ -16,6 +18,7 @@ const EXPIRY_FORMS = 'never, in so long (30d), or a date in UTC (2026-12-31, 202
 interface FieldOptions {
   remarks?: string;
   expires?: string;
+  tag?: readonly string[];
 }
 
 export const addAccountCommands: AddCommands = (program, around) => {
@@ -42,6 +45,7 @@ function addAdd(account: Command, around: Surroundings): void {
     .description('add an account and print its link')
     .option('--remarks <text>', 'notes')
     .option('--expires <when>', EXPIRY_FORMS)
+    .option('--tag <tag>', 'a tag; may be given several times', collectTag)
     .option('--disabled', 'it cannot log in yet')
     .option('--json', 'as JSON')
     .addHelpText(
@@ -67,6 +71,7 @@ function addAdd(account: Command, around: Surroundings): void {
                 password: chosen.password,
                 isEnabled: !options.disabled,
                 remarks: options.remarks ?? null,
+                tags: options.tag,
                 expiresAt,
               },
               cliActor(),
@@ -89,6 +94,8 @@ function addUpdate(account: Command, around: Surroundings): void {
     .option('--disable', 'it may not log in; its live sessions end')
     .option('--remarks <text>', 'notes; "" removes them')
     .option('--expires <when>', EXPIRY_FORMS)
+    .option('--tag <tag>', 'adds a tag; may be given several times', collectTag)
+    .option('--untag <tag>', 'takes a tag away; may be given several times', collectTag)
     .option('--json', 'as JSON')
     .addHelpText(
       'after',
@@ -106,13 +113,17 @@ function addUpdate(account: Command, around: Surroundings): void {
       const chosen = isNewPassword ? await choosePassword(around, options) : undefined;
       await withCore(loaded, async (core) => {
         const { account: before } = find(core, nameOrId);
-        const updated = await core.accounts.update(
+        const updated = await core.accounts.patch(
           before.id,
           {
             password: chosen?.password,
-            isEnabled: options.enable ? true : options.disable ? false : before.isEnabled,
-            remarks: options.remarks === undefined ? before.remarks : options.remarks || null,
-            expiresAt: expiresAt === undefined ? before.expiresAt : expiresAt,
+            isEnabled: options.enable ? true : options.disable ? false : undefined,
+            remarks: options.remarks === '' ? null : options.remarks,
+            tags:
+              options.tag || options.untag
+                ? changedTags(before.tags, { add: options.tag ?? [], remove: options.untag ?? [] })
+                : undefined,
+            expiresAt,
           },
           cliActor(),
         );
@@ -129,6 +140,7 @@ interface UpdateOptions extends PasswordOptions, FieldOptions {
   password?: true;
   enable?: true;
   disable?: true;
+  untag?: readonly string[];
   json?: true;
 }
 
@@ -159,13 +171,15 @@ function addRemove(account: Command, around: Surroundings): void {
     });
 }
 
-const REFUSALS: Readonly<Record<AddRefusal | UpdateRefusal, string>> = {
+const REFUSALS: Readonly<Record<AddRefusal | UpdateRefusal | 'changed-meanwhile', string>> = {
   'empty-credentials': 'User name and password must not be empty.',
   'invalid-username': 'A user name is 1 to 255 bytes of UTF-8 without control characters.',
   'invalid-password': 'A password is 1 to 255 bytes of UTF-8 and not only white space.',
   'invalid-remarks': 'The remarks hold characters that cannot be stored.',
+  'invalid-tags': `At most ${MAX_TAGS} tags, and ${TAG_RULE}.`,
   'invalid-expiry': 'The expiry must be in the years 0001 to 9999 (UTC).',
   'unknown-egress-class': 'The configuration has no such egress class.',
   'username-taken': 'There is an account with this user name already.',
   'not-found': 'The account was removed meanwhile.',
+  'changed-meanwhile': 'The account was changed meanwhile.',
 };

@@ -6,6 +6,7 @@ export type Account = {
   readonly username: string;
   readonly isEnabled: boolean;
   readonly remarks: string | null;
+  readonly tags: readonly (string)[];
   readonly createdAt: Time;
   readonly lastLoginAt: Time | null;
   readonly expiresAt: Time | null;
@@ -21,6 +22,7 @@ export type Account = {
 export type AccountChange = {
   readonly isEnabled?: boolean | undefined;
   readonly remarks?: string | null | undefined;
+  readonly tags?: readonly (Tag)[] | undefined;
   readonly expiresAt?: TimeIn | null | undefined;
   readonly limits?: AccountLimitsChange | undefined;
 };
@@ -34,6 +36,7 @@ export type AccountFilterBody = {
   readonly expiresBefore?: TimeIn | undefined;
   readonly neverUsed?: boolean | undefined;
   readonly overQuota?: boolean | undefined;
+  readonly tag?: Tag | undefined;
   readonly game?: string | undefined;
 };
 export type AccountLimits = {
@@ -154,6 +157,10 @@ export type BulkRequest = {
     readonly type: 'delete';
   } | {
     readonly type: 'reset-password';
+  } | {
+    readonly type: 'tag';
+    readonly add?: readonly (Tag)[] | undefined;
+    readonly remove?: readonly (Tag)[] | undefined;
   } | {
     readonly type: 'set-limits';
     readonly limits: AccountLimitsChange;
@@ -431,6 +438,7 @@ export type NewAccount = {
   readonly password?: string | undefined;
   readonly isEnabled?: boolean | undefined;
   readonly remarks?: string | null | undefined;
+  readonly tags?: readonly (Tag)[] | undefined;
   readonly expiresAt?: TimeIn | null | undefined;
   readonly limits?: AccountLimitsChange | undefined;
 };
@@ -443,6 +451,7 @@ export type NewAccounts = {
   })[] | undefined;
   readonly isEnabled?: boolean | undefined;
   readonly remarks?: string | null | undefined;
+  readonly tags?: readonly (Tag)[] | undefined;
   readonly expiresAt?: TimeIn | null | undefined;
   readonly limits?: AccountLimitsChange | undefined;
   readonly dryRun?: boolean | undefined;
@@ -644,7 +653,14 @@ export type SignIn = {
 export type SkippedAccount = {
   readonly id: Guid | null;
   readonly username: string;
-  readonly reason: 'username-taken' | 'username-twice' | 'bad-username' | 'bad-password' | 'not-found' | 'already-so' | 'no-expiry' | 'failed';
+  readonly reason: 'username-taken' | 'username-twice' | 'bad-username' | 'bad-password' | 'not-found' | 'already-so' | 'no-expiry' | 'too-many-tags' | 'failed';
+};
+export type Tag = string;
+export type TagUses = {
+  readonly items: readonly ({
+    readonly tag: Tag;
+    readonly accounts: Count;
+  })[];
 };
 export type Time = string;
 export type TimeIn = string;
@@ -722,11 +738,12 @@ export interface Operations {
   getOverview: { params: undefined; query: undefined; body: undefined; answer: Overview };
   getOverviewHistory: { params: undefined; query: { range?: Range | undefined }; body: undefined; answer: OverviewHistory };
   streamEvents: { params: undefined; query: undefined; body: undefined; answer: undefined };
-  exportAccounts: { params: undefined; query: { search?: string | undefined; online?: boolean | undefined; enabled?: boolean | undefined; expired?: boolean | undefined; expiringWithinDays?: number | undefined; expiresFrom?: TimeIn | undefined; expiresBefore?: TimeIn | undefined; neverUsed?: boolean | undefined; overQuota?: boolean | undefined; game?: string | undefined; format?: FileFormat | undefined; sort?: AccountSort | undefined; zone?: string | undefined; withHashes?: boolean | undefined }; body: undefined; answer: undefined };
+  exportAccounts: { params: undefined; query: { search?: string | undefined; online?: boolean | undefined; enabled?: boolean | undefined; expired?: boolean | undefined; expiringWithinDays?: number | undefined; expiresFrom?: TimeIn | undefined; expiresBefore?: TimeIn | undefined; neverUsed?: boolean | undefined; overQuota?: boolean | undefined; tag?: Tag | undefined; game?: string | undefined; format?: FileFormat | undefined; sort?: AccountSort | undefined; zone?: string | undefined; withHashes?: boolean | undefined }; body: undefined; answer: undefined };
   importAccounts: { params: undefined; query: { format?: FileFormat | undefined; existing?: OnExisting | undefined; encoding?: FileEncoding | undefined; zone?: string | undefined; fileName?: string | undefined; dryRun?: boolean | undefined }; body: Blob | string; answer: ImportReport };
   createAccounts: { params: undefined; query: undefined; body: NewAccounts; answer: NewAccountsResult };
   changeAccounts: { params: undefined; query: undefined; body: BulkRequest; answer: BulkResult };
-  listAccounts: { params: undefined; query: { search?: string | undefined; online?: boolean | undefined; enabled?: boolean | undefined; expired?: boolean | undefined; expiringWithinDays?: number | undefined; expiresFrom?: TimeIn | undefined; expiresBefore?: TimeIn | undefined; neverUsed?: boolean | undefined; overQuota?: boolean | undefined; game?: string | undefined; limit?: number | undefined; cursor?: string | undefined; sort?: AccountSort | undefined }; body: undefined; answer: AccountPage };
+  listTags: { params: undefined; query: undefined; body: undefined; answer: TagUses };
+  listAccounts: { params: undefined; query: { search?: string | undefined; online?: boolean | undefined; enabled?: boolean | undefined; expired?: boolean | undefined; expiringWithinDays?: number | undefined; expiresFrom?: TimeIn | undefined; expiresBefore?: TimeIn | undefined; neverUsed?: boolean | undefined; overQuota?: boolean | undefined; tag?: Tag | undefined; game?: string | undefined; limit?: number | undefined; cursor?: string | undefined; sort?: AccountSort | undefined }; body: undefined; answer: AccountPage };
   createAccount: { params: undefined; query: undefined; body: NewAccount; answer: CreatedAccount };
   getAccount: { params: { id: string }; query: undefined; body: undefined; answer: Account };
   changeAccount: { params: { id: string }; query: undefined; body: AccountChange; answer: Account };
@@ -793,6 +810,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   importAccounts: ['POST', '/api/v1/accounts/import'],
   createAccounts: ['POST', '/api/v1/accounts/batch'],
   changeAccounts: ['POST', '/api/v1/accounts/bulk'],
+  listTags: ['GET', '/api/v1/accounts/tags'],
   listAccounts: ['GET', '/api/v1/accounts'],
   createAccount: ['POST', '/api/v1/accounts'],
   getAccount: ['GET', '/api/v1/accounts/{id}'],

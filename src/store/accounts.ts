@@ -16,7 +16,7 @@ import { inTransaction } from './transaction.js';
 
 /** Logins written by one statement; two bound values each, well under every engine's limit. */
 const LOGINS_PER_STATEMENT = 400;
-/** Accounts added by one statement; eight bound values each. */
+/** Accounts added by one statement; nine bound values each. */
 const ADDED_PER_STATEMENT = 200;
 
 interface AccountRow {
@@ -25,6 +25,8 @@ interface AccountRow {
   password_hash: string;
   is_enabled: number | boolean;
   remarks: string | null;
+  /** A JSON array; null is none. */
+  tags: string | null;
   created_at: Integer;
   last_login_at: Integer | null;
   expires_at: Integer | null;
@@ -201,6 +203,7 @@ function toUpdate(fields: AccountUpdate): Partial<AccountRow> {
   return {
     ...(fields.isEnabled === undefined ? {} : { is_enabled: fields.isEnabled }),
     ...(fields.remarks === undefined ? {} : { remarks: fields.remarks }),
+    ...(fields.tags === undefined ? {} : { tags: toTags(fields.tags) }),
     ...(fields.expiresAt === undefined ? {} : { expires_at: fields.expiresAt }),
     ...(fields.passwordHash === undefined ? {} : { password_hash: fields.passwordHash }),
   };
@@ -211,6 +214,7 @@ function updated(old: Account, { limits, ...fields }: AccountUpdate): Account {
     ...old,
     isEnabled: fields.isEnabled ?? old.isEnabled,
     remarks: fields.remarks === undefined ? old.remarks : fields.remarks,
+    tags: fields.tags ?? old.tags,
     expiresAt: fields.expiresAt === undefined ? old.expiresAt : fields.expiresAt,
     passwordHash: fields.passwordHash ?? old.passwordHash,
     limits: limits ? { ...old.limits, ...limits } : old.limits,
@@ -225,12 +229,15 @@ function toAccount(row: JoinedRow): Account {
     passwordHash: row.password_hash,
     isEnabled: Boolean(row.is_enabled),
     remarks: row.remarks,
+    tags: row.tags === null ? [] : (JSON.parse(row.tags) as string[]),
     createdAt: toWireDate(Number(row.created_at)),
     lastLoginAt: toDate(row.last_login_at),
     expiresAt: toDate(row.expires_at),
     ...toLimits(row),
   };
 }
+
+const toTags = (tags: readonly string[]): string | null => (tags.length === 0 ? null : JSON.stringify(tags));
 
 /** Before such dates were refused, ones that cannot be written could be stored. */
 function toDate(value: Integer | null): number | null {
@@ -244,6 +251,7 @@ function toRow(account: Account): AccountRow {
     password_hash: account.passwordHash,
     is_enabled: account.isEnabled,
     remarks: account.remarks,
+    tags: toTags(account.tags),
     created_at: account.createdAt,
     last_login_at: account.lastLoginAt,
     expires_at: account.expiresAt,

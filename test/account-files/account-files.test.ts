@@ -20,6 +20,7 @@ import { isValidRemarks } from '../../src/core/accounts/account-input.js';
 import type { AccountView } from '../../src/core/accounts/accounts.js';
 import { NO_LIMITS, QUOTA_PERIODS } from '../../src/core/accounts/limits.js';
 import { hashPassword } from '../../src/core/accounts/password.js';
+import { inOrder, isValidTag, MAX_TAGS } from '../../src/core/accounts/tags.js';
 import { needs } from '../helpers/programs.js';
 
 const FORMATS = {
@@ -61,12 +62,19 @@ const accountView: fc.Arbitrary<AccountView> = fc
     username: tricky.filter(isValidUsername),
     isEnabled: fc.boolean(),
     remarks: fc.option(tricky.filter((value) => isValidRemarks(value) && value !== '')),
+    tags: fc.array(tricky.filter(isValidTag), { maxLength: MAX_TAGS }).map(inOrder),
     createdAt: second,
     expiresAt: fc.option(second),
     lastLoginAt: fc.option(second),
   })
   .map((account) => ({
-    account: { ...account, id: randomUUID(), passwordHash: hash, limits: NO_LIMITS, quotaReset: null },
+    account: {
+      ...account,
+      id: randomUUID(),
+      passwordHash: hash,
+      limits: NO_LIMITS,
+      quotaReset: null,
+    },
     dataCount: 3,
     latestGameId: '=HYPERLINK("x")',
   }));
@@ -107,7 +115,17 @@ for (const [name, { read, write }] of Object.entries(FORMATS)) {
             views.map(
               ({
                 view: {
-                  account: { id, username, isEnabled, remarks, createdAt, expiresAt, passwordHash, limits },
+                  account: {
+                    id,
+                    username,
+                    isEnabled,
+                    remarks,
+                    tags,
+                    createdAt,
+                    expiresAt,
+                    passwordHash,
+                    limits,
+                  },
                 },
                 usage,
               }) => ({
@@ -119,6 +137,7 @@ for (const [name, { read, write }] of Object.entries(FORMATS)) {
                 passwordHash,
                 isEnabled,
                 remarks,
+                tags,
                 createdAt,
                 expiresAt,
               }),
@@ -156,7 +175,7 @@ for (const [name, { read, write }] of Object.entries(FORMATS)) {
 function plainView(username: string, remarks: string): FileView {
   const account = {
     ...{ id: randomUUID(), username, passwordHash: hash, isEnabled: true, remarks },
-    ...{ createdAt: 0, lastLoginAt: null, expiresAt: null, limits: NO_LIMITS, quotaReset: null },
+    ...{ createdAt: 0, lastLoginAt: null, expiresAt: null, limits: NO_LIMITS, tags: [], quotaReset: null },
   };
   const usage = { periodBytes: 0, totalBytesUp: 0, totalBytesDown: 0 };
   return { view: { account, dataCount: 7, latestGameId: null }, usage };

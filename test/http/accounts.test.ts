@@ -259,6 +259,7 @@ test('10,000 accounts are listed, each once', async (t) => {
     lastLoginAt: null,
     expiresAt: null,
     limits: NO_LIMITS,
+    tags: [],
     quotaReset: null,
   };
   admin.directory.load(

@@ -9,6 +9,7 @@ onEachEngine('an account comes back as it was added, also from a store opened la
   const full = account({
     username: '玩家 "one"; drop table accounts; --',
     remarks: '',
+    tags: ['vip', '月付'],
     isEnabled: false,
     lastLoginAt: 1_700_000_000_001,
     expiresAt: 253_402_300_799_999,
@@ -65,7 +66,7 @@ onEachEngine('an update writes its fields and keeps the password unless one is g
   const { store } = await open();
   const before = account({ remarks: 'old', expiresAt: 5 });
   await store.accounts.add(before);
-  const fields = { isEnabled: false, remarks: null, expiresAt: null };
+  const fields = { isEnabled: false, remarks: null, tags: ['a', 'b'], expiresAt: null };
   assert.deepEqual(await store.accounts.update(before.id, fields), { ...before, ...fields });
   const after = await store.accounts.update(before.id, { ...fields, isEnabled: true, passwordHash: 'new' });
   assert.deepEqual(after, { ...before, ...fields, isEnabled: true, passwordHash: 'new' });

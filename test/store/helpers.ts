@@ -47,6 +47,7 @@ export function account(fields: Partial<Account> = {}): Account {
     lastLoginAt: null,
     expiresAt: null,
     limits: NO_LIMITS,
+    tags: [],
     quotaReset: null,
     ...fields,
   };

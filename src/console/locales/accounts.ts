@@ -6,7 +6,7 @@ export const accounts = {
   'accounts.newShort': { en: 'New', zh: '新建' },
   'accounts.import': { en: 'Import', zh: '导入' },
   'accounts.export': { en: 'Export', zh: '导出' },
-  'accounts.search': { en: 'Search names, remarks, games', zh: '搜索用户名、备注、游戏' },
+  'accounts.search': { en: 'Search names, remarks, tags, games', zh: '搜索用户名、备注、标签、游戏' },
   'accounts.empty': { en: 'No accounts yet', zh: '还没有账号' },
   'accounts.empty.text': {
     en: 'Players connect with an account. Create one, import them from CCProxy or a file, or use the command line:',

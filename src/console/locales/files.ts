@@ -71,6 +71,10 @@ export const files = {
     zh: '新账号需要密码或密码散列',
   },
   'import.reason.is-enabled': { en: 'isEnabled is neither true nor false', zh: '“启用”须为 true 或 false' },
+  'import.reason.tags': {
+    en: 'the tags are not at most 16 words of 1 to 32 characters, with commas between',
+    zh: '标签最多 16 个，每个 1 到 32 个字符，用逗号分隔',
+  },
   'import.reason.remarks': { en: 'the remarks cannot be stored', zh: '备注含有无法保存的字符' },
   'import.reason.date': {
     en: 'a date is not of the form 2026-12-31T23:59:59 (UTC), 2026-12-31 23:59 or 2026/12/31, from the year 0001 to 9999',

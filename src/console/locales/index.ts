@@ -19,6 +19,7 @@ import { publicAddress } from './public-address.js';
 import { sessions } from './sessions.js';
 import { settings } from './settings.js';
 import { signingIn } from './signing-in.js';
+import { tags } from './tags.js';
 import { tokens } from './tokens.js';
 import { units } from './units.js';
 import { whitelist } from './whitelist.js';
@@ -45,6 +46,7 @@ export const TEXTS = {
   ...admin,
   ...games,
   ...tokens,
+  ...tags,
   ...audit,
   ...api,
 } as const;

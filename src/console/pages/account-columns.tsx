@@ -3,7 +3,7 @@ import type { Account } from '../api-types.js';
 import { count, percent } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
 import { href } from '../lib/router.js';
-import { Ago, Expiry, Meter, State, type Tone, Traffic } from '../ui/basics.js';
+import { Ago, Expiry, Meter, State, Tag, type Tone, Traffic } from '../ui/basics.js';
 import type { Column } from '../ui/table.js';
 
 /** The one word for how an account stands. */
@@ -123,6 +123,22 @@ export function accountColumns(): readonly Column<Account>[] {
       cell: (one) => one.latestGameId ?? <span class="faint">—</span>,
     },
     {
+      key: 'tags',
+      head: t('tags.title'),
+      width: '136px',
+      from: 1250,
+      cell: (one) =>
+        one.tags.length === 0 ? (
+          <span class="faint">—</span>
+        ) : (
+          <span class="tags" title={one.tags.join(', ')}>
+            {one.tags.map((tag) => (
+              <Tag key={tag}>{tag}</Tag>
+            ))}
+          </span>
+        ),
+    },
+    {
       key: 'remarks',
       head: t('account.remarks'),
       from: 700,
@@ -146,6 +162,7 @@ export function narrowAccountColumns(): readonly Column<Account>[] {
           <span class="soft">
             <Expiry at={one.expiresAt} />
             {one.latestGameId && ` · ${one.latestGameId}`}
+            {one.tags.length > 0 && ` · ${one.tags.join(', ')}`}
           </span>
         </div>
       ),

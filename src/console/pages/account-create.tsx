@@ -13,6 +13,7 @@ import { Area, Checkbox, Field, Input, Segments } from '../ui/form.js';
 import { Failure } from '../ui/states.js';
 import { Skipped } from './bulk-preview.js';
 import { LimitFields, type LimitTexts, NO_LIMIT_TEXTS, readLimits } from './limits.js';
+import { readTags, TagField } from './tag-field.js';
 
 /** What is shown once afterwards. */
 export type Created = { readonly one: CredentialsInFormats } | { readonly many: readonly Credentials[] };
@@ -27,6 +28,7 @@ interface NewFields extends LimitTexts {
   readonly username: string;
   readonly password: string;
   readonly remarks: string;
+  readonly tags: string;
   readonly expiry: ExpiryText;
   readonly isEnabled: boolean;
   readonly source: 'pattern' | 'list';
@@ -38,6 +40,7 @@ const NOTHING_TYPED: NewFields = {
   username: '',
   password: '',
   remarks: '',
+  tags: '',
   expiry: NEVER,
   isEnabled: true,
   source: 'pattern',
@@ -53,10 +56,11 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
   const { busy, error, run } = useAction();
   const expiresAt = readExpiry(values.expiry);
   const limits = readLimits(values);
+  const tags = readTags(values.tags);
   const common =
-    expiresAt === undefined || limits === undefined
+    expiresAt === undefined || limits === undefined || tags === undefined
       ? null
-      : { isEnabled, remarks: remarks.trim() === '' ? null : remarks, expiresAt, limits };
+      : { isEnabled, remarks: remarks.trim() === '' ? null : remarks, tags, expiresAt, limits };
   const many: NewAccounts | null = common && {
     ...common,
     ...(source === 'pattern' ? { pattern } : { list: parseList(list) }),
@@ -155,6 +159,7 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
       <Field label={t('account.remarks')}>
         <Input value={remarks} onInput={(text) => set({ remarks: text })} />
       </Field>
+      <TagField label={t('tags.title')} value={values.tags} onInput={(text) => set({ tags: text })} />
       <Checkbox checked={isEnabled} onChange={(on) => set({ isEnabled: on })}>
         {t('create.enabled')}
       </Checkbox>

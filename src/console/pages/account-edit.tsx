@@ -13,15 +13,18 @@ import { Failure } from '../ui/states.js';
 import { notify } from '../ui/toast.js';
 import { fieldLabel, fieldValue } from './field-words.js';
 import { LIMIT_NAMES, LimitFields, type LimitTexts, limitTexts, readLimits } from './limits.js';
+import { readTags, TagField, tagsText } from './tag-field.js';
 
 interface Fields extends LimitTexts {
   readonly remarks: string;
+  readonly tags: string;
   readonly expiry: ExpiryText;
   readonly isEnabled: boolean;
 }
 
 const fieldsOf = (account: Account): Fields => ({
   remarks: account.remarks ?? '',
+  tags: tagsText(account.tags),
   expiry: expiryText(account.expiresAt),
   isEnabled: account.isEnabled,
   ...limitTexts(account.limits),
@@ -79,6 +82,7 @@ export function EditDialog({
       <Field label={t('account.remarks')}>
         <Area value={values.remarks} onInput={(remarks) => set({ remarks })} rows={2} />
       </Field>
+      <TagField label={t('tags.title')} value={values.tags} onInput={(tags) => set({ tags })} />
       <ExpiryField value={values.expiry} onChange={(expiry) => set({ expiry })} />
       <Checkbox checked={values.isEnabled} onChange={(isEnabled) => set({ isEnabled })}>
         {t('create.enabled')}
@@ -96,12 +100,15 @@ export function EditDialog({
 
 /** What is sent for what was changed; undefined while something of it is wrong. */
 function changeOf(changes: Partial<Fields>): AccountChange | undefined {
-  const { remarks, expiry, isEnabled, ...texts } = changes;
+  const { remarks, expiry, isEnabled, tags: tagText, ...texts } = changes;
+  const tags = tagText === undefined ? undefined : readTags(tagText);
   const limits = readLimits(texts);
   const expiresAt = expiry === undefined ? undefined : readExpiry(expiry);
+  if (tagText !== undefined && tags === undefined) return undefined;
   if (limits === undefined || (expiry !== undefined && expiresAt === undefined)) return undefined;
   return {
     ...(remarks === undefined ? {} : { remarks: remarks.trim() === '' ? null : remarks }),
+    ...(tags === undefined ? {} : { tags }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
     ...(isEnabled === undefined ? {} : { isEnabled }),
     ...(Object.keys(limits).length === 0 ? {} : { limits }),
@@ -112,13 +119,18 @@ function changeOf(changes: Partial<Fields>): AccountChange | undefined {
 function overtaken(opened: Account, theirs: Account, mine: AccountChange): Overtaken[] {
   const flat = (account: Account): Record<string, unknown> => ({
     remarks: account.remarks,
+    tags: tagsText(account.tags),
     expiresAt: account.expiresAt,
     isEnabled: account.isEnabled,
     ...account.limits,
   });
   const [before, now] = [flat(opened), flat(theirs)];
-  const ours: Record<string, unknown> = { ...mine, ...mine.limits };
-  return ['remarks', 'expiresAt', 'isEnabled', ...LIMIT_NAMES].flatMap((name) => {
+  const ours: Record<string, unknown> = {
+    ...mine,
+    ...(mine.tags ? { tags: tagsText(mine.tags) } : {}),
+    ...mine.limits,
+  };
+  return ['remarks', 'tags', 'expiresAt', 'isEnabled', ...LIMIT_NAMES].flatMap((name) => {
     const isTheirs = before[name] !== now[name];
     if (!isTheirs && !(name in ours)) return [];
     return {

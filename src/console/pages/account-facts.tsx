@@ -14,6 +14,15 @@ export function Facts({ account }: { account: Account }) {
       <dl class="facts">
         <dt>{t('account.remarks')}</dt>
         <dd>{account.remarks ?? <span class="faint">—</span>}</dd>
+        <dt>{t('tags.title')}</dt>
+        <dd>
+          {account.tags.length === 0 && <span class="faint">—</span>}
+          {account.tags.map((tag) => (
+            <a key={tag} class="tag" href={href(['accounts'], { tag })}>
+              {tag}
+            </a>
+          ))}
+        </dd>
         <dt>{t('account.createdAt')}</dt>
         <dd>
           <At at={account.createdAt} />

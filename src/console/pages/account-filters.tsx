@@ -1,7 +1,9 @@
 // The filters of the list of accounts: chips, and two days between which accounts expire. All of it is in the address.
 import { useRef } from 'preact/hooks';
 import type { AccountFilterBody } from '../api-types.js';
+import { count } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
+import { useLoad } from '../lib/load.js';
 import { patchQuery, usePlace } from '../lib/router.js';
 import { FilterChip } from '../ui/list.js';
 import { useMenu } from '../ui/menu.js';
@@ -17,6 +19,7 @@ export function filterOf(query: URLSearchParams): AccountFilterBody {
     expired: flag('expired'),
     neverUsed: flag('unused'),
     overQuota: flag('over'),
+    tag: query.get('tag') ?? undefined,
     game: query.get('game') ?? undefined,
     expiringWithinDays: within > 0 ? within : undefined,
     expiresFrom: startOfDay(query.get('from'), 0),
@@ -83,7 +86,7 @@ export function ExpiryFilter() {
     </label>
   );
   return (
-    <details class="expiry-filter" ref={box}>
+    <details class="menu-filter expiry" ref={box}>
       <summary class={isOn ? 'chip chosen' : 'chip'}>
         {isOn
           ? t('accounts.filter.between', { from: from || '…', until: until || '…' })
@@ -94,6 +97,44 @@ export function ExpiryFilter() {
         {day('until', until)}
         <button type="button" class="link" disabled={!isOn} onClick={() => set({ from: null, until: null })}>
           {t('accounts.filter.anyDay')}
+        </button>
+      </div>
+    </details>
+  );
+}
+
+/** Chooses among the tags in use; nothing where there are none. */
+export function TagFilter() {
+  const { query } = usePlace();
+  const { data } = useLoad('listTags', {}, { topics: ['accounts'] });
+  const box = useRef<HTMLDetailsElement>(null);
+  useMenu(box);
+  const tag = query.get('tag');
+  const items = data?.items ?? [];
+  if (items.length === 0 && tag === null) return null;
+  const choose = (next: string | null) => {
+    if (box.current) box.current.open = false;
+    patchQuery({ tag: next, cursor: null, back: null }, 'push');
+  };
+  return (
+    <details class="menu-filter tag-filter" ref={box}>
+      <summary class={tag === null ? 'chip' : 'chip chosen'}>
+        {tag === null ? t('tags.filter') : t('tags.filter.on', { tag })}
+      </summary>
+      <div class="menu tall">
+        {items.map((each) => (
+          <button
+            key={each.tag}
+            type="button"
+            class="link row"
+            aria-pressed={each.tag === tag}
+            onClick={() => choose(each.tag)}
+          >
+            <span class="grow break">{each.tag}</span> <span class="soft number">{count(each.accounts)}</span>
+          </button>
+        ))}
+        <button type="button" class="link" disabled={tag === null} onClick={() => choose(null)}>
+          {t('tags.filter.any')}
         </button>
       </div>
     </details>

@@ -17,7 +17,7 @@ import { accountState } from './account-columns.js';
 import { Diagnosis } from './account-diagnosis.js';
 import { EditDialog } from './account-edit.js';
 import { Facts } from './account-facts.js';
-import { BulkDialog } from './bulk.js';
+import { BulkDialog } from './bulk-dialog.js';
 import { CredentialsDialog } from './credentials.js';
 import { PasswordDialog } from './password-dialog.js';
 

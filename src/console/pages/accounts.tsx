@@ -11,7 +11,7 @@ import { Empty, Failure, Skeleton } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { accountColumns, narrowAccountColumns } from './account-columns.js';
 import { AccountDialogs } from './account-dialogs.js';
-import { AccountFilters, ExpiryFilter, filterOf } from './account-filters.js';
+import { AccountFilters, ExpiryFilter, filterOf, TagFilter } from './account-filters.js';
 import { BulkBar } from './bulk.js';
 
 const PAGE_SIZES = ['100', '500', '1000'];
@@ -76,6 +76,7 @@ export function AccountsPage() {
         <SearchBox placeholder={t('accounts.search')} />
         <AccountFilters game={filter.game} />
         <ExpiryFilter />
+        <TagFilter />
         {!narrow && <ColumnChooser table="accounts" columns={accountColumns()} />}
       </div>
       {ids.size > 0 && page && (

@@ -13,6 +13,7 @@ const FIELD_TEXTS: Readonly<Record<string, TextKey>> = {
   isEnabled: 'account.state',
   expiresAt: 'account.expiresAt',
   remarks: 'account.remarks',
+  tags: 'tags.title',
   username: 'account.username',
   whitelist: 'settings.whitelist',
   password: 'account.password',
@@ -68,7 +69,8 @@ export function fieldValue(name: string, value: unknown): string {
     return typeof value === 'string' ? `${localTime(value)} (${expiry(value)})` : expiry(null);
   const word = wordFor(name, value);
   if (word) return t(word);
-  if (value === null) return '—';
+  if (value === null || value === '') return '—';
+  if (Array.isArray(value)) return value.length === 0 ? '—' : value.join(', ');
   if (typeof value === 'number' && name.toLowerCase().includes('bytes')) return bytes(value);
   if (typeof value === 'number') return count(value);
   return typeof value === 'object' ? JSON.stringify(value) : String(value);

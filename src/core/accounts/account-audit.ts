@@ -2,6 +2,7 @@
 import { type Actor, type AuditRecord, differences } from '../audit/audit.js';
 import type { Account } from './account.js';
 import type { AccountLimits } from './limits.js';
+import { textOfTags } from './tags.js';
 
 /**
  * What is to be noted of a change of an account's record, from null (it did not exist) or to null (it no longer does). A new
@@ -56,6 +57,7 @@ function shown(account: Account): Record<string, unknown> {
   return {
     isEnabled: account.isEnabled,
     remarks: account.remarks,
+    ...(account.tags.length > 0 ? { tags: textOfTags(account.tags) } : {}),
     expiresAt: account.expiresAt === null ? null : new Date(account.expiresAt).toISOString(),
   };
 }

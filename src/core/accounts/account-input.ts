@@ -3,6 +3,7 @@ import { isWireDate } from '../wire-date.js';
 import { type Account, type AccountUpdate, isValidPassword, isValidUsername } from './account.js';
 import { type AccountLimits, NO_LIMITS } from './limits.js';
 import { hashPassword } from './password.js';
+import { areValidTags, inOrder } from './tags.js';
 
 /**
  * What a creation or an update sets besides the credentials. `expiresAt` in milliseconds since the epoch, in the years
@@ -20,6 +21,7 @@ export const ACCOUNT_DEFAULTS: AccountFields = { isEnabled: true, remarks: null,
 export interface NewAccount extends AccountFields {
   readonly username: string;
   readonly password: string;
+  readonly tags?: readonly string[] | undefined;
   /** The limits that are not those of NO_LIMITS. */
   readonly limits?: Partial<AccountLimits> | undefined;
 }
@@ -34,10 +36,16 @@ export interface AccountChange extends Partial<{ [K in keyof AccountFields]: Acc
   readonly password?: string | undefined;
   /** In place of a password, from an import. */
   readonly passwordHash?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
   readonly limits?: Partial<AccountLimits> | undefined;
 }
 
-export type FieldRefusal = 'invalid-password' | 'invalid-remarks' | 'invalid-expiry' | 'unknown-egress-class';
+export type FieldRefusal =
+  | 'invalid-password'
+  | 'invalid-remarks'
+  | 'invalid-tags'
+  | 'invalid-expiry'
+  | 'unknown-egress-class';
 export type UpdateRefusal = FieldRefusal | 'not-found';
 export type AddRefusal = FieldRefusal | 'empty-credentials' | 'invalid-username' | 'username-taken';
 
@@ -62,12 +70,13 @@ export function refuseNew(input: NewAccount, hasEgressClass: HasEgressClass): Ad
 
 /** `limits`: those it has. An egress class that it has already may stay, though the configuration no longer has it. */
 export function refuseChange(
-  { password, remarks, expiresAt, limits: { egressClass } = {} }: AccountChange,
+  { password, remarks, tags, expiresAt, limits: { egressClass } = {} }: AccountChange,
   limits: AccountLimits,
   hasEgressClass: HasEgressClass,
 ): FieldRefusal | null {
   if (password !== undefined && !isValidPassword(password)) return 'invalid-password';
   if (remarks !== undefined && remarks !== null && !isValidRemarks(remarks)) return 'invalid-remarks';
+  if (tags !== undefined && !areValidTags(inOrder(tags))) return 'invalid-tags';
   if (expiresAt !== undefined && !isValidExpiry(expiresAt)) return 'invalid-expiry';
   const isOther = egressClass !== undefined && egressClass !== limits.egressClass;
   return isOther && !hasEgressClass(egressClass) ? 'unknown-egress-class' : null;
@@ -81,6 +90,7 @@ export function accountOf(input: NewAccount, id: string, createdAt: number): Acc
     passwordHash: hashPassword(input.password),
     isEnabled: input.isEnabled,
     remarks: input.remarks,
+    tags: inOrder(input.tags ?? []),
     createdAt,
     lastLoginAt: null,
     expiresAt: input.expiresAt,
@@ -91,8 +101,9 @@ export function accountOf(input: NewAccount, id: string, createdAt: number): Acc
 
 export function toUpdate({ password, passwordHash, ...fields }: AccountChange): AccountUpdate {
   const { isEnabled, remarks, expiresAt, limits } = fields;
+  const tags = fields.tags && inOrder(fields.tags);
   const hash = password === undefined ? passwordHash : hashPassword(password);
-  return { isEnabled, remarks, expiresAt, limits, passwordHash: hash };
+  return { isEnabled, remarks, tags, expiresAt, limits, passwordHash: hash };
 }
 
 /** One change for each account: of a field that several changes have, the last one counts. */

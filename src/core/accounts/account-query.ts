@@ -5,7 +5,7 @@ import type { AccountView } from './accounts.js';
 
 /** Filters are joined by "and"; one that is undefined does not filter. */
 export interface AccountFilter {
-  /** In user name, remarks, and latest GameID, without regard to case; a whole GUID finds its account. */
+  /** In user name, remarks, tags, and latest GameID, without regard to case; a whole GUID finds its account. */
   readonly search?: string | undefined;
   readonly online?: boolean | undefined;
   readonly enabled?: boolean | undefined;
@@ -17,6 +17,8 @@ export interface AccountFilter {
   readonly expiresBefore?: number | undefined;
   readonly neverUsed?: boolean | undefined;
   readonly overQuota?: boolean | undefined;
+  /** One of its tags, exactly. */
+  readonly tag?: string | undefined;
   /** Latest GameID, exactly. */
   readonly game?: string | undefined;
 }
@@ -50,6 +52,7 @@ export function accountMatcher(
       if (expiresAt < (filter.expiresFrom ?? -Infinity)) return false;
       if (expiresAt >= (filter.expiresBefore ?? Infinity)) return false;
     }
+    if (filter.tag !== undefined && !account.tags.includes(filter.tag)) return false;
     if (filter.game !== undefined && latestGameId !== filter.game) return false;
     if (filter.online !== undefined && facts.isOnline(account.id) !== filter.online) return false;
     if (filter.overQuota !== undefined && facts.isOverQuota(account) !== filter.overQuota) return false;
@@ -57,6 +60,7 @@ export function accountMatcher(
     return (
       account.username.toLowerCase().includes(wanted) ||
       account.remarks?.toLowerCase().includes(wanted) === true ||
+      account.tags.some((tag) => tag.toLowerCase().includes(wanted)) ||
       latestGameId?.toLowerCase().includes(wanted) === true ||
       account.id === wanted
     );

@@ -11,6 +11,8 @@ export interface Account {
   readonly passwordHash: string;
   readonly isEnabled: boolean;
   readonly remarks: string | null;
+  /** Each once, sorted (see tags.ts). */
+  readonly tags: readonly string[];
   readonly createdAt: number;
   readonly lastLoginAt: number | null;
   /** null: never expires. */
@@ -28,6 +30,7 @@ export function withLastLogin(account: Account, at: number): Account {
     passwordHash: account.passwordHash,
     isEnabled: account.isEnabled,
     remarks: account.remarks,
+    tags: account.tags,
     createdAt: account.createdAt,
     lastLoginAt: at,
     expiresAt: account.expiresAt,
@@ -40,6 +43,7 @@ export function withLastLogin(account: Account, at: number): Account {
 export interface AccountUpdate {
   readonly isEnabled?: boolean | undefined;
   readonly remarks?: string | null | undefined;
+  readonly tags?: readonly string[] | undefined;
   readonly expiresAt?: number | null | undefined;
   readonly passwordHash?: string | undefined;
   /** The limits that change. */

@@ -14,6 +14,7 @@ const ADD_REFUSALS: Record<AddRefusal, RefusalCode> = {
   'invalid-username': 'malformed-request',
   'invalid-password': 'malformed-request',
   'invalid-remarks': 'malformed-request',
+  'invalid-tags': 'malformed-request',
   'invalid-expiry': 'malformed-date',
   'unknown-egress-class': 'malformed-request',
   'username-taken': 'username-taken',
@@ -22,6 +23,7 @@ const ADD_REFUSALS: Record<AddRefusal, RefusalCode> = {
 const UPDATE_REFUSALS: Record<UpdateRefusal, RefusalCode> = {
   'invalid-password': 'malformed-request',
   'invalid-remarks': 'malformed-request',
+  'invalid-tags': 'malformed-request',
   'invalid-expiry': 'malformed-date',
   'unknown-egress-class': 'malformed-request',
   'not-found': 'account-to-change-not-found',

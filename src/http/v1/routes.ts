@@ -10,6 +10,7 @@ import { accountExportRoutes, type ExportUses } from './accounts/export.js';
 import { accountImportRoutes, type ImportUses } from './accounts/import.js';
 import { limitRoutes } from './accounts/limits.js';
 import type { AccountUses } from './accounts/shared.js';
+import { accountTagRoutes } from './accounts/tags.js';
 import { type HeartbeatUses, heartbeatRoutes } from './activity/heartbeats.js';
 import { type LoginUses, loginRoutes } from './activity/logins.js';
 import { type LiveSessionUses, liveSessionRoutes } from './activity/sessions.js';
@@ -78,6 +79,7 @@ export const routes: readonly Route<RouteUses>[] = [
   ...accountImportRoutes,
   ...accountBatchRoutes,
   ...accountBulkRoutes,
+  ...accountTagRoutes,
   ...accountRoutes,
   ...credentialRoutes,
   ...limitRoutes,

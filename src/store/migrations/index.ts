@@ -14,6 +14,7 @@ import * as loginSearch from './0008_login_search.js';
 import * as importEntries from './0009_import_entries.js';
 import * as pgChanges from './0010_pg_changes.js';
 import * as nodes from './0011_nodes.js';
+import * as accountTags from './0012_account_tags.js';
 
 /** One step of the schema. `down` undoes exactly what `up` did. */
 export interface Migration {
@@ -36,4 +37,5 @@ export const migrations: readonly Migration[] = [
   { name: '0009_import_entries', ...importEntries },
   { name: '0010_pg_changes', engine: 'pg', ...pgChanges },
   { name: '0011_nodes', ...nodes },
+  { name: '0012_account_tags', ...accountTags },
 ];

@@ -128,6 +128,7 @@ test('an added account is in the database and in memory, with a salted hash', as
     lastLoginAt: null,
     expiresAt: 5,
     limits: NO_LIMITS,
+    tags: [],
     quotaReset: null,
   });
   assert.ok(verifyPassword('secret', passwordHash));

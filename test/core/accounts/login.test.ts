@@ -21,6 +21,7 @@ const account = (username: string, fields: Partial<Account> = {}): Account => ({
   lastLoginAt: null,
   expiresAt: null,
   limits: NO_LIMITS,
+  tags: [],
   quotaReset: null,
   ...fields,
 });

@@ -31,6 +31,7 @@ function account(username: string): Account {
     lastLoginAt: null,
     expiresAt: null,
     limits: NO_LIMITS,
+    tags: [],
     quotaReset: null,
   };
 }

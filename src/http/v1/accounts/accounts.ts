@@ -74,10 +74,10 @@ export const accountRoutes = [
       const wrong = refuseEgressClass(uses, body.limits, caller, null);
       if (wrong) return wrong;
       const password = body.password ?? randomPassword();
-      const { username, isEnabled, remarks } = body;
+      const { username, isEnabled, remarks, tags } = body;
       const expiresAt = fromIsoOrNull(body.expiresAt);
       const limits = limitsOf(body);
-      const input = { username, password, isEnabled, remarks, expiresAt, limits };
+      const input = { username, password, isEnabled, remarks, tags, expiresAt, limits };
       const added = await uses.accounts.add(input, actorOf(caller));
       if (!added.ok) return ADD_PROBLEMS[added.reason];
       const { id } = added.account;
@@ -129,9 +129,9 @@ export const accountRoutes = [
         accounts.get(id)?.account.limits.egressClass,
       );
       if (wrong) return wrong;
-      const { isEnabled, remarks } = body;
+      const { isEnabled, remarks, tags } = body;
       const expiresAt = body.expiresAt === undefined ? undefined : fromIsoOrNull(body.expiresAt);
-      const change = { isEnabled, remarks, expiresAt, limits: limitsOf(body) };
+      const change = { isEnabled, remarks, tags, expiresAt, limits: limitsOf(body) };
       const changed = await accounts.patch(id, change, actorOf(caller), (account) =>
         isCurrent(account, ifMatch),
       );
@@ -198,6 +198,7 @@ const ADD_PROBLEMS: Readonly<Record<AddRefusal, ProblemAnswer>> = {
   'invalid-username': INVALID_USERNAME,
   'invalid-password': PATCH_PROBLEMS['invalid-password'],
   'invalid-remarks': PATCH_PROBLEMS['invalid-remarks'],
+  'invalid-tags': PATCH_PROBLEMS['invalid-tags'],
   'invalid-expiry': PATCH_PROBLEMS['invalid-expiry'],
   'unknown-egress-class': PATCH_PROBLEMS['unknown-egress-class'],
   'username-taken': { problem: 'username-taken' },

@@ -4,6 +4,7 @@ import { isValidPassword, isValidUsername } from '../../../core/accounts/account
 import type { NewAccount } from '../../../core/accounts/account-input.js';
 import type { AccountLimits } from '../../../core/accounts/limits.js';
 import { namesOfPattern } from '../../../core/accounts/name-pattern.js';
+import { areValidTags, inOrder } from '../../../core/accounts/tags.js';
 import type { Log } from '../../../core/log.js';
 import { actorOf } from '../../caller.js';
 import { invalid, type ProblemAnswer } from '../problem.js';
@@ -14,7 +15,7 @@ import { fromIsoOrNull } from '../times.js';
 import { withoutUndefined } from '../without-undefined.js';
 import { credentials, randomPassword } from './credentials.js';
 import { Credentials, NewAccountDefaults, Password, Remarks, SkippedAccount, Username } from './schemas.js';
-import { type AccountUses, refuseEgressClass } from './shared.js';
+import { type AccountUses, PATCH_PROBLEMS, refuseEgressClass } from './shared.js';
 
 const { route } = routesOf<AccountUses & { readonly log: Pick<Log, 'error'> }>('Accounts');
 const MAX_AT_ONCE = 10_000;
@@ -70,7 +71,8 @@ export const accountBatchRoutes = [
       if (!Array.isArray(wanted)) return wanted;
       const wrong = refuseEgressClass(uses, body.limits, caller, null);
       if (wrong) return wrong;
-      const { isEnabled, dryRun } = body;
+      if (!areValidTags(inOrder(body.tags))) return PATCH_PROBLEMS['invalid-tags'];
+      const { isEnabled, tags, dryRun } = body;
       const expiresAt = fromIsoOrNull(body.expiresAt);
       const limits = body.limits && withoutUndefined<Partial<AccountLimits>>(body.limits);
       const skipped: SkippedAccount[] = [];
@@ -82,7 +84,7 @@ export const accountBatchRoutes = [
           : refuse(username, password, accounts.getByUsername(username) !== null);
         seen.add(username);
         if (reason) skipped.push({ id: null, username, reason });
-        else accepted.push({ username, password, isEnabled, remarks, expiresAt, limits });
+        else accepted.push({ username, password, isEnabled, remarks, tags, expiresAt, limits });
       }
       if (dryRun) {
         const usernames = accepted.map(({ username }) => username);

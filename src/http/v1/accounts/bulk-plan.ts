@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { AccountChange } from '../../../core/accounts/account-input.js';
 import type { AccountView } from '../../../core/accounts/accounts.js';
 import type { AccountLimits } from '../../../core/accounts/limits.js';
+import { changedTags, MAX_TAGS } from '../../../core/accounts/tags.js';
 import type { Actor } from '../../../core/audit/audit.js';
 import { DAY_MS } from '../../../core/clock.js';
 import { isWireDate } from '../../../core/wire-date.js';
@@ -11,7 +12,7 @@ import { TimeIn } from '../schemas.js';
 import { fromIsoOrNull, isoOrNull } from '../times.js';
 import { withoutUndefined } from '../without-undefined.js';
 import { randomPassword } from './credentials.js';
-import { AccountLimitsChange, type SkippedAccount } from './schemas.js';
+import { AccountLimitsChange, type SkippedAccount, Tags } from './schemas.js';
 import type { AccountUses } from './shared.js';
 
 export const BulkAction = z.discriminatedUnion('type', [
@@ -19,6 +20,8 @@ export const BulkAction = z.discriminatedUnion('type', [
   z.object({ type: z.literal('disable') }),
   z.object({ type: z.literal('delete') }),
   z.object({ type: z.literal('reset-password') }),
+  /** A tag that is in both is removed. */
+  z.object({ type: z.literal('tag'), add: Tags.default([]), remove: Tags.default([]) }),
   z.object({ type: z.literal('set-limits'), limits: AccountLimitsChange }),
   z.object({ type: z.literal('set-expiry'), expiresAt: TimeIn.nullable() }),
   z.object({
@@ -69,6 +72,12 @@ export function planFor(
     }
     case 'reset-password':
       return { live, change: { password: randomPassword() }, before: {}, after: {} };
+    case 'tag': {
+      const tags = changedTags(account.tags, action);
+      if (tags.join() === account.tags.join()) return 'already-so';
+      if (tags.length > MAX_TAGS) return 'too-many-tags';
+      return { live, change: { tags }, before: { tags: account.tags }, after: { tags } };
+    }
     case 'set-limits': {
       const set = account.limits;
       const limits = withoutUndefined<Partial<AccountLimits>>(action.limits);

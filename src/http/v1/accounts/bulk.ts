@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Account } from '../../../core/accounts/account.js';
 import type { AccountView } from '../../../core/accounts/accounts.js';
+import { isValidTag } from '../../../core/accounts/tags.js';
 import type { Actor } from '../../../core/audit/audit.js';
 import type { Log } from '../../../core/log.js';
 import { actorOf } from '../../caller.js';
@@ -12,8 +13,8 @@ import { inSlices } from '../slices.js';
 import { BulkAction, carryOut, type Planned, planFor } from './bulk-plan.js';
 import { credentials } from './credentials.js';
 import { matcherFor } from './filter.js';
-import { Credentials, SkippedAccount } from './schemas.js';
-import { type AccountUses, refuseEgressClass } from './shared.js';
+import { Credentials, SkippedAccount, Tag } from './schemas.js';
+import { type AccountUses, PATCH_PROBLEMS, refuseEgressClass } from './shared.js';
 
 type BulkUses = AccountUses & { readonly log: Pick<Log, 'error'> };
 
@@ -33,6 +34,7 @@ const AccountFilterBody = z
     expiresBefore: TimeIn.optional(),
     neverUsed: z.boolean().optional(),
     overQuota: z.boolean().optional(),
+    tag: Tag.optional(),
     game: z.string().max(255).optional(),
   })
   .meta({ id: 'AccountFilterBody' });
@@ -92,7 +94,7 @@ export const accountBulkRoutes = [
       path: '/api/v1/accounts/bulk',
       operationId: 'changeAccounts',
       summary:
-        'Enables, disables, deletes, extends, limits or gives new passwords to many accounts at once, or previews it.',
+        'Enables, disables, deletes, extends, limits, tags or gives new passwords to many accounts at once, or previews it.',
       access: 'accounts:write',
       bulkBody: true,
       request: { body: BulkRequest },
@@ -106,6 +108,7 @@ export const accountBulkRoutes = [
       }
       const wrong = action.type === 'set-limits' ? refuseEgressClass(uses, action.limits, caller) : null;
       if (wrong) return wrong;
+      if (action.type === 'tag' && !action.add.every(isValidTag)) return PATCH_PROBLEMS['invalid-tags'];
       const { planned, skipped } = plansFor(uses, body);
       if (expectedCount !== undefined && expectedCount !== planned.length) {
         const detail = `the preview counted ${expectedCount} accounts, by now it is ${planned.length}`;

@@ -16,6 +16,7 @@ export function presentAccount(
     username: account.username,
     isEnabled: account.isEnabled,
     remarks: account.remarks,
+    tags: account.tags,
     createdAt: iso(account.createdAt),
     lastLoginAt: isoOrNull(account.lastLoginAt),
     expiresAt: isoOrNull(account.expiresAt),
@@ -39,6 +40,6 @@ export function presentUsage({ periodStartedAt, periodEndsAt, ...counts }: Limit
 }
 
 /** Changes with what an operator sets, not with logins and traffic. */
-export function accountEtag({ isEnabled, remarks, expiresAt, limits }: Account): string {
-  return etagOf([isEnabled, remarks, expiresAt, limits]);
+export function accountEtag({ isEnabled, remarks, tags, expiresAt, limits }: Account): string {
+  return etagOf([isEnabled, remarks, tags, expiresAt, limits]);
 }

@@ -1,6 +1,7 @@
 // Schemas of accounts: the account itself with its limits and usage, what finds and what changes it.
 import { z } from 'zod';
 import { CLIENT_FORMATS } from '../../../core/accounts/client-formats.js';
+import { MAX_TAG_CHARS, MAX_TAGS } from '../../../core/accounts/tags.js';
 import { Bytes, Count, Flag, Guid, PageQuery, Time, TimeIn } from '../schemas.js';
 
 export const AccountLimits = z
@@ -41,6 +42,13 @@ export const AccountUsage = z
 export const Username = z.string().min(1).max(255);
 export const Password = z.string().min(1).max(255);
 export const Remarks = z.string().max(4_000).nullable();
+export const Tag = z
+  .string()
+  .min(1)
+  .max(MAX_TAG_CHARS)
+  .meta({ id: 'Tag', description: 'A word of the operator; no commas, semicolons or control characters.' });
+/** More than fit an account are refused by its rules, after what is there twice was left out. */
+export const Tags = z.array(Tag).max(10 * MAX_TAGS);
 
 export const Account = z
   .object({
@@ -48,6 +56,8 @@ export const Account = z
     username: z.string(),
     isEnabled: z.boolean(),
     remarks: z.string().nullable(),
+    /** Each once, sorted. */
+    tags: z.array(z.string()),
     createdAt: Time,
     lastLoginAt: Time.nullable(),
     expiresAt: Time.nullable(),
@@ -68,7 +78,7 @@ export const Account = z
 /** Filters are joined by "and"; one left out does not filter. */
 export const AccountFilter = z
   .object({
-    /** In user name, remarks, and latest GameID; without regard to case. A whole GUID finds its account. */
+    /** In user name, remarks, tags, and latest GameID; without regard to case. A whole GUID finds its account. */
     search: z.string().max(255).optional(),
     online: Flag.optional(),
     enabled: Flag.optional(),
@@ -82,6 +92,8 @@ export const AccountFilter = z
     /** Never logged in. */
     neverUsed: Flag.optional(),
     overQuota: Flag.optional(),
+    /** One of its tags, exactly. */
+    tag: Tag.optional(),
     /** Latest GameID, exactly. */
     game: z.string().max(255).optional(),
   })
@@ -139,6 +151,8 @@ export const CredentialsInFormats = Credentials.extend({
 export const NewAccountDefaults = {
   isEnabled: z.boolean().default(true),
   remarks: Remarks.default(null),
+  /** At most 16. */
+  tags: Tags.default([]),
   expiresAt: TimeIn.nullable().default(null),
   limits: AccountLimitsChange.optional(),
 };
@@ -156,6 +170,8 @@ export const AccountChange = z
   .object({
     isEnabled: z.boolean().optional(),
     remarks: Remarks.optional(),
+    /** All that it will have, at most 16. */
+    tags: Tags.optional(),
     expiresAt: TimeIn.nullable().optional(),
     limits: AccountLimitsChange.optional(),
   })
@@ -176,6 +192,7 @@ export const SkippedAccount = z
       'not-found',
       'already-so',
       'no-expiry',
+      'too-many-tags',
       'failed',
     ]),
   })

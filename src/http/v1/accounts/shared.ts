@@ -3,6 +3,7 @@ import type { AccountFacts } from '../../../core/accounts/account-query.js';
 import type { AccountUsage } from '../../../core/accounts/account-usage.js';
 import type { Accounts, AccountView } from '../../../core/accounts/accounts.js';
 import type { LiveActivity } from '../../../core/accounts/live-activity.js';
+import { MAX_TAGS, TAG_RULE } from '../../../core/accounts/tags.js';
 import type { SessionRegistry } from '../../../core/sessions/session.js';
 import type { Caller } from '../../caller.js';
 import { invalid, type ProblemAnswer } from '../problem.js';
@@ -25,6 +26,7 @@ export const NO_ACCOUNT: ProblemAnswer = { problem: 'not-found', detail: 'there 
 export const PATCH_PROBLEMS = {
   'invalid-password': invalid('body.password', 'must be 1 to 255 bytes of UTF-8 and not only white space'),
   'invalid-remarks': invalid('body.remarks', 'holds characters that cannot be stored'),
+  'invalid-tags': invalid('body.tags', `at most ${MAX_TAGS}, and ${TAG_RULE}`),
   'invalid-expiry': invalid('body.expiresAt', TIME_RANGE),
   'unknown-egress-class': unknownEgressClass('body.limits'),
   'not-found': NO_ACCOUNT,

@@ -1,0 +1,133 @@
+// What an action on many accounts asks for, as fields, and the action that they stand for.
+import type { BulkRequest } from '../api-types.js';
+import { t } from '../lib/i18n.js';
+import { readNumber } from '../lib/number-text.js';
+import { ExpiryField, type ExpiryText, readExpiry } from '../ui/expiry-field.js';
+import { Field, Input, Segments } from '../ui/form.js';
+import type { BulkActionType } from './bulk-preview.js';
+import {
+  LIMIT_NAMES,
+  LimitChoices,
+  type LimitName,
+  type LimitTexts,
+  NO_LIMIT_TEXTS,
+  readLimits,
+} from './limits.js';
+import { readTags, TagField } from './tag-field.js';
+
+type ExtendFrom = 'later' | 'expiry' | 'now';
+const MAX_DAYS = 3_650;
+
+/** As typed. */
+export interface Given {
+  readonly days: string;
+  readonly from: ExtendFrom;
+  readonly expiry: ExpiryText;
+  readonly limits: LimitTexts;
+  readonly chosen: ReadonlySet<LimitName>;
+  readonly addTags: string;
+  readonly removeTags: string;
+}
+
+export const NOTHING_GIVEN: Given = {
+  days: '30',
+  from: 'later',
+  expiry: '',
+  limits: NO_LIMIT_TEXTS,
+  chosen: new Set(),
+  addTags: '',
+  removeTags: '',
+};
+
+/** null: what is on the screen is not yet something that can be done. */
+export function toAction(type: BulkActionType, given: Given): BulkRequest['action'] | null {
+  if (type === 'extend') {
+    const days = readNumber(given.days, { min: -MAX_DAYS, max: MAX_DAYS, whole: true });
+    return days ? { type, days, from: given.from } : null;
+  }
+  if (type === 'set-expiry') {
+    const expiresAt = readExpiry(given.expiry);
+    return expiresAt === undefined ? null : { type, expiresAt };
+  }
+  if (type === 'set-limits') {
+    const chosen = LIMIT_NAMES.filter((name) => given.chosen.has(name));
+    const limits = readLimits(Object.fromEntries(chosen.map((name) => [name, given.limits[name]])));
+    return limits && chosen.length > 0 ? { type, limits } : null;
+  }
+  if (type === 'tag') {
+    const [add, remove] = [readTags(given.addTags), readTags(given.removeTags)];
+    return add && remove && add.length + remove.length > 0 ? { type, add, remove } : null;
+  }
+  return { type };
+}
+
+interface Props {
+  readonly type: BulkActionType;
+  readonly given: Given;
+  readonly set: (patch: Partial<Given>) => void;
+}
+
+export function BulkFields({ type, given, set }: Props) {
+  switch (type) {
+    case 'extend':
+      return <ExtendFields given={given} set={set} isWrong={toAction(type, given) === null} />;
+    case 'reset-password':
+      return <p>{t('bulk.reset-password.text')}</p>;
+    case 'set-expiry':
+      return <ExpiryField value={given.expiry} onChange={(expiry) => set({ expiry })} optional />;
+    case 'set-limits':
+      return (
+        <>
+          <p class="soft">{t('bulk.limits.text')}</p>
+          <LimitChoices
+            texts={given.limits}
+            onChange={(patch) => set({ limits: { ...given.limits, ...patch } })}
+            chosen={given.chosen}
+            onChoose={(chosen) => set({ chosen })}
+          />
+        </>
+      );
+    case 'tag':
+      return (
+        <>
+          <p class="soft">{t('tags.bulk.text')}</p>
+          <TagField
+            label={t('tags.add')}
+            value={given.addTags}
+            onInput={(addTags) => set({ addTags })}
+            autoFocus
+          />
+          <TagField
+            label={t('tags.remove')}
+            value={given.removeTags}
+            onInput={(removeTags) => set({ removeTags })}
+          />
+        </>
+      );
+    default:
+      return null;
+  }
+}
+
+function ExtendFields({ given, set, isWrong }: Omit<Props, 'type'> & { readonly isWrong: boolean }) {
+  return (
+    <div class="grid-2">
+      <Field label={t('bulk.days')} error={isWrong ? t('bulk.days.wrong') : undefined}>
+        <Input value={given.days} onInput={(days) => set({ days })} wrong={isWrong} autoFocus />
+      </Field>
+      <div class="field">
+        <span>{t('bulk.countFrom')}</span>
+        <Segments
+          value={given.from}
+          onChange={(from) => set({ from })}
+          label={t('bulk.countFrom')}
+          options={[
+            { value: 'later', label: t('bulk.fromLater') },
+            { value: 'expiry', label: t('bulk.fromExpiry') },
+            { value: 'now', label: t('bulk.fromNow') },
+          ]}
+        />
+      </div>
+    </div>
+  );
+}

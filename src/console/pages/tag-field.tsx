@@ -1,0 +1,56 @@
+// Tags as a field of a form: words with commas between, and those in use to press.
+import { t } from '../lib/i18n.js';
+import { useLoad } from '../lib/load.js';
+import { Field, Input } from '../ui/form.js';
+
+/** What the daemon takes: src/core/accounts/tags.ts. */
+const MAX_TAGS = 16;
+const MAX_TAG_CHARS = 32;
+/** Of those in use, the ones with the most accounts are offered. */
+const OFFERED = 12;
+
+/** The tags that a text stands for; undefined while one of them is too long, or they are too many. */
+export function readTags(text: string): readonly string[] | undefined {
+  const tags = text.split(/[,;，；、]/).map((tag) => tag.trim());
+  const named = [...new Set(tags)].filter((tag) => tag !== '').sort();
+  return named.length <= MAX_TAGS && named.every((tag) => tag.length <= MAX_TAG_CHARS) ? named : undefined;
+}
+
+export const tagsText = (tags: readonly string[]): string => tags.join(', ');
+
+interface Props {
+  readonly label: string;
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+  readonly autoFocus?: boolean;
+}
+
+export function TagField({ label, value, onInput, autoFocus = false }: Props) {
+  const { data } = useLoad('listTags', {});
+  const given = readTags(value);
+  const offered = (data?.items ?? [])
+    .filter(({ tag }) => !given?.includes(tag))
+    .toSorted((a, b) => b.accounts - a.accounts)
+    .slice(0, OFFERED);
+  return (
+    <div class="stack tight">
+      <Field label={label} hint={t('tags.hint')} error={given ? undefined : t('tags.wrong')}>
+        <Input value={value} onInput={onInput} wrong={!given} autoFocus={autoFocus} />
+      </Field>
+      {offered.length > 0 && given && (
+        <fieldset class="chips" aria-label={t('tags.known')}>
+          {offered.map(({ tag }) => (
+            <button
+              key={tag}
+              type="button"
+              class="chip"
+              onClick={() => onInput(tagsText([...given, tag].sort()))}
+            >
+              + {tag}
+            </button>
+          ))}
+        </fieldset>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,42 @@
+// /api/v1/accounts/tags: the tags that accounts have, for choosing among them.
+import { z } from 'zod';
+import { routesOf } from '../route.js';
+import { Count } from '../schemas.js';
+import { Tag } from './schemas.js';
+import type { AccountUses } from './shared.js';
+
+const { route } = routesOf<Pick<AccountUses, 'accounts'>>('Accounts');
+
+const TagUses = z
+  .object({
+    items: z.array(
+      z.object({
+        tag: Tag,
+        /** How many accounts have it. */
+        accounts: Count,
+      }),
+    ),
+  })
+  .meta({ id: 'TagUses' });
+
+export const accountTagRoutes = [
+  route(
+    {
+      method: 'GET',
+      path: '/api/v1/accounts/tags',
+      operationId: 'listTags',
+      summary: 'The tags in use, each with how many accounts have it.',
+      access: 'accounts:read',
+      request: {},
+      responses: { 200: { description: 'Sorted by tag.', schema: TagUses } },
+    },
+    async (_asked, { accounts }) => {
+      const counts = new Map<string, number>();
+      for (const { account } of accounts.list()) {
+        for (const tag of account.tags) counts.set(tag, (counts.get(tag) ?? 0) + 1);
+      }
+      const items = [...counts].sort().map(([tag, count]) => ({ tag, accounts: count }));
+      return { status: 200, body: { items } };
+    },
+  ),
+];

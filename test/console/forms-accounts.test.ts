@@ -1,0 +1,48 @@
+// What operators do with accounts in the console's forms, on the real daemon.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { noBrowser } from '../helpers/console-browser.js';
+import { eventually } from '../helpers/eventually.js';
+import { type Json, useFormConsole } from '../helpers/form-console.js';
+
+describe('forms of accounts', { skip: noBrowser }, () => {
+  const { daemon, open, api, play, stir } = useFormConsole();
+
+  test('tags typed slowly are stored as typed; many accounts are tagged with a preview, then filtered', async (t) => {
+    const shown = await open(t);
+    const { page, visit, errors } = shown;
+    const id = await daemon().addAccount('tagged1', 'secret');
+    await daemon().addAccount('tagged2', 'secret');
+    await play(t, 'tagged1', 50);
+    await visit(`/accounts/${id}`);
+    const reads = await stir(t, shown, new RegExp(`/accounts/${id}$`));
+    await page.click('.page-head >> text=Edit');
+    const field = page.locator('dialog label:has(> span:text-is("Tags")) input');
+    await field.pressSequentially('vip，月付', { delay: 200 });
+    await eventually(() => assert.ok(reads() >= 1));
+    assert.equal(await field.inputValue(), 'vip，月付');
+    await page.click('dialog button[type=submit]');
+    await page.waitForSelector('.facts a.tag >> text=月付');
+    assert.deepEqual((await api('GET', `/accounts/${id}`))['tags'], ['vip', '月付']);
+
+    await visit('/accounts?search=tagged');
+    await page.check('thead input[type=checkbox]');
+    await page.click('.bulk-bar >> text=Tags');
+    await page.click('dialog .chips >> text=+ vip >> nth=0');
+    await page.getByLabel('Take away').fill('月付');
+    await page.waitForSelector('dialog .preview tr:has-text("tagged2") >> text=Tags: — → Tags: vip');
+    await page.waitForSelector('dialog .preview tr:has-text("tagged1") >> text=Tags: vip, 月付 → Tags: vip');
+    await page.click('dialog button[type=submit]');
+    await page.waitForSelector('.toast >> text=Tags: 2 done');
+    await visit('/accounts');
+    await page.click('.tag-filter summary');
+    await page.click('.tag-filter .menu >> text=vip');
+    await page.waitForSelector('.page-head .counts >> text=/2 of/');
+    const { items } = (await api('GET', '/accounts?tag=vip')) as { items: Json[] };
+    assert.deepEqual(
+      items.map(({ username }) => username),
+      ['tagged1', 'tagged2'],
+    );
+    assert.deepEqual(errors, []);
+  });
+});

@@ -1,0 +1,45 @@
+// Tags: what may be one, how texts are read, and what a change leaves.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  areValidTags,
+  changedTags,
+  inOrder,
+  isValidTag,
+  MAX_TAG_CHARS,
+  MAX_TAGS,
+  tagsOfText,
+  textOfTags,
+} from '../../../src/core/accounts/tags.js';
+
+test('a tag is a short word without what separates tags', () => {
+  for (const tag of ['vip', '月付', 'shop 2', 'x'.repeat(MAX_TAG_CHARS), '<b>'])
+    assert.ok(isValidTag(tag), tag);
+  const wrong = [
+    '',
+    ' vip',
+    'vip ',
+    'a,b',
+    'a，b',
+    'a;b',
+    'a、b',
+    'a\n',
+    'a\u2028',
+    '\ud800',
+    'x'.repeat(MAX_TAG_CHARS + 1),
+  ];
+  for (const tag of wrong) assert.ok(!isValidTag(tag), JSON.stringify(tag));
+  const many = Array.from({ length: MAX_TAGS }, (_, i) => `t${i}`);
+  assert.deepEqual([areValidTags(many), areValidTags([...many, 'one more'])], [true, false]);
+});
+
+test('a text of tags is read as it is written, with Chinese separators too', () => {
+  assert.deepEqual(tagsOfText(' vip, 月付；shop 2、;x ,'), ['vip', '月付', 'shop 2', 'x']);
+  const tags = inOrder(['b', 'a', 'b']);
+  assert.deepEqual(tagsOfText(textOfTags(tags)), ['a', 'b']);
+});
+
+test('a change adds and removes; what is in both is removed', () => {
+  assert.deepEqual(changedTags(['a', 'b'], { add: ['c', 'd'], remove: ['b', 'd', 'x'] }), ['a', 'c']);
+  assert.deepEqual(changedTags(['a'], { add: [], remove: [] }), ['a']);
+});
