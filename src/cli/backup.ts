@@ -49,11 +49,13 @@ export const addRestore: AddCommands = (program, around) => {
     .addHelpText('after', '\nConsole sessions are never restored: everybody signs in again.')
     .action(async (file: string, options: RestoreFlags, command) => {
       const { config } = await load(command, around);
-      if (config.database.client === 'pg') throw new CommandError(RESTORE_WITH_PG);
+      const { client } = config.database;
+      if (client === 'pg') throw new CommandError(RESTORE_WITH_PG);
       await confirm(around, options.yes ?? false, `The database in ${config.dataDir} will be replaced.`);
       const { restoreStore } = await import('../store/sqlite-restore.js');
       const keep = (found: RestoredContents) => chooseKept(around, options, found);
-      const restore = (from: string) => restoreStore({ dataDir: config.dataDir, from, now: Date.now, keep });
+      const restore = (from: string) =>
+        restoreStore({ client, dataDir: config.dataDir, from, now: Date.now, keep });
       const restored = file === STDIO ? await restoreStdin(around, restore) : await restore(resolve(file));
       printRestored(around, restored);
     });

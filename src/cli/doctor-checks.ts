@@ -28,7 +28,7 @@ export async function examine(loaded: Loaded): Promise<Finding[]> {
     checkDescriptors(config),
     checkDataDir(config),
     checkDisk(config.dataDir),
-    checkDriver(),
+    checkDriver(loaded.config),
     checkEngine(config),
     checkDatabase(loaded),
     checkPort(config, 'socks'),

@@ -9,11 +9,12 @@ import type { Finding } from './doctor-finding.js';
 import { withCoreIfThere } from './store.js';
 
 /** Whether the package that reads the database can be loaded: also where there is no database yet. */
-export async function checkDriver(): Promise<Finding> {
-  const check = 'sqlite3';
-  const { loadDriver } = await import('../store/sqlite.js');
+export async function checkDriver({ database }: Config): Promise<Finding> {
+  // With PostgreSQL it still locks the data folder.
+  const check = database.client === 'pg' ? 'sqlite3' : database.client;
+  const { loadDriver } = await import('../store/sqlite-driver.js');
   try {
-    loadDriver();
+    loadDriver(check);
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     return { check, state: 'stop', text: error.message };
@@ -43,7 +44,7 @@ export async function checkDatabase(loaded: Loaded): Promise<Finding[]> {
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     // Reported by a check of its own.
-    if (error.code === 'sqlite3-unusable') return [exposure(config, '')];
+    if (error.code === 'database-client-unusable') return [exposure(config, '')];
     return [{ check: 'database', state: 'stop', text: error.message }];
   }
 }

@@ -31,7 +31,7 @@ const log = section({
 });
 
 const database = section({
-  client: oneOf('sqlite3', 'pg').default('sqlite3'),
+  client: oneOf('sqlite3', 'better-sqlite3', 'node:sqlite', 'pg').default('sqlite3'),
   connection: connectionString().nullable().default(null),
   connectionFile: text('a file path').nullable().default(null),
   poolSize: whole(1, 1_000).default(10),

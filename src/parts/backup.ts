@@ -19,7 +19,7 @@ export function createBackup(
   const path = join(config.dataDir, FILE);
   let isBusy = false;
   return async () => {
-    if (config.database.client !== 'sqlite3') return 'not-a-file';
+    if (config.database.client === 'pg') return 'not-a-file';
     if (isBusy) return 'busy';
     isBusy = true;
     try {

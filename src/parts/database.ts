@@ -34,10 +34,9 @@ export function createStoragePart(config: Config, store: DaemonStore, log: Log):
 /** How the configuration says that a database is opened. @throws StartError `secret-file` for database.connectionFile */
 export function storeOptions({ dataDir, database }: Pick<Config, 'dataDir' | 'database'>): StoreOptions {
   const reading = { readers: database.readers, timeoutMs: database.readTimeoutMs };
-  if (database.client === 'sqlite3') {
-    return { client: 'sqlite3', dataDir, busyTimeoutMs: database.busyTimeoutMs, reading };
-  }
-  return { client: 'pg', dataDir, connection: connectionOf(database), poolSize: database.poolSize, reading };
+  const { client } = database;
+  if (client !== 'pg') return { client, dataDir, busyTimeoutMs: database.busyTimeoutMs, reading };
+  return { client, dataDir, connection: connectionOf(database), poolSize: database.poolSize, reading };
 }
 
 /** The schema sees to it that there is one of the two. */

@@ -16,6 +16,9 @@ export interface Access {
   isRefused: boolean;
 }
 
+/** The configuration of knex for a SQLite file; `driver` is of sqlite-driver.ts. */
+export type SqliteConfig = Knex.Config & { readonly access: Access; readonly driver: unknown };
+
 export function accessOf(db: Knex): Access {
   return (db.client as { config: { access: Access } }).config.access;
 }
@@ -55,7 +58,16 @@ class ImmediateTransaction extends SqliteTransaction {
 /** For `knex({ client: ImmediateSqliteClient })`: every `db.transaction` is a BEGIN IMMEDIATE. */
 export class ImmediateSqliteClient extends SqliteClient {
   private get access(): Access {
-    return (this.config as unknown as { access: Access }).access;
+    return (this.config as SqliteConfig).access;
+  }
+
+  override _driver(): unknown {
+    return (this.config as SqliteConfig).driver;
+  }
+
+  /** For the pool: whether a connection can still be used. */
+  override async validateConnection(connection: unknown): Promise<boolean> {
+    return (connection as { readonly open: boolean }).open;
   }
 
   // A statement that was refused has done nothing, and may be tried again.

@@ -3,6 +3,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { StartError } from '../core/errors.js';
 import { connectSqlite } from './sqlite.js';
+import type { SqliteClientName } from './sqlite-driver.js';
 import { codeOf } from './sqlite-errors.js';
 import { createPrivate, giveToFolderOwner } from './sqlite-files.js';
 
@@ -20,11 +21,15 @@ export interface DaemonLock {
  * @param what how what is taken is called in the message
  * @throws StartError `daemon-running` while another process has it; SQLite's or the file system's error
  */
-export async function lockForDaemon(dataDir: string, what: string): Promise<DaemonLock> {
+export async function lockForDaemon(
+  dataDir: string,
+  what: string,
+  client: SqliteClientName = 'sqlite3',
+): Promise<DaemonLock> {
   const lockFile = resolve(dataDir, 'pulsegate.lock');
   const pidFile = resolve(dataDir, 'pulsegate.pid');
   if (await createPrivate(lockFile)) await giveToFolderOwner(lockFile);
-  const db = connectSqlite(lockFile, WAIT_MS);
+  const db = connectSqlite(client, lockFile, WAIT_MS);
   try {
     // Nothing is ever written: without a journal there is none to be left behind.
     await db.raw('pragma journal_mode = off');

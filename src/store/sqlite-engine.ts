@@ -10,6 +10,7 @@ import { createSqliteChangeFeed, createSqliteChangeRecorder } from './sqlite-cha
 import { createSqliteCheck } from './sqlite-check.js';
 import { accessOf } from './sqlite-client.js';
 import { type DaemonLock, lockForDaemon } from './sqlite-daemon-lock.js';
+import type { SqliteClientName } from './sqlite-driver.js';
 import { codeOf, toStartError } from './sqlite-errors.js';
 import { prepareFile, prepareFolder, requireFile, sqliteFile } from './sqlite-files.js';
 import { createSqliteHeartbeatStore } from './sqlite-heartbeats.js';
@@ -18,7 +19,7 @@ import { migrateWithCopy } from './sqlite-migrate.js';
 import { connectReaders } from './sqlite-readers.js';
 
 export interface SqliteOptions {
-  readonly client: 'sqlite3';
+  readonly client: SqliteClientName;
   /** Folder of the file; made if missing. */
   readonly dataDir: string;
   /** How long a write waits for another process's lock, in milliseconds. */
@@ -36,7 +37,7 @@ export async function openSqlite(options: SqliteOptions, opener: Opener): Promis
   try {
     if (opener.is === 'daemon') {
       await prepareFolder(options.dataDir);
-      lock = await lockForDaemon(options.dataDir, `The database ${file}`);
+      lock = await lockForDaemon(options.dataDir, `The database ${file}`, options.client);
     }
     return await open(options, file, opener, lock);
   } catch (error) {
@@ -52,8 +53,8 @@ async function open(
   lock: DaemonLock | null,
 ): Promise<Engine> {
   // First, though nothing is opened yet: without its driver no file is to be made.
-  const db = connectSqlite(file, options.busyTimeoutMs);
-  const reads = connectReaders(file, options.reading ?? DEFAULT_READING);
+  const db = connectSqlite(options.client, file, options.busyTimeoutMs);
+  const reads = connectReaders(options.client, file, options.reading ?? DEFAULT_READING);
   try {
     if (options.mayCreate ?? true) await prepareFolder(options.dataDir);
     else await requireFile(file);

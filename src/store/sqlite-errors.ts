@@ -2,7 +2,6 @@
 
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { StartError } from '../core/errors.js';
 
 /** The `code` of a system or SQLite error. */
@@ -77,21 +76,4 @@ export function foreign(file: string): StartError {
     'database-foreign',
     `The file ${file} is a database of another program. It was left as it is. Choose another data folder (dataDir), or move the file away.`,
   );
-}
-
-/** Where the program is installed, seen from dist/src/store: npm mends its packages there. */
-const PROGRAM_FOLDER = fileURLToPath(new URL('../../../', import.meta.url)).replace(/\/$/, '');
-
-/** @param error what loading the sqlite3 package ended with */
-export function sqlite3Unusable(error: unknown): StartError {
-  const on = `Node ${process.versions.node} on ${process.platform}-${process.arch}`;
-  const [reason = ''] = (error instanceof Error ? error.message : String(error)).split(/[.\s]*Tried:|\n/);
-  const rebuild = `cd ${PROGRAM_FOLDER} && npm rebuild sqlite3 --ignore-scripts=false --foreground-scripts`;
-  const install = `cd ${PROGRAM_FOLDER} && npm install --omit=dev`;
-  const isMissing = codeOf(error) === 'MODULE_NOT_FOUND' && /'sqlite3'/.test(reason);
-  const [wrong, mend] = isMissing
-    ? ['The package sqlite3 is not installed', install]
-    : // `bindings` found no compiled addon, or the system could not load it.
-      [`The compiled part of the package sqlite3 cannot be loaded by ${on} (${reason})`, rebuild];
-  return new StartError('sqlite3-unusable', `${wrong}. Mend it: ${mend}`, { cause: error });
 }

@@ -8,6 +8,9 @@ declare module 'knex/lib/dialects/sqlite3/index.js' {
     /** A connection of the pool; rejects with KnexTimeoutError after `acquireConnectionTimeout`. */
     acquireConnection(): Promise<unknown>;
     destroy(): Promise<void>;
+    /** The package, with the interface of sqlite3. */
+    _driver(): unknown;
+    validateConnection(connection: unknown): Promise<boolean>;
   }
 }
 

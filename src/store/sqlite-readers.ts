@@ -3,16 +3,17 @@
 import knex, { type Knex } from 'knex';
 import { QueryTooSlowError } from '../core/errors.js';
 import type { ReaderOptions } from './engine.js';
-import { type Access, ImmediateSqliteClient } from './sqlite-client.js';
+import { ImmediateSqliteClient, type SqliteConfig } from './sqlite-client.js';
+import { loadDriver, type SqliteClientName } from './sqlite-driver.js';
 import { codeOf } from './sqlite-errors.js';
 
-/** A connection of the sqlite3 package, as far as it is used here. */
+/** A connection, as far as it is used here. */
 interface RawConnection {
   exec(sql: string, done: (error: Error | null) => void): void;
   interrupt(): void;
 }
 
-type ReaderConfig = Knex.Config & { readonly access: Access; readonly timeoutMs: number };
+type ReaderConfig = SqliteConfig & { readonly timeoutMs: number };
 
 class ReadingClient extends ImmediateSqliteClient {
   readonly #busy = new Set<RawConnection>();
@@ -50,9 +51,14 @@ class ReadingClient extends ImmediateSqliteClient {
 }
 
 /** knex on a few connections to `file` that read only, opened when they are needed. Queries end with QueryTooSlowError when they take too long. */
-export function connectReaders(file: string, { readers, timeoutMs }: ReaderOptions): Knex {
+export function connectReaders(
+  client: SqliteClientName,
+  file: string,
+  { readers, timeoutMs }: ReaderOptions,
+): Knex {
   const config: ReaderConfig = {
     client: ReadingClient,
+    driver: loadDriver(client),
     access: { waitMs: timeoutMs, isClosing: false, isRefused: false },
     timeoutMs,
     // Never made here: whoever reads a database that is gone should hear of it.

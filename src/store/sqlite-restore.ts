@@ -10,6 +10,7 @@ import { countRestored, dropRestored, type Keep, type RestoredContents } from '.
 import { connectSqlite, verifySqlite } from './sqlite.js';
 import { backupSqlite, syncToDisk } from './sqlite-backup.js';
 import { lockForDaemon } from './sqlite-daemon-lock.js';
+import type { SqliteClientName } from './sqlite-driver.js';
 import { codeOf, toStartError } from './sqlite-errors.js';
 import { giveToFolderOwner, prepareFolder, sqliteFile } from './sqlite-files.js';
 
@@ -17,6 +18,7 @@ import { giveToFolderOwner, prepareFolder, sqliteFile } from './sqlite-files.js'
 const LOCK_WAIT_MS = 1000;
 
 export interface RestoreOptions {
+  readonly client: SqliteClientName;
   readonly dataDir: string;
   /** A file that `backup` wrote, or any SQLite file of Pulsegate's. It is only read. */
   readonly from: string;
@@ -42,18 +44,18 @@ const KEEP_NOTHING: Keep = { tokens: false, runs: false };
  * @throws StartError `backup-unusable`, `database-newer`, `daemon-running`, `database-in-use` (another program has it open), or
  *   as `openStore`
  */
-export async function restoreStore({ dataDir, from, now, keep }: RestoreOptions): Promise<Restored> {
+export async function restoreStore({ client, dataDir, from, now, keep }: RestoreOptions): Promise<Restored> {
   const file = sqliteFile(dataDir);
   const copy = `${file}.restore-${randomUUID()}`;
   try {
     await prepareFolder(dataDir);
-    await copyChecked(from, copy);
+    await copyChecked(client, from, copy);
     await giveToFolderOwner(copy);
-    const { found, kept } = await dropFromCopy(copy, now, keep ?? (async () => KEEP_NOTHING));
-    const lock = await lockForDaemon(dataDir, `The database ${file}`);
+    const { found, kept } = await dropFromCopy(client, copy, now, keep ?? (async () => KEEP_NOTHING));
+    const lock = await lockForDaemon(dataDir, `The database ${file}`, client);
     try {
       const aside = `${file}.replaced-${new Date(now()).toISOString().replaceAll(':', '-')}`;
-      return { replaced: await replace(file, copy, aside), found, kept };
+      return { replaced: await replace(client, file, copy, aside), found, kept };
     } finally {
       await lock.release();
     }
@@ -64,7 +66,7 @@ export async function restoreStore({ dataDir, from, now, keep }: RestoreOptions)
   }
 }
 
-async function copyChecked(from: string, copy: string): Promise<void> {
+async function copyChecked(client: SqliteClientName, from: string, copy: string): Promise<void> {
   const unusable = (why: string, cause?: unknown) =>
     new StartError('backup-unusable', `The file ${from} cannot be restored: ${why}. Nothing was changed.`, {
       cause,
@@ -74,7 +76,7 @@ async function copyChecked(from: string, copy: string): Promise<void> {
     throw unusable(`it cannot be read (${codeOf(error)})`, error);
   });
   if (!found.isFile()) throw unusable('it is not a file');
-  const db = connectSqlite(from, LOCK_WAIT_MS);
+  const db = connectSqlite(client, from, LOCK_WAIT_MS);
   try {
     if (!(await verifySqlite(db, from, Number.POSITIVE_INFINITY))) throw unusable('it is empty');
     await missingMigrations({ db, where: from });
@@ -91,8 +93,13 @@ async function copyChecked(from: string, copy: string): Promise<void> {
   }
 }
 
-async function dropFromCopy(copy: string, now: Clock, keep: (found: RestoredContents) => Promise<Keep>) {
-  const db = connectSqlite(copy, LOCK_WAIT_MS);
+async function dropFromCopy(
+  client: SqliteClientName,
+  copy: string,
+  now: Clock,
+  keep: (found: RestoredContents) => Promise<Keep>,
+) {
+  const db = connectSqlite(client, copy, LOCK_WAIT_MS);
   try {
     const found = await countRestored(db);
     const kept = await keep(found);
@@ -104,12 +111,17 @@ async function dropFromCopy(copy: string, now: Clock, keep: (found: RestoredCont
   }
 }
 
-async function replace(file: string, copy: string, aside: string): Promise<string | null> {
+async function replace(
+  client: SqliteClientName,
+  file: string,
+  copy: string,
+  aside: string,
+): Promise<string | null> {
   const exists = await stat(file).then(
     () => true,
     () => false,
   );
-  const db = connectSqlite(file, LOCK_WAIT_MS);
+  const db = connectSqlite(client, file, LOCK_WAIT_MS);
   try {
     if (exists) {
       await holdAlone(db, file);

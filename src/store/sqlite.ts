@@ -1,9 +1,9 @@
 // Opening a SQLite file: private, checked, in WAL mode, on one connection.
 import { stat } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import knex, { type Knex } from 'knex';
-import { type Access, ImmediateSqliteClient } from './sqlite-client.js';
-import { corrupt, foreign, sqlite3Unusable } from './sqlite-errors.js';
+import { ImmediateSqliteClient, type SqliteConfig } from './sqlite-client.js';
+import { loadDriver, type SqliteClientName } from './sqlite-driver.js';
+import { corrupt, foreign } from './sqlite-errors.js';
 
 /** "PGTE": marks a file as ours in its header (https://www.sqlite.org/fileformat2.html#application_id). */
 const APPLICATION_ID = 0x50475445;
@@ -17,35 +17,25 @@ const BUSY_SLICE_MS = 250;
 /** Whatever knex would print it also throws, and only the thrown error says what to do. */
 const SILENT = { warn: () => {}, error: () => {} };
 
-/** A connection of the sqlite3 package, as far as the pool's hook needs it. */
+/** A connection, as far as the pool's hook needs it. */
 interface RawConnection {
   exec(sql: string, done: (error: Error | null) => void): void;
 }
 
 /**
- * Loads the sqlite3 package and its compiled part. knex would only say that a package is to be installed, which it may well be.
- * @throws StartError `sqlite3-unusable`: what is wrong, and the command that mends it
- */
-export function loadDriver(load: (name: string) => unknown = createRequire(import.meta.url)): void {
-  try {
-    load('sqlite3');
-  } catch (error) {
-    throw sqlite3Unusable(error);
-  }
-}
-
-/**
  * knex on one connection to `file`: SQLite has one writer at a time anyway, and queries of this process then wait
  * their turn in order. Another process's lock is waited for up to `busyTimeoutMs`.
+ * @throws StartError `database-client-unusable`
  */
-export function connectSqlite(file: string, busyTimeoutMs: number): Knex {
+export function connectSqlite(client: SqliteClientName, file: string, busyTimeoutMs: number): Knex {
   const settings = `
     pragma busy_timeout = ${Math.round(Math.min(busyTimeoutMs, BUSY_SLICE_MS))};
     pragma foreign_keys = on;
     pragma synchronous = full;`;
-  loadDriver();
-  const config: Knex.Config & { readonly access: Access } = {
+  const config: SqliteConfig = {
     client: ImmediateSqliteClient,
+    // Not by knex, which would say that sqlite3 is to be installed.
+    driver: loadDriver(client),
     access: { waitMs: busyTimeoutMs, isClosing: false, isRefused: false },
     connection: { filename: file },
     useNullAsDefault: true,

@@ -97,7 +97,7 @@ export async function explainStartError(error: unknown, options: StoreOptions): 
 /**
  * Opens the database for a command beside the daemon, or without one: made if need be, but never migrated.
  * @throws StartError `database-missing`, `database-foreign`, `database-newer`, `database-older`, `disk-full`; of SQLite
- *   `data-dir-unusable`, `database-corrupt`, `database-locked`, `sqlite3-unusable`; of PostgreSQL as `openPg`
+ *   `data-dir-unusable`, `database-corrupt`, `database-locked`, `database-client-unusable`; of PostgreSQL as `openPg`
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   return createStore(await openEngine(options, { is: 'command' }), options.now ?? Date.now);
@@ -115,7 +115,7 @@ export async function openDaemonStore(options: DaemonStoreOptions): Promise<Daem
 
 /** PostgreSQL is loaded only where it is chosen. */
 async function openEngine(options: StoreOptions, opener: Opener): Promise<Engine> {
-  if (options.client === 'sqlite3') return openSqlite(options, opener);
+  if (options.client !== 'pg') return openSqlite(options, opener);
   const { openPg } = await import('./pg-engine.js');
   return openPg(options, opener);
 }

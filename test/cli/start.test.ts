@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import ts from 'typescript';
-import { loadDriver } from '../../src/store/sqlite.js';
+import { loadDriver } from '../../src/store/sqlite-driver.js';
 import { commandLine, runProcess } from '../helpers/command.js';
 import { PROJECT } from '../helpers/daemon.js';
 import type { Scope } from '../helpers/suite.js';
@@ -85,7 +85,7 @@ describe('bin/pulsegate.js', () => {
 
 describe('a missing part of sqlite3', () => {
   const failing = (error: Error) => () =>
-    loadDriver(() => {
+    loadDriver('sqlite3', () => {
       throw error;
     });
 
@@ -102,6 +102,23 @@ describe('a missing part of sqlite3', () => {
       message:
         /cannot be loaded by Node \S+ on \S+ \(libc\.musl.*\)\. Mend it: cd \S+ && npm rebuild sqlite3/,
     });
+  });
+
+  it('of another client is told too, with what to install', () => {
+    const gone = Object.assign(new Error("Cannot find module 'better-sqlite3'"), {
+      code: 'MODULE_NOT_FOUND',
+    });
+    const load = () => {
+      throw gone;
+    };
+    assert.throws(() => loadDriver('better-sqlite3', load), {
+      code: 'database-client-unusable',
+      message: `The package better-sqlite3 is not installed. Mend it: cd ${PROJECT} && npm install --no-save better-sqlite3`,
+    });
+    assert.throws(
+      () => loadDriver('node:sqlite', load, () => false),
+      /has no module node:sqlite.*Node 22\.13 or newer/,
+    );
   });
 
   it('is said by every command, and by doctor where there is no database yet; no file is made', async (t) => {

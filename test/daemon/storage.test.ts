@@ -73,7 +73,7 @@ test('gone, replaced, locked, damaged: named, said once, and over when it is ove
   assert.equal(replaced.status, 500);
   assert.ok(replaced.said.includes('database lost: database-replaced'));
 
-  const holder = connectSqlite(file, 1000);
+  const holder = connectSqlite('sqlite3', file, 1000);
   t.after(() => holder.destroy());
   const locked = await outage(
     daemon,

@@ -1,9 +1,10 @@
 // Databases for tests: PostgreSQL ones, and which engine the tests use that drive the daemon: SQLite, or with TEST_DATABASE=pg a
-// PostgreSQL database for every data folder.
+// PostgreSQL database for every data folder. TEST_DATABASE=better-sqlite3 and node:sqlite choose another client of SQLite.
 import { createHash, randomUUID } from 'node:crypto';
 import { after } from 'node:test';
 import type { StoreOptions } from '../../src/store/store.js';
 import type { Connected } from './postgres.js';
+import { sqliteClient } from './sqlite-client.js';
 import type { Scope } from './suite.js';
 
 /** The folder of the server that the runner has started for all test files (test/tools/run-tests.mjs). */
@@ -41,13 +42,14 @@ export async function newDatabase(t: Scope, { isEmpty = false } = {}): Promise<s
 
 /** What opens the database that belongs to a data folder, as a daemon on it does. */
 export async function databaseOf(dataDir: string): Promise<StoreOptions> {
-  if (!isPg) return { client: 'sqlite3', dataDir, busyTimeoutMs: 5_000 };
+  if (!isPg) return { client: sqliteClient, dataDir, busyTimeoutMs: 5_000 };
   return { client: 'pg', dataDir, connection: await pgDatabaseOf(dataDir), poolSize: 4 };
 }
 
 /** The section `database` of the configuration of a daemon on `dataDir`. */
 export async function databaseSection(dataDir: string): Promise<Record<string, unknown>> {
-  return isPg ? { client: 'pg', connection: await pgDatabaseOf(dataDir), poolSize: 4 } : {};
+  if (!isPg) return { client: sqliteClient };
+  return { client: 'pg', connection: await pgDatabaseOf(dataDir), poolSize: 4 };
 }
 
 /** To be called when a data folder goes away. */

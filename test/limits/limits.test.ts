@@ -323,7 +323,7 @@ describe('what an account has used', () => {
     const client = await connectThrough(login, '127.0.0.1', target.port);
     client.send(randomBytes(300_000));
     await client.read(300_000);
-    const db = connectSqlite(join(first.dataDir, 'pulsegate.db'), 5_000);
+    const db = connectSqlite('sqlite3', join(first.dataDir, 'pulsegate.db'), 5_000);
     t.after(() => db.destroy());
     await eventually(async () =>
       assert.deepEqual(await db('traffic_days').select('bytes_up', 'bytes_down'), [

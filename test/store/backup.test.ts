@@ -5,6 +5,7 @@ import { basename, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { DAEMON } from '../../src/core/audit/audit.js';
 import { type RestoreOptions, restoreStore } from '../../src/store/store.js';
+import { sqliteClient } from '../helpers/sqlite-client.js';
 import { account, connectBeside, heartbeat, KEEP_ALL, openTestStore, tempDir } from './helpers.js';
 
 const now = () => Date.UTC(2030, 0, 2, 3, 4, 5, 6);
@@ -19,7 +20,7 @@ test('a backup of a store in use holds everything, and restores into an empty fo
   await store.accounts.remove(player.id);
 
   const elsewhere = join(await tempDir(t), 'data');
-  assert.equal((await restoreStore({ dataDir: elsewhere, from, now })).replaced, null);
+  assert.equal((await restoreStore({ client: sqliteClient, dataDir: elsewhere, from, now })).replaced, null);
   const { store: restored } = await openTestStore(t, { dataDir: elsewhere });
   assert.deepEqual(await restored.accounts.all(), [player]);
   assert.deepEqual(await restored.heartbeats.totals(), [
@@ -55,7 +56,7 @@ test('restoring keeps what it replaces, with what was still in its log, private'
   await store.accounts.add(recent);
   await store.close();
 
-  const { replaced: kept } = await restoreStore({ dataDir, from, now });
+  const { replaced: kept } = await restoreStore({ client: sqliteClient, dataDir, from, now });
   assert.ok(kept);
   assert.equal(kept, `${file}.replaced-2030-01-02T03-04-05.006Z`);
   assert.equal((await stat(file)).mode & 0o777, 0o600);
@@ -67,7 +68,7 @@ test('restoring keeps what it replaces, with what was still in its log, private'
   assert.deepEqual(await restored.accounts.all(), [old]);
   await restored.close();
 
-  await restoreStore({ dataDir, from: kept, now: () => now() + 1 });
+  await restoreStore({ client: sqliteClient, dataDir, from: kept, now: () => now() + 1 });
   const { store: back } = await openTestStore(t, { dataDir });
   assert.deepEqual(await back.accounts.all(), [old, recent]);
 });
@@ -79,7 +80,10 @@ test('restoring is refused while the database is open elsewhere, even idle', asy
   const player = account();
   await store.accounts.add(player);
   const before = await readdir(dataDir);
-  await assert.rejects(restoreStore({ dataDir, from, now }), { name: 'StartError', code: 'database-in-use' });
+  await assert.rejects(restoreStore({ client: sqliteClient, dataDir, from, now }), {
+    name: 'StartError',
+    code: 'database-in-use',
+  });
   assert.deepEqual((await readdir(dataDir)).sort(), [...before, 'pulsegate.lock'].sort());
   assert.deepEqual(await store.accounts.all(), [player]);
   await store.accounts.remove(player.id);
@@ -93,7 +97,7 @@ test('restoring over a damaged database works, and keeps the damaged files', asy
   await store.close();
   await writeFile(file, 'damaged '.repeat(1000));
   await writeFile(`${file}-wal`, 'damaged log');
-  const { replaced: kept } = await restoreStore({ dataDir, from, now });
+  const { replaced: kept } = await restoreStore({ client: sqliteClient, dataDir, from, now });
   assert.ok(kept);
   assert.equal(await readFile(kept, 'utf8'), 'damaged '.repeat(1000));
   const { store: restored } = await openTestStore(t, { dataDir });
@@ -114,7 +118,11 @@ test('what is not a backup of ours is refused, and nothing is changed', async (t
   await other.destroy();
   const before = await readdir(dataDir);
   for (const name of ['text', 'empty', 'folder', 'foreign', 'missing']) {
-    await assert.rejects(restoreStore({ dataDir, from: path(name), now }), { code: 'backup-unusable' }, name);
+    await assert.rejects(
+      restoreStore({ client: sqliteClient, dataDir, from: path(name), now }),
+      { code: 'backup-unusable' },
+      name,
+    );
   }
   assert.deepEqual(await readdir(dataDir), before);
   assert.equal((await readdir(sources)).includes('missing'), false);
@@ -130,7 +138,9 @@ test('a backup of a newer version is refused', async (t) => {
   const newer = connectBeside(t, from);
   await newer('schema_migrations').insert({ name: '9999_future', batch: 9, migration_time: new Date() });
   await newer.destroy();
-  await assert.rejects(restoreStore({ dataDir, from, now }), { code: 'database-newer' });
+  await assert.rejects(restoreStore({ client: sqliteClient, dataDir, from, now }), {
+    code: 'database-newer',
+  });
 });
 
 /** A store with a console session, a token, a run that waits, one under way, and one whose reply is not delivered. */
@@ -190,7 +200,7 @@ async function restoredContents(
   ids: string[],
 ) {
   const dataDir = await tempDir(t);
-  const restored = await restoreStore({ dataDir, now, ...options });
+  const restored = await restoreStore({ client: sqliteClient, dataDir, now, ...options });
   const { store } = await openTestStore(t, { dataDir });
   const runs = await Promise.all(ids.map((id) => store.runs.get(id)));
   return {

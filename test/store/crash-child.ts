@@ -2,6 +2,7 @@
 // so that crash.test.ts can kill it at any moment and know what must be there.
 import { writeSync } from 'node:fs';
 import { openDaemonStore } from '../../src/store/store.js';
+import { sqliteClient } from '../helpers/sqlite-client.js';
 import { account, heartbeat, KEEP_ALL } from './helpers.js';
 
 export type Operation =
@@ -19,7 +20,12 @@ function say(line: Line): void {
 }
 
 async function run(dataDir: string): Promise<void> {
-  const store = await openDaemonStore({ dataDir, client: 'sqlite3', busyTimeoutMs: 1000, onMigration() {} });
+  const store = await openDaemonStore({
+    dataDir,
+    client: sqliteClient,
+    busyTimeoutMs: 1000,
+    onMigration() {},
+  });
   const ids = (await store.accounts.all()).map((each) => each.id);
   const pick = () => ids[Math.floor(Math.random() * ids.length)];
   const around = async (begin: Operation, work: () => Promise<unknown>) => {

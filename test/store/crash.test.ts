@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { openDaemonStore } from '../../src/store/store.js';
 import { scaled } from '../helpers/scale.js';
+import { sqliteClient } from '../helpers/sqlite-client.js';
 import type { Line, Operation } from './crash-child.js';
 import { connectBeside, tempDir } from './helpers.js';
 
@@ -34,7 +35,7 @@ test(`${ROUNDS} rounds of kill -9 lose no answered change and leave nothing half
 
     const store = await openDaemonStore({
       dataDir,
-      client: 'sqlite3',
+      client: sqliteClient,
       busyTimeoutMs: 1000,
       onMigration() {},
     });

@@ -7,12 +7,13 @@ import { migratorConfig } from '../../src/store/migrate.js';
 import { migrations } from '../../src/store/migrations/index.js';
 import { type MigrationEvent, openDaemonStore, openStore } from '../../src/store/store.js';
 import { eventually } from '../helpers/eventually.js';
+import { sqliteClient } from '../helpers/sqlite-client.js';
 import { account, connectBeside, openTestStore, tempDir } from './helpers.js';
 
 const options = (dataDir: string, events: MigrationEvent[] = []) =>
   ({
     dataDir,
-    client: 'sqlite3',
+    client: sqliteClient,
     busyTimeoutMs: 1000,
     onMigration: (event: MigrationEvent) => events.push(event),
   }) as const;

@@ -6,6 +6,7 @@ import { connectPg } from '../../src/store/pg.js';
 import { connectSqlite } from '../../src/store/sqlite.js';
 import { openStore, type Store, type StoreOptions } from '../../src/store/store.js';
 import { newDatabase } from '../helpers/database.js';
+import { sqliteClient } from '../helpers/sqlite-client.js';
 import { tempDir } from './helpers.js';
 
 export interface OpenedStore {
@@ -45,7 +46,7 @@ function opener(t: TestContext, engine: EngineName): Open {
         const db =
           on.client === 'pg'
             ? connectPg(on.connection, 1)
-            : connectSqlite(`${on.dataDir}/pulsegate.db`, 1000);
+            : connectSqlite(on.client, `${on.dataDir}/pulsegate.db`, 1000);
         t.after(() => db.destroy());
         return db;
       },
@@ -55,6 +56,6 @@ function opener(t: TestContext, engine: EngineName): Open {
 
 async function newPlace(t: TestContext, engine: EngineName): Promise<StoreOptions> {
   const dataDir = await tempDir(t);
-  if (engine === 'sqlite3') return { client: 'sqlite3', dataDir, busyTimeoutMs: 5000 };
+  if (engine === 'sqlite3') return { client: sqliteClient, dataDir, busyTimeoutMs: 5000 };
   return { client: 'pg', dataDir, connection: await newDatabase(t), poolSize: 4 };
 }

@@ -10,6 +10,7 @@ import type { Heartbeat } from '../../src/core/heartbeats/heartbeat.js';
 import { connectSqlite } from '../../src/store/sqlite.js';
 import type { SqliteOptions } from '../../src/store/sqlite-engine.js';
 import { openStore, type Store, type StoreOptions } from '../../src/store/store.js';
+import { sqliteClient } from '../helpers/sqlite-client.js';
 
 export async function tempDir(t: TestContext): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'pulsegate-store-'));
@@ -23,14 +24,14 @@ export async function openTestStore(
   options: Partial<SqliteOptions & Pick<StoreOptions, 'now'>> = {},
 ): Promise<{ store: Store; dataDir: string; file: string }> {
   const dataDir = options.dataDir ?? (await tempDir(t));
-  const store = await openStore({ client: 'sqlite3', busyTimeoutMs: 5000, ...options, dataDir });
+  const store = await openStore({ client: sqliteClient, busyTimeoutMs: 5000, ...options, dataDir });
   t.after(() => store.close());
   return { store, dataDir, file: join(dataDir, 'pulsegate.db') };
 }
 
 /** A second connection to the same file, as another program would have it. */
 export function connectBeside(t: TestContext, file: string, busyTimeoutMs = 1000) {
-  const db = connectSqlite(file, busyTimeoutMs);
+  const db = connectSqlite(sqliteClient, file, busyTimeoutMs);
   t.after(() => db.destroy());
   return db;
 }

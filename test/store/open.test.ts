@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { StartError } from '../../src/core/errors.js';
 import { toStartError } from '../../src/store/sqlite-errors.js';
 import { openStore } from '../../src/store/store.js';
+import { sqliteClient } from '../helpers/sqlite-client.js';
 import { account, connectBeside, heartbeat, KEEP_ALL, openTestStore, tempDir } from './helpers.js';
 
 const mode = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
@@ -21,7 +22,7 @@ async function withUmask<T>(umask: number, work: () => Promise<T>): Promise<T> {
 }
 
 async function refusal(dataDir: string, busyTimeoutMs = 200): Promise<StartError> {
-  const error: unknown = await openStore({ dataDir, client: 'sqlite3', busyTimeoutMs }).then(
+  const error: unknown = await openStore({ dataDir, client: sqliteClient, busyTimeoutMs }).then(
     () => assert.fail('the store opened'),
     (reason) => reason,
   );
@@ -193,7 +194,7 @@ test('a database that needs migrating while another program holds it is said to 
   const error = await refusal(dataDir);
   assert.equal(error.code, 'database-locked');
   await holder.raw('rollback');
-  await (await openStore({ dataDir, client: 'sqlite3', busyTimeoutMs: 200 })).close();
+  await (await openStore({ dataDir, client: sqliteClient, busyTimeoutMs: 200 })).close();
 });
 
 test('a database that is current opens and reads while another program holds the write lock', async (t) => {

@@ -123,7 +123,7 @@ export function EffectiveSettings() {
   if (!data) return error ? <Failure error={error} retry={reload} /> : <Skeleton rows={12} />;
   return (
     <>
-      {data.database.client === 'sqlite3' && <Backup />}
+      {data.database.client !== 'pg' && <Backup />}
       <section class="card stack">
         <h2>{t('settings.effective')}</h2>
         <p class="soft">

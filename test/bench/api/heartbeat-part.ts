@@ -13,6 +13,7 @@ import type { Heartbeat } from '../../../src/core/heartbeats/heartbeat.js';
 import { HeartbeatPool } from '../../../src/core/heartbeats/heartbeat-pool.js';
 import { createHeartbeatWriter } from '../../../src/core/heartbeats/heartbeat-writer.js';
 import { openStore } from '../../../src/store/store.js';
+import { sqliteClient } from '../../helpers/sqlite-client.js';
 import type { Numbers } from '../load.js';
 import { servePart } from './parts.js';
 
@@ -29,7 +30,7 @@ const DAY_MS = 86_400_000;
 const { heartbeats: settings } = (await loadConfig({ file: undefined, env: {}, flags: [] })).config;
 const folder = mkdtempSync(join(tmpdir(), 'pulsegate-bench-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-const store = await openStore({ dataDir: folder, client: 'sqlite3', busyTimeoutMs: 5000 });
+const store = await openStore({ dataDir: folder, client: sqliteClient, busyTimeoutMs: 5000 });
 const accounts = Array.from({ length: ACCOUNTS }, (_, i) => ({ id: randomUUID(), username: `player${i}` }));
 const common = {
   ...{ passwordHash: '', isEnabled: true, remarks: null, lastLoginAt: null, expiresAt: null },

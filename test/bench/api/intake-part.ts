@@ -6,6 +6,7 @@ import { createIntake } from '../../../src/agents/intake.js';
 import { createQueueLimit } from '../../../src/agents/queue-limit.js';
 import { createOrderedIds } from '../../../src/core/ordered-id.js';
 import { openStore } from '../../../src/store/store.js';
+import { sqliteClient } from '../../helpers/sqlite-client.js';
 import { servePart } from './parts.js';
 
 export interface IntakeJob {
@@ -16,7 +17,7 @@ export interface IntakeJob {
 
 const folder = mkdtempSync(join(tmpdir(), 'pulsegate-bench-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-const store = await openStore({ dataDir: folder, client: 'sqlite3', busyTimeoutMs: 5000 });
+const store = await openStore({ dataDir: folder, client: sqliteClient, busyTimeoutMs: 5000 });
 const newId = createOrderedIds(Date.now);
 const intake = createIntake({
   store: store.runs,

@@ -93,7 +93,7 @@ test('the account service refuses such a date whoever asks, and changes nothing'
 test('an expiry that is stored already is shown as the nearest that can be written', async (t) => {
   const admin = await startTestAdmin(t);
   const id = await admin.addAccount('a');
-  const db = connectSqlite(join(admin.dataDir, 'pulsegate.db'), 1_000);
+  const db = connectSqlite('sqlite3', join(admin.dataDir, 'pulsegate.db'), 1_000);
   t.after(() => db.destroy());
   for (const [stored, shown, expired] of [
     [YEAR_10000, '9999-12-31T23:59:59', false],

@@ -19,7 +19,7 @@ interface Skipped {
 /** The daemon, and a second connection to its database that can make it refuse a row. */
 async function setUp(t: TestContext) {
   const daemon = await startTestDaemon(t);
-  const db = connectSqlite(join(daemon.dataDir, 'pulsegate.db'), 5_000);
+  const db = connectSqlite('sqlite3', join(daemon.dataDir, 'pulsegate.db'), 5_000);
   t.after(() => db.destroy());
   return {
     daemon,

@@ -1,0 +1,73 @@
+// Which package speaks to the SQLite file. Each becomes the driver that knex knows: the interface of the sqlite3 package.
+import { createRequire, isBuiltin } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { StartError } from '../core/errors.js';
+import { codeOf } from './sqlite-errors.js';
+import { ThreadedConnection } from './sqlite-threaded.js';
+
+export type SqliteClientName = 'sqlite3' | 'better-sqlite3' | 'node:sqlite';
+
+/** https://www.sqlite.org/c3ref/c_open_autoproxy.html; the threaded clients always create. */
+const OPEN_READWRITE = 0x02;
+const OPEN_CREATE = 0x04;
+
+type Load = (name: string) => unknown;
+
+/**
+ * Loads the client and its compiled part. knex would only say that a package is to be installed, which it may well be.
+ * @returns what knex calls the driver
+ * @throws StartError `database-client-unusable`: what is wrong, and the command that mends it
+ */
+export function loadDriver(
+  client: SqliteClientName,
+  load: Load = createRequire(import.meta.url),
+  hasBuiltin: (name: string) => boolean = isBuiltin,
+): unknown {
+  if (client === 'node:sqlite') {
+    if (!hasBuiltin(client)) throw unusable(client, new Error('it has no module node:sqlite'));
+    return threaded(client);
+  }
+  try {
+    const loaded = load(client);
+    if (client === 'sqlite3') return loaded;
+    // Its compiled part is loaded with the first connection.
+    new (loaded as new (file: string) => { close(): void })(':memory:').close();
+    return threaded(client);
+  } catch (error) {
+    throw unusable(client, error);
+  }
+}
+
+function threaded(client: Exclude<SqliteClientName, 'sqlite3'>) {
+  class Database extends ThreadedConnection {
+    constructor(file: string, _flags: number, done: (error: Error | null) => void) {
+      super(client, file, done);
+    }
+  }
+  return { OPEN_READWRITE, OPEN_CREATE, Database };
+}
+
+/** Where the program is installed, seen from dist/src/store: npm mends its packages there. */
+const PROGRAM_FOLDER = fileURLToPath(new URL('../../../', import.meta.url)).replace(/\/$/, '');
+
+/** @param error what loading the client ended with */
+function unusable(client: SqliteClientName, error: unknown): StartError {
+  const on = `Node ${process.versions.node} on ${process.platform}-${process.arch}`;
+  const [reason = ''] = (error instanceof Error ? error.message : String(error)).split(/[.\s]*Tried:|\n/);
+  const refusal = (text: string) => new StartError('database-client-unusable', text, { cause: error });
+  if (client === 'node:sqlite') {
+    return refusal(
+      `${on} has no module node:sqlite. Mend it: install Node 22.13 or newer, or choose another database.client`,
+    );
+  }
+  const isMissing = codeOf(error) === 'MODULE_NOT_FOUND' && reason.includes(`'${client}'`);
+  if (!isMissing) {
+    // `bindings` found no compiled addon, or the system could not load it.
+    return refusal(
+      `The compiled part of the package ${client} cannot be loaded by ${on} (${reason}). Mend it: ` +
+        `cd ${PROGRAM_FOLDER} && npm rebuild ${client} --ignore-scripts=false --foreground-scripts`,
+    );
+  }
+  const install = client === 'sqlite3' ? 'npm install --omit=dev' : `npm install --no-save ${client}`;
+  return refusal(`The package ${client} is not installed. Mend it: cd ${PROGRAM_FOLDER} && ${install}`);
+}
