@@ -27,6 +27,7 @@ export const addAccountCommands: AddCommands = (program, around) => {
   addList(account, around);
   addShow(account, around);
   addUpdate(account, around);
+  addRename(account, around);
   addLink(account, around);
   addRemove(account, around);
   addLimitCommands(account, around);
@@ -142,6 +143,25 @@ interface UpdateOptions extends PasswordOptions, FieldOptions {
   disable?: true;
   untag?: readonly string[];
   json?: true;
+}
+
+function addRename(account: Command, around: Surroundings): void {
+  account
+    .command('rename')
+    .argument('<account>', 'user name or id')
+    .argument('<name>', 'the new user name')
+    .description('give an account another user name; its live sessions end, its heartbeats and history stay')
+    .option('--json', 'as JSON')
+    .action(async (nameOrId: string, username: string, options: { json?: true }, command) => {
+      const loaded = await load(command, around);
+      await withCore(loaded, async (core) => {
+        const { account: before } = find(core, nameOrId);
+        const renamed = await core.accounts.patch(before.id, { username }, cliActor());
+        if (!renamed.ok) throw new CommandError(REFUSALS[renamed.reason]);
+        if (options.json) printJson(around, toJson(find(core, before.id), Date.now()));
+        else printLine(around.stdout, `${before.username} is now ${username}.`);
+      });
+    });
 }
 
 function addRemove(account: Command, around: Surroundings): void {

@@ -20,6 +20,7 @@ export type Account = {
   readonly etag: string;
 };
 export type AccountChange = {
+  readonly username?: string | undefined;
   readonly isEnabled?: boolean | undefined;
   readonly remarks?: string | null | undefined;
   readonly tags?: readonly (Tag)[] | undefined;

@@ -2,7 +2,7 @@
 import type { Knex } from 'knex';
 import type { Account, AccountUpdate } from '../core/accounts/account.js';
 import { accountAudit, changeAudit, limitsAudit } from '../core/accounts/account-audit.js';
-import type { AccountStore } from '../core/accounts/account-store.js';
+import { type AccountStore, UsernameTaken } from '../core/accounts/account-store.js';
 import { NO_LIMITS, type TrafficOfDay } from '../core/accounts/limits.js';
 import { type Actor, type AuditRecord, DAEMON } from '../core/audit/audit.js';
 import type { Change } from '../core/changes.js';
@@ -18,6 +18,8 @@ import { inTransaction } from './transaction.js';
 const LOGINS_PER_STATEMENT = 400;
 /** Accounts added by one statement; nine bound values each. */
 const ADDED_PER_STATEMENT = 200;
+
+const PG_UNIQUE_VIOLATION = '23505';
 
 interface AccountRow {
   id: string;
@@ -101,7 +103,7 @@ export function createAccountStore(
         if (!old) continue;
         const account = updated(old, fields);
         const row = toUpdate(fields);
-        if (Object.keys(row).length > 0) await trx('accounts').where({ id }).update(row);
+        if (Object.keys(row).length > 0) await updateRow(trx, id, row);
         changed.push(account);
         audit.push(...changeAudit(by, old, account));
         if (fields.limits || fields.quotaReset) limited.push(account);
@@ -119,8 +121,7 @@ export function createAccountStore(
       const removed = [...(await lockMany(ids, trx)).values()];
       if (removed.length === 0) return [];
       const there = removed.map(({ id }) => id);
-      // The id stands for the user name here: a name belongs to one account and never changes, and every entry
-      // was written with both.
+      // The id stands for the user name here: every entry was written with both, and the name may have changed since.
       await trx('heartbeats').whereIn('account_id', there).delete();
       await trx('heartbeat_totals').whereIn('account_id', there).delete();
       await trx('account_limits').whereIn('account_id', there).delete();
@@ -180,6 +181,18 @@ export function createAccountStore(
   };
 }
 
+async function updateRow(trx: Knex, id: string, row: Partial<AccountRow>): Promise<void> {
+  try {
+    await trx('accounts').where({ id }).update(row);
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+    // The only rule that a new name can break.
+    if (row.username === undefined || (code !== 'SQLITE_CONSTRAINT' && code !== PG_UNIQUE_VIOLATION))
+      throw cause;
+    throw new UsernameTaken('another account has the user name', { cause });
+  }
+}
+
 /** One statement for many logins; a login older than the one that is stored changes nothing. */
 async function saveLogins(trx: Knex, logins: readonly { id: string; at: number }[]): Promise<void> {
   const rows = logins.map(() => '(?, cast(? as bigint))').join(', ');
@@ -201,6 +214,7 @@ function toChange({ id }: Account): Change {
 
 function toUpdate(fields: AccountUpdate): Partial<AccountRow> {
   return {
+    ...(fields.username === undefined ? {} : { username: fields.username }),
     ...(fields.isEnabled === undefined ? {} : { is_enabled: fields.isEnabled }),
     ...(fields.remarks === undefined ? {} : { remarks: fields.remarks }),
     ...(fields.tags === undefined ? {} : { tags: toTags(fields.tags) }),
@@ -212,6 +226,7 @@ function toUpdate(fields: AccountUpdate): Partial<AccountRow> {
 function updated(old: Account, { limits, ...fields }: AccountUpdate): Account {
   return {
     ...old,
+    username: fields.username ?? old.username,
     isEnabled: fields.isEnabled ?? old.isEnabled,
     remarks: fields.remarks === undefined ? old.remarks : fields.remarks,
     tags: fields.tags ?? old.tags,

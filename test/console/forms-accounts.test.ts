@@ -45,4 +45,29 @@ describe('forms of accounts', { skip: noBrowser }, () => {
     );
     assert.deepEqual(errors, []);
   });
+
+  test('a new name, typed while the player moves: taken ones are refused in words, the other holds', async (t) => {
+    const shown = await open(t, { language: 'zh-CN' });
+    const { page, visit, errors } = shown;
+    const id = await daemon().addAccount('renamed1', 'secret');
+    await daemon().addAccount('renamed2', 'secret');
+    await play(t, 'renamed1', 50);
+    await visit(`/accounts/${id}`);
+    await page.waitForSelector('.state.good >> text=在线');
+    const reads = await stir(t, shown, new RegExp(`/accounts/${id}$`));
+    await page.click('.page-head >> text=编辑');
+    const field = page.locator('dialog label:has(> span:text-is("用户名")) input');
+    await field.fill('renamed');
+    await field.press('End');
+    await field.pressSequentially('2', { delay: 200 });
+    await page.waitForSelector('dialog >> text=/个在线会话会断开/');
+    await eventually(() => assert.ok(reads() >= 1));
+    await page.click('dialog button[type=submit]');
+    await page.waitForSelector('dialog [role=alert] >> text=该用户名已存在');
+    await field.fill('新名字');
+    await page.click('dialog button[type=submit]');
+    await page.waitForSelector('h1 >> text=新名字');
+    assert.equal((await api('GET', `/accounts/${id}`))['username'], '新名字');
+    assert.deepEqual(errors, []);
+  });
 });

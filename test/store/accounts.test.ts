@@ -1,6 +1,7 @@
 // Accounts in a real SQLite file: adding, changing, and removing with everything that goes with them.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { UsernameTaken } from '../../src/core/accounts/account-store.js';
 import { onEachEngine } from './engines.js';
 import { account, heartbeat, KEEP_ALL } from './helpers.js';
 
@@ -72,6 +73,34 @@ onEachEngine('an update writes its fields and keeps the password unless one is g
   assert.deepEqual(after, { ...before, ...fields, isEnabled: true, passwordHash: 'new' });
   assert.deepEqual(await store.accounts.get(before.id), after);
 });
+
+onEachEngine(
+  'a new name is written once, and one that another account has undoes the whole change',
+  async (open) => {
+    const { store } = await open();
+    const one = account({ username: 'one' });
+    const other = account({ username: 'other' });
+    await store.accounts.add(one);
+    await store.accounts.add(other);
+    await store.heartbeats.append([heartbeat(one)], KEEP_ALL);
+    const renamed = await store.accounts.update(one.id, { username: 'ONE', remarks: 'new' });
+    assert.deepEqual(renamed, { ...one, username: 'ONE', remarks: 'new' });
+    assert.equal(await store.accounts.getByUsername('one'), null);
+    const taken = store.accounts.updateMany([
+      { id: one.id, fields: { remarks: 'lost' } },
+      { id: other.id, fields: { username: 'ONE' } },
+    ]);
+    await assert.rejects(taken, UsernameTaken);
+    assert.deepEqual(await store.accounts.get(one.id), renamed);
+    assert.equal((await store.heartbeats.newest(one.id, 10)).length, 1);
+    await store.accounts.remove(one.id);
+    assert.equal(
+      (await store.heartbeats.newest(one.id, 10)).length,
+      0,
+      'entries of the old name go with the account',
+    );
+  },
+);
 
 onEachEngine('an account that does not exist is null everywhere', async (open) => {
   const { store } = await open();

@@ -52,6 +52,11 @@ export const accounts = {
   'account.saveAnyway': { en: 'Save anyway', zh: '仍然保存' },
   'account.saved': { en: 'Saved', zh: '已保存' },
   'account.facts': { en: 'Details', zh: '资料' },
+  'account.rename.text': {
+    en: '{n} live {n:session ends|sessions end}, and the link changes. Heartbeats and history stay.',
+    zh: '{n} 个在线会话会断开，连接地址随之改变；心跳数据和历史记录保留。',
+  },
+  'account.rename.empty': { en: 'An account needs a user name.', zh: '用户名不能为空。' },
   'account.passwordAndLink': { en: 'Password and link', zh: '密码与连接' },
   'account.password.title': { en: 'Password and link of {name}', zh: '{name} 的密码与连接' },
   'account.password.random': { en: 'New, random', zh: '随机新密码' },

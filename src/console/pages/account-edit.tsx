@@ -8,7 +8,7 @@ import { Button } from '../ui/basics.js';
 import { Conflict, type Overtaken } from '../ui/conflict.js';
 import { Dialog, useAction } from '../ui/dialog.js';
 import { ExpiryField, type ExpiryText, expiryText, readExpiry } from '../ui/expiry-field.js';
-import { Area, Checkbox, Field } from '../ui/form.js';
+import { Area, Checkbox, Field, Input } from '../ui/form.js';
 import { Failure } from '../ui/states.js';
 import { notify } from '../ui/toast.js';
 import { fieldLabel, fieldValue } from './field-words.js';
@@ -16,6 +16,7 @@ import { LIMIT_NAMES, LimitFields, type LimitTexts, limitTexts, readLimits } fro
 import { readTags, TagField, tagsText } from './tag-field.js';
 
 interface Fields extends LimitTexts {
+  readonly username: string;
   readonly remarks: string;
   readonly tags: string;
   readonly expiry: ExpiryText;
@@ -23,6 +24,7 @@ interface Fields extends LimitTexts {
 }
 
 const fieldsOf = (account: Account): Fields => ({
+  username: account.username,
   remarks: account.remarks ?? '',
   tags: tagsText(account.tags),
   expiry: expiryText(account.expiresAt),
@@ -79,6 +81,17 @@ export function EditDialog({
         </>
       )}
     >
+      <Field
+        label={t('account.username')}
+        hint={
+          draft.changes.username === undefined
+            ? undefined
+            : t('account.rename.text', { n: opened.usage.sessions })
+        }
+        error={values.username.trim() === '' ? t('account.rename.empty') : undefined}
+      >
+        <Input value={values.username} onInput={(username) => set({ username })} maxLength={255} />
+      </Field>
       <Field label={t('account.remarks')}>
         <Area value={values.remarks} onInput={(remarks) => set({ remarks })} rows={2} />
       </Field>
@@ -100,7 +113,8 @@ export function EditDialog({
 
 /** What is sent for what was changed; undefined while something of it is wrong. */
 function changeOf(changes: Partial<Fields>): AccountChange | undefined {
-  const { remarks, expiry, isEnabled, tags: tagText, ...texts } = changes;
+  const { username, remarks, expiry, isEnabled, tags: tagText, ...texts } = changes;
+  if (username?.trim() === '') return undefined;
   const tags = tagText === undefined ? undefined : readTags(tagText);
   const limits = readLimits(texts);
   const expiresAt = expiry === undefined ? undefined : readExpiry(expiry);
@@ -108,6 +122,7 @@ function changeOf(changes: Partial<Fields>): AccountChange | undefined {
   if (limits === undefined || (expiry !== undefined && expiresAt === undefined)) return undefined;
   return {
     ...(remarks === undefined ? {} : { remarks: remarks.trim() === '' ? null : remarks }),
+    ...(username === undefined ? {} : { username }),
     ...(tags === undefined ? {} : { tags }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
     ...(isEnabled === undefined ? {} : { isEnabled }),
@@ -118,6 +133,7 @@ function changeOf(changes: Partial<Fields>): AccountChange | undefined {
 /** The fields that they or we change. */
 function overtaken(opened: Account, theirs: Account, mine: AccountChange): Overtaken[] {
   const flat = (account: Account): Record<string, unknown> => ({
+    username: account.username,
     remarks: account.remarks,
     tags: tagsText(account.tags),
     expiresAt: account.expiresAt,
@@ -130,7 +146,7 @@ function overtaken(opened: Account, theirs: Account, mine: AccountChange): Overt
     ...(mine.tags ? { tags: tagsText(mine.tags) } : {}),
     ...mine.limits,
   };
-  return ['remarks', 'tags', 'expiresAt', 'isEnabled', ...LIMIT_NAMES].flatMap((name) => {
+  return ['username', 'remarks', 'tags', 'expiresAt', 'isEnabled', ...LIMIT_NAMES].flatMap((name) => {
     const isTheirs = before[name] !== now[name];
     if (!isTheirs && !(name in ours)) return [];
     return {

@@ -22,7 +22,9 @@ export function accountAudit(by: Actor, before: Account | null, after: Account |
     };
   }
   const isNewPassword = before.passwordHash !== after.passwordHash;
-  const { before: old, after: now, differs } = differences(shown(before), shown(after));
+  const isRenamed = before.username !== after.username;
+  const named = (one: Account) => (isRenamed ? { username: one.username, ...shown(one) } : shown(one));
+  const { before: old, after: now, differs } = differences(named(before), named(after));
   if (!differs && !isNewPassword) return null;
   if (!differs) return { by, action: 'account.password', object, before: null, after: null };
   return {

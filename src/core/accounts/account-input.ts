@@ -40,6 +40,11 @@ export interface AccountChange extends Partial<{ [K in keyof AccountFields]: Acc
   readonly limits?: Partial<AccountLimits> | undefined;
 }
 
+/** A change of one account: it may get another name. */
+export interface AccountPatch extends AccountChange {
+  readonly username?: string | undefined;
+}
+
 export type FieldRefusal =
   | 'invalid-password'
   | 'invalid-remarks'
@@ -47,6 +52,7 @@ export type FieldRefusal =
   | 'invalid-expiry'
   | 'unknown-egress-class';
 export type UpdateRefusal = FieldRefusal | 'not-found';
+export type RenameRefusal = 'invalid-username' | 'username-taken';
 export type AddRefusal = FieldRefusal | 'empty-credentials' | 'invalid-username' | 'username-taken';
 
 /** Whether the configuration has an egress class; null, the rules for everybody, there always is. */
@@ -99,11 +105,11 @@ export function accountOf(input: NewAccount, id: string, createdAt: number): Acc
   };
 }
 
-export function toUpdate({ password, passwordHash, ...fields }: AccountChange): AccountUpdate {
-  const { isEnabled, remarks, expiresAt, limits } = fields;
+export function toUpdate({ password, passwordHash, ...fields }: AccountPatch): AccountUpdate {
+  const { username, isEnabled, remarks, expiresAt, limits } = fields;
   const tags = fields.tags && inOrder(fields.tags);
   const hash = password === undefined ? passwordHash : hashPassword(password);
-  return { isEnabled, remarks, tags, expiresAt, limits, passwordHash: hash };
+  return { username, isEnabled, remarks, tags, expiresAt, limits, passwordHash: hash };
 }
 
 /** One change for each account: of a field that several changes have, the last one counts. */

@@ -3,6 +3,11 @@ import type { Actor } from '../audit/audit.js';
 import type { Account, AccountUpdate } from './account.js';
 import type { TrafficOfDay } from './limits.js';
 
+/** Another account has the user name that one is to get. */
+export class UsernameTaken extends Error {
+  override readonly name = 'UsernameTaken';
+}
+
 /**
  * Accounts with their limits. Every change is noted in the audit log with the transaction that makes it, as made by `by`
  * (the daemon itself unless given).
@@ -26,7 +31,10 @@ export interface AccountStore {
   ): Promise<ReadonlySet<string>>;
   /** Writes the given fields in one transaction and returns the account as it is now; null when there is none. */
   update(id: string, fields: AccountUpdate, by?: Actor): Promise<Account | null>;
-  /** Updates many in one transaction, and adds to their traffic; returns those that there are, as they are now. */
+  /**
+   * Updates many in one transaction, and adds to their traffic; returns those that there are, as they are now. Rejects with
+   * UsernameTaken, and writes nothing, when another account has the new name of one.
+   */
   updateMany(
     updates: readonly { readonly id: string; readonly fields: AccountUpdate }[],
     by?: Actor,

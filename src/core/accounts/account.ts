@@ -41,6 +41,7 @@ export function withLastLogin(account: Account, at: number): Account {
 
 /** The part of an account that an update writes. What is undefined stays as it is. */
 export interface AccountUpdate {
+  readonly username?: string | undefined;
   readonly isEnabled?: boolean | undefined;
   readonly remarks?: string | null | undefined;
   readonly tags?: readonly string[] | undefined;

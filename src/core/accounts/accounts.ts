@@ -5,9 +5,10 @@
 import type { Actor } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
 import { createTurns, inTurnOfAll } from '../turns.js';
-import type { Account, AccountUpdate } from './account.js';
+import { type Account, type AccountUpdate, isValidUsername } from './account.js';
 import {
   type AccountChange,
+  type AccountPatch,
   type AddRefusal,
   accountOf,
   type ChangedAccount,
@@ -15,12 +16,13 @@ import {
   inOne,
   isBlank,
   type NewAccount,
+  type RenameRefusal,
   refuseChange,
   refuseNew,
   toUpdate,
   type UpdateRefusal,
 } from './account-input.js';
-import type { AccountStore } from './account-store.js';
+import { type AccountStore, UsernameTaken } from './account-store.js';
 import { type AccountUsage, trafficOf } from './account-usage.js';
 import type { AccountDirectory } from './directory.js';
 import { type CountedTraffic, NO_LIMITS, type TrafficOfDay } from './limits.js';
@@ -37,7 +39,7 @@ export interface AccountView {
 export type AddResult = Done | Refused<AddRefusal>;
 export type UpdateResult = Done | Refused<UpdateRefusal>;
 export type RemoveResult = Done | Refused<'not-found'>;
-export type PatchResult = Done | Refused<UpdateRefusal | 'changed-meanwhile'>;
+export type PatchResult = Done | Refused<UpdateRefusal | RenameRefusal | 'changed-meanwhile'>;
 
 export interface AddManyResult {
   readonly added: readonly { readonly index: number; readonly account: Account }[];
@@ -90,10 +92,13 @@ export interface Accounts {
   addMany(inputs: readonly NewAccount[], by: Actor): Promise<AddManyResult>;
   /** Adds accounts as an import brings them, in one transaction; returns those that were added, the names of the others are taken. */
   takeIn(accounts: readonly ImportedAccount[], by: Actor): Promise<Account[]>;
-  /** Changes only the fields and limits given. `isCurrent` may refuse on what the account is at the moment of the change. */
+  /**
+   * Changes only the fields and limits given. `isCurrent` may refuse on what the account is at the moment of the change.
+   * A new user name ends its live sessions; heartbeats and history stay with the account.
+   */
   patch(
     id: string,
-    change: AccountChange,
+    change: AccountPatch,
     by: Actor,
     isCurrent?: (account: Account) => boolean,
   ): Promise<PatchResult>;
@@ -253,7 +258,16 @@ export function createAccounts(uses: {
         const refusal = refuseChange(change, before.limits, hasEgressClass);
         if (refusal) return refused(refusal);
         if (!isCurrent(before)) return refused('changed-meanwhile');
-        return changeOne(id, toUpdate(change), by);
+        const { username = before.username } = change;
+        if (username !== before.username) {
+          if (!isValidUsername(username)) return refused('invalid-username');
+          if (directory.byUsername(username)) return refused('username-taken');
+        }
+        // The database knows of accounts that another process has just added.
+        return changeOne(id, toUpdate(change), by).catch((error: unknown) => {
+          if (error instanceof UsernameTaken) return refused('username-taken');
+          throw error;
+        });
       }),
 
     patchMany: (changes, by) =>

@@ -5,7 +5,9 @@ import { runCommand } from '../../helpers/command.js';
 import { codeOf } from '../../helpers/console.js';
 import { type ApiAnswer, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
 import { eventually } from '../../helpers/eventually.js';
+import { connectThrough } from '../../helpers/socks-client.js';
 import { suiteScope } from '../../helpers/suite.js';
+import { echo, startTarget } from '../../helpers/targets.js';
 
 type Json = Record<string, unknown>;
 const ACCOUNTS = '/api/v1/accounts';
@@ -100,7 +102,7 @@ describe('work on accounts', () => {
       exported.map(({ username, tags }) => [username, tags]),
       [['cli-tagged', 'asia, vip']],
     );
-    const file = '用户名,密码,标签\r\nfile-tagged,secret,"vip，月付"\r\nfile-bad,secret,' + 'x'.repeat(33);
+    const file = `用户名,密码,标签\r\nfile-tagged,secret,"vip，月付"\r\nfile-bad,secret,${'x'.repeat(33)}`;
     const basic = `Basic ${btoa('admin:test-admin-password')}`;
     const report = await fetch(`${daemon.adminUrl}${ACCOUNTS}/import`, {
       method: 'POST',
@@ -111,5 +113,50 @@ describe('work on accounts', () => {
     assert.equal(added, 1);
     assert.deepEqual(lines[0]?.['reason'], { code: 'tags', values: {} });
     assert.deepEqual(await named('tag=%E6%9C%88%E4%BB%98&search=file'), ['file-tagged']);
+  });
+
+  it('a new name: same id and history, its sessions end, only the new name logs in; a taken one changes nothing', async (t) => {
+    const target = await startTarget(t, echo);
+    const id = await daemon.addAccount('old-name', 'secret');
+    await daemon.addAccount('in-use', 'secret');
+    const login = (username: string) => ({ port: daemon.socks.port, username, password: 'secret' });
+    const player = await connectThrough(login('old-name'), '127.0.0.1', target.port);
+    const closed = player.closed();
+    const { etag } = await get(`${ACCOUNTS}/${id}`);
+    const rename = (username: string) =>
+      daemon.api('PATCH', `${ACCOUNTS}/${id}`, { username, remarks: username }, { 'if-match': String(etag) });
+    const taken = await rename('in-use');
+    assert.deepEqual([taken.status, codeOf(taken)], [409, 'username-taken']);
+    for (const wrong of ['', '  ', 'a\u0007', '名'.repeat(86)])
+      assert.equal((await rename(wrong)).status, 400);
+    assert.equal((await get(`${ACCOUNTS}/${id}`))['remarks'], null, 'nothing of a refused change is written');
+
+    const renamed = must(await rename('new-name'));
+    assert.deepEqual([renamed['id'], renamed['username'], renamed['remarks']], [id, 'new-name', 'new-name']);
+    await closed;
+    await daemon.waitForLine((line) => line['end'] === 'account-renamed' && line['account'] === 'old-name');
+    await assert.rejects(connectThrough(login('old-name'), '127.0.0.1', target.port));
+    (await connectThrough(login('new-name'), '127.0.0.1', target.port)).destroy();
+    await eventually(async () => assert.ok(Number((await get(`${ACCOUNTS}/${id}`))['dataCount']) >= 2));
+    assert.deepEqual(codeOf(await rename('third')), 'changed-meanwhile', 'the ETag knows the name');
+    const [entry] = (await get(`/api/v1/audit?objectId=${id}`))['items'] as Json[];
+    assert.deepEqual(
+      [entry?.['action'], entry?.['before'], entry?.['after']],
+      [
+        'account.update',
+        { username: 'old-name', remarks: null },
+        { username: 'new-name', remarks: 'new-name' },
+      ],
+    );
+
+    assert.match(await cli('account', 'rename', 'new-name', 'cli-name'), /new-name is now cli-name/);
+    await eventually(async () => {
+      (await connectThrough(login('cli-name'), '127.0.0.1', target.port)).destroy();
+    });
+    const refused = await runCommand(daemon.dataDir, [
+      ...['account', 'rename', 'cli-name', 'in-use', '--config', daemon.configFile],
+    ]);
+    assert.deepEqual([refused.code, /already/.test(refused.stderr)], [1, true], refused.stderr);
+    await create({ username: 'old-name' });
   });
 });

@@ -6,7 +6,7 @@ import type { AccountView } from '../../../core/accounts/accounts.js';
 import type { AccountLimits } from '../../../core/accounts/limits.js';
 import { actorOf } from '../../caller.js';
 import { matches } from '../etag.js';
-import { badCursor, invalid, type ProblemAnswer } from '../problem.js';
+import { badCursor, type ProblemAnswer } from '../problem.js';
 import { type Answered, routesOf } from '../route.js';
 import { Count, IdParams, pageOf } from '../schemas.js';
 import { pageSortedBy } from '../sorted.js';
@@ -117,7 +117,7 @@ export const accountRoutes = [
       etag: true,
       request: { params: IdParams, body: AccountChange },
       responses: { 200: { description: 'The account as it is now.', schema: Account } },
-      problems: [404, 412],
+      problems: [404, 409, 412],
     },
     async ({ params, body, caller, ifMatch }, uses) => {
       const { accounts } = uses;
@@ -129,9 +129,9 @@ export const accountRoutes = [
         accounts.get(id)?.account.limits.egressClass,
       );
       if (wrong) return wrong;
-      const { isEnabled, remarks, tags } = body;
+      const { username, isEnabled, remarks, tags } = body;
       const expiresAt = body.expiresAt === undefined ? undefined : fromIsoOrNull(body.expiresAt);
-      const change = { isEnabled, remarks, tags, expiresAt, limits: limitsOf(body) };
+      const change = { username, isEnabled, remarks, tags, expiresAt, limits: limitsOf(body) };
       const changed = await accounts.patch(id, change, actorOf(caller), (account) =>
         isCurrent(account, ifMatch),
       );
@@ -189,17 +189,13 @@ function limitsOf({ limits }: { limits?: Parameters<typeof withoutUndefined>[0] 
   return limits && withoutUndefined<Partial<AccountLimits>>(limits);
 }
 
-const INVALID_USERNAME = invalid(
-  'body.username',
-  'must be 1 to 255 bytes of UTF-8 without control characters',
-);
 const ADD_PROBLEMS: Readonly<Record<AddRefusal, ProblemAnswer>> = {
-  'empty-credentials': INVALID_USERNAME,
-  'invalid-username': INVALID_USERNAME,
+  'empty-credentials': PATCH_PROBLEMS['invalid-username'],
+  'invalid-username': PATCH_PROBLEMS['invalid-username'],
   'invalid-password': PATCH_PROBLEMS['invalid-password'],
   'invalid-remarks': PATCH_PROBLEMS['invalid-remarks'],
   'invalid-tags': PATCH_PROBLEMS['invalid-tags'],
   'invalid-expiry': PATCH_PROBLEMS['invalid-expiry'],
   'unknown-egress-class': PATCH_PROBLEMS['unknown-egress-class'],
-  'username-taken': { problem: 'username-taken' },
+  'username-taken': PATCH_PROBLEMS['username-taken'],
 };

@@ -40,6 +40,6 @@ export function presentUsage({ periodStartedAt, periodEndsAt, ...counts }: Limit
 }
 
 /** Changes with what an operator sets, not with logins and traffic. */
-export function accountEtag({ isEnabled, remarks, tags, expiresAt, limits }: Account): string {
-  return etagOf([isEnabled, remarks, tags, expiresAt, limits]);
+export function accountEtag({ username, isEnabled, remarks, tags, expiresAt, limits }: Account): string {
+  return etagOf([username, isEnabled, remarks, tags, expiresAt, limits]);
 }

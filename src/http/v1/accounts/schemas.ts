@@ -168,6 +168,8 @@ export const NewAccount = z
 
 export const AccountChange = z
   .object({
+    /** Another one ends its live sessions; id, heartbeats and history stay. */
+    username: Username.optional(),
     isEnabled: z.boolean().optional(),
     remarks: Remarks.optional(),
     /** All that it will have, at most 16. */

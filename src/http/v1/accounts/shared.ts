@@ -24,6 +24,8 @@ export const NO_ACCOUNT: ProblemAnswer = { problem: 'not-found', detail: 'there 
 
 /** How refusals of a change are answered. */
 export const PATCH_PROBLEMS = {
+  'invalid-username': invalid('body.username', 'must be 1 to 255 bytes of UTF-8 without control characters'),
+  'username-taken': { problem: 'username-taken' },
   'invalid-password': invalid('body.password', 'must be 1 to 255 bytes of UTF-8 and not only white space'),
   'invalid-remarks': invalid('body.remarks', 'holds characters that cannot be stored'),
   'invalid-tags': invalid('body.tags', `at most ${MAX_TAGS}, and ${TAG_RULE}`),
