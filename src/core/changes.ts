@@ -1,9 +1,11 @@
 // What other processes changed in the database, as the caches of this one learn of it.
 
-/** Something that another process (the command line, later another daemon) changed in the database. */
+/** Something that another process (the command line, another daemon) changed in the database. */
 export type Change =
   | { readonly topic: 'account'; readonly id: string }
-  | { readonly topic: 'setting'; readonly key: string };
+  | { readonly topic: 'setting'; readonly key: string }
+  /** This process was away for longer than changes are kept, or the database is another one: anything may have changed. */
+  | { readonly topic: 'everything' };
 
 export interface ChangeFeed {
   /**
@@ -11,4 +13,6 @@ export interface ChangeFeed {
    * only when there are no more.
    */
   next(): Promise<Change[]>;
+  /** Calls `wake` when there may be changes, as soon as the database says so. It need not: ask now and then all the same. */
+  listen(wake: () => void): { stop(): Promise<void> };
 }

@@ -29,7 +29,7 @@ export async function openAuth(uses: {
   const { session, maxTokens } = uses.config.admin;
   const onError = (err: unknown): void => log.warn({ err }, 'use of a session or token not noted');
   const secondFactor = await settings.open(createSecondFactor({ settings: store.settings, now }));
-  const consoleSessions = createConsoleSessions({
+  const sessions = createConsoleSessions({
     store: store.consoleSessions,
     now,
     credentials: () => fingerprintOf(`${credentials.fingerprint()} ${secondFactor.fingerprint()}`),
@@ -42,10 +42,10 @@ export async function openAuth(uses: {
   const apiTokens = await settings.open(
     createApiTokens({ store: store.apiTokens, now, newId: randomUUID, maxTokens, onError }),
   );
-  await consoleSessions.load();
-  settings.onReloaded(async (key) => {
+  const consoleSessions = await settings.open(sessions);
+  settings.onReloaded((key) => {
     if (key !== SECOND_FACTOR_KEY && key !== ADMIN_CREDENTIALS_KEY) return;
-    const ended = await consoleSessions.sweep();
+    const ended = consoleSessions.sweep();
     if (ended > 0) log.info({ sessions: ended }, 'console sessions ended: credentials changed');
   });
   return { consoleSessions, apiTokens, secondFactor, recoveryCodes };

@@ -13,6 +13,12 @@ export function createChangesPart({ core, log }: { readonly core: Core; readonly
     intervalMs: INTERVAL_MS,
     applyAccounts: core.accounts.refresh,
     applySetting: core.settings.reload,
+    async everyAccount() {
+      log.warn({}, 'changes may have been missed: everything is read again');
+      const stored = (await core.store.accounts.all()).map(({ id }) => id);
+      return [...new Set([...stored, ...Array.from(core.directory.all(), ({ id }) => id)])];
+    },
+    everySetting: core.settings.keys,
     onError: (error) => log.error({ err: error }, 'a change by another process could not be taken in'),
   });
   return { name: 'changes', ...follower };

@@ -5,7 +5,6 @@ import { accountAudit, changeAudit, limitsAudit } from '../core/accounts/account
 import { type AccountStore, UsernameTaken } from '../core/accounts/account-store.js';
 import { NO_LIMITS, type TrafficOfDay } from '../core/accounts/limits.js';
 import { type Actor, type AuditRecord, DAEMON } from '../core/audit/audit.js';
-import type { Change } from '../core/changes.js';
 import { toWireDate } from '../core/wire-date.js';
 import type { RecordAudit } from './audit.js';
 import type { RecordChange } from './changes.js';
@@ -208,9 +207,7 @@ function* slices<T>(items: readonly T[], size: number): Generator<readonly T[]> 
   for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
 }
 
-function toChange({ id }: Account): Change {
-  return { topic: 'account', id };
-}
+const toChange = ({ id }: Account) => ({ topic: 'account', id }) as const;
 
 function toUpdate(fields: AccountUpdate): Partial<AccountRow> {
   return {

@@ -1,7 +1,7 @@
 // The list of changes: how processes that share a database hear what the others wrote. Each engine reads it in its own way.
 import type { Knex } from 'knex';
 import type { Change } from '../core/changes.js';
-import { type Clock, HOUR_MS } from '../core/clock.js';
+import { HOUR_MS } from '../core/clock.js';
 
 /** Whoever has not asked for this long is gone. */
 export const CHANGES_KEPT_MS = HOUR_MS;
@@ -11,7 +11,10 @@ export const CHANGES_AT_ONCE = 500;
 const ROWS_PER_STATEMENT = 200;
 
 /** Notes changes; to be called with the transaction that makes them, so that both are seen together or not at all. */
-export type RecordChange = (trx: Knex.Transaction, ...changes: readonly Change[]) => Promise<void>;
+export type RecordChange = (trx: Knex.Transaction, ...changes: readonly RecordedChange[]) => Promise<void>;
+
+/** Everything at once is never written, only read. */
+type RecordedChange = Exclude<Change, { readonly topic: 'everything' }>;
 
 export interface ChangeRow {
   seq: number | string;
@@ -20,8 +23,11 @@ export interface ChangeRow {
   origin: string;
 }
 
-/** @param origin GUID of this process's store: its own changes are not read back */
-export function createChangeRecorder(origin: string, now: Clock): RecordChange {
+/**
+ * @param origin GUID of this process's store: its own changes are not read back
+ * @param now when a change was made: the time of this process, or the database's own
+ */
+export function createChangeRecorder(origin: string, now: () => number | Knex.Raw): RecordChange {
   return async (trx, ...changes) => {
     const at = now();
     const rows = changes.map((change) => {

@@ -1,6 +1,12 @@
 // The console_sessions table.
 import type { Knex } from 'knex';
-import type { ConsoleSessionStore } from '../core/auth/console-sessions.js';
+import {
+  CONSOLE_SESSIONS_KEY,
+  type ConsoleSession,
+  type ConsoleSessionStore,
+} from '../core/auth/console-sessions.js';
+import type { RecordChange } from './changes.js';
+import { inTransaction } from './transaction.js';
 
 interface SessionRow {
   hash: string;
@@ -11,41 +17,49 @@ interface SessionRow {
   credentials: string | null;
 }
 
-export function createConsoleSessionStore(db: Knex): ConsoleSessionStore {
+const CHANGED = { topic: 'setting', key: CONSOLE_SESSIONS_KEY } as const;
+
+export function createConsoleSessionStore(db: Knex, recordChange: RecordChange): ConsoleSessionStore {
   return {
     async all() {
       const rows: SessionRow[] = await db('console_sessions');
-      return rows.map(({ hash, username, address, created_at, used_at, credentials }) => ({
-        hash,
-        username,
-        address,
-        createdAt: Number(created_at),
-        usedAt: Number(used_at),
-        credentials,
-      }));
+      return rows.map(toSession);
     },
 
-    async add({ hash, username, address, createdAt, usedAt, credentials }) {
-      await db('console_sessions').insert({
-        hash,
-        username,
-        address,
-        created_at: createdAt,
-        used_at: usedAt,
-        credentials,
-      });
+    async get(hash) {
+      const row: SessionRow | undefined = await db('console_sessions').where({ hash }).first();
+      return row ? toSession(row) : null;
     },
+
+    add: (session) =>
+      inTransaction(db, async (trx) => {
+        await trx('console_sessions').insert(toRow(session));
+        await recordChange(trx, CHANGED);
+      }),
 
     async used(hash, at) {
       await db('console_sessions').where({ hash }).update({ used_at: at });
     },
 
-    async renew(hash, credentials) {
-      await db('console_sessions').where({ hash }).update({ credentials });
-    },
+    renew: (session) =>
+      inTransaction(db, async (trx) => {
+        await trx('console_sessions').insert(toRow(session)).onConflict('hash').merge();
+        await recordChange(trx, CHANGED);
+      }),
 
-    async remove(hashes) {
-      await db('console_sessions').whereIn('hash', hashes).delete();
-    },
+    remove: (hashes) =>
+      inTransaction(db, async (trx) => {
+        await trx('console_sessions').whereIn('hash', hashes).delete();
+        await recordChange(trx, CHANGED);
+      }),
   };
+}
+
+function toSession(row: SessionRow): ConsoleSession {
+  const { hash, username, address, created_at, used_at, credentials } = row;
+  return { hash, username, address, createdAt: Number(created_at), usedAt: Number(used_at), credentials };
+}
+
+function toRow({ hash, username, address, createdAt, usedAt, credentials }: ConsoleSession): SessionRow {
+  return { hash, username, address, created_at: createdAt, used_at: usedAt, credentials };
 }

@@ -10,6 +10,10 @@ export interface FollowOptions {
   readonly applyAccounts: (ids: readonly string[]) => Promise<void>;
   /** Takes in one changed setting; a rejection is reported, and it is tried again. */
   readonly applySetting: (key: string) => Promise<void>;
+  /** Everything may have changed: the ids of all accounts that there are or were. A rejection is reported, and it is tried again. */
+  readonly everyAccount: () => Promise<readonly string[]>;
+  /** The keys of all settings. */
+  readonly everySetting: () => readonly string[];
   readonly onError: (error: unknown) => void;
 }
 
@@ -18,10 +22,11 @@ const ACCOUNTS_AT_ONCE = 500;
 
 /** `stop` resolves when nothing is under way any more. */
 export function followChanges(options: FollowOptions): Pick<Poller, 'start' | 'stop'> {
-  const { feed, intervalMs, applyAccounts, applySetting, onError } = options;
+  const { feed, intervalMs, applyAccounts, applySetting, everyAccount, everySetting, onError } = options;
   // What has changed and is not yet taken in. It is read from the database as it then is: changes of one are one.
   const accounts = new Set<string>();
   const settings = new Set<string>();
+  const everything = new Set<string>();
   let isStopping = false;
 
   /** Hears the next changes and takes in what is due; true when there may be more to hear. */
@@ -29,12 +34,19 @@ export function followChanges(options: FollowOptions): Pick<Poller, 'start' | 's
     const heard = await feed.next();
     for (const change of heard) {
       if (change.topic === 'account') accounts.add(change.id);
-      else settings.add(change.key);
+      else if (change.topic === 'setting') settings.add(change.key);
+      else everything.add(change.topic);
     }
+    for (const topic of [...everything]) await attempt(addEverything, [topic], everything);
     for (const key of [...settings]) await attempt(() => applySetting(key), [key], settings);
     const ids = [...accounts].slice(0, ACCOUNTS_AT_ONCE);
     if (ids.length === 0) return heard.length > 0;
     return attempt(() => applyAccounts(ids), ids, accounts);
+  }
+
+  async function addEverything(): Promise<void> {
+    for (const key of everySetting()) settings.add(key);
+    for (const id of await everyAccount()) accounts.add(id);
   }
 
   async function attempt(
@@ -57,11 +69,22 @@ export function followChanges(options: FollowOptions): Pick<Poller, 'start' | 's
   }
 
   const poller = createPoller(intervalMs, look, onError);
+  let listener: ReturnType<ChangeFeed['listen']> | null = null;
+
+  /** What is under way may have read before the change that wakes: it is followed by another look. */
+  function wake(): void {
+    void poller.ask().then(poller.ask);
+  }
+
   return {
-    start: poller.start,
-    stop() {
+    start() {
+      listener = feed.listen(wake);
+      poller.start();
+    },
+    async stop() {
       isStopping = true;
-      return poller.stop();
+      await listener?.stop();
+      await poller.stop();
     },
   };
 }

@@ -2,28 +2,79 @@
 // than the last one read" would pass over those that commit late. Every row has its transaction's id (migration 0010), and a read
 // returns the rows that its snapshot sees and the snapshot of the read before it did not:
 // https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-INFO-SNAPSHOT
+// A notification only wakes readers sooner: what they read does not depend on it.
 import type { Knex } from 'knex';
 import type { Change, ChangeFeed } from '../core/changes.js';
 import { type Clock, MINUTE_MS } from '../core/clock.js';
-import { CHANGES_AT_ONCE, CHANGES_KEPT_MS, type ChangeRow, oneAtATime, toChange } from './changes.js';
+import {
+  CHANGES_AT_ONCE,
+  CHANGES_KEPT_MS,
+  type ChangeRow,
+  createChangeRecorder,
+  oneAtATime,
+  type RecordChange,
+  toChange,
+} from './changes.js';
+import { listen } from './pg-listen.js';
 
 /** How often old changes are forgotten, in ms. */
 const TRIM_EVERY_MS = MINUTE_MS;
+/** A change is stamped before its transaction ends: a reader that was away for this part of the time may have missed one. */
+const SAFE_PART = 5 / 6;
+
+/** All daemons of a database; sent with each transaction that changes something. */
+const CHANNEL = 'pulsegate_changes';
+
+/** Milliseconds since the epoch by the clock of the database. Not `now()`, which is when the transaction began. */
+export const PG_NOW_MS = 'cast(extract(epoch from clock_timestamp()) * 1000 as bigint)';
+
+/** Which database this is: another one after a restored copy or a standby has taken its place. */
+const IDENTITY = `(select system_identifier from pg_control_system()) || '/' ||
+  (select timeline_id from pg_control_checkpoint()) || '/' ||
+  (select oid from pg_database where datname = current_database())`;
 
 /** One row at least: the snapshot of this statement, with each change that the one of the statement before it did not see. */
 const UNSEEN_CHANGES = `
-  select pg_current_snapshot()::text as snapshot, unseen.topic, unseen.key
+  select pg_current_snapshot()::text as snapshot, ${PG_NOW_MS} as at, ${IDENTITY} as identity, unseen.topic, unseen.key
   from (select 1) as once left join lateral (
     select seq, topic, key from changes
     where xact >= pg_snapshot_xmin(?::pg_snapshot) and not pg_visible_in_snapshot(xact, ?::pg_snapshot) and origin <> ?
   ) as unseen on true
   order by unseen.seq`;
 
-type UnseenRow = { snapshot: string } & ({ topic: null; key: null } | Pick<ChangeRow, 'topic' | 'key'>);
+/** How far a reader has come. */
+interface Position {
+  readonly snapshot: string;
+  /** By the clock of the database. */
+  readonly at: number;
+  readonly identity: string;
+}
+
+type UnseenRow = Position & ({ topic: null; key: null } | Pick<ChangeRow, 'topic' | 'key'>);
+
+export function createPgChangeRecorder(db: Knex, origin: string): RecordChange {
+  const record = createChangeRecorder(origin, () => db.raw(PG_NOW_MS));
+  return async (trx, ...changes) => {
+    if (changes.length === 0) return;
+    await record(trx, ...changes);
+    await trx.raw('select pg_notify(?, ?)', [CHANNEL, '']);
+  };
+}
 
 /** The changes of others from now on. Cheap enough to be asked several times a second. */
-export async function createPgChangeFeed(db: Knex, origin: string, now: Clock): Promise<ChangeFeed> {
-  let snapshot = await currentSnapshot(db);
+export async function createPgChangeFeed(
+  db: Knex,
+  options: {
+    readonly connection: string;
+    /** GUID of this process's store: its own changes are not read back. */
+    readonly origin: string;
+    readonly now: Clock;
+    /** How long changes are kept. */
+    readonly keptMs?: number;
+  },
+): Promise<ChangeFeed> {
+  const { connection, origin, now, keptMs = CHANGES_KEPT_MS } = options;
+  let position = await currentPosition(db);
   let waiting: Change[] = [];
   let trimmedAt = now();
 
@@ -35,23 +86,39 @@ export async function createPgChangeFeed(db: Knex, origin: string, now: Clock): 
   }
 
   async function readUnseen(): Promise<Change[]> {
+    const { snapshot, at, identity } = position;
     const { rows }: { rows: UnseenRow[] } = await db.raw(UNSEEN_CHANGES, [snapshot, snapshot, origin]);
-    snapshot = rows[0]?.snapshot ?? snapshot;
+    const [first] = rows;
+    if (!first) return [];
+    position = { snapshot: first.snapshot, at: first.at, identity: first.identity };
+    const hasMissed =
+      identity !== position.identity ||
+      isBefore(position.snapshot, snapshot) ||
+      position.at - at > SAFE_PART * keptMs;
     if (now() - trimmedAt >= TRIM_EVERY_MS) {
       trimmedAt = now();
       await db('changes')
-        .where('at', '<', now() - CHANGES_KEPT_MS)
+        .where('at', '<', db.raw(`${PG_NOW_MS} - ${keptMs}`))
         .delete();
     }
+    if (hasMissed) return [{ topic: 'everything' }];
     return rows.flatMap((row) => (row.topic === null ? [] : toChange(row)));
   }
 
-  return { next: oneAtATime(read) };
+  return { next: oneAtATime(read), listen: (wake) => listen(connection, CHANNEL, wake) };
 }
 
-async function currentSnapshot(db: Knex): Promise<string> {
-  const { rows }: { rows: { snapshot: string }[] } = await db.raw(
-    'select pg_current_snapshot()::text as snapshot',
+async function currentPosition(db: Knex): Promise<Position> {
+  const { rows }: { rows: Position[] } = await db.raw(
+    `select pg_current_snapshot()::text as snapshot, ${PG_NOW_MS} as at, ${IDENTITY} as identity`,
   );
-  return rows[0]?.snapshot ?? '';
+  return rows[0] ?? { snapshot: '', at: 0, identity: '' };
 }
+
+/** Whether a snapshot knows fewer transactions than an earlier one: the database was set back. */
+function isBefore(snapshot: string, earlier: string): boolean {
+  return xmaxOf(snapshot) < xmaxOf(earlier);
+}
+
+/** `xmin:xmax:running` */
+const xmaxOf = (snapshot: string): bigint => BigInt(snapshot.split(':')[1] ?? '0');

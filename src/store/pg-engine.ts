@@ -2,11 +2,10 @@
 import type { Knex } from 'knex';
 import { StartError } from '../core/errors.js';
 import { everyStep } from '../core/every-step.js';
-import { createChangeRecorder } from './changes.js';
 import { DEFAULT_READING, type Engine, type Opener, type ReaderOptions } from './engine.js';
 import { isNew, migrate, migrateOnlyNew, missingMigrations, type Target } from './migrate.js';
 import { connectPg, connectPgMigrator, connectPgReaders, preparePg } from './pg.js';
-import { createPgChangeFeed } from './pg-changes.js';
+import { createPgChangeFeed, createPgChangeRecorder, PG_NOW_MS } from './pg-changes.js';
 import { createPgCheck } from './pg-check.js';
 import { nameOf, requireReadable } from './pg-connection.js';
 import { explainPgError, problemOf } from './pg-errors.js';
@@ -65,13 +64,13 @@ function open({ connection, poolSize, reading }: PgOptions, release: () => Promi
     db,
     reads,
     heartbeats: createPgHeartbeatStore(db, reads),
-    nowMs: NOW_MS,
+    nowMs: PG_NOW_MS,
     isShared: true,
     lockQueue: (trx) => trx.raw('select pg_advisory_xact_lock(?)', [QUEUE_LOCK]),
     loginSearch: null,
     changes: async (origin, now) => ({
-      record: createChangeRecorder(origin, now),
-      feed: await createPgChangeFeed(db, origin, now),
+      record: createPgChangeRecorder(db, origin),
+      feed: await createPgChangeFeed(db, { connection, origin, now }),
     }),
     size: () => sizeOf(db),
     async backup() {
@@ -90,9 +89,6 @@ function open({ connection, poolSize, reading }: PgOptions, release: () => Promi
       ),
   };
 }
-
-/** Not `now()`, which is when the transaction began. */
-const NOW_MS = 'cast(extract(epoch from clock_timestamp()) * 1000 as bigint)';
 
 /** Advisory locks: any numbers, the same in every version of Pulsegate. */
 const MIGRATION_LOCK = 7_305_808_869;

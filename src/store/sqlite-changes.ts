@@ -41,5 +41,5 @@ export async function createSqliteChangeFeed(db: Knex, origin: string): Promise<
     }
   }
 
-  return { next: oneAtATime(read) };
+  return { next: oneAtATime(read), listen: () => ({ stop: async () => undefined }) };
 }

@@ -134,7 +134,7 @@ async function createStore(engine: Engine, now: Clock): Promise<Store> {
     heartbeats: engine.heartbeats,
     settings: createSettingStore(db, recordChange, recordAudit),
     audit: createAuditStore(db, reads, recordAudit),
-    consoleSessions: createConsoleSessionStore(db),
+    consoleSessions: createConsoleSessionStore(db, recordChange),
     apiTokens: createApiTokenStore(db, recordChange, recordAudit),
     logins: createLoginStore(db, reads, engine.loginSearch),
     nodes: createNodeStore(engine, recordChange, recordAudit),

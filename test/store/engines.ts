@@ -34,7 +34,8 @@ export function onEachEngine(
   test(`${name} (PostgreSQL)`, (t) => run(opener(t, 'pg'), 'pg', t));
 }
 
-function opener(t: TestContext, engine: EngineName): Open {
+/** For a test of one engine. */
+export function opener(t: TestContext, engine: EngineName): Open {
   return async ({ place, now } = {}) => {
     const on = place ?? (await newPlace(t, engine));
     const store = await openStore({ ...on, ...(now ? { now } : {}) });

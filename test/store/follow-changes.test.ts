@@ -12,7 +12,7 @@ function follow(t: TestContext, changes: Change[], part: number) {
   const errors: unknown[] = [];
   const fails = new Set<string>();
   const follower = followChanges({
-    feed: { next: async () => changes.splice(0, part) },
+    feed: { next: async () => changes.splice(0, part), listen: () => ({ stop: async () => undefined }) },
     intervalMs: 1,
     async applyAccounts(ids) {
       if (ids.some((id) => fails.has(id))) throw new Error('no database');
@@ -22,6 +22,8 @@ function follow(t: TestContext, changes: Change[], part: number) {
       if (fails.has(key)) throw new Error(`cannot read ${key}`);
       settings.push(key);
     },
+    everyAccount: async () => ['every-account'],
+    everySetting: () => ['every-setting'],
     onError: (error) => errors.push(error),
   });
   follower.start();
@@ -85,4 +87,10 @@ test('after the stop nothing more is asked', async (t) => {
   changes.push(accountChange('b'));
   await new Promise((resolve) => setTimeout(resolve, 20));
   assert.equal(changes.length, 1);
+});
+
+test('when anything may have changed, every setting and every account is read again', async (t) => {
+  const { applied, settings } = follow(t, [{ topic: 'everything' }], 1);
+  await eventually(() => applied.length > 0);
+  assert.deepEqual([applied.flat(), settings], [['every-account'], ['every-setting']]);
 });

@@ -1,11 +1,12 @@
 // The list of changes on PostgreSQL, where transactions commit in another order than they took their numbers: no change is missed.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { Knex } from 'knex';
-import type { ChangeFeed } from '../../src/core/changes.js';
+import type { Change, ChangeFeed } from '../../src/core/changes.js';
 import { connectPg } from '../../src/store/pg.js';
-import { createPgChangeFeed } from '../../src/store/pg-changes.js';
+import { createPgChangeFeed, createPgChangeRecorder } from '../../src/store/pg-changes.js';
 import { openStore } from '../../src/store/store.js';
 import { newDatabase } from '../helpers/database.js';
 import { eventually } from '../helpers/eventually.js';
@@ -26,9 +27,12 @@ async function hear(feed: ChangeFeed): Promise<string[]> {
   for (;;) {
     const changes = await feed.next();
     if (changes.length === 0) return heard;
-    heard.push(...changes.map((change) => (change.topic === 'account' ? change.id : change.key)));
+    heard.push(...changes.map(nameOf));
   }
 }
+
+const nameOf = (change: Change): string =>
+  change.topic === 'account' ? change.id : change.topic === 'setting' ? change.key : change.topic;
 
 const step = fc.oneof(
   {
@@ -52,7 +56,7 @@ test('whatever the order of commits, each committed change is heard once, and no
   let number = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
-      const feed = await createPgChangeFeed(reading, 'reader', Date.now);
+      const feed = await createPgChangeFeed(reading, { connection, origin: 'reader', now: Date.now });
       const open = new Map<number, { trx: Knex.Transaction; keys: string[] }>();
       const committed: string[] = [];
       const heard: string[] = [];
@@ -112,7 +116,11 @@ test(`${MANY} writes at once over three stores: each hears all of the other two,
 
 test('a connection that drops loses no change', async (t) => {
   const connection = await newDatabase(t);
-  const feed = await createPgChangeFeed(connect(t, connection, 1), 'reader', Date.now);
+  const feed = await createPgChangeFeed(connect(t, connection, 1), {
+    connection,
+    origin: 'reader',
+    now: Date.now,
+  });
   const db = connect(t, connection, 1);
   const write = (key: string) =>
     db('changes').insert({ topic: 'setting', key, origin: 'writer', at: Date.now() });
@@ -131,4 +139,65 @@ test('a connection that drops loses no change', async (t) => {
   await write('after');
   heard.push(...(await hear(feed)));
   assert.deepEqual(heard, ['meanwhile', 'after']);
+});
+
+test('changes older than an hour by the clock of the database are forgotten', async (t) => {
+  const connection = await newDatabase(t);
+  const db = connect(t, connection, 2);
+  let now = Date.now();
+  const feed = await createPgChangeFeed(db, { connection, origin: 'reader', now: () => now });
+  const record = createPgChangeRecorder(db, 'writer');
+  for (const key of ['old', 'new']) await db.transaction((trx) => record(trx, { topic: 'setting', key }));
+  await db('changes').where({ key: 'old' }).decrement('at', 3_600_001);
+  now += 60_000;
+  assert.deepEqual(await hear(feed), ['old', 'new']);
+  assert.deepEqual(await db('changes').pluck('key'), ['new']);
+});
+
+test('a reader that was away for longer than changes are kept is told to read everything', async (t) => {
+  const connection = await newDatabase(t);
+  const db = connect(t, connection, 2);
+  const options = { connection, origin: 'reader', now: Date.now, keptMs: 100 };
+  const feed = await createPgChangeFeed(db, options);
+  await db('changes').insert({ topic: 'setting', key: 'a', origin: 'writer', at: 0 });
+  await pause(options.keptMs);
+  assert.deepEqual(await feed.next(), [{ topic: 'everything' }]);
+});
+
+test('another database in the place of the one before is read whole', async (t) => {
+  const [first, second] = await Promise.all([newDatabase(t), newDatabase(t)]);
+  let db = connect(t, first, 1);
+  const table = (name: string) => db(name);
+  const raw = (sql: string, bindings: Knex.RawBinding[] = []) => db.raw(sql, bindings);
+  const feed = await createPgChangeFeed(Object.assign(table, { raw }) as unknown as Knex, {
+    connection: first,
+    origin: 'reader',
+    now: Date.now,
+  });
+  assert.deepEqual(await feed.next(), []);
+  db = connect(t, second, 1);
+  assert.deepEqual(await feed.next(), [{ topic: 'everything' }]);
+  assert.deepEqual(await feed.next(), []);
+});
+
+test('a change wakes those who listen, also after their connection has dropped', async (t) => {
+  const connection = await newDatabase(t);
+  const db = connect(t, connection, 2);
+  const feed = await createPgChangeFeed(db, { connection, origin: 'reader', now: Date.now });
+  let woken = 0;
+  const listener = feed.listen(() => {
+    woken += 1;
+  });
+  t.after(listener.stop);
+  await eventually(() => woken === 1);
+  const record = createPgChangeRecorder(db, 'writer');
+  const write = () => db.transaction((trx) => record(trx, { topic: 'setting', key: 'a' }));
+  await write();
+  await eventually(() => woken === 2);
+  await db.raw(
+    "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'pulsegate listen'",
+  );
+  await eventually(() => woken === 3);
+  await write();
+  await eventually(() => woken === 4);
 });

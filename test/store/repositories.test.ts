@@ -170,7 +170,8 @@ onEachEngine('console sessions, tokens, audit entries and notices come back as t
   const session = { hash: 'h', username: TEXT, address: '::1', createdAt: 1, usedAt: 2, credentials: null };
   await consoleSessions.add(session);
   await consoleSessions.used('h', 5);
-  await consoleSessions.renew('h', 'c');
+  await consoleSessions.renew({ ...session, usedAt: 5, credentials: 'c' });
+  assert.deepEqual((await consoleSessions.get('h'))?.credentials, 'c');
   assert.deepEqual(await consoleSessions.all(), [{ ...session, usedAt: 5, credentials: 'c' }]);
   await consoleSessions.remove(['h', 'x']);
   assert.deepEqual(await consoleSessions.all(), []);

@@ -2,6 +2,7 @@
 // operator signed in with (user name, password, second factor) is changed, wherever that was done.
 import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../clock.js';
+import type { Reloadable } from '../settings/setting.js';
 
 export interface ConsoleSession {
   /** SHA-256 of the cookie's value, hexadecimal: the value itself is kept nowhere. */
@@ -14,27 +15,33 @@ export interface ConsoleSession {
   readonly credentials: string | null;
 }
 
+/** In the list of changes: sessions were opened or closed. */
+export const CONSOLE_SESSIONS_KEY = 'console-sessions';
+
 export interface ConsoleSessionStore {
   all(): Promise<ConsoleSession[]>;
+  get(hash: string): Promise<ConsoleSession | null>;
   add(session: ConsoleSession): Promise<void>;
   used(hash: string, at: number): Promise<void>;
-  renew(hash: string, credentials: string): Promise<void>;
+  /** Stores a session under other credentials, also if another daemon has just removed it because of them. */
+  renew(session: ConsoleSession): Promise<void>;
   remove(hashes: readonly string[]): Promise<void>;
 }
 
-export interface ConsoleSessions {
-  load(): Promise<void>;
+export interface ConsoleSessions extends Reloadable {
   /** Opens a session; returns the value of its cookie. */
   open(username: string, address: string): Promise<string>;
   /** The session of a cookie's value, if it is still good; that counts as use. */
   find(value: string): ConsoleSession | null;
+  /** The same for one that this daemon has not heard of yet: another one has just opened it. Rejects when it cannot be read. */
+  read(value: string): Promise<ConsoleSession | null>;
   /** Whether a session is still good, without counting as use. */
   isOpen(hash: string): boolean;
   close(hash: string): Promise<void>;
   /** After a change of the credentials: ends all sessions but `hash`, which goes on, or all. */
   keepOnly(hash: string | null): Promise<void>;
-  /** Removes the sessions that have ended, as after a change of the credentials by another process; returns how many. */
-  sweep(): Promise<number>;
+  /** Ends the sessions whose credentials another process has changed; returns how many. */
+  sweep(): number;
 }
 
 export interface ConsoleSessionOptions {
@@ -80,7 +87,8 @@ export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSe
     const at = now();
     if (isGood(session, at)) return session;
     // One whose credentials were just changed may be the one that changed them: `keepOnly` says whether it goes on.
-    if (!isInTime(session, at)) forget([hash]).catch(onError);
+    // One that is idle here may be in use at another daemon: what is stored decides, in `read`.
+    if (!isInTime(session, at)) open.delete(hash);
     return null;
   }
 
@@ -95,12 +103,22 @@ export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSe
     return used;
   }
 
+  /** Of two daemons' knowledge of one session, the later use. */
+  function hold(stored: ConsoleSession): void {
+    const usedAt = Math.max(stored.usedAt, open.get(stored.hash)?.usedAt ?? 0);
+    open.set(stored.hash, { ...stored, usedAt });
+  }
+
   return {
-    async load() {
-      const at = now();
+    key: CONSOLE_SESSIONS_KEY,
+
+    async reload() {
       const stored = await store.all();
-      for (const session of stored) if (isGood(session, at)) open.set(session.hash, session);
-      await forget(stored.filter((session) => !isGood(session, at)).map(({ hash }) => hash));
+      const at = now();
+      const hashes = new Set(stored.map(({ hash }) => hash));
+      for (const hash of open.keys()) if (!hashes.has(hash)) open.delete(hash);
+      for (const session of stored) if (isGood(session, at)) hold(session);
+      await forget(stored.filter((session) => !isInTime(session, at)).map(({ hash }) => hash));
     },
 
     async open(username, address) {
@@ -129,23 +147,36 @@ export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSe
       return session && note(session);
     },
 
+    async read(value) {
+      const stored = await store.get(hashOf(value));
+      if (!stored) return null;
+      if (!isInTime(stored, now())) {
+        await forget([stored.hash]);
+        return null;
+      }
+      hold(stored);
+      const session = current(stored.hash);
+      return session && note(session);
+    },
+
     isOpen: (hash) => current(hash) !== null,
     close: (hash) => forget([hash]),
 
     async keepOnly(hash) {
       const kept = hash === null ? undefined : open.get(hash);
       if (kept) {
-        const credentials = options.credentials();
-        open.set(kept.hash, { ...kept, credentials });
-        await store.renew(kept.hash, credentials);
+        const renewed = { ...kept, credentials: options.credentials() };
+        open.set(kept.hash, renewed);
+        await store.renew(renewed);
       }
       await forget([...open.keys()].filter((each) => each !== kept?.hash));
     },
 
-    async sweep() {
+    sweep() {
       const at = now();
-      const ended = [...open.values()].filter((session) => !isGood(session, at)).map(({ hash }) => hash);
-      await forget(ended);
+      const ended = [...open.values()].filter((session) => !isGood(session, at));
+      // They stay in the database until they are out of time: whoever changed the credentials may go on under the new ones.
+      for (const { hash } of ended) open.delete(hash);
       return ended.length;
     },
   };

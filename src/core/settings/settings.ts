@@ -6,6 +6,8 @@ export interface Settings {
   open<Kind extends Reloadable>(setting: Kind): Promise<Kind>;
   /** Reads a setting again, then calls the listeners; a key that nobody has opened is passed over. Rejects as either does. */
   reload(key: string): Promise<void>;
+  /** Of all that were opened. */
+  keys(): string[];
   /** Calls `listener` after each `reload`, with the key. */
   onReloaded(listener: (key: string) => void | Promise<void>): void;
 }
@@ -24,6 +26,8 @@ export function createSettings(): Settings {
       await byKey.get(key)?.reload();
       for (const listener of listeners) await listener(key);
     },
+
+    keys: () => [...byKey.keys()],
 
     onReloaded: (listener) => void listeners.push(listener),
   };

@@ -1,8 +1,8 @@
 // Authentication: Basic everywhere; under /api/v1 also the console's cookie and API tokens.
-import type { Context, Middleware, ParameterizedContext } from 'koa';
+import type { Context, Middleware, Next, ParameterizedContext } from 'koa';
 import type { AdminCredentials } from '../../core/auth/admin-credentials.js';
 import type { ApiTokens } from '../../core/auth/api-tokens.js';
-import type { ConsoleSessions } from '../../core/auth/console-sessions.js';
+import type { ConsoleSession, ConsoleSessions } from '../../core/auth/console-sessions.js';
 import { parseBasic } from '../../core/auth/credentials.js';
 import type { Log } from '../../core/log.js';
 import { printable } from '../../core/printable.js';
@@ -21,7 +21,7 @@ const UNDER_V1 = /^\/api\/v1\//i;
 
 export interface AuthenticateUses {
   readonly credentials: Pick<AdminCredentials, 'verify' | 'fingerprint'>;
-  readonly consoleSessions: Pick<ConsoleSessions, 'find'>;
+  readonly consoleSessions: Pick<ConsoleSessions, 'find' | 'read'>;
   readonly apiTokens: Pick<ApiTokens, 'find'>;
   readonly attempts: AdminAttempts;
   readonly log: Pick<Log, 'warn'>;
@@ -44,20 +44,10 @@ export function authenticate({
     if (path === '/api/v1/session' && ctx.method === 'POST') return next();
 
     if (underV1 && headers.length === 0) {
-      const session = consoleSessions.find(sessionCookie(ctx) ?? '');
-      // No guess was made, so no delay: the console sends this at every start.
-      if (!session && sessionCookie(ctx) !== null) return sendProblem(ctx, { problem: 'signed-out' });
-      if (session) {
-        if (!isFromOurPage(ctx)) return refuse(ctx, 'cross-site', 'the console session is for its own page');
-        ctx.state.caller = {
-          via: 'console',
-          name: session.username,
-          scopes: null,
-          address: client,
-          key: session.hash,
-        };
-        return next();
-      }
+      const cookie = sessionCookie(ctx);
+      const session = cookie === null ? null : consoleSessions.find(cookie);
+      if (session) return enter(ctx, session, next);
+      if (cookie !== null) return consoleSessions.read(cookie).then((opened) => enter(ctx, opened, next));
       // A browser that opens the document without a session is redirected to the sign-in page.
       if (isBrowser(ctx) && ctx.path === '/api/v1/docs') return ctx.redirect('/');
       if (isBrowser(ctx)) return sendProblem(ctx, { problem: 'signed-out' });
@@ -82,6 +72,15 @@ export function authenticate({
     log.warn({ client, username: printable(parseBasic(header)?.username ?? '') }, 'admin login failed');
     return refuseLate(ctx);
   };
+
+  /** No guess was made, so no delay: the console sends its cookie at every start. */
+  function enter(ctx: ParameterizedContext<AdminState>, session: ConsoleSession | null, next: Next) {
+    if (!session) return sendProblem(ctx, { problem: 'signed-out' });
+    if (!isFromOurPage(ctx)) return refuse(ctx, 'cross-site', 'the console session is for its own page');
+    const { username: name, hash: key } = session;
+    ctx.state.caller = { via: 'console', name, scopes: null, address: ctx.state.client, key };
+    return next();
+  }
 
   async function refuseLate(ctx: ParameterizedContext<AdminState>): Promise<void> {
     if ((await attempts.delay(ctx.state.client)) === 'closed') return hangUp(ctx);

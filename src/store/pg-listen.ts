@@ -1,0 +1,54 @@
+// Waits for notifications of a PostgreSQL database (LISTEN) over a connection of its own, which is made anew when it drops.
+import pg from 'pg';
+import { withLibpqModes } from './pg-connection.js';
+
+/** Pause before the next connection, in ms. */
+const AGAIN_MS = 1_000;
+const CONNECT_MS = 5_000;
+
+export interface Listener {
+  /** Resolves when the connection is closed. */
+  stop(): Promise<void>;
+}
+
+/** @param wake is called with each notification, and with each new connection: what was sent before it is lost */
+export function listen(connection: string, channel: string, wake: () => void): Listener {
+  let isStopped = false;
+  let client: pg.Client | null = null;
+  let timer: NodeJS.Timeout | undefined;
+
+  function connect(): void {
+    const next = new pg.Client({
+      connectionString: withLibpqModes(connection),
+      application_name: 'pulsegate listen',
+      connectionTimeoutMillis: CONNECT_MS,
+      keepAlive: true,
+    });
+    client = next;
+    let isOver = false;
+    // The poll goes on meanwhile, and says what is wrong with the database.
+    const over = (): void => {
+      if (isOver) return;
+      isOver = true;
+      next.end().catch(() => undefined);
+      if (!isStopped) timer = setTimeout(connect, AGAIN_MS).unref();
+    };
+    next.on('error', over);
+    next.on('end', over);
+    next.on('notification', wake);
+    next
+      .connect()
+      .then(() => next.query(`listen ${channel}`))
+      .then(wake)
+      .catch(over);
+  }
+
+  connect();
+  return {
+    async stop() {
+      isStopped = true;
+      clearTimeout(timer);
+      await client?.end().catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,99 @@
+// What is changed at one node holds at every other: accounts, settings, tokens, sessions of the console, sessions of players.
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { type Console, fetchFrom, signIn } from '../helpers/console.js';
+import { ADMIN, type TestDaemon } from '../helpers/daemon.js';
+import { eventually } from '../helpers/eventually.js';
+import { type Fleet, startFleet } from '../helpers/fleet.js';
+import { connectThrough } from '../helpers/socks-client.js';
+import { suiteScope } from '../helpers/suite.js';
+import { echo, startTarget } from '../helpers/targets.js';
+
+const getJson = async (daemon: TestDaemon, path: string) =>
+  (await daemon.api('GET', path)).json as Record<string, unknown>;
+
+const ownPage = ({ adminUrl }: TestDaemon, { cookie }: Console) => ({ cookie, origin: adminUrl });
+
+/** The status of a request with the cookie of a console's session. */
+const statusAt = async (daemon: TestDaemon, session: Console, path = '/api/v1/me', method = 'GET') =>
+  (await fetchFrom(daemon, method, path, ownPage(daemon, session))).status;
+
+describe('a change at one node', async () => {
+  const t = suiteScope();
+  let fleet: Fleet;
+  let one: TestDaemon;
+  let two: TestDaemon;
+  before(async () => {
+    fleet = await startFleet(t, ['gate-1', 'gate-2']);
+    [one, two] = fleet.nodes as [TestDaemon, TestDaemon];
+  });
+
+  test('of an account ends its sessions at the others', async () => {
+    const target = await startTarget(t, echo);
+    const id = await one.addAccount('ann', 'word');
+    await eventually(async () => (await two.account('ann'))['AID'] === id);
+    for (const change of [{ isEnabled: false }, { expiresAt: new Date().toISOString() }]) {
+      const player = { port: two.socks.port, username: 'ann', password: 'word' };
+      const client = await connectThrough(player, '127.0.0.1', target.port);
+      assert.equal((await one.api('PATCH', `/api/v1/accounts/${id}`, change)).status, 200);
+      await client.closed();
+      await one.api('PATCH', `/api/v1/accounts/${id}`, { isEnabled: true, expiresAt: null });
+      await eventually(async () => {
+        const account = await getJson(two, `/api/v1/accounts/${id}`);
+        return account['isEnabled'] === true && account['expiresAt'] === null;
+      });
+    }
+  });
+
+  test('of settings and tokens is heard', async () => {
+    const retention = { heartbeatDays: 3, heartbeatsPerAccount: 50, runDays: 4, loginDays: 5, auditDays: 6 };
+    assert.equal((await one.api('PUT', '/api/v1/settings/retention', retention)).status, 200);
+    await eventually(async () => {
+      assert.deepEqual(await getJson(two, '/api/v1/settings/retention'), retention);
+    });
+    const made = (await one.api('POST', '/api/v1/tokens', { name: 'billing', scopes: ['accounts:read'] }))
+      .json;
+    const { secret, token } = made as { secret: string; token: { id: string } };
+    const asToken = async () =>
+      (await fetch(`${two.adminUrl}/api/v1/accounts`, { headers: { authorization: `Bearer ${secret}` } }))
+        .status;
+    await eventually(async () => (await asToken()) === 200);
+    assert.equal((await one.api('DELETE', `/api/v1/tokens/${token.id}`)).status, 204);
+    await eventually(async () => (await asToken()) === 401);
+  });
+
+  test('opens and closes sessions of the console', async () => {
+    const session = await signIn(one);
+    assert.equal(await statusAt(two, session), 200, 'at once: the balancer may send it anywhere');
+    assert.equal(await statusAt(two, session, '/api/v1/session', 'DELETE'), 204);
+    await eventually(async () => (await statusAt(one, session)) === 401);
+  });
+
+  test('of the password ends the sessions of the console at the others, but the one that made it', async () => {
+    const [mine, other] = [await signIn(one), await signIn(two)];
+    assert.equal(await statusAt(one, other), 200);
+    const passwords = { current: ADMIN.password, next: 'another-long-password' };
+    assert.equal((await mine.api('PUT', '/api/v1/settings/admin-password', passwords)).status, 204);
+    await eventually(async () => (await statusAt(two, other)) === 401);
+    await eventually(async () => (await statusAt(two, mine)) === 200);
+    assert.equal(await statusAt(one, mine), 200);
+    const back = { current: passwords.next, next: ADMIN.password };
+    await eventually(async () => {
+      assert.equal(
+        (await fetchFrom(two, 'PUT', '/api/v1/settings/admin-password', ownPage(two, mine), back)).status,
+        204,
+      );
+    });
+    for (const node of [one, two]) {
+      await eventually(async () => (await statusAt(node, mine)) === 200);
+      await eventually(async () => (await node.api('GET', '/api/v1/accounts')).status === 200);
+    }
+  });
+
+  test('reaches a node that was frozen meanwhile', async () => {
+    two.signal('SIGSTOP');
+    for (let n = 0; n < 50; n += 1) await one.addAccount(`frozen-${n}`, 'word');
+    two.signal('SIGCONT');
+    await eventually(async () => (await two.account('frozen-49'))['Username'] === 'frozen-49');
+  });
+});
