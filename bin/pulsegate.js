@@ -9,7 +9,7 @@ var description = require('../package.json');
 var root = path.join(__dirname, '..');
 var problem = tooOld() || missing();
 if (problem) fail(problem);
-else require('./start.js')(fail);
+else require('./start.js')();
 
 function tooOld() {
   var least = /(\d+)\.(\d+)/.exec(description.engines.node);
@@ -27,7 +27,7 @@ function tooOld() {
 
 function missing() {
   var fs = require('fs');
-  if (fs.existsSync(path.join(root, 'dist', 'src', 'cli.js'))) return null;
+  if (fs.existsSync(path.join(root, 'dist', 'program', 'cli.js'))) return null;
   // A package comes with the program built; a clone of its sources does not.
   if (!fs.existsSync(path.join(root, 'src')))
     return 'lacks its own program (dist). Install the package again.';

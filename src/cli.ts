@@ -5,7 +5,7 @@ import { type AddCommands, CommandError, type Surroundings } from './cli/command
 import { addHelp } from './cli/help.js';
 import { ConfigError } from './config/config-error.js';
 import { StartError } from './core/errors.js';
-import { readVersion } from './version.js';
+import { readVersion } from './program.js';
 
 /** The commands in the order of the help, each with the file that has it, which is read when it is needed. */
 const GROUPS: Readonly<Record<string, () => Promise<AddCommands>>> = {

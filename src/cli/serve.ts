@@ -7,10 +7,10 @@ import { type Loaded, loadConfig } from '../config.js';
 import { MIN_ADMIN_PASSWORD_CHARACTERS } from '../core/auth/admin-credentials.js';
 import type { Daemon } from '../daemon.js';
 import { createLogger, type Logger } from '../log.js';
+import { readVersion } from '../program.js';
 import type { Broken } from '../proxy/plane.js';
 import { createServiceManager, type ServiceManager } from '../systemd.js';
 import { givenSockets } from '../systemd-sockets.js';
-import { readVersion } from '../version.js';
 import type { Surroundings } from './command.js';
 import { firstRunBanner } from './first-run.js';
 

@@ -10,7 +10,7 @@ import type { Log } from '../core/log.js';
 import { NODES_KEY, type NodeAddresses, type NodeClaim, type NodeLoad } from '../core/nodes/nodes.js';
 import { createPoller } from '../core/poller.js';
 import type { Reloadable } from '../core/settings/setting.js';
-import { readVersion } from '../version.js';
+import { readVersion } from '../program.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
 

@@ -1,6 +1,6 @@
 // What the console and /api/v1 need beside accounts and agents, gathered from the parts that own it.
 import { randomUUID } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { readAccounts, writeAccounts } from '../account-files/formats.js';
 import { importAccounts } from '../account-files/import.js';
 import { spooled } from '../account-files/spool.js';
@@ -8,7 +8,7 @@ import type { Config } from '../config.js';
 import type { Log } from '../core/log.js';
 import { compilePattern } from '../games-pattern.js';
 import type { AdminServerUses } from '../http/server.js';
-import { readVersion } from '../version.js';
+import { PROGRAM_FOLDER, readVersion } from '../program.js';
 import type { Auth } from './auth.js';
 import { createBackup } from './backup.js';
 import type { Core } from './core.js';
@@ -34,8 +34,7 @@ export interface OperatorUses {
   readonly now: () => number;
 }
 
-/** Where the console is built into, seen from dist/src. */
-const CONSOLE_FOLDER = fileURLToPath(new URL('../../console', import.meta.url));
+const CONSOLE_FOLDER = join(PROGRAM_FOLDER, 'dist/console');
 
 export function operatorUses(
   uses: OperatorUses,

@@ -1,7 +1,7 @@
 // Which package speaks to the SQLite file. Each becomes the driver that knex knows: the interface of the sqlite3 package.
 import { createRequire, isBuiltin } from 'node:module';
-import { fileURLToPath } from 'node:url';
 import { StartError } from '../core/errors.js';
+import { PROGRAM_FOLDER } from '../program.js';
 import { codeOf } from './sqlite-errors.js';
 import { ThreadedConnection } from './sqlite-threaded.js';
 
@@ -46,9 +46,6 @@ function threaded(client: Exclude<SqliteClientName, 'sqlite3'>) {
   }
   return { OPEN_READWRITE, OPEN_CREATE, Database };
 }
-
-/** Where the program is installed, seen from dist/src/store: npm mends its packages there. */
-const PROGRAM_FOLDER = fileURLToPath(new URL('../../../', import.meta.url)).replace(/\/$/, '');
 
 /** @param error what loading the client ended with */
 function unusable(client: SqliteClientName, error: unknown): StartError {

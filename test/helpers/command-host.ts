@@ -3,7 +3,6 @@
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Readable, Writable } from 'node:stream';
-import { main } from '../../src/cli.js';
 
 export interface CommandRequest {
   readonly cwd: string;
@@ -31,6 +30,11 @@ class Written extends Writable {
     return Buffer.concat(this.#chunks).toString();
   }
 }
+
+// The built program, as `bin/pulsegate.js` starts it.
+const { main } = (await import(
+  new URL('../../program/cli.js', import.meta.url).href
+)) as typeof import('../../src/cli.js');
 
 let running: { stdout: Written; stderr: Written } | null = null;
 

@@ -1,41 +1,53 @@
-// Builds what has changed since it was built last: the program and its tests by tsc, the console by Vite. What a part is
-// built from is known by its content, so a fresh checkout or another branch builds what differs and no more.
-import { execFileSync } from 'node:child_process';
+// Builds what has changed since it was built last: the program by Rolldown, its tests (and the modules that they import) by tsc,
+// the console by Vite; all three, or those that are named (`node test/tools/build.mjs program console`). What a part is built from
+// is known by its content, so a fresh checkout or another branch builds what differs and no more.
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const CONSOLE = 'src/console';
+const BUNDLE = 'test/tools/rolldown.config.mjs';
 
-const parts = [
-  {
-    name: 'program',
+const isProgramSource = (file) => file.endsWith('.ts') && !file.startsWith(`${CONSOLE}/`);
+const parts = {
+  program: {
+    result: 'dist/program/cli.js',
+    inputs: [BUNDLE, 'package-lock.json', 'src'],
+    isInput: isProgramSource,
+    build: ['rolldown', '--config', BUNDLE],
+    // Rolldown lists there what it wrote; what is wrong goes to stderr.
+    stdout: 'ignore',
+  },
+  tests: {
     result: 'dist/src/cli.js',
     inputs: ['tsconfig.json', 'package-lock.json', 'src', 'test'],
-    isInput: (file) => file.endsWith('.ts') && !file.startsWith(`${CONSOLE}/`),
+    isInput: isProgramSource,
     build: ['tsc', '-p', 'tsconfig.json'],
   },
-  {
-    name: 'console',
+  console: {
     result: 'dist/console/index.html',
     inputs: ['package-lock.json', CONSOLE],
     isInput: () => true,
     build: ['vite', 'build', '--config', 'src/console/vite.config.ts', '--logLevel', 'warn'],
   },
-];
+};
 
-for (const { name, result, inputs, isInput, build } of parts) {
+const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(parts);
+mkdirSync('dist', { recursive: true });
+const built = await Promise.all(names.map((name) => build(name, parts[name])));
+process.exit(built.every(Boolean) ? 0 : 1);
+
+/** Resolves with whether the part is built; its program has said what is wrong. */
+async function build(name, { result, inputs, isInput, build: [program, ...args], stdout = 'inherit' }) {
   const stamp = `dist/.built-${name}`;
   const content = contentOf(inputs, isInput);
-  if (existsSync(result) && existsSync(stamp) && readFileSync(stamp, 'utf8') === content) continue;
-  const [program, ...args] = build;
-  try {
-    execFileSync(join('node_modules/.bin', program), args, { stdio: 'inherit' });
-  } catch {
-    process.exit(1); // The program has said what is wrong.
-  }
-  mkdirSync('dist', { recursive: true });
-  writeFileSync(stamp, content);
+  if (existsSync(result) && existsSync(stamp) && readFileSync(stamp, 'utf8') === content) return true;
+  const child = spawn(join('node_modules/.bin', program), args, { stdio: ['ignore', stdout, 'inherit'] });
+  const [code] = await once(child, 'exit');
+  if (code === 0) writeFileSync(stamp, content);
+  return code === 0;
 }
 
 /** One hash over the names and contents of these files and of all that is in these folders. */

@@ -1,15 +1,15 @@
 // `npm run dev`: the daemon of `npm start`, built again and restarted whenever a source changes. Ctrl-C ends it all.
 import { execFileSync, spawn } from 'node:child_process';
 
-execFileSync(process.execPath, ['test/tools/build.mjs'], { stdio: 'inherit' });
+execFileSync(process.execPath, ['test/tools/build.mjs', 'program', 'console'], { stdio: 'inherit' });
 
 const bin = 'node_modules/.bin';
 const children = [
-  spawn(`${bin}/tsc`, ['-p', 'tsconfig.json', '--watch', '--preserveWatchOutput'], { stdio: 'inherit' }),
+  spawn(`${bin}/rolldown`, ['--config', 'test/tools/rolldown.config.mjs', '--watch'], { stdio: 'inherit' }),
   spawn(`${bin}/vite`, ['build', '--config', 'src/console/vite.config.ts', '--watch', '--logLevel', 'warn'], {
     stdio: 'inherit',
   }),
-  // Node restarts it when a module that it has read changes: what tsc writes.
+  // Node restarts it when a module that it has read changes: what Rolldown writes.
   spawn(
     process.execPath,
     ['--watch', '--watch-preserve-output', 'bin/pulsegate.js', 'serve', '--config', 'etc/pulsegate.dev.yaml'],

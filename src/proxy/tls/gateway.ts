@@ -65,7 +65,7 @@ export class TlsGateway {
 
   #start(): Worker {
     const { log, ...start } = this.#options;
-    const thread = new Worker(new URL('./thread.js', import.meta.url), {
+    const thread = new Worker(new URL('./tls-thread.js', import.meta.url), {
       workerData: start satisfies TlsThreadStart,
       name: 'tls',
     });
