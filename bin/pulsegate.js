@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Starts the command line from the compiled program, once it is sure that it can run here. Written in the JavaScript of 2009:
-// a Node that is too old must be able to read it in order to say so.
+// Checks the Node version and the build, then starts the compiled command line. Written in ES5, so that an old Node can
+// parse it and print the error.
 'use strict';
 
 var path = require('path');
@@ -17,20 +17,19 @@ function tooOld() {
   var ahead = own[1] - least[1] || own[2] - least[2];
   if (ahead >= 0) return null;
   return (
-    'needs Node ' +
+    'requires Node ' +
     least[0] +
-    ' or newer, and this is ' +
+    ' or newer; this is Node ' +
     process.versions.node +
-    '. Get one: https://nodejs.org'
+    '. Download: https://nodejs.org'
   );
 }
 
 function missing() {
   var fs = require('fs');
   if (fs.existsSync(path.join(root, 'dist', 'program', 'cli.js'))) return null;
-  // A package comes with the program built; a clone of its sources does not.
-  if (!fs.existsSync(path.join(root, 'src')))
-    return 'lacks its own program (dist). Install the package again.';
+  // A published package contains the built program (dist). A git clone contains src instead.
+  if (!fs.existsSync(path.join(root, 'src'))) return 'is incomplete: dist is missing. Reinstall the package.';
   return 'is not built yet. Run: cd ' + root + ' && npm ci && npm run build';
 }
 

@@ -1,4 +1,4 @@
-// The part of the start that only a Node that is new enough can read.
+// Imports the compiled command line. Only a supported Node version can parse this file.
 'use strict';
 
 const { join } = require('node:path');

@@ -1,13 +1,13 @@
-// The command line: puts the commands together, runs the one that was asked for, and turns failures into exit codes.
-// 0: done. 1: failed. 2: used in a wrong way, or the configuration is wrong.
+// The command line: registers the commands, runs one, and maps errors to exit codes.
+// 0: success. 1: failure. 2: wrong usage or invalid configuration.
 import { Command, CommanderError } from 'commander';
-import { type AddCommands, CommandError, type Surroundings } from './cli/command.js';
+import { type AddCommands, CommandError, type CommandIo } from './cli/command.js';
 import { addHelp } from './cli/help.js';
 import { ConfigError } from './config/config-error.js';
 import { StartError } from './core/errors.js';
 import { readVersion } from './program.js';
 
-/** The commands in the order of the help, each with the file that has it, which is read when it is needed. */
+/** The commands in the order of the help. Each one's module is imported only when it is needed. */
 const GROUPS: Readonly<Record<string, () => Promise<AddCommands>>> = {
   serve: async () => (await import('./cli/serve-command.js')).addServe,
   account: async () => (await import('./cli/account.js')).addAccountCommands,
@@ -27,22 +27,22 @@ const GROUPS: Readonly<Record<string, () => Promise<AddCommands>>> = {
 };
 
 /** Runs the command in `argv` (as in process.argv) and sets the exit code of the process. */
-export async function main(argv: readonly string[], around: Surroundings = process): Promise<void> {
-  // `pulsegate account list | head` closes our stdout early, which is no failure unless the command has said so.
-  around.stdout.on('error', (error: NodeJS.ErrnoException) =>
+export async function main(argv: readonly string[], io: CommandIo = process): Promise<void> {
+  // `pulsegate account list | head` closes stdout early. That is not an error unless the command set an exit code.
+  io.stdout.on('error', (error: NodeJS.ErrnoException) =>
     process.exit(error.code === 'EPIPE' ? (process.exitCode ?? 0) : 1),
   );
   try {
-    const program = await buildProgram(argv, around);
+    const program = await buildProgram(argv, io);
     await program.parseAsync(argv);
   } catch (error) {
-    process.exitCode = report(error, around);
+    process.exitCode = report(error, io);
   }
 }
 
-async function buildProgram(argv: readonly string[], around: Surroundings): Promise<Command> {
+async function buildProgram(argv: readonly string[], io: CommandIo): Promise<Command> {
   const program = new Command('pulsegate')
-    .description('SOCKS5 access for game players: accounts, heartbeats and agent webhooks in one daemon')
+    .description('SOCKS5 proxy server for game players, with accounts, heartbeats and agent webhooks')
     .version(readVersion(), '-V, --version')
     .option(
       '--config <file>',
@@ -50,10 +50,10 @@ async function buildProgram(argv: readonly string[], around: Surroundings): Prom
     )
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
-      writeOut: (text) => around.stdout.write(text),
-      writeErr: (text) => around.stderr.write(text),
+      writeOut: (text) => io.stdout.write(text),
+      writeErr: (text) => io.stderr.write(text),
     })
-    .showHelpAfterError('(add --help for what is possible)')
+    .showHelpAfterError('(use --help to see the available commands and options)')
     .addHelpText(
       'after',
       `
@@ -63,23 +63,23 @@ Examples:
   pulsegate account list --search play
   pulsegate doctor`,
     );
-  // Before the commands are added, which inherit it: commander would end the process with its own codes.
+  // Commands inherit this when they are added. Without it, commander exits the process with its own codes.
   program.exitOverride();
-  const wanted = groupIn(argv);
+  const wanted = groupOf(argv);
   for (const [name, read] of Object.entries(GROUPS))
-    if (wanted === null || wanted === name) (await read())(program, around);
+    if (wanted === null || wanted === name) (await read())(program, io);
   addHelp(program);
   return program;
 }
 
-/** The first word of `argv` where it is a command that stands alone; null: whatever it is, it may need to know them all. */
-function groupIn([, , ...words]: readonly string[]): string | null {
+/** The command that `argv` names; null when all commands must be registered (help, an unknown command). */
+function groupOf([, , ...words]: readonly string[]): string | null {
   const first = words.find((word, i) => !word.startsWith('-') && words[i - 1] !== '--config');
   return first !== undefined && Object.hasOwn(GROUPS, first) ? first : null;
 }
 
-/** Says on stderr what went wrong, and returns the exit code. */
-function report(error: unknown, { stderr }: Surroundings): number {
+/** Prints the error to stderr and returns the exit code. */
+function report(error: unknown, { stderr }: CommandIo): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof ConfigError) {
     stderr.write(`${error.message}\n`);

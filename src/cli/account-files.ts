@@ -1,4 +1,4 @@
-// `pulsegate account import` and `export`: accounts as CSV or JSON files.
+// `pulsegate account import` and `export`: accounts as CSV, JSON or CCProxy files.
 import { randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -16,18 +16,18 @@ import { isTimeZone } from '../core/time-zone.js';
 import type { Core } from '../parts/core.js';
 import { collectTag, hasTags } from './account-tags.js';
 import { cliActor } from './actor.js';
-import { CommandError, load, printJson, printLine, type Surroundings } from './command.js';
+import { CommandError, type CommandIo, load, printJson, printLine } from './command.js';
 import { confirm } from './prompt.js';
 import { STDIO, withStdin, writeToStdout } from './stdio.js';
 import { withCore } from './store.js';
 import { countOf } from './table.js';
 
 const formatOption = () =>
-  new Option('--format <format>', 'default: from the name of the file').choices([...FILE_FORMATS]);
+  new Option('--format <format>', 'file format (default: by file extension)').choices([...FILE_FORMATS]);
 
-export function addAccountFileCommands(account: Command, around: Surroundings): void {
-  addExport(account, around);
-  addImport(account, around);
+export function addAccountFileCommands(account: Command, io: CommandIo): void {
+  addExport(account, io);
+  addImport(account, io);
 }
 
 interface ExportOptions {
@@ -37,48 +37,45 @@ interface ExportOptions {
   withHashes?: true;
 }
 
-function addExport(account: Command, around: Surroundings): void {
+function addExport(account: Command, io: CommandIo): void {
   account
     .command('export')
-    .argument('[file]', 'a new file; default, and -: stdout')
-    .description('write accounts with limits and usage, as CSV, JSON or AccInfo.ini of CCProxy')
+    .argument('[file]', 'new file to write (default or -: stdout)')
+    .description('export accounts with limits and usage as CSV, JSON or CCProxy AccInfo.ini')
     .addOption(formatOption())
     .addOption(
-      new Option('--zone <zone>', 'of the dates in AccInfo.ini, which name none: that of the host of CCProxy')
+      new Option('--zone <zone>', "time zone of the dates in AccInfo.ini: use the CCProxy host's zone")
         .default('UTC')
         .argParser(parseZone),
     )
-    .option('--tag <tag>', 'only accounts with this tag; with several: with all of them', collectTag)
-    .option('--with-hashes', 'with password hashes, to move accounts to another Pulsegate')
+    .option('--tag <tag>', 'filter by tag (repeatable: accounts with all of them)', collectTag)
+    .option('--with-hashes', 'include password hashes, to move accounts to another Pulsegate')
     .action(async (name: string | undefined, options: ExportOptions, command) => {
       const file = name === STDIO ? undefined : name;
-      const loaded = await load(command, around);
+      const loaded = await load(command, io);
       await withCore(loaded, async (core) => {
         await core.usage.load();
-        const views = core.accounts.list().filter(({ account: it }) => hasTags(it.tags, options.tag));
+        const views = core.accounts.list().filter((view) => hasTags(view.account.tags, options.tag));
         const rows = views.map((view) => ({ view, usage: core.usage.glance(view.account) }));
         const format = formatOf(file, options.format);
         const { withHashes = false, zone } = options;
-        await save(writeAccounts(format, rows, { withHashes, zone }), file, around);
-        if (file !== undefined) printLine(around.stderr, `${views.length} accounts were written to ${file}`);
+        await save(writeAccounts(format, rows, { withHashes, zone }), file, io);
+        if (file !== undefined)
+          printLine(io.stderr, `Exported ${countOf(views.length, 'account')} to ${file}`);
       });
     });
 }
 
-async function save(content: Readable, file: string | undefined, around: Surroundings): Promise<void> {
-  if (file === undefined) return writeToStdout(content, around);
+async function save(content: Readable, file: string | undefined, io: CommandIo): Promise<void> {
+  if (file === undefined) return writeToStdout(content, io);
   try {
-    // wx: what is there is never overwritten. 0600: it may hold hashes.
+    // wx: never overwrite an existing file. 0600: the export may contain password hashes.
     await pipeline(content, createWriteStream(file, { flags: 'wx', mode: 0o600 }));
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
     const reason =
-      code === 'EEXIST'
-        ? 'it exists already. Choose a new name'
-        : code === 'ENOENT'
-          ? 'its folder does not exist'
-          : code;
-    throw new CommandError(`The accounts cannot be written to ${file}: ${reason}.`);
+      code === 'EEXIST' ? 'file exists. Choose another name' : code === 'ENOENT' ? 'no such directory' : code;
+    throw new CommandError(`Cannot write accounts to ${file}: ${reason}.`);
   }
 }
 
@@ -92,19 +89,19 @@ interface ImportOptions {
   json?: true;
 }
 
-function addImport(account: Command, around: Surroundings): void {
+function addImport(account: Command, io: CommandIo): void {
   account
     .command('import')
     .argument(
       '<file>',
-      '- for stdin; CSV with a heading, a JSON array, or AccInfo.ini of CCProxy; fields: username, password or passwordHash, isEnabled, remarks, expiresAt',
+      'CSV with a header row, a JSON array, or CCProxy AccInfo.ini (-: stdin); fields: username, password or passwordHash, isEnabled, remarks, expiresAt',
     )
-    .description('add the accounts of a file; reads it twice: first to see what would happen')
+    .description('import accounts from a file; validates the whole file before it writes')
     .addOption(formatOption())
     .addOption(
       new Option(
-        '--existing <what>',
-        'accounts that exist: skip leaves them alone, keep gives them only limits and usage they do not have, replace overwrites what the file has',
+        '--existing <action>',
+        'for existing accounts: skip them, keep their values and add only missing limits and usage, or replace them with values from the file',
       )
         .choices(['keep', 'replace', 'skip'])
         .default('skip'),
@@ -112,23 +109,23 @@ function addImport(account: Command, around: Surroundings): void {
     .addOption(
       new Option(
         '--encoding <encoding>',
-        'of CSV and AccInfo.ini; default: found out (GBK is gb18030)',
+        'of CSV and AccInfo.ini (default: detected; use gb18030 for GBK)',
       ).choices([...FILE_ENCODINGS]),
     )
     .addOption(
-      new Option('--zone <zone>', 'of dates that name none, such as 2026/12/31 and 2026-12-31 23:59')
+      new Option('--zone <zone>', 'time zone of dates without one, such as 2026/12/31 and 2026-12-31 23:59')
         .default('UTC')
         .argParser(parseZone),
     )
-    .option('--dry-run', 'only say what would happen')
-    .option('--yes', 'do not ask before accounts are replaced')
-    .option('--json', 'the report as JSON')
+    .option('--dry-run', 'show what would change without writing anything')
+    .option('--yes', 'skip the confirmation before accounts are replaced')
+    .option('--json', 'print the report as JSON')
     .addHelpText(
       'after',
       '\nExamples:\n  pulsegate account import players.csv --dry-run --zone Asia/Shanghai\n  pulsegate account import players.json --existing replace --yes\n  ssh old pulsegate account export --with-hashes | pulsegate account import -',
     )
     .action(async (file: string, options: ImportOptions, command) => {
-      const loaded = await load(command, around);
+      const loaded = await load(command, io);
       if (file !== STDIO) await requireFile(file);
       await withCore(
         loaded,
@@ -138,13 +135,13 @@ function addImport(account: Command, around: Surroundings): void {
             const format = formatOf(file, options.format);
             const fileName = file === STDIO ? null : basename(file);
             const run = (dryRun: boolean) =>
-              report(read(), { ...options, format, fileName, dryRun }, core, around);
+              report(read(), { ...options, format, fileName, dryRun }, core, io);
             const plan = await run(true);
-            if (options.dryRun) return print(around, plan, options);
-            if (plan.replaced > 0) await confirmReplacing(around, file, options, plan.replaced);
-            print(around, await run(false), options);
+            if (options.dryRun) return print(io, plan, options);
+            if (plan.replaced > 0) await confirmReplace(io, file, options, plan.replaced);
+            print(io, await run(false), options);
           };
-          if (file === STDIO) await withStdin(around, loaded.config.dataDir, work);
+          if (file === STDIO) await withStdin(io, loaded.config.dataDir, work);
           else await work(() => createReadStream(file));
         },
         { mayCreate: true },
@@ -152,25 +149,26 @@ function addImport(account: Command, around: Surroundings): void {
     });
 }
 
-async function confirmReplacing(
-  around: Surroundings,
+async function confirmReplace(
+  io: CommandIo,
   file: string,
   { yes = false }: { yes?: boolean },
   count: number,
 ): Promise<void> {
   const what = `${countOf(count, 'account')} will be overwritten.`;
-  // The terminal's input was the file.
-  if (file === STDIO && !yes) throw new CommandError(`${what} Add --yes to do it.`, 2);
-  await confirm(around, yes, what);
+  // Stdin carried the file, so it cannot carry the answer.
+  if (file === STDIO && !yes) throw new CommandError(`${what} Use --yes to confirm.`, 2);
+  await confirm(io, yes, what);
 }
 
 function parseZone(zone: string): string {
-  if (!isTimeZone(zone)) throw new InvalidArgumentError('Use a name such as Asia/Shanghai or UTC.');
+  if (!isTimeZone(zone))
+    throw new InvalidArgumentError('Use an IANA time zone such as Asia/Shanghai or UTC.');
   return zone;
 }
 
-/** As /api/v1 shows it: times in ISO 8601. */
-function shownLine({ account, ...line }: ImportedLine) {
+/** The line in the form of /api/v1: times in ISO 8601. */
+function presentLine({ account, ...line }: ImportedLine) {
   const expiresAt = account?.expiresAt == null ? null : new Date(account.expiresAt).toISOString();
   return { ...line, account: account && { ...account, expiresAt } };
 }
@@ -186,7 +184,7 @@ interface Report {
   kept: number;
   skipped: number;
   failed: number;
-  lines: ReturnType<typeof shownLine>[];
+  lines: ReturnType<typeof presentLine>[];
 }
 
 async function report(
@@ -200,7 +198,7 @@ async function report(
     fileName,
   }: Omit<ImportOptions, 'dryRun'> & { format: FileFormat; fileName: string | null; dryRun: boolean },
   { accounts, store }: Core,
-  { stderr }: Surroundings,
+  { stderr }: CommandIo,
 ): Promise<Report> {
   const result: Report = {
     dryRun,
@@ -232,32 +230,32 @@ async function report(
     dryRun,
     now: Date.now,
     newId: randomUUID,
-    onError: (error) => printLine(stderr, `The database could not be written: ${String(error)}`),
+    onError: (error) => printLine(stderr, `Database write failed: ${String(error)}`),
   });
   for await (const line of lines) {
     result.read += 1;
     result[line.outcome] += 1;
-    result.lines.push(shownLine(line));
+    result.lines.push(presentLine(line));
   }
   return result;
 }
 
-function print(around: Surroundings, report: Report, { json }: { json?: true }): void {
+function print(io: CommandIo, report: Report, { json }: { json?: true }): void {
   if (report.failed > 0) process.exitCode = 1;
-  if (json) return printJson(around, report);
+  if (json) return printJson(io, report);
   for (const { line, username, outcome, message } of report.lines) {
     if (outcome === 'added') continue;
     const name = username === null ? '' : ` ${printable(username, 60)}`;
-    printLine(around.stdout, `line ${line}:${name} ${outcome}${message === null ? '' : `: ${message}`}`);
+    printLine(io.stdout, `line ${line}:${name} ${outcome}${message === null ? '' : `: ${message}`}`);
   }
   const { read, added, replaced, kept, skipped, failed } = report;
-  const would = report.dryRun ? 'Nothing was written; it would be: ' : '';
+  const prefix = report.dryRun ? 'Dry run, nothing was written: ' : '';
   printLine(
-    around.stdout,
-    `${would}${read} read, ${added} added, ${replaced} replaced, ${kept} kept, ${skipped} skipped, ${failed} failed`,
+    io.stdout,
+    `${prefix}${read} read, ${added} added, ${replaced} replaced, ${kept} kept, ${skipped} skipped, ${failed} failed`,
   );
   if (report.encoding !== null && report.format !== 'json')
-    printLine(around.stdout, `read as ${report.encoding}; dates that name no zone as ${report.zone}`);
+    printLine(io.stdout, `encoding ${report.encoding}; time zone of dates without one: ${report.zone}`);
 }
 
 function formatOf(file: string | undefined, given: FileFormat | undefined): FileFormat {
@@ -274,5 +272,5 @@ function formatOf(file: string | undefined, given: FileFormat | undefined): File
 
 async function requireFile(file: string): Promise<void> {
   const found = await stat(file).catch(() => null);
-  if (!found?.isFile()) throw new CommandError(`There is no file ${file}.`);
+  if (!found?.isFile()) throw new CommandError(`No such file: ${file}`);
 }

@@ -1,4 +1,4 @@
-// `pulsegate account limits`: what an account may use at most, and what it has used.
+// `pulsegate account limits`: an account's limits and usage.
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseSize } from '../config/units.js';
 import type { Loaded } from '../config.js';
@@ -9,105 +9,105 @@ import {
   QUOTA_PERIODS,
   type QuotaPeriod,
 } from '../core/accounts/limits.js';
-import { find } from './account-show.js';
+import { findAccount } from './account-show.js';
 import { cliActor } from './actor.js';
-import { CommandError, load, printJson, printLine, type Surroundings } from './command.js';
-import { askDaemonIfThere } from './daemon.js';
+import { CommandError, type CommandIo, load, printJson, printLine } from './command.js';
+import { requestDaemonIfRunning } from './daemon.js';
 import { confirm } from './prompt.js';
 import { iso } from './runs.js';
 import { withCore } from './store.js';
-import { formatBytes, formatMoment, printFields } from './table.js';
+import { formatBytes, formatTime, printFields } from './table.js';
 
-export function addLimitCommands(account: Command, around: Surroundings): void {
+export function addLimitCommands(account: Command, io: CommandIo): void {
   const limits = account
     .command('limits')
-    .description('what an account may use at most, and what it has used')
+    .description("show and change an account's limits and usage")
     .addHelpText(
       'after',
       '\nExamples:\n  pulsegate account limits set player --max-sessions 4 --rate-down 1MiB/s --quota 50GiB --quota-period month\n  pulsegate account limits set player --quota none',
     );
-  addShow(limits, around);
-  addSet(limits, around);
-  addReset(limits, around);
+  addShow(limits, io);
+  addSet(limits, io);
+  addReset(limits, io);
 }
 
-function addShow(limits: Command, around: Surroundings): void {
+function addShow(limits: Command, io: CommandIo): void {
   limits
     .command('show')
     .argument('<account>', 'user name or id')
-    .description('limits and usage')
-    .option('--json', 'as JSON')
+    .description('show limits and usage')
+    .option('--json', 'print JSON')
     .action(async (nameOrId: string, options: { json?: true }, command: Command) => {
-      const loaded = await load(command, around);
+      const loaded = await load(command, io);
       await withCore(loaded, async (core) => {
-        const { account } = find(core, nameOrId);
+        const { account } = findAccount(core, nameOrId);
         await core.usage.load();
-        await print(around, loaded, account, core.usage.view(account), options);
+        await print(io, loaded, account, core.usage.view(account), options);
       });
     });
 }
 
-function addSet(limits: Command, around: Surroundings): void {
+function addSet(limits: Command, io: CommandIo): void {
   limits
     .command('set')
     .argument('<account>', 'user name or id')
     .description(
-      'change limits; what is not given stays, none takes a limit away; live sessions are held to them',
+      'set limits, also for live sessions; limits you do not give stay as they are; none removes a limit',
     )
-    .option('--max-sessions <n>', 'sessions at once', readCount)
-    .option('--max-addresses <n>', 'different client addresses at once', readCount)
-    .option('--rate-up <rate>', 'from the client, all its sessions together: 512KiB/s', readRate)
-    .option('--rate-down <rate>', 'to the client', readRate)
-    .option('--quota <size>', 'up and down together, within a period: 50GiB', readSize)
-    .addOption(new Option('--quota-period <period>', 'when it starts again').choices([...QUOTA_PERIODS]))
-    .option('--egress-class <name>', 'a name under egress.classes of the configuration')
-    .option('--json', 'as JSON')
+    .option('--max-sessions <n>', 'maximum concurrent sessions', parseCount)
+    .option('--max-addresses <n>', 'maximum client addresses at the same time', parseCount)
+    .option('--rate-up <rate>', 'rate from the client, over all sessions: 512KiB/s', parseRate)
+    .option('--rate-down <rate>', 'rate to the client, over all sessions: 1MiB/s', parseRate)
+    .option('--quota <size>', 'traffic per period, up and down together: 50GiB', parseByteSize)
+    .addOption(new Option('--quota-period <period>', 'when usage resets').choices([...QUOTA_PERIODS]))
+    .option('--egress-class <name>', 'a class of egress.classes in the configuration')
+    .option('--json', 'print JSON')
     .action(async (nameOrId: string, { json, ...options }: SetOptions, command: Command) => {
       const change = toChange(options);
       if (Object.keys(change).length === 0)
-        throw new CommandError('Nothing is to be changed. See: pulsegate account limits set --help', 2);
-      const loaded = await load(command, around);
+        throw new CommandError('No limit given. See: pulsegate account limits set --help', 2);
+      const loaded = await load(command, io);
       await withCore(loaded, async (core) => {
-        const { id } = find(core, nameOrId).account;
+        const { id } = findAccount(core, nameOrId).account;
         const changed = await core.accounts.patch(id, { limits: change }, cliActor());
         if (!changed.ok && changed.reason === 'unknown-egress-class') {
           const known = Object.keys(loaded.config.egress.classes).join(', ') || 'none';
           throw new CommandError(
-            `The configuration has no egress class ${JSON.stringify(change.egressClass)}. There are: ${known}.`,
+            `Unknown egress class ${JSON.stringify(change.egressClass)}. Configured classes: ${known}.`,
             2,
           );
         }
-        if (!changed.ok) throw new CommandError('The account was removed meanwhile.');
-        if (!json) return printLimits(around, changed.account, null);
-        // Not the daemon's: it takes the change over within a second.
+        if (!changed.ok) throw new CommandError('The account no longer exists.');
+        if (!json) return printLimits(io, changed.account, null);
+        // From the database: the daemon may not have applied the change yet.
         await core.usage.load();
-        printJson(around, present(changed.account, core.usage.view(changed.account)));
+        printJson(io, present(changed.account, core.usage.view(changed.account)));
       });
     });
 }
 
-function addReset(limits: Command, around: Surroundings): void {
+function addReset(limits: Command, io: CommandIo): void {
   limits
     .command('reset-usage')
     .argument('<account>', 'user name or id')
-    .description('start the quota period again from nothing; the history per day stays')
-    .option('--yes', 'do not ask')
+    .description('reset the usage of the quota period to zero; keeps the daily history')
+    .option('--yes', 'skip the confirmation')
     .action(async (nameOrId: string, options: { yes?: true }, command: Command) => {
-      const loaded = await load(command, around);
+      const loaded = await load(command, io);
       await withCore(loaded, async (core) => {
-        const { account } = find(core, nameOrId);
+        const { account } = findAccount(core, nameOrId);
         const { id, username } = account;
         await core.usage.load();
         const used = formatBytes(core.usage.view(account).periodBytes);
-        await confirm(around, options.yes ?? false, `${used} that ${username} has used will not count.`);
+        await confirm(io, options.yes ?? false, `The usage of ${username} (${used}) will be reset to zero.`);
         if (!(await core.accounts.resetUsage(id, cliActor())))
-          throw new CommandError('The account was removed meanwhile.');
-        printLine(around.stdout, `The quota of ${username} starts again.`);
+          throw new CommandError('The account no longer exists.');
+        printLine(io.stdout, `Usage of ${username} reset.`);
       });
     });
 }
 
-/** Takes a limit away. Not null, which commander would take for an empty text. */
+/** Removes a limit. A string, because commander treats null as a missing value. */
 const NONE = 'none';
 
 interface SetOptions {
@@ -121,7 +121,7 @@ interface SetOptions {
   json?: true;
 }
 
-/** Null takes a limit away; what was not given is not there. */
+/** Null removes a limit. Limits without an option are absent. */
 function toChange(options: SetOptions): Partial<AccountLimits> {
   const change = {
     maxSessions: options.maxSessions,
@@ -136,59 +136,54 @@ function toChange(options: SetOptions): Partial<AccountLimits> {
   return Object.fromEntries(given.map(([name, value]) => [name, value === NONE ? null : value]));
 }
 
-function readCount(text: string): number | typeof NONE {
+function parseCount(text: string): number | typeof NONE {
   if (text === NONE) return NONE;
   const count = Number(text);
   if (/^\d+$/.test(text) && count >= 1 && Number.isSafeInteger(count)) return count;
-  throw new InvalidArgumentError('It is a whole number from 1, or none.');
+  throw new InvalidArgumentError('Use a positive whole number, or none.');
 }
 
-function readSize(text: string): number | typeof NONE {
+function parseByteSize(text: string): number | typeof NONE {
   if (text === NONE) return NONE;
   const bytes = parseSize(text);
   if (bytes !== null && bytes >= 1) return bytes;
-  throw new InvalidArgumentError('It is a size such as 500MiB or 50GiB, or none.');
+  throw new InvalidArgumentError('Use a size such as 500MiB or 50GiB, or none.');
 }
 
-function readRate(text: string): number | typeof NONE {
+function parseRate(text: string): number | typeof NONE {
   if (text === NONE) return NONE;
   const bytes = parseSize(text.replace(/\/s$/, ''));
   if (bytes !== null && bytes >= 1) return bytes;
-  throw new InvalidArgumentError('It is a rate such as 512KiB/s or 1MiB/s, or none.');
+  throw new InvalidArgumentError('Use a rate such as 512KiB/s or 1MiB/s, or none.');
 }
 
-/** The running daemon counts by the moment, and knows the sessions; without it there are none. */
+/** Prefers the running daemon's figures: they are current and include live sessions. */
 async function print(
-  around: Surroundings,
+  io: CommandIo,
   { config }: Loaded,
   account: Account,
   usage: LimitUsage,
   { json }: { json?: true },
 ): Promise<void> {
   const stored = present(account, usage);
-  const live = (await askDaemonIfThere(config, { path: `/accounts/${account.id}/limits` })) as
+  const live = (await requestDaemonIfRunning(config, { path: `/accounts/${account.id}/limits` })) as
     | ReturnType<typeof present>
     | undefined;
-  if (json) return printJson(around, live ?? stored);
-  printLimits(around, account, live?.usage ?? stored.usage);
+  if (json) return printJson(io, live ?? stored);
+  printLimits(io, account, live?.usage ?? stored.usage);
 }
 
 function printLimits(
-  around: Surroundings,
+  io: CommandIo,
   { limits }: Account,
   usage: ReturnType<typeof present>['usage'] | null,
 ): void {
   const of = (value: string, used: string | false | null): string => (used ? `${value}   (${used})` : value);
   const size = (bytes: number | null, per = ''): string => (bytes === null ? NONE : formatBytes(bytes) + per);
-  const until = usage?.periodEndsAt
-    ? `, starts again ${formatMoment(Date.parse(usage.periodEndsAt), '')}`
-    : '';
-  printFields(around, [
-    ['sessions at once', of(String(limits.maxSessions ?? NONE), usage && `now ${usage.sessions}`)],
-    [
-      'addresses at once',
-      of(String(limits.maxClientAddresses ?? NONE), usage && `now ${usage.clientAddresses}`),
-    ],
+  const until = usage?.periodEndsAt ? `, resets ${formatTime(Date.parse(usage.periodEndsAt), '')}` : '';
+  printFields(io, [
+    ['max sessions', of(String(limits.maxSessions ?? NONE), usage && `now ${usage.sessions}`)],
+    ['max addresses', of(String(limits.maxClientAddresses ?? NONE), usage && `now ${usage.clientAddresses}`)],
     ['rate up', size(limits.bytesPerSecondUp, '/s')],
     ['rate down', size(limits.bytesPerSecondDown, '/s')],
     ['quota', of(size(limits.quotaBytes), usage && `used ${formatBytes(usage.periodBytes)}${until}`)],
@@ -196,13 +191,13 @@ function printLimits(
     ['egress class', limits.egressClass ?? NONE],
     ...(usage
       ? ([
-          ['used in all', `${formatBytes(usage.totalBytesUp)} up, ${formatBytes(usage.totalBytesDown)} down`],
+          ['total usage', `${formatBytes(usage.totalBytesUp)} up, ${formatBytes(usage.totalBytesDown)} down`],
         ] as const)
       : []),
   ]);
 }
 
-/** As the API shows it. */
+/** Limits and usage in the form of /api/v1. */
 function present({ limits }: Account, { periodStartedAt, periodEndsAt, ...usage }: LimitUsage) {
   return {
     limits,

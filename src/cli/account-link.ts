@@ -1,4 +1,4 @@
-// Passwords of accounts on the command line: chosen, and shown with the link or another client format.
+// Account passwords on the command line: reads or generates one, and prints the proxy link or a client configuration.
 import { randomBytes } from 'node:crypto';
 import { type Command, Option } from 'commander';
 import type { Config } from '../config.js';
@@ -6,9 +6,9 @@ import { CLIENT_FORMATS, type ClientFormat, clientText } from '../core/accounts/
 import { verifyPassword } from '../core/accounts/password.js';
 import { socksLink } from '../core/accounts/proxy-link.js';
 import type { Core } from '../parts/core.js';
-import { find } from './account-show.js';
-import { CommandError, load, printJson, printLine, type Surroundings } from './command.js';
-import { guessNote, readLinkAddress } from './link.js';
+import { findAccount } from './account-show.js';
+import { CommandError, type CommandIo, load, printJson, printLine } from './command.js';
+import { guessedAddressNote, readLinkAddress } from './link.js';
 import { readNewPassword } from './prompt.js';
 import { withCore } from './store.js';
 
@@ -17,41 +17,40 @@ export interface PasswordOptions {
   generate?: true;
 }
 
-export function addLink(account: Command, around: Surroundings): void {
+export function addLink(account: Command, io: CommandIo): void {
   account
     .command('link')
     .argument('<account>', 'user name or id')
-    .description('print the link of an account, for its password; only a hash of it is stored')
-    .option('--password-stdin', 'read the password from stdin instead of asking')
+    .description('print the proxy link of an account; asks for its password, which is stored only as a hash')
+    .option('--password-stdin', 'read the password from stdin')
     .addOption(
-      new Option('--format <name>', 'print only this: what a program of the player pastes or opens').choices(
+      new Option('--format <name>', 'print only the configuration for this client program').choices(
         CLIENT_FORMATS,
       ),
     )
-    .option('--json', 'as JSON')
+    .option('--json', 'print JSON')
     .addHelpText(
       'after',
       '\nExamples:\n  pulsegate account link player\n  pulsegate account link player --password-stdin --format proxifier < password.txt > player.ppx',
     )
     .action(async (nameOrId: string, options: LinkOptions, command) => {
       if (options.json && options.format)
-        throw new CommandError('--json and --format exclude each other.', 2);
-      const loaded = await load(command, around);
-      const { password } = await choosePassword(around, options);
+        throw new CommandError('--json and --format cannot be used together.', 2);
+      const loaded = await load(command, io);
+      const { password } = await choosePassword(io, options);
       await withCore(loaded, async (core) => {
-        const { account: it } = find(core, nameOrId);
-        if (!verifyPassword(password, it.passwordHash)) {
+        const found = findAccount(core, nameOrId).account;
+        if (!verifyPassword(password, found.passwordHash)) {
           throw new CommandError(
-            `This is not the password of ${it.username}. A new one: pulsegate account update ${it.username} --generate`,
+            `Wrong password for ${found.username}. To set a new one: pulsegate account update ${found.username} --generate`,
           );
         }
         if (options.format)
-          return printFormat(around, loaded.config, core, options.format, { ...it, password });
-        await printCredentials(around, loaded.config, core, options, {
-          ...it,
+          return printFormat(io, loaded.config, core, options.format, { ...found, password });
+        await printCredentials(io, loaded.config, core, options, {
+          ...found,
           password,
           isNew: false,
-          // It is what was asked for.
           isShown: true,
         });
       });
@@ -64,9 +63,9 @@ interface LinkOptions {
   json?: true;
 }
 
-/** Only the text itself on stdout, so that it can be written to a file. */
+/** Prints only the configuration text to stdout, so that the caller can redirect it to a file. */
 async function printFormat(
-  around: Surroundings,
+  io: CommandIo,
   config: Config,
   { store }: Core,
   format: ClientFormat,
@@ -76,37 +75,35 @@ async function printFormat(
   const text = clientText(format, { ...login, host: to.host, port: to.port });
   if (text === null)
     throw new CommandError(
-      `The format ${format} cannot carry this user name or password: a mark in it separates its fields. Use --format link.`,
+      `The format ${format} cannot represent this user name or password: it contains a field separator of the format. Use --format link.`,
     );
-  printLine(around.stdout, text.replace(/\n$/, ''));
-  const note = guessNote(to);
-  if (note !== null) printLine(around.stderr, note);
+  printLine(io.stdout, text.replace(/\n$/, ''));
+  const note = guessedAddressNote(to);
+  if (note !== null) printLine(io.stderr, note);
 }
 
-/** A password, whether it was made just now, and whether it may be shown: what was typed without echo is not. */
+/** A password, whether it was generated, and whether the output may contain it: never when it was typed without echo. */
 interface ChosenPassword {
   readonly password: string;
   readonly isNew: boolean;
   readonly isShown: boolean;
 }
 
-export async function choosePassword(
-  around: Surroundings,
-  options: PasswordOptions,
-): Promise<ChosenPassword> {
+export async function choosePassword(io: CommandIo, options: PasswordOptions): Promise<ChosenPassword> {
   if (options.generate && options.passwordStdin) {
-    throw new CommandError('--generate and --password-stdin exclude each other.', 2);
+    throw new CommandError('--generate and --password-stdin cannot be used together.', 2);
   }
-  // 15 bytes are 20 characters, 120 bits, and none of them needs escaping in a link.
+  // 15 bytes are 120 bits and 20 base64url characters, which need no escaping in a URL.
   if (options.generate)
     return { password: randomBytes(15).toString('base64url'), isNew: true, isShown: true };
-  const otherwise = 'There is no terminal to ask for the password on. Use --generate, or --password-stdin.';
-  const password = await readNewPassword(around, options.passwordStdin ?? false, otherwise);
+  const noTerminalText =
+    'Cannot prompt for a password: stdin is not a terminal. Use --generate or --password-stdin.';
+  const password = await readNewPassword(io, options.passwordStdin ?? false, noTerminalText);
   return { password, isNew: false, isShown: options.passwordStdin ?? false };
 }
 
 export async function printCredentials(
-  around: Surroundings,
+  io: CommandIo,
   config: Config,
   { store }: Core,
   { json }: { json?: true },
@@ -114,12 +111,12 @@ export async function printCredentials(
 ): Promise<void> {
   const to = await readLinkAddress(config, store.settings);
   const link = socksLink({ username, password: isShown ? password : null }, to);
-  const note = guessNote(to);
-  if (json) printJson(around, { id, username, ...(isNew ? { password } : {}), link });
+  const note = guessedAddressNote(to);
+  if (json) printJson(io, { id, username, ...(isNew ? { password } : {}), link });
   else {
-    printLine(around.stdout, `user name  ${username}`);
-    if (isNew) printLine(around.stdout, `password   ${password}   (shown only now)`);
-    printLine(around.stdout, `link       ${link}${isShown ? '' : '   (without the password)'}`);
+    printLine(io.stdout, `user name  ${username}`);
+    if (isNew) printLine(io.stdout, `password   ${password}   (shown only once)`);
+    printLine(io.stdout, `link       ${link}${isShown ? '' : '   (without the password)'}`);
   }
-  if (note !== null) printLine(around.stderr, note);
+  if (note !== null) printLine(io.stderr, note);
 }

@@ -1,4 +1,4 @@
-// `pulsegate account list` and `account show`: accounts found and printed.
+// `pulsegate account list` and `account show`.
 import type { Command } from 'commander';
 import { isExpired } from '../core/accounts/account.js';
 import type { AccountView } from '../core/accounts/accounts.js';
@@ -6,23 +6,23 @@ import { textOfTags } from '../core/accounts/tags.js';
 import { formatHostPort } from '../core/ip.js';
 import type { Core } from '../parts/core.js';
 import { collectTag, hasTags } from './account-tags.js';
-import { CommandError, load, printJson, printLine, type Surroundings } from './command.js';
+import { CommandError, type CommandIo, load, printJson, printLine } from './command.js';
 import { readLinkAddress } from './link.js';
 import { withCore } from './store.js';
-import { countOf, formatMoment, printFields, printTable } from './table.js';
+import { countOf, formatTime, printFields, printTable } from './table.js';
 
-/** How many of the newest heartbeat entries `account show` prints. */
+/** The number of heartbeat entries that `account show` prints. */
 const SHOWN_ENTRIES = 10;
 
-export function addList(account: Command, around: Surroundings): void {
+export function addList(account: Command, io: CommandIo): void {
   account
     .command('list')
     .description('list accounts')
-    .option('--search <text>', 'only those with this text in user name, remarks, tags or latest GameID')
-    .option('--tag <tag>', 'only those with this tag; with several: with all of them', collectTag)
-    .option('--json', 'as JSON')
+    .option('--search <text>', 'filter by text in user name, remarks, tags or latest GameID')
+    .option('--tag <tag>', 'filter by tag (repeatable: accounts with all of them)', collectTag)
+    .option('--json', 'print JSON')
     .action(async (options: { search?: string; tag?: readonly string[]; json?: true }, command) => {
-      const loaded = await load(command, around);
+      const loaded = await load(command, io);
       await withCore(loaded, async ({ accounts }) => {
         const all = accounts.list();
         const found = all.filter(
@@ -31,17 +31,17 @@ export function addList(account: Command, around: Surroundings): void {
         const now = Date.now();
         if (options.json)
           return printJson(
-            around,
+            io,
             found.map((view) => toJson(view, now)),
           );
         printTable(
-          around,
+          io,
           ['USER NAME', 'STATE', 'EXPIRES', 'LAST LOGIN', 'ENTRIES', 'LATEST GAME', 'TAGS', 'REMARKS'],
           found.map((view) => [
             view.account.username,
             stateOf(view, now),
-            formatMoment(view.account.expiresAt, 'never'),
-            formatMoment(view.account.lastLoginAt, 'never'),
+            formatTime(view.account.expiresAt, 'never'),
+            formatTime(view.account.lastLoginAt, 'never'),
             String(view.dataCount),
             view.latestGameId ?? '',
             textOfTags(view.account.tags),
@@ -49,7 +49,7 @@ export function addList(account: Command, around: Surroundings): void {
           ]),
         );
         printLine(
-          around.stdout,
+          io.stdout,
           found.length === all.length
             ? countOf(all.length, 'account')
             : `${found.length} of ${countOf(all.length, 'account')}`,
@@ -58,47 +58,47 @@ export function addList(account: Command, around: Surroundings): void {
     });
 }
 
-export function addShow(account: Command, around: Surroundings): void {
+export function addShow(account: Command, io: CommandIo): void {
   account
     .command('show')
     .argument('<account>', 'user name or id')
-    .description('show one account and its newest heartbeat entries')
-    .option('--json', 'as JSON')
+    .description('show an account and its latest heartbeat entries')
+    .option('--json', 'print JSON')
     .action(async (nameOrId: string, options: { json?: true }, command) => {
-      const loaded = await load(command, around);
+      const loaded = await load(command, io);
       await withCore(loaded, async (core) => {
-        const view = find(core, nameOrId);
+        const view = findAccount(core, nameOrId);
         const now = Date.now();
-        const { account: it } = view;
+        const { account: shown } = view;
         const server = await readLinkAddress(loaded.config, core.store.settings);
-        const newest = await core.store.heartbeats.newest(it.id, SHOWN_ENTRIES);
+        const newest = await core.store.heartbeats.newest(shown.id, SHOWN_ENTRIES);
         if (options.json) {
           const heartbeats = newest.map(({ at, ...entry }) => ({ at: isoOrNull(at), ...entry }));
-          return printJson(around, { ...toJson(view, now), server, heartbeats });
+          return printJson(io, { ...toJson(view, now), server, heartbeats });
         }
-        printFields(around, [
-          ['id', it.id],
-          ['user name', it.username],
+        printFields(io, [
+          ['id', shown.id],
+          ['user name', shown.username],
           ['state', stateOf(view, now)],
           [
             'server',
-            `${formatHostPort(server.host, server.port)}${server.guess ? ' (a guess: see socks.publicHost)' : ''}`,
+            `${formatHostPort(server.host, server.port)}${server.guess ? ' (guessed; set socks.publicHost)' : ''}`,
           ],
-          ['tags', textOfTags(it.tags)],
-          ['remarks', it.remarks ?? ''],
-          ['created', formatMoment(it.createdAt, '')],
-          ['last login', formatMoment(it.lastLoginAt, 'never')],
-          ['expires', formatMoment(it.expiresAt, 'never')],
+          ['tags', textOfTags(shown.tags)],
+          ['remarks', shown.remarks ?? ''],
+          ['created', formatTime(shown.createdAt, '')],
+          ['last login', formatTime(shown.lastLoginAt, 'never')],
+          ['expires', formatTime(shown.expiresAt, 'never')],
           ['entries', String(view.dataCount)],
           ['latest game', view.latestGameId ?? ''],
         ]);
         if (newest.length === 0) return;
-        printLine(around.stdout, '');
+        printLine(io.stdout, '');
         printTable(
-          around,
+          io,
           ['TIME', 'KIND', 'GAME', 'CLIENT', 'DESTINATION', 'UP', 'DOWN'],
           newest.map(({ at, kind, gameId, client, destination, bytesUp, bytesDown }) => [
-            formatMoment(at, ''),
+            formatTime(at, ''),
             kind,
             gameId ?? '',
             client,
@@ -111,11 +111,11 @@ export function addShow(account: Command, around: Surroundings): void {
     });
 }
 
-/** By user name first: a name may well look like an id. */
-export function find({ accounts }: Core, nameOrId: string): AccountView {
+/** Looks up the user name first, because a user name may look like an id. */
+export function findAccount({ accounts }: Core, nameOrId: string): AccountView {
   const view = accounts.getByUsername(nameOrId) ?? accounts.get(nameOrId.toLowerCase());
   if (!view)
-    throw new CommandError(`There is no account ${JSON.stringify(nameOrId)}. See: pulsegate account list`);
+    throw new CommandError(`No such account: ${JSON.stringify(nameOrId)}. See: pulsegate account list`);
   return view;
 }
 

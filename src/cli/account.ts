@@ -1,19 +1,20 @@
-// `pulsegate account`: add, update and remove accounts.
+// `pulsegate account`: adds, updates and removes accounts.
 import type { Command } from 'commander';
 import { ACCOUNT_DEFAULTS, type AddRefusal, type UpdateRefusal } from '../core/accounts/account-input.js';
 import { changedTags, MAX_TAGS, TAG_RULE } from '../core/accounts/tags.js';
 import { addAccountFileCommands } from './account-files.js';
 import { addLimitCommands } from './account-limits.js';
 import { addLink, choosePassword, type PasswordOptions, printCredentials } from './account-link.js';
-import { addList, addShow, find, toJson } from './account-show.js';
+import { addList, addShow, findAccount, toJson } from './account-show.js';
 import { collectTag } from './account-tags.js';
 import { cliActor } from './actor.js';
-import { type AddCommands, CommandError, load, printJson, printLine, type Surroundings } from './command.js';
-import { parseExpiry } from './moments.js';
+import { type AddCommands, CommandError, type CommandIo, load, printJson, printLine } from './command.js';
+import { parseExpiry } from './expiry.js';
 import { confirm } from './prompt.js';
 import { withCore } from './store.js';
 
-const EXPIRY_FORMS = 'never, in so long (30d), or a date in UTC (2026-12-31, 2026-12-31T23:59:59)';
+const EXPIRES_HELP =
+  'expiry: never, a duration from now (30d), or a date in UTC (2026-12-31, 2026-12-31T23:59:59)';
 
 interface FieldOptions {
   remarks?: string;
@@ -21,34 +22,34 @@ interface FieldOptions {
   tag?: readonly string[];
 }
 
-export const addAccountCommands: AddCommands = (program, around) => {
-  const account = program.command('account').description('add, find, change and remove accounts');
-  addAdd(account, around);
-  addList(account, around);
-  addShow(account, around);
-  addUpdate(account, around);
-  addRename(account, around);
-  addLink(account, around);
-  addRemove(account, around);
-  addLimitCommands(account, around);
-  addAccountFileCommands(account, around);
+export const addAccountCommands: AddCommands = (program, io) => {
+  const account = program.command('account').description('manage accounts');
+  addAdd(account, io);
+  addList(account, io);
+  addShow(account, io);
+  addUpdate(account, io);
+  addRename(account, io);
+  addLink(account, io);
+  addRemove(account, io);
+  addLimitCommands(account, io);
+  addAccountFileCommands(account, io);
 };
 
 function withPasswordOptions(command: Command): Command {
   return command
-    .option('--generate', 'make a random password and print it once')
-    .option('--password-stdin', 'read the password from stdin instead of asking');
+    .option('--generate', 'generate a random password and print it once')
+    .option('--password-stdin', 'read the password from stdin');
 }
 
-function addAdd(account: Command, around: Surroundings): void {
+function addAdd(account: Command, io: CommandIo): void {
   withPasswordOptions(account.command('add'))
-    .argument('<name>', 'the user name')
-    .description('add an account and print its link')
-    .option('--remarks <text>', 'notes')
-    .option('--expires <when>', EXPIRY_FORMS)
-    .option('--tag <tag>', 'a tag; may be given several times', collectTag)
-    .option('--disabled', 'it cannot log in yet')
-    .option('--json', 'as JSON')
+    .argument('<name>', 'user name')
+    .description('add an account and print its proxy link')
+    .option('--remarks <text>', 'notes about the account')
+    .option('--expires <when>', EXPIRES_HELP)
+    .option('--tag <tag>', 'add a tag (repeatable)', collectTag)
+    .option('--disabled', 'create the account disabled')
+    .option('--json', 'print JSON')
     .addHelpText(
       'after',
       '\nExamples:\n  pulsegate account add player --generate --expires 30d\n  pulsegate account add player --password-stdin < password.txt',
@@ -59,9 +60,9 @@ function addAdd(account: Command, around: Surroundings): void {
         options: PasswordOptions & FieldOptions & { disabled?: true; json?: true },
         command,
       ) => {
-        const loaded = await load(command, around);
+        const loaded = await load(command, io);
         const expiresAt = options.expires === undefined ? null : parseExpiry(options.expires, Date.now());
-        const chosen = await choosePassword(around, options);
+        const chosen = await choosePassword(io, options);
         await withCore(
           loaded,
           async (core) => {
@@ -78,7 +79,7 @@ function addAdd(account: Command, around: Surroundings): void {
               cliActor(),
             );
             if (!added.ok) throw new CommandError(REFUSALS[added.reason]);
-            await printCredentials(around, loaded.config, core, options, { ...added.account, ...chosen });
+            await printCredentials(io, loaded.config, core, options, { ...added.account, ...chosen });
           },
           { mayCreate: true },
         );
@@ -86,34 +87,33 @@ function addAdd(account: Command, around: Surroundings): void {
     );
 }
 
-function addUpdate(account: Command, around: Surroundings): void {
+function addUpdate(account: Command, io: CommandIo): void {
   withPasswordOptions(account.command('update'))
     .argument('<account>', 'user name or id')
-    .description('change an account; what is not given stays as it is')
-    .option('--password', 'ask for a new password')
-    .option('--enable', 'it may log in')
-    .option('--disable', 'it may not log in; its live sessions end')
-    .option('--remarks <text>', 'notes; "" removes them')
-    .option('--expires <when>', EXPIRY_FORMS)
-    .option('--tag <tag>', 'adds a tag; may be given several times', collectTag)
-    .option('--untag <tag>', 'takes a tag away; may be given several times', collectTag)
-    .option('--json', 'as JSON')
+    .description('update an account; fields you do not give stay as they are')
+    .option('--password', 'prompt for a new password')
+    .option('--enable', 'allow logins')
+    .option('--disable', 'refuse logins and end live sessions')
+    .option('--remarks <text>', 'notes about the account; "" removes them')
+    .option('--expires <when>', EXPIRES_HELP)
+    .option('--tag <tag>', 'add a tag (repeatable)', collectTag)
+    .option('--untag <tag>', 'remove a tag (repeatable)', collectTag)
+    .option('--json', 'print JSON')
     .addHelpText(
       'after',
       '\nExamples:\n  pulsegate account update player --expires 30d\n  pulsegate account update player --disable',
     )
     .action(async (nameOrId: string, options: UpdateOptions, command) => {
       if (options.enable && options.disable)
-        throw new CommandError('--enable and --disable exclude each other.', 2);
-      // `--json` alone says how to answer, and nothing about the account.
+        throw new CommandError('--enable and --disable cannot be used together.', 2);
       if (Object.keys(options).every((name) => name === 'json'))
-        throw new CommandError('Nothing is to be changed. See: pulsegate account update --help', 2);
-      const loaded = await load(command, around);
+        throw new CommandError('No change given. See: pulsegate account update --help', 2);
+      const loaded = await load(command, io);
       const expiresAt = options.expires === undefined ? undefined : parseExpiry(options.expires, Date.now());
       const isNewPassword = options.password || options.generate || options.passwordStdin;
-      const chosen = isNewPassword ? await choosePassword(around, options) : undefined;
+      const chosen = isNewPassword ? await choosePassword(io, options) : undefined;
       await withCore(loaded, async (core) => {
-        const { account: before } = find(core, nameOrId);
+        const { account: before } = findAccount(core, nameOrId);
         const updated = await core.accounts.patch(
           before.id,
           {
@@ -130,9 +130,9 @@ function addUpdate(account: Command, around: Surroundings): void {
         );
         if (!updated.ok) throw new CommandError(REFUSALS[updated.reason]);
         if (chosen !== undefined)
-          return printCredentials(around, loaded.config, core, options, { ...updated.account, ...chosen });
-        if (options.json) printJson(around, toJson(find(core, before.id), Date.now()));
-        else printLine(around.stdout, `${before.username} was updated.`);
+          return printCredentials(io, loaded.config, core, options, { ...updated.account, ...chosen });
+        if (options.json) printJson(io, toJson(findAccount(core, before.id), Date.now()));
+        else printLine(io.stdout, `Updated ${before.username}.`);
       });
     });
 }
@@ -145,47 +145,44 @@ interface UpdateOptions extends PasswordOptions, FieldOptions {
   json?: true;
 }
 
-function addRename(account: Command, around: Surroundings): void {
+function addRename(account: Command, io: CommandIo): void {
   account
     .command('rename')
     .argument('<account>', 'user name or id')
-    .argument('<name>', 'the new user name')
-    .description('give an account another user name; its live sessions end, its heartbeats and history stay')
-    .option('--json', 'as JSON')
+    .argument('<name>', 'new user name')
+    .description('rename an account and end its live sessions; keeps heartbeats and history')
+    .option('--json', 'print JSON')
     .action(async (nameOrId: string, username: string, options: { json?: true }, command) => {
-      const loaded = await load(command, around);
+      const loaded = await load(command, io);
       await withCore(loaded, async (core) => {
-        const { account: before } = find(core, nameOrId);
+        const { account: before } = findAccount(core, nameOrId);
         const renamed = await core.accounts.patch(before.id, { username }, cliActor());
         if (!renamed.ok) throw new CommandError(REFUSALS[renamed.reason]);
-        if (options.json) printJson(around, toJson(find(core, before.id), Date.now()));
-        else printLine(around.stdout, `${before.username} is now ${username}.`);
+        if (options.json) printJson(io, toJson(findAccount(core, before.id), Date.now()));
+        else printLine(io.stdout, `Renamed ${before.username} to ${username}.`);
       });
     });
 }
 
-function addRemove(account: Command, around: Surroundings): void {
+function addRemove(account: Command, io: CommandIo): void {
   account
     .command('remove')
     .argument('<account...>', 'user names or ids')
-    .description('remove accounts with their heartbeat data; this cannot be undone')
-    .option('--yes', 'do not ask')
+    .description('remove accounts and their heartbeat data permanently')
+    .option('--yes', 'skip the confirmation')
     .action(async (namesOrIds: string[], options: { yes?: true }, command) => {
-      const loaded = await load(command, around);
+      const loaded = await load(command, io);
       await withCore(loaded, async (core) => {
-        // All of them are looked up first: a typing error must not leave half of the work done.
-        const views = namesOrIds.map((nameOrId) => find(core, nameOrId));
-        const names = views.map(({ account: it }) => it.username).join(', ');
+        // Look up every account first: with a mistyped name, nothing is removed.
+        const views = namesOrIds.map((nameOrId) => findAccount(core, nameOrId));
+        const names = views.map((view) => view.account.username).join(', ');
         const entries = views.reduce((sum, { dataCount }) => sum + dataCount, 0);
-        await confirm(
-          around,
-          options.yes ?? false,
-          `${names} will be removed with ${entries} heartbeat entries.`,
-        );
-        for (const { account: it } of views) {
-          const removed = await core.accounts.remove(it.id, cliActor());
+        await confirm(io, options.yes ?? false, `${names} and ${entries} heartbeat entries will be removed.`);
+        for (const view of views) {
+          const { id, username } = view.account;
+          const removed = await core.accounts.remove(id, cliActor());
           if (!removed.ok) throw new CommandError(REFUSALS[removed.reason]);
-          printLine(around.stdout, `${it.username} was removed.`);
+          printLine(io.stdout, `Removed ${username}.`);
         }
       });
     });
@@ -193,13 +190,13 @@ function addRemove(account: Command, around: Surroundings): void {
 
 const REFUSALS: Readonly<Record<AddRefusal | UpdateRefusal | 'changed-meanwhile', string>> = {
   'empty-credentials': 'User name and password must not be empty.',
-  'invalid-username': 'A user name is 1 to 255 bytes of UTF-8 without control characters.',
-  'invalid-password': 'A password is 1 to 255 bytes of UTF-8 and not only white space.',
-  'invalid-remarks': 'The remarks hold characters that cannot be stored.',
+  'invalid-username': 'The user name must be 1 to 255 bytes of UTF-8 without control characters.',
+  'invalid-password': 'The password must be 1 to 255 bytes of UTF-8 and not only white space.',
+  'invalid-remarks': 'The remarks contain characters that cannot be stored.',
   'invalid-tags': `At most ${MAX_TAGS} tags, and ${TAG_RULE}.`,
   'invalid-expiry': 'The expiry must be in the years 0001 to 9999 (UTC).',
   'unknown-egress-class': 'The configuration has no such egress class.',
-  'username-taken': 'There is an account with this user name already.',
-  'not-found': 'The account was removed meanwhile.',
-  'changed-meanwhile': 'The account was changed meanwhile.',
+  'username-taken': 'An account with this user name already exists.',
+  'not-found': 'The account no longer exists.',
+  'changed-meanwhile': 'Another change to the account came first. Try again.',
 };

@@ -1,4 +1,4 @@
-// Who changes something by the command line: the system user, as the audit log names one.
+// The actor of changes by the command line, for the audit log: the system user.
 import { userInfo } from 'node:os';
 import type { Actor } from '../core/audit/audit.js';
 
@@ -6,7 +6,7 @@ export function cliActor(): Actor {
   return { name: userName(), via: 'cli', address: null };
 }
 
-/** In a container the user may have no name. */
+/** In a container the user may have no entry in /etc/passwd. */
 function userName(): string {
   try {
     return userInfo().username;

@@ -1,4 +1,4 @@
-// `pulsegate agent`: which agents there are, and sending them messages.
+// `pulsegate agent`: lists agents and sends them messages.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
@@ -6,33 +6,33 @@ import type { Config } from '../config.js';
 import { isFinal, type Run } from '../core/agents/runs.js';
 import { chooseSession, messageFault, SESSION_KEY } from '../core/agents/webhooks.js';
 import type { Store } from '../store/store.js';
-import { type AddCommands, CommandError, load, printJson, printLine, type Surroundings } from './command.js';
+import { type AddCommands, CommandError, type CommandIo, load, printJson, printLine } from './command.js';
 import { iso, presentRun } from './runs.js';
 import { withCore } from './store.js';
-import { formatMoment, printTable } from './table.js';
+import { formatTime, printTable } from './table.js';
 
-/** How often `send --wait` looks. */
-const WAIT_STEP_MS = 200;
+/** How often `send --wait` reads the run from the database, in ms. */
+const POLL_MS = 200;
 
-export const addAgentCommands: AddCommands = (program, around) => {
-  const agent = program.command('agent').description('the agents of the configuration');
-  addAgentList(agent, around);
-  addAgentSend(agent, around);
+export const addAgentCommands: AddCommands = (program, io) => {
+  const agent = program.command('agent').description('list agents and send them messages');
+  addAgentList(agent, io);
+  addAgentSend(agent, io);
 };
 
-function addAgentList(agent: Command, around: Surroundings): void {
+function addAgentList(agent: Command, io: CommandIo): void {
   agent
     .command('list')
-    .description('agents, whether they are active, and how many runs wait for them')
-    .option('--json', 'as JSON')
+    .description('list agents with their state and queued runs')
+    .option('--json', 'print JSON')
     .action(async (options: { json?: true }, command) => {
-      const loaded = await load(command, around);
+      const loaded = await load(command, io);
       await withCore(loaded, async ({ store }) => {
         const rows = await agentRows(loaded.config, store);
-        if (options.json) return printJson(around, rows);
-        if (rows.length === 0) return printLine(around.stderr, 'There are no agents in the configuration.');
+        if (options.json) return printJson(io, rows);
+        if (rows.length === 0) return printLine(io.stderr, 'No agents are configured.');
         printTable(
-          around,
+          io,
           ['NAME', 'TYPE', 'STATE', 'QUEUED', 'WEBHOOK', 'SESSION', 'CHANNEL', 'LAST ACTIVE'],
           rows.map((row) => [
             row.name,
@@ -42,7 +42,7 @@ function addAgentList(agent: Command, around: Surroundings): void {
             row.webhook ? 'yes' : 'no',
             row.sessionKey ?? '-',
             row.channel,
-            formatMoment(row.lastActiveAt === null ? null : Date.parse(row.lastActiveAt), 'never'),
+            formatTime(row.lastActiveAt === null ? null : Date.parse(row.lastActiveAt), 'never'),
           ]),
         );
       });
@@ -78,59 +78,54 @@ interface SendOptions {
   json?: true;
 }
 
-function addAgentSend(agent: Command, around: Surroundings): void {
+function addAgentSend(agent: Command, io: CommandIo): void {
   agent
     .command('send')
-    .argument('<name>', 'the agent')
-    .argument('<message>', 'the text')
-    .description('queue a run; the daemon runs it within a second, or once it is started')
+    .argument('<name>', 'agent name')
+    .argument('<message>', 'message text')
+    .description('queue a run; the daemon starts it within a second, or when it next starts')
     .option(
       '--session <key>',
-      'the conversation to run in; default: the fixed one, or a new one',
-      readSessionKey,
+      "session key (default: the agent's fixed session, or a new one)",
+      parseSessionKey,
     )
-    .option('--wait', 'until the run has ended; prints the reply, exit code 1 when there is none')
-    .option('--json', 'as JSON')
+    .option('--wait', 'wait for the run and print its reply; exit code 1 if it does not succeed')
+    .option('--json', 'print JSON')
     .addHelpText(
       'after',
       '\nExamples:\n  pulsegate agent send reporter "how was the night?" --wait\n  pulsegate agent send helper "and then?" --session ticket-17',
     )
     .action(async (name: string, message: string, options: SendOptions, command) => {
-      const loaded = await load(command, around);
+      const loaded = await load(command, io);
       await withCore(loaded, async ({ store }) => {
         const run = await queueRun(loaded.config, store, name, message, options.session ?? null);
-        if (!options.wait) return printQueued(around, run, options);
-        await printEnd(around, await ended(store, run.runId), options);
+        if (!options.wait) return printQueued(io, run, options);
+        await printResult(io, await waitForRun(store, run.runId), options);
       });
     });
 }
 
-function readSessionKey(text: string): string {
+function parseSessionKey(text: string): string {
   if (SESSION_KEY.test(text)) return text;
-  throw new InvalidArgumentError('It is 1 to 128 letters, digits, dots, colons, dashes and underscores.');
+  throw new InvalidArgumentError('Use 1 to 128 letters, digits, dots, colons, dashes and underscores.');
 }
 
 async function queueRun(config: Config, store: Store, agent: string, message: string, key: string | null) {
   if (!Object.hasOwn(config.agents, agent)) {
     const known = Object.keys(config.agents).join(', ') || 'none';
-    throw new CommandError(
-      `There is no agent ${JSON.stringify(agent)} in the configuration. There are: ${known}.`,
-    );
+    throw new CommandError(`Unknown agent ${JSON.stringify(agent)}. Configured agents: ${known}.`);
   }
   const fault = messageFault(message);
-  if (fault !== null) throw new CommandError(`The message cannot be sent: ${fault}.`, 2);
+  if (fault !== null) throw new CommandError(`Invalid message: ${fault}.`, 2);
   const session = chooseSession(fixedKey(config, agent), key, randomUUID);
   if (session === null) {
-    throw new CommandError(
-      `${agent} has the fixed session ${fixedKey(config, agent)}; leave --session out.`,
-      2,
-    );
+    throw new CommandError(`${agent} has the fixed session ${fixedKey(config, agent)}; omit --session.`, 2);
   }
   const { perAgent, total } = config.webhooks.queue;
   const queued = await store.runs.countQueued();
   const all = [...queued.values()].reduce((sum, each) => sum + each, 0);
   if (all >= total || (queued.get(agent) ?? 0) >= perAgent) {
-    throw new CommandError('The queue is full. Try again when some runs have ended (pulsegate run list).');
+    throw new CommandError('The queue is full. Try again when some runs have finished (pulsegate run list).');
   }
   const now = Date.now();
   const run = {
@@ -147,29 +142,24 @@ async function queueRun(config: Config, store: Store, agent: string, message: st
   return { runId: stored.runId, session };
 }
 
-function printQueued(
-  around: Surroundings,
-  run: { runId: string; session: string },
-  { json }: SendOptions,
-): void {
-  if (json) return printJson(around, run);
-  printLine(around.stdout, `Queued as ${run.runId} in session ${run.session}.`);
-  printLine(around.stdout, `See what becomes of it: pulsegate run show ${run.runId}`);
+function printQueued(io: CommandIo, run: { runId: string; session: string }, { json }: SendOptions): void {
+  if (json) return printJson(io, run);
+  printLine(io.stdout, `Queued as ${run.runId} in session ${run.session}.`);
+  printLine(io.stdout, `To see its status: pulsegate run show ${run.runId}`);
 }
 
-async function ended(store: Store, id: string): Promise<Run> {
+async function waitForRun(store: Store, id: string): Promise<Run> {
   for (;;) {
     const run = await store.runs.get(id);
-    if (!run) throw new CommandError(`The run ${id} was removed.`);
+    if (!run) throw new CommandError(`The run ${id} no longer exists.`);
     if (isFinal(run.status)) return run;
-    await sleep(WAIT_STEP_MS);
+    await sleep(POLL_MS);
   }
 }
 
-async function printEnd(around: Surroundings, run: Run, { json }: SendOptions): Promise<void> {
-  if (json) printJson(around, presentRun(run));
-  else if (run.status === 'succeeded') printLine(around.stdout, run.reply ?? '');
-  else
-    printLine(around.stderr, `The run ended as ${run.status}${run.error === null ? '' : `: ${run.error}`}.`);
+async function printResult(io: CommandIo, run: Run, { json }: SendOptions): Promise<void> {
+  if (json) printJson(io, presentRun(run));
+  else if (run.status === 'succeeded') printLine(io.stdout, run.reply ?? '');
+  else printLine(io.stderr, `Run ${run.status}${run.error === null ? '' : `: ${run.error}`}.`);
   if (run.status !== 'succeeded') process.exitCode = 1;
 }

@@ -1,15 +1,15 @@
-// `pulsegate audit`: who changed what, with what it was before.
+// `pulsegate audit`: prints the audit log.
 import { type Command, Option } from 'commander';
 import { type Actor, AUDIT_ACTIONS, type AuditEntry, type AuditFilter } from '../core/audit/audit.js';
 import type { Core } from '../parts/core.js';
-import { find } from './account-show.js';
+import { findAccount } from './account-show.js';
 import { type AddCommands, load, printJson, printLine } from './command.js';
-import { readLimit, readPast } from './options.js';
+import { parseLimit, parsePastTime } from './options.js';
 import { iso } from './runs.js';
 import { withCore } from './store.js';
-import { formatMoment, printTable } from './table.js';
+import { formatTime, printTable } from './table.js';
 
-const LISTED = 50;
+const DEFAULT_LIMIT = 50;
 
 interface ListOptions {
   search?: string;
@@ -22,37 +22,43 @@ interface ListOptions {
   json?: true;
 }
 
-export const addAuditCommands: AddCommands = (program, around) => {
+export const addAuditCommands: AddCommands = (program, io) => {
   program
     .command('audit')
-    .description('who changed what, newest first')
-    .option('--search <text>', 'only with this text in who, address, action or name')
-    .option('--account <account>', 'only changes of this account')
-    .addOption(new Option('--action <action>', 'only changes of this kind').choices([...AUDIT_ACTIONS]))
+    .description('print the audit log, newest entries first')
+    .option('--search <text>', 'filter by text in actor, address, action or object name')
+    .option('--account <account>', 'filter by account')
+    .addOption(new Option('--action <action>', 'filter by action').choices([...AUDIT_ACTIONS]))
     .addOption(
-      new Option('--via <way>', 'only by this way').choices(['console', 'api', 'token', 'cli', 'daemon']),
+      new Option('--via <interface>', 'filter by the interface used').choices([
+        'console',
+        'api',
+        'token',
+        'cli',
+        'daemon',
+      ]),
     )
-    .option('--since <when>', 'only from then on: so long ago (24h), or a date in UTC', readPast)
-    .option('--until <when>', 'only before then', readPast)
-    .option('--limit <n>', 'at most so many', readLimit, LISTED)
-    .option('--json', 'as JSON')
+    .option('--since <when>', 'entries from this time on: an age (24h) or a date in UTC', parsePastTime)
+    .option('--until <when>', 'entries before this time', parsePastTime)
+    .option('--limit <n>', 'maximum number of entries', parseLimit, DEFAULT_LIMIT)
+    .option('--json', 'print JSON')
     .addHelpText(
       'after',
       '\nExamples:\n  pulsegate audit --since 24h\n  pulsegate audit --account player --json',
     )
     .action(async (options: ListOptions, command: Command) => {
-      const loaded = await load(command, around);
+      const loaded = await load(command, io);
       await withCore(loaded, async (core) => {
         const { limit } = options;
         const filter = toFilter(options, core);
         const entries = await core.store.audit.list(filter, null, limit);
-        if (options.json) return printJson(around, entries.map(present));
-        if (entries.length === 0) return printLine(around.stderr, 'There are no such changes.');
+        if (options.json) return printJson(io, entries.map(present));
+        if (entries.length === 0) return printLine(io.stderr, 'No audit entries found.');
         printTable(
-          around,
-          ['TIME', 'WHO', 'VIA', 'FROM', 'ACTION', 'OF', 'CHANGE'],
+          io,
+          ['TIME', 'ACTOR', 'VIA', 'ADDRESS', 'ACTION', 'OBJECT', 'CHANGE'],
           entries.map((each) => [
-            formatMoment(each.at, ''),
+            formatTime(each.at, ''),
             each.by.name,
             each.by.via,
             each.by.address ?? '',
@@ -63,18 +69,18 @@ export const addAuditCommands: AddCommands = (program, around) => {
         );
         const matched = await core.store.audit.count(filter);
         if (matched > entries.length)
-          printLine(around.stdout, `${entries.length} of ${matched}; --limit shows more`);
+          printLine(io.stdout, `${entries.length} of ${matched} entries; use --limit to show more`);
       });
     });
 };
 
 function toFilter({ search, account, action, via, since, until }: ListOptions, core: Core): AuditFilter {
-  const objectId = account === undefined ? undefined : find(core, account).account.id;
+  const objectId = account === undefined ? undefined : findAccount(core, account).account.id;
   const all = { search, objectId, action, via, from: since, to: until };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }
 
-/** `remarks: "a" → "b"`; of what was made or removed only what it was. */
+/** `remarks: "a" → "b"`; only one value for an object that was added or removed. */
 function changeOf({ before, after }: AuditEntry): string {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   return names
@@ -87,7 +93,7 @@ function changeOf({ before, after }: AuditEntry): string {
     .join(', ');
 }
 
-/** As the API shows it. */
+/** The entry in the form of /api/v1. */
 function present({ at, by, ...entry }: AuditEntry) {
   return { ...entry, at: iso(at), actor: by.name, via: by.via, address: by.address };
 }

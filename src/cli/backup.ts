@@ -1,4 +1,4 @@
-// `pulsegate backup` and `pulsegate restore`: the whole database as one file.
+// `pulsegate backup` and `pulsegate restore`: copies the database to a file and back.
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, open, rm, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,63 +7,63 @@ import type { Loaded } from '../config.js';
 import { StartError } from '../core/errors.js';
 import type { Keep, RestoredContents } from '../store/restored-contents.js';
 import type { Restored } from '../store/sqlite-restore.js';
-import { type AddCommands, CommandError, load, printLine, type Surroundings } from './command.js';
+import { type AddCommands, CommandError, type CommandIo, load, printLine } from './command.js';
 import { confirm, isYes } from './prompt.js';
 import { STDIO, writeToStdout } from './stdio.js';
 import { withCore } from './store.js';
 
-export const addBackup: AddCommands = (program, around) => {
+export const addBackup: AddCommands = (program, io) => {
   program
     .command('backup')
-    .argument(
-      '<file>',
-      'a new file; it holds password hashes, and is made readable for you alone; - for stdout',
-    )
-    .description('write a whole copy of the database, also while the daemon runs')
+    .argument('<file>', 'new file to write (-: stdout); it contains password hashes and gets mode 0600')
+    .description('back up the database; works while the daemon runs')
     .addHelpText(
       'after',
       '\nExamples:\n  pulsegate backup monday.db\n  pulsegate backup - | gzip > monday.db.gz',
     )
     .action(async (file: string, _options, command) => {
-      const loaded = await load(command, around);
-      if (file === STDIO) return backupToStdout(loaded, around);
+      const loaded = await load(command, io);
+      if (file === STDIO) return backupToStdout(loaded, io);
       const target = resolve(file);
       await withCore(loaded, (core) =>
         core.store.backup(target).catch((error: unknown) => failed(target, error)),
       );
-      printLine(around.stdout, `The backup was written to ${target}`);
+      printLine(io.stdout, `Backup written to ${target}`);
     });
 };
 
-export const addRestore: AddCommands = (program, around) => {
+export const addRestore: AddCommands = (program, io) => {
   program
     .command('restore')
-    .argument('<file>', 'what backup wrote; - for stdin')
-    .description('replace the database by a backup; the daemon must be stopped')
-    .option('--keep-tokens', 'restore API tokens too; those revoked since the backup are valid again')
+    .argument('<file>', 'backup file (-: stdin)')
+    .description('replace the database with a backup; stop the daemon first')
+    .option('--keep-tokens', 'also restore API tokens; tokens revoked since the backup become valid again')
     .option(
       '--keep-runs',
-      'restore unfinished runs and undelivered replies too; those done since the backup are done again',
+      'also restore unfinished runs and undelivered replies; runs finished since the backup run again',
     )
-    .option('--yes', 'do not ask; without the two options above neither is restored')
-    .addHelpText('after', '\nConsole sessions are never restored: everybody signs in again.')
+    .option(
+      '--yes',
+      'skip the questions; restores neither tokens nor runs unless the options above are given',
+    )
+    .addHelpText('after', '\nConsole sessions are never restored: all users must sign in again.')
     .action(async (file: string, options: RestoreFlags, command) => {
-      const { config } = await load(command, around);
+      const { config } = await load(command, io);
       const { client } = config.database;
       if (client === 'pg') throw new CommandError(RESTORE_WITH_PG);
-      await confirm(around, options.yes ?? false, `The database in ${config.dataDir} will be replaced.`);
+      await confirm(io, options.yes ?? false, `The database in ${config.dataDir} will be replaced.`);
       const { restoreStore } = await import('../store/sqlite-restore.js');
-      const keep = (found: RestoredContents) => chooseKept(around, options, found);
+      const keep = (found: RestoredContents) => choosePartsToRestore(io, options, found);
       const restore = (from: string) =>
         restoreStore({ client, dataDir: config.dataDir, from, now: Date.now, keep });
-      const restored = file === STDIO ? await restoreStdin(around, restore) : await restore(resolve(file));
-      printRestored(around, restored);
+      const restored = file === STDIO ? await restoreStdin(io, restore) : await restore(resolve(file));
+      printRestored(io, restored);
     });
 };
 
 const RESTORE_WITH_PG =
-  "database.client is pg: a PostgreSQL database is restored with PostgreSQL's own program. Stop every daemon on it, then: " +
-  'pg_restore --clean --if-exists -d postgres://USER@HOST/NAME FILE (FILE is what pg_dump -Fc wrote).';
+  'database.client is pg: restore a PostgreSQL database with pg_restore. Stop all daemons that use it, then run: ' +
+  'pg_restore --clean --if-exists -d postgres://USER@HOST/NAME FILE (FILE is the output of pg_dump -Fc).';
 
 interface RestoreFlags {
   readonly keepTokens?: true;
@@ -71,57 +71,57 @@ interface RestoreFlags {
   readonly yes?: true;
 }
 
-/** What a flag does not say is asked for on a terminal; without one, or with `--yes`, it is dropped. */
-async function chooseKept(
-  around: Surroundings,
+/** Without a flag, asks on a terminal. Without a terminal, or with `--yes`, drops the part. */
+async function choosePartsToRestore(
+  io: CommandIo,
   { keepTokens, keepRuns, yes }: RestoreFlags,
   found: RestoredContents,
 ): Promise<Keep> {
-  const mayAsk = !yes && around.stdin.isTTY === true;
+  const mayAsk = !yes && io.stdin.isTTY === true;
   const decide = async (isKept: boolean | undefined, count: number, question: string) =>
-    isKept ?? (mayAsk && count > 0 && (await isYes(around, question)));
+    isKept ?? (mayAsk && count > 0 && (await isYes(io, question)));
   return {
     tokens: await decide(
       keepTokens,
       found.tokens,
-      `The backup holds API tokens (${found.tokens}). Those revoked since would be valid again. Restore them?`,
+      `The backup contains API tokens (${found.tokens}). Tokens revoked since the backup would become valid again. Restore them?`,
     ),
     runs: await decide(
       keepRuns,
       found.runs,
-      `The backup holds unfinished runs (${found.runs}). Those done since would be done again. Restore them?`,
+      `The backup contains unfinished runs (${found.runs}). Runs finished since the backup would run again. Restore them?`,
     ),
   };
 }
 
-function printRestored({ stdout }: Surroundings, { replaced, found, kept }: Restored): void {
-  printLine(stdout, replaced ? `Restored. What was there before is in ${replaced}` : 'Restored.');
+function printRestored({ stdout }: CommandIo, { replaced, found, kept }: Restored): void {
+  printLine(stdout, replaced ? `Restored. The previous database is in ${replaced}` : 'Restored.');
   if (found.tokens > 0 && !kept.tokens)
-    printLine(stdout, `API tokens not restored: ${found.tokens}. With --keep-tokens they are.`);
+    printLine(stdout, `API tokens not restored: ${found.tokens}. Use --keep-tokens to restore them.`);
   if (found.runs > 0 && !kept.runs)
-    printLine(stdout, `Unfinished runs cancelled: ${found.runs}. With --keep-runs they are run.`);
+    printLine(stdout, `Unfinished runs cancelled: ${found.runs}. Use --keep-runs to run them.`);
 }
 
-/** By way of a file beside the database, since SQLite writes no streams; it has no name any more when it is read. */
-async function backupToStdout(loaded: Loaded, around: Surroundings): Promise<void> {
-  if (around.stdout.isTTY)
-    throw new CommandError('A backup is nothing to read. Write it to a file: pulsegate backup FILE', 2);
+/** SQLite cannot back up to a stream, so this writes a temporary file in the data folder and unlinks it before reading. */
+async function backupToStdout(loaded: Loaded, io: CommandIo): Promise<void> {
+  if (io.stdout.isTTY)
+    throw new CommandError('A backup is binary data. Write it to a file: pulsegate backup FILE', 2);
   const path = join(loaded.config.dataDir, `backup-${randomUUID()}.tmp`);
   await withCore(loaded, (core) => core.store.backup(path).catch((error: unknown) => failed(path, error)));
   const handle = await open(path);
   await unlink(path);
   try {
-    // A reader that goes away before the end has no backup.
+    // If the reader closes the pipe early, the process exits with 1: the backup is incomplete.
     process.exitCode = 1;
-    await writeToStdout(handle.createReadStream({ autoClose: false }), around);
+    await writeToStdout(handle.createReadStream({ autoClose: false }), io);
     process.exitCode = 0;
   } finally {
     await handle.close();
   }
 }
 
-/** By way of a file of a folder that only this user may look into. */
-async function restoreStdin<T>({ stdin }: Surroundings, restore: (from: string) => Promise<T>): Promise<T> {
+/** Copies stdin to a file in a temporary folder that only this user can access. */
+async function restoreStdin<T>({ stdin }: CommandIo, restore: (from: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'pulsegate-restore-'));
   try {
     const file = join(folder, 'stdin');
@@ -133,16 +133,14 @@ async function restoreStdin<T>({ stdin }: Surroundings, restore: (from: string) 
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  EEXIST: 'it exists already. Choose a new name',
-  ENOENT: 'its folder does not exist',
-  EACCES: 'this user may not write there',
-  ENOSPC: 'the disk is full',
+  EEXIST: 'file exists. Choose another name',
+  ENOENT: 'no such directory',
+  EACCES: 'permission denied',
+  ENOSPC: 'no space left on device',
 };
 
 function failed(file: string, error: unknown): never {
   if (error instanceof StartError) throw error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  throw new CommandError(
-    `The backup cannot be written to ${file}: ${REASONS[code] ?? (code || 'unknown reason')}.`,
-  );
+  throw new CommandError(`Cannot write backup to ${file}: ${REASONS[code] ?? (code || 'unknown reason')}.`);
 }

@@ -1,22 +1,22 @@
-// What every command shares: its surroundings, how it loads the configuration, and how it says that it failed.
+// Shared by all commands: standard streams and environment, loading the configuration, and the error type.
 import type { Readable, Writable } from 'node:stream';
 import type { Command } from 'commander';
 import type { Override } from '../config/overrides.js';
 import type { Loaded } from '../config.js';
 
-/** The process as commands see it. */
-export interface Surroundings {
+/** The standard streams and environment of a command; `process` outside tests. */
+export interface CommandIo {
   readonly stdin: Readable & { readonly isTTY?: boolean | undefined; setRawMode?: (raw: boolean) => unknown };
   readonly stdout: Writable & { readonly isTTY?: boolean | undefined; readonly columns?: number | undefined };
   readonly stderr: Writable & { readonly isTTY?: boolean | undefined };
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** A command that could not do what was asked: the message goes to stderr as it is. */
+/** A failed command. The message is printed to stderr unchanged. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 
-  /** @param exitCode 1: it failed; 2: it was asked for in a wrong way; 130: it was left by Ctrl-C, as shells count SIGINT */
+  /** @param exitCode 1: failure; 2: wrong usage; 130: cancelled with Ctrl-C (128 + SIGINT) */
   constructor(
     message: string,
     readonly exitCode: 1 | 2 | 130 = 1,
@@ -25,25 +25,25 @@ export class CommandError extends Error {
   }
 }
 
-/** Adds a command's own parts to the program. */
-export type AddCommands = (program: Command, around: Surroundings) => void;
+/** Registers commands with the program. */
+export type AddCommands = (program: Command, io: CommandIo) => void;
 
-/** Loads the configuration for a command, with the program's `--config` and what flags of the command set. */
+/** Loads the configuration for a command, with the program's `--config` and the command's own flags. */
 export async function load(
   command: Command,
-  around: Surroundings,
+  io: CommandIo,
   flags: readonly Override[] = [],
 ): Promise<Loaded> {
   const { config } = command.optsWithGlobals<{ config?: string }>();
-  // Only now: help and completion need neither zod nor yaml.
+  // Imported here because help and completion need neither zod nor yaml.
   const { loadConfig } = await import('../config.js');
-  return loadConfig({ file: config, env: around.env, flags });
+  return loadConfig({ file: config, env: io.env, flags });
 }
 
 export function printLine(to: Writable, text: string): void {
   to.write(`${text}\n`);
 }
 
-export function printJson(around: Surroundings, value: unknown): void {
-  printLine(around.stdout, JSON.stringify(value, null, 2));
+export function printJson(io: CommandIo, value: unknown): void {
+  printLine(io.stdout, JSON.stringify(value, null, 2));
 }

@@ -1,14 +1,14 @@
-// `pulsegate completion`: what shells complete. The scripts only ask the hidden command `__complete`, which knows the
-// commands of the version that is installed; where it has nothing to offer, shells complete names of files.
+// `pulsegate completion`: shell completion scripts. The scripts call the hidden command `__complete`, so they always match
+// the installed version. When `__complete` prints nothing, the shell completes file names.
 import { Argument, type Command, type Option } from 'commander';
 import { type AddCommands, printLine } from './command.js';
 
-/** To be added last: it looks at the commands that are there. */
-export const addCompletion: AddCommands = (program, around) => {
+/** Add this last: completion lists the commands that exist. */
+export const addCompletion: AddCommands = (program, io) => {
   program
     .command('completion')
-    .addArgument(new Argument('<shell>', 'the shell to complete in').choices(Object.keys(SCRIPTS)))
-    .description('print the script that completes commands and options')
+    .addArgument(new Argument('<shell>', 'shell type').choices(Object.keys(SCRIPTS)))
+    .description('print a shell completion script')
     .addHelpText(
       'after',
       `
@@ -19,14 +19,14 @@ Examples:
         or in ~/.zshrc after compinit: source <(pulsegate completion zsh)
   fish  pulsegate completion fish > ~/.config/fish/completions/pulsegate.fish`,
     )
-    .action((shell: keyof typeof SCRIPTS) => void around.stdout.write(SCRIPTS[shell]));
+    .action((shell: keyof typeof SCRIPTS) => void io.stdout.write(SCRIPTS[shell]));
 
   program
     .command(COMPLETE, { hidden: true })
     .argument('[word...]')
     .action((words: string[]) => {
       for (const { text, description } of candidates(program, words))
-        printLine(around.stdout, `${text}\t${description}`);
+        printLine(io.stdout, `${text}\t${description}`);
     });
 };
 
@@ -37,7 +37,7 @@ export interface Candidate {
   readonly description: string;
 }
 
-/** What may stand for the last of `words`, the one that is being typed; the ones before are complete. */
+/** The completions of the last of `words`. The earlier words are complete. */
 export function candidates(program: Command, words: readonly string[]): Candidate[] {
   const typed = words.at(-1) ?? '';
   let at = program;
@@ -72,7 +72,7 @@ function offers(at: Command, program: Command, typed: string): Candidate[] {
   return [...names, ...choices.map((text) => ({ text, description: '' }))];
 }
 
-/** Those of the program go with every command. */
+/** The options of the program apply to every command. */
 function optionsOf(at: Command, program: Command): readonly Option[] {
   return at === program ? at.options : [...at.options, ...program.options];
 }
@@ -91,7 +91,7 @@ _pulsegate() {
   local line=\${COMP_LINE:0:COMP_POINT} words each
   read -ra words <<<"$line"
   [[ $line == *[[:space:]] ]] && words+=('')
-  # A colon ends a word in bash: what stands before it is not to be completed again.
+  # Bash splits words at colons: remove the part before the last colon from each completion.
   local last=\${words[\${#words[@]}-1]}
   local before=\${last%"\${last##*:}"}
   COMPREPLY=()

@@ -1,48 +1,48 @@
-// `pulsegate config`: checks the configuration, and prints what is in force with secrets hidden.
+// `pulsegate config`: checks the configuration, and prints the effective configuration without secrets.
 import type { Command } from 'commander';
 import { ConfigError } from '../config/config-error.js';
 import { toPlain } from '../config/plain.js';
 import type { Loaded } from '../config.js';
-import { type AddCommands, load, printJson, printLine, type Surroundings } from './command.js';
+import { type AddCommands, type CommandIo, load, printJson, printLine } from './command.js';
 
-export const addConfigCommands: AddCommands = (program, around) => {
+export const addConfigCommands: AddCommands = (program, io) => {
   const config = program.command('config').description('check or print the configuration');
 
   config
     .command('check')
-    .description('say everything that is wrong with the configuration; exit code 2 if anything is')
-    .option('--json', 'as JSON')
+    .description('check the configuration and list all problems; exit code 2 if there are any')
+    .option('--json', 'print JSON')
     .action(async (options: { json?: true }, command) => {
-      const { file, warnings } = await check(command, around).catch((error: unknown) => {
+      const { file, warnings } = await check(command, io).catch((error: unknown) => {
         if (options.json && error instanceof ConfigError)
-          printJson(around, { ok: false, problems: error.problems });
+          printJson(io, { ok: false, problems: error.problems });
         throw error;
       });
-      if (options.json) return printJson(around, { ok: true, file, warnings });
-      for (const warning of warnings) printLine(around.stderr, `warning: ${warning}`);
-      printLine(around.stdout, `${file ?? 'the built-in configuration'}: ok`);
+      if (options.json) return printJson(io, { ok: true, file, warnings });
+      for (const warning of warnings) printLine(io.stderr, `warning: ${warning}`);
+      printLine(io.stdout, `${file ?? 'the built-in configuration'}: ok`);
     });
 
   config
     .command('print')
-    .description('print the configuration in force: defaults, file, environment; secrets hidden')
-    .option('--json', 'as JSON')
+    .description('print the effective configuration (defaults, file, environment) without secrets')
+    .option('--json', 'print JSON')
     .action(async (options: { json?: true }, command) => {
-      const { settings, file } = await load(command, around);
+      const { settings, file } = await load(command, io);
       const plain = toPlain(settings);
-      if (options.json) return printJson(around, plain);
+      if (options.json) return printJson(io, plain);
       printLine(
-        around.stdout,
+        io.stdout,
         `# ${file === null ? 'built-in defaults' : `defaults and ${file}`}, then PULSEGATE_ variables`,
       );
       const { stringify } = await import('yaml');
-      around.stdout.write(stringify(plain));
+      io.stdout.write(stringify(plain));
     });
 };
 
-/** @throws ConfigError with everything that is wrong, in files that the configuration names too */
-async function check(command: Command, around: Surroundings): Promise<Loaded> {
-  const loaded = await load(command, around);
+/** @throws ConfigError with all problems, including those of the TLS files that the configuration names */
+async function check(command: Command, io: CommandIo): Promise<Loaded> {
+  const loaded = await load(command, io);
   const { readTlsFiles } = await import('../config.js');
   readTlsFiles(loaded.config.admin.tls);
   for (const [i, { tls }] of loaded.config.socks.listeners.entries())

@@ -1,4 +1,4 @@
-// Asks the running daemon, over the control socket in its data folder: live sessions are in its memory alone.
+// Sends requests to the running daemon over the control socket in its data folder. Only the daemon knows live sessions.
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { Config } from '../config.js';
@@ -9,55 +9,57 @@ import { CommandError } from './command.js';
 
 const TIMEOUT_MS = 10_000;
 
-/** A request of /api/v1; `path` begins behind it. */
-export interface Question {
+/** A request to /api/v1; `path` is relative to it. */
+export interface DaemonRequest {
   readonly method?: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
   readonly body?: unknown;
 }
 
 /**
- * The body of the daemon's answer.
- * @throws CommandError where no daemon runs, where this user may not ask it, and for every answer but a success
+ * Returns the response body.
+ * @throws CommandError when no daemon runs, when this user may not connect to it, and for every status from 400
  */
-export async function askDaemon({ dataDir }: Config, question: Question): Promise<unknown> {
-  const answer = await ask(dataDir, question).catch((error: NodeJS.ErrnoException) => {
+export async function requestDaemon({ dataDir }: Config, request: DaemonRequest): Promise<unknown> {
+  const response = await send(dataDir, request).catch((error: NodeJS.ErrnoException) => {
     if (error instanceof CommandError) throw error;
-    if (isNobodyThere(error)) throw new CommandError(NOT_RUNNING(dataDir));
+    if (isNotRunning(error)) throw new CommandError(NOT_RUNNING(dataDir));
     if (error.code === 'EACCES' || error.code === 'EPERM') {
-      const todo = 'Run the command as root or as the user that the daemon runs as.';
-      throw new CommandError(`This user may not ask the daemon of ${dataDir}. ${todo}`);
+      const todo = 'Run the command as root or as the user of the daemon.';
+      throw new CommandError(`Permission denied: cannot connect to the daemon of ${dataDir}. ${todo}`);
     }
-    throw new CommandError(`The daemon of ${dataDir} did not answer (${error.code ?? error.message}).`);
+    throw new CommandError(`The daemon of ${dataDir} did not respond (${error.code ?? error.message}).`);
   });
-  if (answer.status < 400) return answer.body;
-  throw new CommandError(`The daemon refused: ${faultOf(answer.body) ?? `status ${answer.status}`}.`);
+  if (response.status < 400) return response.body;
+  throw new CommandError(
+    `The daemon refused the request: ${problemText(response.body) ?? `status ${response.status}`}.`,
+  );
 }
 
-/** The same, but undefined where no daemon runs. */
-export async function askDaemonIfThere({ dataDir }: Config, question: Question): Promise<unknown> {
-  const answer = await ask(dataDir, question).catch(() => undefined);
-  return answer && answer.status < 400 ? answer.body : undefined;
+/** Like `requestDaemon`, but returns undefined when no daemon runs or the request fails. */
+export async function requestDaemonIfRunning({ dataDir }: Config, request: DaemonRequest): Promise<unknown> {
+  const response = await send(dataDir, request).catch(() => undefined);
+  return response && response.status < 400 ? response.body : undefined;
 }
 
 const NOT_RUNNING = (dataDir: string): string =>
-  `No daemon runs on ${dataDir}, so there are no sessions. Start it: systemctl start pulsegate, or pulsegate serve.\n` +
-  'If one runs, give its configuration with --config FILE.';
+  `No daemon is running for ${dataDir}, so there are no sessions. Start it: systemctl start pulsegate, or pulsegate serve.\n` +
+  'If it is running, give its configuration with --config FILE.';
 
-const isNobodyThere = ({ code }: NodeJS.ErrnoException): boolean =>
+const isNotRunning = ({ code }: NodeJS.ErrnoException): boolean =>
   code === 'ENOENT' || code === 'ECONNREFUSED' || code === 'ENOTDIR';
 
-async function ask(
+async function send(
   dataDir: string,
-  { method = 'GET', path, body }: Question,
+  { method = 'GET', path, body }: DaemonRequest,
 ): Promise<{ status: number; body: unknown }> {
   const socketPath = controlSocketPath(dataDir);
   if (socketPath === null) {
-    const text = `The path ${dataDir} is too long for a socket, so the daemon cannot be asked. Choose a shorter dataDir.`;
+    const text = `The path ${dataDir} is too long for a Unix socket, so the daemon has no control socket. Use a shorter dataDir.`;
     throw new CommandError(text);
   }
   return new Promise((resolve, reject) => {
-    const asking = request(
+    const sent = request(
       {
         socketPath,
         method,
@@ -75,14 +77,14 @@ async function ask(
         );
       },
     );
-    asking.on('timeout', () => asking.destroy(Object.assign(new Error('timeout'), { code: 'ETIMEDOUT' })));
-    asking.on('error', reject);
-    asking.end(body === undefined ? undefined : JSON.stringify(body));
+    sent.on('timeout', () => sent.destroy(Object.assign(new Error('timeout'), { code: 'ETIMEDOUT' })));
+    sent.on('error', reject);
+    sent.end(body === undefined ? undefined : JSON.stringify(body));
   });
 }
 
-/** What a problem (RFC 9457) says. */
-function faultOf(body: unknown): string | undefined {
+/** The detail or title of a problem document (RFC 9457). */
+function problemText(body: unknown): string | undefined {
   if (typeof body !== 'object' || body === null) return undefined;
   const { detail, title } = body as { detail?: unknown; title?: unknown };
   return [detail, title].find((each) => typeof each === 'string') as string | undefined;

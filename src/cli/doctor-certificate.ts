@@ -1,12 +1,11 @@
-// The check of `pulsegate doctor` of the certificates of the admin port and of listeners: whether they can be used, and for
-// how long.
+// `pulsegate doctor`: checks that the certificates of the admin port and of the listeners are valid, and when they expire.
 
 import { stat } from 'node:fs/promises';
 import { type Config, ConfigError, readTlsFiles, type TlsFiles, type TlsPair } from '../config.js';
 import { DAY_MS } from '../core/clock.js';
 import type { Finding } from './doctor-finding.js';
 
-/** Who renews a certificate by itself does so a month before its end. */
+/** ACME clients renew a certificate about 30 days before it expires, so 14 days left means that renewal failed. */
 const RENEW_DAYS = 14;
 const READ_BY_OTHERS = 0o007;
 
@@ -39,16 +38,16 @@ function lifetime({ certificate, expiresAt }: TlsPair, now: number): Pick<Findin
   if (now >= expiresAt) return { state: 'stop', text: `expired on ${end}; renew it` };
   if (now < beginsAt) {
     const begin = new Date(beginsAt).toISOString();
-    return { state: 'stop', text: `counts from ${begin} only; set the clock (NTP), or use another` };
+    return { state: 'stop', text: `is not valid before ${begin}; check the clock (NTP) or the certificate` };
   }
   const days = Math.floor((expiresAt - now) / DAY_MS);
   if (expiresAt - now <= RENEW_DAYS * DAY_MS)
     return { state: 'warn', text: `expires in ${days} days, on ${end}; renew it and send SIGHUP` };
-  return { state: 'ok', text: `for ${days} more days, until ${end}` };
+  return { state: 'ok', text: `valid for ${days} more days, until ${end}` };
 }
 
 async function checkKeyFile(check: string, file: string): Promise<Finding[]> {
   const { mode } = await stat(file);
   if (!(mode & READ_BY_OTHERS)) return [];
-  return [{ check, state: 'warn', text: `the key ${file} is open to other users; chmod 600 ${file}` }];
+  return [{ check, state: 'warn', text: `other users can read the key ${file}; run chmod 600 ${file}` }];
 }

@@ -1,4 +1,4 @@
-// The checks of `pulsegate doctor`, each a small look at the machine with what to do about it.
+// The checks of `pulsegate doctor`. Each returns findings with advice.
 
 import { Resolver } from 'node:dns/promises';
 import { constants } from 'node:fs';
@@ -19,7 +19,7 @@ import { checkDatabase, checkDriver, isLoopback } from './doctor-database.js';
 import { checkDisk } from './doctor-disk.js';
 import type { Finding } from './doctor-finding.js';
 
-/** Makes every check. Nothing is changed: where there is no data folder or database yet, none is made. */
+/** Runs all checks. Changes nothing: creates neither a data folder nor a database. */
 export async function examine(loaded: Loaded): Promise<Finding[]> {
   const { config } = loaded;
   const findings = await Promise.all([
@@ -44,7 +44,7 @@ export async function examine(loaded: Loaded): Promise<Finding[]> {
   return findings.flat();
 }
 
-/** One that is too old has not come as far as this: bin/pulsegate.js refuses it. */
+/** Always ok: bin/pulsegate.js refuses a Node that is too old before this runs. */
 function checkNode(): Finding {
   return { check: 'node', state: 'ok', text: process.version };
 }
@@ -55,7 +55,7 @@ function checkUser(): Finding[] {
     {
       check: 'user',
       state: 'warn',
-      text: 'this is root; run the daemon as a user of its own (systemd/pulsegate.service does)',
+      text: 'running as root; run the daemon as a dedicated user (systemd/pulsegate.service does)',
     },
   ];
 }
@@ -64,20 +64,20 @@ const ENOUGH_DESCRIPTORS = 8192;
 
 function checkDescriptors({ socks }: Config): Finding {
   const limit = descriptorLimit();
-  const room = connectionsFor(limit, hasTls(socks));
+  const supported = connectionsFor(limit, hasTls(socks));
   const check = 'descriptors';
-  if (socks.maxConnections !== 'auto' && socks.maxConnections > room) {
-    const text = `the limit of ${limit} has room for ${room} connections, but socks.maxConnections is ${socks.maxConnections}`;
+  if (socks.maxConnections !== 'auto' && socks.maxConnections > supported) {
+    const text = `the limit of ${limit} is enough for ${supported} connections, but socks.maxConnections is ${socks.maxConnections}`;
     return { check, state: 'warn', text: `${text}; raise it (LimitNOFILE, ulimit -n)` };
   }
-  const text = `the limit of ${limit} has room for ${room} connections`;
+  const text = `the limit of ${limit} is enough for ${supported} connections`;
   if (limit < ENOUGH_DESCRIPTORS)
     return { check, state: 'warn', text: `${text}; raise it (LimitNOFILE, ulimit -n)` };
   return { check, state: 'ok', text };
 }
 
-/** What the native engine holds and this one does not. */
-const NODE_BOUND = 'on it a flood of UDP datagrams to one account delays the others';
+/** The known limitation of the node engine. */
+const NODE_LIMITATION = 'with it, a flood of UDP datagrams to one account delays the others';
 
 function checkEngine({ socks }: Config): Finding {
   const check = 'engine';
@@ -86,31 +86,31 @@ function checkEngine({ socks }: Config): Finding {
     const workers = workerCount(socks.workers);
     return { check, state: 'ok', text: `native, ${workers} ${workers === 1 ? 'worker' : 'workers'}` };
   }
-  if (here.reason === null) return { check, state: 'ok', text: `node, as socks.engine says; ${NODE_BOUND}` };
-  const text = `native does not work here (${here.reason}); install the optional package koffi`;
+  if (here.reason === null)
+    return { check, state: 'ok', text: `node, set by socks.engine; ${NODE_LIMITATION}` };
+  const text = `the native engine is not available (${here.reason}); install the optional package koffi`;
   if (socks.engine === 'native') return { check, state: 'stop', text: `socks.engine: ${text}` };
-  return { check, state: 'warn', text: `node: ${text} on Linux for a faster one; ${NODE_BOUND}` };
+  return { check, state: 'warn', text: `node: ${text} on Linux for higher speed; ${NODE_LIMITATION}` };
 }
 
 async function checkDataDir({ dataDir }: Config): Promise<Finding> {
   const check = 'data folder';
   const found = await stat(dataDir).catch(() => null);
   if (!found) {
-    const parent = await nearestFolder(dirname(dataDir));
-    if (await mayWrite(parent)) return { check, state: 'ok', text: `${dataDir} will be made` };
-    return { check, state: 'stop', text: `${dataDir} cannot be made: this user may not write in ${parent}` };
+    const parent = await nearestExistingFolder(dirname(dataDir));
+    if (await mayWrite(parent)) return { check, state: 'ok', text: `${dataDir} will be created` };
+    return { check, state: 'stop', text: `cannot create ${dataDir}: no write permission in ${parent}` };
   }
-  if (!found.isDirectory()) return { check, state: 'stop', text: `${dataDir} is not a folder` };
-  if (!(await mayWrite(dataDir)))
-    return { check, state: 'stop', text: `this user may not write in ${dataDir}` };
+  if (!found.isDirectory()) return { check, state: 'stop', text: `${dataDir} is not a directory` };
+  if (!(await mayWrite(dataDir))) return { check, state: 'stop', text: `no write permission in ${dataDir}` };
   if (found.mode & 0o077)
-    return { check, state: 'warn', text: `${dataDir} is open to other users; chmod 700 ${dataDir}` };
+    return { check, state: 'warn', text: `other users can access ${dataDir}; run chmod 700 ${dataDir}` };
   return { check, state: 'ok', text: dataDir };
 }
 
-async function nearestFolder(folder: string): Promise<string> {
-  const isThere = await stat(folder).catch(() => null);
-  return isThere || folder === dirname(folder) ? folder : nearestFolder(dirname(folder));
+async function nearestExistingFolder(folder: string): Promise<string> {
+  const exists = await stat(folder).catch(() => null);
+  return exists || folder === dirname(folder) ? folder : nearestExistingFolder(dirname(folder));
 }
 
 function mayWrite(folder: string): Promise<boolean> {
@@ -131,10 +131,10 @@ async function checkPort(config: Config, name: 'socks' | 'admin'): Promise<Findi
       open: (where, isDualStack) => openServer(createServer(), where, isDualStack),
     });
     close();
-    return { check, state: 'ok', text: port === 0 ? 'any free one' : `${addresses.join(', ')} free` };
+    return { check, state: 'ok', text: port === 0 ? 'any free port' : `${addresses.join(', ')} free` };
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
-    if (error.code === 'port-in-use' && (await isOurs(config)))
+    if (error.code === 'port-in-use' && (await isPulsegate(config)))
       return { check, state: 'ok', text: `${port} in use by the running daemon` };
     return { check, state: 'stop', text: error.message };
   }
@@ -142,10 +142,10 @@ async function checkPort(config: Config, name: 'socks' | 'admin'): Promise<Findi
 
 const PROBE_MS = 2000;
 
-/** Whether a Pulsegate answers on the admin port: its realm is named in every refusal without credentials. */
-function isOurs({ admin }: Config): Promise<boolean> {
+/** Whether a Pulsegate listens on the admin port: its 401 response names the realm. */
+function isPulsegate({ admin }: Config): Promise<boolean> {
   const host = admin.host[0] === '0.0.0.0' ? '127.0.0.1' : admin.host[0] === '::' ? '::1' : admin.host[0];
-  // It is only asked for its name, and given nothing: whoever the certificate is for.
+  // The certificate is not verified: the request sends no credentials and reads only the realm.
   const get = admin.tls.cert === null ? getPlain : getOverTls;
   const path = '/ProxyAccount/GetProxyAccountList';
   return new Promise((resolve) => {
@@ -161,8 +161,8 @@ function isOurs({ admin }: Config): Promise<boolean> {
   });
 }
 
-/** Any answer will do, also "no such name": it is the silence that players would feel. */
-const SILENT = new Set(['ETIMEOUT', 'ECONNREFUSED', 'ECANCELLED', 'EREFUSED', 'ESERVFAIL', 'EBADRESP']);
+/** Errors that mean that no server answered. NXDOMAIN is not one: it is an answer. */
+const NO_ANSWER = new Set(['ETIMEOUT', 'ECONNREFUSED', 'ECANCELLED', 'EREFUSED', 'ESERVFAIL', 'EBADRESP']);
 
 async function checkDns({ dns }: Config): Promise<Finding> {
   const check = 'dns';
@@ -174,11 +174,11 @@ async function checkDns({ dns }: Config): Promise<Finding> {
     () => null,
     (error: NodeJS.ErrnoException) => error.code ?? 'unknown',
   );
-  if (failure && SILENT.has(failure)) {
+  if (failure && NO_ANSWER.has(failure)) {
     return {
       check,
       state: 'warn',
-      text: `${servers}: no answer (${failure}); names cannot be resolved; set dns.servers`,
+      text: `${servers}: no answer (${failure}); host names cannot be resolved; set dns.servers`,
     };
   }
   return {
@@ -194,11 +194,11 @@ function checkIpv6(): Finding {
   const isGlobal = addresses.some(
     ({ family, internal, address }) => family === 'IPv6' && !internal && !/^fe[89ab]/i.test(address),
   );
-  if (isGlobal) return { check, state: 'ok', text: 'there is an address beyond the local link' };
+  if (isGlobal) return { check, state: 'ok', text: 'this machine has a global IPv6 address' };
   return {
     check,
     state: 'warn',
-    text: 'no address beyond the local link: IPv6 destinations cannot be reached',
+    text: 'no global IPv6 address: IPv6 destinations are not reachable',
   };
 }
 
@@ -208,13 +208,13 @@ async function checkLocalPorts(): Promise<Finding[]> {
   const [first, last] = await readNumbers('/proc/sys/net/ipv4/ip_local_port_range');
   if (first === undefined || last === undefined) return [];
   const count = last - first + 1;
-  const text = `${count} for connections to one destination (${first} to ${last})`;
+  const text = `${count} local ports for connections to one destination (${first} to ${last})`;
   if (count >= ENOUGH_PORTS) return [{ check: 'local ports', state: 'ok', text }];
   return [
     {
       check: 'local ports',
       state: 'warn',
-      text: `${text}; sysctl net.ipv4.ip_local_port_range="10240 65535"`,
+      text: `${text}; run sysctl -w net.ipv4.ip_local_port_range="10240 65535"`,
     },
   ];
 }
@@ -231,7 +231,7 @@ async function checkConntrack(): Promise<Finding[]> {
     {
       check: 'conntrack',
       state: 'warn',
-      text: `${text}; beyond that packets are dropped: raise net.netfilter.nf_conntrack_max`,
+      text: `${text}; a full table drops packets: raise net.netfilter.nf_conntrack_max`,
     },
   ];
 }
@@ -244,11 +244,11 @@ async function readNumbers(file: string): Promise<number[]> {
 function checkEgress({ egress, socks }: Config): Finding[] {
   if (egress.private === 'deny' || socks.host.every(isLoopback)) return [];
   const text =
-    'egress.private is allow: whoever has an account reaches the networks of this machine; set it to deny';
+    'egress.private is allow: every account can reach the private networks of this machine; set it to deny';
   return [{ check: 'egress', state: 'warn', text }];
 }
 
-/** Expiry is decided by the clock: one that is behind keeps expired accounts alive. */
+/** A clock that is behind lets expired accounts log in. */
 async function checkClock(): Promise<Finding> {
   const { mtimeMs } = await stat(new URL(import.meta.url));
   const now = new Date().toISOString();
@@ -256,7 +256,7 @@ async function checkClock(): Promise<Finding> {
     return {
       check: 'clock',
       state: 'warn',
-      text: `${now} is before this program was installed; set the clock (NTP)`,
+      text: `${now} is earlier than the installation of this program; set the clock (NTP)`,
     };
   return { check: 'clock', state: 'ok', text: now };
 }

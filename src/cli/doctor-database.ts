@@ -1,4 +1,4 @@
-// What `pulsegate doctor` says of the database, and of what only the database knows: who may come in, and what holds accounts back.
+// `pulsegate doctor`: checks the database, and the findings that need it: admin whitelist, account limits, clock.
 import { stat } from 'node:fs/promises';
 import type { Config, Loaded } from '../config.js';
 import type { Account } from '../core/accounts/account.js';
@@ -6,11 +6,11 @@ import type { AccountLimits } from '../core/accounts/limits.js';
 import { StartError } from '../core/errors.js';
 import { inCidr, parseCidr, parseIp } from '../core/ip.js';
 import type { Finding } from './doctor-finding.js';
-import { withCoreIfThere } from './store.js';
+import { withExistingCore } from './store.js';
 
-/** Whether the package that reads the database can be loaded: also where there is no database yet. */
+/** Checks that the SQLite package loads, even if no database exists yet. */
 export async function checkDriver({ database }: Config): Promise<Finding> {
-  // With PostgreSQL it still locks the data folder.
+  // With PostgreSQL, sqlite3 still locks the data folder.
   const check = database.client === 'pg' ? 'sqlite3' : database.client;
   const { loadDriver } = await import('../store/sqlite-driver.js');
   try {
@@ -22,34 +22,34 @@ export async function checkDriver({ database }: Config): Promise<Finding> {
   return { check, state: 'ok', text: 'loads' };
 }
 
-/** Also who may reach the admin API, which only the database knows. */
+/** Checks the database, and everything that is stored in it. */
 export async function checkDatabase(loaded: Loaded): Promise<Finding[]> {
   const { config } = loaded;
   const isPg = config.database.client === 'pg';
-  const isMade = isPg || (await stat(`${config.dataDir}/pulsegate.db`).catch(() => null));
-  if (!isMade) return [exposure(config, '')];
+  const exists = isPg || (await stat(`${config.dataDir}/pulsegate.db`).catch(() => null));
+  if (!exists) return [checkAdminExposure(config, '')];
   try {
-    const found = await withCoreIfThere(loaded, async ({ accounts, whitelist }) => {
+    const found = await withExistingCore(loaded, async ({ accounts, whitelist }) => {
       const known = accounts.list().map(({ account }) => account);
       const unlimited = known.filter(({ limits }) => !isLimited(limits));
       return [
         { check: 'database', state: 'ok', text: `opens; ${known.length} accounts` } as const,
-        exposure(config, whitelist.text()),
-        ...openToTheWorld(config, known.length, unlimited.length),
-        ...clockBehindDatabase(known),
+        checkAdminExposure(config, whitelist.text()),
+        ...checkAccountLimits(config, known.length, unlimited.length),
+        ...checkClockAgainstDatabase(known),
       ];
     });
-    const empty = { check: 'database', state: 'ok', text: 'opens; the tables will be made' } as const;
-    return found ?? [...(isPg ? [empty] : []), exposure(config, '')];
+    const empty = { check: 'database', state: 'ok', text: 'opens; the tables will be created' } as const;
+    return found ?? [...(isPg ? [empty] : []), checkAdminExposure(config, '')];
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
-    // Reported by a check of its own.
-    if (error.code === 'database-client-unusable') return [exposure(config, '')];
+    // checkDriver reports this.
+    if (error.code === 'database-client-unusable') return [checkAdminExposure(config, '')];
     return [{ check: 'database', state: 'stop', text: error.message }];
   }
 }
 
-/** Whether something holds an account back: one that leaks then costs no more than that. */
+/** Whether an account has a limit that bounds the damage of a leaked password. */
 function isLimited({
   maxSessions,
   maxClientAddresses,
@@ -59,50 +59,50 @@ function isLimited({
   return [maxSessions, maxClientAddresses, bytesPerSecondDown, quotaBytes].some((limit) => limit !== null);
 }
 
-function openToTheWorld({ socks }: Config, accounts: number, unlimited: number): Finding[] {
+function checkAccountLimits({ socks }: Config, accounts: number, unlimited: number): Finding[] {
   const hosts = [socks.host, ...socks.listeners.map(({ host }) => host ?? [])].flat();
   const open = [...new Set(hosts.filter((host) => !isLoopback(host)))];
   if (open.length === 0 || accounts === 0) return [];
   const check = 'limits';
-  if (unlimited === 0) return [{ check, state: 'ok', text: 'every account has some' }];
-  const text = `${unlimited} of ${accounts} accounts have none, and ${open.join(', ')} is open to the world: a leaked password is an open proxy`;
+  if (unlimited === 0) return [{ check, state: 'ok', text: 'every account has limits' }];
+  const text = `${unlimited} of ${accounts} accounts have no limits, and ${open.join(', ')} is reachable from outside: a leaked password is an open proxy`;
   return [{ check, state: 'warn', text: `${text}; set maxSessions, maxClientAddresses or a quota` }];
 }
 
-/** A minute of difference is no mistake of the clock: another machine may have written the database. */
+/** Tolerated difference, in ms: another machine with its own clock may have written the database. */
 const CLOCK_TOLERANCE_MS = 60_000;
 
-function clockBehindDatabase(known: readonly Account[]): Finding[] {
+function checkClockAgainstDatabase(known: readonly Account[]): Finding[] {
   const newest = known.reduce(
     (latest, { createdAt, lastLoginAt }) => Math.max(latest, createdAt, lastLoginAt ?? 0),
     0,
   );
   if (newest <= Date.now() + CLOCK_TOLERANCE_MS) return [];
-  const text = `the database knows of ${new Date(newest).toISOString()}, which is still to come; set the clock (NTP)`;
+  const text = `the database contains the time ${new Date(newest).toISOString()}, which is in the future; set the clock (NTP)`;
   return [{ check: 'clock', state: 'warn', text }];
 }
 
-function exposure({ admin }: Config, whitelist: string): Finding {
+function checkAdminExposure({ admin }: Config, whitelist: string): Finding {
   const check = 'admin exposure';
   const open = admin.host.filter((host) => !isLoopback(host));
   if (open.length === 0) return { check, state: 'ok', text: 'loopback only' };
   const where = `admin.host ${open.join(', ')} is reachable from outside`;
   const isForAll = whitelist.trim() === '' || whitelist.split(/[,，\s]+/).includes('*');
   if (admin.tls.cert !== null) {
-    if (!isForAll) return { check, state: 'ok', text: `${where}, over HTTPS, for the whitelist` };
-    return { check, state: 'warn', text: `${where} and the whitelist is empty; pulsegate whitelist set` };
+    if (!isForAll) return { check, state: 'ok', text: `${where} over HTTPS, restricted by the whitelist` };
+    return { check, state: 'warn', text: `${where} and the whitelist is empty; use pulsegate whitelist set` };
   }
   if (isForAll) {
     return {
       check,
       state: 'warn',
-      text: `${where} without TLS and the whitelist is empty; pulsegate whitelist set, and admin.tls or a reverse proxy with TLS`,
+      text: `${where} without TLS and the whitelist is empty; use pulsegate whitelist set, and admin.tls or a reverse proxy with TLS`,
     };
   }
   return {
     check,
     state: 'warn',
-    text: `${where} without TLS; set admin.tls, or put a reverse proxy with TLS before it`,
+    text: `${where} without TLS; set admin.tls or use a reverse proxy with TLS`,
   };
 }
 

@@ -1,6 +1,6 @@
-// What a check of `pulsegate doctor` found.
+// A finding of `pulsegate doctor`.
 
-/** `stop`: the daemon will not start or not work; `warn`: it will, but worse than it could. */
+/** `stop`: the daemon cannot start or work. `warn`: it works with reduced safety or speed. */
 export interface Finding {
   readonly check: string;
   readonly state: 'ok' | 'warn' | 'stop';

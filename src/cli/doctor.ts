@@ -1,19 +1,19 @@
-// `pulsegate doctor`: what would stop or slow the daemon on this machine.
+// `pulsegate doctor`: checks this machine for problems of the daemon.
 import { type AddCommands, load, printJson, printLine } from './command.js';
 
-export const addDoctor: AddCommands = (program, around) => {
+export const addDoctor: AddCommands = (program, io) => {
   program
     .command('doctor')
-    .description('say what would stop or slow the daemon here; exit code 1 if something would stop it')
-    .option('--json', 'as JSON')
+    .description('check this machine for problems; exit code 1 if the daemon cannot run')
+    .option('--json', 'print JSON')
     .action(async (options: { json?: true }, command) => {
-      const loaded = await load(command, around);
+      const loaded = await load(command, io);
       const { examine } = await import('./doctor-checks.js');
       const findings = await examine(loaded);
-      if (options.json) printJson(around, { ok: findings.every(({ state }) => state !== 'stop'), findings });
+      if (options.json) printJson(io, { ok: findings.every(({ state }) => state !== 'stop'), findings });
       else
         for (const { state, check, text } of findings)
-          printLine(around.stdout, `${MARKS[state]} ${check}: ${text}`);
+          printLine(io.stdout, `${MARKS[state]} ${check}: ${text}`);
       if (findings.some(({ state }) => state === 'stop')) process.exitCode = 1;
     });
 };

@@ -1,10 +1,10 @@
-// What the very first start says: the administrator's password, once, and the commands to begin with.
+// The banner of the first start: the generated administrator password and example commands.
 import type { X509Certificate } from 'node:crypto';
 
 export interface BannerOptions {
-  /** In the journal the password is not shown: others may read it there, for ever. */
+  /** Whether stderr goes to the journal. The journal is kept and others can read it, so the banner omits the password. */
   readonly isJournal: boolean;
-  /** What the admin API is served with; null: nothing, it speaks plain HTTP. */
+  /** The certificate of the admin API; null when it uses plain HTTP. */
   readonly certificate: X509Certificate | null;
   readonly certificateFile: string;
 }
@@ -16,7 +16,7 @@ export function firstRunBanner(
   { isJournal, certificate, certificateFile }: BannerOptions,
 ): string {
   if (isJournal) {
-    return 'The administrator has a random password that is not written to the journal. Set one: pulsegate admin set-password\n';
+    return 'A random administrator password was generated and is not written to the journal. To set one: pulsegate admin set-password\n';
   }
   const address = reachable(ready.admin[0]?.replace(/^https:\/\//, ''));
   const { origin, options } = certificate
@@ -25,41 +25,41 @@ export function firstRunBanner(
   const api = `${origin}/ProxyAccount`;
   const login = `${options}-u '${username}:${password}'`;
   return `
-  First start: the administrator's password is shown only this once.
+  First start: this administrator password is shown only once.
 
     user name  ${username}
     password   ${password}
 
-  The console, in a browser:
+  Open the console in a browser:
     ${origin}/
-  List the accounts:
+  List accounts:
     curl ${login} ${api}/GetProxyAccountList
   Add an account:
     curl ${login} -H 'Content-Type: application/json' -d '{"Username":"player","Password":"secret"}' ${api}/AddProxyAccount
-  Go through the proxy with it:
+  Use the proxy with this account:
     curl -x socks5h://player:secret@${reachable(ready.socks[0])} http://example.com/
 
 `;
 }
 
-/** An address that a command on this machine can connect to, for one that a listener is bound to. */
+/** Replaces a wildcard address with the loopback address that a client on this machine can connect to. */
 function reachable(address = ''): string {
   return address.replace(/^0\.0\.0\.0:/, '127.0.0.1:').replace(/^\[::\]:/, '[::1]:');
 }
 
-/** The origin that the certificate is for, and what curl needs to reach it at `address` and to believe it. */
+/** An origin that the certificate is valid for, and the curl options to connect to it at `address` and to trust it. */
 function overTls(
   address: string,
   certificate: X509Certificate,
   file: string,
 ): { origin: string; options: string } {
   const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(address) ?? [];
-  const isOwnIssuer = certificate.checkIssued(certificate);
-  const believe = isOwnIssuer ? `--cacert '${file.replaceAll("'", "'\\''")}' ` : '';
+  const isSelfSigned = certificate.checkIssued(certificate);
+  const trustOption = isSelfSigned ? `--cacert '${file.replaceAll("'", "'\\''")}' ` : '';
   if (certificate.checkIP(host.replace(/^\[|\]$/g, '')))
-    return { origin: `https://${address}`, options: believe };
+    return { origin: `https://${address}`, options: trustOption };
   const [, name] = /\bDNS:([\w.-]+)/.exec(certificate.subjectAltName ?? '') ?? [];
-  // It is for no name that could be written here, as one with an asterisk.
+  // The certificate has no usable host name, for example only a wildcard.
   if (name === undefined) return { origin: `https://${address}`, options: '--insecure ' };
-  return { origin: `https://${name}:${port}`, options: `${believe}--resolve ${name}:${port}:${host} ` };
+  return { origin: `https://${name}:${port}`, options: `${trustOption}--resolve ${name}:${port}:${host} ` };
 }

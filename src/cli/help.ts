@@ -1,12 +1,12 @@
-// `pulsegate help account add`: the help of any command, however deep it is.
+// `pulsegate help account add`: help for a command at any depth.
 import type { Command } from 'commander';
 
-/** Takes the place of commander's own, which knows the first level only. To be added last. */
+/** Replaces commander's own help command, which supports one level only. Add this last. */
 export function addHelp(program: Command): void {
   program.helpCommand(false);
   program
     .command('help')
-    .argument('[command...]', 'as one would write it: account add')
+    .argument('[command...]', 'for example: account add')
     .description('display help for a command')
     .action((names: string[]) => commandOf(program, names).help());
 }

@@ -1,4 +1,4 @@
-// Which address the command line's links name: the one that was set, or else a guess from the configured listener.
+// The server address in proxy links of the command line: the public address setting, or a guess from the listener.
 import { networkInterfaces } from 'node:os';
 import type { Config } from '../config.js';
 import { type LinkAddress, linkAddress } from '../core/accounts/proxy-link.js';
@@ -19,13 +19,13 @@ export async function readLinkAddress(
   return linkAddress(setting.current(), listener, { host: interfaceAddress(), guess: 'interface' });
 }
 
-/** What to tell of an address that was guessed, or a port that is not known; null for one that was set. */
-export function guessNote({ host, port, guess }: LinkAddress): string | null {
+/** A note for the operator when the address is a guess or the port is unknown; null when the address is configured. */
+export function guessedAddressNote({ host, port, guess }: LinkAddress): string | null {
   if (port === 0)
-    return 'The link has no port yet: with socks.port 0 the daemon chooses one at each start. The console shows the link with it; set socks.port for one that stays.';
+    return 'The port in the link is unknown: with socks.port 0 the daemon chooses a port at each start. The console shows the current port. Set socks.port for a fixed one.';
   if (guess === null) return null;
-  const from = guess === 'listener' ? 'the address that socks.host listens on' : 'an address of this machine';
-  return `The link names ${host}: ${from}, a guess. Players behind another address need socks.publicHost (in the configuration, or in the console's settings).`;
+  const from = guess === 'listener' ? 'the address of socks.host' : 'an address of this machine';
+  return `The address ${host} in the link is a guess: it is ${from}. If players connect to another address, set socks.publicHost (in the configuration or in the console).`;
 }
 
 /** The first address of this machine that is not loopback. */

@@ -1,16 +1,16 @@
-// `pulsegate node`: the daemons that share the database, and taking them out of service.
+// `pulsegate node`: lists and drains the daemons that share the database.
 import { setDrained } from '../core/nodes/drain.js';
 import { presentNode } from '../http/v1/nodes.js';
 import { nodeNameOf } from '../parts/node.js';
 import { cliActor } from './actor.js';
 import { type AddCommands, CommandError, load, printJson, printLine } from './command.js';
 import { withCore } from './store.js';
-import { formatBytes, formatMoment, printTable } from './table.js';
+import { formatBytes, formatTime, printTable } from './table.js';
 
-export const addNodeCommands: AddCommands = (program, around) => {
+export const addNodeCommands: AddCommands = (program, io) => {
   const node = program
     .command('node')
-    .description('the daemons that share the database')
+    .description('list and drain the daemons that share the database')
     .addHelpText(
       'after',
       '\nExamples:\n  pulsegate node list\n  pulsegate node drain gate-2     (then stop it when it has no sessions)\n  pulsegate node undrain gate-2',
@@ -18,21 +18,22 @@ export const addNodeCommands: AddCommands = (program, around) => {
 
   node
     .command('list')
-    .description('nodes by name: what each does, and whether it is there')
-    .option('--json', 'as JSON')
+    .description('list nodes with their state and load')
+    .option('--json', 'print JSON')
     .action(async (options: { json?: true }, command) => {
-      const loaded = await load(command, around);
+      const loaded = await load(command, io);
       await withCore(loaded, async ({ store }) => {
         const nodes = await store.nodes.list();
         const own = nodeNameOf(loaded.config);
         if (options.json)
           return printJson(
-            around,
+            io,
             nodes.map((each) => presentNode(each, own)),
           );
-        if (nodes.length === 0) return printLine(around.stderr, 'No daemon has run on this database yet.');
+        if (nodes.length === 0)
+          return printLine(io.stderr, 'No nodes found: no daemon has used this database.');
         printTable(
-          around,
+          io,
           ['NAME', 'STATE', 'VERSION', 'SESSIONS', 'UP/S', 'DOWN/S', 'CPU', 'DATABASE', 'SEEN', 'LISTENS ON'],
           nodes.map(({ name, state, isDrained, version, load: now, renewedAt, addresses }) => [
             name,
@@ -43,7 +44,7 @@ export const addNodeCommands: AddCommands = (program, around) => {
             formatBytes(now.bytesPerSecondDown),
             `${Math.round(now.cpuPercent)} %`,
             now.databaseDelayMs === null ? '' : `${now.databaseDelayMs} ms`,
-            formatMoment(renewedAt, ''),
+            formatTime(renewedAt, ''),
             addresses.socks.join(' '),
           ]),
         );
@@ -53,16 +54,16 @@ export const addNodeCommands: AddCommands = (program, around) => {
   const change = (verb: 'drain' | 'undrain', description: string, done: string) =>
     node
       .command(verb)
-      .argument('[name]', 'as `node list` prints it; this machine’s if left out')
+      .argument('[name]', 'node name (default: the node of this configuration)')
       .description(description)
       .action(async (given: string | undefined, _options, command) => {
-        const loaded = await load(command, around);
+        const loaded = await load(command, io);
         const name = given ?? nodeNameOf(loaded.config);
         await withCore(loaded, async ({ store }) => {
           if (!(await setDrained(store.nodes, name, verb === 'drain', cliActor())))
-            throw new CommandError(`There is no node ${JSON.stringify(name)}. See: pulsegate node list`);
+            throw new CommandError(`No such node: ${JSON.stringify(name)}. See: pulsegate node list`);
           printLine(
-            around.stdout,
+            io.stdout,
             done.replace('NAME', () => name),
           );
         });
@@ -70,8 +71,8 @@ export const addNodeCommands: AddCommands = (program, around) => {
 
   change(
     'drain',
-    'take no new connections; sessions go on, and /readyz is 503',
-    'NAME is drained: it takes no new connections once the load balancer had time to notice, also after a restart. Its sessions go on.',
+    'stop accepting new connections; live sessions continue and /readyz returns 503',
+    'Draining NAME: it stops accepting connections when the load balancer had time to notice, and stays drained after a restart. Live sessions continue.',
   );
-  change('undrain', 'take connections again', 'NAME takes connections again.');
+  change('undrain', 'accept new connections again', 'NAME accepts connections again.');
 };

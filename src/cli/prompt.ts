@@ -1,30 +1,30 @@
-// Asks on the terminal: passwords without echo, and before what cannot be undone.
+// Prompts on the terminal: passwords without echo, and confirmations.
 import { createInterface } from 'node:readline';
-import { CommandError, type Surroundings } from './command.js';
+import { CommandError, type CommandIo } from './command.js';
 
 const MAX_PASSWORD_BYTES = 4096;
 
 /**
- * A new password: from `--password-stdin`, or asked for twice on a terminal.
- * @throws CommandError (2) when there is neither
+ * Reads a new password from stdin, or prompts twice on a terminal.
+ * @throws CommandError (2) with `noTerminalText` when stdin is neither
  */
 export async function readNewPassword(
-  around: Surroundings,
+  io: CommandIo,
   fromStdin: boolean,
-  otherwise: string,
+  noTerminalText: string,
 ): Promise<string> {
-  if (fromStdin) return readPasswordFromStdin(around);
-  if (!around.stdin.isTTY) throw new CommandError(otherwise, 2);
-  const password = await askHidden(around, 'New password: ');
-  if (password === '') throw new CommandError('No password was given; nothing was changed.');
-  if (password !== (await askHidden(around, 'Again: '))) {
-    throw new CommandError('The two passwords differ; nothing was changed.');
+  if (fromStdin) return readPasswordFromStdin(io);
+  if (!io.stdin.isTTY) throw new CommandError(noTerminalText, 2);
+  const password = await askHidden(io, 'New password: ');
+  if (password === '') throw new CommandError('The password is empty; nothing was changed.');
+  if (password !== (await askHidden(io, 'Again: '))) {
+    throw new CommandError('The passwords do not match; nothing was changed.');
   }
   return password;
 }
 
-/** All of stdin as one password; the line break at its end is not part of it. */
-async function readPasswordFromStdin({ stdin }: Surroundings): Promise<string> {
+/** Reads all of stdin as one password, without a trailing line break. */
+async function readPasswordFromStdin({ stdin }: CommandIo): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of stdin) {
@@ -35,7 +35,7 @@ async function readPasswordFromStdin({ stdin }: Surroundings): Promise<string> {
   const password = Buffer.concat(chunks)
     .toString('utf8')
     .replace(/\r?\n$/, '');
-  if (password === '') throw new CommandError('There was no password on stdin.', 2);
+  if (password === '') throw new CommandError('Stdin contains no password.', 2);
   return password;
 }
 
@@ -43,8 +43,8 @@ const ENTER = /[\r\n]/;
 const BACKSPACE = /[\b\x7f]/;
 const [CTRL_C, CTRL_D, CTRL_U] = ['\x03', '\x04', '\x15'];
 
-function askHidden({ stdin, stderr }: Surroundings, question: string): Promise<string> {
-  // Before the question: what is typed as soon as it is there must not be echoed.
+function askHidden({ stdin, stderr }: CommandIo, question: string): Promise<string> {
+  // Turn the echo off before the prompt appears.
   stdin.setRawMode?.(true);
   stderr.write(question);
   return new Promise((resolve, reject) => {
@@ -69,23 +69,23 @@ function askHidden({ stdin, stderr }: Surroundings, question: string): Promise<s
 }
 
 /**
- * Goes on only with `--yes` or a "yes" on the terminal.
- * @param what completes "This …", and says what is lost
- * @throws CommandError when it is not confirmed
+ * Returns only after `--yes` or a "yes" on the terminal.
+ * @param what a sentence that says what will be changed or lost
+ * @throws CommandError when the operator does not confirm
  */
-export async function confirm(around: Surroundings, yes: boolean, what: string): Promise<void> {
+export async function confirm(io: CommandIo, yes: boolean, what: string): Promise<void> {
   if (yes) return;
-  if (!around.stdin.isTTY) throw new CommandError(`${what} Add --yes to do it.`, 2);
-  if (!(await isYes(around, `${what} Continue?`))) throw new CommandError('Nothing was changed.');
+  if (!io.stdin.isTTY) throw new CommandError(`${what} Use --yes to confirm.`, 2);
+  if (!(await isYes(io, `${what} Continue?`))) throw new CommandError('Nothing was changed.');
 }
 
-/** A question with yes and no on the terminal; an empty line is no. @throws CommandError (130) on Ctrl-C */
-export async function isYes(around: Surroundings, question: string): Promise<boolean> {
-  return /^y(es)?$/i.test((await ask(around, `${question} [y/N] `)).trim());
+/** Asks a yes/no question on the terminal; an empty line means no. @throws CommandError (130) on Ctrl-C */
+export async function isYes(io: CommandIo, question: string): Promise<boolean> {
+  return /^y(es)?$/i.test((await ask(io, `${question} [y/N] `)).trim());
 }
 
-/** A line from the terminal; the end of its input (Ctrl-D) is an empty one. @throws CommandError (130) on Ctrl-C */
-function ask({ stdin, stderr }: Surroundings, question: string): Promise<string> {
+/** Reads a line from the terminal; Ctrl-D returns an empty one. @throws CommandError (130) on Ctrl-C */
+function ask({ stdin, stderr }: CommandIo, question: string): Promise<string> {
   const terminal = createInterface({ input: stdin, output: stderr });
   return new Promise<string>((resolve, reject) => {
     terminal.once('SIGINT', () => {

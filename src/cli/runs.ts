@@ -1,20 +1,20 @@
-// `pulsegate run`: what agents did and are to do.
+// `pulsegate run`: lists and shows agent runs.
 import { type Command, Option } from 'commander';
 import { RUN_STATUSES, type Run, type RunStatus } from '../core/agents/runs.js';
 import type { Store } from '../store/store.js';
-import { type AddCommands, CommandError, load, printJson, printLine, type Surroundings } from './command.js';
-import { readLimit } from './options.js';
+import { type AddCommands, CommandError, type CommandIo, load, printJson, printLine } from './command.js';
+import { parseLimit } from './options.js';
 import { withCore } from './store.js';
-import { formatMoment, printFields, printTable } from './table.js';
+import { formatTime, printFields, printTable } from './table.js';
 
-const LISTED = 50;
-/** How many runs are named where the beginning of an id is that of several. */
+const DEFAULT_LIMIT = 50;
+/** The number of runs listed when an id prefix is ambiguous. */
 const SHOWN_MATCHES = 10;
 
-export const addRunCommands: AddCommands = (program, around) => {
-  const run = program.command('run').description('what agents did and are to do');
-  addRunList(run, around);
-  addRunShow(run, around);
+export const addRunCommands: AddCommands = (program, io) => {
+  const run = program.command('run').description('list and show agent runs');
+  addRunList(run, io);
+  addRunShow(run, io);
 };
 
 interface ListOptions {
@@ -25,23 +25,23 @@ interface ListOptions {
   json?: true;
 }
 
-function addRunList(run: Command, around: Surroundings): void {
+function addRunList(run: Command, io: CommandIo): void {
   run
     .command('list')
-    .description('runs, newest first')
-    .option('--agent <name>', 'only of this agent')
-    .option('--session <key>', 'only in this conversation')
-    .addOption(new Option('--status <status>', 'only in this state').choices(RUN_STATUSES))
-    .option('--limit <n>', 'at most so many', readLimit, LISTED)
-    .option('--json', 'as JSON')
+    .description('list runs, newest first')
+    .option('--agent <name>', 'filter by agent')
+    .option('--session <key>', 'filter by session key')
+    .addOption(new Option('--status <status>', 'filter by status').choices(RUN_STATUSES))
+    .option('--limit <n>', 'maximum number of runs', parseLimit, DEFAULT_LIMIT)
+    .option('--json', 'print JSON')
     .action(async ({ json, ...filter }: ListOptions, command) => {
-      const loaded = await load(command, around);
+      const loaded = await load(command, io);
       await withCore(loaded, async ({ store }) => {
         const runs = await store.runs.list(filter);
-        if (json) return printJson(around, runs.map(presentRun));
-        if (runs.length === 0) return printLine(around.stderr, 'There are no such runs.');
+        if (json) return printJson(io, runs.map(presentRun));
+        if (runs.length === 0) return printLine(io.stderr, 'No runs found.');
         printTable(
-          around,
+          io,
           ['ID', 'AGENT', 'SESSION', 'STATUS', 'TRY', 'ACCEPTED', 'DELIVERY', 'MESSAGE'],
           runs.map((each) => [
             each.id,
@@ -49,7 +49,7 @@ function addRunList(run: Command, around: Surroundings): void {
             each.session ?? '-',
             each.status,
             String(each.attempt),
-            formatMoment(each.acceptedAt, '-'),
+            formatTime(each.acceptedAt, '-'),
             each.delivery,
             each.kind === 'wake' ? '(wake)' : (each.message ?? ''),
           ]),
@@ -58,14 +58,14 @@ function addRunList(run: Command, around: Surroundings): void {
     });
 }
 
-function addRunShow(run: Command, around: Surroundings): void {
+function addRunShow(run: Command, io: CommandIo): void {
   run
     .command('show')
-    .argument('<id>', 'as `run list` prints it, or how only one begins')
-    .description('one run: its message, its reply, and how it was delivered')
-    .option('--json', 'as JSON')
+    .argument('<id>', 'run id or unique prefix')
+    .description('show a run with its message, reply and deliveries')
+    .option('--json', 'print JSON')
     .action(async (id: string, options: { json?: true }, command) => {
-      const loaded = await load(command, around);
+      const loaded = await load(command, io);
       await withCore(loaded, async ({ store }) => {
         const found = await findRun(store, id.toLowerCase());
         const deliveries = (await store.deliveries.ofRun(found.id)).map(({ runId: _, ...each }) => ({
@@ -73,18 +73,18 @@ function addRunShow(run: Command, around: Surroundings): void {
           startedAt: iso(each.startedAt),
           finishedAt: iso(each.finishedAt),
         }));
-        if (options.json) return printJson(around, { ...presentRun(found), deliveries });
-        printFields(around, [
+        if (options.json) return printJson(io, { ...presentRun(found), deliveries });
+        printFields(io, [
           ['id', found.id],
           ['kind', found.kind],
           ['agent', found.agent],
           ['session', found.session ?? '-'],
-          ['from', found.rerunOf === null ? found.origin : `${found.origin}, again after ${found.rerunOf}`],
+          ['from', found.rerunOf === null ? found.origin : `${found.origin}, rerun of ${found.rerunOf}`],
           ['status', found.error === null ? found.status : `${found.status}: ${found.error}`],
           ['tries', String(found.attempt)],
-          ['accepted', formatMoment(found.acceptedAt, '-')],
-          ['started', formatMoment(found.startedAt, 'not yet')],
-          ['finished', formatMoment(found.finishedAt, 'not yet')],
+          ['accepted', formatTime(found.acceptedAt, '-')],
+          ['started', formatTime(found.startedAt, 'not yet')],
+          ['finished', formatTime(found.finishedAt, 'not yet')],
           ['message', found.message ?? '-'],
           ['reply', found.reply ?? '-'],
           ['delivery', found.delivery],
@@ -97,26 +97,26 @@ function addRunShow(run: Command, around: Surroundings): void {
     });
 }
 
-/** The run of this id, or the only one whose id begins so. */
+/** The run with this id or unique id prefix. */
 async function findRun({ runs }: Store, id: string): Promise<Run> {
-  const none = () => new CommandError(`There is no run ${JSON.stringify(id)}. See: pulsegate run list`);
-  if (!/^[0-9a-f-]{1,36}$/.test(id)) throw none();
+  const notFound = () => new CommandError(`No such run: ${JSON.stringify(id)}. See: pulsegate run list`);
+  if (!/^[0-9a-f-]{1,36}$/.test(id)) throw notFound();
   const matching = await runs.list({ idPrefix: id, limit: SHOWN_MATCHES + 1 });
   const [only] = matching;
-  if (only === undefined) throw none();
+  if (only === undefined) throw notFound();
   if (matching.length > 1) {
     const shown = matching.slice(0, SHOWN_MATCHES).map((run) => `  ${run.id}`);
     const more = matching.length > SHOWN_MATCHES ? ['  …'] : [];
-    const text = `More than one run begins with ${id}; give more of the id:`;
+    const text = `Ambiguous id ${id}. Matching runs:`;
     throw new CommandError([text, ...shown, ...more].join('\n'));
   }
-  // A list has only the beginning of long texts.
+  // Lists truncate long texts, so read the whole run.
   const run = await runs.get(only.id);
-  if (!run) throw none();
+  if (!run) throw notFound();
   return run;
 }
 
-/** A run as the admin API shows it. */
+/** The run in the form of /api/v1. */
 export function presentRun(run: Run) {
   return {
     ...run,
@@ -127,7 +127,7 @@ export function presentRun(run: Run) {
   };
 }
 
-/** A moment as the admin API shows it. */
+/** A time in ISO 8601, as in /api/v1. */
 export function iso(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }

@@ -1,16 +1,16 @@
-// `pulsegate serve`, and its flags.
+// `pulsegate serve` and its options.
 import type { Command } from 'commander';
 import type { AddCommands } from './command.js';
 
-export const addServe: AddCommands = (program, around) => {
+export const addServe: AddCommands = (program, io) => {
   program
     .command('serve')
     .description('run the daemon')
-    .option('--data-dir <folder>', 'where the database is')
-    .option('--socks-host <address>', 'where players connect')
-    .option('--socks-port <port>', '0 picks a free one')
-    .option('--admin-host <address>', 'where the account API and the console are')
-    .option('--admin-port <port>', '0 picks a free one')
+    .option('--data-dir <folder>', 'data folder, which contains the database')
+    .option('--socks-host <address>', 'listen address of the SOCKS5 server')
+    .option('--socks-port <port>', 'port of the SOCKS5 server (0: any free port)')
+    .option('--admin-host <address>', 'listen address of the admin API and console')
+    .option('--admin-port <port>', 'port of the admin API and console (0: any free port)')
     .option('--log-level <level>', 'trace, debug, info, warn, error, fatal or silent')
     .addHelpText(
       'after',
@@ -18,6 +18,6 @@ export const addServe: AddCommands = (program, around) => {
     )
     .action(async (_options, command: Command) => {
       const { serve } = await import('./serve.js');
-      await serve(command, around);
+      await serve(command, io);
     });
 };

@@ -1,4 +1,4 @@
-// Runs the daemon until a signal ends it, for `pulsegate serve`.
+// `pulsegate serve`: runs the daemon until a signal stops it.
 import type { Command } from 'commander';
 import { changedKeys } from '../config/changed-keys.js';
 import { adminCredentialsGivenBy, readAdminCredentials } from '../config/credentials.js';
@@ -11,10 +11,10 @@ import { readVersion } from '../program.js';
 import type { Broken } from '../proxy/plane.js';
 import { createServiceManager, type ServiceManager } from '../systemd.js';
 import { givenSockets } from '../systemd-sockets.js';
-import type { Surroundings } from './command.js';
+import type { CommandIo } from './command.js';
 import { firstRunBanner } from './first-run.js';
 
-/** What a flag of `serve` sets. */
+/** The configuration key of each option of `serve`. */
 const FLAGS: Readonly<Record<string, readonly string[]>> = {
   dataDir: ['dataDir'],
   socksHost: ['socks', 'host'],
@@ -24,59 +24,59 @@ const FLAGS: Readonly<Record<string, readonly string[]>> = {
   logLevel: ['log', 'level'],
 };
 
-/** How long an end that was asked for twice may take, in ms. */
-const FORCED_END_MS = 5000;
-/** How long the log may take to write its last lines, in ms: its reader may have stopped reading. */
+/** How long the daemon may take to stop after a second signal, in ms. */
+const FORCED_EXIT_MS = 5000;
+/** Time limit for flushing the log, in ms: the reader of a pipe may have stopped reading. */
 const FLUSH_MS = 1000;
-/** Stopped as asked, but a part of the daemon did not stop in order: the log names it, and what it had not written is lost. */
-const EXIT_NOT_IN_ORDER = 3;
-/** It could not go on: the service manager is to start it again. */
-const EXIT_BROKEN = 1;
+/** Stopped on request, but a part failed to stop cleanly. The log names it; its unwritten data is lost. */
+const EXIT_STOP_FAILED = 3;
+/** The data plane failed. The service manager restarts the daemon. */
+const EXIT_FAILED = 1;
 
-/** Runs the daemon that `command` describes; resolves never, the process ends by its exit code. */
-export async function serve(command: Command, around: Surroundings): Promise<void> {
+/** Runs the daemon that `command` describes. Never resolves: exits the process instead. */
+export async function serve(command: Command, io: CommandIo): Promise<void> {
   const { config: file } = command.optsWithGlobals<{ config?: string }>();
-  const read = () => loadConfig({ file, env: around.env, flags: overrides(command) });
+  const read = () => loadConfig({ file, env: io.env, flags: overrides(command) });
   const loaded = await read();
   const given = {
-    ...(await readAdminCredentials(around.env)),
-    givenBy: await adminCredentialsGivenBy(around.env),
+    ...(await readAdminCredentials(io.env)),
+    givenBy: await adminCredentialsGivenBy(io.env),
   };
   const log = createLogger({ level: loaded.config.log.level });
   for (const warning of loaded.warnings) log.warn({}, warning);
   if (given.password !== undefined && [...given.password].length < MIN_ADMIN_PASSWORD_CHARACTERS)
     log.warn(
       { givenBy: given.givenBy.password, atLeast: MIN_ADMIN_PASSWORD_CHARACTERS },
-      'the administrator password is too short: choose a longer one',
+      'administrator password is too short',
     );
   let running: Daemon | null = null;
-  const service = createServiceManager(around.env, (err) => log.warn({ err }, 'sd_notify failed'), {
+  const service = createServiceManager(io.env, (err) => log.warn({ err }, 'sd_notify failed'), {
     isAlive: () => running?.isAlive() ?? true,
   });
-  endOnBreakage(log);
+  exitOnUncaughtError(log);
 
   const signals = catchSignals();
   const { startDaemon } = await import('../daemon.js');
   const source = { ...loaded, needsRestart: async () => needsRestart(loaded, await read()) };
-  const sockets = givenSockets(around.env);
+  const sockets = givenSockets(io.env);
   const daemon = await startDaemon({ config: loaded.config, source, log, given, sockets });
   running = daemon;
   const firstSignal = signals.next();
-  sayReady(daemon, loaded, log, around);
+  reportReady(daemon, loaded, log, io);
   await service.ready();
   process.on('SIGHUP', () => void reload(read, loaded, daemon, log));
   const cause = await Promise.race([firstSignal, daemon.broken]);
-  const isInOrder = await untilStopped(daemon, cause, signals, service, log);
+  const isClean = await stopDaemon(daemon, cause, signals, service, log);
   await flush(log);
-  if (typeof cause === 'object') endBroken(cause);
-  // Whatever might still hold the process (an agent's pipe, a console on the debugger port) no longer matters.
-  process.exit(isInOrder ? 0 : EXIT_NOT_IN_ORDER);
+  if (typeof cause === 'object') exitAfterFailure(cause);
+  // Exit even if an open handle, such as an agent's pipe or the debugger port, would keep the process running.
+  process.exit(isClean ? 0 : EXIT_STOP_FAILED);
 }
 
 /** The service manager starts the daemon again after exit code 1, and after SIGKILL. */
-function endBroken({ hasUnendableThread }: Broken): never {
+function exitAfterFailure({ hasUnendableThread }: Broken): never {
   if (hasUnendableThread) process.kill(process.pid, 'SIGKILL');
-  process.exit(EXIT_BROKEN);
+  process.exit(EXIT_FAILED);
 }
 
 function overrides(command: Command): Override[] {
@@ -87,7 +87,7 @@ function overrides(command: Command): Override[] {
   });
 }
 
-/** Takes over SIGTERM and SIGINT. One that nobody waits for ends the process at once: during the start, or the third. */
+/** Handles SIGTERM and SIGINT. A signal that nobody waits for (during the start, or the third one) exits at once. */
 function catchSignals(): { next(): Promise<NodeJS.Signals> } {
   let waiting: ((signal: NodeJS.Signals) => void) | null = null;
   let exitCode = 0;
@@ -107,7 +107,7 @@ function catchSignals(): { next(): Promise<NodeJS.Signals> } {
   };
 }
 
-async function untilStopped(
+async function stopDaemon(
   daemon: Daemon,
   cause: NodeJS.Signals | Broken,
   signals: { next(): Promise<NodeJS.Signals> },
@@ -120,20 +120,20 @@ async function untilStopped(
   const stopped = daemon.stop();
   void signals.next().then(() => {
     void daemon.stop();
-    setTimeout(() => process.exit(1), FORCED_END_MS).unref();
+    setTimeout(() => process.exit(1), FORCED_EXIT_MS).unref();
   });
-  const isInOrder = await stopped;
+  const isClean = await stopped;
   service.close();
-  if (isInOrder) log.info({}, 'stopped');
-  else log.error({ exitCode: EXIT_NOT_IN_ORDER }, 'stopped with errors');
-  return isInOrder;
+  if (isClean) log.info({}, 'stopped');
+  else log.error({ exitCode: EXIT_STOP_FAILED }, 'stopped with errors');
+  return isClean;
 }
 
-function sayReady(
+function reportReady(
   daemon: Daemon,
   { config, file }: Loaded,
   log: Logger,
-  { env, stderr, stdout }: Surroundings,
+  { env, stderr, stdout }: CommandIo,
 ): void {
   const ready = {
     ...daemon.ready,
@@ -142,7 +142,7 @@ function sayReady(
     dataDir: config.dataDir,
     config: file,
   };
-  // Scripts wait for this line, whatever the level of the log.
+  // Scripts wait for this line, so write it at every log level.
   if (log.isLevelEnabled('info')) log.info(ready, 'ready');
   else
     stdout.write(
@@ -158,11 +158,11 @@ function sayReady(
     );
 }
 
-function isService(env: Surroundings['env']): boolean {
+function isService(env: CommandIo['env']): boolean {
   return env['INVOCATION_ID'] !== undefined || env['JOURNAL_STREAM'] !== undefined;
 }
 
-/** What SIGHUP takes over: texts and files that these keys name. All others need a restart. */
+/** The keys that SIGHUP reloads, with the files they name. All others need a restart. */
 const RELOADED: ReadonlySet<string> = new Set([
   'log.level',
   'webhooks.secret',
@@ -171,17 +171,17 @@ const RELOADED: ReadonlySet<string> = new Set([
   'webhooks.previousSecretFile',
 ]);
 
-/** Of `admin.tls` the pair that is served is replaced; HTTPS itself is settled at the start. */
+/** SIGHUP replaces the certificate of `admin.tls`, but cannot turn HTTPS on or off. */
 const isReloaded = (key: string, hasTls: boolean): boolean =>
   RELOADED.has(key) || (hasTls && (key === 'admin.tls.cert' || key === 'admin.tls.key'));
 
-/** The keys that have changed since the start, and that SIGHUP does not take over. */
+/** The keys that changed since the start and that SIGHUP does not reload. */
 function needsRestart(started: Loaded, { config, settings }: Loaded): string[] {
   const hasTls = started.config.admin.tls.cert !== null && config.admin.tls.cert !== null;
   return changedKeys(started.settings, settings).filter((key) => !isReloaded(key, hasTls));
 }
 
-/** SIGHUP: what can be taken over takes effect at once; other keys that have changed since the start are named. */
+/** SIGHUP: applies the reloadable keys and logs the other changed keys, which need a restart. */
 async function reload(
   read: () => Promise<Loaded>,
   started: Loaded,
@@ -197,19 +197,19 @@ async function reload(
       log.warn({ needRestart }, 'configuration reloaded; some changed keys need a restart');
     else log.info({}, 'configuration reloaded');
   } catch (error) {
-    log.error({ err: error }, 'configuration reload failed; the old one stays in effect');
+    log.error({ err: error }, 'configuration reload failed; keeping the current configuration');
   }
 }
 
-/** A defect must not leave a half-working daemon: it is logged, and the service manager starts a new one. */
-function endOnBreakage(log: Logger): void {
-  const end = (error: unknown) => {
+/** Logs an uncaught exception and exits, so that the service manager restarts the daemon. */
+function exitOnUncaughtError(log: Logger): void {
+  const exit = (error: unknown) => {
     log.fatal({ err: error }, 'uncaught exception; exiting');
     void flush(log).then(() => process.exit(1));
     setTimeout(() => process.exit(1), 1000).unref();
   };
-  process.on('uncaughtException', end);
-  process.on('unhandledRejection', end);
+  process.on('uncaughtException', exit);
+  process.on('unhandledRejection', exit);
 }
 
 function flush(log: Logger): Promise<void> {

@@ -1,15 +1,15 @@
-// `pulsegate session`: who is connected now, and how to end it.
+// `pulsegate session`: lists and ends live sessions.
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { Config } from '../config.js';
 import type { LiveSession } from '../http/v1/activity/sessions.js';
-import { find } from './account-show.js';
+import { findAccount } from './account-show.js';
 import { type AddCommands, CommandError, load, printJson, printLine } from './command.js';
-import { askDaemon } from './daemon.js';
-import { readLimit } from './options.js';
+import { requestDaemon } from './daemon.js';
+import { parseLimit } from './options.js';
 import { confirm } from './prompt.js';
 import { withCore } from './store.js';
-import { countOf, formatBytes, formatMoment, printTable } from './table.js';
+import { countOf, formatBytes, formatTime, printTable } from './table.js';
 
 type Session = z.infer<typeof LiveSession>;
 
@@ -20,18 +20,18 @@ interface Page {
   readonly nextCursor: string | null;
 }
 
-const LISTED = 100;
-/** The most that one page of the API has. */
-const PAGE = 200;
-/** Random ids that begin alike in so many characters are not met. */
-const SHOWN_ID = 8;
-/** Sessions that one request may end. */
-const ENDED_AT_ONCE = 1000;
+const DEFAULT_LIMIT = 100;
+/** The maximum page size of the API. */
+const MAX_PAGE_SIZE = 200;
+/** Enough of a random id to identify a live session in practice. */
+const SHOWN_ID_CHARACTERS = 8;
+/** The maximum number of sessions in one request to end sessions. */
+const MAX_ENDED_PER_REQUEST = 1000;
 
-export const addSessionCommands: AddCommands = (program, around) => {
+export const addSessionCommands: AddCommands = (program, io) => {
   const session = program
     .command('session')
-    .description('live sessions of the running daemon')
+    .description('list and end live sessions of the running daemon')
     .addHelpText(
       'after',
       '\nExamples:\n  pulsegate session list --search play\n  pulsegate session end 3f2a9c1b\n  pulsegate session end --account player --yes',
@@ -39,20 +39,20 @@ export const addSessionCommands: AddCommands = (program, around) => {
 
   session
     .command('list')
-    .description('who is connected now, newest first')
-    .option('--search <text>', 'only those with this text in user name, client, destination or GameID')
-    .option('--game <id>', 'only those that play this game')
-    .option('--limit <n>', 'at most so many', readLimit, LISTED)
-    .option('--json', 'as JSON')
+    .description('list live sessions, newest first')
+    .option('--search <text>', 'filter by text in user name, client, destination or GameID')
+    .option('--game <id>', 'filter by GameID')
+    .option('--limit <n>', 'maximum number of sessions', parseLimit, DEFAULT_LIMIT)
+    .option('--json', 'print JSON')
     .action(async (options: ListOptions, command: Command) => {
-      const { config } = await load(command, around);
+      const { config } = await load(command, io);
       const { items, matched, total } = await listSessions(config, options);
-      if (options.json) return printJson(around, items);
+      if (options.json) return printJson(io, items);
       printTable(
-        around,
+        io,
         ['ID', 'USER NAME', 'CLIENT', 'BY', 'DESTINATION', 'GAME', 'UP', 'DOWN', 'SINCE'],
         items.map((each) => [
-          each.id.slice(0, SHOWN_ID),
+          each.id.slice(0, SHOWN_ID_CHARACTERS),
           each.username,
           each.client.address,
           each.clientProtocol,
@@ -60,30 +60,30 @@ export const addSessionCommands: AddCommands = (program, around) => {
           each.gameId ?? '',
           formatBytes(each.bytesUp),
           formatBytes(each.bytesDown),
-          formatMoment(Date.parse(each.openedAt), ''),
+          formatTime(Date.parse(each.openedAt), ''),
         ]),
       );
       const found =
         matched === total ? countOf(total, 'session') : `${matched} of ${countOf(total, 'session')}`;
-      printLine(around.stdout, items.length < matched ? `${found}, ${items.length} shown` : found);
+      printLine(io.stdout, items.length < matched ? `${found}, ${items.length} shown` : found);
     });
 
   session
     .command('end')
-    .argument('[id...]', 'as `session list` prints it, or how only one begins')
-    .description('end sessions; the players may connect again')
-    .option('--account <account>', 'all of this account')
-    .option('--yes', 'do not ask')
-    .option('--json', 'as JSON')
+    .argument('[id...]', 'session ids or unique prefixes')
+    .description('end sessions; players can reconnect')
+    .option('--account <account>', 'end all sessions of this account')
+    .option('--yes', 'skip the confirmation')
+    .option('--json', 'print JSON')
     .action(async (ids: string[], options: EndOptions, command: Command) => {
       if (ids.length > 0 === (options.account !== undefined))
-        throw new CommandError('Name sessions, or an account with --account.', 2);
-      const loaded = await load(command, around);
+        throw new CommandError('Give either session ids or --account.', 2);
+      const loaded = await load(command, io);
       const { config } = loaded;
       const accountId =
         options.account === undefined
           ? undefined
-          : await withCore(loaded, async (core) => find(core, options.account ?? '').account.id);
+          : await withCore(loaded, async (core) => findAccount(core, options.account ?? '').account.id);
       const all = await listSessions(config, {
         ...(accountId === undefined ? {} : { accountId }),
         limit: Infinity,
@@ -91,20 +91,16 @@ export const addSessionCommands: AddCommands = (program, around) => {
       const chosen = accountId === undefined ? ids.map((id) => findSession(all.items, id)) : all.items;
       if (chosen.length > 0) {
         const names = [...new Set(chosen.map(({ username }) => username))].join(', ');
-        await confirm(
-          around,
-          options.yes ?? false,
-          `${countOf(chosen.length, 'session')} of ${names} will end.`,
-        );
+        await confirm(io, options.yes ?? false, `${countOf(chosen.length, 'session')} of ${names} will end.`);
       }
       let ended = 0;
-      for (let start = 0; start < chosen.length; start += ENDED_AT_ONCE) {
-        const body = { ids: chosen.slice(start, start + ENDED_AT_ONCE).map(({ id }) => id) };
-        const answer = await askDaemon(config, { method: 'POST', path: '/sessions/end', body });
-        ended += (answer as { ended: number }).ended;
+      for (let start = 0; start < chosen.length; start += MAX_ENDED_PER_REQUEST) {
+        const body = { ids: chosen.slice(start, start + MAX_ENDED_PER_REQUEST).map(({ id }) => id) };
+        const response = await requestDaemon(config, { method: 'POST', path: '/sessions/end', body });
+        ended += (response as { ended: number }).ended;
       }
-      if (options.json) return printJson(around, { ended });
-      printLine(around.stdout, `${countOf(ended, 'session')} ended.`);
+      if (options.json) return printJson(io, { ended });
+      printLine(io.stdout, `Ended ${countOf(ended, 'session')}.`);
     });
 };
 
@@ -121,7 +117,7 @@ interface EndOptions {
   json?: true;
 }
 
-/** Page after page, up to `limit`. */
+/** Reads pages until it has `limit` sessions or all of them. */
 async function listSessions(
   config: Config,
   { limit, search, game, accountId }: Omit<ListOptions, 'json'> & { accountId?: string },
@@ -129,10 +125,10 @@ async function listSessions(
   const items: Session[] = [];
   let cursor: string | null = null;
   for (;;) {
-    const query = new URLSearchParams({ limit: String(Math.min(PAGE, limit - items.length)) });
+    const query = new URLSearchParams({ limit: String(Math.min(MAX_PAGE_SIZE, limit - items.length)) });
     for (const [name, value] of Object.entries({ search, game, accountId, cursor }))
       if (typeof value === 'string') query.set(name, value);
-    const page = (await askDaemon(config, { path: `/sessions?${query}` })) as Page;
+    const page = (await requestDaemon(config, { path: `/sessions?${query}` })) as Page;
     items.push(...page.items);
     cursor = page.nextCursor;
     if (cursor === null || items.length >= limit) return { items, matched: page.matched, total: page.total };
@@ -143,10 +139,10 @@ function findSession(all: readonly Session[], id: string): Session {
   const matching = all.filter((session) => session.id.startsWith(id.toLowerCase()));
   const [only] = matching;
   if (!only || id === '')
-    throw new CommandError(`There is no live session ${JSON.stringify(id)}. See: pulsegate session list`);
+    throw new CommandError(`No such live session: ${JSON.stringify(id)}. See: pulsegate session list`);
   if (matching.length > 1)
     throw new CommandError(
-      `More than one session begins with ${id}; give more of the id (--json shows it whole).`,
+      `Ambiguous id ${id}: it matches ${matching.length} sessions. Use session list --json to see whole ids.`,
     );
   return only;
 }

@@ -1,20 +1,20 @@
-// A file named `-`: stdin where a command reads, stdout where it writes.
+// The file name `-`: stdin for input, stdout for output.
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Surroundings } from './command.js';
+import type { CommandIo } from './command.js';
 
 export const STDIO = '-';
 
 /**
- * Keeps all of stdin in a file in `folder` that has no name, so that nothing is left of it whatever happens, and calls
- * `work` with what reads it from the beginning, as often as it is asked.
+ * Copies stdin to an unlinked temporary file in `folder`, which disappears when the process exits. Calls `work` with a
+ * function that opens the copy from its beginning each time.
  */
 export async function withStdin<T>(
-  { stdin }: Surroundings,
+  { stdin }: CommandIo,
   folder: string,
   work: (read: () => Readable) => Promise<T>,
 ): Promise<T> {
@@ -29,7 +29,7 @@ export async function withStdin<T>(
   }
 }
 
-/** Writes all of `content` to stdout, as fast as its reader takes it. */
-export async function writeToStdout(content: Readable, { stdout }: Surroundings): Promise<void> {
+/** Pipes `content` to stdout and waits until everything is written. */
+export async function writeToStdout(content: Readable, { stdout }: CommandIo): Promise<void> {
   await pipeline(content, stdout, { end: false });
 }

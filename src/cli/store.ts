@@ -1,4 +1,4 @@
-// Opens the daemon's own database for one command. A running daemon hears of the changes through it.
+// Opens the database for one command. A running daemon reads the changes from the database.
 
 import type { Config, Loaded } from '../config.js';
 import { StartError } from '../core/errors.js';
@@ -6,9 +6,9 @@ import type { Core } from '../parts/core.js';
 import { CommandError } from './command.js';
 
 /**
- * Opens the database, calls `work`, and closes it whatever happens. Where there is none it is made only with `mayCreate`:
- * in the wrong folder, or without `--config`, an empty database would be taken for the daemon's.
- * @throws CommandError where there is no database; StartError as openCore; whatever `work` throws
+ * Opens the database, calls `work`, and always closes the database. Creates a missing database only with `mayCreate`:
+ * otherwise a wrong folder or a forgotten `--config` would silently use a new, empty database.
+ * @throws CommandError when there is no database; StartError like openCore; whatever `work` throws
  */
 export async function withCore<T>(
   { config, file }: Loaded,
@@ -20,8 +20,8 @@ export async function withCore<T>(
   return work(core).finally(() => core.store.close());
 }
 
-/** The same, but undefined where there is no database. */
-export async function withCoreIfThere<T>(
+/** Like `withCore`, but returns undefined when there is no database. */
+export async function withExistingCore<T>(
   { config }: Loaded,
   work: (core: Core) => Promise<T>,
 ): Promise<T | undefined> {
@@ -29,9 +29,9 @@ export async function withCoreIfThere<T>(
   return core ? work(core).finally(() => core.store.close()) : undefined;
 }
 
-/** Null where there is no database and none may be made. */
+/** Null when there is no database and `mayCreate` is false. */
 async function open(config: Config, mayCreate: boolean): Promise<Core | null> {
-  // Only now: help, completion and the checks of the configuration need neither knex nor sqlite3.
+  // Imported here because help, completion and `config check` need neither knex nor sqlite3.
   const { openCore } = await import('../parts/core.js');
   return openCore(config, { mayCreate }).catch((error: unknown) => {
     if (error instanceof StartError && error.code === 'database-missing') return null;
@@ -40,15 +40,15 @@ async function open(config: Config, mayCreate: boolean): Promise<Core | null> {
 }
 
 function missing({ dataDir, database }: Config, file: string | null): CommandError {
-  const whose = file === null ? 'the built-in configuration' : file;
+  const source = file === null ? 'the built-in configuration' : file;
   if (database.client === 'pg') {
     return new CommandError(
-      `The PostgreSQL database of ${whose} holds nothing of Pulsegate's yet.\n` +
-        "Give the daemon's configuration with --config FILE; or begin in this one: pulsegate serve, or pulsegate account add NAME.",
+      `The PostgreSQL database of ${source} has no Pulsegate tables.\n` +
+        "Give the daemon's configuration with --config FILE, or create the tables: pulsegate serve, or pulsegate account add NAME.",
     );
   }
   return new CommandError(
-    `There is no database in ${dataDir} (dataDir of ${whose}).\n` +
-      "Give the daemon's configuration with --config FILE; or begin a new database: pulsegate serve, or pulsegate account add NAME.",
+    `No database in ${dataDir} (dataDir of ${source}).\n` +
+      "Give the daemon's configuration with --config FILE, or create a new database: pulsegate serve, or pulsegate account add NAME.",
   );
 }

@@ -1,19 +1,19 @@
-// Tables for people: columns as wide as what is in them, colour only on a terminal.
+// Prints tables: columns as wide as their contents, colour only on a terminal.
 import { printable } from '../core/printable.js';
-import type { Surroundings } from './command.js';
+import type { CommandIo } from './command.js';
 
 const BOLD = '\x1b[1m';
 const RESET = '\x1b[0m';
 
-/** Prints rows under a heading. Texts from outside are made safe for a terminal. */
+/** Prints rows under a header. Control characters in cells are escaped. */
 export function printTable(
-  { stdout, env }: Surroundings,
+  { stdout, env }: CommandIo,
   heading: readonly string[],
   rows: readonly (readonly string[])[],
 ): void {
   const cells = [heading, ...rows].map((row) => row.map((cell) => printable(cell, 60)));
   const widths = heading.map((_, column) => Math.max(...cells.map((row) => displayWidth(row[column] ?? ''))));
-  // https://no-color.org: whatever its value, unless it is empty.
+  // https://no-color.org: any value but the empty string disables colour.
   const isColoured = stdout.isTTY && !env['NO_COLOR'];
   for (const [index, row] of cells.entries()) {
     const line = row
@@ -25,7 +25,7 @@ export function printTable(
 }
 
 /** Prints `name: value` lines. */
-export function printFields({ stdout }: Surroundings, fields: readonly (readonly [string, string])[]): void {
+export function printFields({ stdout }: CommandIo, fields: readonly (readonly [string, string])[]): void {
   const width = Math.max(...fields.map(([name]) => name.length));
   for (const [name, value] of fields) stdout.write(`${name.padEnd(width)}  ${printable(value, 4000)}\n`);
 }
@@ -33,7 +33,7 @@ export function printFields({ stdout }: Surroundings, fields: readonly (readonly
 const pad = (text: string, width: number): string =>
   text + ' '.repeat(Math.max(0, width - displayWidth(text)));
 
-// East Asian wide characters take two columns: the scripts that user names and remarks are written in.
+// East Asian wide characters take two columns.
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 
@@ -43,7 +43,7 @@ function displayWidth(text: string): number {
   return width;
 }
 
-/** `1 account`, `2 accounts`: a number with its noun, whose plural ends in s. */
+/** `1 account`, `2 accounts`: a count with a noun whose plural ends in s. */
 export function countOf(n: number, noun: string): string {
   return `${n} ${noun}${n === 1 ? '' : 's'}`;
 }
@@ -57,7 +57,7 @@ export function formatBytes(bytes: number): string {
   return `${power === 0 || value >= 100 ? Math.round(value) : Number(value.toFixed(1))} ${UNITS[power]}`;
 }
 
-/** A moment as `2026-11-20 21:00` in UTC; `none` when there is none. */
-export function formatMoment(ms: number | null, none: string): string {
+/** A time as `2026-11-20 21:00 UTC`; `none` for null. */
+export function formatTime(ms: number | null, none: string): string {
   return ms === null ? none : `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }

@@ -1,13 +1,13 @@
-// `pulsegate whitelist`: which addresses may use the account API and the console.
+// `pulsegate whitelist`: the addresses that may use the account API and the console.
 import { parseIp } from '../core/ip.js';
 import { cliActor } from './actor.js';
 import { type AddCommands, CommandError, load, printJson, printLine } from './command.js';
 import { withCore } from './store.js';
 
-export const addWhitelistCommands: AddCommands = (program, around) => {
+export const addWhitelistCommands: AddCommands = (program, io) => {
   const whitelist = program
     .command('whitelist')
-    .description('which addresses may use the account API and the console')
+    .description('manage the addresses that may use the account API and the console')
     .addHelpText(
       'after',
       '\nExamples:\n  pulsegate whitelist set "203.0.113.7, 10.0.*, 2001:db8::/32"\n  pulsegate whitelist set ""          (everyone)\n  pulsegate whitelist check 203.0.113.7',
@@ -15,14 +15,14 @@ export const addWhitelistCommands: AddCommands = (program, around) => {
 
   whitelist
     .command('show')
-    .description('print the list')
-    .option('--json', 'as JSON')
+    .description('print the whitelist')
+    .option('--json', 'print JSON')
     .action(async (options: { json?: true }, command) => {
-      const loaded = await load(command, around);
+      const loaded = await load(command, io);
       await withCore(loaded, async (core) => {
         const text = core.whitelist.text();
-        if (options.json) return printJson(around, { whitelist: text });
-        printLine(around.stdout, text.trim() === '' ? '(empty: every address is allowed)' : text);
+        if (options.json) return printJson(io, { whitelist: text });
+        printLine(io.stdout, text.trim() === '' ? '(empty: every address is allowed)' : text);
       });
     });
 
@@ -30,35 +30,35 @@ export const addWhitelistCommands: AddCommands = (program, around) => {
     .command('set')
     .argument(
       '<list>',
-      'addresses, wildcards (10.0.*) and networks (10.0.0.0/8), separated by commas; "" allows all',
+      'comma-separated addresses, wildcards (10.0.*) and networks (10.0.0.0/8); "" allows all',
     )
-    .description('replace the list; it counts from the next request on')
+    .description('replace the whitelist; takes effect with the next request')
     .action(async (list: string, _options, command) => {
-      const loaded = await load(command, around);
+      const loaded = await load(command, io);
       await withCore(loaded, async (core) => {
         const saved = await core.whitelist.save(list, cliActor());
         if (!saved.ok) {
           throw new CommandError(
-            `These entries cannot be read: ${saved.badEntries.join(', ')}. The list stays as it was.`,
+            `Invalid entries: ${saved.badEntries.join(', ')}. The whitelist was not changed.`,
             2,
           );
         }
-        printLine(around.stdout, 'The whitelist was saved.');
+        printLine(io.stdout, 'Whitelist saved.');
       });
     });
 
   whitelist
     .command('check')
-    .argument('<address>', 'an IPv4 or IPv6 address')
-    .description('say whether an address is allowed; exit code 1 if not')
-    .option('--json', 'as JSON')
+    .argument('<address>', 'IPv4 or IPv6 address')
+    .description('check whether an address is allowed; exit code 1 if not')
+    .option('--json', 'print JSON')
     .action(async (address: string, options: { json?: true }, command) => {
       if (!parseIp(address)) throw new CommandError(`${address} is not an IPv4 or IPv6 address.`, 2);
-      const loaded = await load(command, around);
+      const loaded = await load(command, io);
       await withCore(loaded, async (core) => {
         const allowed = core.whitelist.allows(address);
-        if (options.json) printJson(around, { address, allowed });
-        else printLine(around.stdout, `${address} is ${allowed ? 'allowed' : 'not allowed'}.`);
+        if (options.json) printJson(io, { address, allowed });
+        else printLine(io.stdout, `${address} is ${allowed ? 'allowed' : 'not allowed'}.`);
         if (!allowed) process.exitCode = 1;
       });
     });

@@ -26,7 +26,7 @@ test('agent send, agent list, run list and run show', async (t) => {
     pulsegate(daemon, 'agent', 'send', 'echo', 'later', '--session', 'k', '--json'),
   ]);
   assert.deepEqual([waited.code, waited.stdout], [0, 'heard\n']);
-  assert.deepEqual([failed.code, failed.stderr], [1, 'The run ended as failed: exit status 4: no.\n']);
+  assert.deepEqual([failed.code, failed.stderr], [1, 'Run failed: exit status 4: no.\n']);
   const { runId, session } = JSON.parse(queued.stdout);
   assert.equal(session, 'k');
   await eventually(async () => (await daemon.api('GET', `/api/v1/runs/${runId}`)).text.includes('succeeded'));
@@ -65,11 +65,8 @@ test('agent send, agent list, run list and run show', async (t) => {
   ]);
   assert.equal(short.stdout, shown.stdout);
   assert.equal(ambiguous.code, 1);
-  assert.match(
-    ambiguous.stderr,
-    /More than one run begins with \S+; give more of the id:\n( {2}\S{36}\n){3,}$/,
-  );
-  assert.match(strange.stderr, /There is no run "%"/);
+  assert.match(ambiguous.stderr, /Ambiguous id \S+. Matching runs:\n( {2}\S{36}\n){3,}$/);
+  assert.match(strange.stderr, /No such run: "%"/);
   assert.deepEqual(
     JSON.parse(json.stdout).map(({ agent }: { agent: string }) => agent),
     ['fixed'],
@@ -89,7 +86,7 @@ test('without the daemon a run is stored, and run when it starts; what cannot be
     pulsegate(first, 'run', 'show', '01900000-0000-7000-8000-000000000000'),
   ]);
   assert.deepEqual([unknown.code, conflict.code, blank.code, badKey.code, none.code], [1, 2, 2, 2, 1]);
-  assert.match(unknown.stderr, /no agent "nobody".*asks, echo, fixed/);
+  assert.match(unknown.stderr, /Unknown agent "nobody".*asks, echo, fixed/);
   assert.match(conflict.stderr, /fixed session the-key/);
   assert.equal((await pulsegate(first, 'agent', 'send', 'echo', 'second')).code, 0);
   const full = await pulsegate(first, 'agent', 'send', 'echo', 'third');

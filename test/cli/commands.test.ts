@@ -16,34 +16,38 @@ const MISUSES: readonly (readonly [args: string[], code: number, says: RegExp, o
   [['account', 'nonsense'], 2, /unknown command 'nonsense'/],
   [['account', 'add'], 2, /missing required argument 'name'/],
   [['account', 'add', 'x', '--password', 'hunter2'], 2, /unknown option '--password'/],
-  [['account', 'add', 'x'], 2, /no terminal to ask/],
-  [['account', 'add', 'x', '--generate', '--password-stdin'], 2, /exclude each other/],
-  [['account', 'add', 'x', '--password-stdin'], 2, /no password on stdin/],
+  [['account', 'add', 'x'], 2, /stdin is not a terminal/],
+  [['account', 'add', 'x', '--generate', '--password-stdin'], 2, /cannot be used together/],
+  [['account', 'add', 'x', '--password-stdin'], 2, /Stdin contains no password/],
   [['account', 'add', 'x', '--password-stdin'], 2, /too long/, { stdin: 'x'.repeat(5000) }],
   [['account', 'add', 'x', '--password-stdin'], 1, /1 to 255 bytes/, { stdin: 'x'.repeat(256) }],
   [['account', 'add', 'x\u0001', '--generate'], 1, /without control characters/],
   [['account', 'add', '', '--generate'], 1, /must not be empty/],
-  [['account', 'add', 'x', '--generate', '--expires', 'soon'], 2, /"soon" is no moment/],
-  [['account', 'add', 'x', '--generate', '--expires', '2026-02-30'], 2, /is no moment/],
-  [['account', 'show', 'ghost'], 1, /There is no account "ghost"/],
-  [['account', 'update', 'ghost', '--enable'], 1, /There is no account/],
-  [['account', 'update', 'x', '--enable', '--disable'], 2, /exclude each other/],
-  [['account', 'update', 'x'], 2, /Nothing is to be changed/],
-  [['account', 'update', 'x', '--json'], 2, /Nothing is to be changed/],
-  [['account', 'export', 'no-such-folder/accounts.csv'], 1, /accounts\.csv: its folder does not exist\.$/m],
-  [['account', 'remove', 'ghost', '--yes'], 1, /There is no account/],
-  [['account', 'import', 'missing.csv'], 1, /There is no file missing.csv/],
-  [['account', 'import', '.'], 1, /There is no file/],
+  [['account', 'add', 'x', '--generate', '--expires', 'soon'], 2, /Invalid time "soon"/],
+  [['account', 'add', 'x', '--generate', '--expires', '2026-02-30'], 2, /Invalid time/],
+  [['account', 'show', 'ghost'], 1, /No such account: "ghost"/],
+  [['account', 'update', 'ghost', '--enable'], 1, /No such account/],
+  [['account', 'update', 'x', '--enable', '--disable'], 2, /cannot be used together/],
+  [['account', 'update', 'x'], 2, /No change given/],
+  [['account', 'update', 'x', '--json'], 2, /No change given/],
+  [['account', 'export', 'no-such-folder/accounts.csv'], 1, /accounts\.csv: no such directory\.$/m],
+  [['account', 'remove', 'ghost', '--yes'], 1, /No such account/],
+  [['account', 'import', 'missing.csv'], 1, /No such file: missing\.csv/],
+  [['account', 'import', '.'], 1, /No such file/],
   [
     ['account', 'import', 'pulsegate.yaml', '--existing', 'merge'],
     2,
     /Allowed choices are keep, replace, skip/,
   ],
   [['account', 'export', '--format', 'xml'], 2, /Allowed choices are csv, json/],
-  [['account', 'export', 'pulsegate.yaml'], 1, /exists already/],
-  [['whitelist', 'set', '1.2.3.4, nonsense, 10.0.0.0/8'], 2, /cannot be read: nonsense\. The list stays/],
+  [['account', 'export', 'pulsegate.yaml'], 1, /file exists/],
+  [
+    ['whitelist', 'set', '1.2.3.4, nonsense, 10.0.0.0/8'],
+    2,
+    /Invalid entries: nonsense\. The whitelist was not changed/,
+  ],
   [['whitelist', 'check', 'nonsense'], 2, /nonsense is not an IPv4 or IPv6 address/],
-  [['admin', 'set-password'], 2, /no terminal to ask/],
+  [['admin', 'set-password'], 2, /stdin is not a terminal/],
   [['admin', 'set-password', '--password-stdin', '--username', 'a:b'], 1, /without a colon/, { stdin: 'x' }],
   [['admin', 'set-password', '--password-stdin'], 1, /at least 8 characters/, { stdin: 'seven77\n' }],
   [
@@ -53,9 +57,9 @@ const MISUSES: readonly (readonly [args: string[], code: number, says: RegExp, o
     { stdin: 'long enough', env: { PULSEGATE_ADMIN_PASSWORD: 'x' } },
   ],
   [['help', 'account', 'nonsense'], 2, /unknown command 'nonsense'/],
-  [['run', 'show', 'zz'], 1, /There is no run "zz"/],
-  [['backup', '/nowhere/x.db'], 1, /cannot be written to \/nowhere\/x\.db/],
-  [['restore', 'missing.db'], 2, /Add --yes to do it/],
+  [['run', 'show', 'zz'], 1, /No such run: "zz"/],
+  [['backup', '/nowhere/x.db'], 1, /Cannot write backup to \/nowhere\/x\.db/],
+  [['restore', 'missing.db'], 2, /Use --yes to confirm/],
   [['restore', 'missing.db', '--yes'], 1, /missing\.db cannot be restored/],
   [['serve', '--socks-port', 'abc'], 2, /flag --socks-port: socks\.port: found "abc"/],
   [['serve', '--log-level', 'loud'], 2, /flag --log-level/],
@@ -127,14 +131,14 @@ describe('accounts', () => {
     assert.match((await link('proxifier')).stdout, /^<\?xml [\s\S]*<\/ProxifierProfile>\n$/);
     const cannot = await link('shadowrocket');
     assert.deepEqual([cannot.code, cannot.stdout], [1, '']);
-    assert.match(cannot.stderr, /shadowrocket cannot carry this user name or password/);
+    assert.match(cannot.stderr, /shadowrocket cannot represent this user name or password/);
     assert.equal((await link('word')).code, 2);
     assert.equal((await link('clash', '--json')).code, 2);
   });
 
   it('are refused when the name is taken', async () => {
     const { code, stderr } = await cli.run(['account', 'add', 'random', '--generate']);
-    assert.deepEqual([code, stderr], [1, 'There is an account with this user name already.\n']);
+    assert.deepEqual([code, stderr], [1, 'An account with this user name already exists.\n']);
   });
 
   it('are listed, searched and shown', async () => {
@@ -188,7 +192,7 @@ describe('accounts', () => {
   it('are removed only when that is confirmed, and all or none', async () => {
     const refused = await cli.run(['account', 'remove', 'random']);
     assert.equal(refused.code, 2);
-    assert.match(refused.stderr, /random will be removed with 0 heartbeat entries\. Add --yes/);
+    assert.match(refused.stderr, /random and 0 heartbeat entries will be removed\. Use --yes/);
     assert.equal((await cli.run(['account', 'remove', 'random', 'ghost', '--yes'])).code, 1);
     assert.equal((await cli.run(['account', 'show', 'random'])).code, 0);
     assert.equal((await cli.run(['account', 'remove', 'random', '--yes'])).code, 0);
@@ -224,7 +228,7 @@ describe('files of accounts', () => {
     assert.match(stdout, /line 5: ann failed: the file has this user name twice/);
     assert.match(
       stdout,
-      /Nothing was written; it would be: 4 read, 2 added, 0 replaced, 0 kept, 0 skipped, 2 failed/,
+      /Dry run, nothing was written: 4 read, 2 added, 0 replaced, 0 kept, 0 skipped, 2 failed/,
     );
     assert.deepEqual((await cli.run(['account', 'list', '--json'])).json(), []);
   });
@@ -246,7 +250,7 @@ describe('files of accounts', () => {
       /line 1: bob skipped: it exists already\nline 1: cat failed: a new account needs a password/,
     );
     const refused = await cli.run(['account', 'import', 'more.json', '--existing', 'replace']);
-    assert.match(refused.stderr, /1 account will be overwritten\. Add --yes/);
+    assert.match(refused.stderr, /1 account will be overwritten\. Use --yes/);
     assert.equal(refused.code, 2);
     await cli.run(['account', 'import', 'more.json', '--existing', 'replace', '--yes']);
     const { remarks } = (await cli.run(['account', 'show', 'bob', '--json'])).json() as { remarks: string };
@@ -262,7 +266,7 @@ describe('files of accounts', () => {
     );
     const refused = await run('--existing', 'replace');
     assert.deepEqual([refused.code, refused.stdout], [2, '']);
-    assert.match(refused.stderr, /2 accounts will be overwritten\. Add --yes/);
+    assert.match(refused.stderr, /2 accounts will be overwritten\. Use --yes/);
     const json = await cli.run(['account', 'import', '-', '--format', 'json', '--json'], {
       stdin: '[{"username":"gil","password":"x"}]',
     });
@@ -359,7 +363,10 @@ describe('doctor', () => {
   it('is content with a place that is fine', async (t) => {
     const cli = await commandLine(t, 'socks: { port: 0 }\nadmin: { port: 0 }');
     const added = await cli.run(['account', 'add', 'x', '--generate']);
-    assert.match(added.stderr, /^The link has no port yet: with socks\.port 0 the daemon chooses one/);
+    assert.match(
+      added.stderr,
+      /^The port in the link is unknown: with socks\.port 0 the daemon chooses a port/,
+    );
     const { code, stdout } = await cli.run(['doctor']);
     assert.equal(code, 0);
     assert.match(stdout, /ok {3}database: opens; 1 accounts/);
@@ -373,11 +380,11 @@ describe('a backup', () => {
     await cli.run(['agent', 'send', 'a', 'hello']);
     assert.equal((await cli.run(['backup', 'b.db'])).code, 0);
     assert.equal((await stat(join(cli.folder, 'b.db'))).mode & 0o777, 0o600);
-    assert.match((await cli.run(['backup', 'b.db'])).stderr, /exists already/);
+    assert.match((await cli.run(['backup', 'b.db'])).stderr, /file exists/);
     await cli.run(['account', 'remove', 'kept', '--yes']);
     const restored = await cli.run(['restore', 'b.db', '--yes']);
     assert.equal(restored.code, 0, restored.stderr);
-    assert.match(restored.stdout, /Unfinished runs cancelled: 1\. With --keep-runs they are run\./);
+    assert.match(restored.stdout, /Unfinished runs cancelled: 1\. Use --keep-runs to run them\./);
     const withRuns = await cli.run(['restore', 'b.db', '--yes', '--keep-runs']);
     assert.doesNotMatch(withRuns.stdout, /cancelled/);
     assert.equal((await cli.run(['account', 'show', 'kept'])).code, 0);

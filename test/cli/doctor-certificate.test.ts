@@ -54,7 +54,7 @@ describe('checkCertificate', needs('openssl'), () => {
     assert.equal((await look(own.certFile, own.keyFile, Date.now())).length, 1);
     chmodSync(own.keyFile, 0o644);
     const [, finding] = await look(own.certFile, own.keyFile, Date.now());
-    assert.deepEqual([finding?.state, /open to other users/.test(finding?.text ?? '')], ['warn', true]);
+    assert.deepEqual([finding?.state, /other users can read/.test(finding?.text ?? '')], ['warn', true]);
   });
 
   it('has nothing to say without a certificate', async () => {

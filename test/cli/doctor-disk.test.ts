@@ -4,17 +4,17 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { checkDisk, judgeRoom } from '../../src/cli/doctor-disk.js';
+import { checkDisk, freeSpaceFinding } from '../../src/cli/doctor-disk.js';
 
 const MIB = 1024 * 1024;
 
 test('below 512 MiB it warns, below 16 MiB it stops', () => {
-  const state = (bytes: number) => judgeRoom('/data', bytes).state;
+  const state = (bytes: number) => freeSpaceFinding('/data', bytes).state;
   assert.deepEqual([512 * MIB, 512 * MIB - 1].map(state), ['ok', 'warn']);
   assert.deepEqual([16 * MIB, 16 * MIB - 1, 0].map(state), ['warn', 'stop', 'stop']);
   assert.equal(
-    judgeRoom('/data', 15.9 * MIB).text,
-    '15 MiB are free in /data: nothing can be saved; free some space',
+    freeSpaceFinding('/data', 15.9 * MIB).text,
+    '15 MiB free in /data: database writes will fail; free disk space',
   );
 });
 
@@ -23,6 +23,6 @@ test('a data folder that is still to be made is judged by the disk it will be on
   t.after(() => rm(folder, { recursive: true }));
   const [finding, ...others] = await checkDisk(join(folder, 'not', 'yet'));
   assert.deepEqual(others, []);
-  assert.match(finding?.text ?? '', /^\d+ MiB are free in /);
+  assert.match(finding?.text ?? '', /^\d+ MiB free in /);
   assert.ok(finding?.text.includes(` in ${folder}`), finding?.text);
 });

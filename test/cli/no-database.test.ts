@@ -39,10 +39,8 @@ describe('without a database', () => {
       const { code, stdout, stderr } = await cli.run([...args, '--config', config]);
       assert.equal(code, 1);
       assert.equal(stdout, '');
-      assert.ok(
-        stderr.includes(`There is no database in ${join(cli.folder, 'data')} (dataDir of ${config}).`),
-      );
-      assert.match(stderr, /--config FILE; or begin a new database: pulsegate serve/);
+      assert.ok(stderr.includes(`No database in ${join(cli.folder, 'data')} (dataDir of ${config}).`));
+      assert.match(stderr, /--config FILE, or create a new database: pulsegate serve/);
       await assert.rejects(stat(join(cli.folder, 'data')));
     });
   }
@@ -53,7 +51,7 @@ describe('without a database', () => {
       env: { PULSEGATE_DATA_DIR: cli.folder },
     });
     assert.equal(code, 1);
-    assert.match(stderr, /There is no database/);
+    assert.match(stderr, /^No database in/);
     assert.equal((await stat(join(cli.folder, 'pulsegate.db'))).size, 0);
   });
 

@@ -44,17 +44,17 @@ describe('with the daemon running', () => {
 
     const asked = await run('session', 'end', bob.id.slice(0, 8));
     assert.deepEqual([asked.code, asked.stdout], [2, '']);
-    assert.match(asked.stderr, /1 session of bob will end\. Add --yes/);
-    assert.equal((await run('session', 'end', bob.id.slice(0, 8), '--yes')).stdout, '1 session ended.\n');
+    assert.match(asked.stderr, /1 session of bob will end\. Use --yes/);
+    assert.equal((await run('session', 'end', bob.id.slice(0, 8), '--yes')).stdout, 'Ended 1 session.\n');
     await eventually(async () => assert.equal((await sessions()).length, 2));
     const gone = await run('session', 'end', bob.id, '--yes');
     assert.equal(gone.code, 1);
-    assert.match(gone.stderr, /There is no live session/);
+    assert.match(gone.stderr, /No such live session/);
     assert.deepEqual((await run('session', 'end', '--account', 'ann', '--yes', '--json')).json(), {
       ended: 2,
     });
     await eventually(async () => assert.deepEqual(await sessions(), []));
-    assert.equal((await run('session', 'end', '--account', 'ann')).stdout, '0 sessions ended.\n');
+    assert.equal((await run('session', 'end', '--account', 'ann')).stdout, 'Ended 0 sessions.\n');
     assert.equal((await run('session', 'end')).code, 2);
 
     const entries = (await run('audit', '--action', 'session.end', '--json')).json() as Json[];
@@ -63,9 +63,9 @@ describe('with the daemon running', () => {
     const table = (await run('audit', '--account', 'ann', '--via', 'cli', '--since', '1h')).stdout;
     assert.match(
       table,
-      /^TIME +WHO +VIA .*\n.* session\.end +ann +client: "127\.0\.0\.1:\d+", destination: /,
+      /^TIME +ACTOR +VIA .*\n.* session\.end +ann +client: "127\.0\.0\.1:\d+", destination: /,
     );
-    assert.match((await run('audit', '--search', 'nobody')).stderr, /There are no such changes/);
+    assert.match((await run('audit', '--search', 'nobody')).stderr, /No audit entries found/);
   });
 
   it('its control socket is for its own user alone', async () => {
@@ -93,9 +93,9 @@ describe('with the daemon running', () => {
     assert.ok(!list.stdout.includes(secret));
     assert.equal((await run('token', 'revoke', 'other', '--yes')).code, 1);
     assert.equal((await run('token', 'revoke', 'billing')).code, 2);
-    assert.equal((await run('token', 'revoke', 'billing', '--yes')).stdout, 'billing was revoked.\n');
+    assert.equal((await run('token', 'revoke', 'billing', '--yes')).stdout, 'Revoked billing.\n');
     await eventually(async () => assert.equal(await ask('/api/v1/accounts'), 401));
-    assert.match((await run('token', 'list')).stderr, /There are no tokens/);
+    assert.match((await run('token', 'list')).stderr, /No API tokens/);
   });
 
   it('limits are set, hold within a second, and are shown with what is used now', async () => {
@@ -108,8 +108,8 @@ describe('with the daemon running', () => {
     }, 3_000);
     await assert.rejects(play('bob'));
     const { stdout } = await run('account', 'limits', 'show', 'bob');
-    assert.match(stdout, /^sessions at once +1 {3}\(now 1\)$/m);
-    assert.match(stdout, /^quota +50 GiB {3}\(used \d+ B, starts again \d{4}-\d\d-01 00:00 UTC\)$/m);
+    assert.match(stdout, /^max sessions +1 {3}\(now 1\)$/m);
+    assert.match(stdout, /^quota +50 GiB {3}\(used \d+ B, resets \d{4}-\d\d-01 00:00 UTC\)$/m);
     assert.match(stdout, /^rate down +none$/m);
     const shown = (await run('account', 'limits', 'show', 'bob', '--json')).json() as { usage: Json };
     assert.equal(shown.usage['sessions'], 1);
@@ -130,11 +130,11 @@ describe('without the daemon', () => {
     for (const args of [['list'], ['end', '3f2a', '--yes'], ['end', '--account', 'ann', '--yes']]) {
       const { code, stdout, stderr } = await cli.run(['session', ...args]);
       assert.deepEqual([code, stdout], [1, '']);
-      assert.match(stderr, /^No daemon runs on \/\S+\/data, .*\n.*--config FILE\.\n$/);
+      assert.match(stderr, /^No daemon is running for \/\S+\/data, .*\n.*--config FILE\.\n$/);
     }
     // What a crash leaves behind answers nobody.
     await writeFile(join(cli.folder, 'data/control.sock'), '');
-    assert.match((await cli.run(['session', 'list'])).stderr, /^No daemon runs/);
+    assert.match((await cli.run(['session', 'list'])).stderr, /^No daemon is running/);
   });
 
   it('limits are set, taken away one by one, and what cannot be is refused', async () => {
@@ -161,13 +161,13 @@ describe('without the daemon', () => {
       egressClass: 'home',
     });
     const wrong: [args: string[], code: number, says: RegExp][] = [
-      [[], 2, /Nothing is to be changed/],
-      [['--json'], 2, /Nothing is to be changed/],
-      [['--max-sessions', '0'], 2, /whole number from 1, or none/],
+      [[], 2, /No limit given/],
+      [['--json'], 2, /No limit given/],
+      [['--max-sessions', '0'], 2, /positive whole number, or none/],
       [['--quota', '5'], 2, /size such as 500MiB/],
       [['--rate-up', 'fast'], 2, /rate such as/],
       [['--quota-period', 'year'], 2, /Allowed choices are day, week, month, never/],
-      [['--egress-class', 'away'], 2, /no egress class "away"\. There are: home\./],
+      [['--egress-class', 'away'], 2, /Unknown egress class "away"\. Configured classes: home\./],
     ];
     for (const [args, code, says] of wrong) {
       const result = await limits('set', 'ann', ...args);
@@ -176,19 +176,19 @@ describe('without the daemon', () => {
     }
     assert.equal((await limits('set', 'ghost', '--quota', 'none')).code, 1);
     assert.equal((await limits('reset-usage', 'ann')).code, 2);
-    assert.match((await limits('reset-usage', 'ann', '--yes')).stdout, /The quota of ann starts again/);
+    assert.match((await limits('reset-usage', 'ann', '--yes')).stdout, /Usage of ann reset/);
   });
 
   it('tokens are kept for it; a scope, a name and an end that cannot be are refused', async () => {
     const create = (...args: string[]) => cli.run(['token', 'create', ...args]);
-    assert.match((await create('ops', '--scope', 'audit:read')).stdout, /^pg_\S+ {3}\(shown only now/);
+    assert.match((await create('ops', '--scope', 'audit:read')).stdout, /^pg_\S+ {3}\(shown only once/);
     assert.match((await create('ops')).stderr, /--scope <scope\.\.\.>' not specified/);
     assert.match((await create('ops', '--scope', 'all')).stderr, /Allowed choices are accounts:read/);
     assert.equal((await create(' ', '--scope', 'audit:read')).code, 2);
     assert.equal((await create('ops', '--scope', 'audit:read', '--expires', '2020-01-01')).code, 2);
     await create('ops', '--scope', 'audit:read');
     const ambiguous = await cli.run(['token', 'revoke', 'ops', '--yes']);
-    assert.match(ambiguous.stderr, /There are 2 tokens "ops"\. Say which .*: pg_\S+, pg_\S+\n/);
+    assert.match(ambiguous.stderr, /2 tokens are named "ops"\. Use a prefix: pg_\S+, pg_\S+\n/);
     const [, prefix = ''] = /: (pg_[\w-]+),/.exec(ambiguous.stderr) ?? [];
     assert.equal((await cli.run(['token', 'revoke', prefix, '--yes'])).code, 0);
     assert.equal(((await cli.run(['token', 'list', '--json'])).json() as Json[]).length, 1);

@@ -19,8 +19,8 @@ describe('commands on an empty PostgreSQL database', async () => {
     await writeFile(join(folder, 'connection'), `${await newDatabase(t, { isEmpty: true })}\n`);
     await chmod(join(folder, 'connection'), 0o600);
     assert.equal((await run(['config', 'check'])).code, 0);
-    assert.match((await run(['account', 'list'])).stderr, /holds nothing of Pulsegate's yet/);
-    assert.match((await run(['doctor'])).stdout, /database: opens; the tables will be made/);
+    assert.match((await run(['account', 'list'])).stderr, /has no Pulsegate tables/);
+    assert.match((await run(['doctor'])).stdout, /database: opens; the tables will be created/);
     assert.equal((await run(['account', 'add', 'ann', '--password-stdin'], { stdin: 'word' })).code, 0);
     assert.match((await run(['doctor'])).stdout, /database: opens; 1 accounts/);
     const backup = await run(['backup', 'file']);

@@ -98,7 +98,7 @@ describe('serve', () => {
     const set = await runCommand(folder, ['admin', 'set-password', '--password-stdin'], {
       stdin: 'another one',
     });
-    assert.deepEqual([set.code, set.stdout], [0, 'The password of admin was changed.\n']);
+    assert.deepEqual([set.code, set.stdout], [0, 'Password of admin changed.\n']);
     await eventually(async () => assert.equal(await statusWith('another one'), 200));
     second.child.kill();
     assert.equal(await second.stderr, '');
@@ -110,7 +110,7 @@ describe('serve', () => {
     child.kill();
     assert.equal(
       await stderr,
-      'The administrator has a random password that is not written to the journal. Set one: pulsegate admin set-password\n',
+      'A random administrator password was generated and is not written to the journal. To set one: pulsegate admin set-password\n',
     );
   });
 

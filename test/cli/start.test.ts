@@ -44,7 +44,7 @@ describe('bin/pulsegate.js', () => {
     });
     assert.deepEqual(await start(root, '--require', join(root, 'old.cjs')), {
       code: 1,
-      stderr: 'pulsegate needs Node 20.19 or newer, and this is 20.18.3. Get one: https://nodejs.org\n',
+      stderr: 'pulsegate requires Node 20.19 or newer; this is Node 20.18.3. Download: https://nodejs.org\n',
     });
   });
 
@@ -62,7 +62,7 @@ describe('bin/pulsegate.js', () => {
       stderr: `pulsegate is not built yet. Run: cd ${clone} && npm ci && npm run build\n`,
     });
     const damaged = await start(await install(t, {}));
-    assert.equal(damaged.stderr, 'pulsegate lacks its own program (dist). Install the package again.\n');
+    assert.equal(damaged.stderr, 'pulsegate is incomplete: dist is missing. Reinstall the package.\n');
   });
 
   it('shows a defect of the program as what it is', async (t) => {

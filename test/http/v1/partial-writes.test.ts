@@ -172,6 +172,6 @@ test('the command line ends with 1 and names them', async (t) => {
   assert.equal(code, 1);
   assert.match(stdout, /line 202: p201 failed: not added: the database could not be written\n/);
   assert.match(stdout, /600 read, 200 added, 0 replaced, 0 kept, 0 skipped, 400 failed/);
-  assert.match(stderr, /The database could not be written: .*the disk is full/);
+  assert.match(stderr, /Database write failed: .*the disk is full/);
   assert.equal((await stored()).size, 200);
 });
