@@ -88,9 +88,9 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
   const shared = { ...base, settings, stats, node };
   const notices = await use(createNoticesPart(shared));
   await use(createLogTrimmingPart(shared));
-  const { recorder } = await use(createHeartbeatsPart(shared));
+  await use(createHeartbeatsPart(shared));
   await use(createChangesPart(shared));
-  const { plane, libc, broken } = await use(createProxyPart({ ...shared, log, recorder, notices }));
+  const { plane, libc, broken } = await use(createProxyPart({ ...shared, log, notices }));
   const agents = await use(createAgentsPart(shared));
   const auth = await openAuth(base);
   // Listeners open last: whoever connects finds everything in place.

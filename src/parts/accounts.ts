@@ -1,18 +1,7 @@
-// What accounts have used: counted from the start on, and held against their quotas once a second.
+// What accounts have used: read at the start, and counted from there on.
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
 
-/** How often quotas and times of day are checked, in ms. */
-const ENFORCE_INTERVAL_MS = 1_000;
-
 export function createAccountsPart({ core: { usage } }: { readonly core: Pick<Core, 'usage'> }): Part {
-  let timer: NodeJS.Timeout | undefined;
-  return {
-    name: 'quotas',
-    async start() {
-      await usage.load();
-      timer = setInterval(usage.enforce, ENFORCE_INTERVAL_MS);
-    },
-    stop: () => clearInterval(timer),
-  };
+  return { name: 'quotas', start: () => usage.load(), stop() {} };
 }

@@ -7,7 +7,7 @@ import { AccountDirectory } from '../core/accounts/directory.js';
 import { type AdminCredentials, createAdminCredentials } from '../core/auth/admin-credentials.js';
 import { createWhitelistSetting, type WhitelistSetting } from '../core/auth/whitelist-setting.js';
 import { HeartbeatPool } from '../core/heartbeats/heartbeat-pool.js';
-import { SessionRegistry } from '../core/sessions/session.js';
+import { SessionRegistry } from '../core/sessions/session-registry.js';
 import { createSettings, type Settings } from '../core/settings/settings.js';
 import { openStore, type Store } from '../store/store.js';
 import { storeOptions } from './database.js';

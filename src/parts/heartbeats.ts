@@ -2,32 +2,26 @@
 import type { Config } from '../config.js';
 import { MINUTE_MS } from '../core/clock.js';
 import type { Heartbeat } from '../core/heartbeats/heartbeat.js';
-import { createRecorder, type Recorder } from '../core/heartbeats/heartbeat-recorder.js';
+import { createRecorder } from '../core/heartbeats/heartbeat-recorder.js';
 import { createHeartbeatWriter, type WriterEvent } from '../core/heartbeats/heartbeat-writer.js';
 import type { Log } from '../core/log.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
 import type { OperatorSettings } from './settings.js';
 
-/** How often due entries are made, in ms. */
-const TICK_MS = 1_000;
 /** How often retention by age is applied, in ms. */
 const TRIM_INTERVAL_MS = MINUTE_MS;
 
-export interface HeartbeatsPart extends Part {
-  readonly recorder: Recorder;
-}
-
 export function createHeartbeatsPart(uses: {
   readonly config: Pick<Config, 'heartbeats'>;
-  readonly core: Pick<Core, 'store' | 'directory' | 'pool' | 'usage'>;
+  readonly core: Pick<Core, 'store' | 'directory' | 'pool' | 'usage' | 'sessions'>;
   readonly settings: Pick<OperatorSettings, 'heartbeatRetention'>;
   readonly stats: { countHeartbeat(entry: Heartbeat): void };
   readonly log: Log;
   readonly now: () => number;
-}): HeartbeatsPart {
+}): Part {
   const { config, log, now } = uses;
-  const { store, directory, pool } = uses.core;
+  const { store, directory, pool, sessions } = uses.core;
   const recorder = createRecorder({
     pool: {
       record(entry) {
@@ -40,6 +34,7 @@ export function createHeartbeatsPart(uses: {
     intervalMs: config.heartbeats.intervalMs,
     now,
   });
+  sessions.subscribe(recorder);
   const writer = createHeartbeatWriter({
     pool,
     directory,
@@ -52,19 +47,7 @@ export function createHeartbeatsPart(uses: {
     now,
     report: (event) => reportWriter(log, event),
   });
-  let timer: NodeJS.Timeout | undefined;
-  return {
-    name: 'heartbeats',
-    recorder,
-    start() {
-      writer.start();
-      timer = setInterval(() => recorder.tick(now()), TICK_MS);
-    },
-    stop() {
-      clearInterval(timer);
-      return writer.stop();
-    },
-  };
+  return { name: 'heartbeats', start: () => writer.start(), stop: () => writer.stop() };
 }
 
 function reportWriter(log: Log, event: WriterEvent): void {

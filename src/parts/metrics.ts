@@ -1,6 +1,6 @@
 // What /metrics shows, gathered from where it is counted.
 
-import type { SessionRegistry } from '../core/sessions/session.js';
+import type { SessionRegistry } from '../core/sessions/session-registry.js';
 import type { Measured } from '../http/metrics.js';
 import type { Core } from './core.js';
 import type { StatsPart } from './stats.js';
@@ -13,13 +13,12 @@ export function createMeasure(uses: {
   readonly sessions: SessionRegistry;
   readonly engines: () => Measured['workers'];
   readonly stats: Pick<StatsPart, 'activity' | 'overview'>;
-  readonly now: () => number;
 }): () => Promise<Measured> {
-  const { version, node, sessions, now } = uses;
+  const { version, node, sessions } = uses;
   const { store, pool } = uses.core;
   const { activity, overview } = uses.stats;
   return async () => {
-    activity.tick(now());
+    sessions.count();
     const [{ accounts, runs }, databaseBytes] = await Promise.all([overview(), store.size()]);
     return {
       version,

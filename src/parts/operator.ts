@@ -110,7 +110,6 @@ export function operatorUses(
         sessions,
         engines: () => uses.plane.engines,
         stats,
-        now,
       }),
       metricsToken: config.metrics.token?.reveal() ?? null,
     },

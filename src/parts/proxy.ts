@@ -5,13 +5,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from '../config.js';
 import type { Account } from '../core/accounts/account.js';
 import { StartError } from '../core/errors.js';
-import type { Recorder } from '../core/heartbeats/heartbeat-recorder.js';
 import { formatHostPort } from '../core/ip.js';
 import type { Log } from '../core/log.js';
-import type { SessionRegistry } from '../core/sessions/session.js';
+import type { Session, SessionSummary } from '../core/sessions/session.js';
+import type { SessionRegistry } from '../core/sessions/session-registry.js';
 import { type Libc, loadLibc } from '../proxy/io/native/libc.js';
-import type { SessionSummary } from '../proxy/messages.js';
-import type { ProxyObserver, RemoteSession } from '../proxy/observer.js';
+import type { ProxyObserver } from '../proxy/observer.js';
 import { type Broken, ProxyPlane } from '../proxy/plane.js';
 import type { AccountRecord, ProxySettings } from '../proxy/settings.js';
 import { MAX_WORKERS } from '../proxy/shared.js';
@@ -27,12 +26,14 @@ import type { StatsPart } from './stats.js';
 /** Shared memory keeps a byte for each descriptor: more than this are not distinguished. */
 const MOST_DESCRIPTORS = 4 * 1024 * 1024;
 
+/** How often the bytes of all sessions are counted, quotas checked and due heartbeats made, in ms. */
+const COUNT_MS = 1_000;
+
 export interface ProxyUses {
   readonly config: Config;
   readonly core: Pick<Core, 'store' | 'directory' | 'usage' | 'sessions'>;
   readonly settings: Pick<OperatorSettings, 'gameRules'>;
-  readonly recorder: Recorder;
-  readonly stats: Pick<StatsPart, 'logins' | 'sessionOpened' | 'sessionClosed'>;
+  readonly stats: Pick<StatsPart, 'logins'>;
   readonly notices: Pick<NoticesPart, 'loginFailed'>;
   readonly log: Log;
 }
@@ -48,7 +49,7 @@ export interface ProxyPart extends Part {
 /** Throws StartError (`no-native-engine`) when `socks.engine` asks for what this machine does not have. */
 export function createProxyPart(uses: ProxyUses): ProxyPart {
   const { config, log } = uses;
-  const { directory, usage } = uses.core;
+  const { directory, usage, sessions } = uses.core;
   const { gameRules } = uses.settings;
   const libc = chooseDriver(config.socks.engine, log);
   const recordOf = (account: Account): AccountRecord => ({
@@ -79,21 +80,31 @@ export function createProxyPart(uses: ProxyUses): ProxyPart {
     else plane.remove(id);
   });
   gameRules.onChanged((games) => plane.setGames(games));
+  const logEnd = (session: Session, summary: SessionSummary): void => logSession(log, session, summary);
+  sessions.subscribe({ closed: logEnd, passed: logEnd });
+  let counting: NodeJS.Timeout | undefined;
   return {
     name: 'data plane',
     plane,
     libc,
     broken: once(breakage, 'broken').then(([broken]: Broken[]) => broken as Broken),
-    start: () => plane.start(),
+
+    async start() {
+      await plane.start();
+      counting = setInterval(() => sessions.tick(), COUNT_MS);
+    },
 
     async drain(grace) {
       grace.signal.addEventListener('abort', () => plane.endAll('shutdown'), { once: true });
       plane.drain();
       await plane.settle();
-      await sessionsOver(uses.core.sessions, grace);
+      await sessionsOver(sessions, grace);
     },
 
-    stop: () => plane.stop(),
+    async stop() {
+      clearInterval(counting);
+      await plane.stop();
+    },
   };
 }
 
@@ -190,30 +201,11 @@ function proxySettings(config: Config): ProxySettings {
   };
 }
 
-/** What the workers report, in the order in which the parts of the control plane must hear of it. */
-function observe(uses: ProxyUses): ProxyObserver {
-  const { recorder, stats, notices, log } = uses;
-  const { store, directory, usage, sessions } = uses.core;
+/** Where what the workers report goes. */
+function observe({ stats, notices, log, core }: ProxyUses): ProxyObserver {
+  const { store, directory, sessions } = core;
   return {
-    sessionOpened(session) {
-      sessions.add(session);
-      usage.opened(session);
-      stats.sessionOpened(session);
-      recorder.opened(session);
-    },
-    sessionDestination(session) {
-      recorder.destination(session);
-    },
-    sessionGame(session) {
-      recorder.game(session);
-    },
-    sessionClosed(session, summary) {
-      sessions.remove(session);
-      usage.closed(session);
-      stats.sessionClosed(session);
-      recorder.closed(session);
-      logSession(log, session, summary);
-    },
+    sessions,
     logins(outcome, username, accountId, client, count, at) {
       if (outcome === 'success' && accountId !== null) directory.loggedIn(accountId, at);
       for (let i = 0; i < count; i += 1) {
@@ -231,7 +223,8 @@ function observe(uses: ProxyUses): ProxyObserver {
   };
 }
 
-function logSession(log: Log, session: RemoteSession, summary: SessionSummary): void {
+/** The line of each session. */
+function logSession(log: Log, session: Session, summary: SessionSummary): void {
   const { destination, via } = session;
   const { bytesUp, bytesDown, datagramsUp, datagramsDown, dropped, durationMs, end } = summary;
   log.info(

@@ -28,8 +28,6 @@ export interface StatsPart extends Part {
   readonly logins: LoginLog;
   /** What is going on now, in numbers. */
   load(): Load;
-  sessionOpened(session: Session): void;
-  sessionClosed(session: Session): void;
   /** Counts a heartbeat entry. */
   countHeartbeat(entry: Heartbeat): void;
 }
@@ -85,6 +83,18 @@ export async function createStatsPart(uses: {
     onNote: (outcome) => activity.noteLogin(outcome),
   });
   const { every, attempt, stop } = createTimers(uses.log);
+  const closed = ({ id }: Session): void => {
+    activity.closed(id);
+    changes.notify('sessions');
+  };
+  sessions.subscribe({
+    opened: () => changes.notify('sessions'),
+    traffic: ({ id, accountId }, bytesUp, bytesDown) =>
+      activity.addTraffic(id, accountId, bytesUp, bytesDown),
+    closed,
+    passed: closed,
+    counted: () => activity.tick(now()),
+  });
 
   let publishedRuns = '';
   /** Runs change in many places: their numbers are compared. */
@@ -107,7 +117,6 @@ export async function createStatsPart(uses: {
 
     start() {
       every(TICK_MS, () => {
-        activity.tick(now());
         history.observe(sessions.size, sessions.accountCount);
         void attempt('the history of charts', history.sampleIfDue);
         void attempt('the log of logins', logins.flush);
@@ -130,16 +139,6 @@ export async function createStatsPart(uses: {
       bytesPerSecondUp: activity.rate.up,
       bytesPerSecondDown: activity.rate.down,
     }),
-
-    sessionOpened(session) {
-      activity.opened(session);
-      changes.notify('sessions');
-    },
-
-    sessionClosed(session) {
-      activity.closed(session);
-      changes.notify('sessions');
-    },
 
     countHeartbeat(entry) {
       activity.noteHeartbeat();

@@ -2,8 +2,9 @@
 // later. Sessions that opened and closed within one batch are reported once. When the control plane is behind, log lines are
 // given up first; logins and ends of sessions never are.
 
+import type { SessionSummary } from '../core/sessions/session.js';
 import type { Destination } from './destination.js';
-import type { LoginOutcome, SessionFacts, SessionSummary, WorkerEvent } from './messages.js';
+import type { LoginOutcome, SessionFacts, WorkerEvent } from './messages.js';
 
 /** Events are sent at the latest after this: a message costs more than what is in it. */
 const LATEST_MS = 25;

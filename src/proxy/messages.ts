@@ -3,7 +3,7 @@
 import type { LimitRefusal } from '../core/accounts/limits.js';
 import type { LoginFailure } from '../core/accounts/login.js';
 import type { GameRule } from '../core/heartbeats/game-rules.js';
-import type { ClientProtocolName, SessionEnd } from '../core/sessions/session.js';
+import type { ClientProtocolName, SessionEnd, SessionSummary } from '../core/sessions/session.js';
 import type { Destination, SessionCommand } from './destination.js';
 import type { AccountRecord, ProxySettings } from './settings.js';
 
@@ -118,18 +118,6 @@ export interface SessionFacts {
   /** Where its bytes are counted, and the number that tells it from earlier ones there. No two live ones share a slot. */
   readonly slot: number;
   readonly generation: number;
-}
-
-export interface SessionSummary {
-  readonly bytesUp: number;
-  readonly bytesDown: number;
-  readonly end: SessionEnd;
-  /** By a monotonic clock. */
-  readonly durationMs: number;
-  readonly gameId: string | null;
-  readonly datagramsUp?: number;
-  readonly datagramsDown?: number;
-  readonly dropped?: Readonly<Record<string, number>>;
 }
 
 export type LoginOutcome = 'success' | LoginFailure | LimitRefusal;

@@ -1,8 +1,7 @@
 // A worker's session as the control plane holds it: its facts, and its byte counts as they stand in shared memory.
 import { randomUUID } from 'node:crypto';
-import type { SessionFacts, SessionSummary } from './messages.js';
-import type { RemoteSession } from './observer.js';
-import type { SessionEnd } from './session.js';
+import type { Session, SessionEnd, SessionSummary } from '../core/sessions/session.js';
+import type { SessionFacts } from './messages.js';
 import type { SessionCounts } from './session-counts.js';
 
 /** The worker of a session, as the main thread has it. */
@@ -14,7 +13,7 @@ export interface SessionOwner {
 /** What is one and the same string for all sessions of an account. */
 export type SessionAccount = Pick<SessionFacts, 'accountId' | 'username'>;
 
-export class PlaneSession implements RemoteSession {
+export class PlaneSession implements Session {
   readonly id = randomUUID();
   readonly accountId: string;
   readonly username: string;
@@ -29,10 +28,9 @@ export class PlaneSession implements RemoteSession {
   via: string | null;
   readonly #owner: SessionOwner;
   readonly #openedMs = Math.round(performance.now());
-  /** The last counts that were seen: final once it is over. */
-  #up = 0;
-  #down = 0;
-  #isOver = false;
+  bytesUp = 0;
+  bytesDown = 0;
+  #final: SessionSummary | null = null;
 
   constructor(facts: SessionFacts, account: SessionAccount, owner: SessionOwner) {
     this.accountId = account.accountId;
@@ -57,38 +55,34 @@ export class PlaneSession implements RemoteSession {
     return this.command === 'udp-associate' ? 'udp' : 'tcp';
   }
 
-  bytesUp(): number {
-    this.#look();
-    return this.#up;
+  count(): boolean {
+    const { bytes, generations } = this.#owner.counts;
+    // The slot may be another session's already, whose numbers are not ours.
+    const isLive = this.#final === null && generations[this.slot] === this.generation;
+    const up = isLive ? bytes[2 * this.slot] : this.#final?.bytesUp;
+    const down = isLive ? bytes[2 * this.slot + 1] : this.#final?.bytesDown;
+    if (up === undefined || down === undefined) return false;
+    if (up === this.bytesUp && down === this.bytesDown) return false;
+    this.bytesUp = up;
+    this.bytesDown = down;
+    return true;
   }
 
-  bytesDown(): number {
-    this.#look();
-    return this.#down;
-  }
-
-  close({ bytesUp, bytesDown }: SessionSummary): void {
-    this.#isOver = true;
-    this.#up = bytesUp;
-    this.#down = bytesDown;
+  /** Its counts are final: the next `count` takes them over. */
+  close(summary: SessionSummary): void {
+    this.#final = summary;
   }
 
   /** What can be said of it when its worker has died, which says no more. */
   summary(end: SessionEnd): SessionSummary {
+    const { bytes, generations } = this.#owner.counts;
+    const isReadable = generations[this.slot] === this.generation;
     return {
-      bytesUp: this.bytesUp(),
-      bytesDown: this.bytesDown(),
+      bytesUp: (isReadable ? bytes[2 * this.slot] : undefined) ?? this.bytesUp,
+      bytesDown: (isReadable ? bytes[2 * this.slot + 1] : undefined) ?? this.bytesDown,
       end,
       durationMs: Math.round(performance.now() - this.#openedMs),
       gameId: this.gameId,
     };
-  }
-
-  /** The slot may be another session's already, whose numbers are not ours. */
-  #look(): void {
-    const { bytes, generations } = this.#owner.counts;
-    if (this.#isOver || generations[this.slot] !== this.generation) return;
-    this.#up = bytes[2 * this.slot] ?? 0;
-    this.#down = bytes[2 * this.slot + 1] ?? 0;
   }
 }

@@ -8,10 +8,10 @@ import {
   Worker,
 } from 'node:worker_threads';
 import type { Log } from '../core/log.js';
-import type { SessionFacts, SessionSummary, SharedMemory, WorkerEvent, WorkerStart } from './messages.js';
+import type { SessionEnd, SessionSummary } from '../core/sessions/session.js';
+import type { SessionFacts, SharedMemory, WorkerEvent, WorkerStart } from './messages.js';
 import type { ProxyObserver } from './observer.js';
 import { PlaneSession, type SessionAccount, type SessionOwner } from './plane-session.js';
-import type { SessionEnd } from './session.js';
 import { type SessionCounts, viewSessionCounts } from './session-counts.js';
 import type { Gauges } from './shared.js';
 import type { ThreadOrder, ThreadStart } from './thread.js';
@@ -159,24 +159,27 @@ export class PlaneWorker implements SessionOwner {
       case 'synced':
       case 'outbound':
         return this.#answered(event.token, event);
-      case 'session-opened':
-        return observer.sessionOpened(this.#openSession(event.session));
+      case 'session-opened': {
+        const session = this.#sessionOf(event.session);
+        this.#sessions[session.slot] = session;
+        return observer.sessions.opened(session);
+      }
       case 'session-passed': {
-        const session = this.#openSession(event.session);
-        observer.sessionOpened(session);
-        return this.#closeSession(session, event.summary);
+        const session = this.#sessionOf(event.session);
+        session.close(event.summary);
+        return observer.sessions.passed(session, event.summary);
       }
       case 'session-destination': {
         const session = this.#sessions[event.slot];
         if (!session) return;
         session.destination = event.destination;
-        return observer.sessionDestination(session, event.destination);
+        return observer.sessions.destinationChanged(session);
       }
       case 'session-game': {
         const session = this.#sessions[event.slot];
         if (!session) return;
         session.gameId = event.gameId;
-        return observer.sessionGame(session, event.gameId);
+        return observer.sessions.gameChanged(session);
       }
       case 'session-closed': {
         const session = this.#sessions[event.slot];
@@ -205,15 +208,13 @@ export class PlaneWorker implements SessionOwner {
     resolve?.(event);
   }
 
-  #openSession(facts: SessionFacts): PlaneSession {
-    const session = new PlaneSession(facts, this.#options.accountOf(facts), this);
-    this.#sessions[facts.slot] = session;
-    return session;
+  #sessionOf(facts: SessionFacts): PlaneSession {
+    return new PlaneSession(facts, this.#options.accountOf(facts), this);
   }
 
   #closeSession(session: PlaneSession, summary: SessionSummary): void {
     this.#sessions[session.slot] = undefined;
     session.close(summary);
-    this.#options.observer.sessionClosed(session, summary);
+    this.#options.observer.sessions.closed(session, summary);
   }
 }

@@ -1,12 +1,13 @@
 // The live sessions of one worker: opened, counted, held to their time limits, and reported to the control plane.
 import type { GameRules } from '../core/heartbeats/game-rules.js';
+import type { SessionSummary } from '../core/sessions/session.js';
 import type { Account } from './account.js';
 import type { Accounts } from './accounts.js';
 import type { Events } from './events.js';
 import type { PayloadInspector } from './game-watch.js';
 import type { Endpoint } from './io/io.js';
 import type { AccountRates } from './io/rates.js';
-import type { SessionFacts, SessionSummary } from './messages.js';
+import type { SessionFacts } from './messages.js';
 import type {
   DatagramSummary,
   Destination,

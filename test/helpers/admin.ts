@@ -16,7 +16,7 @@ import type { Heartbeat } from '../../src/core/heartbeats/heartbeat.js';
 import { HeartbeatPool } from '../../src/core/heartbeats/heartbeat-pool.js';
 import type { Log } from '../../src/core/log.js';
 import { NODES_KEY } from '../../src/core/nodes/nodes.js';
-import { SessionRegistry } from '../../src/core/sessions/session.js';
+import { SessionRegistry } from '../../src/core/sessions/session-registry.js';
 import { createSettings } from '../../src/core/settings/settings.js';
 import { type AdminServer, type AdminServerUses, createAdminServer } from '../../src/http/server.js';
 import { openAuth } from '../../src/parts/auth.js';

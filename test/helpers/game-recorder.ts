@@ -1,19 +1,17 @@
 // Game rules and heartbeats of sessions without a network: a worker's sessions and the control plane's recorder, joined.
 import type { GameRules } from '../../src/core/heartbeats/game-rules.js';
 import type { Heartbeat } from '../../src/core/heartbeats/heartbeat.js';
-import { createRecorder, type ObservedSession } from '../../src/core/heartbeats/heartbeat-recorder.js';
+import { createRecorder } from '../../src/core/heartbeats/heartbeat-recorder.js';
+import { SessionRegistry } from '../../src/core/sessions/session-registry.js';
 import type { Account } from '../../src/proxy/account.js';
 import type { Accounts } from '../../src/proxy/accounts.js';
 import type { PayloadInspector } from '../../src/proxy/game-watch.js';
-import type { SessionCommand } from '../../src/proxy/session.js';
 import { allocateSessionCounts, viewSessionCounts } from '../../src/proxy/session-counts.js';
 import { type LiveSession, Sessions } from '../../src/proxy/sessions.js';
+import type { FakeSession } from './fake-session.js';
 
 /** A destination that stands for the game whose id follows. */
 const GAME = 'game:';
-
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
-export type GameSession = Mutable<ObservedSession> & { readonly command: SessionCommand };
 
 export interface GameRecorderOptions {
   readonly pool: { record(entry: Heartbeat): void };
@@ -25,10 +23,11 @@ export interface GameRecorderOptions {
 
 /** `session.gameId` and `session.destination` follow what the worker reports. */
 export function createGameRecorder({ pool, rules, intervalMs, gameIntervalMs, now }: GameRecorderOptions) {
-  const recorder = createRecorder({ pool, intervalMs, now });
-  const live = new Map<GameSession, LiveSession>();
-  const observed = new Map<number, GameSession>();
-  let opening: GameSession | null = null;
+  const registry = new SessionRegistry();
+  registry.subscribe(createRecorder({ pool, intervalMs, now }));
+  const live = new Map<FakeSession, LiveSession>();
+  const observed = new Map<number, FakeSession>();
+  let opening: FakeSession | null = null;
 
   const sessions = new Sessions({
     accounts: { sessionOpened() {}, sessionOver() {} } as unknown as Accounts,
@@ -38,23 +37,23 @@ export function createGameRecorder({ pool, rules, intervalMs, gameIntervalMs, no
         if (!opening) return;
         observed.set(slot, opening);
         opening.gameId = gameId;
-        recorder.opened(opening);
+        registry.opened(opening);
       },
       sessionClosed(slot, _destination, _via, { gameId }) {
         const session = observed.get(slot);
         if (!session) return;
         session.gameId = gameId;
-        recorder.closed(session);
+        registry.closed(session, session.summary);
       },
       sessionChanged(event) {
         const session = observed.get(event.slot);
         if (!session) return;
         if (event.kind === 'session-game') {
           session.gameId = event.gameId;
-          recorder.game(session);
+          registry.gameChanged(session);
         } else if (!event.destination.host.startsWith(GAME)) {
           session.destination = event.destination;
-          recorder.destination(session);
+          registry.destinationChanged(session);
         }
       },
     },
@@ -68,7 +67,7 @@ export function createGameRecorder({ pool, rules, intervalMs, gameIntervalMs, no
   });
 
   return {
-    opened(session: GameSession): PayloadInspector | null {
+    opened(session: FakeSession): PayloadInspector | null {
       const { command, client, destination } = session;
       const owner = { end() {}, tick() {}, setRates() {} };
       const request = {
@@ -86,20 +85,20 @@ export function createGameRecorder({ pool, rules, intervalMs, gameIntervalMs, no
       return opened.start(destination.address);
     },
     destination(
-      session: GameSession,
+      session: FakeSession,
       { host, address, port }: { host: string; address: string; port: number },
     ): PayloadInspector | null {
       return live.get(session)?.newDestination({ host, address, port }) ?? null;
     },
     /** The session plays a game, as if a rule had found it. */
-    game(session: GameSession, gameId: string): void {
+    game(session: FakeSession, gameId: string): void {
       live.get(session)?.newDestination({ host: `${GAME}${gameId}`, address: '', port: 1 });
     },
-    tick(at: number): void {
+    tick(): void {
       sessions.tick();
-      recorder.tick(at);
+      registry.tick();
     },
-    closed(session: GameSession): void {
+    closed(session: FakeSession): void {
       live.get(session)?.finish('client-closed');
     },
   };

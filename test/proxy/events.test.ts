@@ -1,8 +1,9 @@
 // The channel to the control plane: what waits while it is slow is bounded, and log lines are given up first.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import type { SessionSummary } from '../../src/core/sessions/session.js';
 import { Events } from '../../src/proxy/events.js';
-import type { SessionFacts, SessionSummary, WorkerEvent } from '../../src/proxy/messages.js';
+import type { SessionFacts, WorkerEvent } from '../../src/proxy/messages.js';
 
 const destination = { host: 'a.test', address: '192.0.2.1', port: 7 };
 const summary: SessionSummary = {

@@ -1,10 +1,11 @@
 // A data plane of its own for a test: the real threads and sockets, with a control plane that writes down what it hears.
 import { randomUUID } from 'node:crypto';
 import { hashPassword } from '../../src/core/accounts/password.js';
+import type { Session, SessionSummary } from '../../src/core/sessions/session.js';
+import { SessionRegistry } from '../../src/core/sessions/session-registry.js';
 import { loadLibc } from '../../src/proxy/io/native/libc.js';
 import { openListener } from '../../src/proxy/io/native/listen.js';
-import type { LoginOutcome, SessionSummary } from '../../src/proxy/messages.js';
-import type { RemoteSession } from '../../src/proxy/observer.js';
+import type { LoginOutcome } from '../../src/proxy/messages.js';
 import { type Broken, type PlaneOptions, ProxyPlane } from '../../src/proxy/plane.js';
 import type { AccountRecord, ProxySettings } from '../../src/proxy/settings.js';
 import type { Scope } from '../helpers/suite.js';
@@ -86,8 +87,9 @@ export interface PlaneWorld {
   readonly plane: ProxyPlane;
   readonly port: number;
   readonly lines: Line[];
-  readonly opened: RemoteSession[];
-  readonly closed: { session: RemoteSession; summary: SessionSummary }[];
+  readonly sessions: SessionRegistry;
+  readonly opened: Session[];
+  readonly closed: { session: Session; summary: SessionSummary }[];
   /** How many, by outcome. */
   readonly logins: Partial<Record<LoginOutcome, number>>;
   readonly brokenBy: Broken[];
@@ -101,12 +103,21 @@ export async function startPlane(
 ): Promise<PlaneWorld> {
   const libc = loadLibc();
   const lines: Line[] = [];
-  const opened: RemoteSession[] = [];
+  const opened: Session[] = [];
   const closed: PlaneWorld['closed'] = [];
+  const sessions = new SessionRegistry();
   const logins: PlaneWorld['logins'] = {};
   const brokenBy: Broken[] = [];
   const note = (level: string) => (fields: Readonly<Record<string, unknown>>, message: string) =>
     void lines.push({ level, fields, message });
+  sessions.subscribe({
+    opened: (session) => void opened.push(session),
+    closed: (session, summary) => void closed.push({ session, summary }),
+    passed(session, summary) {
+      opened.push(session);
+      closed.push({ session, summary });
+    },
+  });
   const plane = new ProxyPlane({
     engine: 'native',
     workers: 1,
@@ -124,10 +135,7 @@ export async function startPlane(
     libc,
     maxDescriptors: 65_536,
     observer: {
-      sessionOpened: (session) => void opened.push(session),
-      sessionDestination() {},
-      sessionGame() {},
-      sessionClosed: (session, summary) => void closed.push({ session, summary }),
+      sessions,
       logins(outcome, _username, _accountId, _client, count) {
         logins[outcome] = (logins[outcome] ?? 0) + count;
       },
@@ -150,11 +158,11 @@ export async function startPlane(
   if (options.engine === 'node') {
     const listening = await plane.listen(spec);
     if ('code' in listening) throw new Error(listening.code);
-    return { plane, port: listening.port, lines, opened, closed, logins, brokenBy };
+    return { plane, port: listening.port, lines, sessions, opened, closed, logins, brokenBy };
   }
   const listener = openListener(libc, { address: '127.0.0.1', port: 0 });
   if ('code' in listener) throw new Error(listener.code);
   t.after(() => libc.close(listener.fd));
   plane.acceptFrom({ ...spec, fd: listener.fd });
-  return { plane, port: listener.local.port, lines, opened, closed, logins, brokenBy };
+  return { plane, port: listener.local.port, lines, sessions, opened, closed, logins, brokenBy };
 }

@@ -1,9 +1,10 @@
 // Durations of sessions: by a monotonic clock, whatever the wall clock does meanwhile.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { SessionSummary } from '../../src/core/sessions/session.js';
 import type { Account } from '../../src/proxy/account.js';
 import type { Accounts } from '../../src/proxy/accounts.js';
-import type { SessionFacts, SessionSummary } from '../../src/proxy/messages.js';
+import type { SessionFacts } from '../../src/proxy/messages.js';
 import { allocateSessionCounts, viewSessionCounts } from '../../src/proxy/session-counts.js';
 import { Sessions } from '../../src/proxy/sessions.js';
 

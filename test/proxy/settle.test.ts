@@ -40,7 +40,8 @@ describe('settle', { skip: process.platform !== 'linux' }, () => {
         );
         client.send('hello');
         await client.read(5);
-        assert.deepEqual([world.opened[i]?.bytesUp(), world.opened[i]?.bytesDown()], [5, 5]);
+        world.sessions.count();
+        assert.deepEqual([world.opened[i]?.bytesUp, world.opened[i]?.bytesDown], [5, 5]);
       }
     });
   }

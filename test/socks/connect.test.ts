@@ -207,6 +207,7 @@ describe('CONNECT', () => {
     const client = await connectThrough({ ...account, username: 'counted' }, 'localhost', target.port);
     client.send('0123456789');
     await client.read(10);
+    assert.equal((await daemon.account('counted'))['DataCount'], 1);
     client.socket.end();
     await client.closed();
     const line = await daemon.waitForLine(

@@ -2,7 +2,8 @@
 // counts other days, and held against its quota.
 
 import type { Clock } from '../clock.js';
-import type { SessionRegistry } from '../sessions/session.js';
+import type { Session } from '../sessions/session.js';
+import type { SessionRegistry } from '../sessions/session-registry.js';
 import { createTurns } from '../turns.js';
 import type { Account } from './account.js';
 import type { AccountDirectory } from './directory.js';
@@ -20,7 +21,7 @@ import {
   type TrafficSums,
 } from './limits.js';
 import type { TrafficStore } from './traffic-store.js';
-import { type MeteredSession, TrafficMeter } from './usage.js';
+import { TrafficMeter } from './usage.js';
 
 /** What decides which of an account's traffic its quota counts. */
 type Counting = Pick<Account, 'id' | 'limits' | 'quotaReset'>;
@@ -29,11 +30,6 @@ type Counting = Pick<Account, 'id' | 'limits' | 'quotaReset'>;
 export type StoredTraffic = ReadonlyMap<string, TrafficSums>;
 
 export interface AccountUsage {
-  /** A session has begun to move bytes. */
-  opened(session: MeteredSession): void;
-  closed(session: MeteredSession): void;
-  /** Counts traffic and announces the accounts whose quota is used up, or begins again. Meant to be called about once a second. */
-  enforce(): void;
   /** Whether its quota is used up, as of the last second. */
   isOverQuota(account: Account): boolean;
   /** What an account has used, counted anew. */
@@ -72,6 +68,17 @@ export function createAccountUsage(uses: {
   /** Accounts that were last announced with their quota used up. */
   const overQuota = new Set<string>();
 
+  const addSession = ({ accountId }: Session): void => meter.addSession(accountId, now());
+  sessions.subscribe({
+    opened: addSession,
+    passed: addSession,
+    traffic({ accountId }, bytesUp, bytesDown) {
+      // Of an account that was removed meanwhile nothing is kept.
+      if (directory.byId(accountId)) meter.addTraffic(accountId, bytesUp, bytesDown, now());
+    },
+    counted: announceQuotas,
+  });
+
   directory.onChanged(({ id, after }) => {
     if (after) return remember(after);
     overQuota.delete(id);
@@ -81,6 +88,15 @@ export function createAccountUsage(uses: {
   function remember(account: Account): void {
     if (isOverQuota(account)) overQuota.add(account.id);
     else overQuota.delete(account.id);
+  }
+
+  /** Announces the accounts whose quota is used up, or begins again. */
+  function announceQuotas(): void {
+    meter.tick(now());
+    for (const id of new Set([...sessions.accounts(), ...overQuota])) {
+      const account = directory.byId(id);
+      if (account && isOverQuota(account) !== overQuota.has(id)) directory.quotaChanged(account);
+    }
   }
 
   function isOverQuota({ id, limits }: Account): boolean {
@@ -109,7 +125,7 @@ export function createAccountUsage(uses: {
   }
 
   async function write(): Promise<void> {
-    meter.collect(now());
+    meter.tick(now());
     const rows = meter.take();
     if (rows.length === 0) return;
     try {
@@ -148,26 +164,11 @@ export function createAccountUsage(uses: {
   }
 
   return {
-    opened: (session) => meter.opened(session, now()),
-    closed(session) {
-      // Of an account that was removed meanwhile nothing is kept.
-      if (directory.byId(session.accountId)) meter.closed(session, now());
-      else meter.forgetSession(session);
-    },
-
-    enforce() {
-      meter.collect(now());
-      for (const id of new Set([...sessions.accounts(), ...overQuota])) {
-        const account = directory.byId(id);
-        if (account && isOverQuota(account) !== overQuota.has(id)) directory.quotaChanged(account);
-      }
-    },
-
     isOverQuota,
     glance,
 
     view(account) {
-      meter.collect(now());
+      sessions.count();
       return glance(account);
     },
 
@@ -177,7 +178,10 @@ export function createAccountUsage(uses: {
     },
 
     days: (accountId, fromDay) =>
-      inTurn('traffic', () => writeAndRead().then(() => store.days(accountId, fromDay))),
+      inTurn('traffic', () => {
+        sessions.count();
+        return writeAndRead().then(() => store.days(accountId, fromDay));
+      }),
 
     async load() {
       const at = now();
@@ -196,6 +200,7 @@ export function createAccountUsage(uses: {
     flush: () => inTurn('traffic', writeAndRead),
     afterWriting: (work) =>
       inTurn('traffic', async () => {
+        sessions.count();
         await writeAndRead();
         return work();
       }),

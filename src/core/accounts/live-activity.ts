@@ -1,10 +1,7 @@
 // What is happening now: the rate of every live session, and what the day has brought so far.
 
 import { DAY_MS, MINUTE_MS } from '../clock.js';
-import type { Session } from '../sessions/session.js';
 import type { LoginOutcome } from './login-log.js';
-
-type Watched = Pick<Session, 'id' | 'accountId' | 'bytesUp' | 'bytesDown'>;
 
 export interface Rate {
   readonly up: number;
@@ -35,20 +32,18 @@ export const noCounters = (): Counters => ({
   bytesDown: 0,
 });
 
-/** A class, not a literal: objects made from a literal keep its first, integer form, and are converted one by one. */
-class Seen {
-  up = 0;
-  down = 0;
-  rateUp = 0;
-  rateDown = 0;
-}
+const NO_RATE: Rate = { up: 0, down: 0 };
 
 /** Shorter spans would make rates of single packets. */
 const MIN_SPAN_MS = 500;
 
 export class LiveActivity {
-  readonly #seen = new Map<Watched, Seen>();
-  readonly #rates = new Map<string, Seen>();
+  /** What sessions have moved since the last measurement, by id. */
+  #moved = new Map<string, Moved>();
+  #movedByAll: Moved = { up: 0, down: 0 };
+  /** Of the sessions whose bytes moved before the last measurement, by id. */
+  #rates = new Map<string, Rate>();
+  #rate: Rate = NO_RATE;
   #byAccount = new Map<string, Moved>();
   #day: number;
   #tickedAt: number;
@@ -61,7 +56,6 @@ export class LiveActivity {
   /** Heartbeats since the start, at the last ticks of a minute. */
   #beats: { at: number; count: number }[] = [];
   #beatCount = 0;
-  readonly #total = new Seen();
 
   constructor(now: number) {
     this.#day = Math.floor(now / DAY_MS);
@@ -75,18 +69,20 @@ export class LiveActivity {
     for (const { id, up, down } of byAccount) this.#byAccount.set(id, { up, down });
   }
 
-  opened(session: Watched): void {
-    const seen = new Seen();
-    this.#seen.set(session, seen);
-    this.#rates.set(session.id, seen);
+  /** Counts what a session has moved. */
+  addTraffic(sessionId: string, accountId: string, up: number, down: number): void {
+    addMoved(this.#moved, sessionId, up, down);
+    addMoved(this.#byAccount, accountId, up, down);
+    this.#movedByAll.up += up;
+    this.#movedByAll.down += down;
+    this.#add('bytesUp', up);
+    this.#add('bytesDown', down);
   }
 
-  closed(session: Watched): void {
-    const seen = this.#seen.get(session);
-    if (!seen) return;
-    this.#count(session, seen);
-    this.#seen.delete(session);
-    this.#rates.delete(session.id);
+  /** The session is over. */
+  closed(sessionId: string): void {
+    this.#moved.delete(sessionId);
+    this.#rates.delete(sessionId);
   }
 
   noteLogin(outcome: LoginOutcome): void {
@@ -115,26 +111,21 @@ export class LiveActivity {
       ({ at }) => now - at <= MINUTE_MS,
     );
     const seconds = Math.max(spanMs, MIN_SPAN_MS) / 1000;
-    const before = { up: this.#total.up, down: this.#total.down };
-    for (const [session, seen] of this.#seen) {
-      const { up, down } = seen;
-      this.#count(session, seen);
-      seen.rateUp = (seen.up - up) / seconds;
-      seen.rateDown = (seen.down - down) / seconds;
-    }
-    this.#total.rateUp = (this.#total.up - before.up) / seconds;
-    this.#total.rateDown = (this.#total.down - before.down) / seconds;
+    const perSecond = ({ up, down }: Moved): Rate => ({ up: up / seconds, down: down / seconds });
+    this.#rates = new Map(Array.from(this.#moved, ([id, moved]) => [id, perSecond(moved)]));
+    this.#rate = perSecond(this.#movedByAll);
+    this.#moved = new Map();
+    this.#movedByAll = { up: 0, down: 0 };
   }
 
   /** Bytes a second of a session, as last measured. */
   rateOf(sessionId: string): Rate {
-    const seen = this.#rates.get(sessionId);
-    return { up: seen?.rateUp ?? 0, down: seen?.rateDown ?? 0 };
+    return this.#rates.get(sessionId) ?? NO_RATE;
   }
 
   /** Bytes a second of all sessions together. */
   get rate(): Rate {
-    return { up: this.#total.rateUp, down: this.#total.rateDown };
+    return this.#rate;
   }
 
   /** Of the last minute. */
@@ -168,26 +159,19 @@ export class LiveActivity {
     return taken;
   }
 
-  #count(session: Watched, seen: Seen): void {
-    const up = session.bytesUp() - seen.up;
-    const down = session.bytesDown() - seen.down;
-    if (up === 0 && down === 0) return;
-    seen.up += up;
-    seen.down += down;
-    this.#total.up += up;
-    this.#total.down += down;
-    this.#add('bytesUp', up);
-    this.#add('bytesDown', down);
-    const moved = this.#byAccount.get(session.accountId);
-    if (moved) {
-      moved.up += up;
-      moved.down += down;
-    } else this.#byAccount.set(session.accountId, { up, down });
-  }
-
   #add(counter: keyof Counters, by: number): void {
     this.today[counter] += by;
     this.totals[counter] += by;
     this.#sinceSample[counter] += by;
   }
+}
+
+function addMoved(moved: Map<string, Moved>, id: string, up: number, down: number): void {
+  const before = moved.get(id);
+  if (!before) {
+    moved.set(id, { up, down });
+    return;
+  }
+  before.up += up;
+  before.down += down;
 }

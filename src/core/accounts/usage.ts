@@ -1,6 +1,4 @@
-// How much each account has moved: counted from its live sessions, kept per day for the history, summed for its quota.
-
-import type { Session } from '../sessions/session.js';
+// How much each account has moved: kept per day for the history, summed for its quota.
 import {
   type CountedTraffic,
   dayOf,
@@ -9,8 +7,6 @@ import {
   type QuotaPeriod,
   type TrafficOfDay,
 } from './limits.js';
-
-export type MeteredSession = Pick<Session, 'accountId' | 'bytesUp' | 'bytesDown'>;
 
 /** What was used within one quota period. */
 interface UsedInPeriod {
@@ -37,11 +33,10 @@ interface Counts {
 
 /** The traffic of every account in this process. What is not yet in the database waits here, by day. */
 export class TrafficMeter {
-  readonly #open = new Map<MeteredSession, { up: number; down: number }>();
   readonly #used = new Map<string, Used>();
   /** Accounts that the clock has taken back to a period of which the memory knows nothing. */
   #unknown = new Set<string>();
-  #collectedAt = Number.NEGATIVE_INFINITY;
+  #tickedAt = Number.NEGATIVE_INFINITY;
   #unwritten = new Map<string, Map<number, Counts>>();
   readonly #periodOf: (accountId: string) => QuotaPeriod;
 
@@ -66,32 +61,29 @@ export class TrafficMeter {
     });
   }
 
-  opened(session: MeteredSession, now: number): void {
-    this.#open.set(session, { up: 0, down: 0 });
-    this.#countsOf(session.accountId, dayOf(now)).sessions += 1;
+  /** Counts a session. */
+  addSession(accountId: string, now: number): void {
+    this.#countsOf(accountId, dayOf(now)).sessions += 1;
   }
 
-  /** Counts the rest of a session; one that is not open (any more) is passed over. */
-  closed(session: MeteredSession, now: number): void {
-    const seen = this.#open.get(session);
-    if (!seen) return;
-    this.#count(session, seen, now);
-    this.#open.delete(session);
+  /** Counts what a session has moved. */
+  addTraffic(accountId: string, up: number, down: number, now: number): void {
+    const counts = this.#countsOf(accountId, dayOf(now));
+    counts.up += up;
+    counts.down += down;
+    const used = this.#usedOf(accountId, now);
+    used.up += up;
+    used.down += down;
+    used.current.bytes += up + down;
   }
 
-  /** The account of the session is gone. */
-  forgetSession(session: MeteredSession): void {
-    this.#open.delete(session);
+  /** Looks at the clock: one that was set back takes accounts back to an earlier period. */
+  tick(now: number): void {
+    if (now < this.#tickedAt) for (const [id, used] of this.#used) this.#enterPeriod(id, used, now);
+    this.#tickedAt = now;
   }
 
-  /** Counts what the open sessions have moved since the last time. */
-  collect(now: number): void {
-    if (now < this.#collectedAt) for (const [id, used] of this.#used) this.#enterPeriod(id, used, now);
-    this.#collectedAt = now;
-    for (const [session, seen] of this.#open) this.#count(session, seen, now);
-  }
-
-  /** What an account had used at the last `collect`. */
+  /** What an account has used, as far as it was counted. */
   used(accountId: string, now: number): CountedTraffic {
     const used = this.#used.get(accountId);
     if (!used) return { totalBytesUp: 0, totalBytesDown: 0, periodBytes: 0 };
@@ -124,21 +116,6 @@ export class TrafficMeter {
     this.#used.delete(accountId);
     this.#unknown.delete(accountId);
     this.#unwritten.delete(accountId);
-  }
-
-  #count(session: MeteredSession, seen: { up: number; down: number }, now: number): void {
-    const up = session.bytesUp() - seen.up;
-    const down = session.bytesDown() - seen.down;
-    if (up === 0 && down === 0) return;
-    seen.up += up;
-    seen.down += down;
-    const counts = this.#countsOf(session.accountId, dayOf(now));
-    counts.up += up;
-    counts.down += down;
-    const used = this.#usedOf(session.accountId, now);
-    used.up += up;
-    used.down += down;
-    used.current.bytes += up + down;
   }
 
   #usedOf(accountId: string, now: number): Used {

@@ -1,15 +1,11 @@
-// When heartbeat entries are made: at a session's open and close, every interval while bytes move, on a GameID.
+// When heartbeat entries are made: at a session's open and close, every interval while bytes move, on a GameID. A session that
+// is over when it is first heard of has its `close` entry alone.
 import type { Clock } from '../clock.js';
 import { formatHostPort } from '../ip.js';
+import type { SessionObserver } from '../sessions/observer.js';
 import type { Session } from '../sessions/session.js';
 import type { HeartbeatKind } from './heartbeat.js';
 import type { HeartbeatPool } from './heartbeat-pool.js';
-
-/** What the recorder looks at in a session. */
-export type ObservedSession = Pick<
-  Session,
-  'id' | 'accountId' | 'username' | 'protocol' | 'client' | 'destination' | 'gameId' | 'bytesUp' | 'bytesDown'
->;
 
 export interface RecorderOptions {
   readonly pool: Pick<HeartbeatPool, 'record'>;
@@ -18,86 +14,92 @@ export interface RecorderOptions {
   readonly now: Clock;
 }
 
-export interface Recorder {
-  /** Makes the `open` entry. */
-  opened(session: ObservedSession): void;
-  /** An association sends to a destination it has not sent to before, which its entries name from now on. */
-  destination(session: ObservedSession): void;
-  /** The session plays its `gameId`: makes a `game` entry. */
-  game(session: ObservedSession): void;
-  /** Makes the `beat` entries that are due. Call it about once a second. */
-  tick(now: number): void;
-  /** Makes the `close` entry; a session that is not open (any more) is passed over. */
-  closed(session: ObservedSession): void;
-}
-
 /** What the recorder remembers of an open session. */
 interface Watched {
-  readonly session: ObservedSession;
+  readonly session: Session;
   destination: string;
   lastEntryAt: number;
+  /** Bytes since the last entry. */
   bytesUp: number;
   bytesDown: number;
 }
 
-export function createRecorder({ pool, intervalMs, now }: RecorderOptions): Recorder {
-  const open = new Map<ObservedSession, Watched>();
+/** Makes entries of the sessions that it observes. */
+export function createRecorder({ pool, intervalMs, now }: RecorderOptions): SessionObserver {
+  const open = new Map<Session, Watched>();
+  /** Those whose bytes have moved since their last entry. */
+  const moved = new Set<Watched>();
 
   function record(watched: Watched, kind: HeartbeatKind, at: number): void {
-    const { session } = watched;
-    const bytesUp = session.bytesUp();
-    const bytesDown = session.bytesDown();
+    const { session, destination, bytesUp, bytesDown } = watched;
     pool.record({
       at,
       accountId: session.accountId,
       username: session.username,
       sessionId: session.id,
       client: session.client.address,
-      destination: watched.destination,
+      destination,
       protocol: session.protocol,
-      bytesUp: bytesUp - watched.bytesUp,
-      bytesDown: bytesDown - watched.bytesDown,
+      bytesUp,
+      bytesDown,
       kind,
       gameId: session.gameId,
     });
-    watched.bytesUp = bytesUp;
-    watched.bytesDown = bytesDown;
+    watched.bytesUp = 0;
+    watched.bytesDown = 0;
     watched.lastEntryAt = at;
+    moved.delete(watched);
   }
 
   function beatIfDue(watched: Watched, at: number): void {
     // A clock set back must not silence the session until it has caught up.
     if (at < watched.lastEntryAt) watched.lastEntryAt = at;
-    if (at - watched.lastEntryAt < intervalMs) return;
-    const { session } = watched;
-    if (session.bytesUp() === watched.bytesUp && session.bytesDown() === watched.bytesDown) return;
-    record(watched, 'beat', at);
+    if (at - watched.lastEntryAt >= intervalMs) record(watched, 'beat', at);
   }
 
-  const destinationOf = ({ destination }: ObservedSession): string =>
-    formatHostPort(destination.host, destination.port);
+  const watch = (session: Session, at: number, bytesUp: number, bytesDown: number): Watched => ({
+    session,
+    destination: destinationOf(session),
+    lastEntryAt: at,
+    bytesUp,
+    bytesDown,
+  });
 
   return {
     opened(session) {
       const at = now();
-      const destination = destinationOf(session);
-      const watched: Watched = { session, destination, lastEntryAt: at, bytesUp: 0, bytesDown: 0 };
+      const watched = watch(session, at, 0, 0);
       open.set(session, watched);
       record(watched, 'open', at);
     },
 
-    destination(session) {
+    /** One entry stands for all of it. */
+    passed(session) {
+      const at = now();
+      record(watch(session, at, session.bytesUp, session.bytesDown), 'close', at);
+    },
+
+    traffic(session, bytesUp, bytesDown) {
+      const watched = open.get(session);
+      if (!watched) return;
+      watched.bytesUp += bytesUp;
+      watched.bytesDown += bytesDown;
+      moved.add(watched);
+    },
+
+    destinationChanged(session) {
       const watched = open.get(session);
       if (watched) watched.destination = destinationOf(session);
     },
 
-    game(session) {
+    gameChanged(session) {
       const watched = open.get(session);
       if (watched) record(watched, 'game', now());
     },
 
-    tick(at) {
-      for (const watched of open.values()) beatIfDue(watched, at);
+    counted() {
+      const at = now();
+      for (const watched of moved) beatIfDue(watched, at);
     },
 
     closed(session) {
@@ -107,4 +109,8 @@ export function createRecorder({ pool, intervalMs, now }: RecorderOptions): Reco
       record(watched, 'close', now());
     },
   };
+}
+
+function destinationOf({ destination: { host, port } }: Session): string {
+  return formatHostPort(host, port);
 }

@@ -1,4 +1,4 @@
-// Live SOCKS sessions: who is connected, where to, and how to end them.
+// A live SOCKS session: who is connected, where to, what it moves, and how to end it.
 
 /** The transport of a session's traffic. */
 export type Protocol = 'tcp' | 'udp';
@@ -25,7 +25,20 @@ export type SessionEnd =
 /** What the client of a session speaks. */
 export type ClientProtocolName = 'socks5' | 'http';
 
-/** One relayed connection (CONNECT, BIND) or UDP association, as the control plane sees it. Byte counts are live. */
+/** What is known of a session at its end. */
+export interface SessionSummary {
+  readonly bytesUp: number;
+  readonly bytesDown: number;
+  readonly end: SessionEnd;
+  /** By a monotonic clock. */
+  readonly durationMs: number;
+  readonly gameId: string | null;
+  readonly datagramsUp?: number;
+  readonly datagramsDown?: number;
+  readonly dropped?: Readonly<Record<string, number>>;
+}
+
+/** One relayed connection (CONNECT, BIND) or UDP association, as the control plane sees it. */
 export interface Session {
   /** GUID. */
   readonly id: string;
@@ -40,71 +53,14 @@ export interface Session {
   /** Milliseconds since the Unix epoch. */
   readonly openedAt: number;
   readonly gameId: string | null;
-  /** Bytes client to destination so far. */
-  bytesUp(): number;
-  /** Bytes destination to client so far. */
-  bytesDown(): number;
+  /** The upstream proxy it goes through, as `host:port`; null when it goes directly. */
+  readonly via: string | null;
+  /** Bytes client to destination, as of the last count. */
+  readonly bytesUp: number;
+  /** Bytes destination to client, as of the last count. */
+  readonly bytesDown: number;
+  /** Counts anew; returns whether bytes have moved. For the registry alone, which publishes what has moved. */
+  count(): boolean;
   /** Asks its worker to end both sides: it leaves the registry a moment later. Calling it twice does nothing more. */
   end(reason: SessionEnd): void;
-}
-
-/** Every live session of this process, by id and by account. */
-export class SessionRegistry {
-  readonly #byId = new Map<string, Session>();
-  readonly #byAccount = new Map<string, Set<Session>>();
-
-  get size(): number {
-    return this.#byId.size;
-  }
-
-  add(session: Session): void {
-    this.#byId.set(session.id, session);
-    const mine = this.#byAccount.get(session.accountId);
-    if (mine) mine.add(session);
-    else this.#byAccount.set(session.accountId, new Set([session]));
-  }
-
-  remove(session: Session): void {
-    this.#byId.delete(session.id);
-    const mine = this.#byAccount.get(session.accountId);
-    mine?.delete(session);
-    if (mine?.size === 0) this.#byAccount.delete(session.accountId);
-  }
-
-  get(id: string): Session | undefined {
-    return this.#byId.get(id);
-  }
-
-  all(): IterableIterator<Session> {
-    return this.#byId.values();
-  }
-
-  /** Ids of the accounts that have a live session now. */
-  accounts(): IterableIterator<string> {
-    return this.#byAccount.keys();
-  }
-
-  ofAccount(accountId: string): readonly Session[] {
-    return [...(this.#byAccount.get(accountId) ?? [])];
-  }
-
-  /** How many accounts have a live session now. */
-  get accountCount(): number {
-    return this.#byAccount.size;
-  }
-
-  countOf(accountId: string): number {
-    return this.#byAccount.get(accountId)?.size ?? 0;
-  }
-
-  /** Ends every live session of an account; returns how many there were. */
-  endAccount(accountId: string, reason: SessionEnd): number {
-    const sessions = this.ofAccount(accountId);
-    for (const session of sessions) session.end(reason);
-    return sessions.length;
-  }
-
-  endAll(reason: SessionEnd): void {
-    for (const session of [...this.#byId.values()]) session.end(reason);
-  }
 }

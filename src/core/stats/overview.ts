@@ -5,7 +5,7 @@ import type { Counters, LiveActivity } from '../accounts/live-activity.js';
 import { type Clock, DAY_MS } from '../clock.js';
 import { QueryTooSlowError } from '../errors.js';
 import type { HeartbeatSums } from '../heartbeats/heartbeat-sums.js';
-import type { SessionRegistry } from '../sessions/session.js';
+import type { SessionRegistry } from '../sessions/session-registry.js';
 import { type RunCounts, type SampleStore, stepStarts } from './history.js';
 
 export interface OverviewNow {
@@ -97,7 +97,7 @@ export function createOverview(uses: OverviewUses): () => Promise<OverviewNow> {
   }
 
   async function make(at: number): Promise<OverviewNow> {
-    activity.tick(at);
+    sessions.count();
     const [runs, heartbeatsOf] = await Promise.all([uses.samples.runs(stepStarts(at).day), gamesOfToday(at)]);
     const online = playing();
     const accounts = countAccounts(at);

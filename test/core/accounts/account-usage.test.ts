@@ -9,8 +9,9 @@ import { AccountDirectory } from '../../../src/core/accounts/directory.js';
 import type { AccountLimits } from '../../../src/core/accounts/limits.js';
 import { DAEMON } from '../../../src/core/audit/audit.js';
 import { HeartbeatPool } from '../../../src/core/heartbeats/heartbeat-pool.js';
-import { type Session, SessionRegistry } from '../../../src/core/sessions/session.js';
+import { SessionRegistry } from '../../../src/core/sessions/session-registry.js';
 import type { Store } from '../../../src/store/store.js';
+import { FakeSession } from '../../helpers/fake-session.js';
 import { account, openTestStore } from '../../store/helpers.js';
 
 const NOON = Date.UTC(2031, 4, 14, 12);
@@ -53,9 +54,10 @@ async function setUp(t: TestContext, given?: Store) {
     periodBytes: (id: string): number => usage.glance(of(id)).periodBytes,
     view: (id: string) => ({ limits: of(id).limits, usage: usage.view(of(id)) }),
     move: (accountId: string, bytes: number): void => {
-      const session = { accountId, bytesUp: () => bytes, bytesDown: () => 0 };
-      usage.opened(session);
-      usage.closed(session);
+      const session = new FakeSession({ accountId });
+      sessions.opened(session);
+      session.traffic.up = bytes;
+      sessions.closed(session, session.summary);
     },
     until: (moment: number): void => {
       at = moment;
@@ -195,7 +197,7 @@ for (const period of ['day', 'week', 'month'] as const) {
     await second.usage.load();
     assert.equal(second.periodBytes(player.id), 60);
     second.until(NOON);
-    second.usage.enforce();
+    second.sessions.tick();
     await second.usage.flush();
     for (const { id } of [player, idle])
       assert.equal(second.isOver(id), true, 'and also for who has no session');
@@ -214,15 +216,15 @@ test('an account is announced when its quota is used up, and when it begins agai
     if (before && before === after) announced.push(usage.isOverQuota(after));
   });
   const look = (): void => {
-    for (let i = 0; i < 2; i += 1) usage.enforce();
+    for (let i = 0; i < 2; i += 1) sessions.tick();
   };
-  const live = { id: 's', accountId: player.id } as Session;
-  sessions.add(live);
+  const live = new FakeSession({ accountId: player.id });
+  sessions.opened(live);
   move(player.id, 99);
   look();
   move(player.id, 1);
   look();
-  sessions.remove(live);
+  sessions.closed(live, live.summary);
   until(NEXT_DAY);
   look();
   assert.deepEqual(announced, [true, false]);

@@ -9,7 +9,7 @@ import { createAccounts } from '../../../src/core/accounts/accounts.js';
 import { type AccountChanged, AccountDirectory } from '../../../src/core/accounts/directory.js';
 import { NO_LIMITS } from '../../../src/core/accounts/limits.js';
 import { verifyPassword } from '../../../src/core/accounts/password.js';
-import { SessionRegistry } from '../../../src/core/sessions/session.js';
+import { SessionRegistry } from '../../../src/core/sessions/session-registry.js';
 import { endOf } from '../../helpers/account-end.js';
 
 const NOW = 1_900_000_000_000;

@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LiveActivity } from '../../../src/core/accounts/live-activity.js';
 
+const STILL = { up: 0, down: 0 };
+
 test('rates and the day: bytes of sessions are counted once, and midnight begins anew', () => {
   let now = Date.UTC(2026, 0, 1, 23, 59, 50);
   const activity = new LiveActivity(now);
-  let [up, down] = [0, 0];
-  const session = { id: 's', accountId: 'a', bytesUp: () => up, bytesDown: () => down };
-  activity.opened(session);
-  [up, down] = [1_000, 3_000];
+  activity.addTraffic('s', 'a', 400, 3_000);
+  activity.addTraffic('s', 'a', 600, 0);
   now += 2_000;
   activity.tick(now);
   assert.deepEqual(activity.rateOf('s'), { up: 500, down: 1_500 });
@@ -20,9 +20,13 @@ test('rates and the day: bytes of sessions are counted once, and midnight begins
   now += 10_000;
   activity.tick(now);
   assert.deepEqual({ ...activity.todayOf('a') }, { up: 0, down: 0 });
-  up = 1_500;
-  activity.closed(session);
+  assert.deepEqual([activity.rate, activity.rateOf('s')], [STILL, STILL]);
+  activity.addTraffic('s', 'a', 500, 0);
   assert.deepEqual({ ...activity.todayOf('a') }, { up: 500, down: 0 });
+  now += 1_000;
+  activity.tick(now);
+  activity.closed('s');
+  assert.deepEqual([activity.rate, activity.rateOf('s')], [{ up: 500, down: 0 }, STILL]);
   assert.equal(activity.takeSample().bytesUp, 1_500);
   assert.equal(activity.totals.bytesUp, 1_500);
 });

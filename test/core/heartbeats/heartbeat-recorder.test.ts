@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { createGameRules, type GameRule } from '../../../src/core/heartbeats/game-rules.js';
 import type { Heartbeat } from '../../../src/core/heartbeats/heartbeat.js';
+import { createRecorder } from '../../../src/core/heartbeats/heartbeat-recorder.js';
+import { SessionRegistry } from '../../../src/core/sessions/session-registry.js';
 import { compilePattern } from '../../../src/games-pattern.js';
-import { createGameRecorder, type GameSession } from '../../helpers/game-recorder.js';
+import { FakeSession } from '../../helpers/fake-session.js';
+import { createGameRecorder } from '../../helpers/game-recorder.js';
 
 const INTERVAL_MS = 30_000;
 
@@ -33,30 +36,12 @@ beforeEach(() => {
   recorder = freshRecorder();
 });
 
-interface Traffic {
-  up: number;
-  down: number;
-}
-
 function session(
   host = 'site.example',
   port = 443,
-  command: GameSession['command'] = 'connect',
-): GameSession & { traffic: Traffic } {
-  const traffic = { up: 0, down: 0 };
-  return {
-    traffic,
-    id: `session to ${host}`,
-    accountId: 'a1',
-    username: 'player',
-    command,
-    protocol: command === 'udp-associate' ? 'udp' : 'tcp',
-    client: { address: '192.0.2.9', port: 50_000 },
-    destination: { host, address: '198.51.100.1', port },
-    gameId: null,
-    bytesUp: () => traffic.up,
-    bytesDown: () => traffic.down,
-  };
+  command: FakeSession['command'] = 'connect',
+): FakeSession {
+  return new FakeSession({ command, destination: { host, address: '198.51.100.1', port } });
 }
 
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
@@ -66,7 +51,7 @@ const last = () => entries.at(-1);
 /** Lets time pass up to `ms` after the start and calls tick. */
 function tickAt(ms: number): void {
   now = 1_000_000 + ms;
-  recorder.tick(now);
+  recorder.tick();
 }
 
 test('an entry says when, who, from where, where to and how much', () => {
@@ -79,7 +64,7 @@ test('an entry says when, who, from where, where to and how much', () => {
   const common = {
     accountId: 'a1',
     username: 'player',
-    sessionId: 'session to site.example',
+    sessionId: live.id,
     client: '192.0.2.9',
     destination: 'site.example:443',
     protocol: 'tcp',
@@ -254,4 +239,30 @@ test('ten thousand sessions beat in one pass', () => {
   assert.equal(entries.filter(({ kind }) => kind === 'beat').length, 5_000);
   for (const each of live) recorder.closed(each);
   assert.equal(entries.length, 25_000);
+});
+
+test('a session that was over when it was heard of has one entry, which counts all its bytes', () => {
+  const sessions = new SessionRegistry();
+  sessions.subscribe(
+    createRecorder({
+      pool: { record: (entry) => entries.push(entry) },
+      intervalMs: INTERVAL_MS,
+      now: () => now,
+    }),
+  );
+  const live = session();
+  live.gameId = 'arena';
+  live.traffic.up = 3;
+  live.traffic.down = 4;
+  sessions.passed(live, live.summary);
+  assert.deepEqual(
+    entries.map(({ kind, bytesUp, bytesDown, gameId, sessionId }) => [
+      kind,
+      bytesUp,
+      bytesDown,
+      gameId,
+      sessionId,
+    ]),
+    [['close', 3, 4, 'arena', live.id]],
+  );
 });

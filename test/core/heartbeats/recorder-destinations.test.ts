@@ -4,7 +4,8 @@ import { beforeEach, test } from 'node:test';
 import { createGameRules, type GameRule } from '../../../src/core/heartbeats/game-rules.js';
 import type { Heartbeat } from '../../../src/core/heartbeats/heartbeat.js';
 import { compilePattern } from '../../../src/games-pattern.js';
-import { createGameRecorder, type GameSession } from '../../helpers/game-recorder.js';
+import { FakeSession } from '../../helpers/fake-session.js';
+import { createGameRecorder } from '../../helpers/game-recorder.js';
 
 const RULES: GameRule[] = [
   { id: 'tcp only', match: { hosts: ['192.0.2.1'], protocol: 'tcp' } },
@@ -15,7 +16,7 @@ const RULES: GameRule[] = [
 let now = 0;
 let entries: Heartbeat[] = [];
 let recorder = fresh();
-let session: GameSession;
+let session: FakeSession;
 
 function fresh() {
   const pool = { record: (entry: Heartbeat) => void entries.push(entry) };
@@ -32,18 +33,8 @@ beforeEach(() => {
   now = 1_000_000;
   entries = [];
   recorder = fresh();
-  session = {
-    id: 's1',
-    accountId: 'a1',
-    username: 'player',
-    command: 'udp-associate',
-    protocol: 'udp',
-    client: { address: '192.0.2.9', port: 50_000 },
-    destination: { host: '*', address: '', port: 0 },
-    gameId: null,
-    bytesUp: () => 0,
-    bytesDown: () => 0,
-  };
+  const destination = { host: '*', address: '', port: 0 };
+  session = new FakeSession({ command: 'udp-associate', destination });
   recorder.opened(session);
 });
 
@@ -82,7 +73,7 @@ test('each destination has its own payload, each datagram is a whole message', (
   assert.equal(session.gameId, 'xyz');
   assert.equal(one(latin1('ID=abc')), false);
   now += 1_000;
-  recorder.tick(now);
+  recorder.tick();
   assert.equal(session.gameId, 'abc');
   assert.equal(one(latin1('ID=late')), false);
   assert.equal(session.gameId, 'abc');
@@ -117,7 +108,7 @@ test('a flow that alternates between destinations of two rules makes one entry a
       ms % 20 === 0 ? 'eu.arena.example' : `h${ms}.example`,
       ms % 20 === 0 ? 7000 : 9000,
     )?.(latin1(`ID=g${String.fromCharCode(97 + ((ms / 10) % 26))}`));
-    if (ms % 1_000 === 0) recorder.tick(now);
+    if (ms % 1_000 === 0) recorder.tick();
   }
   assert.ok(entries.length <= 11, `${entries.length} entries in 10 s`);
 });

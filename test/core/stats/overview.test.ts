@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { AccountDirectory } from '../../../src/core/accounts/directory.js';
 import { LiveActivity } from '../../../src/core/accounts/live-activity.js';
 import { QueryTooSlowError } from '../../../src/core/errors.js';
-import { SessionRegistry } from '../../../src/core/sessions/session.js';
+import { SessionRegistry } from '../../../src/core/sessions/session-registry.js';
 import { createOverview } from '../../../src/core/stats/overview.js';
 
 test('the overview does not fail because searches keep the readers busy', async () => {

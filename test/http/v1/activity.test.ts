@@ -123,6 +123,8 @@ test('heartbeats, their sums and series, the timeline and the traffic of an acco
     const client = await connectThrough(account, '127.0.0.1', port);
     client.send(Buffer.alloc(500));
     await client.read(500);
+    // Seen while it lives, a session has an entry of its opening too.
+    await daemon.account('alice');
     client.destroy();
   }
   const entries = await until(

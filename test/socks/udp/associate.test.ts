@@ -96,6 +96,7 @@ describe('a UDP association', () => {
     const client = await associateThrough(t, account);
     await client.roundTrip('127.0.0.1', echo.port, 'twelve bytes');
     await client.roundTrip('127.0.0.1', echo.port, 'more');
+    assert.equal((await daemon.account(account.username))['DataCount'], 1);
     client.control.destroy();
     const line = await endOf(daemon, account.username);
     const { bytesUp, bytesDown, datagramsUp, datagramsDown, end, protocol } = line;

@@ -4,7 +4,7 @@ import type { AccountUsage } from '../../../core/accounts/account-usage.js';
 import type { Accounts, AccountView } from '../../../core/accounts/accounts.js';
 import type { LiveActivity } from '../../../core/accounts/live-activity.js';
 import { MAX_TAGS, TAG_RULE } from '../../../core/accounts/tags.js';
-import type { SessionRegistry } from '../../../core/sessions/session.js';
+import type { SessionRegistry } from '../../../core/sessions/session-registry.js';
 import type { Caller } from '../../caller.js';
 import { invalid, type ProblemAnswer } from '../problem.js';
 import { TIME_RANGE } from '../schemas.js';

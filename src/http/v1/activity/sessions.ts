@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import type { LiveActivity } from '../../../core/accounts/live-activity.js';
 import type { AuditRecord, AuditStore } from '../../../core/audit/audit.js';
-import type { Session, SessionRegistry } from '../../../core/sessions/session.js';
+import type { Session } from '../../../core/sessions/session.js';
+import type { SessionRegistry } from '../../../core/sessions/session-registry.js';
 import { actorOf, type Caller } from '../../caller.js';
 import { badCursor, invalid } from '../problem.js';
 import { routesOf } from '../route.js';
@@ -77,6 +78,7 @@ export const liveSessionRoutes = [
       { query: { limit, cursor, search = '', accountId, game, protocol, sort } },
       { sessions, activity },
     ) => {
+      sessions.count();
       const wanted = search.toLowerCase();
       const all = accountId === undefined ? sessions.all() : sessions.ofAccount(accountId.toLowerCase());
       const matching = [...all].filter((session) => {
@@ -152,7 +154,7 @@ const sortKeys = (activity: LiveActivity): SortKeys<Session> => ({
   client: ({ client }) => client.address,
   destination: ({ destination }) => destination.host,
   gameId: ({ gameId }) => gameId,
-  bytes: (session) => session.bytesUp() + session.bytesDown(),
+  bytes: (session) => session.bytesUp + session.bytesDown,
   bytesPerSecond: ({ id }) => activity.rateOf(id).up + activity.rateOf(id).down,
 });
 
@@ -171,8 +173,8 @@ function present(session: Session, activity: LiveActivity) {
     destination: { host: destination.host, address: destination.address, port: destination.port },
     gameId,
     openedAt: iso(openedAt),
-    bytesUp: session.bytesUp(),
-    bytesDown: session.bytesDown(),
+    bytesUp: session.bytesUp,
+    bytesDown: session.bytesDown,
     bytesPerSecondUp: rate.up,
     bytesPerSecondDown: rate.down,
   };

@@ -1,0 +1,110 @@
+// The live sessions: who is connected, what they move, and who follows that.
+import type { SessionEvents, SessionObserver } from './observer.js';
+import type { Session, SessionEnd, SessionSummary } from './session.js';
+
+/**
+ * Every live session of this process, by id and by account. The data plane reports here; usage, charts, heartbeats and the
+ * console subscribe. Bytes are counted here alone, so that all of them see the same.
+ */
+export class SessionRegistry implements SessionEvents {
+  readonly #byId = new Map<string, Session>();
+  readonly #byAccount = new Map<string, Set<Session>>();
+  readonly #observers: Partial<SessionObserver>[] = [];
+
+  /** Observers are called in the order in which they have subscribed. */
+  subscribe(observer: Partial<SessionObserver>): void {
+    this.#observers.push(observer);
+  }
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  opened(session: Session): void {
+    this.#byId.set(session.id, session);
+    const others = this.#byAccount.get(session.accountId);
+    if (others) others.add(session);
+    else this.#byAccount.set(session.accountId, new Set([session]));
+    for (const observer of this.#observers) observer.opened?.(session);
+  }
+
+  destinationChanged(session: Session): void {
+    this.#publishTraffic(session);
+    for (const observer of this.#observers) observer.destinationChanged?.(session);
+  }
+
+  gameChanged(session: Session): void {
+    this.#publishTraffic(session);
+    for (const observer of this.#observers) observer.gameChanged?.(session);
+  }
+
+  closed(session: Session, summary: SessionSummary): void {
+    this.#publishTraffic(session);
+    this.#byId.delete(session.id);
+    const others = this.#byAccount.get(session.accountId);
+    others?.delete(session);
+    if (others?.size === 0) this.#byAccount.delete(session.accountId);
+    for (const observer of this.#observers) observer.closed?.(session, summary);
+  }
+
+  passed(session: Session, summary: SessionSummary): void {
+    this.#publishTraffic(session);
+    for (const observer of this.#observers) observer.passed?.(session, summary);
+  }
+
+  /** Publishes what sessions have moved up to now: for whoever needs numbers of this moment. */
+  count(): void {
+    for (const session of this.#byId.values()) this.#publishTraffic(session);
+  }
+
+  /** Meant to be called about once a second. */
+  tick(): void {
+    this.count();
+    for (const observer of this.#observers) observer.counted?.();
+  }
+
+  #publishTraffic(session: Session): void {
+    const { bytesUp, bytesDown } = session;
+    if (!session.count()) return;
+    const up = session.bytesUp - bytesUp;
+    const down = session.bytesDown - bytesDown;
+    for (const observer of this.#observers) observer.traffic?.(session, up, down);
+  }
+
+  get(id: string): Session | undefined {
+    return this.#byId.get(id);
+  }
+
+  all(): IterableIterator<Session> {
+    return this.#byId.values();
+  }
+
+  /** Ids of the accounts that have a live session now. */
+  accounts(): IterableIterator<string> {
+    return this.#byAccount.keys();
+  }
+
+  ofAccount(accountId: string): readonly Session[] {
+    return [...(this.#byAccount.get(accountId) ?? [])];
+  }
+
+  /** How many accounts have a live session now. */
+  get accountCount(): number {
+    return this.#byAccount.size;
+  }
+
+  countOf(accountId: string): number {
+    return this.#byAccount.get(accountId)?.size ?? 0;
+  }
+
+  /** Ends every live session of an account; returns how many there were. */
+  endAccount(accountId: string, reason: SessionEnd): number {
+    const sessions = this.ofAccount(accountId);
+    for (const session of sessions) session.end(reason);
+    return sessions.length;
+  }
+
+  endAll(reason: SessionEnd): void {
+    for (const session of [...this.#byId.values()]) session.end(reason);
+  }
+}

@@ -1,0 +1,74 @@
+// The one place where sessions are followed: who subscribes hears of each byte once, in order.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Session } from '../../../src/core/sessions/session.js';
+import { SessionRegistry } from '../../../src/core/sessions/session-registry.js';
+import { FakeSession } from '../../helpers/fake-session.js';
+
+function follow() {
+  const sessions = new SessionRegistry();
+  const heard: unknown[][] = [];
+  const note = (what: string) => (session: Session) => void heard.push([what, session.id, sessions.size]);
+  sessions.subscribe({
+    opened: note('opened'),
+    traffic: ({ id }, up, down) => void heard.push(['traffic', id, up, down]),
+    destinationChanged: note('destination'),
+    gameChanged: note('game'),
+    closed: note('closed'),
+    passed: note('passed'),
+    counted: () => void heard.push(['counted']),
+  });
+  return { sessions, heard };
+}
+
+test('every byte is published once, and before what else is said of its session', () => {
+  const { sessions, heard } = follow();
+  const [one, idle] = [new FakeSession({ id: 'one' }), new FakeSession({ id: 'idle' })];
+  sessions.opened(one);
+  sessions.opened(idle);
+  one.traffic.up = 10;
+  sessions.gameChanged(one);
+  one.traffic.down = 5;
+  sessions.destinationChanged(one);
+  sessions.tick();
+  one.traffic.up = 14;
+  sessions.count();
+  sessions.tick();
+  one.traffic.down = 6;
+  sessions.closed(one, one.summary);
+  sessions.tick();
+  assert.deepEqual(heard, [
+    ['opened', 'one', 1],
+    ['opened', 'idle', 2],
+    ['traffic', 'one', 10, 0],
+    ['game', 'one', 2],
+    ['traffic', 'one', 0, 5],
+    ['destination', 'one', 2],
+    ['counted'],
+    ['traffic', 'one', 4, 0],
+    ['counted'],
+    ['traffic', 'one', 0, 1],
+    ['closed', 'one', 1],
+    ['counted'],
+  ]);
+});
+
+test('a session that was over when it was heard of is never listed', () => {
+  const { sessions, heard } = follow();
+  const short = new FakeSession({ id: 'short' });
+  short.traffic.up = 7;
+  sessions.passed(short, short.summary);
+  assert.deepEqual(heard, [
+    ['traffic', 'short', 7, 0],
+    ['passed', 'short', 0],
+  ]);
+  assert.deepEqual([...sessions.all()], []);
+});
+
+test('observers are called in the order in which they have subscribed', () => {
+  const sessions = new SessionRegistry();
+  const called: number[] = [];
+  for (const i of [1, 2, 3]) sessions.subscribe({ opened: () => void called.push(i) });
+  sessions.opened(new FakeSession());
+  assert.deepEqual(called, [1, 2, 3]);
+});
