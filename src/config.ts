@@ -1,4 +1,4 @@
-// Configuration as the rest of the program sees it: one typed value, or one error that says all that is wrong.
+// The configuration for the rest of the program: one typed value, or one error with all problems.
 
 export { ConfigError, type Problem } from './config/config-error.js';
 export { type Loaded, type LoadOptions, loadConfig } from './config/load.js';

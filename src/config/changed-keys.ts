@@ -1,8 +1,8 @@
-// Which keys differ between two configurations, as one would write their paths.
+// Lists the keys that differ between two configurations.
 import { Secret } from './secret.js';
 import { isPlainObject, Quantity } from './units.js';
 
-/** `['socks.port', 'agents.reporter.timeout']`, sorted; a list is one value, a group that came or went one path. */
+/** Sorted paths such as `['socks.port', 'agents.reporter.timeout']`. A list counts as one value, and so does an added or removed group. */
 export function changedKeys(before: unknown, after: unknown, path = ''): string[] {
   if (isPlainObject(before) && isPlainObject(after)) {
     const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
@@ -10,18 +10,18 @@ export function changedKeys(before: unknown, after: unknown, path = ''): string[
       changedKeys(before[name], after[name], path === '' ? name : `${path}.${name}`),
     );
   }
-  return JSON.stringify(bare(before)) === JSON.stringify(bare(after)) ? [] : [path];
+  return JSON.stringify(normalize(before)) === JSON.stringify(normalize(after)) ? [] : [path];
 }
 
-/** Texts in another spelling (`60s`, `1m`) are the same value; two secrets are compared by what they are. */
-function bare(value: unknown): unknown {
+/** Makes equal values compare equal: `60s` and `1m`, keys in another order, secrets by their text. */
+function normalize(value: unknown): unknown {
   if (value instanceof Quantity) return value.value;
   if (value instanceof Secret) return value.reveal();
-  if (Array.isArray(value)) return value.map(bare);
+  if (Array.isArray(value)) return value.map(normalize);
   if (!isPlainObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value)
-      .map(([key, item]) => [key, bare(item)] as const)
+      .map(([key, item]) => [key, normalize(item)] as const)
       .sort(([a], [b]) => (a < b ? -1 : 1)),
   );
 }

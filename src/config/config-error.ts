@@ -1,15 +1,15 @@
-// The error of a configuration that cannot be used. It stands apart: commands that read no configuration know it too.
+// The error for an invalid configuration. A separate file, so that commands without a configuration need not load zod and yaml.
 
-/** One thing that is wrong. */
+/** One problem of the configuration. */
 export interface Problem {
-  /** `file:line:column`, the name of an environment variable, or a flag. */
+  /** `file:line:column`, the name of an environment variable, or a command line option. */
   readonly where: string;
   /** Path of the key, `heartbeats.games[1].id`. */
   readonly key?: string;
   readonly text: string;
 }
 
-/** The configuration cannot be used. Carries everything that is wrong with it, never a secret. */
+/** The configuration is invalid. Lists all problems and contains no secrets. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 
@@ -20,6 +20,6 @@ export class ConfigError extends Error {
     const lines = problems.map(
       ({ where, key, text }) => `  ${where}: ${key === undefined ? '' : `${key}: `}${text}`,
     );
-    super(`The configuration cannot be used:\n${lines.join('\n')}`, options);
+    super(`Invalid configuration:\n${lines.join('\n')}`, options);
   }
 }

@@ -1,4 +1,4 @@
-// Where the admin's user name and password may come from at a start, besides the database.
+// Reads the administrator's credentials from the environment, a file or systemd. They override those in the database.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError } from './config-error.js';
@@ -13,10 +13,10 @@ export interface GivenCredentials {
 }
 
 /**
- * Reads the credentials that were given: PULSEGATE_ADMIN_USERNAME, and the password from PULSEGATE_ADMIN_PASSWORD, the
- * file PULSEGATE_ADMIN_PASSWORD_FILE, or the systemd credential `admin-password`, the first there is. A line break at
- * the end of a file is not part of the password.
- * @throws ConfigError when a file that was named cannot be read or is empty, or when both variables are set
+ * Reads the user name from PULSEGATE_ADMIN_USERNAME, and the password from the first of PULSEGATE_ADMIN_PASSWORD, the file
+ * PULSEGATE_ADMIN_PASSWORD_FILE and the systemd credential `admin-password`. A trailing line break of a file is not part of
+ * the password.
+ * @throws ConfigError when the file cannot be read or is empty, or when both password variables are set
  */
 export async function readAdminCredentials(
   env: Readonly<Record<string, string | undefined>>,
@@ -26,7 +26,7 @@ export async function readAdminCredentials(
   return { ...(username ? { username } : {}), ...(given ? { password: given.password } : {}) };
 }
 
-/** Where the credentials that were given come from, in words for a person. Throws as `readAdminCredentials`. */
+/** The sources of the credentials, as text for error messages and logs. Throws like `readAdminCredentials`. */
 export async function adminCredentialsGivenBy(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<GivenCredentials> {
@@ -48,9 +48,9 @@ async function readPassword(
   const text = env['PULSEGATE_ADMIN_PASSWORD'];
   const file = env['PULSEGATE_ADMIN_PASSWORD_FILE'];
   if (text && file) {
-    throw refusal(
+    throw configError(
       'PULSEGATE_ADMIN_PASSWORD_FILE',
-      'PULSEGATE_ADMIN_PASSWORD is set too; keep one of the two',
+      'PULSEGATE_ADMIN_PASSWORD is also set; set only one of them',
     );
   }
   if (text) return { password: text, by: 'the variable PULSEGATE_ADMIN_PASSWORD' };
@@ -60,13 +60,13 @@ async function readPassword(
   }
   const folder = env['CREDENTIALS_DIRECTORY'];
   if (!folder) return undefined;
-  // The unit may well come without it: then the credential is missing, or the unit's blank fallback.
+  // The credential is optional: it may be missing, or blank from the SetCredential= fallback of the unit.
   const credential = join(folder, SYSTEMD_CREDENTIAL);
   if (await isMissingOrBlank(credential)) return undefined;
   const password = await readPasswordFile(credential, 'systemd credential');
   return {
     password,
-    by: 'the systemd credential admin-password (LoadCredential= in the unit names its file)',
+    by: 'the systemd credential admin-password (LoadCredential= in the unit file)',
   };
 }
 
@@ -75,11 +75,12 @@ async function readPasswordFile(file: string, where: string): Promise<string> {
   try {
     bytes = await readFile(file);
   } catch (error) {
-    throw refusal(where, `the file ${file} cannot be read (${codeOf(error)})`, error);
+    throw configError(where, `the file ${file} cannot be read (${codeOf(error)})`, error);
   }
-  if (bytes.length > MAX_BYTES) throw refusal(where, `the file ${file} is too long for a password`);
+  if (bytes.length > MAX_BYTES)
+    throw configError(where, `the file ${file} is larger than ${MAX_BYTES} bytes`);
   const password = bytes.toString('utf8').replace(/\r?\n$/, '');
-  if (password.trim() === '') throw refusal(where, `the file ${file} is empty`);
+  if (password.trim() === '') throw configError(where, `the file ${file} is empty`);
   return password;
 }
 
@@ -91,7 +92,7 @@ async function isMissingOrBlank(file: string): Promise<boolean> {
   }
 }
 
-function refusal(where: string, text: string, cause?: unknown): ConfigError {
+function configError(where: string, text: string, cause?: unknown): ConfigError {
   return new ConfigError([{ where, text }], { cause });
 }
 

@@ -1,4 +1,4 @@
-// The configuration in force, key by key, with where each value comes from; secrets hidden.
+// The effective configuration, key by key, with the source of each value; secrets are hidden.
 import { stringify } from 'yaml';
 import { toPlain } from './plain.js';
 import { configSchema, type Settings } from './schema.js';
@@ -7,24 +7,24 @@ import { aboutOf, everyKey, isGroup, shapeOf, valueAt } from './walk.js';
 export interface EffectiveEntry {
   /** `socks.handshakeTimeout`. */
   readonly path: string;
-  /** As one would write it in the file; of a secret only whether there is one. */
+  /** The value as YAML; of a secret only whether it is set. */
   readonly value: string;
   readonly source: 'default' | 'file' | 'environment' | 'flag';
   readonly isSecret: boolean;
 }
 
-/** @param whereFrom what set the value at a path: the `where` of an override; undefined: none did */
+/** @param overrideOf the `where` of the override that set the value at a path; undefined when none did */
 export function effectiveEntries(
   settings: Settings,
   fileData: unknown,
-  whereFrom: (path: readonly string[]) => string | undefined,
+  overrideOf: (path: readonly string[]) => string | undefined,
 ): EffectiveEntry[] {
   const plain = toPlain(settings);
   return [...everyKey(configSchema)].flatMap(({ path, schema }) => {
-    // A section is listed by its keys; a map from names has no keys of its own.
+    // Sections are listed by their keys. Maps have no fixed keys and are listed as one value.
     if (isGroup(schema) && Object.keys(shapeOf(schema)).length > 0) return [];
     const value = valueAt(plain, path);
-    const where = whereFrom(path);
+    const where = overrideOf(path);
     const inFile = valueAt(fileData, path) !== undefined;
     return [
       {

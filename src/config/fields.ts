@@ -1,28 +1,28 @@
-// The kinds of value a configuration key may take. Each says in plain words what it allows, for messages.
+// The value types of configuration keys. Each registers a description of the allowed values for error messages.
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { Secret } from './secret.js';
 import { parseDuration, parseSize, Quantity, type Unit } from './units.js';
 
-/** What a message says of a key, kept beside the schema because zod's own words are not for operators. */
+/** The description of a key for error messages. It replaces the messages of zod, which are not written for operators. */
 export interface About {
   /** Completes "allowed: …". */
   readonly allowed: string;
-  /** The value must never be shown. */
+  /** Error messages and logs must not show the value. */
   readonly secret?: true;
 }
 
 export const about = z.registry<About>();
 
-// setTimeout takes at most 2^31-1 ms, a little under 25 days.
+// setTimeout accepts at most 2^31-1 ms, a little less than 25 days.
 const LONGEST_TIMER = '24d';
 
-/** A duration from `min` to `max`, both written like the value itself. */
+/** A duration from `min` to `max`, such as '10s'. */
 export function duration({ min = '1ms', max = LONGEST_TIMER }: { min?: string; max?: string } = {}) {
   return quantity('Ms', parseDuration, min, max, 'a duration such as 250ms, 10s, 5m, 24h or 30d');
 }
 
-/** A size from `min` to `max`, both written like the value itself. */
+/** A size from `min` to `max`, such as '64KiB'. */
 export function size({ min = '1B', max = '1GiB' }: { min?: string; max?: string } = {}) {
   return quantity('Bytes', parseSize, min, max, 'a size such as 512B, 64KiB or 10MiB');
 }
@@ -36,7 +36,7 @@ function quantity<U extends Unit>(
 ) {
   const lowest = parse(min);
   const highest = parse(max);
-  if (lowest === null || highest === null) throw new TypeError(`bad bounds: ${min} to ${max}`);
+  if (lowest === null || highest === null) throw new TypeError(`invalid bounds: ${min} to ${max}`);
   const schema = z.string().transform((text, context) => {
     const value = parse(text);
     if (value !== null && value >= lowest && value <= highest) return new Quantity(unit, value, text);
@@ -55,13 +55,13 @@ export function whole(min: number, max: number) {
     .register(about, { allowed: `a whole number from ${min} to ${max}` });
 }
 
-/** A TCP or UDP port to listen on; 0 picks a free one. */
+/** A TCP or UDP port to listen on; 0 picks a free port. */
 export function listenPort() {
   return z
     .int()
     .min(0)
     .max(65535)
-    .register(about, { allowed: 'a port from 0 to 65535 (0 picks a free one)' });
+    .register(about, { allowed: 'a port from 0 to 65535 (0 picks a free port)' });
 }
 
 export function flag() {
@@ -72,17 +72,17 @@ export function oneOf<const T extends readonly [string, ...string[]]>(...names: 
   return z.enum(names).register(about, { allowed: names.join(', ').replace(/, ([^,]*)$/, ' or $1') });
 }
 
-/** Text of 1 to 4096 characters that may be shown. `form` restricts it further; `allowed` says so in words. */
+/** Text of 1 to 4096 characters, not secret. `form` restricts it further; `allowed` describes it for error messages. */
 export function text(allowed: string, form: RegExp = /^[^\0]+$/su) {
   return z.string().min(1).max(4096).regex(form).register(about, { allowed });
 }
 
-/** Text that passes `accepts`. */
+/** Text for which `accepts` returns true. */
 export function textThat(allowed: string, accepts: (text: string) => boolean) {
   return z.string().max(4096).refine(accepts).register(about, { allowed });
 }
 
-/** A text that is never shown: read as a `Secret`. */
+/** Secret text, parsed as a `Secret`. */
 export function secret(allowed = 'a text of 1 to 4096 characters') {
   return z
     .string()
@@ -94,7 +94,7 @@ export function secret(allowed = 'a text of 1 to 4096 characters') {
 
 export const CONNECTION_FORM = 'a text such as postgres://pulsegate:PASSWORD@db.example:5432/pulsegate';
 
-/** Where a PostgreSQL database is and how to sign in there; never shown, because it may hold a password. */
+/** A PostgreSQL connection string. Secret, because it may contain a password. */
 export function connectionString() {
   return z
     .string()
@@ -106,7 +106,7 @@ export function connectionString() {
 
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i;
 
-/** One address or host name to listen on, or a list of them; always a list when read. */
+/** One address or host name to listen on, or a list of them; always parsed as a list. */
 export function listenHosts() {
   const host = textThat(
     'an address or host name, or a list of them (localhost means both loopback addresses)',
@@ -120,7 +120,7 @@ export function listenHosts() {
     });
 }
 
-/** A name that a service is asked for by; container engines use underscores too. `*.name` is every name below it. */
+/** A host name that clients may send in the Host header, or `*.name`. Underscores are allowed: container engines use them. */
 export function servedHost() {
   return text(
     'a host name such as console.example, or *.example for every name below it',
@@ -128,7 +128,7 @@ export function servedHost() {
   );
 }
 
-/** An http or https URL without credentials in it. */
+/** An http or https URL without credentials. */
 export function httpUrl() {
   return textThat('an http:// or https:// URL without a user name or password in it', (value) => {
     const url = URL.canParse(value) ? new URL(value) : null;
@@ -136,5 +136,5 @@ export function httpUrl() {
   });
 }
 
-/** A group of keys; one that is not in `shape` is an error. */
+/** A group of keys. Unknown keys are errors. */
 export const section = <S extends z.core.$ZodLooseShape>(shape: S) => z.strictObject(shape);

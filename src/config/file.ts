@@ -1,4 +1,4 @@
-// Reads the YAML file and remembers on which line and column each key stands.
+// Reads the YAML file and keeps the line and column of each key for error messages.
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import {
@@ -18,29 +18,29 @@ import { ConfigError } from './config-error.js';
 
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** The file's content as plain data, and where things stand in it. */
+/** The content of the file as plain data, with the positions of keys and values. */
 export interface ConfigFile {
   readonly data: unknown;
-  /** `file:line:column` of the value at `path`, of its key with `'key'`, or of the nearest thing around it. */
+  /** `file:line:column` of the value (or key) at `path`, or of the nearest enclosing node. */
   where(path: readonly PropertyKey[], of?: 'key' | 'value'): string;
 }
 
-// Our own words: those of the parser may quote the text at fault, which may be a secret.
+// Replaces the messages of the parser, which may quote a secret from the file.
 const SYNTAX: Readonly<Record<string, string>> = {
-  BAD_ALIAS: 'a * that starts a text needs quotes around the text',
-  BAD_DQ_ESCAPE: 'a backslash within "…" starts an escape; use \'…\' for text with backslashes',
-  BAD_INDENT: 'the indentation does not fit the lines around it',
-  BAD_SCALAR_START: 'a text that starts with @ or ` needs quotes around it',
-  DUPLICATE_KEY: 'the same key stands here twice',
-  MISSING_CHAR: 'a quote, bracket, colon or comma is missing before this point',
+  BAD_ALIAS: 'put text that starts with * in quotes',
+  BAD_DQ_ESCAPE: 'a backslash inside "…" starts an escape sequence; use \'…\' for text with backslashes',
+  BAD_INDENT: 'wrong indentation',
+  BAD_SCALAR_START: 'put text that starts with @ or ` in quotes',
+  DUPLICATE_KEY: 'duplicate key',
+  MISSING_CHAR: 'missing quote, bracket, colon or comma before this position',
   MULTIPLE_DOCS: 'only one YAML document is allowed (--- starts another)',
   TAB_AS_INDENT: 'indent with spaces, not with tabs',
-  TAG_RESOLVE_FAILED: 'a ! that starts a text needs quotes around the text',
+  TAG_RESOLVE_FAILED: 'put text that starts with ! in quotes',
 };
 
 /**
- * Reads a configuration file; `name` is relative to `cwd` and is what messages call it. An empty file is `{}`.
- * @throws ConfigError when it cannot be read or is not YAML
+ * Reads the configuration file `name`, relative to `cwd`. Messages use `name` as given. An empty file is `{}`.
+ * @throws ConfigError when the file cannot be read or is not valid YAML
  */
 export async function readConfigFile(name: string, cwd: string): Promise<ConfigFile> {
   const text = await readText(name, cwd);
@@ -60,7 +60,7 @@ export async function readConfigFile(name: string, cwd: string): Promise<ConfigF
     throw new ConfigError(
       faults.map((fault) => ({
         where: place(fault.pos[0]),
-        text: SYNTAX[fault.code] ?? 'this is not valid YAML',
+        text: SYNTAX[fault.code] ?? 'invalid YAML',
       })),
     );
   }
@@ -71,28 +71,28 @@ export async function readConfigFile(name: string, cwd: string): Promise<ConfigF
 }
 
 async function readText(name: string, cwd: string): Promise<string> {
-  const refuse = (text: string, cause?: unknown) => new ConfigError([{ where: name, text }], { cause });
+  const fileError = (text: string, cause?: unknown) => new ConfigError([{ where: name, text }], { cause });
   let bytes: Buffer;
   try {
     bytes = await readFile(resolve(cwd, name));
   } catch (error) {
-    throw refuse(
+    throw fileError(
       READ_FAULTS[(error as NodeJS.ErrnoException).code ?? ''] ?? 'the file cannot be read',
       error,
     );
   }
-  if (bytes.length > MAX_BYTES) throw refuse('the file is larger than 4 MiB');
+  if (bytes.length > MAX_BYTES) throw fileError('the file is larger than 4 MiB');
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
-    throw refuse('the file is not UTF-8 text', error);
+    throw fileError('the file is not valid UTF-8', error);
   }
 }
 
 const READ_FAULTS: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
-  EACCES: 'this user may not read the file',
-  EISDIR: 'this is a folder, not a file',
+  ENOENT: 'no such file',
+  EACCES: 'permission denied',
+  EISDIR: 'this is a directory, not a file',
 };
 
 interface Fault {
@@ -100,7 +100,7 @@ interface Fault {
   readonly pos: readonly [start: number, ...rest: number[]];
 }
 
-/** The parser leaves it to the reader to find that an alias names nothing. */
+/** Finds aliases without an anchor, which the parser does not report. */
 function unknownAliases(document: Document): Fault[] {
   const faults: Fault[] = [];
   visit(document, {
@@ -127,7 +127,7 @@ function offsetOf(document: Document, path: readonly PropertyKey[], of: 'key' | 
     const pair = isMap(node) ? node.items.find((item) => keyText(item) === String(key)) : undefined;
     const next: unknown = isSeq(node) ? node.items[Number(key)] : pair?.value;
     const wanted = of === 'key' && index === path.length - 1 ? pair?.key : next;
-    // A value that was left out has no place: its key has.
+    // An omitted value has no position, so use that of its key.
     const found =
       (isScalar(wanted) && wanted.source === '' ? startOf(pair?.key) : startOf(wanted)) ?? startOf(pair?.key);
     if (found === undefined) return offset;

@@ -1,40 +1,40 @@
-// Loads the configuration: defaults, then the file, then the environment, then flags; checked all at once.
+// Loads the configuration from defaults, file, environment and flags, in this order, and validates the result.
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { ConfigError } from './config-error.js';
 import { type EffectiveEntry, effectiveEntries } from './effective.js';
 import { type ConfigFile, readConfigFile } from './file.js';
-import { fromEnvironment, layOver, type Override } from './overrides.js';
+import { applyOverrides, fromEnvironment, type Override } from './overrides.js';
 import { pathText, toProblems } from './problems.js';
 import { type Config, configSchema, type Settings } from './schema.js';
 import { isPlainObject, nameUnits } from './units.js';
 import * as walk from './walk.js';
 import { webhookWarnings } from './webhooks-schema.js';
 
-/** Looked for where no file is named; the first there is. The last is where an installed daemon has its own. */
+/** The first of these that exists is read when no file is named. An installed daemon uses the last one. */
 const DEFAULT_FILES: readonly string[] = ['pulsegate.yaml', '/etc/pulsegate/pulsegate.yaml'];
 
 export interface LoadOptions {
-  /** `--config`; goes before PULSEGATE_CONFIG, which goes before `defaultFiles`. */
+  /** `--config`. It takes precedence over PULSEGATE_CONFIG, and that over `defaultFiles`. */
   readonly file?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Values given by flags, `{ path: ['socks', 'port'], text: '1081', where: '--socks-port' }`. */
+  /** Values of command line options: `{ path: ['socks', 'port'], text: '1081', where: '--socks-port' }`. */
   readonly flags?: readonly Override[];
-  /** The folder relative paths start from. Default: the current one. */
+  /** The folder for relative paths. Default: the current folder. */
   readonly cwd?: string;
-  /** Looked for in this order where no file is named. Default: ./pulsegate.yaml, /etc/pulsegate/pulsegate.yaml. */
+  /** Files to try in this order when no file is named. Default: ./pulsegate.yaml, /etc/pulsegate/pulsegate.yaml. */
   readonly defaultFiles?: readonly string[];
 }
 
 export interface Loaded {
   readonly config: Config;
-  /** The same with keys and values as they stand in a file, for `config print`. Secrets are wrapped. */
+  /** The same with keys and values as in a file, for `config print`. Secrets are wrapped. */
   readonly settings: Settings;
-  /** The file that was read; null when there was none. */
+  /** The file that was read; null when none exists. */
   readonly file: string | null;
-  /** Every key with its value and where that comes from; secrets hidden. */
+  /** Every key with its value and source; secrets are hidden. */
   readonly effective: readonly EffectiveEntry[];
-  /** What is allowed, but not wise. */
+  /** Settings that are valid but insecure. */
   readonly warnings: readonly string[];
 }
 
@@ -49,12 +49,12 @@ export async function loadConfig({
   cwd = process.cwd(),
   defaultFiles = DEFAULT_FILES,
 }: LoadOptions): Promise<Loaded> {
-  const name = file ?? (env['PULSEGATE_CONFIG'] || (await firstThere(defaultFiles, cwd)));
+  const name = file ?? (env['PULSEGATE_CONFIG'] || (await firstExisting(defaultFiles, cwd)));
   const content = name === null ? NO_FILE : await readConfigFile(name, cwd);
   const fileData = emptySections(content.data, configSchema);
   const { overrides, problems } = fromEnvironment(env, configSchema, fileData);
   const all = [...overrides, ...flags];
-  const data = layOver(fileData, all, configSchema);
+  const data = applyOverrides(fileData, all, configSchema);
   const parsed = configSchema.safeParse(data);
   if (!parsed.success) {
     problems.push(
@@ -79,7 +79,7 @@ export async function loadConfig({
 
 const NO_FILE: ConfigFile = { data: {}, where: () => 'configuration' };
 
-async function firstThere(files: readonly string[], cwd: string): Promise<string | null> {
+async function firstExisting(files: readonly string[], cwd: string): Promise<string | null> {
   for (const file of files) {
     const found = await stat(resolve(cwd, file)).catch(() => null);
     if (found) return file;
@@ -87,7 +87,7 @@ async function firstThere(files: readonly string[], cwd: string): Promise<string
   return null;
 }
 
-/** The variable or flag that set the value at `path`, or something in it. The last one wins. */
+/** The variable or flag that set the value at `path` or a parent of it. The last one wins. */
 function origin(overrides: readonly Override[], path: readonly PropertyKey[]): string | undefined {
   const text = pathText(path);
   return overrides.findLast((override) => {
@@ -96,7 +96,7 @@ function origin(overrides: readonly Override[], path: readonly PropertyKey[]): s
   })?.where;
 }
 
-/** A section whose keys are all commented out is null in YAML: read as having none set. */
+/** A section whose keys are all commented out is null in YAML. Treats it as an empty section. */
 function emptySections(data: unknown, schema: walk.Schema): unknown {
   if (data === null && walk.isGroup(schema)) return {};
   if (!isPlainObject(data) || !walk.isGroup(schema)) return data;

@@ -1,4 +1,4 @@
-// Values that come from outside the file: environment variables and flags, laid over what the file says.
+// Overrides of the configuration file: environment variables and command line options.
 import { parseDocument } from 'yaml';
 import { RUN_VARIABLES } from '../core/agents/run-variables.js';
 import type { Problem } from './config-error.js';
@@ -6,7 +6,7 @@ import { closest } from './suggest.js';
 import { isPlainObject } from './units.js';
 import * as walk from './walk.js';
 
-/** One value from outside the file. `where` names the variable or the flag. */
+/** One override. `where` names the variable or the option. */
 export interface Override {
   readonly path: readonly string[];
   readonly text: string;
@@ -15,7 +15,7 @@ export interface Override {
 
 const PREFIX = 'PULSEGATE_';
 
-/** Variables that are not keys: where the file is, and the admin credentials (see credentials.ts). */
+/** Variables that are not keys: the path of the file, and the admin credentials (see credentials.ts). */
 const RESERVED = [
   'PULSEGATE_CONFIG',
   'PULSEGATE_ADMIN_USERNAME',
@@ -23,7 +23,7 @@ const RESERVED = [
   'PULSEGATE_ADMIN_PASSWORD_FILE',
 ];
 
-/** Variables that Kubernetes sets in every pod for a service named pulsegate, or pulsegate-something. */
+/** Variables that Kubernetes sets in every pod for a service named pulsegate or pulsegate-NAME. */
 const SERVICE_VARIABLES = [
   /^PULSEGATE_(\w+_)?SERVICE_HOST$/,
   /^PULSEGATE_(\w+_)?SERVICE_PORT(_\w+)?$/,
@@ -32,7 +32,7 @@ const SERVICE_VARIABLES = [
 const SERVICE_PORT = /^PULSEGATE_(\w+_)?PORT$/;
 const SERVICE_PORT_VALUE = /^(tcp|udp|sctp):\/\//;
 
-/** Whether somebody else has set the variable, for programs of all kinds, and means no key of ours. */
+/** Whether the variable is set by Kubernetes or by Pulsegate for agents, and does not name a configuration key. */
 function isForeign(name: string, text: string): boolean {
   if (RUN_VARIABLES.includes(name)) return true;
   if (SERVICE_VARIABLES.some((pattern) => pattern.test(name))) return true;
@@ -40,8 +40,8 @@ function isForeign(name: string, text: string): boolean {
 }
 
 /**
- * Reads the keys set by `PULSEGATE_…` variables: two underscores go one level down, single ones and case do not matter.
- * An empty variable counts as not set. `data` is what the file says; names in its maps are matched the same way.
+ * Reads the keys set by `PULSEGATE_…` variables. Two underscores separate levels; single underscores and case are ignored.
+ * An empty variable counts as not set. `data` is the content of the file; names in its maps are matched in the same way.
  */
 export function fromEnvironment(
   env: Readonly<Record<string, string | undefined>>,
@@ -59,12 +59,12 @@ export function fromEnvironment(
       problems.push({ where: 'environment', key: name, text: unknownVariable(name, schema) });
       continue;
     }
-    const twin = seen.get(path.join('.'));
-    if (twin)
+    const duplicate = seen.get(path.join('.'));
+    if (duplicate)
       problems.push({
         where: 'environment',
         key: name,
-        text: `${twin} sets the same key; keep one of the two`,
+        text: `${duplicate} sets the same key; set only one of them`,
       });
     seen.set(path.join('.'), name);
     overrides.push({ path, text, where: `environment ${name}` });
@@ -82,7 +82,7 @@ function findPath(parts: readonly string[], schema: walk.Schema, data: unknown):
     if (part === '' || !at || !walk.isGroup(at)) return null;
     const fixed = Object.keys(walk.shapeOf(at));
     const names = fixed.length > 0 ? fixed : isPlainObject(value) ? Object.keys(value) : [];
-    // A map takes any name; one that the file does not have yet is written in lower case.
+    // A map accepts any name. A name that the file does not contain is used in lower case.
     const key: string | undefined =
       names.find((name) => fold(name) === fold(part)) ?? (fixed.length > 0 ? undefined : part.toLowerCase());
     if (key === undefined) return null;
@@ -99,8 +99,8 @@ function unknownVariable(name: string, schema: walk.Schema): string {
     name.slice(PREFIX.length),
     known.map((variable) => variable.slice(PREFIX.length)),
   );
-  const shape = 'two underscores go one level down, as in PULSEGATE_SOCKS__PORT';
-  return near ? `there is no such key; did you mean ${PREFIX}${near}?` : `there is no such key (${shape})`;
+  const shape = 'separate levels by two underscores, as in PULSEGATE_SOCKS__PORT';
+  return near ? `unknown key; did you mean ${PREFIX}${near}?` : `unknown key (${shape})`;
 }
 
 /** `['socks', 'idleTimeout']` as `PULSEGATE_SOCKS__IDLE_TIMEOUT`. */
@@ -109,16 +109,16 @@ function variableName(path: readonly string[]): string {
 }
 
 /**
- * Lays overrides over `data`, later ones over earlier ones, and returns the result; `data` stays as it is.
- * A text that is not readable as what its key takes is kept as text, for the schema to refuse.
+ * Returns `data` with the overrides applied in order. Does not modify `data`.
+ * A text that does not parse as the type of its key stays text, and the schema reports it.
  */
-export function layOver(data: unknown, overrides: readonly Override[], schema: walk.Schema): unknown {
+export function applyOverrides(data: unknown, overrides: readonly Override[], schema: walk.Schema): unknown {
   const result: unknown = structuredClone(data);
   for (const { path, text } of overrides) {
     let at: walk.Schema = schema;
     let group = result;
     for (const [index, key] of path.entries()) {
-      // The file has something else where a group of keys should be: the schema will say so.
+      // The file has another value in place of a group of keys; the schema reports it.
       if (!isPlainObject(group)) break;
       at = walk.childOf(at, key, group) ?? walk.childOf(at, key) ?? at;
       if (index === path.length - 1) group[key] = readValue(text, at);

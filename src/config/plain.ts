@@ -1,8 +1,8 @@
-// The configuration as it would stand in a file, for people to read: units as they were written, secrets hidden.
+// The configuration as plain data for output: units as the operator wrote them, secrets hidden.
 import { Secret } from './secret.js';
 import { isPlainObject, Quantity } from './units.js';
 
-/** Plain data without a secret in it. */
+/** Plain data without secrets. */
 export function toPlain(value: unknown): unknown {
   if (value instanceof Secret) return value.toJSON();
   if (value instanceof Quantity) return value.text;

@@ -1,13 +1,13 @@
-// Turns what the schema found wrong into lines an operator can act on: where, which key, what was found, what is allowed.
+// Turns issues of the schema into messages for operators: position, key, value found, values allowed.
 import { z } from 'zod';
 import type { Problem } from './config-error.js';
 import { closest } from './suggest.js';
 import * as walk from './walk.js';
 
-/** Where the value at a path came from. */
+/** The position of the value or key at a path. */
 export type Locate = (path: readonly PropertyKey[], of: 'key' | 'value') => string;
 
-/** All problems among `issues`, found by checking `data` against `schema`. */
+/** The problems for `issues`, which `schema` reported for `data`. */
 export function toProblems(
   issues: readonly z.core.$ZodIssue[],
   schema: walk.Schema,
@@ -53,7 +53,7 @@ function schemaAt(schema: walk.Schema, data: unknown, path: readonly PropertyKey
   let at: walk.Schema | undefined = schema;
   for (const [index, key] of path.entries()) {
     if (!at || typeof key === 'symbol') return undefined;
-    // What stands inside a value that is described as a whole (a host, or a list of them) is described with it.
+    // A value such as "a host or a list of hosts" has one description for the whole value.
     if (walk.aboutOf(at)) return at;
     at = walk.childOf(at, key, walk.valueAt(data, path.slice(0, index)));
   }
@@ -76,13 +76,13 @@ function unknownKey(schema: walk.Schema, data: unknown, at: readonly PropertyKey
   const section = schemaAt(schema, data, at);
   const siblings = section ? Object.keys(walk.shapeOf(section, walk.valueAt(data, at))) : [];
   const near = closest(key, siblings);
-  if (near) return `there is no such key; did you mean ${pathText([...at, near])}?`;
+  if (near) return `unknown key; did you mean ${pathText([...at, near])}?`;
   const elsewhere = [...walk.everyKey(schema)]
     .map(({ path }) => path)
     .filter((path) => path.at(-1)?.toLowerCase() === key.toLowerCase())
     .map((path) => pathText(path));
-  if (elsewhere.length > 0) return `there is no such key here; did you mean ${elsewhere.join(' or ')}?`;
-  return `there is no such key; allowed: ${siblings.join(', ')}`;
+  if (elsewhere.length > 0) return `unknown key; did you mean ${elsewhere.join(' or ')}?`;
+  return `unknown key; allowed: ${siblings.join(', ')}`;
 }
 
 /** `['heartbeats', 'games', 1, 'id']` as `heartbeats.games[1].id`; the whole file is `(file)`. */
@@ -100,7 +100,7 @@ function show(value: unknown): string {
   return kindOf(value);
 }
 
-/** What kind of value it is, without showing it. */
+/** The type of a value, without showing the value. */
 function kindOf(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';

@@ -1,4 +1,4 @@
-// Every configuration key, what it may be, and its default. What it means is said in etc/pulsegate.yaml.
+// Every configuration key with its type and default. etc/pulsegate.yaml documents the keys.
 import { z } from 'zod';
 import { ENTRY_FORMS, parseEgressEntry } from '../core/egress/egress-entry.js';
 import { createGameRules, GameRuleError } from '../core/heartbeats/game-rules.js';
@@ -40,16 +40,16 @@ const database = section({
   readers: whole(1, 64).default(2),
   readTimeout: duration({ min: '10ms', max: '10m' }).prefault('3s'),
 }).superRefine(({ client, connection, connectionFile }, context) => {
-  const refuse = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
-  if (connection && connectionFile) refuse('connectionFile', 'null, because database.connection is set too');
+  const report = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
+  if (connection && connectionFile) report('connectionFile', 'null, because database.connection is also set');
   if (client === 'pg' && !connection && !connectionFile) {
-    refuse(
+    report(
       'connection',
       `${CONNECTION_FORM} (or set database.connectionFile), because database.client is pg`,
     );
   }
   if (client !== 'pg' && (connection || connectionFile)) {
-    refuse(connection ? 'connection' : 'connectionFile', 'null, unless database.client is pg');
+    report(connection ? 'connection' : 'connectionFile', 'null, unless database.client is pg');
   }
 });
 
@@ -113,7 +113,7 @@ const game = section({
     createGameRules([{ ...rule, maxBytes: maxBytes.value }], compilePattern);
   } catch (error) {
     if (!(error instanceof GameRuleError)) throw error;
-    // `[0].match.ports[1]`: the first step is the list of one that the rule was put into.
+    // `[0].match.ports[1]`: drop the first step, the index in the list of one rule.
     const path = [...error.path.matchAll(/\w+/g)]
       .slice(1)
       .map(([step]) => (/^\d+$/.test(step) ? Number(step) : step));
@@ -154,7 +154,7 @@ const autoOr = (number: ReturnType<typeof whole>) =>
     .register(about, { allowed: 'auto, or a whole number from 1 to 1000000' })
     .default('auto');
 
-const pemFile = () => text('the path of a file in PEM form').nullable().default(null);
+const pemFile = () => text('the path of a PEM file').nullable().default(null);
 
 const tls = section({
   cert: pemFile(),
@@ -163,7 +163,7 @@ const tls = section({
 }).superRefine(({ cert, key }, context) => {
   if ((cert === null) === (key === null)) return;
   const [missing, given] = cert === null ? ['cert', 'key'] : ['key', 'cert'];
-  const message = `the path of a file in PEM form, because admin.tls.${given} is set`;
+  const message = `the path of a PEM file, because admin.tls.${given} is set`;
   context.addIssue({ code: 'custom', path: [missing], message });
 });
 

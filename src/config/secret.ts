@@ -1,4 +1,4 @@
-// A text that must not be seen: whatever prints, logs or serialises it by accident shows only that it is hidden.
+// A secret text. Printing, logging or serialising it shows "(hidden)".
 import { inspect } from 'node:util';
 
 export const HIDDEN = '(hidden)';
@@ -11,7 +11,7 @@ export class Secret {
     this.#text = text;
   }
 
-  /** The text itself. Call it only where it is compared or sent. */
+  /** The text. Call this only to compare or send it. */
   reveal(): string {
     return this.#text;
   }

@@ -1,4 +1,4 @@
-// The key `socks`: the listeners players connect to, what they may ask for, and the proxies some of it goes through.
+// The key `socks`: listeners, commands (UDP, BIND), limits and upstream proxies.
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isPublicHost } from '../core/accounts/proxy-link.js';
@@ -62,12 +62,12 @@ const bind = section({
   timeout: duration({ min: '1s', max: '1h' }).prefault('2m'),
 });
 
-/** What stands in proxyProtocolFrom for connections over a Unix socket. */
+/** The entry in proxyProtocolFrom for connections over a Unix socket. */
 export const UNIX_SOURCE = 'unix';
 
 const PROTOCOLS = ['socks5', 'http'] as const;
 
-/** What clients may speak; the first byte of a connection tells what one speaks. */
+/** The protocols of a listener. The first byte of a connection selects one. */
 const protocols = () => {
   const names = PROTOCOLS.join(', ').replace(/, ([^,]*)$/, ' and $1');
   return z
@@ -84,8 +84,8 @@ const listener = section({
   proxyProtocol: flag().optional(),
   protocols: protocols().optional(),
   tls: section({
-    cert: text('the path of a file in PEM form: the certificate, then those that lead to its issuer'),
-    key: text('the path of a file in PEM form: its private key'),
+    cert: text('the path of a PEM file with the certificate chain'),
+    key: text('the path of a PEM file with the private key'),
   }).optional(),
 }).superRefine(({ host, port, path, mode, tls }, context) => {
   const isTcp = host !== undefined && port !== undefined && path === undefined && mode === undefined;
@@ -129,21 +129,21 @@ function checkUpstream(rule: UpstreamLogin, context: z.RefinementCtx): void {
     context.addIssue({
       code: 'custom',
       path: ['match'],
-      message: `hosts and ports that can be read: ${why}`,
+      message: `valid hosts and ports: ${why}`,
     });
   }
   if (rule.password && rule.passwordFile)
     context.addIssue({
       code: 'custom',
       path: ['passwordFile'],
-      message: 'null, because password is set too',
+      message: 'null, because password is also set',
     });
   const hasPassword = Boolean(rule.password) || rule.passwordFile !== null;
   if (hasPassword !== (rule.username !== null))
     context.addIssue({
       code: 'custom',
       path: ['username'],
-      message: 'a user name exactly where there is a password',
+      message: 'a user name together with a password, or neither',
     });
 }
 
@@ -201,7 +201,7 @@ export const socksSchema = section({
   for (const [i, each] of listeners.entries()) {
     if (each.tls === undefined || !(each.proxyProtocol ?? proxyProtocol)) continue;
     const message =
-      'no certificate where a PROXY header comes first; set proxyProtocol: false on this listener';
+      'no certificate together with the PROXY protocol; set proxyProtocol: false on this listener';
     context.addIssue({ code: 'custom', path: ['listeners', i, 'tls'], message });
   }
   const isUsed = proxyProtocol || listeners.some((each) => each.proxyProtocol);
@@ -209,7 +209,6 @@ export const socksSchema = section({
   context.addIssue({
     code: 'custom',
     path: ['proxyProtocolFrom'],
-    message:
-      'at least one address or network whose PROXY headers are believed, because proxyProtocol is true',
+    message: 'at least one address or network of a load balancer, because proxyProtocol is true',
   });
 });

@@ -1,6 +1,6 @@
-// Finds what somebody who mistyped a name probably meant.
+// "Did you mean": finds the known name nearest to a mistyped one.
 
-/** The candidate nearest to `name` by edit distance without regard to case; undefined when none is near. */
+/** The candidate nearest to `name` by edit distance, ignoring case; undefined when none is near. */
 export function closest(name: string, candidates: readonly string[]): string | undefined {
   const limit = Math.max(1, Math.floor(name.length / 3));
   let best: string | undefined;
@@ -14,7 +14,7 @@ export function closest(name: string, candidates: readonly string[]): string | u
   return best;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`. */
+/** Damerau–Levenshtein distance: insertions, deletions, substitutions and transpositions of adjacent characters. */
 function editDistance(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > 20 || a.length > 100) return Number.POSITIVE_INFINITY;
   let beforeLast: number[] = [];

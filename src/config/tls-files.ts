@@ -1,4 +1,4 @@
-// A certificate and its key, of `admin.tls` or a listener: read from their files, and held against each other before they are used.
+// Reads the certificate and private key of `admin.tls` or of a listener, and checks that they match.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
@@ -11,20 +11,20 @@ export interface TlsFiles {
 }
 
 export interface TlsPair {
-  /** PEM: the certificate, then those that lead to its issuer. */
+  /** The certificate chain in PEM. */
   readonly cert: string;
-  /** PEM. */
+  /** The private key in PEM. */
   readonly key: Secret;
-  /** The first one of `cert`. */
+  /** The first certificate of the chain. */
   readonly certificate: X509Certificate;
-  /** When it ends, in ms. */
+  /** Expiry of the certificate, in ms since the epoch. */
   readonly expiresAt: number;
 }
 
 /**
- * Reads the pair; null when none is set.
- * @param where the key of the configuration that has both files
- * @throws ConfigError when a file cannot be read, is not what it should be, or the two do not belong together
+ * Reads certificate and key; null when none is set.
+ * @param where the configuration key that contains both file names
+ * @throws ConfigError when a file cannot be read or parsed, or when the key does not match the certificate
  */
 export function readTlsFiles({ cert, key }: TlsFiles, where = 'admin.tls'): TlsPair | null {
   if (cert === null || key === null) return null;
@@ -33,12 +33,12 @@ export function readTlsFiles({ cert, key }: TlsFiles, where = 'admin.tls'): TlsP
   const secret = readPem(`${where}.key`, key, 'private key', createPrivateKey, problems);
   if (!chain || !secret) throw new ConfigError(problems);
   if (!chain.parsed.checkPrivateKey(secret.parsed)) {
-    throw refusal(`${where}.key`, `the key in ${key} does not belong to the certificate in ${cert}`);
+    throw configError(`${where}.key`, `the private key in ${key} does not match the certificate in ${cert}`);
   }
   try {
     createSecureContext({ cert: chain.text, key: secret.text });
   } catch (error) {
-    throw refusal(`${where}.cert`, `the certificate in ${cert} cannot be used (${codeOf(error)})`, error);
+    throw configError(`${where}.cert`, `the certificate in ${cert} is not usable (${codeOf(error)})`, error);
   }
   return {
     cert: chain.text,
@@ -48,7 +48,7 @@ export function readTlsFiles({ cert, key }: TlsFiles, where = 'admin.tls'): TlsP
   };
 }
 
-/** The file's text and what it holds; null after adding to `problems` why there is none. */
+/** The text of the file and the parsed object; on failure adds to `problems` and returns null. */
 function readPem<T>(
   where: string,
   file: string,
@@ -66,21 +66,21 @@ function readPem<T>(
   try {
     return { text, parsed: parse(text) };
   } catch (error) {
-    const fault = FAULTS[codeOf(error)] ?? `holds no ${what} in PEM form`;
+    const fault = FAULTS[codeOf(error)] ?? `contains no ${what} in PEM format`;
     problems.push({ where, text: `the file ${file} ${fault}` });
     return null;
   }
 }
 
-const LOCKED = 'is locked by a passphrase, which nobody could enter at a start';
+const LOCKED = 'is protected by a passphrase, which is not supported';
 
-/** Without a passphrase, Node says the one or the other of a key that needs one. */
+/** The error codes of Node for a key that needs a passphrase. */
 const FAULTS: Readonly<Record<string, string>> = {
   ERR_MISSING_PASSPHRASE: LOCKED,
   ERR_OSSL_CRYPTO_INTERRUPTED_OR_CANCELLED: LOCKED,
 };
 
-function refusal(where: string, text: string, cause?: unknown): ConfigError {
+function configError(where: string, text: string, cause?: unknown): ConfigError {
   return new ConfigError([{ where, text }], { cause });
 }
 

@@ -1,9 +1,9 @@
-// Durations and sizes as people write them (10s, 64KiB), and how their keys are named once they are numbers.
+// Parses durations and sizes (10s, 64KiB), and adds the unit to the names of their keys.
 
-/** What a number counts; it becomes the end of the key's name (`idleTimeout: 5m` → `idleTimeoutMs: 300000`). */
+/** The unit of a number. It becomes the suffix of the key (`idleTimeout: 5m` → `idleTimeoutMs: 300000`). */
 export type Unit = 'Ms' | 'Bytes';
 
-/** A number read from text, until its key is named by `nameUnits`. `text` is how the operator wrote it. */
+/** A parsed duration or size, until `nameUnits` renames its key. `text` is the original spelling. */
 export class Quantity<U extends Unit = Unit> {
   constructor(
     readonly unit: U,
@@ -34,7 +34,7 @@ function parse(text: string, form: RegExp, factors: Readonly<Record<string, numb
 type Named<K extends string, V> =
   NonNullable<V> extends Quantity<infer U> ? (K extends `${string}${U}` ? K : `${K}${U}`) : K;
 
-/** `T` with every quantity a plain number under a key that ends in its unit. */
+/** `T` with every quantity as a plain number under a key that ends in its unit. */
 export type WithUnits<T> = T extends Quantity
   ? number
   : T extends string | number | boolean | null | undefined | Opaque
@@ -43,7 +43,7 @@ export type WithUnits<T> = T extends Quantity
       ? WithUnits<E>[]
       : { [K in keyof T as K extends string ? Named<K, T[K]> : K]: WithUnits<T[K]> };
 
-/** A class instance that is a value of its own and is left as it is. */
+/** A class instance that `nameUnits` does not change, such as a Secret. */
 export interface Opaque {
   readonly opaque: true;
 }

@@ -1,11 +1,11 @@
-// Looks into the schema: which keys a section has, what a key allows, and whether its value is secret.
+// Inspects the schema: the keys of a section, the allowed values of a key, and whether it is secret.
 import { z } from 'zod';
 import { type About, about } from './fields.js';
 import { isPlainObject } from './units.js';
 
 export type Schema = z.core.$ZodType;
 
-/** A schema without what only says that it may be left out or null. */
+/** A schema without its optional, nullable and default wrappers. */
 export function unwrap(schema: Schema): Schema {
   if (about.has(schema)) return schema;
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) return unwrap(schema.unwrap());
@@ -13,12 +13,12 @@ export function unwrap(schema: Schema): Schema {
   return schema;
 }
 
-/** What messages say of a key; undefined for sections, maps and lists. */
+/** The description of a key for messages; undefined for sections, maps and lists. */
 export function aboutOf(schema: Schema): About | undefined {
   return about.get(unwrap(schema));
 }
 
-/** Whether the value is a group of keys: a section with fixed ones, or a map from names. */
+/** Whether the value is a group of keys: a section with fixed keys, or a map. */
 export function isGroup(schema: Schema): boolean {
   const inner = unwrap(schema);
   return (
@@ -26,21 +26,21 @@ export function isGroup(schema: Schema): boolean {
   );
 }
 
-/** Whether any text is a fitting kind of value, so that text from outside is taken as it is and not read as YAML. */
+/** Whether the key takes text. The value of an override is then used as it is, and not parsed as YAML. */
 export function isText(schema: Schema): boolean {
   const inner = unwrap(schema);
   if (inner instanceof z.ZodPipe) return isText(inner.in);
   return inner instanceof z.ZodString || inner instanceof z.ZodEnum;
 }
 
-/** Whether null is a value of its own for this key. */
+/** Whether the key accepts null. */
 export function isNullable(schema: Schema): boolean {
   if (schema instanceof z.ZodNullable) return true;
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) return isNullable(schema.unwrap());
   return false;
 }
 
-/** The fixed keys of a section. For one that depends on its `type`: those of the type in `value`, or of all types. */
+/** The fixed keys of a section. If they depend on `type`: the keys of the type in `value`, or of all types. */
 export function shapeOf(schema: Schema, value?: unknown): Record<string, Schema> {
   const inner = unwrap(schema);
   if (inner instanceof z.ZodObject) return inner.shape;
@@ -54,7 +54,7 @@ export function shapeOf(schema: Schema, value?: unknown): Record<string, Schema>
   return Object.assign({}, ...(chosen.length > 0 ? chosen : options));
 }
 
-/** The schema of what stands under `key` in `value`; undefined when there is no such key. */
+/** The schema of `key` in `value`; undefined for an unknown key. */
 export function childOf(schema: Schema, key: string | number, value?: unknown): Schema | undefined {
   const inner = unwrap(schema);
   if (inner instanceof z.ZodArray) return inner.element;
@@ -63,7 +63,7 @@ export function childOf(schema: Schema, key: string | number, value?: unknown): 
   return Object.hasOwn(shape, key) ? shape[key] : undefined;
 }
 
-/** The names of the types of a section that depends on its `type`. */
+/** The values of `type` for a section whose keys depend on it. */
 export function typesOf(schema: Schema): string[] {
   const inner = unwrap(schema);
   if (!(inner instanceof z.ZodDiscriminatedUnion)) return [];
@@ -73,7 +73,7 @@ export function typesOf(schema: Schema): string[] {
   });
 }
 
-/** Every key with a place of its own, sections before what is in them. Lists and maps are not entered. */
+/** Every key of the schema, parents before children. Does not descend into lists and maps. */
 export function* everyKey(
   schema: Schema,
   at: readonly string[] = [],
@@ -85,7 +85,7 @@ export function* everyKey(
   }
 }
 
-/** The value at `path` in plain data; undefined when there is none. */
+/** The value at `path` in plain data; undefined when it is missing. */
 export function valueAt(data: unknown, path: readonly PropertyKey[]): unknown {
   let value = data;
   for (const key of path) {

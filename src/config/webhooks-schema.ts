@@ -1,4 +1,4 @@
-// The keys `webhooks` and `agents`: who may trigger which agent, what an agent is, and where its reply goes.
+// The keys `webhooks` and `agents`: access to the webhooks, the agents, and the channels of their replies.
 import { z } from 'zod';
 import { parseWhitelist } from '../core/auth/whitelist.js';
 import { about, duration, flag, httpUrl, secret, size, text, textThat, whole } from './fields.js';
@@ -7,12 +7,12 @@ import { Secret } from './secret.js';
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const SESSION_KEY = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** The agent webhook specification recommends at least this. */
+/** The minimum that the agent webhook specification recommends. */
 const MIN_SECRET_CHARS = 32;
 
 const path = () => text('a file path');
 
-/** Names of agents: what callers of /hooks write, and what logs show. */
+/** An agent name, as in requests to /hooks and in logs. */
 const agentName = () =>
   z
     .string()
@@ -72,14 +72,14 @@ export const webhooksSchema = z
       context.addIssue({
         code: 'custom',
         path: ['secretFile'],
-        message: 'null, because webhooks.secret is set too',
+        message: 'null, because webhooks.secret is also set',
       });
     }
     if (webhooks.previousSecret && webhooks.previousSecretFile) {
       context.addIssue({
         code: 'custom',
         path: ['previousSecretFile'],
-        message: 'null, because webhooks.previousSecret is set too',
+        message: 'null, because webhooks.previousSecret is also set',
       });
     }
     if (webhooks.enabled && !webhooks.secret && !webhooks.secretFile) {
@@ -92,7 +92,7 @@ export const webhooksSchema = z
     }
   });
 
-/** The form of the Standard Webhooks scheme. */
+/** A signing secret in the format of Standard Webhooks. */
 export const signingSecret = () =>
   z
     .string()
@@ -122,9 +122,9 @@ const variableName = () =>
   z
     .string()
     .regex(/^(?!PULSEGATE_)[A-Za-z_][A-Za-z0-9_]{0,127}$/)
-    .register(about, { allowed: 'the name of a variable, not beginning with PULSEGATE_' });
+    .register(about, { allowed: 'the name of a variable that does not start with PULSEGATE_' });
 
-/** What every agent has, whatever its type. */
+/** The keys of every agent type. */
 const common = {
   timeout: duration({ min: '100ms', max: '24h' }).prefault('2m'),
   idleAfter: duration({ min: '1s', max: '24d' }).prefault('15m'),
@@ -161,7 +161,7 @@ const agent = z.discriminatedUnion('type', [
 
 export const agentsSchema = z.record(agentName(), agent).default({});
 
-/** Checks that every agent webhooks may trigger exists. */
+/** Checks that every agent in `webhooks.agents` exists. */
 export function checkWebhookAgents(
   config: { webhooks: { agents: Record<string, unknown> }; agents: Record<string, unknown> },
   context: z.RefinementCtx,
@@ -177,9 +177,9 @@ export function checkWebhookAgents(
   }
 }
 
-/** Settings that are allowed, but not wise; one sentence each. */
+/** One warning for each setting that is valid but insecure. */
 export function webhookWarnings({ webhooks }: { webhooks: z.output<typeof webhooksSchema> }): string[] {
   return (['secret', 'previousSecret'] as const)
     .filter((key) => (webhooks[key]?.reveal().length ?? MIN_SECRET_CHARS) < MIN_SECRET_CHARS)
-    .map((key) => `webhooks.${key} is shorter than ${MIN_SECRET_CHARS} characters: it can be guessed`);
+    .map((key) => `webhooks.${key} is shorter than ${MIN_SECRET_CHARS} characters and can be guessed`);
 }

@@ -113,7 +113,7 @@ test('SIGHUP takes a changed secret, with the previous one beside it, and a chan
 
   await writeFile(secretFile, '');
   daemon.signal('SIGHUP');
-  await daemon.waitForLine(({ msg }) => msg.includes('the old one stays'));
+  await daemon.waitForLine(({ msg }) => msg.includes('configuration reload failed'));
   assert.equal((await post(daemon, 'the-new-secret')).status, 200);
 });
 

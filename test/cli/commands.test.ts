@@ -63,7 +63,7 @@ const MISUSES: readonly (readonly [args: string[], code: number, says: RegExp, o
   [['restore', 'missing.db', '--yes'], 1, /missing\.db cannot be restored/],
   [['serve', '--socks-port', 'abc'], 2, /flag --socks-port: socks\.port: found "abc"/],
   [['serve', '--log-level', 'loud'], 2, /flag --log-level/],
-  [['config', 'check', '--config', 'missing.yaml'], 2, /missing\.yaml: there is no such file/],
+  [['config', 'check', '--config', 'missing.yaml'], 2, /missing\.yaml: no such file/],
   [['config', 'check'], 2, /PULSEGATE_SOKS__PORT/, { env: { PULSEGATE_SOKS__PORT: '1' } }],
   [['account', 'list'], 2, /socks\.port/, { env: { PULSEGATE_SOCKS__PORT: 'x' } }],
   [['account', 'list'], 1, /\/dev\/null/, { env: { PULSEGATE_DATA_DIR: '/dev/null/x' } }],

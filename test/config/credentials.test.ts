@@ -84,7 +84,7 @@ describe('admin credentials', () => {
     const both = messageOf(
       readAdminCredentials({ PULSEGATE_ADMIN_PASSWORD_FILE: 'x', PULSEGATE_ADMIN_PASSWORD: 'hunter2' }),
     );
-    assert.match(await both, /keep one of the two/);
+    assert.match(await both, /set only one of them/);
     assert.doesNotMatch(await both, /hunter2/);
   });
 });

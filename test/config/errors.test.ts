@@ -17,10 +17,10 @@ const CASES: readonly (readonly [yaml: string, ...expected: (string | RegExp)[]]
   ['socks: { zzzzzz: 1 }', 'allowed: host, port, '],
   ['heartbeats: { retention: { day: 3 } }', 'did you mean heartbeats.retention.days?'],
   ['heartbeats: { games: [{ id: a, mach: {} }] }', 'heartbeats.games[0].mach', 'heartbeats.games[0].match?'],
-  ['__proto__: { x: 1 }', '__proto__: there is no such key'],
-  ['constructor: 1', 'constructor: there is no such key'],
-  ['socks: { toString: 1 }', 'socks.toString: there is no such key'],
-  ['agents: { a: { type: http, url: "http://x/", modl: x } }', 'agents.a.modl: there is no such key'],
+  ['__proto__: { x: 1 }', '__proto__: unknown key'],
+  ['constructor: 1', 'constructor: unknown key'],
+  ['socks: { toString: 1 }', 'socks.toString: unknown key'],
+  ['agents: { a: { type: http, url: "http://x/", modl: x } }', 'agents.a.modl: unknown key'],
   [`${AGENT}, cmmand: [] } }`, 'did you mean agents.a.command?'],
   ['webhooks: { agents: { a: { session: k } } }', 'webhooks.agents.a.session'],
   // Wrong kinds.
@@ -63,7 +63,7 @@ const CASES: readonly (readonly [yaml: string, ...expected: (string | RegExp)[]]
   [
     'socks: { proxyProtocol: true, proxyProtocolFrom: ["::1"], listeners: [{ host: "::1", port: 1, tls: { cert: a, key: b } }] }',
     'socks.listeners[0].tls',
-    'no certificate where a PROXY header comes first; set proxyProtocol: false',
+    'no certificate together with the PROXY protocol; set proxyProtocol: false',
   ],
   // Durations and sizes.
   [
@@ -141,7 +141,7 @@ const CASES: readonly (readonly [yaml: string, ...expected: (string | RegExp)[]]
   ],
   ['webhooks: { enabled: true, secret: "" }', 'webhooks.secret: found an empty text'],
   ['webhooks: { secret: 12345678 }', 'webhooks.secret: found a number'],
-  ['webhooks: { secret: a, secretFile: b }', 'webhooks.secretFile', 'because webhooks.secret is set too'],
+  ['webhooks: { secret: a, secretFile: b }', 'webhooks.secretFile', 'because webhooks.secret is also set'],
   [
     'webhooks: { agents: { ghost: {} } }',
     'webhooks.agents.ghost',
@@ -177,12 +177,12 @@ const CASES: readonly (readonly [yaml: string, ...expected: (string | RegExp)[]]
   // Not YAML.
   ['socks: {', 'pulsegate.yaml:1:9'],
   ['socks:\n\tport: 1', 'pulsegate.yaml:2:1', 'indent with spaces'],
-  ['socks: { port: 1, port: 2 }', 'pulsegate.yaml:1:19', 'the same key stands here twice'],
+  ['socks: { port: 1, port: 2 }', 'pulsegate.yaml:1:19', 'duplicate key'],
   ['a: 1\n---\nb: 2', 'only one YAML document'],
-  ['egress: { allow: [*.x] }', 'needs quotes'],
-  ['egress:\n  allow:\n    - *.example.com:443', 'pulsegate.yaml:3:7', 'needs quotes'],
-  ['dataDir: !tag x', 'needs quotes'],
-  ['dataDir: @x', 'needs quotes'],
+  ['egress: { allow: [*.x] }', 'in quotes'],
+  ['egress:\n  allow:\n    - *.example.com:443', 'pulsegate.yaml:3:7', 'in quotes'],
+  ['dataDir: !tag x', 'in quotes'],
+  ['dataDir: @x', 'in quotes'],
   ['dataDir: "\\q"', 'backslash'],
 ];
 
@@ -221,29 +221,26 @@ describe('a wrong configuration', () => {
 
 describe('a file that cannot be read', () => {
   it('is named when it is missing', async () => {
-    assert.match(
-      await messageOf(loadText(null, { file: 'other.yaml' })),
-      /other\.yaml: there is no such file/,
-    );
+    assert.match(await messageOf(loadText(null, { file: 'other.yaml' })), /other\.yaml: no such file/);
   });
 
   it('is named when the variable names it', async () => {
     const message = await messageOf(loadText(null, { env: { PULSEGATE_CONFIG: '/nowhere/x.yaml' } }));
-    assert.match(message, /\/nowhere\/x\.yaml: there is no such file/);
+    assert.match(message, /\/nowhere\/x\.yaml: no such file/);
   });
 
   it('is refused when it is a folder', async () => {
-    assert.match(await messageOf(loadText(null, { file: '.' })), /this is a folder, not a file/);
+    assert.match(await messageOf(loadText(null, { file: '.' })), /this is a directory, not a file/);
   });
 
   it('is refused when it is not UTF-8', async () => {
-    assert.match(await messageOf(loadText(Buffer.from([0x64, 0x3a, 0x20, 0xff]))), /not UTF-8/);
+    assert.match(await messageOf(loadText(Buffer.from([0x64, 0x3a, 0x20, 0xff]))), /not valid UTF-8/);
   });
 
   it('is refused when aliases blow it up', async () => {
     const bomb = `a: &a [x]\n${['b', 'c', 'd', 'e', 'f', 'g']
       .map((name, i) => `${name}: &${name} [${Array(10).fill(`*${'abcdef'[i]}`).join(',')}]`)
       .join('\n')}`;
-    assert.match(await messageOf(loadText(bomb)), /too many aliases|there is no such key/);
+    assert.match(await messageOf(loadText(bomb)), /too many aliases|unknown key/);
   });
 });

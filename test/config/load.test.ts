@@ -177,12 +177,12 @@ describe('the environment', () => {
     ['PULSEGATE_ADMIN_PASSWROD', 'PULSEGATE_ADMIN_PASSWORD'],
     ['PULSEGATE_ADMIN__PASSWORD', 'PULSEGATE_ADMIN_PASSWORD'],
     ['PULSEGATE_LOG__LEVEL__X', 'PULSEGATE_LOG__LEVEL'],
-    ['PULSEGATE_', 'two underscores go one level down'],
-    ['PULSEGATE___', 'two underscores go one level down'],
-    ['PULSEGATE_QUITE_SOMETHING_ELSE', 'two underscores go one level down'],
+    ['PULSEGATE_', 'separate levels by two underscores'],
+    ['PULSEGATE___', 'separate levels by two underscores'],
+    ['PULSEGATE_QUITE_SOMETHING_ELSE', 'separate levels by two underscores'],
     ['PULSEGATE_ADMIN_PORT', 'PULSEGATE_ADMIN__PORT'],
     ['PULSEGATE_PORT', 'PULSEGATE_SOCKS__PORT'],
-    ['PULSEGATE_RUN_IDS', 'two underscores go one level down'],
+    ['PULSEGATE_RUN_IDS', 'separate levels by two underscores'],
   ];
   for (const [name, suggestion] of unknown) {
     it(`refuses ${name}`, async () => {

@@ -43,33 +43,36 @@ describe('readTlsFiles', needs('openssl'), () => {
     assert.match(message, new RegExp(`admin\\.tls\\.key: the file ${folder} cannot be read \\(EISDIR\\)`));
   });
 
-  it('refuses what is no certificate and no key in PEM form, without a word of it', async () => {
+  it('refuses what is no certificate and no key in PEM format, without a word of it', async () => {
     const nonsense = file('nonsense.pem', 'hunter2');
     const message = await messageFor(nonsense, nonsense);
-    assert.match(message, /admin\.tls\.cert: the file \S+ holds no certificate in PEM form/);
-    assert.match(message, /admin\.tls\.key: the file \S+ holds no private key in PEM form/);
+    assert.match(message, /admin\.tls\.cert: the file \S+ contains no certificate in PEM format/);
+    assert.match(message, /admin\.tls\.key: the file \S+ contains no private key in PEM format/);
     assert.doesNotMatch(message, /hunter2/);
-    assert.match(await messageFor(file('empty.pem', ''), own.keyFile), /holds no certificate/);
+    assert.match(await messageFor(file('empty.pem', ''), own.keyFile), /contains no certificate/);
     assert.match(
       await messageFor(own.keyFile, own.certFile),
-      /holds no certificate[\s\S]*holds no private key/,
+      /contains no certificate[\s\S]*holds no private key/,
     );
     const der = Buffer.from(own.cert.replace(/-----.*-----|\s/g, ''), 'base64');
-    assert.match(await messageFor(file('cert.der', der), own.keyFile), /holds no certificate in PEM form/);
+    assert.match(
+      await messageFor(file('cert.der', der), own.keyFile),
+      /contains no certificate in PEM format/,
+    );
   });
 
   it('refuses a key of another certificate', async () => {
     const message = await messageFor(own.certFile, other.keyFile);
     assert.match(
       message,
-      /admin\.tls\.key: the key in \S+key\.pem does not belong to the certificate in \S+cert\.pem/,
+      /admin\.tls\.key: the private key in \S+key\.pem does not match the certificate in \S+cert\.pem/,
     );
   });
 
-  it('refuses a key that is locked by a passphrase', async () => {
+  it('refuses a key that is protected by a passphrase', async () => {
     const locked = join(folder, 'locked.pem');
     execFileSync('openssl', ['pkey', '-in', own.keyFile, '-aes256', '-passout', 'pass:x', '-out', locked]);
-    assert.match(await messageFor(own.certFile, locked), /admin\.tls\.key: .*is locked by a passphrase/);
+    assert.match(await messageFor(own.certFile, locked), /admin\.tls\.key: .*is protected by a passphrase/);
   });
 
   it('refuses a chain that breaks off after its first certificate', async () => {
@@ -77,7 +80,7 @@ describe('readTlsFiles', needs('openssl'), () => {
       'chain.pem',
       `${own.cert}-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n`,
     );
-    assert.match(await messageFor(broken, own.keyFile), /admin\.tls\.cert: .* cannot be used \(ERR_OSSL/);
+    assert.match(await messageFor(broken, own.keyFile), /admin\.tls\.cert: .* is not usable \(ERR_OSSL/);
   });
 });
 

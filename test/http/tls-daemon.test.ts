@@ -82,7 +82,7 @@ describe('a daemon with admin.tls', needs('openssl'), async () => {
     const { code, stdout } = await runCommand(dirname(daemon.configFile), ['doctor'], { env });
     assert.equal(code, 0, stdout);
     assert.match(stdout, /ok +admin port: \d+ in use by the running daemon/);
-    assert.match(stdout, /ok +admin certificate: for (29|30) more days/);
+    assert.match(stdout, /ok +admin certificate: valid for (29|30) more days/);
   });
 
   it('logs nothing of its key', () => {
@@ -122,7 +122,7 @@ describe('SIGHUP', needs('openssl'), () => {
     await copyFile(third.keyFile, first.keyFile);
     const line = await hang('configuration reload failed');
     assert.equal(line['level'], 'error');
-    assert.match(JSON.stringify(line), /admin\.tls\.key: the key in \S+key\.pem does not belong/);
+    assert.match(JSON.stringify(line), /admin\.tls\.key: the private key in \S+key\.pem does not match/);
     assert.equal(await servedAt(url), second.fingerprint);
     await writeFile(first.certFile, 'half a certific');
     await hang('configuration reload failed');
@@ -152,7 +152,11 @@ describe('a pair that cannot be used', needs('openssl'), () => {
     const [own, other] = [makeCertificate(t), makeCertificate(t)];
     const pairs: [string, string, RegExp][] = [
       ['missing.pem', own.keyFile, /admin\.tls\.cert: the file missing\.pem cannot be read \(ENOENT\)/],
-      [own.certFile, other.keyFile, /admin\.tls\.key: the key in \S+ does not belong to the certificate in /],
+      [
+        own.certFile,
+        other.keyFile,
+        /admin\.tls\.key: the private key in \S+ does not match the certificate in /,
+      ],
     ];
     for (const [cert, key, message] of pairs) {
       const cli = await commandLine(t, `admin: { port: 0, tls: { cert: ${cert}, key: ${key} } }`);
