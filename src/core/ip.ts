@@ -17,6 +17,7 @@ const ZONE = /^(.+)%[0-9a-z._~:-]+$/i;
 const MAPPED_PREFIX_BITS = 96;
 // The longest IPv6 text (45 characters) and a generous zone; longer text is refused unread.
 const MAX_TEXT_LENGTH = 128;
+const DIGIT_ZERO = 48;
 
 /**
  * Reads one address: dotted-decimal IPv4 of four octets without leading zeros, or IPv6 in any form of RFC 4291 §2.2
@@ -28,16 +29,28 @@ export function parseIp(text: string): IpBytes | null {
   return text.includes(':') ? parseIpv6(ZONE.exec(text)?.[1] ?? text) : parseIpv4(text);
 }
 
+/** Character by character: each connection asks several times. */
 function parseIpv4(text: string): IpBytes | null {
-  const parts = text.split('.');
-  if (parts.length !== 4) return null;
   const bytes = new Uint8Array(4);
-  for (const [i, part] of parts.entries()) {
-    const octet = Number(part);
-    if (!OCTET.test(part) || octet > 255) return null;
-    bytes[i] = octet;
+  let octets = 0;
+  /** -1: no digit of this octet yet. */
+  let octet = -1;
+  for (let i = 0; i <= text.length; i += 1) {
+    const digit = text.charCodeAt(i) - DIGIT_ZERO;
+    if (digit >= 0 && digit <= 9) {
+      // No leading zeros: others would read them as octal.
+      if (octet === 0) return null;
+      octet = octet === -1 ? digit : 10 * octet + digit;
+      if (octet > 255) return null;
+      continue;
+    }
+    const isEnd = i === text.length;
+    if (octet === -1 || octets === 4 || (!isEnd && text[i] !== '.')) return null;
+    bytes[octets] = octet;
+    octets += 1;
+    octet = -1;
   }
-  return bytes;
+  return octets === 4 ? bytes : null;
 }
 
 function parseIpv6(text: string): IpBytes | null {
