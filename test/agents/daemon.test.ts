@@ -4,7 +4,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { stringify } from 'yaml';
 import { startAgentServer } from '../helpers/agent-server.js';
+import { commandLine } from '../helpers/command.js';
 import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { SECRET } from '../helpers/hooks.js';
@@ -20,7 +22,9 @@ function post(daemon: TestDaemon, token = SECRET, body: unknown = { agent: 'a', 
   });
 }
 
-const refused: readonly [string, Record<string, unknown>, RegExp][] = [
+type Refused = readonly [string, Record<string, unknown>, RegExp];
+
+const wrong: readonly Refused[] = [
   [
     'a webhook agent that is not configured',
     { webhooks: { enabled: true, secret: SECRET, agents: { gone: {} } }, agents: { a: echo } },
@@ -29,17 +33,6 @@ const refused: readonly [string, Record<string, unknown>, RegExp][] = [
   ['no secret', { webhooks: { enabled: true } }, /webhooks\.secret/],
   ['an empty secret', { webhooks: { enabled: true, secret: '' } }, /webhooks\.secret/],
   ['two secrets', { webhooks: { enabled: true, secret: SECRET, secretFile: '/x' } }, /secretFile/],
-  [
-    'a secret file that is not there',
-    { webhooks: { enabled: true, secretFile: '/no/such/file' } },
-    /secretFile.*cannot be read/,
-  ],
-  ['an empty secret file', { webhooks: { enabled: true, secretFile: '/dev/null' } }, /secretFile.*empty/],
-  [
-    'a key file that is not there',
-    { agents: { m: { type: 'openai', baseUrl: 'http://x/v1', model: 'm', apiKeyFile: '/no/such' } } },
-    /agents\.m\.apiKeyFile.*cannot be read/,
-  ],
   [
     'a bad session key',
     { webhooks: { agents: { a: { sessionKey: 'a b' } } }, agents: { a: echo } },
@@ -58,10 +51,33 @@ const refused: readonly [string, Record<string, unknown>, RegExp][] = [
   ],
   ['an entry of allowFrom that is none', { webhooks: { allowFrom: ['nowhere'] } }, /allowFrom/],
 ];
-for (const [name, config, message] of refused) {
+for (const [name, config, message] of wrong) {
+  test(`the configuration is refused, and says why: ${name}`, async (t) => {
+    const cli = await commandLine(t, stringify(config));
+    const { code, stderr } = await cli.run(['config', 'check']);
+    assert.equal(code, 2);
+    assert.match(stderr, message);
+    assert.doesNotMatch(stderr, /\n\s+at /, 'no stack');
+  });
+}
+
+const unreadable: readonly Refused[] = [
+  [
+    'a secret file that is not there',
+    { webhooks: { enabled: true, secretFile: '/no/such/file' } },
+    /secretFile.*cannot be read/,
+  ],
+  ['an empty secret file', { webhooks: { enabled: true, secretFile: '/dev/null' } }, /secretFile.*empty/],
+  [
+    'a key file that is not there',
+    { agents: { m: { type: 'openai', baseUrl: 'http://x/v1', model: 'm', apiKeyFile: '/no/such' } } },
+    /agents\.m\.apiKeyFile.*cannot be read/,
+  ],
+];
+for (const [name, config, message] of unreadable) {
   test(`the start is refused, and says why: ${name}`, async (t) => {
     await assert.rejects(startTestDaemon(t, { config }), (error: Error) => {
-      assert.match(error.message, /ended with [12]\n/);
+      assert.match(error.message, /ended with 1\n/);
       assert.match(error.message, message);
       assert.ok(!/\n\s+at /.test(error.message.split('last lines')[0] ?? ''), 'no stack');
       return true;

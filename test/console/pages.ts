@@ -68,12 +68,13 @@ export function pageTests(getWorld: () => World): void {
   test('every page, in both languages and themes, wide and on a phone', async (t) => {
     const world = getWorld();
     await Promise.all(
-      LOOKS.map(async (look) => {
+      LOOKS.map(async (look, nth) => {
         const { page, errors, visit } = await world.open(t, look);
-        for (const hash of pages(world)) {
+        for (const [i, hash] of pages(world).entries()) {
           const where = `${hash} in ${look.language}, ${look.width} wide`;
           await visit(hash);
-          assert.deepEqual(await axeFindings(page), [], where);
+          // axe takes longer than all else: without pictures, which CI takes, it sees each page in one of the looks.
+          if (SHOTS || i % LOOKS.length === nth) assert.deepEqual(await axeFindings(page), [], where);
           assert.deepEqual(await page.evaluate(FOREIGN), [], where);
           if (SHOTS) await page.screenshot({ path: join(SHOTS, shotName(hash, look)) });
           assert.equal(await isCutOff(page), false, `${where}: wider than the window`);

@@ -1,4 +1,5 @@
 // A SOCKS5 UDP client and UDP destinations: datagrams in any form, and what comes back, one at a time.
+import { randomInt } from 'node:crypto';
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import type { TestContext } from 'node:test';
@@ -10,6 +11,9 @@ export interface Received {
 }
 
 const RECEIVE_TIMEOUT_MS = 30_000;
+
+/** Below the ports that a system gives to who asks for any (`ip_local_port_range` of Linux, RFC 6335 §6 elsewhere). */
+const [FIRST_PORT, LAST_PORT] = [10_240, 32_767];
 
 /** A UDP socket whose datagrams are read one by one, in the order they came. */
 export class UdpEnd {
@@ -28,13 +32,21 @@ export class UdpEnd {
     });
   }
 
-  /** A socket on `host`, closed when the test ends. `port` 0 picks a free one. */
-  static async open(t: Pick<TestContext, 'after'>, host = '127.0.0.1', port = 0): Promise<UdpEnd> {
+  /**
+   * A socket on `host`, closed when the test ends. Without a `port` it has a free one of a range that no relay of a daemon is in: a
+   * relay refuses datagrams to a port of its own number, whichever address of this machine they are for.
+   */
+  static async open(t: Pick<TestContext, 'after'>, host = '127.0.0.1', port?: number): Promise<UdpEnd> {
     const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
     const end = new UdpEnd(socket);
-    socket.bind(port, host);
-    await once(socket, 'listening');
     t.after(() => end.close());
+    socket.bind(port ?? randomInt(FIRST_PORT, LAST_PORT + 1), host);
+    try {
+      await once(socket, 'listening');
+    } catch (error) {
+      if (port !== undefined || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+      return UdpEnd.open(t, host);
+    }
     return end;
   }
 

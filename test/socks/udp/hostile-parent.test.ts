@@ -156,6 +156,9 @@ function refusal(daemon: TestDaemon, reason: string) {
   return daemon.waitForLine((line) => line.msg === 'destination refused' && line['reason'] === reason);
 }
 
+const behind = sharedDaemon(suiteScope());
+const behindStrict = sharedDaemon(suiteScope(), { udp: { fullCone: false, maxDestinations: 1 } });
+
 describe('a parent that does not let datagrams through', () => {
   const behindImpatient = sharedDaemon(suiteScope(), { connectTimeout: '500ms' });
 
@@ -211,7 +214,7 @@ describe('a parent that does not let datagrams through', () => {
 
   it('has its relay where our own players send to', async (t) => {
     const parent = await startParent(t);
-    const { daemon, client } = await startBehind(t, parent);
+    const { daemon, client } = await behind(t, parent);
     parent.answer = () => reply(0, '127.0.0.1', client.relay.port);
     client.send(FAR, FAR_PORT, datagram(FAR, FAR_PORT, 'round and round'));
     await refusal(daemon, 'upstream-relay');
@@ -273,7 +276,7 @@ describe('a parent that does not let datagrams through', () => {
   it('lets 32 wait where nothing else is said', async (t) => {
     const parent = await startParent(t);
     parent.answer = () => 'silence';
-    const { daemon, client } = await startBehind(t, parent, { connectTimeout: '1s' });
+    const { daemon, client } = await behindImpatient(t, parent);
     for (let i = 0; i < 33; i += 1) client.send(FAR, FAR_PORT, 'x');
     await refusal(daemon, 'upstream-timeout');
     await directEcho(t, client);
@@ -283,7 +286,7 @@ describe('a parent that does not let datagrams through', () => {
   it('is left alone when the association ends first', async (t) => {
     const parent = await startParent(t);
     parent.answer = () => 'silence';
-    const { daemon, client } = await startBehind(t, parent);
+    const { daemon, client } = await behind(t, parent);
     client.send(FAR, FAR_PORT, 'x');
     await eventually(() => assert.equal(parent.controls.length, 1));
     client.control.destroy();
@@ -294,8 +297,6 @@ describe('a parent that does not let datagrams through', () => {
 });
 
 describe('a parent that lets datagrams through', () => {
-  const behind = sharedDaemon(suiteScope());
-
   for (const [what, bound] of [
     ['0.0.0.0', (port: number) => reply(0, '0.0.0.0', port)],
     ['its address', (port: number) => reply(0, '127.0.0.1', port)],
@@ -397,7 +398,7 @@ describe('a parent that lets datagrams through', () => {
 
   it('brings only what the client has sent to, with fullCone false', async (t) => {
     const parent = await startParent(t);
-    const { daemon, client } = await startBehind(t, parent, { udp: { fullCone: false } });
+    const { daemon, client } = await behindStrict(t, parent);
     client.send(FAR, FAR_PORT, 'x');
     const { from } = await parent.relay.receive();
     const say = (host: string, port: number, data: string): void =>
@@ -414,7 +415,7 @@ describe('a parent that lets datagrams through', () => {
 
   it('forgets whom the client sent to, beyond maxDestinations', async (t) => {
     const parent = await startParent(t);
-    const { client } = await startBehind(t, parent, { udp: { fullCone: false, maxDestinations: 1 } });
+    const { client } = await behindStrict(t, parent);
     client.send(FAR, FAR_PORT, 'one');
     await parent.relay.receive();
     client.send('192.0.2.2', FAR_PORT, 'two');
