@@ -50,7 +50,7 @@ export const addSessionCommands: AddCommands = (program, io) => {
       if (options.json) return printJson(io, items);
       printTable(
         io,
-        ['ID', 'USER NAME', 'CLIENT', 'BY', 'DESTINATION', 'GAME', 'UP', 'DOWN', 'SINCE'],
+        ['ID', 'USER NAME', 'CLIENT', 'BY', 'DESTINATION', 'GAME', 'NODE', 'UP', 'DOWN', 'SINCE'],
         items.map((each) => [
           each.id.slice(0, SHOWN_ID_CHARACTERS),
           each.username,
@@ -58,6 +58,7 @@ export const addSessionCommands: AddCommands = (program, io) => {
           each.clientProtocol,
           `${each.destination.host}:${each.destination.port}${each.protocol === 'udp' ? '/udp' : ''}`,
           each.gameId ?? '',
+          each.node,
           formatBytes(each.bytesUp),
           formatBytes(each.bytesDown),
           formatTime(Date.parse(each.openedAt), ''),

@@ -393,6 +393,7 @@ export type LiveSession = {
   readonly bytesDown: Bytes;
   readonly bytesPerSecondUp: BytesPerSecond;
   readonly bytesPerSecondDown: BytesPerSecond;
+  readonly node: string;
 };
 export type LiveSessionPage = {
   readonly items: readonly (LiveSession)[];

@@ -4,6 +4,8 @@
 export type Change =
   | { readonly topic: 'account'; readonly id: string }
   | { readonly topic: 'setting'; readonly key: string }
+  /** An operator ends a session, or all of an account, that may be at this node. */
+  | { readonly topic: 'end-session' | 'end-sessions-of-account'; readonly id: string }
   /** This process was away for longer than changes are kept, or the database is another one: anything may have changed. */
   | { readonly topic: 'everything' };
 

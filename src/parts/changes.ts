@@ -3,17 +3,29 @@ import type { Log } from '../core/log.js';
 import { followChanges } from '../store/follow-changes.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
+import type { SessionsPart } from './sessions.js';
 
 /** How often the database is asked, in ms: the command line promises one second. */
 const INTERVAL_MS = 250;
 
-export function createChangesPart({ core, log }: { readonly core: Core; readonly log: Log }): Part {
+export function createChangesPart({
+  core,
+  liveSessions,
+  log,
+}: {
+  readonly core: Core;
+  readonly liveSessions: Pick<SessionsPart, 'reporter'>;
+  readonly log: Log;
+}): Part {
   const follower = followChanges({
     feed: core.store.changes,
     intervalMs: INTERVAL_MS,
     applyAccounts: core.accounts.refresh,
     applySetting: core.settings.reload,
+    endSession: (id) => core.sessions.get(id)?.end('ended-by-operator'),
+    endAccountSessions: (id) => core.sessions.endAccount(id, 'ended-by-operator'),
     async everyAccount() {
+      liveSessions.reporter?.writeAnew();
       log.warn({}, 'changes may have been missed: everything is read again');
       const stored = (await core.store.accounts.all()).map(({ id }) => id);
       return [...new Set([...stored, ...Array.from(core.directory.all(), ({ id }) => id)])];

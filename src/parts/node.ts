@@ -28,8 +28,8 @@ export type NodeProblem = 'drained' | 'node-name-in-use';
 export interface NodePart extends Part, Reloadable {
   /** Unlike the one of a part, the name that nodes are told apart by. */
   readonly nodeName: string;
-  /** GUID of this process, as the database knows it. */
-  readonly process: string;
+  /** Whether it is the first of the live nodes: what one of them does for all is its task. */
+  isFirst(): boolean;
   /** Why it takes no new connections; null: it does. */
   problem(): NodeProblem | null;
   /** From now on it reports this. Drained before, it refuses connections from the start. */
@@ -51,18 +51,20 @@ export async function createNodePart(uses: {
   readonly log: Log;
 }): Promise<NodePart> {
   const { config, log } = uses;
-  const { nodes } = uses.core.store;
+  const { store } = uses.core;
+  const { nodes } = store;
   const leaseMs = config.node.leaseMs;
   const claim: NodeClaim = {
     name: nodeNameOf(config),
     owner: await ownerOf(config.dataDir),
-    process: randomUUID(),
+    process: store.process,
     version: readVersion(),
     leaseMs,
   };
   let duties: NodeDuties | null = null;
   let problem: NodeProblem | null = null;
   let isRefusing = false;
+  let isFirst = false;
   let refusal: NodeJS.Timeout | undefined;
   let databaseDelayMs: number | null = null;
   const cpuPercent = createCpuMeter();
@@ -73,7 +75,11 @@ export async function createNodePart(uses: {
     const askedAt = performance.now();
     const renewed = await nodes.renew(claim, { addresses: duties.addresses(), load });
     databaseDelayMs = Math.round((performance.now() - askedAt) * 10) / 10;
-    if (renewed) return take(renewed.isDrained ? 'drained' : null);
+    if (renewed) {
+      isFirst = renewed.isFirst;
+      return take(renewed.isDrained ? 'drained' : null);
+    }
+    isFirst = false;
     // Another process had it while this one was frozen, or cut off from the database.
     const claimed = await nodes.claim(claim);
     take(!claimed.ok ? 'node-name-in-use' : claimed.isDrained ? 'drained' : null);
@@ -108,8 +114,8 @@ export async function createNodePart(uses: {
   return {
     name: 'node',
     nodeName: claim.name,
-    process: claim.process,
     key: NODES_KEY,
+    isFirst: () => isFirst,
     problem: () => problem,
     reload: renew,
 

@@ -14,6 +14,7 @@ import { createBackup } from './backup.js';
 import type { Core } from './core.js';
 import { createMeasure } from './metrics.js';
 import type { NodePart } from './node.js';
+import type { SessionsPart } from './sessions.js';
 import type { OperatorSettings } from './settings.js';
 import type { StatsPart } from './stats.js';
 
@@ -23,6 +24,7 @@ export interface OperatorUses {
   readonly auth: Auth;
   readonly settings: OperatorSettings;
   readonly stats: StatsPart;
+  readonly liveSessions: Pick<SessionsPart, 'live'>;
   readonly node: Pick<NodePart, 'nodeName' | 'key' | 'reload' | 'problem'>;
   readonly log: Log;
   /** What keeps the daemon from being ready; null when nothing does. */
@@ -48,6 +50,7 @@ export function operatorUses(
       audit: store.audit,
       usage,
       sessions,
+      liveSessions: uses.liveSessions.live,
       activity: stats.activity,
       logins: store.logins,
       nodes: store.nodes,

@@ -15,6 +15,7 @@ import { createHistory, type History } from '../core/stats/history.js';
 import { createOverview, type OverviewNow } from '../core/stats/overview.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
+import type { NodePart } from './node.js';
 import { createTimers } from './timers.js';
 
 type Load = Pick<NodeLoad, 'sessions' | 'accountsOnline' | 'bytesPerSecondUp' | 'bytesPerSecondDown'>;
@@ -44,6 +45,7 @@ const SUMS_EVERY_MS = 20_000;
 export async function createStatsPart(uses: {
   readonly config: Pick<Config, 'heartbeats' | 'admin'>;
   readonly core: Pick<Core, 'store' | 'directory' | 'sessions' | 'settings'>;
+  readonly node: Pick<NodePart, 'isFirst'>;
   readonly log: Log;
   readonly now: () => number;
 }): Promise<StatsPart> {
@@ -65,7 +67,12 @@ export async function createStatsPart(uses: {
     maxGames: config.heartbeats.gamesPerAccount,
     now,
   });
-  const history = createHistory({ store: store.samples, activity, now });
+  const history = createHistory({
+    store: store.samples,
+    activity,
+    isFirst: () => uses.node.isFirst(),
+    now,
+  });
   const overview = createOverview({
     directory,
     sessions,
@@ -117,7 +124,7 @@ export async function createStatsPart(uses: {
 
     start() {
       every(TICK_MS, () => {
-        history.observe(sessions.size, sessions.accountCount);
+        history.observe(sessions.total, sessions.totalAccounts);
         void attempt('the history of charts', history.sampleIfDue);
         void attempt('the log of logins', logins.flush);
       });

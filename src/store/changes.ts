@@ -31,7 +31,7 @@ export function createChangeRecorder(origin: string, now: () => number | Knex.Ra
   return async (trx, ...changes) => {
     const at = now();
     const rows = changes.map((change) => {
-      const key = change.topic === 'account' ? change.id : change.key;
+      const key = change.topic === 'setting' ? change.key : change.id;
       return { topic: change.topic, key, origin, at };
     });
     for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT) {
@@ -42,8 +42,10 @@ export function createChangeRecorder(origin: string, now: () => number | Knex.Ra
 
 /** A topic that only a newer version knows is passed over. */
 export function toChange(row: Pick<ChangeRow, 'topic' | 'key'>): Change[] {
-  if (row.topic === 'account') return [{ topic: 'account', id: row.key }];
-  if (row.topic === 'setting') return [{ topic: 'setting', key: row.key }];
+  const { topic, key } = row;
+  if (topic === 'setting') return [{ topic, key }];
+  if (topic === 'account' || topic === 'end-session' || topic === 'end-sessions-of-account')
+    return [{ topic, id: key }];
   return [];
 }
 

@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import type { ChangeFeed } from '../core/changes.js';
 import type { Clock } from '../core/clock.js';
 import type { HeartbeatStore } from '../core/heartbeats/heartbeat-store.js';
+import type { LiveSessionStore } from '../core/sessions/live-session-store.js';
 import type { StorageFault } from '../core/storage.js';
 import type { RecordChange } from './changes.js';
 import type { LoginSearch } from './logins.js';
@@ -39,6 +40,8 @@ export interface Engine {
   readonly nowMs: string;
   /** Whether several daemons may be on the database. */
   readonly isShared: boolean;
+  /** null: no other daemon can be on the database. */
+  liveSessions(process: string, recordChange: RecordChange): LiveSessionStore | null;
   /** Makes other transactions that store runs wait until `trx` ends: the order of ids is the order of storing. */
   lockQueue(trx: Knex): Promise<unknown>;
   /** An index of the log of logins; null where searches read every row. */

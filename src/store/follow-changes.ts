@@ -1,5 +1,5 @@
 // Tells the caches in this process what other processes (the command line) have changed in the database.
-import type { ChangeFeed } from '../core/changes.js';
+import type { Change, ChangeFeed } from '../core/changes.js';
 import { createPoller, type Poller } from '../core/poller.js';
 
 export interface FollowOptions {
@@ -10,6 +10,9 @@ export interface FollowOptions {
   readonly applyAccounts: (ids: readonly string[]) => Promise<void>;
   /** Takes in one changed setting; a rejection is reported, and it is tried again. */
   readonly applySetting: (key: string) => Promise<void>;
+  /** An operator ends a session, or all of an account, that may be here. */
+  readonly endSession: (id: string) => void;
+  readonly endAccountSessions: (accountId: string) => void;
   /** Everything may have changed: the ids of all accounts that there are or were. A rejection is reported, and it is tried again. */
   readonly everyAccount: () => Promise<readonly string[]>;
   /** The keys of all settings. */
@@ -32,16 +35,31 @@ export function followChanges(options: FollowOptions): Pick<Poller, 'start' | 's
   /** Hears the next changes and takes in what is due; true when there may be more to hear. */
   async function step(): Promise<boolean> {
     const heard = await feed.next();
-    for (const change of heard) {
-      if (change.topic === 'account') accounts.add(change.id);
-      else if (change.topic === 'setting') settings.add(change.key);
-      else everything.add(change.topic);
-    }
+    for (const change of heard) note(change);
     for (const topic of [...everything]) await attempt(addEverything, [topic], everything);
     for (const key of [...settings]) await attempt(() => applySetting(key), [key], settings);
     const ids = [...accounts].slice(0, ACCOUNTS_AT_ONCE);
     if (ids.length === 0) return heard.length > 0;
     return attempt(() => applyAccounts(ids), ids, accounts);
+  }
+
+  function note(change: Change): void {
+    switch (change.topic) {
+      case 'account':
+        accounts.add(change.id);
+        break;
+      case 'setting':
+        settings.add(change.key);
+        break;
+      case 'end-session':
+        options.endSession(change.id);
+        break;
+      case 'end-sessions-of-account':
+        options.endAccountSessions(change.id);
+        break;
+      case 'everything':
+        everything.add(change.topic);
+    }
   }
 
   async function addEverything(): Promise<void> {

@@ -83,7 +83,12 @@ export function createNodeStore(
         })
         .returning('drained_at');
       const [row] = renewed;
-      return row ? { isDrained: row.drained_at !== null } : null;
+      if (!row) return null;
+      const first: { name?: string | null } | undefined = await db('nodes')
+        .where('lease_until', '>=', now)
+        .min({ name: 'name' })
+        .first();
+      return { isDrained: row.drained_at !== null, isFirst: first?.name === name };
     },
 
     async release({ name, process }) {

@@ -28,10 +28,13 @@ const CHANNEL = 'pulsegate_changes';
 /** Milliseconds since the epoch by the clock of the database. Not `now()`, which is when the transaction began. */
 export const PG_NOW_MS = 'cast(extract(epoch from clock_timestamp()) * 1000 as bigint)';
 
-/** Which database this is: another one after a restored copy or a standby has taken its place. */
+/**
+ * Which database this is, and since when it runs: another one after a restored copy or a standby has taken its place; after a crash
+ * unlogged tables are empty.
+ */
 const IDENTITY = `(select system_identifier from pg_control_system()) || '/' ||
   (select timeline_id from pg_control_checkpoint()) || '/' ||
-  (select oid from pg_database where datname = current_database())`;
+  (select oid from pg_database where datname = current_database()) || '/' || pg_postmaster_start_time()`;
 
 /** One row at least: the snapshot of this statement, with each change that the one of the statement before it did not see. */
 const UNSEEN_CHANGES = `

@@ -10,6 +10,7 @@ import { createPgCheck } from './pg-check.js';
 import { nameOf, requireReadable } from './pg-connection.js';
 import { explainPgError, problemOf } from './pg-errors.js';
 import { createPgHeartbeatStore } from './pg-heartbeats.js';
+import { createPgLiveSessionStore } from './pg-live-sessions.js';
 import { lockForDaemon } from './sqlite-daemon-lock.js';
 import { toStartError as toFolderError } from './sqlite-errors.js';
 import { prepareFolder, sqliteFile } from './sqlite-files.js';
@@ -66,6 +67,7 @@ function open({ connection, poolSize, reading }: PgOptions, release: () => Promi
     heartbeats: createPgHeartbeatStore(db, reads),
     nowMs: PG_NOW_MS,
     isShared: true,
+    liveSessions: (process, recordChange) => createPgLiveSessionStore({ db, reads }, process, recordChange),
     lockQueue: (trx) => trx.raw('select pg_advisory_xact_lock(?)', [QUEUE_LOCK]),
     loginSearch: null,
     changes: async (origin, now) => ({

@@ -15,7 +15,7 @@ const COLUMNS = [
 
 export function createSampleStore(db: Knex): SampleStore {
   return {
-    async add(at, sample) {
+    async add(at, sample, measured) {
       const values = Object.fromEntries(COLUMNS.map(([name, column]) => [column, sample[name]]));
       const grown = Object.fromEntries(
         ['measured', ...COLUMNS.map(([, column]) => column)].map((column) => [
@@ -24,7 +24,7 @@ export function createSampleStore(db: Knex): SampleStore {
         ]),
       );
       await db('samples')
-        .insert(Object.entries(at).map(([step, start]) => ({ step, at: start, measured: 1, ...values })))
+        .insert(Object.entries(at).map(([step, start]) => ({ step, at: start, measured, ...values })))
         .onConflict(['step', 'at'])
         .merge(grown);
     },

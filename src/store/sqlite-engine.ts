@@ -68,6 +68,7 @@ async function open(
       heartbeats: createSqliteHeartbeatStore(db, reads),
       nowMs: NOW_MS,
       isShared: false,
+      liveSessions: () => null,
       // Every transaction is the only one that writes.
       lockQueue: async () => {},
       loginSearch: sqliteLoginSearch,

@@ -15,6 +15,7 @@ import type { HeartbeatStore } from '../core/heartbeats/heartbeat-store.js';
 import type { HeartbeatSumStore } from '../core/heartbeats/heartbeat-sums.js';
 import type { NodeStore } from '../core/nodes/nodes.js';
 import type { NoticeStore } from '../core/notices/notices.js';
+import type { LiveSessionStore } from '../core/sessions/live-session-store.js';
 import type { SettingStore } from '../core/settings/setting-store.js';
 import type { SampleStore } from '../core/stats/history.js';
 import type { StorageFault } from '../core/storage.js';
@@ -62,7 +63,11 @@ export interface Store {
   readonly consoleSessions: ConsoleSessionStore;
   readonly apiTokens: ApiTokenStore;
   readonly logins: LoginStore;
+  /** GUID of this process, by which the others know it. */
+  readonly process: string;
   readonly nodes: NodeStore;
+  /** null: no other daemon can be on the database. */
+  readonly liveSessions: LiveSessionStore | null;
   readonly notices: NoticeStore;
   readonly samples: SampleStore;
   readonly heartbeatSums: HeartbeatSumStore;
@@ -122,13 +127,12 @@ async function openEngine(options: StoreOptions, opener: Opener): Promise<Engine
 
 async function createStore(engine: Engine, now: Clock): Promise<Store> {
   const { db, reads } = engine;
+  const process = randomUUID();
   const recordAudit = createAuditRecorder(now);
-  const { record: recordChange, feed } = await engine
-    .changes(randomUUID(), now)
-    .catch(async (error: unknown) => {
-      await engine.close();
-      throw error;
-    });
+  const { record: recordChange, feed } = await engine.changes(process, now).catch(async (error: unknown) => {
+    await engine.close();
+    throw error;
+  });
   return {
     accounts: createAccountStore(db, recordChange, recordAudit),
     heartbeats: engine.heartbeats,
@@ -137,6 +141,8 @@ async function createStore(engine: Engine, now: Clock): Promise<Store> {
     consoleSessions: createConsoleSessionStore(db, recordChange),
     apiTokens: createApiTokenStore(db, recordChange, recordAudit),
     logins: createLoginStore(db, reads, engine.loginSearch),
+    process,
+    liveSessions: engine.liveSessions(process, recordChange),
     nodes: createNodeStore(engine, recordChange, recordAudit),
     notices: createNoticeStore(db),
     samples: createSampleStore(db),

@@ -21,6 +21,7 @@ import { createSettings } from '../../src/core/settings/settings.js';
 import { type AdminServer, type AdminServerUses, createAdminServer } from '../../src/http/server.js';
 import { openAuth } from '../../src/parts/auth.js';
 import { operatorUses } from '../../src/parts/operator.js';
+import { createSessionsPart } from '../../src/parts/sessions.js';
 import { openSettings } from '../../src/parts/settings.js';
 import { createStatsPart } from '../../src/parts/stats.js';
 import { openStore, type Store } from '../../src/store/store.js';
@@ -100,12 +101,13 @@ export async function startTestAdmin(
   const { config } = await loadConfig({ file: undefined, env: {}, defaultFiles: [] });
   const core = { store, directory, pool, accounts, usage, sessions, credentials, settings };
   const common = { config: { ...config, dataDir }, core, log, now, startedAt: now() };
-  const stats = await createStatsPart(common);
+  const stats = await createStatsPart({ ...common, node: { isFirst: () => true } });
   const operator = operatorUses({
     ...common,
     auth: await openAuth(common),
     settings: await openSettings({ ...common, source: { file: null, effective: [] } }),
     stats,
+    liveSessions: createSessionsPart({ ...common, stats, node: { nodeName: 'test' } }),
     node: { nodeName: 'test', key: NODES_KEY, reload: async () => undefined, problem: () => null },
     problem: async () => null,
     plane: { engines: { native: 0, node: 1 } },

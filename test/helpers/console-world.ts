@@ -183,6 +183,7 @@ async function addCharts(daemon: TestDaemon): Promise<void> {
         heartbeats: Math.round(300 * wave),
         runs: n % 3,
       },
+      1,
     );
   }
   await store.close();

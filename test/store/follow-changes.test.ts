@@ -22,6 +22,8 @@ function follow(t: TestContext, changes: Change[], part: number) {
       if (fails.has(key)) throw new Error(`cannot read ${key}`);
       settings.push(key);
     },
+    endSession: () => undefined,
+    endAccountSessions: () => undefined,
     everyAccount: async () => ['every-account'],
     everySetting: () => ['every-setting'],
     onError: (error) => errors.push(error),

@@ -32,7 +32,7 @@ async function hear(feed: ChangeFeed): Promise<string[]> {
 }
 
 const nameOf = (change: Change): string =>
-  change.topic === 'account' ? change.id : change.topic === 'setting' ? change.key : change.topic;
+  'id' in change ? change.id : change.topic === 'setting' ? change.key : change.topic;
 
 const step = fc.oneof(
   {

@@ -274,7 +274,7 @@ onEachEngine('samples add up in every step', async (open) => {
     runs: 7,
   };
   for (const minute of [60_000, 120_000]) {
-    await samples.add({ minute, hour: 0, day: 0, month: 0 }, sample);
+    await samples.add({ minute, hour: 0, day: 0, month: 0 }, sample, 1);
   }
   assert.deepEqual(
     (await samples.list('minute', 0)).map(({ at }) => at),

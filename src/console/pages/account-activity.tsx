@@ -15,7 +15,7 @@ import { Table } from '../ui/table.js';
 import { notify } from '../ui/toast.js';
 import { AuditList } from './audit.js';
 import { Outcome } from './logins.js';
-import { sessionColumns } from './session-columns.js';
+import { areAtSeveralNodes, sessionColumns } from './session-columns.js';
 
 export function AccountActivity({ account }: { account: Account }) {
   return (
@@ -69,7 +69,7 @@ function LiveSessions({ account }: { account: Account }) {
         <Table
           label={t('nav.sessions')}
           rows={data.items}
-          columns={sessionColumns(reload, { account: false })}
+          columns={sessionColumns(reload, { account: false, node: areAtSeveralNodes(data?.items ?? []) })}
           id={(one) => one.id}
         />
       )}

@@ -25,6 +25,10 @@ async function end(session: LiveSession): Promise<void> {
   notify(t('sessions.ended', { n: 1 }));
 }
 
+/** Whether the sessions are at more than one node: a single one needs no column. */
+export const areAtSeveralNodes = (sessions: readonly LiveSession[]): boolean =>
+  sessions.some(({ node }) => node !== sessions[0]?.node);
+
 /** On a phone: two lines a row. */
 export function narrowSessionColumns(reload: () => void): readonly Column<LiveSession>[] {
   return [
@@ -96,7 +100,7 @@ function EndButton({ session, reload }: { session: LiveSession; reload: () => vo
 
 export function sessionColumns(
   reload: () => void,
-  show: { account: boolean },
+  show: { account: boolean; node: boolean },
 ): readonly Column<LiveSession>[] {
   const account: Column<LiveSession> = {
     key: 'username',
@@ -107,6 +111,13 @@ export function sessionColumns(
         {one.username}
       </a>
     ),
+  };
+  const node: Column<LiveSession> = {
+    key: 'node',
+    head: t('nodes.name'),
+    width: '112px',
+    from: 1100,
+    cell: (one) => <span title={one.node}>{one.node}</span>,
   };
   return [
     ...(show.account ? [account] : []),
@@ -151,6 +162,7 @@ export function sessionColumns(
         </span>
       ),
     },
+    ...(show.node ? [node] : []),
     {
       key: 'rate',
       head: t('sessions.rate'),

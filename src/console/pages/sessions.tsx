@@ -14,7 +14,7 @@ import { Table } from '../ui/table.js';
 import { Tabs } from '../ui/tabs.js';
 import { notify } from '../ui/toast.js';
 import { LoginList } from './logins.js';
-import { narrowSessionColumns, sessionColumns } from './session-columns.js';
+import { areAtSeveralNodes, narrowSessionColumns, sessionColumns } from './session-columns.js';
 
 export function SessionsPage({ tab }: { tab: 'live' | 'logins' }) {
   return (
@@ -58,6 +58,7 @@ function LiveList() {
     { topics: ['sessions'], everyMs: 3_000 },
   );
   const page = list.data;
+  const isFleet = areAtSeveralNodes(page?.items ?? []);
   useTitleCounts(page);
   // Those that ended by themselves are no longer selected.
   const chosen = new Set(page?.items.filter((one) => ids.has(one.id)).map((one) => one.id));
@@ -79,7 +80,10 @@ function LiveList() {
           )}
         </fieldset>
         {!narrow && (
-          <ColumnChooser table="sessions" columns={sessionColumns(list.reload, { account: true })} />
+          <ColumnChooser
+            table="sessions"
+            columns={sessionColumns(list.reload, { account: true, node: isFleet })}
+          />
         )}
       </div>
       {chosen.size > 0 && (
@@ -111,7 +115,9 @@ function LiveList() {
             label={t('nav.sessions')}
             rows={page.items}
             columns={
-              narrow ? narrowSessionColumns(list.reload) : sessionColumns(list.reload, { account: true })
+              narrow
+                ? narrowSessionColumns(list.reload)
+                : sessionColumns(list.reload, { account: true, node: isFleet })
             }
             table="sessions"
             rowHeight={narrow ? 56 : 36}

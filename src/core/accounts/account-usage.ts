@@ -151,10 +151,13 @@ export function createAccountUsage(uses: {
   function glance({ id, limits, quotaReset }: Account): LimitUsage {
     const at = now();
     const live = sessions.ofAccount(id);
+    const elsewhere = sessions.elsewhere.of(id);
+    const addresses = new Set(live.map(({ client }) => client.address));
+    for (const address of elsewhere?.clientAddresses ?? []) addresses.add(address);
     const used = meter.used(id, at);
     return {
-      sessions: live.length,
-      clientAddresses: new Set(live.map(({ client }) => client.address)).size,
+      sessions: live.length + (elsewhere?.sessions ?? 0),
+      clientAddresses: addresses.size,
       periodBytes: used.periodBytes,
       periodStartedAt: countedSince(limits.quotaPeriod, quotaReset?.at ?? null, at),
       periodEndsAt: periodEnd(limits.quotaPeriod, at),

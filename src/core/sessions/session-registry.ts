@@ -1,4 +1,5 @@
 // The live sessions: who is connected, what they move, and who follows that.
+import { SessionsElsewhere } from './elsewhere.js';
 import type { SessionEvents, SessionObserver } from './observer.js';
 import type { Session, SessionEnd, SessionSummary } from './session.js';
 
@@ -7,6 +8,8 @@ import type { Session, SessionEnd, SessionSummary } from './session.js';
  * console subscribe. Bytes are counted here alone, so that all of them see the same.
  */
 export class SessionRegistry implements SessionEvents {
+  /** What accounts do at the other nodes. */
+  readonly elsewhere = new SessionsElsewhere();
   readonly #byId = new Map<string, Session>();
   readonly #byAccount = new Map<string, Set<Session>>();
   readonly #observers: Partial<SessionObserver>[] = [];
@@ -16,6 +19,7 @@ export class SessionRegistry implements SessionEvents {
     this.#observers.push(observer);
   }
 
+  /** Of this process. */
   get size(): number {
     return this.#byId.size;
   }
@@ -79,7 +83,19 @@ export class SessionRegistry implements SessionEvents {
     return this.#byId.values();
   }
 
-  /** Ids of the accounts that have a live session now. */
+  /** Of all nodes. */
+  get total(): number {
+    return this.#byId.size + this.elsewhere.size;
+  }
+
+  /** Accounts that have a live session at any node. */
+  get totalAccounts(): number {
+    let count = this.#byAccount.size;
+    for (const { accountId } of this.elsewhere.all()) if (!this.#byAccount.has(accountId)) count += 1;
+    return count;
+  }
+
+  /** Ids of the accounts that have a live session here. */
   accounts(): IterableIterator<string> {
     return this.#byAccount.keys();
   }
@@ -88,16 +104,17 @@ export class SessionRegistry implements SessionEvents {
     return [...(this.#byAccount.get(accountId) ?? [])];
   }
 
-  /** How many accounts have a live session now. */
+  /** How many accounts have a live session here. */
   get accountCount(): number {
     return this.#byAccount.size;
   }
 
+  /** Sessions of an account at all nodes. */
   countOf(accountId: string): number {
-    return this.#byAccount.get(accountId)?.size ?? 0;
+    return (this.#byAccount.get(accountId)?.size ?? 0) + (this.elsewhere.of(accountId)?.sessions ?? 0);
   }
 
-  /** Ends every live session of an account; returns how many there were. */
+  /** Ends every session that an account has here; returns how many there were. */
   endAccount(accountId: string, reason: SessionEnd): number {
     const sessions = this.ofAccount(accountId);
     for (const session of sessions) session.end(reason);

@@ -19,8 +19,11 @@ export interface StoredSample extends Sample {
 }
 
 export interface SampleStore {
-  /** Adds one minute's sample to the steps it belongs to, each given by its start. */
-  add(at: Readonly<Record<SampleStep, number>>, sample: Sample): Promise<void>;
+  /**
+   * Adds one minute's sample to the steps it belongs to, each given by its start. `measured`: 1 for the one node that measures what
+   * is the same at all (sessions, players, runs), 0 for the others, which add their own counts.
+   */
+  add(at: Readonly<Record<SampleStep, number>>, sample: Sample, measured: 0 | 1): Promise<void>;
   /** Oldest first. */
   list(step: SampleStep, from: number): Promise<StoredSample[]>;
   trim(step: SampleStep, before: number): Promise<void>;
@@ -79,9 +82,12 @@ export interface HistoryColumns {
 export function createHistory({
   store,
   activity,
+  isFirst,
   now,
 }: {
   store: SampleStore;
+  /** Whether this is the node that measures what is the same at all. */
+  isFirst: () => boolean;
   activity: Pick<LiveActivity, 'takeSample'>;
   now: Clock;
 }): History {
@@ -107,8 +113,10 @@ export function createHistory({
   async function write(): Promise<void> {
     for (let first = waiting[0]; first; first = waiting[0]) {
       const { at, before, sample } = first;
-      const runs = await store.runs(at, before);
-      await store.add(stepStarts(at), { ...sample, runs: runs.succeeded + runs.failed });
+      if (isFirst()) {
+        const runs = await store.runs(at, before);
+        await store.add(stepStarts(at), { ...sample, runs: runs.succeeded + runs.failed }, 1);
+      } else await store.add(stepStarts(at), { ...sample, sessions: 0, playersOnline: 0, runs: 0 }, 0);
       // Another one may have been given up meanwhile.
       if (waiting[0] === first) waiting.shift();
       for (const [step, keptMs] of Object.entries(KEPT_MS)) await store.trim(step as SampleStep, at - keptMs);

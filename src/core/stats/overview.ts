@@ -82,7 +82,7 @@ export function createOverview(uses: OverviewUses): () => Promise<OverviewNow> {
       if (account.lastLoginAt === null) neverUsed += 1;
     }
     const total = directory.size;
-    const online = [...sessions.accounts()].length;
+    const online = sessions.totalAccounts;
     return { total, enabled, disabled: total - enabled, online, expired, expiringIn7Days, neverUsed };
   }
 
@@ -93,6 +93,10 @@ export function createOverview(uses: OverviewUses): () => Promise<OverviewNow> {
       const accounts = accountsByGame.get(gameId) ?? new Set();
       accountsByGame.set(gameId, accounts.add(accountId));
     }
+    for (const { gameIds, accountId } of sessions.elsewhere.all()) {
+      for (const gameId of gameIds)
+        accountsByGame.set(gameId, (accountsByGame.get(gameId) ?? new Set()).add(accountId));
+    }
     return accountsByGame;
   }
 
@@ -101,13 +105,14 @@ export function createOverview(uses: OverviewUses): () => Promise<OverviewNow> {
     const [runs, heartbeatsOf] = await Promise.all([uses.samples.runs(stepStarts(at).day), gamesOfToday(at)]);
     const online = playing();
     const accounts = countAccounts(at);
-    const rate = activity.rate;
+    const here = activity.rate;
+    const { elsewhere } = sessions;
     return {
       at,
-      sessions: sessions.size,
+      sessions: sessions.total,
       playersOnline: accounts.online,
-      bytesPerSecondUp: rate.up,
-      bytesPerSecondDown: rate.down,
+      bytesPerSecondUp: here.up + elsewhere.rate.up,
+      bytesPerSecondDown: here.down + elsewhere.rate.down,
       heartbeatsPerMinute: activity.heartbeatsPerMinute,
       today: { ...activity.today },
       accounts,

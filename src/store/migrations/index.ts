@@ -15,6 +15,7 @@ import * as importEntries from './0009_import_entries.js';
 import * as pgChanges from './0010_pg_changes.js';
 import * as nodes from './0011_nodes.js';
 import * as accountTags from './0012_account_tags.js';
+import * as pgLiveSessions from './0013_pg_live_sessions.js';
 
 /** One step of the schema. `down` undoes exactly what `up` did. */
 export interface Migration {
@@ -38,4 +39,5 @@ export const migrations: readonly Migration[] = [
   { name: '0010_pg_changes', engine: 'pg', ...pgChanges },
   { name: '0011_nodes', ...nodes },
   { name: '0012_account_tags', ...accountTags },
+  { name: '0013_pg_live_sessions', engine: 'pg', ...pgLiveSessions },
 ];

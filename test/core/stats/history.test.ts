@@ -37,7 +37,7 @@ test('history: a minute goes into minute, hour, day and month; charts show means
     trafficOf: async () => [],
   };
   const activity = new LiveActivity(now);
-  const history = createHistory({ store, activity, now: () => now });
+  const history = createHistory({ store, activity, isFirst: () => true, now: () => now });
   activity.noteLogin('success');
   history.observe(10, 2);
   history.observe(20, 4);
@@ -84,7 +84,7 @@ test('no minute of the charts is lost while the database fails or is slow, and n
     trafficOf: async () => [],
   };
   const activity = new LiveActivity(now);
-  const history = createHistory({ store, activity, now: () => now });
+  const history = createHistory({ store, activity, isFirst: () => true, now: () => now });
   const nextMinute = (logins: number): void => {
     for (let i = 0; i < logins; i += 1) activity.noteLogin('success');
     now += 60_000;

@@ -1,9 +1,8 @@
 // /api/v1/sessions: live SOCKS sessions, listed and ended.
 import { z } from 'zod';
-import type { LiveActivity } from '../../../core/accounts/live-activity.js';
 import type { AuditRecord, AuditStore } from '../../../core/audit/audit.js';
-import type { Session } from '../../../core/sessions/session.js';
-import type { SessionRegistry } from '../../../core/sessions/session-registry.js';
+import type { LiveSessionView } from '../../../core/sessions/live-session-store.js';
+import type { LiveSessions } from '../../../core/sessions/live-sessions.js';
 import { actorOf, type Caller } from '../../caller.js';
 import { badCursor, invalid } from '../problem.js';
 import { routesOf } from '../route.js';
@@ -31,6 +30,8 @@ export const LiveSession = z
     bytesDown: Bytes,
     bytesPerSecondUp: BytesPerSecond,
     bytesPerSecondDown: BytesPerSecond,
+    /** Name of the node that it is at; the counts of other nodes' sessions are up to five seconds old. */
+    node: z.string(),
   })
   .meta({ id: 'LiveSession' });
 
@@ -54,8 +55,7 @@ const SessionQuery = z.object({
 });
 
 export interface LiveSessionUses {
-  readonly sessions: SessionRegistry;
-  readonly activity: LiveActivity;
+  readonly liveSessions: LiveSessions;
   readonly audit: Pick<AuditStore, 'add'>;
 }
 
@@ -74,29 +74,12 @@ export const liveSessionRoutes = [
         200: { description: 'A page.', schema: pageOf(LiveSession).meta({ id: 'LiveSessionPage' }) },
       },
     },
-    async (
-      { query: { limit, cursor, search = '', accountId, game, protocol, sort } },
-      { sessions, activity },
-    ) => {
-      sessions.count();
-      const wanted = search.toLowerCase();
-      const all = accountId === undefined ? sessions.all() : sessions.ofAccount(accountId.toLowerCase());
-      const matching = [...all].filter((session) => {
-        if (game !== undefined && session.gameId !== game) return false;
-        if (protocol !== undefined && session.protocol !== protocol) return false;
-        if (wanted === '') return true;
-        const { username, client, destination, gameId } = session;
-        return [username, client.address, destination.host, destination.address, gameId].some((text) =>
-          text?.toLowerCase().includes(wanted),
-        );
-      });
-      const page = pageSortedBy(matching, { sort, limit, cursor }, sortKeys(activity), ({ id }) => id);
+    async ({ query: { limit, cursor, search = '', accountId, game, protocol, sort } }, { liveSessions }) => {
+      const filter = { search: search.toLowerCase(), accountId: accountId?.toLowerCase(), game, protocol };
+      const { items: matching, matched, total } = await liveSessions.list(filter);
+      const page = pageSortedBy(matching, { sort, limit, cursor }, SORT_KEYS, ({ id }) => id);
       if (!page) return badCursor();
-      const { items, ...rest } = page;
-      return {
-        status: 200,
-        body: { items: items.map((each) => present(each, activity)), ...rest, total: sessions.size },
-      };
+      return { status: 200, body: { ...page, items: page.items.map(present), matched, total } };
     },
   ),
   route(
@@ -110,10 +93,11 @@ export const liveSessionRoutes = [
       responses: { 204: { description: 'Ended.' } },
       problems: [404],
     },
-    async ({ params, caller }, { sessions, audit }) => {
-      const session = sessions.get(params.id.toLowerCase());
-      if (!session) return { problem: 'not-found', detail: 'there is no such live session' };
-      await end([session], caller, audit);
+    async ({ params, caller }, { liveSessions, audit }) => {
+      const found = await liveSessions.find([params.id.toLowerCase()]);
+      if (found.length === 0) return { problem: 'not-found', detail: 'there is no such live session' };
+      await liveSessions.end(found);
+      await audit.add(recordsOf(found, caller));
       return { status: 204 };
     },
   ),
@@ -136,68 +120,50 @@ export const liveSessionRoutes = [
         },
       },
     },
-    async ({ body: { ids, accountId }, caller }, { sessions, audit }) => {
+    async ({ body: { ids, accountId }, caller }, { liveSessions, audit }) => {
       if ((ids === undefined) === (accountId === undefined)) {
         return invalid('body', 'give exactly one of ids and accountId');
       }
-      const chosen = ids
-        ? [...new Set(ids)].flatMap((id) => sessions.get(id.toLowerCase()) ?? [])
-        : sessions.ofAccount(accountId?.toLowerCase() ?? '');
-      return { status: 200, body: { ended: await end(chosen, caller, audit) } };
+      const ended = ids
+        ? await liveSessions.find([...new Set(ids.map((id) => id.toLowerCase()))])
+        : await liveSessions.ofAccount(accountId?.toLowerCase() ?? '');
+      if (accountId === undefined) await liveSessions.end(ended);
+      else await liveSessions.endAccount(accountId.toLowerCase());
+      await audit.add(recordsOf(ended, caller));
+      return { status: 200, body: { ended: ended.length } };
     },
   ),
 ];
 
-const sortKeys = (activity: LiveActivity): SortKeys<Session> => ({
+const SORT_KEYS: SortKeys<LiveSessionView> = {
   openedAt: ({ openedAt }) => openedAt,
   username: ({ username }) => username,
   client: ({ client }) => client.address,
   destination: ({ destination }) => destination.host,
   gameId: ({ gameId }) => gameId,
-  bytes: (session) => session.bytesUp + session.bytesDown,
-  bytesPerSecond: ({ id }) => activity.rateOf(id).up + activity.rateOf(id).down,
-});
+  bytes: ({ bytesUp, bytesDown }) => bytesUp + bytesDown,
+  bytesPerSecond: ({ rateUp, rateDown }) => rateUp + rateDown,
+};
 
-function present(session: Session, activity: LiveActivity) {
-  const { id, accountId, username, command, protocol, clientProtocol } = session;
-  const { client, destination, gameId, openedAt } = session;
-  const rate = activity.rateOf(id);
+function present({ client, destination, openedAt, rateUp, rateDown, ...session }: LiveSessionView) {
   return {
-    id,
-    accountId,
-    username,
-    command,
-    protocol,
-    clientProtocol,
+    ...session,
     client: { address: client.address, port: client.port },
     destination: { host: destination.host, address: destination.address, port: destination.port },
-    gameId,
     openedAt: iso(openedAt),
-    bytesUp: session.bytesUp,
-    bytesDown: session.bytesDown,
-    bytesPerSecondUp: rate.up,
-    bytesPerSecondDown: rate.down,
+    bytesPerSecondUp: rateUp,
+    bytesPerSecondDown: rateDown,
   };
 }
 
-/** Ends the sessions and records it; returns how many. */
-async function end(
-  chosen: readonly Session[],
-  caller: Caller,
-  audit: LiveSessionUses['audit'],
-): Promise<number> {
-  const records = chosen.map((session): AuditRecord => {
-    const { address, port } = session.client;
-    const { host } = session.destination;
-    return {
-      by: actorOf(caller),
-      action: 'session.end',
-      object: { type: 'session', id: session.accountId, name: session.username },
-      before: { client: `${address}:${port}`, destination: `${host}:${session.destination.port}` },
-      after: null,
-    };
-  });
-  for (const session of chosen) session.end('ended-by-operator');
-  await audit.add(records);
-  return chosen.length;
-}
+const recordsOf = (ended: readonly LiveSessionView[], caller: Caller): AuditRecord[] =>
+  ended.map(({ accountId, username, client, destination }) => ({
+    by: actorOf(caller),
+    action: 'session.end',
+    object: { type: 'session', id: accountId, name: username },
+    before: {
+      client: `${client.address}:${client.port}`,
+      destination: `${destination.host}:${destination.port}`,
+    },
+    after: null,
+  }));

@@ -1,0 +1,37 @@
+// What accounts do at the other nodes, as of the last second or two: for counts, which must not ask the database each time.
+import type { AccountElsewhere } from './live-session-store.js';
+
+export class SessionsElsewhere {
+  #byAccount: ReadonlyMap<string, AccountElsewhere> = new Map();
+  #size = 0;
+  #rate = { up: 0, down: 0 };
+
+  set(accounts: readonly AccountElsewhere[]): void {
+    this.#byAccount = new Map(accounts.map((each) => [each.accountId, each]));
+    this.#size = 0;
+    this.#rate = { up: 0, down: 0 };
+    for (const { sessions, rateUp, rateDown } of accounts) {
+      this.#size += sessions;
+      this.#rate.up += rateUp;
+      this.#rate.down += rateDown;
+    }
+  }
+
+  /** Sessions of all accounts. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Bytes a second of all of them. */
+  get rate(): { readonly up: number; readonly down: number } {
+    return this.#rate;
+  }
+
+  of(accountId: string): AccountElsewhere | undefined {
+    return this.#byAccount.get(accountId);
+  }
+
+  all(): IterableIterator<AccountElsewhere> {
+    return this.#byAccount.values();
+  }
+}

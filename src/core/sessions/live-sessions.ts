@@ -1,0 +1,102 @@
+// Every live session of the service: those of this process, and what the other nodes have written of theirs.
+import type { LiveSessionFilter, LiveSessionStore, LiveSessionView } from './live-session-store.js';
+import type { Session } from './session.js';
+import type { SessionRegistry } from './session-registry.js';
+
+/** Sessions of other nodes that one list is made of, the newest; the counts are of all. */
+const MAX_LISTED_ELSEWHERE = 10_000;
+
+export interface LiveSessions {
+  /** `matched` counts all that match, of which `items` may lack some of other nodes; `total` counts all there are. */
+  list(
+    filter: LiveSessionFilter,
+  ): Promise<{ readonly items: LiveSessionView[]; readonly matched: number; readonly total: number }>;
+  /** Those of these that are live. */
+  find(ids: readonly string[]): Promise<LiveSessionView[]>;
+  ofAccount(accountId: string): Promise<LiveSessionView[]>;
+  /** Ends those of this node at once, and has the other nodes end theirs. */
+  end(sessions: readonly LiveSessionView[]): Promise<void>;
+  /** Ends every session of an account, at every node. */
+  endAccount(accountId: string): Promise<void>;
+}
+
+export function createLiveSessions(uses: {
+  readonly sessions: SessionRegistry;
+  /** null: this is the only node. */
+  readonly store: LiveSessionStore | null;
+  readonly rateOf: (sessionId: string) => { readonly up: number; readonly down: number };
+  readonly node: string;
+}): LiveSessions {
+  const { sessions, store, rateOf, node } = uses;
+  const view = (session: Session): LiveSessionView => ({ ...viewOf(session, rateOf(session.id)), node });
+
+  async function list(filter: LiveSessionFilter) {
+    sessions.count();
+    const { accountId } = filter;
+    const here = accountId === undefined ? sessions.all() : sessions.ofAccount(accountId);
+    const items: LiveSessionView[] = [];
+    for (const session of here) if (matches(session, filter)) items.push(view(session));
+    const elsewhere = await store?.list(filter, MAX_LISTED_ELSEWHERE);
+    return {
+      items: [...items, ...(elsewhere?.items ?? [])],
+      matched: items.length + (elsewhere?.matched ?? 0),
+      total: sessions.total,
+    };
+  }
+
+  return {
+    list,
+
+    async find(ids) {
+      const here = ids.flatMap((id) => sessions.get(id) ?? []);
+      const missing = ids.filter((id) => !sessions.get(id));
+      const elsewhere = missing.length === 0 ? [] : await store?.byIds(missing);
+      return [...here.map(view), ...(elsewhere ?? [])];
+    },
+
+    ofAccount: async (accountId) => (await list({ search: '', accountId })).items,
+
+    async end(chosen) {
+      const elsewhere = chosen.filter(({ id }) => !sessions.get(id)).map(({ id }) => id);
+      for (const { id } of chosen) sessions.get(id)?.end('ended-by-operator');
+      if (elsewhere.length > 0) await store?.requestEnd(elsewhere);
+    },
+
+    async endAccount(accountId) {
+      sessions.endAccount(accountId, 'ended-by-operator');
+      await store?.requestEndOfAccount(accountId);
+    },
+  };
+}
+
+/** A session of this process as it is now. */
+export function viewOf(session: Session, rate: { readonly up: number; readonly down: number }) {
+  const { id, accountId, username, command, protocol, clientProtocol } = session;
+  const { client, destination, openedAt, gameId } = session;
+  return {
+    id,
+    accountId,
+    username,
+    command,
+    protocol,
+    clientProtocol,
+    client,
+    destination,
+    openedAt,
+    gameId,
+    bytesUp: session.bytesUp,
+    bytesDown: session.bytesDown,
+    rateUp: rate.up,
+    rateDown: rate.down,
+  };
+}
+
+function matches(session: Session, { search, game, protocol }: LiveSessionFilter): boolean {
+  if (game !== undefined && session.gameId !== game) return false;
+  if (protocol !== undefined && session.protocol !== protocol) return false;
+  if (search === '') return true;
+  const { username, client, destination, gameId } = session;
+  return [username, client.address, destination.host, destination.address, gameId].some((text) =>
+    text?.toLowerCase().includes(search),
+  );
+}

@@ -1,0 +1,101 @@
+// Sessions of all nodes: seen, counted and ended from any of them.
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import type { TestDaemon } from '../helpers/daemon.js';
+import { eventually } from '../helpers/eventually.js';
+import { type Fleet, startFleet } from '../helpers/fleet.js';
+import { connectThrough } from '../helpers/socks-client.js';
+import { suiteScope } from '../helpers/suite.js';
+import { echo, startTarget } from '../helpers/targets.js';
+
+interface Session {
+  readonly id: string;
+  readonly username: string;
+  readonly node: string;
+  readonly bytesUp: number;
+  readonly client: { readonly port: number };
+}
+interface Page {
+  readonly items: readonly Session[];
+  readonly matched: number;
+  readonly total: number;
+}
+
+const listAt = async (daemon: TestDaemon, query = '') =>
+  (await daemon.api('GET', `/api/v1/sessions${query}`)).json as Page;
+const getJson = async (daemon: TestDaemon, path: string) =>
+  (await daemon.api('GET', path)).json as Record<string, unknown>;
+
+describe('live sessions of two nodes', async () => {
+  const t = suiteScope();
+  let fleet: Fleet;
+  let one: TestDaemon;
+  let two: TestDaemon;
+  let annId = '';
+  before(async () => {
+    fleet = await startFleet(t, ['gate-1', 'gate-2']);
+    [one, two] = fleet.nodes as [TestDaemon, TestDaemon];
+    annId = await one.addAccount('ann', 'word');
+    await one.addAccount('bob', 'word');
+    await eventually(() => two.account('bob'));
+  });
+
+  /** A session that echoes. */
+  async function play(daemon: TestDaemon, username: string) {
+    const target = await startTarget(t, echo);
+    return connectThrough({ port: daemon.socks.port, username, password: 'word' }, '127.0.0.1', target.port);
+  }
+
+  test('are listed, filtered, sorted and counted the same at each', async () => {
+    const clients = [await play(one, 'ann'), await play(two, 'ann'), await play(two, 'bob')];
+    for (const node of [one, two]) {
+      await eventually(
+        async () => (await listAt(node)).total === 3 && (await listAt(node)).items.length === 3,
+      );
+      const { items } = await listAt(node, '?sort=username');
+      assert.deepEqual(
+        items.map(({ username }) => username),
+        ['ann', 'ann', 'bob'],
+      );
+      assert.deepEqual(items.map((each) => each.node).sort(), ['gate-1', 'gate-2', 'gate-2']);
+      assert.equal((await listAt(node, `?accountId=${annId}`)).matched, 2);
+      assert.deepEqual(
+        (await listAt(node, '?search=BOB')).items.map(({ node: at }) => at),
+        ['gate-2'],
+      );
+      const overview = await getJson(node, '/api/v1/overview');
+      assert.deepEqual([overview['sessions'], overview['playersOnline']], [3, 2]);
+      const account = await getJson(node, `/api/v1/accounts/${annId}`);
+      assert.equal((account['usage'] as { sessions: number }).sessions, 2);
+      assert.equal((await getJson(node, '/api/v1/accounts?online=true'))['matched'], 2);
+    }
+    clients[2]?.send(Buffer.alloc(500));
+    await eventually(async () => (await listAt(one, '?search=bob')).items[0]?.bytesUp === 500);
+    for (const client of clients) client.destroy();
+    for (const node of [one, two]) await eventually(async () => (await listAt(node)).total === 0);
+  });
+
+  test('are ended from the other node, one by one and all of an account', async () => {
+    const [first, second, third] = [await play(two, 'ann'), await play(two, 'ann'), await play(one, 'ann')];
+    await eventually(async () => (await listAt(one)).total === 3);
+    const { items } = await listAt(one);
+    const chosen = items.find(({ client }) => client.port === first.socket.localPort);
+    assert.equal((await one.api('DELETE', `/api/v1/sessions/${chosen?.id}`)).status, 204);
+    await first.closed();
+    // One that is too young to be listed ends too.
+    const young = await play(two, 'ann');
+    const ended = (await one.api('POST', '/api/v1/sessions/end', { accountId: annId })).json;
+    assert.ok((ended as { ended: number }).ended >= 2);
+    await Promise.all([second, third, young].map((client) => client.closed()));
+    for (const node of [one, two]) await eventually(async () => (await listAt(node)).total === 0);
+    assert.equal((await one.api('DELETE', `/api/v1/sessions/${chosen?.id}`)).status, 404);
+  });
+
+  test('of a lost node are not listed', async () => {
+    const third = await fleet.start('gate-3');
+    await play(third, 'bob');
+    await eventually(async () => (await listAt(one, '?search=bob')).matched === 1);
+    third.signal('SIGKILL');
+    await eventually(async () => (await listAt(one, '?search=bob')).matched === 0);
+  });
+});
