@@ -1,19 +1,12 @@
-// Accounts over HTTP: lists, pages, one by its id, changes, and logins while many are brought in.
-
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { ADMIN, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
-import { basic } from '../../helpers/http.js';
-import type { Scope } from '../../helpers/suite.js';
+// Accounts over HTTP: lists, pages, one by its id, changes.
+import { startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
 import type { Numbers } from '../load.js';
 import type { SqliteJob } from './bare-sqlite.js';
 import { requestText, type SendHttp } from './http-load.js';
-import type { LoginJob } from './logins.js';
-import { type ApiMeasure, type Group, inScope, OURS, type Side, withCpu } from './measure.js';
+import { AUTHORIZED, importAccounts, startWith } from './many-accounts.js';
+import { type ApiMeasure, type Group, OURS, type Side, withCpu } from './measure.js';
 import { type Part, startPart } from './parts.js';
 
-const AUTHORIZED = { Authorization: basic(ADMIN.username, ADMIN.password) };
 const EMPTY_KOA = 'empty Koa handler';
 const KOA_LIST = 'Koa, JSON of as many objects';
 const BARE_SQLITE = 'bare sqlite3';
@@ -113,97 +106,6 @@ export function writingGroup(sendHttp: SendHttp, scale: number): Group {
       ];
     },
   };
-}
-
-/** SOCKS logins beside an import of `count` accounts; each run has a daemon of its own. */
-export function importGroup(count: number, scale: number): Group {
-  const name = `logins while ${count.toLocaleString('en')} accounts are imported`;
-  return {
-    name,
-    async open(t) {
-      const logins = await startPart(t, 'logins');
-      return [
-        {
-          name,
-          moreIsBetter: ['accounts/s'],
-          startsAnew: true,
-          sides: [
-            { name: OURS, run: () => withDaemon((daemon) => importing(logins, daemon, count)) },
-            {
-              name: `${OURS}, no import`,
-              run: () => withDaemon((daemon) => loggingIn(logins, daemon, IDLE_MS * scale)),
-            },
-          ],
-        },
-      ];
-    },
-  };
-}
-
-const IDLE_MS = 3000;
-const PLAYER = { user: 'player', password: 'secret' };
-
-async function importing(logins: Part, daemon: TestDaemon, count: number): Promise<Numbers> {
-  const startedAt = performance.now();
-  const result = await duringLogins(logins, daemon, () => importAccounts(daemon, count));
-  return { ...result, 'accounts/s': count / ((performance.now() - startedAt) / 1000) };
-}
-
-function loggingIn(logins: Part, daemon: TestDaemon, forMs: number): Promise<Numbers> {
-  return duringLogins(logins, daemon, () => new Promise((resolve) => setTimeout(resolve, forMs)));
-}
-
-async function duringLogins(
-  logins: Part,
-  daemon: TestDaemon,
-  work: () => Promise<unknown>,
-): Promise<Numbers> {
-  const job = {
-    kind: 'logins',
-    port: daemon.socks.port,
-    ...PLAYER,
-    callers: 2,
-    pauseMs: 5,
-  } satisfies LoginJob;
-  const result = logins.ask(job);
-  await work();
-  await logins.ask({ kind: 'stop' } satisfies LoginJob);
-  const { p50Ms = 0, p99Ms = 0, maxMs = 0 } = await result;
-  return { 'p50 ms': p50Ms, 'p99 ms': p99Ms, 'longest ms': maxMs };
-}
-
-function withDaemon(work: (daemon: TestDaemon) => Promise<Numbers>): Promise<Numbers> {
-  return inScope(async (t) => {
-    const daemon = await startTestDaemon(t);
-    await daemon.addAccount(PLAYER.user, PLAYER.password);
-    return await work(daemon);
-  });
-}
-
-/** A daemon that has found `count` accounts at its start: what an import leaves in the heap costs for a while. */
-async function startWith(t: Scope, count: number): Promise<TestDaemon> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'pulsegate-bench-'));
-  t.after(() => rmSync(dataDir, { recursive: true, force: true }));
-  await inScope(async (first) => {
-    const daemon = await startTestDaemon(first, { dataDir });
-    await importAccounts(daemon, count);
-    daemon.signal('SIGTERM');
-    await daemon.exited();
-  });
-  return await startTestDaemon(t, { dataDir });
-}
-
-/** As a file, over /api/v1. */
-async function importAccounts(daemon: TestDaemon, count: number): Promise<void> {
-  const lines = Array.from({ length: count }, (_, i) => `player${String(i).padStart(6, '0')},secret\n`);
-  const response = await fetch(`${daemon.adminUrl}/api/v1/accounts/import?format=csv`, {
-    method: 'POST',
-    headers: { ...AUTHORIZED, 'content-type': 'text/csv' },
-    body: `username,password\n${lines.join('')}`,
-  });
-  const report = (await response.json()) as { added?: number };
-  if (report.added !== count)
-    throw new Error(`the import of ${count}: ${JSON.stringify(report).slice(0, 500)}`);
 }
 
 async function accountIds(daemon: TestDaemon): Promise<string[]> {

@@ -1,21 +1,23 @@
-// `npm run bench -- api`: the admin API, heartbeats and webhooks of the built daemon, each beside something
+// `npm run bench -- api`: the admin API, heartbeats, webhooks and workers of the built daemon, each beside something
 // measured in the same run, one after the other in turn, so that the machine's drift hits both.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { Numbers } from '../load.js';
+import { buildLoad, type Load, type Numbers } from '../load.js';
 import { type Outcome, print, showProgress } from '../report.js';
-import { importGroup, readingGroup, writingGroup } from './accounts.js';
+import { readingGroup, writingGroup } from './accounts.js';
 import { heartbeatGroup } from './heartbeats.js';
 import { buildHttpLoad, type SendHttp } from './http-load.js';
 import { type ApiMeasure, type Group, inScope } from './measure.js';
+import { playersGroup } from './players.js';
+import { scalingGroup } from './scaling.js';
 import { webhookGroup } from './webhooks.js';
 
 const USAGE = `npm run bench -- api [options]
   --repeats N   runs of each measure, of which the median counts (5)
   --scale X     amount of work in each run, and below 1 of accounts too (1; 0.2 is quick and rough)
-  --only TEXT   groups whose name holds TEXT: reading, writing, logins, heartbeats, webhooks
+  --only TEXT   groups whose name holds TEXT: reading, writing, players, scaling, heartbeats, webhooks
   --json FILE   all numbers, not only medians
 Use a machine that does nothing else; the load before each run is kept in the JSON.`;
 
@@ -40,7 +42,7 @@ export async function benchApi(args: string[]): Promise<void> {
   await inScope(async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'pulsegate-bench-'));
     t.after(() => rmSync(folder, { recursive: true }));
-    const chosen = groups(buildHttpLoad(folder), Number(values.scale)).filter(({ name }) =>
+    const chosen = groups(buildHttpLoad(folder), buildLoad(folder), Number(values.scale)).filter(({ name }) =>
       name.includes(values.only),
     );
     for (const group of chosen) {
@@ -53,13 +55,14 @@ export async function benchApi(args: string[]): Promise<void> {
   print(list, all, { ratioTo: 'the best of the others', json: values.json });
 }
 
-function groups(sendHttp: SendHttp, scale: number): Group[] {
+function groups(sendHttp: SendHttp, load: Load, scale: number): Group[] {
   const accounts = (count: number): number => Math.ceil(count * Math.min(scale, 1));
   return [
     readingGroup(sendHttp, accounts(10_000), scale),
     readingGroup(sendHttp, accounts(100_000), scale),
     writingGroup(sendHttp, scale),
-    importGroup(accounts(100_000), scale),
+    playersGroup(load, accounts(100_000), scale),
+    scalingGroup(load, scale),
     heartbeatGroup(scale),
     webhookGroup(sendHttp, scale),
   ];

@@ -1,4 +1,4 @@
-// A part: SOCKS5 logins over and over, each timed from its connection to its answer.
+// A part: SOCKS5 logins with a CONNECT over and over, each timed from its connection to the last reply.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,12 +6,14 @@ import type { Numbers } from '../load.js';
 import { servePart } from './parts.js';
 
 export type LoginJob =
-  /** Until a `stop`; each login is a connection that is closed after the answer, and then a pause. */
+  /** Until a `stop`; each is a connection that is closed after the reply to CONNECT, and then a pause. */
   | {
       readonly kind: 'logins';
       readonly port: number;
       readonly user: string;
       readonly password: string;
+      /** A port of 127.0.0.1 to connect to. */
+      readonly target: number;
       readonly callers: number;
       readonly pauseMs: number;
     }
@@ -27,13 +29,15 @@ servePart<LoginJob>(async (job) => {
 async function logins(job: Extract<LoginJob, { kind: 'logins' }>): Promise<Numbers> {
   const [name, secret] = [Buffer.from(job.user), Buffer.from(job.password)];
   // RFC 1929 §2.
-  const request = Buffer.from([1, name.length, ...name, secret.length, ...secret]);
+  const login = Buffer.from([1, name.length, ...name, secret.length, ...secret]);
+  // RFC 1928 §4: CONNECT to an IPv4 address.
+  const request = Buffer.from([5, 1, 0, 1, 127, 0, 0, 1, job.target >> 8, job.target & 255]);
   const times: number[] = [];
   const caller = async (): Promise<void> => {
     while (!isStopped) {
       const startedAt = performance.now();
       const socket = connect({ port: job.port, host: '127.0.0.1', noDelay: true });
-      await logIn(socket, request);
+      await connectThrough(socket, login, request);
       times.push(performance.now() - startedAt);
       socket.destroy();
       await sleep(job.pauseMs);
@@ -45,12 +49,14 @@ async function logins(job: Extract<LoginJob, { kind: 'logins' }>): Promise<Numbe
   return { p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1), count: times.length };
 }
 
-async function logIn(socket: Socket, request: Buffer): Promise<void> {
+async function connectThrough(socket: Socket, login: Buffer, request: Buffer): Promise<void> {
   await once(socket, 'connect');
   // RFC 1928 §3: one method offered, user name and password.
   socket.write(Buffer.from([5, 1, 2]));
   await once(socket, 'data');
-  socket.write(request);
-  const [reply] = (await once(socket, 'data')) as [Buffer];
-  if (reply[1] !== 0) throw new Error('a login was refused');
+  for (const bytes of [login, request]) {
+    socket.write(bytes);
+    const [reply] = (await once(socket, 'data')) as [Buffer];
+    if (reply[1] !== 0) throw new Error(`refused with ${reply[1]}`);
+  }
 }

@@ -36,7 +36,10 @@ test('every row of the benchmark of the API is measured', { skip: !hasCompiler }
       `${what}`,
     );
   for (const what of [
-    /logins while 1,000/,
+    /login \+ CONNECT, 1,000 accounts/,
+    /login \+ CONNECT \+ echo .* 6 players/,
+    /download, 2 flows each/,
+    /UDP echo, .* 6 players/,
     /20,000\/s/,
     /as the disk takes/,
     /accepted, the run/,
