@@ -120,6 +120,7 @@ export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
       expiresAt: from.expiresAt ?? null,
       limits: Object.keys(limits).length > 0 ? { ...NO_LIMITS, ...limits } : NO_LIMITS,
       quotaReset: null,
+      authorizedAddresses: [],
     };
     const { remarks, expiresAt } = account;
     return {

@@ -89,6 +89,7 @@ export function addShow(account: Command, io: CommandIo): void {
           ['created', formatTime(shown.createdAt, '')],
           ['last login', formatTime(shown.lastLoginAt, 'never')],
           ['expires', formatTime(shown.expiresAt, 'never')],
+          ['authorized', shown.authorizedAddresses.join(', ')],
           ['entries', String(view.dataCount)],
           ['latest game', view.latestGameId ?? ''],
         ]);
@@ -146,5 +147,6 @@ export function toJson({ account, dataCount, latestGameId }: AccountView, now: n
     isExpired: isExpired(account, now),
     dataCount,
     latestGameId,
+    authorizedAddresses: account.authorizedAddresses,
   };
 }

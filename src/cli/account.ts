@@ -16,6 +16,14 @@ import { withCore } from './store.js';
 const EXPIRES_HELP =
   'expiry: never, a duration from now (30d), or a date in UTC (2026-12-31, 2026-12-31T23:59:59)';
 
+const AUTHORIZE_HELP = 'client addresses or networks that need no credentials';
+
+/** Splits `a, b` as well as repeated options. */
+const readAddresses = (text: string, before: readonly string[] = []): readonly string[] => [
+  ...before,
+  ...text.split(/[\s,]+/).filter((entry) => entry !== ''),
+];
+
 interface FieldOptions {
   remarks?: string;
   expires?: string;
@@ -49,6 +57,7 @@ function addAdd(account: Command, io: CommandIo): void {
     .option('--expires <when>', EXPIRES_HELP)
     .option('--tag <tag>', 'add a tag (repeatable)', collectTag)
     .option('--disabled', 'create the account disabled')
+    .option('--authorize <addresses>', AUTHORIZE_HELP, readAddresses)
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
@@ -57,7 +66,8 @@ function addAdd(account: Command, io: CommandIo): void {
     .action(
       async (
         username: string,
-        options: PasswordOptions & FieldOptions & { disabled?: true; json?: true },
+        options: PasswordOptions &
+          FieldOptions & { disabled?: true; json?: true; authorize?: readonly string[] },
         command,
       ) => {
         const loaded = await load(command, io);
@@ -75,10 +85,11 @@ function addAdd(account: Command, io: CommandIo): void {
                 remarks: options.remarks ?? null,
                 tags: options.tag,
                 expiresAt,
+                authorizedAddresses: options.authorize,
               },
               cliActor(),
             );
-            if (!added.ok) throw new CommandError(REFUSALS[added.reason]);
+            if (!added.ok) throw refused(added);
             await printCredentials(io, loaded.config, core, options, { ...added.account, ...chosen });
           },
           { mayCreate: true },
@@ -98,10 +109,16 @@ function addUpdate(account: Command, io: CommandIo): void {
     .option('--expires <when>', EXPIRES_HELP)
     .option('--tag <tag>', 'add a tag (repeatable)', collectTag)
     .option('--untag <tag>', 'remove a tag (repeatable)', collectTag)
+    .option('--authorize <addresses>', `add ${AUTHORIZE_HELP}`, readAddresses)
+    .option(
+      '--authorized-addresses <addresses>',
+      `replace the ${AUTHORIZE_HELP}; "" removes all`,
+      readAddresses,
+    )
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nExamples:\n  pulsegate account update player --expires 30d\n  pulsegate account update player --disable',
+      '\nExamples:\n  pulsegate account update player --expires 30d\n  pulsegate account update player --authorize 203.0.113.7\n  pulsegate account update player --disable',
     )
     .action(async (nameOrId: string, options: UpdateOptions, command) => {
       if (options.enable && options.disable)
@@ -114,6 +131,8 @@ function addUpdate(account: Command, io: CommandIo): void {
       const chosen = isNewPassword ? await choosePassword(io, options) : undefined;
       await withCore(loaded, async (core) => {
         const { account: before } = findAccount(core, nameOrId);
+        const { authorize = [], authorizedAddresses } = options;
+        const isReaddressed = options.authorize !== undefined || authorizedAddresses !== undefined;
         const updated = await core.accounts.patch(
           before.id,
           {
@@ -125,10 +144,13 @@ function addUpdate(account: Command, io: CommandIo): void {
                 ? changedTags(before.tags, { add: options.tag ?? [], remove: options.untag ?? [] })
                 : undefined,
             expiresAt,
+            authorizedAddresses: isReaddressed
+              ? [...(authorizedAddresses ?? before.authorizedAddresses), ...authorize]
+              : undefined,
           },
           cliActor(),
         );
-        if (!updated.ok) throw new CommandError(REFUSALS[updated.reason]);
+        if (!updated.ok) throw refused(updated);
         if (chosen !== undefined)
           return printCredentials(io, loaded.config, core, options, { ...updated.account, ...chosen });
         if (options.json) printJson(io, toJson(findAccount(core, before.id), Date.now()));
@@ -142,6 +164,8 @@ interface UpdateOptions extends PasswordOptions, FieldOptions {
   enable?: true;
   disable?: true;
   untag?: readonly string[];
+  authorize?: readonly string[];
+  authorizedAddresses?: readonly string[];
   json?: true;
 }
 
@@ -188,6 +212,20 @@ function addRemove(account: Command, io: CommandIo): void {
     });
 }
 
+function refused({
+  reason,
+  explanation,
+}: {
+  readonly reason: keyof typeof REFUSALS;
+  readonly explanation?: string;
+}): CommandError {
+  return new CommandError(explanation === undefined ? REFUSALS[reason] : sentence(explanation));
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
 const REFUSALS: Readonly<Record<AddRefusal | UpdateRefusal | 'changed-meanwhile', string>> = {
   'empty-credentials': 'User name and password must not be empty.',
   'invalid-username': 'The user name must be 1 to 255 bytes of UTF-8 without control characters.',
@@ -196,6 +234,8 @@ const REFUSALS: Readonly<Record<AddRefusal | UpdateRefusal | 'changed-meanwhile'
   'invalid-tags': `At most ${MAX_TAGS} tags, and ${TAG_RULE}.`,
   'invalid-expiry': 'The expiry must be in the years 0001 to 9999 (UTC).',
   'unknown-egress-class': 'The configuration has no such egress class.',
+  'invalid-addresses': 'The authorized addresses cannot be stored.',
+  'address-taken': 'Another account has one of these authorized addresses.',
   'username-taken': 'An account with this user name already exists.',
   'not-found': 'The account no longer exists.',
   'changed-meanwhile': 'Another change to the account came first. Try again.',

@@ -65,7 +65,7 @@ const bind = section({
 /** The entry in proxyProtocolFrom for connections over a Unix socket. */
 export const UNIX_SOURCE = 'unix';
 
-const PROTOCOLS = ['socks5', 'http'] as const;
+const PROTOCOLS = ['socks5', 'socks4', 'http'] as const;
 
 /** The protocols of a listener. The first byte of a connection selects one. */
 const protocols = () => {
@@ -159,6 +159,7 @@ export const socksSchema = section({
     maxHeader: size({ min: '1KiB', max: '1MiB' }).prefault('16KiB'),
     maxHeaderFields: whole(10, 10_000).default(100),
   }).prefault({}),
+  maxAuthorizedAddresses: whole(1, 256).default(16),
   tls: section({ maxHandshakesPerSecond: whole(1, 100_000).default(50) }).prefault({}),
   listeners: z.array(listener).max(64).default([]),
   proxyProtocol: flag().default(false),

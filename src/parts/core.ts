@@ -56,6 +56,7 @@ export async function createCore(config: Config, store: Store): Promise<Core> {
     usage,
     pool,
     egressClasses: Object.keys(config.egress.classes),
+    maxAuthorizedAddresses: config.socks.maxAuthorizedAddresses,
     now: Date.now,
     newId: randomUUID,
   });

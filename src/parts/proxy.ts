@@ -60,6 +60,7 @@ export function createProxyPart(uses: ProxyUses): ProxyPart {
     expiresAt: account.expiresAt,
     limits: account.limits,
     isOverQuota: usage.isOverQuota(account),
+    authorizedAddresses: account.authorizedAddresses,
   });
   const breakage = new EventEmitter<{ broken: [Broken] }>();
   const plane = new ProxyPlane({

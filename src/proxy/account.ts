@@ -9,6 +9,8 @@ import type { AccountRecord } from './settings.js';
 export interface AccountSession {
   readonly command: SessionCommand;
   readonly client: Endpoint;
+  /** Let in by its address, without credentials. */
+  readonly isByAddress: boolean;
   readonly destination: Destination;
   end(reason: SessionEnd): void;
   setRates(rates: AccountRates | null): void;

@@ -1,6 +1,7 @@
 // The accounts of one worker: who may log in, which limits hold, and which live sessions must end when that changes.
 // An account belongs to one worker, so every count here is exact without locks.
 import { isExpired } from '../core/accounts/account.js';
+import { isAuthorizedAddress } from '../core/accounts/authorized-addresses.js';
 import type { AccountLimits, LimitRefusal } from '../core/accounts/limits.js';
 import type { EgressPolicy } from '../core/egress/egress.js';
 import { parseIp } from '../core/ip.js';
@@ -53,6 +54,7 @@ export class Accounts {
     if (!record.isEnabled && before.isEnabled) return this.#replace(entry, record, 'account-disabled');
     if (before.passwordHash !== record.passwordHash) return this.#replace(entry, record, 'password-changed');
     entry.record = record;
+    endUnauthorized(entry);
     this.#applyLimits(entry, before.limits);
   }
 
@@ -168,6 +170,15 @@ export class Accounts {
     const { io } = this.#options;
     entry.rates = { up: createSharedRate(up, io), down: createSharedRate(down, io) };
     for (const session of entry.sessions) session.setRates(entry.rates);
+  }
+}
+
+/** Ends sessions that came in by an address which the account no longer has. */
+function endUnauthorized({ record, sessions }: Account): void {
+  for (const session of [...sessions]) {
+    const { isByAddress, client } = session;
+    if (isByAddress && !isAuthorizedAddress(record.authorizedAddresses, client.address))
+      session.end('address-removed');
   }
 }
 

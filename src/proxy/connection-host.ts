@@ -44,6 +44,10 @@ export interface ConnectionHost extends ConnectionContext, RelayedHost {
   readonly ownPorts: ConnectionContext['ownPorts'];
   /** Checks a login, counts it, and reports it. Null: refused. */
   logIn(client: Endpoint, username: Uint8Array, password: Uint8Array): Account | null;
+  /** The user name of the account that a client without credentials is, by its address; null: of none. */
+  authorizedName(client: Endpoint): Uint8Array | null;
+  /** The same as `logIn` for a client whose address is the account's. Null: refused. */
+  logInByAddress(client: Endpoint, username: Uint8Array): Account | null;
   /** Hands the connection to the worker that its account belongs to; false when it is this one. */
   passOn(connection: HostedConnection, username: Uint8Array): boolean;
   /** Why the account may have no further session from this address now; null: it may. Reports it. */

@@ -10,6 +10,7 @@
 // running-command.ts is the connection while CONNECT, BIND or an exchange runs. Every way it can fail ends in `refuse`
 // (a last frame, then closed) or in `close`. Once it is relayed, relayed.ts takes its place.
 import { isExpired } from '../core/accounts/account.js';
+import { isAuthorizedAddress } from '../core/accounts/authorized-addresses.js';
 import type { EgressPolicy } from '../core/egress/egress.js';
 import type { ClientProtocolName } from '../core/sessions/session.js';
 import { sourceOf } from '../core/source.js';
@@ -35,6 +36,8 @@ const MAX_HEADER_BYTES = 8 * 1024;
 
 type Stage = 'proxy-header' | 'handshake' | 'command' | 'associated' | 'refused' | 'closed';
 
+type LoginStep = Extract<HandshakeStep, { kind: 'login' | 'address-login' }>;
+
 export class Connection implements StreamListener, HostedConnection, CommandOwner {
   readonly host: ConnectionHost;
   readonly stream: Stream;
@@ -52,6 +55,7 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
   /** What the client has sent since its first byte, for the worker that the account may belong to; null from the login on. */
   #sent: Buffer | null = null;
   #account: Account | null = null;
+  #isByAddress = false;
   #command: RunningCommand | null = null;
 
   constructor(host: ConnectionHost, stream: Stream, arrival: Arrival) {
@@ -104,6 +108,10 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
 
   get client(): Endpoint {
     return this.#client;
+  }
+
+  get isByAddress(): boolean {
+    return this.#isByAddress;
   }
 
   get isProxied(): boolean {
@@ -194,19 +202,35 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
           break;
         case 'refuse':
           return this.refuse(step.bytes);
-        case 'login': {
-          if (this.host.passOn(this, step.username)) return;
-          this.#sent = null;
-          this.#account = this.host.logIn(this.#client, step.username, step.password);
-          if (this.#account === null) return this.refuse(protocol.loginFailed);
-          const accepted = protocol.accept();
-          if (accepted !== null) this.stream.write(accepted);
+        case 'login':
+        case 'address-login':
+          if (!this.#logIn(protocol, step)) return;
           break;
-        }
         case 'request':
           return this.#requested(protocol, step);
       }
     }
+  }
+
+  /** False: refused, or passed on to the worker of the account. */
+  #logIn(protocol: ClientProtocol, step: LoginStep): boolean {
+    this.#isByAddress = step.kind === 'address-login';
+    const username = step.kind === 'login' ? step.username : this.host.authorizedName(this.#client);
+    if (username !== null && this.host.passOn(this, username)) return false;
+    this.#sent = null;
+    if (username !== null) {
+      this.#account =
+        step.kind === 'login'
+          ? this.host.logIn(this.#client, username, step.password)
+          : this.host.logInByAddress(this.#client, username);
+    }
+    if (this.#account === null) {
+      this.refuse(protocol.loginFailed);
+      return false;
+    }
+    const accepted = protocol.accept();
+    if (accepted !== null) this.stream.write(accepted);
+    return true;
   }
 
   // ── Authorize ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -220,6 +244,8 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
     if (!record.isEnabled || isExpired(record, this.host.date()) || !this.host.isStillKnown(account)) {
       return this.#refuseWith(Reply.generalFailure);
     }
+    if (this.#isByAddress && !isAuthorizedAddress(record.authorizedAddresses, this.#client.address))
+      return this.#refuseWith(Reply.notAllowedByRuleset);
     const refusal = this.host.refusal(account, this.#client);
     if (refusal !== null) return this.#refuseWith(Reply.notAllowedByRuleset);
     const egress = this.host.egressOf(account);
@@ -258,6 +284,7 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
       stream: this.stream,
       client: this.#client,
       isProxied: this.#isProxied,
+      isByAddress: this.#isByAddress,
       isUnix: this.isUnix,
       account,
       egress,

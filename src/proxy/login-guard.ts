@@ -25,6 +25,8 @@ export interface LoginGuard {
    */
   attempt(address: string, username: Uint8Array): 'check' | 'block' | 'blocked';
   succeeded(address: string, username: Uint8Array): void;
+  /** Whether logins of this address are refused now; counts nothing. */
+  isBlocked(address: string): boolean;
 }
 
 /** In a row's flags: the source is blocked, and that has been reported. */
@@ -63,6 +65,14 @@ export function createLoginGuard(options: LoginGuardOptions): LoginGuard {
       if (ofSource === 'counted') forgive(sources, source, 1);
       if (ofName === 'counted') forgive(names, name, 1);
       return ofSource === 'block' || ofName === 'block' ? 'block' : 'blocked';
+    },
+
+    isBlocked(address) {
+      const source = sourceKey(address);
+      if (source === null) return false;
+      if (count(sources, source, options.maxFailuresPerSource) !== 'counted') return true;
+      forgive(sources, source, 1);
+      return false;
     },
 
     succeeded(address, username) {

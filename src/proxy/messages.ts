@@ -4,6 +4,7 @@ import type { LimitRefusal } from '../core/accounts/limits.js';
 import type { LoginFailure } from '../core/accounts/login.js';
 import type { GameRule } from '../core/heartbeats/game-rules.js';
 import type { ClientProtocolName, SessionEnd, SessionSummary } from '../core/sessions/session.js';
+import type { AuthorizedAccount } from './authorized-clients.js';
 import type { Destination, SessionCommand } from './destination.js';
 import type { AccountRecord, ProxySettings } from './settings.js';
 
@@ -54,6 +55,8 @@ export interface ListenerSpec {
 /** Control plane to worker. */
 export type Order =
   | { readonly kind: 'accounts'; readonly records: readonly AccountRecord[] }
+  /** Of accounts of all workers. */
+  | { readonly kind: 'authorized'; readonly accounts: readonly AuthorizedAccount[] }
   /** The account is no longer this worker's: it was removed, or has a name that belongs to another worker. */
   | {
       readonly kind: 'account-removed';

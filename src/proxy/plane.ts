@@ -3,6 +3,7 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import type { GameRule } from '../core/heartbeats/game-rules.js';
 import type { Log } from '../core/log.js';
+import type { AuthorizedAccount } from './authorized-clients.js';
 import type { ResolverOrder, ResolverSettings, ResolverStart } from './dns/messages.js';
 import type { Endpoint } from './io/io.js';
 import type { Libc } from './io/native/libc.js';
@@ -71,6 +72,8 @@ export class ProxyPlane {
   #resolver: Worker | null = null;
   #games: readonly GameRule[];
   #changed = new Map<string, AccountRecord>();
+  /** Of those, the accounts whose authorized addresses are not as the workers know them. */
+  #readdressed = new Set<string>();
   #token = 0;
   #isRefusing = false;
   #isDraining = false;
@@ -222,6 +225,8 @@ export class ProxyPlane {
       (record) => this.#owner(record.username) === worker.index,
     );
     sendRecords(worker, records);
+    const accounts = [...this.#records.values()].filter(hasAddresses).map(toAuthorized);
+    if (accounts.length > 0) worker.send({ kind: 'authorized', accounts });
     this.#connectResolver(worker);
     for (const other of this.#workers) {
       if (other === worker || !other.isStarted || other.isOver) continue;
@@ -246,6 +251,7 @@ export class ProxyPlane {
   /** An account as it is now. The workers know before anything that is awaited after this call goes on. */
   put(record: AccountRecord): void {
     const before = this.#records.get(record.id);
+    if (isReaddressed(before, record)) this.#readdressed.add(record.id);
     this.#records.set(record.id, record);
     if (before && before.username !== record.username) this.#leaveWorker(before, record);
     if (this.#changed.size === 0) queueMicrotask(() => this.#sendChanged());
@@ -318,8 +324,11 @@ export class ProxyPlane {
 
   #sendChanged(): void {
     const changed = [...this.#changed.values()];
+    const readdressed = changed.filter(({ id }) => this.#readdressed.has(id)).map(toAuthorized);
     this.#changed = new Map();
+    this.#readdressed = new Set();
     for (const worker of this.#workers) {
+      if (readdressed.length > 0) worker.send({ kind: 'authorized', accounts: readdressed });
       sendRecords(
         worker,
         changed.filter((record) => this.#owner(record.username) === worker.index),
@@ -424,6 +433,19 @@ export class ProxyPlane {
     // What it had counted of handshakes is not known apart from others': the table begins anew.
     this.#tables[0]?.clear();
   }
+}
+
+function hasAddresses({ authorizedAddresses }: AccountRecord): boolean {
+  return authorizedAddresses.length > 0;
+}
+
+function isReaddressed(before: AccountRecord | undefined, after: AccountRecord): boolean {
+  if (before === undefined || before.username !== after.username) return hasAddresses(after);
+  return before.authorizedAddresses !== after.authorizedAddresses;
+}
+
+function toAuthorized({ id, username, authorizedAddresses }: AccountRecord): AuthorizedAccount {
+  return { id, username, addresses: authorizedAddresses };
 }
 
 function sendRecords(worker: PlaneWorker, records: readonly AccountRecord[]): void {

@@ -21,6 +21,8 @@ export interface CommandOwner {
   readonly host: ConnectionHost;
   readonly stream: Stream;
   readonly client: Endpoint;
+  /** Its account was found by its address. */
+  readonly isByAddress: boolean;
   /** Sends `frame` and closes. */
   refuse(frame: Uint8Array): void;
   /** The exchange of HTTP is over, and the client may send its next request. `rest`: what it has sent of it. */
@@ -70,6 +72,7 @@ export class RunningCommand implements CommandConnection, SessionOwner {
     const session = this.host.openSession({
       command,
       clientProtocol: this.#protocol.name,
+      isByAddress: this.#connection.isByAddress,
       account,
       client: this.client,
       destination: { host, port },

@@ -19,6 +19,8 @@ export interface SessionOwner {
 export interface SessionRequest {
   readonly command: SessionCommand;
   readonly clientProtocol: ClientProtocolName;
+  /** Its account was found by its address. */
+  readonly isByAddress: boolean;
   readonly account: Account;
   readonly client: Endpoint;
   readonly destination: { readonly host: string; readonly port: number };

@@ -88,6 +88,7 @@ export class LiveSession implements Session, GamesOwner {
   readonly command: SessionCommand;
   readonly #clientProtocol: SessionRequest['clientProtocol'];
   readonly client: Endpoint;
+  readonly isByAddress: boolean;
   readonly slot: number;
   readonly #sessions: Sessions;
   readonly #openedMs: number;
@@ -105,6 +106,7 @@ export class LiveSession implements Session, GamesOwner {
     this.command = request.command;
     this.#clientProtocol = request.clientProtocol;
     this.client = request.client;
+    this.isByAddress = request.isByAddress;
     this.slot = slot;
     this.#sessions = sessions;
     this.#owner = request.owner;

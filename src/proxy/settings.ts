@@ -90,6 +90,8 @@ export interface AccountRecord {
   readonly limits: AccountLimits;
   /** Its quota is used up. */
   readonly isOverQuota: boolean;
+  /** Client addresses and networks that are the account without credentials. */
+  readonly authorizedAddresses: readonly string[];
 }
 
 export type { GameRule };

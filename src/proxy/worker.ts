@@ -1,7 +1,7 @@
 // One worker of the data plane: serves the connections of its accounts, and tells the control plane what happens.
 // It runs the same on both drivers; thread.ts starts it in a thread of its own.
 
-import { createLogin, type LoginFailure } from '../core/accounts/login.js';
+import { createLogin, type LoginFailure, refuseAccount } from '../core/accounts/login.js';
 import { hashPassword } from '../core/accounts/password.js';
 import { createEgressPolicy, type EgressPolicy } from '../core/egress/egress.js';
 import { createGameRules, type GameRules } from '../core/heartbeats/game-rules.js';
@@ -10,6 +10,7 @@ import { printable } from '../core/printable.js';
 import { compilePattern } from '../games-pattern.js';
 import type { Account } from './account.js';
 import { Accounts } from './accounts.js';
+import { AuthorizedClients } from './authorized-clients.js';
 import { Connection } from './connection.js';
 import type { Arrival, ConnectionHost, HostedConnection } from './connection-host.js';
 import type { Answer, Question } from './dns/messages.js';
@@ -75,6 +76,7 @@ export class ProxyWorker implements ConnectionHost {
   readonly #uses: WorkerUses;
   readonly #gauges: Gauges;
   readonly #accounts: Accounts;
+  readonly #authorized = new AuthorizedClients();
   readonly #sessions: Sessions;
   readonly #handshakes: Handshakes;
   readonly #guard: LoginGuard;
@@ -170,7 +172,11 @@ export class ProxyWorker implements ConnectionHost {
       case 'accounts':
         for (const record of order.records) this.#accounts.put(record);
         return;
+      case 'authorized':
+        for (const account of order.accounts) this.#authorized.put(account);
+        return;
       case 'account-removed':
+        this.#authorized.remove(order.id);
         return this.#accounts.remove(order.id, order.reason);
       case 'games':
         this.#games = createGameRules(order.games, compilePattern);
@@ -372,6 +378,28 @@ export class ProxyWorker implements ConnectionHost {
     this.#refusedUnchecked += 1;
     this.#reportFailure(address, 'blocked-address', shown, username);
     return null;
+  }
+
+  /** What a listed load balancer does not name a client of is its own: its address is nobody's account. */
+  authorizedName(client: Endpoint): Uint8Array | null {
+    this.#uses.readOrders();
+    if (this.#isProxy(client)) return null;
+    const account = this.#authorized.find(client.address);
+    return account === undefined ? null : Buffer.from(account.username);
+  }
+
+  logInByAddress({ address }: Endpoint, username: Uint8Array): Account | null {
+    const name = Buffer.from(username).toString();
+    const account = this.#accounts.byUsername(name);
+    const reason = this.#guard.isBlocked(address)
+      ? 'blocked-address'
+      : account === undefined
+        ? 'unknown-user'
+        : refuseAccount(account.record, Date.now());
+    if (account === undefined || reason !== null)
+      return this.#loginFailed(address, reason ?? 'unknown-user', printable(name), username);
+    this.events.login('success', name, account.record.id, address);
+    return account;
   }
 
   #loginFailed(client: string, reason: LoginFailure, shown: string, username: Uint8Array): null {

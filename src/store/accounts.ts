@@ -7,6 +7,7 @@ import { NO_LIMITS, type TrafficOfDay } from '../core/accounts/limits.js';
 import { type Actor, type AuditRecord, DAEMON } from '../core/audit/audit.js';
 import { toWireDate } from '../core/wire-date.js';
 import type { RecordAudit } from './audit.js';
+import { readAddresses, writeAddresses } from './authorized-addresses.js';
 import type { RecordChange } from './changes.js';
 import type { Integer } from './integers.js';
 import { type LimitsRow, toLimits, writeLimits } from './limits.js';
@@ -36,10 +37,12 @@ interface AccountRow {
 /** With the row of its limits, if it has one. */
 type JoinedRow = AccountRow & (LimitsRow | { readonly account_id: null });
 
+/** @param lockAddresses makes other transactions that write authorized addresses wait until this one ends */
 export function createAccountStore(
   db: Knex,
   recordChange: RecordChange,
   recordAudit: RecordAudit,
+  lockAddresses: (trx: Knex) => Promise<unknown>,
 ): AccountStore {
   const joined = (on: Knex): Knex.QueryBuilder =>
     on('accounts')
@@ -48,7 +51,7 @@ export function createAccountStore(
 
   const find = async (column: 'id' | 'username', value: string): Promise<Account | null> => {
     const row: JoinedRow | undefined = await joined(db).where(`accounts.${column}`, value).first();
-    return row ? toAccount(row) : null;
+    return row ? toAccount(row, await readAddresses(db, [row.id])) : null;
   };
 
   async function addMany(
@@ -71,6 +74,8 @@ export function createAccountStore(
         ({ limits, quotaReset }) => limits !== NO_LIMITS || quotaReset !== null,
       );
       await writeLimits(trx, limited);
+      const addressed = inserted.filter(({ authorizedAddresses }) => authorizedAddresses.length > 0);
+      await writeAddresses(trx, addressed, lockAddresses);
       await addTraffic(
         trx,
         traffic.filter(({ accountId }) => added.has(accountId)),
@@ -96,6 +101,7 @@ export function createAccountStore(
       );
       const changed: Account[] = [];
       const limited: Account[] = [];
+      const addressed: Account[] = [];
       const audit: (AuditRecord | null)[] = [];
       for (const { id, fields } of updates) {
         const old = before.get(id);
@@ -106,8 +112,10 @@ export function createAccountStore(
         changed.push(account);
         audit.push(...changeAudit(by, old, account));
         if (fields.limits || fields.quotaReset) limited.push(account);
+        if (fields.authorizedAddresses) addressed.push(account);
       }
       await writeLimits(trx, limited);
+      await writeAddresses(trx, addressed, lockAddresses);
       await addTraffic(trx, traffic);
       await recordChange(trx, ...changed.map(toChange));
       await recordAudit(trx, audit);
@@ -124,6 +132,7 @@ export function createAccountStore(
       await trx('heartbeats').whereIn('account_id', there).delete();
       await trx('heartbeat_totals').whereIn('account_id', there).delete();
       await trx('account_limits').whereIn('account_id', there).delete();
+      await trx('authorized_addresses').whereIn('account_id', there).delete();
       await trx('traffic_days').whereIn('account_id', there).delete();
       await trx('accounts').whereIn('id', there).delete();
       await recordChange(trx, ...removed.map(toChange));
@@ -137,7 +146,8 @@ export function createAccountStore(
 
   async function findMany(ids: readonly string[], on: Knex): Promise<ReadonlyMap<string, Account>> {
     const rows: JoinedRow[] = await joined(on).whereIn('accounts.id', ids);
-    return new Map(rows.map((row) => [row.id, toAccount(row)]));
+    const addressesOf = await readAddresses(on, ids);
+    return new Map(rows.map((row) => [row.id, toAccount(row, addressesOf)]));
   }
 
   /** Those that there are. Until the transaction ends no other one changes them; all take them in one order. */
@@ -149,7 +159,8 @@ export function createAccountStore(
   return {
     async all() {
       const rows: JoinedRow[] = await joined(db).orderBy(['created_at', 'position']);
-      return rows.map(toAccount);
+      const addressesOf = await readAddresses(db, null);
+      return rows.map((row) => toAccount(row, addressesOf));
     },
 
     get: (id) => find('id', id),
@@ -231,10 +242,11 @@ function updated(old: Account, { limits, ...fields }: AccountUpdate): Account {
     passwordHash: fields.passwordHash ?? old.passwordHash,
     limits: limits ? { ...old.limits, ...limits } : old.limits,
     quotaReset: fields.quotaReset ?? old.quotaReset,
+    authorizedAddresses: fields.authorizedAddresses ?? old.authorizedAddresses,
   };
 }
 
-function toAccount(row: JoinedRow): Account {
+function toAccount(row: JoinedRow, addressesOf: (id: string) => readonly string[]): Account {
   return {
     id: row.id,
     username: row.username,
@@ -246,6 +258,7 @@ function toAccount(row: JoinedRow): Account {
     lastLoginAt: toDate(row.last_login_at),
     expiresAt: toDate(row.expires_at),
     ...toLimits(row),
+    authorizedAddresses: addressesOf(row.id),
   };
 }
 

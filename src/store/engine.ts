@@ -44,6 +44,8 @@ export interface Engine {
   liveSessions(process: string, recordChange: RecordChange): LiveSessionStore | null;
   /** Makes other transactions that store runs wait until `trx` ends: the order of ids is the order of storing. */
   lockQueue(trx: Knex): Promise<unknown>;
+  /** Makes other transactions that write authorized addresses wait until `trx` ends: each sees those of the others. */
+  lockAddresses(trx: Knex): Promise<unknown>;
   /** An index of the log of logins; null where searches read every row. */
   readonly loginSearch: LoginSearch | null;
   /** @param origin GUID of this process's store: its own changes are not read back */

@@ -69,6 +69,7 @@ function open({ connection, poolSize, reading }: PgOptions, release: () => Promi
     isShared: true,
     liveSessions: (process, recordChange) => createPgLiveSessionStore({ db, reads }, process, recordChange),
     lockQueue: (trx) => trx.raw('select pg_advisory_xact_lock(?)', [QUEUE_LOCK]),
+    lockAddresses: (trx) => trx.raw('select pg_advisory_xact_lock(?)', [ADDRESSES_LOCK]),
     loginSearch: null,
     changes: async (origin, now) => ({
       record: createPgChangeRecorder(db, origin),
@@ -95,6 +96,7 @@ function open({ connection, poolSize, reading }: PgOptions, release: () => Promi
 /** Advisory locks: any numbers, the same in every version of Pulsegate. */
 const MIGRATION_LOCK = 7_305_808_869;
 const QUEUE_LOCK = 7_305_808_870;
+const ADDRESSES_LOCK = 7_305_808_871;
 
 async function bringUpToDate({ connection, mayCreate = true }: PgOptions, opener: Opener): Promise<void> {
   const db = connectPgMigrator(connection);

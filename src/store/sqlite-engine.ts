@@ -71,6 +71,7 @@ async function open(
       liveSessions: () => null,
       // Every transaction is the only one that writes.
       lockQueue: async () => {},
+      lockAddresses: async () => {},
       loginSearch: sqliteLoginSearch,
       changes: async (origin, now) => ({
         record: createSqliteChangeRecorder(origin, now),

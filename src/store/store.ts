@@ -134,7 +134,7 @@ async function createStore(engine: Engine, now: Clock): Promise<Store> {
     throw error;
   });
   return {
-    accounts: createAccountStore(db, recordChange, recordAudit),
+    accounts: createAccountStore(db, recordChange, recordAudit, engine.lockAddresses),
     heartbeats: engine.heartbeats,
     settings: createSettingStore(db, recordChange, recordAudit),
     audit: createAuditStore(db, reads, recordAudit),

@@ -74,6 +74,7 @@ const accountView: fc.Arbitrary<AccountView> = fc
       passwordHash: hash,
       limits: NO_LIMITS,
       quotaReset: null,
+      authorizedAddresses: [],
     },
     dataCount: 3,
     latestGameId: '=HYPERLINK("x")',
@@ -176,6 +177,7 @@ function plainView(username: string, remarks: string): FileView {
   const account = {
     ...{ id: randomUUID(), username, passwordHash: hash, isEnabled: true, remarks },
     ...{ createdAt: 0, lastLoginAt: null, expiresAt: null, limits: NO_LIMITS, tags: [], quotaReset: null },
+    authorizedAddresses: [],
   };
   const usage = { periodBytes: 0, totalBytesUp: 0, totalBytesDown: 0 };
   return { view: { account, dataCount: 7, latestGameId: null }, usage };

@@ -87,6 +87,7 @@ export async function startTestAdmin(
     usage,
     pool,
     egressClasses: [],
+    maxAuthorizedAddresses: 16,
     now,
     newId: randomUUID,
   });

@@ -73,6 +73,7 @@ export function createGameRecorder({ pool, rules, intervalMs, gameIntervalMs, no
       const request = {
         command,
         clientProtocol: 'socks5',
+        isByAddress: false,
         account: ACCOUNT,
         client,
         destination,

@@ -261,6 +261,7 @@ test('10,000 accounts are listed, each once', async (t) => {
     limits: NO_LIMITS,
     tags: [],
     quotaReset: null,
+    authorizedAddresses: [],
   };
   admin.directory.load(
     Array.from({ length: 10_000 }, (_, i) => ({

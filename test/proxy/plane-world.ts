@@ -65,6 +65,7 @@ export function accountRecord(username: string): AccountRecord {
     isEnabled: true,
     expiresAt: null,
     isOverQuota: false,
+    authorizedAddresses: [],
     limits: {
       maxSessions: null,
       maxClientAddresses: null,

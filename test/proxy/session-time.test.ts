@@ -32,6 +32,7 @@ test('a wall clock that jumps ends no session and lengthens none', () => {
   const session = sessions.open({
     command: 'connect',
     clientProtocol: 'socks5',
+    isByAddress: false,
     account: {
       record: { id: 'a', username: 'player' },
       rates: null,

@@ -192,7 +192,9 @@ function malformed(): Malformed[] {
         answer: failedLogin,
       });
   }
-  cases.push({ bytes: Buffer.concat([greeting(2), Buffer.from([1, 0])]), answer: failedLogin });
+  cases.push({ bytes: Buffer.concat([greeting(2), Buffer.from([1, 0, 1, 97])]), answer: failedLogin });
+  // Neither user name nor password, from where nobody is let in without.
+  cases.push({ bytes: Buffer.concat([greeting(2), Buffer.from([1, 0, 0])]), answer: failedLogin });
   cases.push({ bytes: Buffer.concat([greeting(2), Buffer.from([1, 1, 97, 0])]), answer: failedLogin });
   for (let i = 0; i < 20; i += 1) {
     cases.push({

@@ -185,3 +185,32 @@ onEachEngine('a hash is replaced only if it is still the one that was verified',
   await store.accounts.rehash(each.id, 'bare', 'salted');
   assert.equal((await store.accounts.get(each.id))?.passwordHash, 'salted');
 });
+
+onEachEngine(
+  'an authorized address belongs to one account, whoever writes at the same moment',
+  async (open) => {
+    const { store, place } = await open();
+    const [one, two] = [account({ authorizedAddresses: ['203.0.113.0/24', '2001:db8::1'] }), account()];
+    await store.accounts.addMany([one, two]);
+    assert.deepEqual(await store.accounts.get(one.id), one);
+    const taken = store.accounts.update(two.id, { authorizedAddresses: ['203.0.113.7'], remarks: 'x' });
+    await assert.rejects(taken, { name: 'AddressTaken', entry: '203.0.113.7', accountId: one.id });
+    assert.equal((await store.accounts.get(two.id))?.remarks, null, 'nothing of it was written');
+    const { store: other } = await open({ place });
+    const outcomes = await Promise.allSettled([
+      store.accounts.update(one.id, { authorizedAddresses: ['198.51.100.0/25'] }),
+      other.accounts.update(two.id, { authorizedAddresses: ['198.51.100.9'] }),
+    ]);
+    assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+    const exchanged = await store.accounts.updateMany([
+      { id: one.id, fields: { authorizedAddresses: ['192.0.2.1'] } },
+      { id: two.id, fields: { authorizedAddresses: ['198.51.100.9'] } },
+    ]);
+    assert.deepEqual(
+      exchanged.map(({ authorizedAddresses }) => authorizedAddresses),
+      [['192.0.2.1'], ['198.51.100.9']],
+    );
+    await store.accounts.remove(one.id);
+    assert.ok(await store.accounts.update(two.id, { authorizedAddresses: ['192.0.2.0/24'] }));
+  },
+);

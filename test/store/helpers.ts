@@ -50,6 +50,7 @@ export function account(fields: Partial<Account> = {}): Account {
     limits: NO_LIMITS,
     tags: [],
     quotaReset: null,
+    authorizedAddresses: [],
     ...fields,
   };
 }

@@ -43,6 +43,11 @@ export const accounts = {
   'account.dataCount': { en: 'Heartbeats', zh: '心跳数据' },
   'account.game': { en: 'Game', zh: '游戏' },
   'account.remarks': { en: 'Remarks', zh: '备注' },
+  'account.authorizedAddresses': { en: 'Without a password', zh: '免密地址' },
+  'account.authorizedAddresses.hint': {
+    en: 'Addresses or networks, one a line: clients there that cannot log in are this account.',
+    zh: '每行一个地址或网段：那里无法登录的客户端直接使用此账号。',
+  },
   'account.createdAt': { en: 'Created', zh: '创建时间' },
   'account.total': { en: 'Traffic in all', zh: '总流量' },
   'account.id': { en: 'ID', zh: '账号ID' },

@@ -30,6 +30,14 @@ export const errors = {
     en: 'Choose another, or edit the account that has it.',
     zh: '换一个用户名，或编辑已有的账号。',
   },
+  'error.addressTaken': {
+    en: 'Another account has one of these addresses',
+    zh: '其中有地址已属于另一个账号',
+  },
+  'error.addressTaken.next': {
+    en: 'An address can be one account only: remove it there, or here.',
+    zh: '一个地址只能对应一个账号：从另一个账号或这里移除它。',
+  },
   'error.wrongCredentials': { en: 'Wrong user name, password or code', zh: '用户名、密码或验证码错误' },
   'error.wrongCredentials.next': {
     en: 'Check upper and lower case and try again; many failures lock you out for a while.',

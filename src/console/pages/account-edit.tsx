@@ -19,6 +19,8 @@ interface Fields extends LimitTexts {
   readonly username: string;
   readonly remarks: string;
   readonly tags: string;
+  /** One a line. */
+  readonly addresses: string;
   readonly expiry: ExpiryText;
   readonly isEnabled: boolean;
 }
@@ -27,6 +29,7 @@ const fieldsOf = (account: Account): Fields => ({
   username: account.username,
   remarks: account.remarks ?? '',
   tags: tagsText(account.tags),
+  addresses: account.authorizedAddresses.join('\n'),
   expiry: expiryText(account.expiresAt),
   isEnabled: account.isEnabled,
   ...limitTexts(account.limits),
@@ -100,6 +103,9 @@ export function EditDialog({
       <Checkbox checked={values.isEnabled} onChange={(isEnabled) => set({ isEnabled })}>
         {t('create.enabled')}
       </Checkbox>
+      <Field label={t('account.authorizedAddresses')} hint={t('account.authorizedAddresses.hint')}>
+        <Area mono value={values.addresses} onInput={(addresses) => set({ addresses })} rows={2} />
+      </Field>
       <h3>{t('limits.title')}</h3>
       <LimitFields texts={values} onChange={set} />
       {isStale && change ? (
@@ -113,7 +119,7 @@ export function EditDialog({
 
 /** What is sent for what was changed; undefined while something of it is wrong. */
 function changeOf(changes: Partial<Fields>): AccountChange | undefined {
-  const { username, remarks, expiry, isEnabled, tags: tagText, ...texts } = changes;
+  const { username, remarks, expiry, isEnabled, tags: tagText, addresses, ...texts } = changes;
   if (username?.trim() === '') return undefined;
   const tags = tagText === undefined ? undefined : readTags(tagText);
   const limits = readLimits(texts);
@@ -124,10 +130,16 @@ function changeOf(changes: Partial<Fields>): AccountChange | undefined {
     ...(remarks === undefined ? {} : { remarks: remarks.trim() === '' ? null : remarks }),
     ...(username === undefined ? {} : { username }),
     ...(tags === undefined ? {} : { tags }),
+    ...(addresses === undefined ? {} : { authorizedAddresses: readLines(addresses) }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
     ...(isEnabled === undefined ? {} : { isEnabled }),
     ...(Object.keys(limits).length === 0 ? {} : { limits }),
   };
+}
+
+/** Separated by commas, white space or lines. */
+function readLines(text: string): string[] {
+  return text.split(/[\s,，]+/).filter((entry) => entry !== '');
 }
 
 /** The fields that they or we change. */
@@ -136,6 +148,7 @@ function overtaken(opened: Account, theirs: Account, mine: AccountChange): Overt
     username: account.username,
     remarks: account.remarks,
     tags: tagsText(account.tags),
+    authorizedAddresses: account.authorizedAddresses.join(', '),
     expiresAt: account.expiresAt,
     isEnabled: account.isEnabled,
     ...account.limits,
@@ -146,7 +159,8 @@ function overtaken(opened: Account, theirs: Account, mine: AccountChange): Overt
     ...(mine.tags ? { tags: tagsText(mine.tags) } : {}),
     ...mine.limits,
   };
-  return ['username', 'remarks', 'tags', 'expiresAt', 'isEnabled', ...LIMIT_NAMES].flatMap((name) => {
+  const own = ['username', 'remarks', 'tags', 'authorizedAddresses', 'expiresAt', 'isEnabled'];
+  return [...own, ...LIMIT_NAMES].flatMap((name) => {
     const isTheirs = before[name] !== now[name];
     if (!isTheirs && !(name in ours)) return [];
     return {

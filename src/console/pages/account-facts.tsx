@@ -23,6 +23,8 @@ export function Facts({ account }: { account: Account }) {
             </a>
           ))}
         </dd>
+        <dt>{t('account.authorizedAddresses')}</dt>
+        <dd>{account.authorizedAddresses.join(', ') || <span class="faint">—</span>}</dd>
         <dt>{t('account.createdAt')}</dt>
         <dd>
           <At at={account.createdAt} />

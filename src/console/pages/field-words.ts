@@ -14,6 +14,7 @@ const FIELD_TEXTS: Readonly<Record<string, TextKey>> = {
   expiresAt: 'account.expiresAt',
   remarks: 'account.remarks',
   tags: 'tags.title',
+  authorizedAddresses: 'account.authorizedAddresses',
   username: 'account.username',
   whitelist: 'settings.whitelist',
   password: 'account.password',

@@ -12,6 +12,7 @@ import { notify } from '../ui/toast.js';
 
 const PROTOCOL_NAMES: Readonly<Record<LiveSession['clientProtocol'], string>> = {
   socks5: 'SOCKS5',
+  socks4: 'SOCKS4',
   http: 'HTTP',
 };
 

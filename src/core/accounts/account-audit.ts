@@ -61,5 +61,8 @@ function shown(account: Account): Record<string, unknown> {
     remarks: account.remarks,
     ...(account.tags.length > 0 ? { tags: textOfTags(account.tags) } : {}),
     expiresAt: account.expiresAt === null ? null : new Date(account.expiresAt).toISOString(),
+    ...(account.authorizedAddresses.length === 0
+      ? {}
+      : { authorizedAddresses: account.authorizedAddresses.join(', ') }),
   };
 }

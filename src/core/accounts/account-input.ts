@@ -1,6 +1,7 @@
 // What may be set of an account, and what is refused before the database is asked.
 import { isWireDate } from '../wire-date.js';
 import { type Account, type AccountUpdate, isValidPassword, isValidUsername } from './account.js';
+import { NO_ADDRESSES } from './authorized-addresses.js';
 import { type AccountLimits, NO_LIMITS } from './limits.js';
 import { hashPassword } from './password.js';
 import { areValidTags, inOrder } from './tags.js';
@@ -24,6 +25,8 @@ export interface NewAccount extends AccountFields {
   readonly tags?: readonly string[] | undefined;
   /** The limits that are not those of NO_LIMITS. */
   readonly limits?: Partial<AccountLimits> | undefined;
+  /** Read by `readAuthorizedAddresses`. */
+  readonly authorizedAddresses?: readonly string[] | undefined;
 }
 
 /** `password` undefined, empty or only white space leaves the password as it is; the other fields are always written. */
@@ -38,6 +41,8 @@ export interface AccountChange extends Partial<{ [K in keyof AccountFields]: Acc
   readonly passwordHash?: string | undefined;
   readonly tags?: readonly string[] | undefined;
   readonly limits?: Partial<AccountLimits> | undefined;
+  /** All of them, in place of those that it has. */
+  readonly authorizedAddresses?: readonly string[] | undefined;
 }
 
 /** A change of one account: it may get another name. */
@@ -50,7 +55,10 @@ export type FieldRefusal =
   | 'invalid-remarks'
   | 'invalid-tags'
   | 'invalid-expiry'
-  | 'unknown-egress-class';
+  | 'unknown-egress-class'
+  /** `explanation` says what is wrong with the authorized addresses. */
+  | 'invalid-addresses'
+  | 'address-taken';
 export type UpdateRefusal = FieldRefusal | 'not-found';
 export type RenameRefusal = 'invalid-username' | 'username-taken';
 export type AddRefusal = FieldRefusal | 'empty-credentials' | 'invalid-username' | 'username-taken';
@@ -102,14 +110,16 @@ export function accountOf(input: NewAccount, id: string, createdAt: number): Acc
     expiresAt: input.expiresAt,
     limits: input.limits ? { ...NO_LIMITS, ...input.limits } : NO_LIMITS,
     quotaReset: null,
+    authorizedAddresses: input.authorizedAddresses ?? NO_ADDRESSES,
   };
 }
 
 export function toUpdate({ password, passwordHash, ...fields }: AccountPatch): AccountUpdate {
-  const { username, isEnabled, remarks, expiresAt, limits } = fields;
+  const { username, isEnabled, remarks, expiresAt, limits, authorizedAddresses } = fields;
   const tags = fields.tags && inOrder(fields.tags);
   const hash = password === undefined ? passwordHash : hashPassword(password);
-  return { username, isEnabled, remarks, tags, expiresAt, limits, passwordHash: hash };
+  const own = { username, isEnabled, remarks, tags, expiresAt, limits, authorizedAddresses };
+  return { ...own, passwordHash: hash };
 }
 
 /** One change for each account: of a field that several changes have, the last one counts. */

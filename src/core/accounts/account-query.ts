@@ -2,6 +2,7 @@
 import { DAY_MS } from '../clock.js';
 import { type Account, isExpired } from './account.js';
 import type { AccountView } from './accounts.js';
+import { isAuthorizedAddress } from './authorized-addresses.js';
 
 /** Filters are joined by "and"; one that is undefined does not filter. */
 export interface AccountFilter {
@@ -21,6 +22,8 @@ export interface AccountFilter {
   readonly tag?: string | undefined;
   /** Latest GameID, exactly. */
   readonly game?: string | undefined;
+  /** A client address that is the account without credentials. */
+  readonly authorizedAddress?: string | undefined;
 }
 
 /** What is known of an account besides what is stored of it. */
@@ -54,6 +57,9 @@ export function accountMatcher(
     }
     if (filter.tag !== undefined && !account.tags.includes(filter.tag)) return false;
     if (filter.game !== undefined && latestGameId !== filter.game) return false;
+    if (filter.authorizedAddress !== undefined) {
+      if (!isAuthorizedAddress(account.authorizedAddresses, filter.authorizedAddress)) return false;
+    }
     if (filter.online !== undefined && facts.isOnline(account.id) !== filter.online) return false;
     if (filter.overQuota !== undefined && facts.isOverQuota(account) !== filter.overQuota) return false;
     if (wanted === '') return true;

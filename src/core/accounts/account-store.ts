@@ -8,8 +8,19 @@ export class UsernameTaken extends Error {
   override readonly name = 'UsernameTaken';
 }
 
+/** A write was undone: another account has an authorized address of it. */
+export class AddressTaken extends Error {
+  override readonly name = 'AddressTaken';
+  constructor(
+    readonly entry: string,
+    readonly accountId: string,
+  ) {
+    super(`${entry} overlaps an authorized address of the account ${accountId}`);
+  }
+}
+
 /**
- * Accounts with their limits. Every change is noted in the audit log with the transaction that makes it, as made by `by`
+ * Accounts with their limits and authorized addresses; writing these rejects with AddressTaken when another account has one. Every change is noted in the audit log with the transaction that makes it, as made by `by`
  * (the daemon itself unless given).
  */
 export interface AccountStore {

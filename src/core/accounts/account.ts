@@ -20,6 +20,8 @@ export interface Account {
   readonly limits: AccountLimits;
   /** When the operator last started the quota period again; null: never. */
   readonly quotaReset: QuotaReset | null;
+  /** Client addresses and networks that are this account without credentials; see authorized-addresses.ts. */
+  readonly authorizedAddresses: readonly string[];
 }
 
 /** The account after a login at `at`. Written out, since a copy by `...` is slow on Node 20 (a new hidden class each). */
@@ -36,6 +38,7 @@ export function withLastLogin(account: Account, at: number): Account {
     expiresAt: account.expiresAt,
     limits: account.limits,
     quotaReset: account.quotaReset,
+    authorizedAddresses: account.authorizedAddresses,
   };
 }
 
@@ -50,6 +53,7 @@ export interface AccountUpdate {
   /** The limits that change. */
   readonly limits?: Partial<AccountLimits> | undefined;
   readonly quotaReset?: QuotaReset | undefined;
+  readonly authorizedAddresses?: readonly string[] | undefined;
 }
 
 /** True from the very millisecond of `expiresAt` on; an account without one never expires. */

@@ -22,8 +22,13 @@ import {
   toUpdate,
   type UpdateRefusal,
 } from './account-input.js';
-import { type AccountStore, UsernameTaken } from './account-store.js';
+import { type AccountStore, AddressTaken, UsernameTaken } from './account-store.js';
 import { type AccountUsage, trafficOf } from './account-usage.js';
+import {
+  type AddressRefusal,
+  explainAddressRefusal,
+  readAuthorizedAddresses,
+} from './authorized-addresses.js';
 import type { AccountDirectory } from './directory.js';
 import { type CountedTraffic, NO_LIMITS, type TrafficOfDay } from './limits.js';
 
@@ -54,6 +59,8 @@ interface Done {
 interface Refused<Reason> {
   readonly ok: false;
   readonly reason: Reason;
+  /** Of 'invalid-addresses' and 'address-taken', for people. */
+  readonly explanation?: string;
 }
 
 /** An account as an import brings it, with what it has used elsewhere. */
@@ -132,6 +139,8 @@ export function createAccounts(uses: {
   readonly pool: AccountPool;
   /** Names of the egress classes that the configuration has. */
   readonly egressClasses: readonly string[];
+  /** Of one account. */
+  readonly maxAuthorizedAddresses: number;
   readonly now: Clock;
   readonly newId: () => string;
 }): Accounts {
@@ -139,6 +148,34 @@ export function createAccounts(uses: {
   // One change of an account at a time: the directory must take in the answers in the order of the writes.
   const inTurn = createTurns();
   const hasEgressClass: HasEgressClass = (name) => name === null || uses.egressClasses.includes(name);
+
+  /** The list as it is kept, or why it is not. @param id of the account that is to have it; undefined: a new one */
+  function readAddresses(
+    entries: readonly string[] | undefined,
+    id?: string,
+  ): { readonly ok: true; readonly addresses: readonly string[] | undefined } | Refused<AddressReason> {
+    if (entries === undefined) return { ok: true, addresses: undefined };
+    const read = readAuthorizedAddresses(entries, uses.maxAuthorizedAddresses);
+    if (!read.ok) return refusedAddress(read);
+    for (const entry of read.addresses) {
+      const other = directory.byAuthorizedAddress(entry, id);
+      if (other) return refusedAddress({ kind: 'taken', entry, username: other.username });
+    }
+    return read;
+  }
+
+  function refuseRenaming(before: Account, username = before.username): RenameRefusal | null {
+    if (username === before.username) return null;
+    if (!isValidUsername(username)) return 'invalid-username';
+    return directory.byUsername(username) ? 'username-taken' : null;
+  }
+
+  /** What a change that another one overtook is answered. */
+  function refuseTaken(error: unknown): Refused<AddressReason> {
+    if (!(error instanceof AddressTaken)) throw error;
+    const username = directory.byId(error.accountId)?.username ?? error.accountId;
+    return refusedAddress({ kind: 'taken', entry: error.entry, username });
+  }
 
   async function takeIn(entries: readonly ImportedAccount[], by?: Actor): Promise<Account[]> {
     if (entries.length === 0) return [];
@@ -206,8 +243,12 @@ export function createAccounts(uses: {
   const found = (account: Account | undefined): AccountView | null => (account ? view(account) : null);
 
   async function changeOne(id: string, fields: AccountUpdate, by?: Actor): Promise<UpdateResult> {
-    const [account] = await write([{ id, fields }], by);
-    return account ? { ok: true, account } : refused('not-found');
+    try {
+      const [account] = await write([{ id, fields }], by);
+      return account ? { ok: true, account } : refused('not-found');
+    } catch (error) {
+      return refuseTaken(error);
+    }
   }
 
   async function addMany(inputs: readonly NewAccount[], by?: Actor): Promise<AddManyResult> {
@@ -236,9 +277,17 @@ export function createAccounts(uses: {
     takeIn,
 
     async add(input, by) {
-      const { added, refused: turnedAway } = await addMany([input], by);
-      const [done] = added;
-      return done ? { ok: true, account: done.account } : refused(turnedAway[0]?.reason ?? 'username-taken');
+      const addresses = readAddresses(input.authorizedAddresses);
+      if (!addresses.ok) return addresses;
+      try {
+        const authorizedAddresses = addresses.addresses;
+        const { added, refused: turnedAway } = await addMany([{ ...input, authorizedAddresses }], by);
+        const [done] = added;
+        if (done) return { ok: true, account: done.account };
+        return refused(turnedAway[0]?.reason ?? 'username-taken');
+      } catch (error) {
+        return refuseTaken(error);
+      }
     },
 
     async update(id, input, by) {
@@ -258,13 +307,13 @@ export function createAccounts(uses: {
         const refusal = refuseChange(change, before.limits, hasEgressClass);
         if (refusal) return refused(refusal);
         if (!isCurrent(before)) return refused('changed-meanwhile');
-        const { username = before.username } = change;
-        if (username !== before.username) {
-          if (!isValidUsername(username)) return refused('invalid-username');
-          if (directory.byUsername(username)) return refused('username-taken');
-        }
+        const renaming = refuseRenaming(before, change.username);
+        if (renaming) return refused(renaming);
+        const addresses = readAddresses(change.authorizedAddresses, id);
+        if (!addresses.ok) return addresses;
+        const fields = toUpdate({ ...change, authorizedAddresses: addresses.addresses });
         // The database knows of accounts that another process has just added.
-        return changeOne(id, toUpdate(change), by).catch((error: unknown) => {
+        return changeOne(id, fields, by).catch((error: unknown) => {
           if (error instanceof UsernameTaken) return refused('username-taken');
           throw error;
         });
@@ -341,6 +390,13 @@ export function createAccounts(uses: {
 
 function hasMoved(used: CountedTraffic | undefined): used is CountedTraffic {
   return used !== undefined && used.totalBytesUp + used.totalBytesDown > 0;
+}
+
+type AddressReason = 'invalid-addresses' | 'address-taken';
+
+function refusedAddress(refusal: AddressRefusal): Refused<AddressReason> {
+  const reason = refusal.kind === 'taken' ? 'address-taken' : 'invalid-addresses';
+  return { ok: false, reason, explanation: explainAddressRefusal(refusal) };
 }
 
 function refused<Reason>(reason: Reason): Refused<Reason> {

@@ -3,6 +3,7 @@
 // puts it here, and everybody who must know hears it from here.
 
 import { type Account, withLastLogin } from './account.js';
+import { AddressIndex } from './authorized-addresses.js';
 
 /** `before` null: it is new; `after` null: it is gone; both the same: its quota is used up, or begins again. */
 export interface AccountChanged {
@@ -14,6 +15,8 @@ export interface AccountChanged {
 export class AccountDirectory {
   readonly #byId = new Map<string, Account>();
   readonly #byName = new Map<string, Account>();
+  /** Ids of the accounts that have authorized addresses. */
+  readonly #byAddress = new AddressIndex<string>();
   readonly #listeners: ((changed: AccountChanged) => void)[] = [];
   #unsavedLogins = new Map<string, number>();
 
@@ -27,6 +30,12 @@ export class AccountDirectory {
 
   byUsername(username: string): Account | undefined {
     return this.#byName.get(username);
+  }
+
+  /** The account that has an authorized address which overlaps this address or network, other than `exceptId`. */
+  byAuthorizedAddress(network: string, exceptId?: string): Account | undefined {
+    const id = this.#byAddress.overlap(network, exceptId);
+    return id === undefined ? undefined : this.#byId.get(id);
   }
 
   /** In the order of creation. */
@@ -44,7 +53,10 @@ export class AccountDirectory {
 
   /** Fills the directory at start. */
   load(accounts: Iterable<Account>): void {
-    for (const account of accounts) this.#set(account);
+    for (const account of accounts) {
+      this.#set(account);
+      this.#byAddress.add(account.id, account.authorizedAddresses);
+    }
   }
 
   /** Takes in an account as the database has it now. */
@@ -55,7 +67,9 @@ export class AccountDirectory {
     const after = { ...account, lastLoginAt };
     if (before && before.username !== after.username && this.#byName.get(before.username) === before)
       this.#byName.delete(before.username);
+    if (before) this.#byAddress.remove(before.id, before.authorizedAddresses);
     this.#set(after);
+    this.#byAddress.add(after.id, after.authorizedAddresses);
     this.#publish({ id: account.id, before, after });
   }
 
@@ -64,6 +78,7 @@ export class AccountDirectory {
     if (!before) return;
     this.#byId.delete(id);
     if (this.#byName.get(before.username) === before) this.#byName.delete(before.username);
+    this.#byAddress.remove(id, before.authorizedAddresses);
     this.#unsavedLogins.delete(id);
     this.#publish({ id, before, after: null });
   }

@@ -49,10 +49,19 @@ export function createLogin<Found extends LoginAccount>({
     });
     if (!account) return fail('unknown-user');
     if (!matches) return fail('wrong-password');
-    if (!account.isEnabled) return fail('disabled');
-    if (isExpired(account, now())) return fail('expired');
+    const refusal = refuseAccount(account, now());
+    if (refusal !== null) return fail(refusal);
     return { ok: true, account, needsRehash: !isSalted(account.passwordHash) };
   };
+}
+
+/** Why an account may not log in, however it is known who it is; null: it may. */
+export function refuseAccount(
+  account: Pick<Account, 'isEnabled' | 'expiresAt'>,
+  now: number,
+): 'disabled' | 'expired' | null {
+  if (!account.isEnabled) return 'disabled';
+  return isExpired(account, now) ? 'expired' : null;
 }
 
 /** The text of valid UTF-8; null for anything else, which names no account. */

@@ -17,13 +17,14 @@ export type SessionEnd =
   | 'account-disabled'
   | 'account-expired'
   | 'password-changed'
+  | 'address-removed'
   | 'ended-by-operator'
   | 'over-quota'
   | 'limits-changed'
   | 'shutdown';
 
 /** What the client of a session speaks. */
-export type ClientProtocolName = 'socks5' | 'http';
+export type ClientProtocolName = 'socks5' | 'socks4' | 'http';
 
 /** What is known of a session at its end. */
 export interface SessionSummary {

@@ -17,6 +17,8 @@ const ADD_REFUSALS: Record<AddRefusal, RefusalCode> = {
   'invalid-tags': 'malformed-request',
   'invalid-expiry': 'malformed-date',
   'unknown-egress-class': 'malformed-request',
+  'invalid-addresses': 'malformed-request',
+  'address-taken': 'malformed-request',
   'username-taken': 'username-taken',
 };
 
@@ -26,6 +28,8 @@ const UPDATE_REFUSALS: Record<UpdateRefusal, RefusalCode> = {
   'invalid-tags': 'malformed-request',
   'invalid-expiry': 'malformed-date',
   'unknown-egress-class': 'malformed-request',
+  'invalid-addresses': 'malformed-request',
+  'address-taken': 'malformed-request',
   'not-found': 'account-to-change-not-found',
 };
 

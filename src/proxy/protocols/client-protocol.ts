@@ -12,6 +12,8 @@ export type HandshakeStep =
   | { readonly kind: 'send'; readonly bytes: Uint8Array }
   /** Check the credentials; then `accept`, or send `loginFailed` and close. */
   | { readonly kind: 'login'; readonly username: Uint8Array; readonly password: Uint8Array }
+  /** The client has no credentials: find its account by its address; then as for 'login'. */
+  | { readonly kind: 'address-login' }
   /** The handshake is over. `rest` is what the client sent behind its request. */
   | {
       readonly kind: 'request';
@@ -29,9 +31,9 @@ export interface ClientProtocol {
   feed(bytes: Buffer): void;
   /** What to do next. After 'request' and 'refuse' the handshake is spent. */
   next(): HandshakeStep;
-  /** The credentials are right: send what this returns; null: nothing. */
+  /** The client is logged in: send what this returns; null: nothing. */
   accept(): Uint8Array | null;
-  /** What a client is sent whose credentials are wrong, whatever is wrong with them. */
+  /** What a client is sent that is not logged in, whatever the reason. */
   readonly loginFailed: Uint8Array;
   /** The answer to the request. Of a refusal only the code counts. */
   reply(code: ReplyCode, boundAddress?: string, boundPort?: number): Uint8Array;

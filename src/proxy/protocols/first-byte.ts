@@ -3,6 +3,7 @@ import type { ClientProtocolName } from '../../core/sessions/session.js';
 import type { ClientProtocol } from './client-protocol.js';
 import type { HeadLimits } from './http/head.js';
 import { HttpProxy } from './http/http-proxy.js';
+import { SOCKS4_VERSION, Socks4Handshake } from './socks4.js';
 import { VERSION } from './socks5.js';
 import { Socks5Handshake } from './socks5-handshake.js';
 
@@ -14,11 +15,19 @@ export function protocolOf(
 ): ClientProtocol | null {
   const name = nameOf(firstByte);
   if (name === null || !served.includes(name)) return null;
-  return name === 'socks5' ? new Socks5Handshake() : new HttpProxy(httpLimits);
+  switch (name) {
+    case 'socks5':
+      return new Socks5Handshake();
+    case 'socks4':
+      return new Socks4Handshake();
+    case 'http':
+      return new HttpProxy(httpLimits);
+  }
 }
 
 function nameOf(firstByte: number | undefined): ClientProtocolName | null {
   if (firstByte === VERSION) return 'socks5';
+  if (firstByte === SOCKS4_VERSION) return 'socks4';
   return isLetter(firstByte) ? 'http' : null;
 }
 

@@ -3,6 +3,8 @@ import { LOGIN_VERSION } from './socks5.js';
 
 export type LoginMessage =
   | { readonly kind: 'login'; readonly username: Uint8Array; readonly password: Uint8Array }
+  /** Both are empty: what some clients send that have none. */
+  | { readonly kind: 'none' }
   | { readonly kind: 'error'; readonly octet: 'login-version' | 'ulen' | 'plen' };
 
 //  +----+------+----------+------+----------+
@@ -26,17 +28,17 @@ export class LoginParser {
 
     const ulen = bytes[ULEN_AT];
     if (ulen === undefined) return null;
-    if (ulen === 0) return { kind: 'error', octet: 'ulen' };
-
     const plenAt = UNAME_AT + ulen;
     const plen = bytes[plenAt];
     if (plen === undefined) return null;
-    if (plen === 0) return { kind: 'error', octet: 'plen' };
+    if (ulen === 0 && plen > 0) return { kind: 'error', octet: 'ulen' };
+    if (ulen > 0 && plen === 0) return { kind: 'error', octet: 'plen' };
 
     const end = plenAt + 1 + plen;
     if (bytes.length < end) return null;
     this.#held = null;
     this.rest = bytes.length > end ? bytes.subarray(end) : null;
+    if (ulen === 0) return { kind: 'none' };
     return {
       kind: 'login',
       username: bytes.subarray(UNAME_AT, plenAt),

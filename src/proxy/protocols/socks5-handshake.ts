@@ -5,9 +5,11 @@ import { LoginParser } from './login.js';
 import {
   LOGIN_FAILED,
   LOGIN_SUCCEEDED,
+  METHOD_NO_AUTHENTICATION,
   METHOD_SELECTED,
   METHOD_USERNAME_PASSWORD,
   METHODS_REFUSED,
+  NO_METHOD_SELECTED,
   Reply,
   type ReplyCode,
   replyFrame,
@@ -15,6 +17,7 @@ import {
 import { SocksParser } from './socksv5.js';
 
 const MORE: HandshakeStep = { kind: 'more' };
+const ADDRESS_LOGIN: HandshakeStep = { kind: 'address-login' };
 const SEND_METHOD: HandshakeStep = { kind: 'send', bytes: METHOD_SELECTED };
 const REFUSE_METHODS: HandshakeStep = { kind: 'refuse', bytes: METHODS_REFUSED };
 const REFUSE_LOGIN: HandshakeStep = { kind: 'refuse', bytes: LOGIN_FAILED };
@@ -26,10 +29,9 @@ const REFUSE_BY_OCTET = {
 
 export class Socks5Handshake implements ClientProtocol {
   readonly name = 'socks5';
-  readonly loginFailed = LOGIN_FAILED;
   readonly #socks = new SocksParser();
   readonly #login = new LoginParser();
-  #stage: 'methods' | 'login' | 'request' | 'done' = 'methods';
+  #stage: 'methods' | 'no-login' | 'login' | 'request' | 'done' = 'methods';
   #unread: Buffer | null = null;
 
   feed(bytes: Buffer): void {
@@ -40,15 +42,21 @@ export class Socks5Handshake implements ClientProtocol {
     const bytes = this.#unread;
     if (bytes === null || bytes.length === 0) return MORE;
     this.#unread = null;
+    if (this.#stage === 'no-login') return MORE;
     if (this.#stage === 'methods') return this.#readMethods(bytes);
     if (this.#stage === 'login') return this.#readLogin(bytes);
     return this.#readRequest(bytes);
   }
 
+  get loginFailed(): Uint8Array {
+    return this.#stage === 'no-login' ? METHODS_REFUSED : LOGIN_FAILED;
+  }
+
   accept(): Uint8Array {
+    const accepted = this.#stage === 'no-login' ? NO_METHOD_SELECTED : LOGIN_SUCCEEDED;
     this.#stage = 'request';
     this.#socks.expectRequest();
-    return LOGIN_SUCCEEDED;
+    return accepted;
   }
 
   reply(code: ReplyCode, boundAddress?: string, boundPort?: number): Uint8Array {
@@ -58,12 +66,14 @@ export class Socks5Handshake implements ClientProtocol {
   #readMethods(bytes: Buffer): HandshakeStep {
     const message = this.#socks.feed(bytes);
     if (message === null) return MORE;
-    if (message.kind !== 'methods' || !message.methods.includes(METHOD_USERNAME_PASSWORD)) {
-      return REFUSE_METHODS;
-    }
-    this.#stage = 'login';
+    if (message.kind !== 'methods') return REFUSE_METHODS;
+    const { methods } = message;
+    // Credentials win: a client that offers them means to be that account, wherever it is.
+    const hasLogin = methods.includes(METHOD_USERNAME_PASSWORD);
+    if (!hasLogin && !methods.includes(METHOD_NO_AUTHENTICATION)) return REFUSE_METHODS;
+    this.#stage = hasLogin ? 'login' : 'no-login';
     this.#unread = this.#socks.rest;
-    return SEND_METHOD;
+    return hasLogin ? SEND_METHOD : ADDRESS_LOGIN;
   }
 
   #readLogin(bytes: Buffer): HandshakeStep {
@@ -71,7 +81,7 @@ export class Socks5Handshake implements ClientProtocol {
     if (message === null) return MORE;
     if (message.kind === 'error') return REFUSE_LOGIN;
     this.#unread = this.#login.rest;
-    return message;
+    return message.kind === 'none' ? ADDRESS_LOGIN : message;
   }
 
   #readRequest(bytes: Buffer): HandshakeStep {

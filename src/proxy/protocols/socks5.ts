@@ -29,6 +29,7 @@ export type ReplyCode = (typeof Reply)[keyof typeof Reply];
 
 /** The server's choice of a method, RFC 1928 §3. */
 export const METHOD_SELECTED = Buffer.from([VERSION, METHOD_USERNAME_PASSWORD]);
+export const NO_METHOD_SELECTED = Buffer.from([VERSION, METHOD_NO_AUTHENTICATION]);
 export const METHODS_REFUSED = Buffer.from([VERSION, METHOD_NONE_ACCEPTABLE]);
 /** The answer to a login, RFC 1929 §2; a failure is followed by closing the connection. */
 export const LOGIN_SUCCEEDED = Buffer.from([LOGIN_VERSION, LOGIN_SUCCESS]);

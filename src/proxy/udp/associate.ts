@@ -43,6 +43,7 @@ export function associate(context: AssociationContext, request: AssociateRequest
   const session = context.openSession({
     command: 'udp-associate',
     clientProtocol: 'socks5',
+    isByAddress: request.isByAddress,
     account,
     client,
     destination,

@@ -39,6 +39,8 @@ export interface AssociateRequest {
   /** `client` is whom a PROXY header names. */
   readonly isProxied: boolean;
   readonly isUnix: boolean;
+  /** The account was found by the client's address. */
+  readonly isByAddress: boolean;
   readonly account: Account;
   readonly egress: EgressPolicy;
   /** DST.ADDR and DST.PORT: where the client will send from, if it knows. */

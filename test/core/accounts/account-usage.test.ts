@@ -31,6 +31,7 @@ async function setUp(t: TestContext, given?: Store) {
     usage,
     pool: new HeartbeatPool({ maxPending: 1, maxPerAccount: 1 }),
     egressClasses: [],
+    maxAuthorizedAddresses: 16,
     now,
     newId: randomUUID,
   });

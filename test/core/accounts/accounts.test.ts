@@ -85,7 +85,10 @@ function setUp() {
   const sessions = new SessionRegistry();
   const usage = createAccountUsage({ store: traffic, directory, sessions, now: () => NOW });
   const egressClasses = ['friends'];
-  const accounts = createAccounts({ store, directory, usage, pool, egressClasses, now: () => NOW, newId });
+  const accounts = createAccounts({
+    ...{ store, directory, usage, pool, egressClasses, now: () => NOW, newId },
+    maxAuthorizedAddresses: 3,
+  });
   return {
     accounts,
     directory,
@@ -130,6 +133,7 @@ test('an added account is in the database and in memory, with a salted hash', as
     limits: NO_LIMITS,
     tags: [],
     quotaReset: null,
+    authorizedAddresses: [],
   });
   assert.ok(verifyPassword('secret', passwordHash));
   assert.deepEqual(rows.get('id-1'), added.account);

@@ -23,6 +23,7 @@ const account = (username: string, fields: Partial<Account> = {}): Account => ({
   limits: NO_LIMITS,
   tags: [],
   quotaReset: null,
+  authorizedAddresses: [],
   ...fields,
 });
 

@@ -33,6 +33,7 @@ function account(username: string): Account {
     limits: NO_LIMITS,
     tags: [],
     quotaReset: null,
+    authorizedAddresses: [],
   };
 }
 

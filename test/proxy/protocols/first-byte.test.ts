@@ -4,12 +4,13 @@ import { it } from 'node:test';
 import { protocolOf } from '../../../src/proxy/protocols/first-byte.js';
 
 const LIMITS = { maxHeaderBytes: 16_384, maxHeaderFields: 100 };
-const EVERY = ['socks5', 'http'] as const;
+const EVERY = ['socks5', 'socks4', 'http'] as const;
 
 it('tells every protocol by its first byte, and nothing else begins one', () => {
   const begun = Array.from({ length: 256 }, (_, byte) => protocolOf(byte, EVERY, LIMITS)?.name ?? null);
   const expected = Array.from({ length: 256 }, (_, byte) => {
     if (byte === 5) return 'socks5';
+    if (byte === 4) return 'socks4';
     return /[A-Za-z]/.test(String.fromCharCode(byte)) ? 'http' : null;
   });
   assert.deepEqual(begun, expected);

@@ -19,6 +19,7 @@ import { Account, AccountChange, AccountQuery, CredentialsInFormats, NewAccount 
 import {
   type AccountUses,
   accountSortKeys,
+  explained,
   NO_ACCOUNT,
   PATCH_PROBLEMS,
   refuseEgressClass,
@@ -74,12 +75,12 @@ export const accountRoutes = [
       const wrong = refuseEgressClass(uses, body.limits, caller, null);
       if (wrong) return wrong;
       const password = body.password ?? randomPassword();
-      const { username, isEnabled, remarks, tags } = body;
+      const { username, isEnabled, remarks, tags, authorizedAddresses } = body;
       const expiresAt = fromIsoOrNull(body.expiresAt);
-      const limits = limitsOf(body);
-      const input = { username, password, isEnabled, remarks, tags, expiresAt, limits };
+      const fields = { isEnabled, remarks, tags, expiresAt, limits: limitsOf(body), authorizedAddresses };
+      const input = { username, password, ...fields };
       const added = await uses.accounts.add(input, actorOf(caller));
-      if (!added.ok) return ADD_PROBLEMS[added.reason];
+      if (!added.ok) return explained(ADD_PROBLEMS[added.reason], added);
       const { id } = added.account;
       const shown = shownAccount(uses, id);
       if ('problem' in shown) return shown;
@@ -129,13 +130,14 @@ export const accountRoutes = [
         accounts.get(id)?.account.limits.egressClass,
       );
       if (wrong) return wrong;
-      const { username, isEnabled, remarks, tags } = body;
+      const { username, isEnabled, remarks, tags, authorizedAddresses } = body;
       const expiresAt = body.expiresAt === undefined ? undefined : fromIsoOrNull(body.expiresAt);
-      const change = { username, isEnabled, remarks, tags, expiresAt, limits: limitsOf(body) };
+      const fields = { username, isEnabled, remarks, tags, expiresAt, authorizedAddresses };
+      const change = { ...fields, limits: limitsOf(body) };
       const changed = await accounts.patch(id, change, actorOf(caller), (account) =>
         isCurrent(account, ifMatch),
       );
-      if (!changed.ok) return PATCH_PROBLEMS[changed.reason];
+      if (!changed.ok) return explained(PATCH_PROBLEMS[changed.reason], changed);
       return shownAccount(uses, id);
     },
   ),
@@ -197,5 +199,7 @@ const ADD_PROBLEMS: Readonly<Record<AddRefusal, ProblemAnswer>> = {
   'invalid-tags': PATCH_PROBLEMS['invalid-tags'],
   'invalid-expiry': PATCH_PROBLEMS['invalid-expiry'],
   'unknown-egress-class': PATCH_PROBLEMS['unknown-egress-class'],
+  'invalid-addresses': PATCH_PROBLEMS['invalid-addresses'],
+  'address-taken': PATCH_PROBLEMS['address-taken'],
   'username-taken': PATCH_PROBLEMS['username-taken'],
 };

@@ -25,6 +25,7 @@ export function presentAccount(
     latestGameId,
     todayBytesUp: today.up,
     todayBytesDown: today.down,
+    authorizedAddresses: account.authorizedAddresses,
     limits: account.limits,
     usage: presentUsage(usage),
     etag: accountEtag(account),
@@ -40,6 +41,7 @@ export function presentUsage({ periodStartedAt, periodEndsAt, ...counts }: Limit
 }
 
 /** Changes with what an operator sets, not with logins and traffic. */
-export function accountEtag({ username, isEnabled, remarks, tags, expiresAt, limits }: Account): string {
-  return etagOf([username, isEnabled, remarks, tags, expiresAt, limits]);
+export function accountEtag(account: Account): string {
+  const { username, isEnabled, remarks, tags, expiresAt, limits, authorizedAddresses } = account;
+  return etagOf([username, isEnabled, remarks, tags, expiresAt, limits, authorizedAddresses]);
 }

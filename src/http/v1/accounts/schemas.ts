@@ -38,6 +38,12 @@ export const AccountUsage = z
   })
   .meta({ id: 'AccountUsage' });
 
+/** Client addresses and networks that are the account without credentials; no two accounts' overlap. */
+export const AuthorizedAddresses = z.array(z.string().min(1).max(64)).max(256).meta({
+  description:
+    'Addresses and networks (203.0.113.7, 2001:db8::/48). A client from there that gives no credentials is this account; no two accounts overlap. At most socks.maxAuthorizedAddresses.',
+});
+
 /** 1 to 255 bytes of UTF-8 (RFC 1929 §2); bytes and control characters are checked by the account rules. */
 export const Username = z.string().min(1).max(255);
 export const Password = z.string().min(1).max(255);
@@ -68,6 +74,7 @@ export const Account = z
     /** Since midnight UTC. */
     todayBytesUp: Bytes,
     todayBytesDown: Bytes,
+    authorizedAddresses: AuthorizedAddresses,
     limits: AccountLimits,
     usage: AccountUsage,
     /** What `If-Match` of a change takes; the same as the `ETag` header of the single account. */
@@ -96,6 +103,8 @@ export const AccountFilter = z
     tag: Tag.optional(),
     /** Latest GameID, exactly. */
     game: z.string().max(255).optional(),
+    /** The account that this client address is without credentials. */
+    authorizedAddress: z.string().max(64).optional(),
   })
   .meta({ id: 'AccountFilter' });
 
@@ -163,6 +172,7 @@ export const NewAccount = z
     /** Left out: a random one is made. */
     password: Password.optional(),
     ...NewAccountDefaults,
+    authorizedAddresses: AuthorizedAddresses.optional(),
   })
   .meta({ id: 'NewAccount' });
 
@@ -176,6 +186,8 @@ export const AccountChange = z
     tags: Tags.optional(),
     expiresAt: TimeIn.nullable().optional(),
     limits: AccountLimitsChange.optional(),
+    /** All of them, in place of those that it has. */
+    authorizedAddresses: AuthorizedAddresses.optional(),
   })
   .meta({ id: 'AccountChange', description: 'What is left out stays as it is.' });
 

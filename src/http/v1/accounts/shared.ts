@@ -31,12 +31,24 @@ export const PATCH_PROBLEMS = {
   'invalid-tags': invalid('body.tags', `at most ${MAX_TAGS}, and ${TAG_RULE}`),
   'invalid-expiry': invalid('body.expiresAt', TIME_RANGE),
   'unknown-egress-class': unknownEgressClass('body.limits'),
+  'invalid-addresses': invalid('body.authorizedAddresses', 'must be addresses and networks'),
+  'address-taken': { problem: 'address-taken' },
   'not-found': NO_ACCOUNT,
   'changed-meanwhile': {
     problem: 'changed-meanwhile',
     detail: 'the account is no longer that of this ETag',
   },
 } as const;
+
+/** How a refusal is answered that may say more of it. */
+export function explained(
+  answer: ProblemAnswer,
+  { explanation }: { readonly explanation?: string },
+): ProblemAnswer {
+  if (explanation === undefined) return answer;
+  const errors = [{ path: 'body.authorizedAddresses', message: explanation }];
+  return { ...answer, detail: explanation, errors };
+}
 
 export function accountFacts({ usage, sessions }: Pick<AccountUses, 'usage' | 'sessions'>): AccountFacts {
   return { isOnline: (id) => sessions.countOf(id) > 0, isOverQuota: usage.isOverQuota };

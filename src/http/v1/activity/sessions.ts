@@ -20,7 +20,7 @@ export const LiveSession = z
     command: z.enum(['connect', 'bind', 'udp-associate']),
     protocol: Protocol,
     /** What the client speaks. */
-    clientProtocol: z.enum(['socks5', 'http']),
+    clientProtocol: z.enum(['socks5', 'socks4', 'http']),
     client: z.object({ address: z.string(), port: z.int() }),
     /** `host` is what the client asked for, `address` what was dialled. */
     destination: z.object({ host: z.string(), address: z.string(), port: z.int() }),

@@ -70,7 +70,8 @@ export class HttpProxy implements ClientProtocol {
     }
     const [credentials, ...others] = valuesOf(fields, 'proxy-authorization');
     if (others.length > 0) return refuse(400);
-    const login = credentials === undefined ? null : readBasic(credentials);
+    if (credentials === undefined) return { kind: 'address-login' };
+    const login = readBasic(credentials);
     if (login === null) return refuse(407);
     return { kind: 'login', ...login };
   }

@@ -22,13 +22,17 @@ function outcome(...pieces: readonly (string | Buffer)[]): unknown {
         login = `${Buffer.from(step.username)}:${Buffer.from(step.password)}`;
         assert.equal(proxy.accept(), null);
       }
-      if (step.kind !== 'request') continue;
-      const { addressType, address, port } = step.request;
-      const host = addressType === 3 ? Buffer.from(address).toString('latin1') : [...address];
-      return { login, host, port, rest: step.rest?.toString('latin1') ?? null };
+      if (step.kind === 'address-login') return step.kind;
+      if (step.kind === 'request') return { login, ...shown(step) };
     }
   }
   return null;
+}
+
+function shown({ request, rest }: Extract<HandshakeStep, { kind: 'request' }>): object {
+  const { addressType, address, port } = request;
+  const host = addressType === 3 ? Buffer.from(address).toString('latin1') : [...address];
+  return { host, port, rest: rest?.toString('latin1') ?? null };
 }
 
 function statusOf(bytes: Uint8Array): number {
@@ -114,9 +118,9 @@ describe('a CONNECT', () => {
 
   it('needs Basic credentials that an account could have: else 407', () => {
     const b64 = (text: string): string => Buffer.from(text).toString('base64');
+    for (const fields of ['', 'Authorization: Basic cGxheWVyOnNlY3JldA==\r\n'])
+      assert.equal(outcome(connect('a:1', fields)), 'address-login', fields);
     for (const fields of [
-      '',
-      'Authorization: Basic cGxheWVyOnNlY3JldA==\r\n',
       'Proxy-Authorization: Basic\r\n',
       'Proxy-Authorization: Basic !!!!\r\n',
       'Proxy-Authorization: Bearer cGxheWVyOnNlY3JldA==\r\n',

@@ -1,0 +1,363 @@
+// Clients without credentials: SOCKS5's "no authentication", SOCKS4, SOCKS4A and HTTP are the account of their address.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { runCommand } from '../helpers/command.js';
+import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { eventually } from '../helpers/eventually.js';
+import { connectHead, readHead } from '../helpers/http-proxy-client.js';
+import { needs, PYTHON_SOCKS } from '../helpers/programs.js';
+import { greeting, login, RawClient, readReply, request } from '../helpers/socks-client.js';
+import { suiteScope } from '../helpers/suite.js';
+import { echo, startTarget, type Target } from '../helpers/targets.js';
+import { datagram, startUdpEcho, UDP_ASSOCIATE, UdpEnd, unwrap } from '../helpers/udp-client.js';
+
+const run = promisify(execFile);
+const BALANCER = '127.0.3.1';
+const NO_METHOD = '05ff';
+const BIND = 2;
+
+interface SessionItem {
+  readonly username: string;
+  readonly clientProtocol: string;
+  readonly client: { readonly address: string };
+}
+
+describe('an account of addresses', () => {
+  const scope = suiteScope();
+  let daemon: TestDaemon;
+  let target: Target;
+  let port: number;
+  let balancedPort: number;
+
+  before(async () => {
+    daemon = await startTestDaemon(scope, {
+      config: {
+        socks: {
+          // More than one worker: the one that accepts a client is not always that of its account.
+          workers: 3,
+          bind: { enabled: true },
+          maxAuthorizedAddresses: 3,
+          proxyProtocolFrom: [BALANCER],
+          listeners: [
+            { host: '127.0.0.1', port: 0, proxyProtocol: true },
+            { host: '127.0.0.1', port: 0, protocols: ['socks5'] },
+          ],
+        },
+      },
+    });
+    target = await startTarget(scope, echo);
+    port = daemon.socks.port;
+    balancedPort = ports()[1] ?? 0;
+    for (const [at, name] of ['one', 'two', 'three', 'four', 'five'].entries())
+      await authorize(await daemon.addAccount(name, `of ${name}`), [`127.0.1.${at + 1}`]);
+    await authorize(await daemon.addAccount('balancer', 'secret'), [BALANCER]);
+  });
+
+  const ports = (): number[] =>
+    ((daemon.lines.find(({ msg }) => msg === 'ready')?.['socks'] as string[]) ?? []).map((each) =>
+      Number(each.replace(/^.*:/, '')),
+    );
+
+  async function authorize(id: string, authorizedAddresses: readonly string[]): Promise<void> {
+    const answer = await daemon.api('PATCH', `/api/v1/accounts/${id}`, { authorizedAddresses });
+    assert.equal(answer.status, 200, answer.text);
+  }
+
+  const sessions = async (): Promise<SessionItem[]> =>
+    ((await daemon.api('GET', '/api/v1/sessions')).json as { items: SessionItem[] }).items;
+
+  const noSessions = (): Promise<void> => eventually(async () => assert.deepEqual(await sessions(), []));
+
+  const socks4 = (command = 1, host = Buffer.from([127, 0, 0, 1]), name = ''): Buffer => {
+    const head = Buffer.from([4, command, target.port >> 8, target.port & 255]);
+    return Buffer.concat([head, host, Buffer.from(`someone\0${name}`)]);
+  };
+
+  /** What each protocol sends, and reads until bytes are relayed; resolves with what was refused, or null. */
+  const ways: Readonly<Record<string, (client: RawClient) => Promise<string | null>>> = {
+    async socks5(client) {
+      client.send(greeting(0));
+      const method = (await client.read(2)).toString('hex');
+      if (method !== '0500') return method;
+      client.send(request('127.0.0.1', target.port));
+      assert.equal((await readReply(client)).code, 0);
+      return null;
+    },
+    async socks4(client) {
+      client.send(socks4());
+      const answer = await client.read(8);
+      return answer[1] === 90 ? null : answer.toString('hex');
+    },
+    async socks4a(client) {
+      client.send(socks4(1, Buffer.from([0, 0, 0, 7]), 'localhost\0'));
+      const answer = await client.read(8);
+      return answer[1] === 90 ? null : answer.toString('hex');
+    },
+    async http(client) {
+      client.send(connectHead(`127.0.0.1:${target.port}`, ''));
+      const { status } = await readHead(client);
+      return status === 200 ? null : String(status);
+    },
+  };
+
+  async function echoes(client: RawClient): Promise<void> {
+    client.send('hello');
+    assert.equal((await client.read(5)).toString(), 'hello');
+  }
+
+  for (const [name, way] of Object.entries(ways)) {
+    it(`${name} from its address is the account, whichever worker accepts`, async () => {
+      for (const [at, username] of ['one', 'two', 'three', 'four', 'five'].entries()) {
+        const address = `127.0.1.${at + 1}`;
+        const client = await RawClient.connect(port, '127.0.0.1', address);
+        assert.equal(await way(client), null);
+        await echoes(client);
+        const found = (await sessions()).find((one) => one.client.address === address);
+        assert.equal(found?.username, username);
+        assert.equal(found?.clientProtocol, name.replace('4a', '4'));
+        client.destroy();
+        await noSessions();
+      }
+    });
+  }
+
+  it('from anywhere else every way is refused as it always was', async () => {
+    const answers: (string | null)[] = [];
+    for (const way of Object.values(ways)) {
+      const client = await RawClient.connect(port, '127.0.0.1', '127.0.2.1');
+      answers.push(await way(client));
+      assert.equal(await client.closed(), 'closed');
+    }
+    assert.deepEqual(answers, [NO_METHOD, '005d000000000000', '005d000000000000', '407']);
+  });
+
+  it('credentials win where a client offers them; empty ones are none', async () => {
+    const attempt = async (bytes: Buffer): Promise<string> => {
+      const client = await RawClient.connect(port, '127.0.0.1', '127.0.1.1');
+      client.send(greeting(0, 2));
+      assert.equal((await client.read(2)).toString('hex'), '0502');
+      client.send(bytes);
+      const answer = (await client.read(2)).toString('hex');
+      if (answer !== '0100') return answer;
+      client.send(request('127.0.0.1', target.port));
+      assert.equal((await readReply(client)).code, 0);
+      await echoes(client);
+      const username = (await sessions()).map((one) => one.username).join();
+      client.destroy();
+      await noSessions();
+      return username;
+    };
+    assert.equal(await attempt(login('two', 'of two')), 'two');
+    assert.equal(await attempt(login('', '')), 'one');
+    assert.equal(await attempt(login('one', 'wrong')), '0101');
+  });
+
+  it('a listener may serve SOCKS5 alone', async () => {
+    const client = await RawClient.connect(ports()[2] ?? 0, '127.0.0.1', '127.0.1.1');
+    client.send(socks4());
+    assert.equal((await client.readToEnd()).toString('hex'), NO_METHOD);
+  });
+
+  it('SOCKS4 BIND answers twice and relays', async () => {
+    const client = await RawClient.connect(port, '127.0.0.1', '127.0.1.1');
+    client.send(socks4(BIND));
+    const first = await client.read(8);
+    assert.equal(first[1], 90);
+    const peer = await RawClient.connect(first.readUInt16BE(2));
+    const second = await client.read(8);
+    assert.deepEqual([...second], [0, 90, ...portBytes(peer.socket.localPort ?? 0), 127, 0, 0, 1]);
+    peer.send('hello');
+    assert.equal((await client.read(5)).toString(), 'hello');
+    client.destroy();
+    peer.destroy();
+  });
+
+  it('UDP ASSOCIATE works without credentials too', async () => {
+    const udpEcho = await startUdpEcho(scope);
+    const client = await RawClient.connect(port, '127.0.0.1', '127.0.1.2');
+    client.send(greeting(0));
+    await client.read(2);
+    client.send(request('0.0.0.0', 0, UDP_ASSOCIATE));
+    const { code, port: relay } = await readReply(client);
+    assert.equal(code, 0);
+    const end = await UdpEnd.open(scope, '127.0.1.2');
+    end.send(datagram('127.0.0.1', udpEcho.port, 'ping'), relay, '127.0.0.1');
+    assert.equal(unwrap((await end.receive()).data).data.toString(), 'ping');
+    client.destroy();
+  });
+
+  it('a listed balancer is nobody without its header, and its clients are whom it names', async () => {
+    for (const [name, way] of Object.entries(ways)) {
+      const plain = await RawClient.connect(port, '127.0.0.1', BALANCER);
+      assert.notEqual(await way(plain), null, `${name} on the listener without headers`);
+      plain.destroy();
+      const local = await RawClient.connect(balancedPort, '127.0.0.1', BALANCER);
+      local.send('PROXY UNKNOWN\r\n');
+      assert.notEqual(await way(local), null, `${name} behind a header without a client`);
+      local.destroy();
+      const named = await RawClient.connect(balancedPort, '127.0.0.1', BALANCER);
+      named.send('PROXY TCP4 127.0.1.3 127.0.0.1 4242 1080\r\n');
+      assert.equal(await way(named), null, `${name} behind a header`);
+      await eventually(async () => assert.equal((await sessions())[0]?.username, 'three'));
+      named.destroy();
+      await noSessions();
+    }
+  });
+
+  it('what holds for accounts holds here: disabled ones are refused, and limits count', async () => {
+    const id = await daemon.addAccount('held', 'secret');
+    await authorize(id, ['127.0.4.1']);
+    const limits = { maxSessions: 1 };
+    assert.equal((await daemon.api('PATCH', `/api/v1/accounts/${id}`, { limits })).status, 200);
+    const first = await RawClient.connect(port, '127.0.0.1', '127.0.4.1');
+    assert.equal(await ways['socks4']?.(first), null);
+    const second = await RawClient.connect(port, '127.0.0.1', '127.0.4.1');
+    assert.equal(await ways['socks4']?.(second), '005b000000000000');
+    await daemon.api('PATCH', `/api/v1/accounts/${id}`, { isEnabled: false });
+    await first.closed();
+    const third = await RawClient.connect(port, '127.0.0.1', '127.0.4.1');
+    assert.equal(await ways['socks4']?.(third), '005d000000000000');
+    const failed = await daemon.waitForLine(({ msg, user }) => msg === 'login failed' && user === 'held');
+    assert.deepEqual([failed['reason'], failed['client']], ['disabled', '127.0.4.1']);
+  });
+
+  it('an address that is taken off the list ends its sessions, and only these', async () => {
+    const id = await daemon.addAccount('moving', 'secret');
+    await authorize(id, ['127.0.5.0/24']);
+    const [byAddress, byLogin] = await Promise.all(
+      ['127.0.5.1', '127.0.5.2'].map((from) => RawClient.connect(port, '127.0.0.1', from)),
+    );
+    assert.ok(byAddress && byLogin);
+    assert.equal(await ways['socks5']?.(byAddress), null);
+    byLogin.send(Buffer.concat([greeting(2), login('moving', 'secret'), request('127.0.0.1', target.port)]));
+    await byLogin.read(14);
+    await echoes(byAddress);
+    await authorize(id, ['127.0.5.9', '127.0.5.8']);
+    await byAddress.closed();
+    const ended = await daemon.waitForLine(
+      ({ msg, end }) => msg === 'session ended' && end === 'address-removed',
+    );
+    assert.equal(ended['account'], 'moving');
+    await echoes(byLogin);
+    byLogin.destroy();
+    const again = await RawClient.connect(port, '127.0.0.1', '127.0.5.1');
+    assert.equal(await ways['socks5']?.(again), NO_METHOD);
+    const added = await RawClient.connect(port, '127.0.0.1', '127.0.5.8');
+    assert.equal(await ways['socks5']?.(added), null);
+    added.destroy();
+    assert.equal((await daemon.api('DELETE', `/api/v1/accounts/${id}`)).status, 200);
+    const removed = await RawClient.connect(port, '127.0.0.1', '127.0.5.8');
+    assert.equal(await ways['socks5']?.(removed), NO_METHOD);
+  });
+
+  it('the API refuses what overlaps, what is none, and one too many, and finds by address', async () => {
+    const id = await daemon.addAccount('picky', 'secret');
+    const patch = (authorizedAddresses: string[]) =>
+      daemon.api('PATCH', `/api/v1/accounts/${id}`, { authorizedAddresses });
+    const taken = await patch(['198.51.100.1', '127.0.1.0/31']);
+    assert.equal(taken.status, 409);
+    assert.match(taken.text, /127\.0\.1\.0\/31 overlaps an address of the account .*one/);
+    const malformed = await patch(['player.example']);
+    assert.equal(malformed.status, 400);
+    assert.match(malformed.text, /player\.example.* is neither an address/);
+    const four = ['198.51.100.1', '198.51.100.2', '198.51.100.3', '198.51.100.4'];
+    assert.match((await patch(four)).text, /at most 3 addresses/);
+    assert.equal((await patch(four.slice(1))).status, 200);
+    const found = await daemon.api('GET', '/api/v1/accounts?authorizedAddress=198.51.100.3');
+    const { items } = found.json as { items: { username: string; authorizedAddresses: string[] }[] };
+    assert.deepEqual(
+      items.map((item) => [item.username, item.authorizedAddresses]),
+      [['picky', four.slice(1)]],
+    );
+    const audit = (await daemon.api('GET', '/api/v1/audit?limit=1')).text;
+    assert.match(audit, /"authorizedAddresses":"198\.51\.100\.2, 198\.51\.100\.3, 198\.51\.100\.4"/);
+  });
+
+  it('the command line authorizes, and the daemon follows', async () => {
+    const pulsegate = (...args: string[]) =>
+      runCommand(daemon.dataDir, ['account', ...args, '--config', daemon.configFile]);
+    await daemon.addAccount('typed', 'secret');
+    assert.equal((await pulsegate('update', 'typed', '--authorize', '127.0.6.1')).code, 0);
+    await eventually(async () => {
+      const client = await RawClient.connect(port, '127.0.0.1', '127.0.6.1');
+      const refused = await ways['socks4']?.(client);
+      client.destroy();
+      assert.equal(refused, null);
+    });
+    assert.match((await pulsegate('show', 'typed')).stdout, /authorized +127\.0\.6\.1/);
+    const taken = await pulsegate('update', 'typed', '--authorized-addresses', '127.0.1.1,127.0.6.2');
+    assert.equal(taken.code, 1);
+    assert.match(taken.stderr, /127\.0\.1\.1 overlaps an address of the account "one"/);
+    assert.equal((await pulsegate('update', 'typed', '--authorized-addresses', '')).code, 0);
+    await eventually(async () => {
+      const client = await RawClient.connect(port, '127.0.0.1', '127.0.6.1');
+      const refused = await ways['socks4']?.(client);
+      client.destroy();
+      assert.notEqual(refused, null);
+    });
+  });
+
+  describe('real clients without credentials', () => {
+    let web = 0;
+    before(async () => {
+      const server = createServer((_, response) => response.end('hello'));
+      await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+      scope.after(() => server.close());
+      web = (server.address() as AddressInfo).port;
+      await authorize(await daemon.addAccount('console', 'secret'), ['127.0.0.1']);
+    });
+
+    for (const [scheme, host] of [
+      ['socks4', '127.0.0.1'],
+      ['socks4a', 'localhost'],
+      ['socks5h', 'localhost'],
+      ['http', 'localhost'],
+    ] as const) {
+      it(`curl --proxy ${scheme}://`, needs('curl'), async () => {
+        const args = ['-sS', '-m', '20', '-x', `${scheme}://127.0.0.1:${port}`, `http://${host}:${web}/`];
+        assert.equal((await run('curl', args, { timeout: 30_000 })).stdout, 'hello');
+      });
+    }
+
+    it('proxychains4 with socks4', needs('proxychains4', 'curl'), async (t) => {
+      const folder = await mkdtemp(join(tmpdir(), 'pulsegate-chains-'));
+      t.after(() => rm(folder, { recursive: true }));
+      const file = join(folder, 'proxychains.conf');
+      await writeFile(file, `strict_chain\nproxy_dns\nquiet_mode\n[ProxyList]\nsocks4 127.0.0.1 ${port}\n`);
+      const args = ['-q', '-f', file, 'curl', '-sS', '-m', '20', `http://127.0.0.1:${web}/`];
+      assert.equal((await run('proxychains4', args, { timeout: 30_000 })).stdout, 'hello');
+    });
+
+    it('ncat --proxy-type socks4', needs('ncat'), async () => {
+      const answering = createTcpServer((socket) => socket.end('hello'));
+      await new Promise<void>((done) => answering.listen(0, '127.0.0.1', done));
+      const at = String((answering.address() as AddressInfo).port);
+      const args = ['--proxy', `127.0.0.1:${port}`, '--proxy-type', 'socks4', '--recv-only', '127.0.0.1', at];
+      assert.equal((await run('ncat', args, { timeout: 30_000 })).stdout, 'hello');
+      answering.close();
+    });
+
+    it('python3-socks with SOCKS4', needs(PYTHON_SOCKS), async () => {
+      const program = `import socks
+s = socks.socksocket()
+s.settimeout(20)
+s.set_proxy(socks.SOCKS4, '127.0.0.1', ${port}, rdns=True)
+s.connect(('localhost', ${web}))
+s.sendall(b'GET / HTTP/1.0\\r\\n\\r\\n')
+print(s.makefile().read().split()[-1])`;
+      const { stdout } = await run('/usr/bin/python3', ['-c', program], { timeout: 30_000 });
+      assert.equal(stdout.trim(), 'hello');
+    });
+  });
+});
+
+function portBytes(port: number): [number, number] {
+  return [port >> 8, port & 255];
+}
