@@ -1,4 +1,4 @@
-// The daemon: its parts, in the order in which they are made and started; they stop in reverse.
+// The daemon: creates and starts its parts in order, and stops them in reverse order.
 import type { X509Certificate } from 'node:crypto';
 import type { Config } from './config.js';
 import type { GivenCredentials } from './core/auth/admin-credentials.js';
@@ -30,37 +30,37 @@ import type { GivenSocket } from './systemd-sockets.js';
 
 export interface DaemonOptions {
   readonly config: Config;
-  /** Where the configuration comes from, as the settings page shows it. */
+  /** The sources of the configuration, for the settings page. */
   readonly source: ConfigSource;
   readonly log: Log;
   readonly given: GivenCredentials;
-  /** Listening sockets of the service manager. */
+  /** Listening sockets from systemd socket activation. */
   readonly sockets: readonly GivenSocket[];
 }
 
 /** The running daemon. */
 export interface Daemon {
-  /** `address:port` of every listener; `https://address:port` where the admin API speaks TLS. */
+  /** `address:port` of every listener; `https://address:port` when the admin API uses TLS. */
   readonly ready: { readonly socks: readonly string[]; readonly admin: readonly string[] };
-  /** The administrator's credentials if they were made by this very start, else null: to be shown once. */
+  /** The administrator's credentials if this start generated them, to show once; otherwise null. */
   readonly firstRun: { readonly username: string; readonly password: string } | null;
-  /** What the admin API was started with; null: it speaks plain HTTP. */
+  /** The certificate of the admin API; null when it uses plain HTTP. */
   readonly certificate: X509Certificate | null;
   /**
-   * Stops accepting, lets sessions finish for `shutdownGrace`, writes what is pending, closes the database.
+   * Stops accepting connections, waits for sessions for `shutdownGrace`, writes pending data, and closes the database.
    * A second call ends the wait for sessions. Never rejects.
-   * @returns whether every part stopped in order and in time; the log names those that did not
+   * @returns whether every part stopped without errors and in time; the log names the others
    */
   stop(): Promise<boolean>;
-  /** Takes over the webhook secrets, the keys of agents, the certificates. Throws StartError or ConfigError; the old ones stay then. */
+  /** Reloads webhook secrets, API keys of agents, and certificates. Throws StartError or ConfigError and keeps the old ones on failure. */
   reload(config: Config): void;
-  /** Whether players are served: every worker of the data plane turns. */
+  /** Whether every worker of the data plane responds. */
   isAlive(): boolean;
-  /** Resolves when players can only be served again by another process; the log says why. */
+  /** Resolves when the data plane has failed and the process must restart; the log contains the reason. */
   readonly broken: Promise<Broken>;
 }
 
-/** Resolves when every listener is up. Throws StartError or ConfigError when it cannot, after undoing what it did. */
+/** Resolves when all listeners accept connections. On failure stops the started parts and throws StartError or ConfigError. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { shutdownGraceMs: graceMs, stopTimeoutMs } = options.config;
   const lifecycle = createLifecycle({ graceMs, stopTimeoutMs, log: options.log });
@@ -95,7 +95,7 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
   const { plane, libc, broken } = await use(createProxyPart({ ...shared, log, notices }));
   const agents = await use(createAgentsPart(shared));
   const auth = await openAuth(base);
-  // Listeners open last: whoever connects finds everything in place.
+  // Listeners open last, so that every connection finds the other parts running.
   await use(tlsListeners);
   const listeners = createSocksListenersPart({ config, plane, libc, sockets, tls: tlsListeners });
   const forHttp = { ...shared, log, auth, problem: storage.problem, plane, listeners, agents, tls };
@@ -108,7 +108,7 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
     load: () => stats.load(),
     refuse: (isRefusing) => plane.refuse(isRefusing),
   });
-  // A start that failed before showed nobody the password: the next one makes another.
+  // Stored last: a failed start has not shown the password, so the next start generates a new one.
   await firstRun?.store();
 
   return {

@@ -1,8 +1,8 @@
-// Compiles the patterns of game rules with re2js, whose matching time is linear in the text whatever the pattern.
+// Compiles the patterns of game rules with re2js, which matches in linear time.
 import { RE2JS } from 're2js';
 import type { CompiledPattern, PatternMatch } from './core/heartbeats/game-rules.js';
 
-/** A pattern that cannot be used. `reason` says why; the message names the pattern too. */
+/** An invalid pattern. `reason` says why; the message also contains the pattern. */
 export class PatternError extends Error {
   override readonly name = 'PatternError';
 
@@ -15,19 +15,19 @@ export class PatternError extends Error {
   }
 }
 
-/** Linear time still grows with the program: at this size a look at 4 KiB costs tens of milliseconds at the very worst. */
+/** Matching time also grows with the program size: at this size, 4 KiB take tens of milliseconds in the worst case. */
 const MAX_PROGRAM_SIZE = 500;
 
-// What people bring along from other regular expressions; re2js itself only says "invalid escape sequence" and the like.
+// Unsupported syntax of other regular expression engines, with better messages than those of re2js.
 const UNSUPPORTED: readonly (readonly [RegExp, string])[] = [
-  [/^(?:[^\\]|\\[^1-9k])*\\(?:[1-9]|k[<{'])/s, 'backreferences cannot be matched in linear time'],
-  [/^(?:[^\\]|\\.)*\(\?<?[=!]/s, 'lookahead and lookbehind cannot be used'],
-  [/^(?:[^\\]|\\.)*\(\?>/s, 'atomic groups cannot be used'],
+  [/^(?:[^\\]|\\[^1-9k])*\\(?:[1-9]|k[<{'])/s, 'backreferences are not supported'],
+  [/^(?:[^\\]|\\.)*\(\?<?[=!]/s, 'lookahead and lookbehind are not supported'],
+  [/^(?:[^\\]|\\.)*\(\?>/s, 'atomic groups are not supported'],
 ];
 
 /**
- * The CompilePattern of the daemon: RE2 syntax, upper and lower case distinct, `.` without line feed (`(?i)` and `(?s)`
- * change that). Throws PatternError for backreferences, lookaround, faulty syntax, and programs that are too large.
+ * Compiles RE2 syntax. Patterns are case-sensitive and `.` does not match line feeds; `(?i)` and `(?s)` change that.
+ * @throws PatternError for backreferences, lookaround, invalid syntax, and programs that are too large
  */
 export function compilePattern(pattern: string): CompiledPattern {
   if (pattern === '') throw new PatternError(pattern, 'is empty');
@@ -49,7 +49,7 @@ function compile(pattern: string): RE2JS {
 }
 
 function firstGroup(compiled: RE2JS, text: string): PatternMatch | null {
-  // Most looks find nothing, and whether there is a match costs a tenth of where it is.
+  // Most texts do not match, and `test` costs a tenth of `find`.
   if (!compiled.test(text)) return null;
   const matcher = compiled.matcher(text);
   if (!matcher.find()) return null;

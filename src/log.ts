@@ -1,4 +1,4 @@
-// The log: JSON lines on stdout, readable lines on a terminal; no secrets, and no control bytes from outside.
+// The log: JSON lines on stdout, readable lines on a terminal. Secrets are hidden and control characters escaped.
 import { createRequire } from 'node:module';
 import pino, { type DestinationStream, type Logger } from 'pino';
 import { HIDDEN } from './config/secret.js';
@@ -6,12 +6,12 @@ import { printable } from './core/printable.js';
 
 export type { Logger } from 'pino';
 
-/** Lines waiting for a reader who has stopped reading; beyond that they are dropped, so that memory stays bounded. */
+/** Buffer for a reader that has stopped reading. When it is full, lines are dropped. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
-/** Lines are written together once there are so many bytes, or so many ms have passed: a write a session costs CPU. */
+/** Lines are written in batches of this many bytes, or after this time in ms: a write per session costs CPU. */
 const BATCH_BYTES = 12 * 1024;
 const BATCH_MS = 100;
-/** Longer texts from outside are cut. */
+/** Longer texts are cut. */
 const MAX_TEXT_CHARS = 4096;
 const MAX_DEPTH = 6;
 const MAX_KNOWN_KEYS = 1_000;
@@ -19,9 +19,9 @@ const MAX_KNOWN_KEYS = 1_000;
 const SECRET_KEY = /(password|passwd|secret|authorization|cookie|token|apikey|credential)(hash)?$/i;
 
 /**
- * Makes the logger. Each line starts with level, time (ISO 8601, UTC) and message, then the fields in the order they
- * were given; a field named like a secret is hidden whatever its depth.
- * @param destination where lines go; stdout by default, pretty if that is a terminal
+ * Creates the logger. Each line has level, time (ISO 8601, UTC), message, and then the fields in the given order. The value of
+ * a field named like a secret is hidden at any depth.
+ * @param destination the output; default: stdout, formatted when it is a terminal
  */
 export function createLogger({
   level,
@@ -36,7 +36,7 @@ export function createLogger({
       base: null,
       timestamp: () => `,"time":"${timeText(Date.now())}"`,
       formatters: { level: (label) => ({ level: label }) },
-      // Cleaned by `messageFirst` already; pino's own serializer would take it apart once more.
+      // `messageFirst` has already serialized the error.
       serializers: { err: (cleaned: unknown) => cleaned },
       hooks: { logMethod: messageFirst },
     },
@@ -46,7 +46,7 @@ export function createLogger({
 
 function stdout(): DestinationStream {
   if (process.stdout.isTTY) {
-    // Only now: nobody needs it where the log is read by a program.
+    // Imported here because only a terminal needs it.
     const pretty = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty');
     return pretty({ ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss.l', sync: true });
   }
@@ -57,7 +57,7 @@ function stdout(): DestinationStream {
     minLength: BATCH_BYTES,
     periodicFlush: BATCH_MS,
   });
-  // Whoever read the log is gone (EPIPE): that must not end the daemon.
+  // The reader of the log is gone (EPIPE). The daemon continues.
   lines.on('error', () => undefined);
   return lines;
 }
@@ -65,7 +65,7 @@ function stdout(): DestinationStream {
 let shownAt = 0;
 let shownTime = '';
 
-/** ISO 8601, UTC. Many lines are of the same millisecond. */
+/** ISO 8601, UTC. Cached, because many lines have the same millisecond. */
 function timeText(at: number): string {
   if (at !== shownAt) {
     shownAt = at;
@@ -75,8 +75,8 @@ function timeText(at: number): string {
 }
 
 /**
- * Puts the message before the fields, so that no field from outside stands before what a filter looks for, and hides
- * and escapes what must not be shown.
+ * Puts the message before the fields, so that a filter such as fail2ban cannot match text of a client before it. Hides secrets
+ * and escapes control characters.
  */
 function messageFirst(this: Logger, args: Parameters<pino.LogFn>, method: pino.LogFn): void {
   const [first, message, ...rest] = args as unknown as [unknown, unknown, ...unknown[]];
@@ -101,7 +101,7 @@ function addCleaned(clean: Record<string, unknown>, fields: object, depth: numbe
   return clean;
 }
 
-/** What was asked of a name before; bounded, since names of headers come from outside. */
+/** A cache of `isSecret`; bounded, because clients choose the names of headers. */
 const secrecyOf = new Map<string, boolean>();
 
 function isSecret(key: string): boolean {
@@ -130,7 +130,7 @@ function cleanError(error: unknown): unknown {
     type: error.name,
     message: printable(message, MAX_TEXT_CHARS),
     ...(code === undefined ? {} : { code }),
-    // Its own lines are our source; the message, its first lines, is already given.
+    // Only the frames: the first lines repeat the message.
     stack: stack
       ?.split('\n')
       .filter((line) => /^ {4}at /.test(line))

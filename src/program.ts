@@ -1,8 +1,8 @@
-// Where the program is installed, and which version it is.
+// The installation folder and the version of the program.
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-/** The folder of package.json, seen from dist/program, where the build puts the program, and from dist/src, where tests find its modules. */
+/** The folder of package.json. The path is the same from dist/program (the built program) and from dist/src (modules for tests). */
 export const PROGRAM_FOLDER = resolve(import.meta.dirname, '../..');
 
 /** The version in package.json, as `0.1.0`. */

@@ -1,18 +1,18 @@
-// Listening sockets that the service manager has opened and hands over (sd_listen_fds(3)): ports below 1024 need no
-// capability then, and connections wait in them while the daemon is started anew.
+// systemd socket activation (sd_listen_fds(3)): listening sockets that systemd opens and passes to the daemon. Ports below
+// 1024 then need no capability, and new connections wait in the backlog while the daemon restarts.
 
-/** The first descriptor that is handed over. */
+/** SD_LISTEN_FDS_START: the first file descriptor that systemd passes. */
 const FIRST_FD = 3;
 
 export interface GivenSocket {
   readonly fd: number;
-  /** Who is served there: players, unless its FileDescriptorName= is `admin`. */
+  /** `admin` for sockets with FileDescriptorName=admin, else `socks`. */
   readonly use: 'socks' | 'admin';
 }
 
 /**
- * The sockets that LISTEN_FDS says are there, if they are meant for this process (LISTEN_PID): those named `admin` are the
- * admin API's, those named `socks…`, not named, or named like their unit by default are players'.
+ * The sockets of LISTEN_FDS if LISTEN_PID is this process. Sockets named `admin` serve the admin API. All other sockets serve
+ * players: those named `socks…`, those without a name, and those named after their unit (the default).
  */
 export function givenSockets(
   env: Readonly<Record<string, string | undefined>>,

@@ -1,7 +1,7 @@
-// Tells systemd how the daemon is (sd_notify(3)): by a datagram to NOTIFY_SOCKET. Node has no Unix datagram sockets; where
-// the data plane's direct system calls are not there either, systemd's own tool sends for us, which the unit allows with
-// NotifyAccess=all. One helper process, started before there is anything else, runs the tool: a sign of life costs this
-// process neither a fork nor a descriptor, which a crowd at its ports may have used up.
+// sd_notify(3): reports the state of the daemon to systemd by datagrams to NOTIFY_SOCKET. Node has no Unix datagram sockets,
+// so this uses the direct system calls of the data plane. Without them, it runs systemd-notify, which needs NotifyAccess=all
+// in the unit. One helper process, started early, runs systemd-notify for every message: a watchdog message then needs no fork
+// and no free file descriptor.
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
@@ -9,25 +9,25 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type NotifySocket, openNotifySocket } from './proxy/io/native/notify.js';
 
 export interface ServiceManager {
-  /** Every listener is up. Starts the watchdog's signs of life, if the unit asks for them. */
+  /** Sends READY=1 and starts the watchdog messages if the unit sets WatchdogSec=. */
   ready(): Promise<void>;
   stopping(): Promise<void>;
-  /** Ends the signs of life. */
+  /** Stops the watchdog messages. */
   close(): void;
 }
 
 export interface ServiceManagerOptions {
-  /** Asked before each of the watchdog's signs of life: false withholds it. */
+  /** Called before each watchdog message; false suppresses the message. */
   readonly isAlive?: () => boolean;
-  /** null: there are no direct system calls here. */
+  /** Returns null when direct system calls are not available. */
   readonly openSocket?: (path: string) => NotifySocket | null;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Runs the tool for every line it reads, and answers each with its exit status and what it had to say. It ends with its input:
- * a signal to the whole unit must not end it before "stopping" is sent.
+ * Runs systemd-notify for every line of stdin, and prints its exit status and output. Exits at the end of stdin. It ignores
+ * signals to the whole unit, so that it can still send STOPPING=1.
  */
 const HELPER = `set -f
 trap '' TERM INT HUP
@@ -41,8 +41,8 @@ const ANSWER_TIMEOUT_MS = 10_000;
 const RETRY_MS = 50;
 
 /**
- * Speaks to the service manager named by NOTIFY_SOCKET; without one every call does nothing.
- * A message that cannot be sent goes to `failed` and never stops the daemon.
+ * Sends messages to NOTIFY_SOCKET; without it, every call does nothing.
+ * Calls `failed` when a message cannot be sent. A failure never stops the daemon.
  */
 export function createServiceManager(
   env: Environment,
@@ -67,8 +67,8 @@ export function createServiceManager(
       await send('READY=1', 'STATUS=Ready');
       const intervalMs = watchdogIntervalMs(env);
       if (intervalMs === null) return;
-      // From the main loop: when that hangs, or a worker of the data plane does, the signs of life stop and systemd
-      // restarts the daemon.
+      // This timer runs in the main event loop. When the loop or a worker of the data plane hangs, the messages stop and
+      // systemd restarts the daemon.
       watchdog = setInterval(() => {
         if (isAlive()) void send('WATCHDOG=1');
       }, intervalMs);
@@ -84,7 +84,7 @@ export function createServiceManager(
   };
 }
 
-/** A manager that is behind (EAGAIN) is tried again for a while. */
+/** Retries for a while when the receive buffer of systemd is full (EAGAIN). */
 async function sendTo(socket: NotifySocket, text: string, failed: (error: Error) => void): Promise<void> {
   let code = socket.send(text);
   for (let waitedMs = 0; code === 'EAGAIN' && waitedMs < ANSWER_TIMEOUT_MS; waitedMs += RETRY_MS) {
@@ -96,7 +96,7 @@ async function sendTo(socket: NotifySocket, text: string, failed: (error: Error)
 
 interface Helper {
   isAlive(): boolean;
-  /** Resolves once the message is sent, or has failed and is reported. */
+  /** Resolves when the message is sent, or when its failure is reported. */
   send(states: string): Promise<void>;
   close(): void;
 }
@@ -113,7 +113,7 @@ function startHelper(env: Environment, failed: (error: Error) => void): Helper {
     for (const settle of waiting.splice(0)) settle(error);
   };
   child.once('error', end);
-  child.once('exit', (code, signal) => end(new Error(`the helper for systemd ended (${code ?? signal})`)));
+  child.once('exit', (code, signal) => end(new Error(`systemd-notify helper exited (${code ?? signal})`)));
   child.stdin.on('error', end);
   createInterface({ input: child.stdout }).on('line', (line) => {
     const [, status = '', said = ''] = /^(\d+) ?(.*)$/.exec(line) ?? [];
@@ -121,7 +121,7 @@ function startHelper(env: Environment, failed: (error: Error) => void): Helper {
       status === '0' ? null : new Error(`systemd-notify: ${said.trim() || `status ${status}`}`),
     );
   });
-  // Nothing here keeps the daemon from ending.
+  // The helper must not keep the process running.
   child.unref();
   for (const stream of [child.stdin, child.stdout]) (stream as unknown as { unref?(): void }).unref?.();
 
@@ -129,10 +129,7 @@ function startHelper(env: Environment, failed: (error: Error) => void): Helper {
     isAlive: () => isAlive,
     send: (states) =>
       new Promise((resolve) => {
-        const timer = setTimeout(
-          () => settle(new Error('systemd-notify does not answer')),
-          ANSWER_TIMEOUT_MS,
-        );
+        const timer = setTimeout(() => settle(new Error('systemd-notify timed out')), ANSWER_TIMEOUT_MS);
         const settle = (error: Error | null): void => {
           clearTimeout(timer);
           if (error) failed(error);
@@ -140,7 +137,7 @@ function startHelper(env: Environment, failed: (error: Error) => void): Helper {
         };
         waiting.push(settle);
         if (isAlive) child.stdin.write(`${states}\n`);
-        else end(new Error('the helper for systemd could not be started'));
+        else end(new Error('systemd-notify helper could not be started'));
       }),
     close() {
       isAlive = false;
@@ -149,7 +146,7 @@ function startHelper(env: Environment, failed: (error: Error) => void): Helper {
   };
 }
 
-/** Half of what the unit's WatchdogSec allows, as sd_watchdog_enabled(3) recommends; null when it is off. */
+/** Half of WatchdogSec=, as sd_watchdog_enabled(3) recommends; null when the watchdog is off. */
 function watchdogIntervalMs(env: Environment): number | null {
   const usec = Number(env['WATCHDOG_USEC']);
   const forUs = env['WATCHDOG_PID'] === undefined || env['WATCHDOG_PID'] === String(process.pid);

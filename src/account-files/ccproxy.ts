@@ -1,5 +1,5 @@
-// CCProxy's account file, AccInfo.ini: one section a user. It knows less than we do, and keeps passwords readable:
-// ours are hashes, so a file written here has none.
+// Reads and writes AccInfo.ini, the account file of CCProxy: one section per user. CCProxy stores readable passwords.
+// Pulsegate stores hashes, so files that it writes contain no passwords.
 import { Readable } from 'node:stream';
 import { shownIn } from '../core/time-zone.js';
 import type { ReadOptions } from './csv.js';
@@ -7,12 +7,12 @@ import { decodeText, EncodingError, textOf } from './file-text.js';
 import { because } from './reasons.js';
 import { type FileRecord, type FileView, readRecord } from './record.js';
 
-/** It is read as a whole; real ones have some kilobytes. */
+/** The file is read as a whole. Typical files have some kilobytes. */
 const MAX_CHARS = 16 * 1024 * 1024;
 const SECTION = /^\[(.+)\]$/;
 const USER = /^User\d+$/i;
 
-/** Reads AccInfo.ini in the encoding it is in: Chinese Windows writes GBK. CCProxy writes its dates in the zone of its host. */
+/** Reads AccInfo.ini in a detected encoding: CCProxy on Chinese Windows writes GBK. Dates are in the time zone of its host. */
 export async function* readCcproxy(input: Readable, options: ReadOptions = {}): AsyncGenerator<FileRecord> {
   const texts: string[] = [];
   let length = 0;
@@ -54,7 +54,7 @@ function toRecord(
   const of = (name: string): string | undefined => values.get(name.toLowerCase()) || undefined;
   const maxConnections = Number(of('MaxConn') ?? -1);
   const expires = of('AutoDisable') === '1' ? of('DisableDateTime')?.trim() : undefined;
-  // A service of its own can be closed while the user stays enabled.
+  // CCProxy can disable SOCKS for a user that stays enabled.
   const isEnabled = of('Enable') !== '0' && of('EnableSocks') !== '0';
   const fields = {
     username: of('UserName'),
@@ -66,7 +66,7 @@ function toRecord(
   return readRecord(line, fields, zone);
 }
 
-/** Each byte of a password is written as 999 minus its value, in three digits; a text that cannot be that is plain. */
+/** Decodes a password: CCProxy writes each byte as 999 minus its value, in three digits. Any other text is a plain password. */
 function decodePassword(text: string | undefined): string | undefined {
   if (text === undefined || !/^(\d{3})+$/.test(text)) return text;
   const codes = (text.match(/\d{3}/g) ?? []).map((digits) => 999 - Number(digits));
@@ -74,8 +74,8 @@ function decodePassword(text: string | undefined): string | undefined {
 }
 
 /**
- * Writes AccInfo.ini, its dates in `zone`: CCProxy reads them in that of its host. A value cannot hold a line break; user
- * names have none, and remarks are not part of it.
+ * Writes AccInfo.ini with dates in `zone`, which must be the time zone of the CCProxy host. The format has no escape for line
+ * breaks; user names contain none, and remarks are not written.
  */
 export function writeCcproxy(views: Iterable<FileView>, zone = 'UTC'): Readable {
   const texts = function* () {

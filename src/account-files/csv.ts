@@ -1,4 +1,4 @@
-// Accounts as CSV (RFC 4180), one a line under a heading: written in UTF-8, read in what spreadsheets make of it.
+// Accounts as CSV (RFC 4180) with a header row: writes UTF-8, reads what spreadsheets save.
 import { pipeline, Readable } from 'node:stream';
 import { CsvError, type Info, parse } from 'csv-parse';
 import { stringify } from 'csv-stringify';
@@ -11,25 +11,25 @@ import { FIELDS, type FileRecord, type FileView, readRecord, toRow } from './rec
 const MAX_RECORD_CHARS = 64 * 1024;
 const MAX_SHOWN_HEADINGS = 10;
 
-/** A column that only ever holds what its owner chose literally: read as it is. */
+/** The column that is read literally, without removing the apostrophes of `guard`. */
 const LITERAL = 'password';
 
-/** An error of either stream ends the last one of the pipeline with it: whoever reads that one handles it. */
+/** `pipeline` destroys the last stream with the error, and its reader handles the error. */
 const ownedByReader = (): void => {};
 
 export interface ReadOptions extends TextOptions {
-  /** Of dates that name none, by its IANA name; left out: UTC. */
+  /** IANA time zone of dates without one. Default: UTC. */
   readonly zone?: string | undefined;
 }
 
-/** Not one of the headings names the field without which there is no account. */
+/** The header row has no user name column. */
 class HeadingError extends Error {
   constructor(readonly found: string) {
     super('no user name among the headings');
   }
 }
 
-/** Reads CSV as it comes. A fault in the file's form ends it with a last record that says so. */
+/** Parses CSV as a stream. A format error ends the stream with a last record that contains the error. */
 export async function* readCsv(input: Readable, options: ReadOptions = {}): AsyncGenerator<FileRecord> {
   try {
     const { texts, delimiter } = await withDelimiter(decodeText(input, options));
@@ -74,7 +74,7 @@ function requireUsername(headings: string[]): string[] {
   throw new HeadingError(found);
 }
 
-/** Looks at the heading: Excel separates by tabs where it saves Unicode, and by semicolons where the comma is decimal. */
+/** Detects the delimiter from the header row. Excel writes tabs in Unicode text, and semicolons in locales with a decimal comma. */
 async function withDelimiter(
   texts: AsyncGenerator<string>,
 ): Promise<{ texts: AsyncIterable<string>; delimiter: string }> {
@@ -94,8 +94,8 @@ async function withDelimiter(
 }
 
 /**
- * Writes CSV, with a byte order mark: without it Excel would take it for the encoding of the system. What a spreadsheet could take for the beginning of a formula has an apostrophe before it, which `readCsv`
- * takes away again.
+ * Writes CSV with a byte order mark: without it, Excel assumes the system encoding. Adds an apostrophe before text that a
+ * spreadsheet could evaluate as a formula; `readCsv` removes it.
  */
 export function writeCsv(views: Iterable<FileView>, { withHashes }: { withHashes: boolean }): Readable {
   const columns = FIELDS.filter((field) => withHashes || field !== 'passwordHash');
@@ -114,7 +114,7 @@ export function writeCsv(views: Iterable<FileView>, { withHashes }: { withHashes
     header: true,
     columns: [...columns],
     record_delimiter: 'windows',
-    // A lone CR or LF would end the row for some readers, another separator the cell.
+    // Quote all text: some readers end a row at a lone CR or LF, or a cell at another separator.
     quoted_string: true,
   });
   pipeline(Readable.from(rows()), texts, ownedByReader);

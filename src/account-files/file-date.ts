@@ -1,12 +1,12 @@
-// Dates as people and spreadsheets write them, in the zone of whoever wrote the file.
+// Parses dates as people and spreadsheets write them, in the time zone of the file's author.
 import { zonedTime } from '../core/time-zone.js';
 import { isWireDate, parseWireDate } from '../core/wire-date.js';
 
 const DATE = /^(\d{4})(?:-|\/|\.|年)(\d{1,2})(?:-|\/|\.|月)(\d{1,2})日?(?:\s+(\d{1,2}):(\d\d)(?::(\d\d))?)?$/;
 
 /**
- * Reads a date into ms since the epoch; null when it is none. `2026-12-31T23:59:59`, as files written here have it, is UTC
- * unless it names an offset; `2026/12/31`, `2026-12-31 23:59`, `2026年12月31日` and the like are in `zone`.
+ * Parses a date into ms since the epoch; null for anything else. `2026-12-31T23:59:59`, the format of exported files, is UTC
+ * unless it has an offset. `2026/12/31`, `2026-12-31 23:59`, `2026年12月31日` and similar formats are in `zone`.
  */
 export function parseFileDate(text: string, zone: string): number | null {
   const given = text.normalize('NFKC').trim();

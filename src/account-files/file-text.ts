@@ -1,36 +1,36 @@
-// The text of a file, in whatever encoding a spreadsheet saved it: found out from its bytes, decoded as they come.
+// Detects the encoding of a text file from its bytes, and decodes it as a stream.
 import { isAscii } from 'node:buffer';
 import type { Readable } from 'node:stream';
 
 export const FILE_ENCODINGS = ['utf-8', 'gb18030', 'utf-16le', 'utf-16be'] as const;
-/** `gb18030` is also GBK and GB 2312, its subsets: what Excel saves CSV in on Chinese Windows. */
+/** `gb18030` includes its subsets GBK and GB 2312, which Excel uses for CSV on Chinese Windows. */
 export type FileEncoding = (typeof FILE_ENCODINGS)[number];
 
 export interface TextOptions {
-  /** Left out: found out. */
+  /** Default: detected. */
   readonly encoding?: FileEncoding | undefined;
-  /** Called once, before the first text that depends on it; never for an empty file. */
+  /** Called once, before the first text that depends on the encoding; not called for an empty file. */
   readonly onEncoding?: ((encoding: FileEncoding) => void) | undefined;
 }
 
 type Decoder = InstanceType<typeof TextDecoder>;
 
-/** The bytes are no text in the encoding. */
+/** The bytes are not valid in the encoding. */
 export class EncodingError extends Error {
   constructor(
     readonly encoding: string,
     options?: ErrorOptions,
   ) {
-    super(`this is not text in ${encoding}`, options);
+    super(`invalid ${encoding} text`, options);
   }
 }
 
-/** Of the beginning: enough to see a byte order mark, or the zeros of UTF-16 without one. */
+/** Number of bytes to examine for a byte order mark, or for the zero bytes of UTF-16 without one. */
 const HEAD_BYTES = 256;
-/** From the first byte beyond ASCII on: what is UTF-8 for so long is UTF-8. */
+/** Number of bytes after the first non-ASCII byte that must be valid UTF-8 to decide for UTF-8. */
 const DECIDING_BYTES = 64 * 1024;
 
-/** Yields the text as its bytes come. Throws EncodingError when they are not in the encoding, and what `input` throws. */
+/** Yields the decoded text in chunks. Throws EncodingError for invalid bytes, and whatever `input` throws. */
 export async function* decodeText(input: Readable, options: TextOptions = {}): AsyncGenerator<string> {
   let held: Buffer = Buffer.alloc(0);
   let isStart = true;
@@ -51,7 +51,7 @@ export async function* decodeText(input: Readable, options: TextOptions = {}): A
     isStart = false;
     if (encoding !== null) yield decode(decide(encoding), held, true);
     else {
-      // ASCII is the same in both: it need not wait.
+      // ASCII is the same in UTF-8 and GB 18030, so pass it on before the decision.
       const ascii = asciiLength(held);
       if (ascii > 0) yield held.toString('latin1', 0, ascii);
       held = held.subarray(ascii);
@@ -72,7 +72,7 @@ function decode(decoder: Decoder, bytes: Buffer, stream: boolean): string {
   }
 }
 
-/** null: not known yet, more is to come. */
+/** Null when more bytes are needed to decide. */
 function encodingOf(
   held: Buffer,
   { isStart, isAll }: { readonly isStart: boolean; readonly isAll: boolean },
@@ -88,7 +88,7 @@ function encodingOf(
   const rest = held.subarray(asciiLength(held));
   if (!isAll && rest.length < DECIDING_BYTES) return null;
   try {
-    // A character may be cut at the end of what there is.
+    // The buffer may end in the middle of a character.
     new TextDecoder('utf-8', { fatal: true }).decode(rest, { stream: !isAll });
     return 'utf-8';
   } catch {
@@ -103,7 +103,7 @@ function asciiLength(bytes: Buffer): number {
   return at;
 }
 
-/** The text of bytes that are all there, whatever they are in. */
+/** Decodes complete bytes as UTF-8, or else as GB 18030. */
 export function textOf(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);

@@ -8,7 +8,7 @@ import type { FileRecord, FileView } from './record.js';
 export type FileFormat = 'csv' | 'json' | 'ccproxy';
 export const FILE_FORMATS: readonly FileFormat[] = ['csv', 'json', 'ccproxy'];
 
-/** Reads records as they come; a fault in the file's form is a last record that says so. */
+/** Parses records as a stream. A format error is a last record that contains the error. */
 export function readAccounts(
   format: FileFormat,
   input: Readable,
@@ -24,7 +24,7 @@ export function readAccounts(
   }
 }
 
-/** `ccproxy` has no place for our hashes, and dates that name no zone: only to it `zone` means something. */
+/** `ccproxy` cannot store hashes, so it ignores `withHashes`. Only `ccproxy` uses `zone`, because its dates have no time zone. */
 export function writeAccounts(
   format: FileFormat,
   views: Iterable<FileView>,

@@ -1,4 +1,4 @@
-// The names that the fields of an account have in files: ours, in any case, and those that Chinese sheets have.
+// Maps column headings to account fields: the English names in any case, and common Chinese headings.
 
 const CHINESE: Readonly<Record<string, string>> = {
   username: '用户名 用户 账号 帐号 账户 帐户 账号名 账号名称 登录名',
@@ -11,16 +11,16 @@ const CHINESE: Readonly<Record<string, string>> = {
   maxsessions: '最多会话 最大会话数 会话数上限 会话上限 最大连接数 连接数上限 连接数 并发数',
   maxclientaddresses: '最多来源地址 来源地址上限 最大设备数 设备数',
 };
-/** Without units there is no Chinese name for bytes: whether 50 is GB would be a guess. */
+/** Sizes have no Chinese headings, because such columns have no unit: 50 could be bytes or GB. */
 const KNOWN = new Map(
   Object.entries(CHINESE).flatMap(([field, names]) => names.split(' ').map((name) => [name, field])),
 );
 
-/** Asked for every cell of a file: remembered. JSON may have any names, so not without end. */
+/** A cache, because every cell needs a lookup. Bounded, because JSON files may contain any names. */
 const asked = new Map<string, string>();
 const MAX_REMEMBERED = 1_000;
 
-/** The field that a heading names, in lower case: `User_Name`, `username` and `用户名（必填）` are one. */
+/** The field name for a heading, in lower case: `User_Name`, `username` and `用户名（必填）` are the same. */
 export function fieldNamed(heading: string): string {
   const known = asked.get(heading);
   if (known !== undefined) return known;

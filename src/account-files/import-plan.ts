@@ -1,4 +1,4 @@
-// What to do with one record of a file: report a fault, or add, replace or keep an account.
+// Decides what to do with a record of a file: report an error, or add, replace, keep or skip an account.
 import type { Account } from '../core/accounts/account.js';
 import type { Accounts } from '../core/accounts/accounts.js';
 import { type AccountLimits, NO_LIMITS } from '../core/accounts/limits.js';
@@ -8,8 +8,8 @@ import { because, type Reason, reasonText } from './reasons.js';
 import type { FileAccount, FileRecord } from './record.js';
 
 /**
- * What happens to an account that exists: `replace` overwrites the fields the file has; `keep` leaves it as it is but
- * gives it the limits and usage it does not have; `skip` leaves it wholly alone.
+ * The action for an existing account: `replace` overwrites the fields that the file contains; `keep` adds only missing limits
+ * and usage; `skip` changes nothing.
  */
 export type OnExisting = 'keep' | 'replace' | 'skip';
 
@@ -20,13 +20,13 @@ export interface ImportedLine {
   readonly outcome: 'added' | 'replaced' | 'kept' | 'skipped' | 'failed';
   /** Why, for `skipped` and `failed`. */
   readonly message: string | null;
-  /** The same as a code, for whoever says it in another language. */
+  /** The same as a code, for translations. */
   readonly reason: Reason | null;
-  /** What the account has afterwards; null for a line of which there is no account. `expiresAt` in ms since the epoch. */
+  /** The account after the import; null for a failed or skipped line. `expiresAt` in ms since the epoch. */
   readonly account: { readonly remarks: string | null; readonly expiresAt: number | null } | null;
 }
 
-/** Nothing is to be done: the line only says why. */
+/** No change is needed: the line contains the reason. */
 export interface Settled {
   readonly kind: 'settled';
   readonly line: ImportedLine;
@@ -45,7 +45,7 @@ export interface ToAdd extends ToDo {
 export interface ToChange extends ToDo {
   readonly kind: 'replace' | 'keep';
   readonly account: Account;
-  /** The limits that it does not have yet. */
+  /** The limits to set. */
   readonly limits: Partial<AccountLimits>;
 }
 
@@ -53,14 +53,14 @@ export type Plan = Settled | ToAdd | ToChange;
 
 export interface PlanUses {
   readonly accounts: Pick<Accounts, 'get' | 'getByUsername' | 'hasEgressClass'>;
-  /** Whether who imports may choose the egress class of accounts. */
+  /** Whether the caller may set the egress class of accounts. */
   readonly mayChooseEgress: boolean;
   readonly existing: OnExisting;
   readonly now: Clock;
   readonly newId: () => string;
 }
 
-/** Plans record after record of one file; it remembers names and ids, so that none is used twice. */
+/** Plans the records of one file in order. Remembers names and ids to detect duplicates. */
 export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
   const names = new Set<string>();
   const ids = new Set<string>();
@@ -151,7 +151,7 @@ function settled(
   };
 }
 
-/** An account that is kept only gets the limits that it has none of. */
+/** The limits of `wanted` to set. With `keep`, only limits that the account does not have. */
 function missing(
   wanted: Partial<AccountLimits>,
   has: AccountLimits,

@@ -1,4 +1,4 @@
-// Takes the accounts of a file in, or only says what would happen.
+// Imports the accounts of a file, or reports what an import would do (dry run).
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Account } from '../core/accounts/account.js';
 import type { AccountChange } from '../core/accounts/account-input.js';
@@ -26,14 +26,14 @@ export interface ImportUses extends PlanUses {
   readonly onError: (error: unknown) => void;
 }
 
-/** Accounts in one transaction: logins and other writers come in between two. */
+/** Number of accounts per transaction. Logins and other writes run between two transactions. */
 const SLICE = 200;
 
 /**
- * Imports records in their order and yields what became of each. With `dryRun` nothing is written.
- * When the database cannot be written, every line from there on is `failed` and says what is missing; what was yielded
- * until then is done. Rejects when that happens before anything was written, and when the records cannot be read.
- * The audit log has one entry for it all, and one of each account that is a part of it.
+ * Imports records in order and yields the outcome of each. With `dryRun`, writes nothing.
+ * When a database write fails, this and all later lines are `failed`; earlier lines stay imported. Rejects when the first write
+ * fails, and when the records cannot be read.
+ * The audit log gets one entry for the import, and one for each account.
  */
 export async function* importAccounts(
   records: AsyncIterable<FileRecord>,
@@ -57,14 +57,14 @@ function lines(plans: readonly Plan[]): ImportedLine[] {
   return plans.map(({ line }) => line);
 }
 
-/** A part of the work on a slice, in a transaction of its own. */
+/** One transaction of a slice. */
 interface Step {
   readonly plans: readonly (ToAdd | ToChange)[];
-  /** Returns the accounts that it was done for. */
+  /** Returns the accounts that were written. */
   readonly work: () => Promise<readonly Account[]>;
-  /** What a line says that it was not done for. */
+  /** The reason for accounts that were not written. */
   readonly refused: Reason;
-  /** What a line says when the database could not be written. */
+  /** The reason when the database write failed. */
   readonly failed: (plan: ToAdd | ToChange) => Reason;
 }
 
@@ -110,7 +110,7 @@ function createWriter(uses: ImportUses): Writer {
     ];
   }
 
-  /** null: the database could not be written. From then on nothing is tried: each try may take its whole busy timeout. */
+  /** Returns null when the database write fails. Later calls fail at once, because each attempt may take the whole busy timeout. */
   async function attempt<T>(work: () => Promise<T>): Promise<T | null> {
     if (hasFailed) return null;
     try {
@@ -154,14 +154,14 @@ function createWriter(uses: ImportUses): Writer {
   };
 }
 
-/** The entry of the audit log: there from before the first account is written, its counts as far as the import has come. */
+/** The audit entry of the import. It is created before the first account is written, and its counts are updated after each slice. */
 function createImportEntry({ audit, by, fileName }: ImportUses) {
   let importId: string | undefined;
   let isRevised = true;
   const counts = { read: 0, added: 0, replaced: 0, kept: 0, skipped: 0, failed: 0 };
   const after = () => Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
   return {
-    /** Returns who makes the changes from now on. */
+    /** Creates the entry once. Returns the actor for the audit entries of the accounts. */
     async begin(): Promise<Actor> {
       importId ??= await audit.begin({
         by,

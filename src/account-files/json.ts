@@ -1,11 +1,11 @@
-// Accounts as a JSON array of objects (RFC 8259), read and written one object at a time.
+// Accounts as a JSON array of objects (RFC 8259), parsed and written one object at a time.
 import { Readable } from 'node:stream';
 import { because, type ReasonCode } from './reasons.js';
 import { type FileRecord, type FileView, readRecord, toRow } from './record.js';
 
 const MAX_RECORD_CHARS = 64 * 1024;
 
-/** Reads an array of objects as it comes. A fault in the file's form ends it with a last record that says so. */
+/** Parses an array of objects as a stream. A format error ends the stream with a last record that contains the error. */
 export async function* readJson(
   input: Readable,
   { zone }: { readonly zone?: string | undefined } = {},
@@ -41,14 +41,14 @@ function* read(
     try {
       fields = JSON.parse(text);
     } catch {
-      // Without its message, which quotes the text, and with it a password.
+      // The message of JSON.parse quotes the text, which may contain a password.
       throw new FormError('not-json');
     }
     yield readRecord(line, fields as Record<string, unknown>, zone);
   }
 }
 
-/** Cuts the text of an array into the texts of its objects, without reading what is in them. */
+/** Splits the text of an array into the texts of its objects. */
 function createSplitter() {
   let state: 'start' | 'before' | 'object' | 'after' | 'end' = 'start';
   let depth = 0;
@@ -58,7 +58,7 @@ function createSplitter() {
   let line = 1;
   let startLine = 1;
 
-  /** Takes one character of an object; true when it was the last. */
+  /** Adds one character of an object; true after the last one. */
   function within(char: string): boolean {
     text += char;
     if (text.length > MAX_RECORD_CHARS) throw new FormError('json-length');

@@ -1,5 +1,5 @@
-// One account as it stands in a file, and how its fields are read. Names of fields are matched without regard to case,
-// so that files made from the account API's answers (Username, IsEnabled) are read too.
+// One account of a file, and the parser of its fields. Field names ignore case, so that files made from responses of the
+// account API (Username, IsEnabled) work too.
 import { isValidPassword, isValidUsername } from '../core/accounts/account.js';
 import { isValidRemarks } from '../core/accounts/account-input.js';
 import type { AccountView } from '../core/accounts/accounts.js';
@@ -16,11 +16,11 @@ import { parseFileDate } from './file-date.js';
 import { fieldNamed } from './headings.js';
 import { because, type Reason, type ReasonCode } from './reasons.js';
 
-/** What a file says of an account. `undefined`: the file does not have the field. */
+/** The account fields of a file. Undefined when the file does not contain the field. */
 export interface FileAccount {
   readonly username: string;
   readonly id?: string | undefined;
-  /** Exactly one of the two, or neither when the account exists already. */
+  /** Exactly one of password and passwordHash; an existing account needs neither. */
   readonly password?: string | undefined;
   readonly passwordHash?: string | undefined;
   readonly isEnabled?: boolean | undefined;
@@ -28,24 +28,24 @@ export interface FileAccount {
   readonly tags?: readonly string[] | undefined;
   readonly createdAt?: number | undefined;
   readonly expiresAt?: number | null | undefined;
-  /** The limits the file has a value for. */
+  /** The limits that the file contains. */
   readonly limits: Partial<AccountLimits>;
-  /** What the account has used so far, elsewhere; undefined when the file does not say. */
+  /** The usage of the account on the other server; undefined when the file does not contain it. */
   readonly usage: CountedTraffic | undefined;
 }
 
-/** An account as it is written to a file. */
+/** An account to write to a file. */
 export interface FileView {
   readonly view: AccountView;
   readonly usage: CountedTraffic;
 }
 
-/** A record of a file: an account, or why it is none. `line` is 1 for the first line of the file. */
+/** A record of a file: an account or an error. `line` is 1 for the first line of the file. */
 export type FileRecord =
   | { readonly line: number; readonly account: FileAccount }
   | { readonly line: number; readonly username: string | null; readonly fault: Reason };
 
-/** The fields of a file, in the order in which they are written. Those after `id` up to the limits are for information: never read. */
+/** The fields of a file, in the order of output. An import ignores lastLoginAt, dataCount and latestGameId. */
 export const FIELDS = [
   'username',
   'passwordHash',
@@ -72,7 +72,7 @@ export const FIELDS = [
 
 export type Row = Readonly<Record<(typeof FIELDS)[number], string | number | boolean | null>>;
 
-/** An account as a row of a file; dates as the account API writes them. */
+/** An account as a row of a file; dates in the format of the account API. */
 export function toRow({ view, usage }: FileView): Row {
   const { account, dataCount, latestGameId } = view;
   const date = (ms: number | null) => (ms === null ? null : formatWireDate(ms));
@@ -98,8 +98,8 @@ export function toRow({ view, usage }: FileView): Row {
 const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Reads one record. Texts come from CSV, other types from JSON; an empty text or null is a field left out. Dates that
- * name no zone are in `zone`.
+ * Parses one record. CSV has only texts, JSON has other types too. An empty text or null counts as a missing field. Dates
+ * without a time zone are in `zone`.
  */
 export function readRecord(
   line: number,
@@ -154,7 +154,7 @@ export function readRecord(
       password,
       passwordHash,
       isEnabled,
-      // A field that is there but empty says that there are no remarks, and no expiry.
+      // An empty field removes the remarks, the tags and the expiry; a missing field keeps them.
       remarks: remarks ?? (named.has('remarks') ? null : undefined),
       tags: tags ?? (named.has('tags') ? [] : undefined),
       createdAt,
@@ -180,7 +180,7 @@ const NO = new Set([
   '无效',
 ]);
 
-/** undefined when left out, null when it is no flag. */
+/** Undefined when missing, null when invalid. */
 function readFlag(value: unknown): boolean | null | undefined {
   if (value === undefined || typeof value === 'boolean') return value;
   const text = String(value).toLowerCase();
@@ -188,7 +188,7 @@ function readFlag(value: unknown): boolean | null | undefined {
   return NO.has(text) ? false : null;
 }
 
-/** A text with commas between, or an array; undefined when left out, null when they cannot be kept. */
+/** Parses comma-separated text or an array; undefined when missing, null when invalid. */
 function readTags(value: unknown): readonly string[] | null | undefined {
   if (value === undefined) return undefined;
   const given: unknown[] = Array.isArray(value) ? value : [value];
@@ -197,7 +197,7 @@ function readTags(value: unknown): readonly string[] | null | undefined {
   return areValidTags(tags) ? tags : null;
 }
 
-/** undefined when left out, null when it is no date. */
+/** Undefined when missing, null when invalid. */
 function readDate(value: unknown, zone: string): number | null | undefined {
   if (value === undefined) return undefined;
   return typeof value === 'string' ? parseFileDate(value, zone) : null;
@@ -213,7 +213,7 @@ const NUMBERS = [
 
 type ReadField = (name: string) => unknown;
 
-/** The limits that are there, or what is wrong with them. */
+/** The limits of the record, or the reason why they are invalid. */
 function readLimits(field: ReadField): Partial<AccountLimits> | Reason {
   const limits: { -readonly [K in keyof AccountLimits]?: AccountLimits[K] } = {};
   for (const name of NUMBERS) {
@@ -237,7 +237,7 @@ function readLimits(field: ReadField): Partial<AccountLimits> | Reason {
   return limits;
 }
 
-/** undefined when the file does not say, null when it is none. */
+/** Undefined when missing, null when invalid. */
 function readUsage(field: ReadField): CountedTraffic | undefined | null {
   const values = ['totalBytesUp', 'totalBytesDown', 'periodBytes'].map(field);
   if (values.every((value) => value === undefined)) return undefined;

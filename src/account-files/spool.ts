@@ -1,4 +1,4 @@
-// Takes an upload in before it is worked on: whoever sends it need not wait for the database, nor hold a request open.
+// Stores an upload in a temporary file before processing, so that the client need not wait for the database.
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, unlink } from 'node:fs/promises';
@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 
 /**
- * Writes the chunks of `input` to a file in `folder` that has no name any more, so that nothing is left of it whatever happens, and
- * yields what `use` makes of it. Rejects with the error of `input`.
+ * Writes `input` to an unlinked temporary file in `folder`, which disappears when the process exits, and yields the results of
+ * `use`. Rejects with the error of `input`.
  */
 export async function* spooled<T>(
   folder: string,

@@ -1,4 +1,4 @@
-// What accounts have used: read at the start, and counted from there on.
+// Loads the usage of accounts from the database at the start.
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
 

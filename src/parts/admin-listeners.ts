@@ -1,4 +1,4 @@
-// The listeners of the admin API: sockets of the service manager, else those of `admin.host` and `admin.port`.
+// The listeners of the admin API: sockets from systemd, or else those of `admin.host` and `admin.port`.
 import type { X509Certificate } from 'node:crypto';
 import type { Server } from 'node:http';
 import { StartError } from '../core/errors.js';
@@ -9,17 +9,17 @@ import type { Part } from './lifecycle.js';
 import { type Endpoint, type Listening, listenOn, openServer } from './listen.js';
 
 export interface AdminListenersPart extends Part {
-  /** `address:port` of each, with `https://` before it where TLS is spoken, once started. */
+  /** `address:port` of each listener after `start`; with the prefix `https://` when it uses TLS. */
   readonly addresses: readonly string[];
 }
 
 /** `start` throws StartError (`port-in-use`, `cannot-listen`). */
 export function createAdminListenersPart(uses: {
   readonly config: { readonly admin: { readonly host: readonly string[]; readonly port: number } };
-  /** Those of the service manager, which take the place of `admin.host` and `admin.port`. */
+  /** Sockets from systemd, which replace `admin.host` and `admin.port`. */
   readonly sockets: readonly GivenSocket[];
   readonly http: { createHttpServer(): Server; readonly certificate: X509Certificate | null };
-  /** Learns which ports the daemon itself listens on. */
+  /** Receives the ports on which the daemon listens. */
   readonly plane: Pick<ProxyPlane, 'ownPorts'>;
 }): AdminListenersPart {
   const { plane } = uses;
@@ -52,11 +52,11 @@ export function createAdminListenersPart(uses: {
   };
 }
 
-/** A node:net server on a listening descriptor that is open already. */
+/** Lets a node:net server accept connections from an open listening descriptor. */
 function openServerOn(server: Server, fd: number): Promise<Listening> {
   return new Promise((resolve, reject) => {
     const failed = (cause: NodeJS.ErrnoException): void => {
-      const problem = `socket ${fd} of the service manager does not listen for connections (${cause.code})`;
+      const problem = `socket ${fd} from systemd is not a listening socket (${cause.code})`;
       reject(
         new StartError('cannot-listen', `admin: ${problem}. Set ListenStream= in the socket unit.`, {
           cause,

@@ -1,4 +1,4 @@
-// Webhooks and the agents they start.
+// Webhooks and agents.
 import { createHooks, type Hooks } from '../agents/hooks.js';
 import type { Config } from '../config.js';
 import { parseWhitelist } from '../core/auth/whitelist.js';
@@ -9,7 +9,7 @@ import type { Part } from './lifecycle.js';
 import type { OperatorSettings } from './settings.js';
 
 export interface AgentsPart extends Part, Pick<Hooks, 'handle' | 'control' | 'reload'> {
-  /** Whether an address is listed as one that calls webhooks. */
+  /** Whether webhooks.allowFrom lists the address. */
   mayCall(address: string): boolean;
 }
 
@@ -45,7 +45,7 @@ export function createAgentsPart(uses: {
     mayCall: (address) => webhooks.enabled && webhooks.allowFrom.length > 0 && mayCall(address),
     start: hooks.start,
 
-    // Webhooks are answered with 503 meanwhile, so that callers come back.
+    // Webhooks get 503 during the drain, so that callers retry.
     drain({ ms, signal }) {
       signal.addEventListener('abort', hooks.interrupt, { once: true });
       return hooks.stop(ms);

@@ -1,4 +1,4 @@
-// Who may use the admin API: console sessions, API tokens, the second factor.
+// Authentication for the admin API: console sessions, API tokens, second factor.
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../config.js';
 import { ADMIN_CREDENTIALS_KEY } from '../core/auth/admin-credentials.js';
@@ -27,7 +27,8 @@ export async function openAuth(uses: {
   const { log, now } = uses;
   const { store, settings, credentials } = uses.core;
   const { session, maxTokens } = uses.config.admin;
-  const onError = (err: unknown): void => log.warn({ err }, 'use of a session or token not noted');
+  const onError = (err: unknown): void =>
+    log.warn({ err }, 'saving the last use of a session or token failed');
   const secondFactor = await settings.open(createSecondFactor({ settings: store.settings, now }));
   const sessions = createConsoleSessions({
     store: store.consoleSessions,

@@ -1,4 +1,4 @@
-// A whole copy of the database for the operator to download, made while the daemon runs.
+// Backs up the database for a download by the operator, while the daemon runs.
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -6,12 +6,12 @@ import type { Config } from '../config.js';
 import { openStore } from '../store/store.js';
 import { storeOptions } from './database.js';
 
-/** Always the same: what a crash leaves behind is removed by the next backup. */
+/** A fixed name: the next backup removes the file of one that a crash interrupted. */
 const FILE = 'backup-download.tmp';
 
 /**
- * @returns makes a backup and returns its bytes, or why there is none: another one is being made, or the database is no file of
- *   ours. Rejects with the error of the database or the disk. The file has no name any more when it is read: nothing of it stays behind.
+ * @returns a function that makes a backup and returns its bytes; 'busy' while another backup runs, 'not-a-file' with PostgreSQL.
+ *   It rejects with the error of the database or the disk. It unlinks the file before reading, so that no file remains.
  */
 export function createBackup(
   config: Pick<Config, 'dataDir' | 'database'>,
@@ -24,7 +24,7 @@ export function createBackup(
     isBusy = true;
     try {
       await rm(path, { force: true });
-      // By a connection of its own: changes and heartbeats are written meanwhile.
+      // A separate connection, so that changes and heartbeats can be written during the backup.
       const store = await openStore({ ...storeOptions(config), mayCreate: false });
       await store.backup(path).finally(() => store.close());
       const handle = await open(path, 'r');

@@ -1,28 +1,28 @@
-// How many connections there may be.
+// The limits of connections.
 import type { Config } from '../config.js';
 import { connectionsFor, descriptorLimit, reservedOf } from './descriptors.js';
 
-/** Connections at once: as configured, or what the descriptor limit leaves room for. */
+/** Maximum of concurrent connections: as configured, or derived from the file descriptor limit. */
 export function maxConnections({ socks }: Config): number {
   if (socks.maxConnections !== 'auto') return socks.maxConnections;
   return connectionsFor(descriptorLimit(), hasTls(socks));
 }
 
-/** Whether some of the players' listeners have a certificate. */
+/** Whether any listener of players has a certificate. */
 export function hasTls({ listeners }: Config['socks']): boolean {
   return listeners.some(({ tls }) => tls !== undefined);
 }
 
-/** Half of the places are kept for sessions, whatever waits. */
+/** Maximum of connections without a request. `auto` keeps half of the connections for sessions. */
 export function maxHandshakes(config: Config): number {
   const { maxHandshakes } = config.socks;
   return maxHandshakes === 'auto' ? Math.max(1, Math.floor(maxConnections(config) / 2)) : maxHandshakes;
 }
 
-/** More than an operator's pages and scripts need. */
+/** Enough for the pages and scripts of operators. */
 const MAX_ADMIN_CONNECTIONS = 1_000;
 
-/** Connections to the admin port: at most half of the descriptors that players never get, so that they never take theirs. */
+/** Limits of connections to the admin port: at most half of the descriptors that are reserved from players. */
 export function adminConnections({ admin }: Config): Config['admin']['connections'] & {
   readonly max: number;
   readonly maxPerSource: number;

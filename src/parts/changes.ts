@@ -1,11 +1,11 @@
-// What other processes (the command line) change in the database reaches the memory of the daemon.
+// Applies changes that other processes (such as the command line) make in the database to the memory of the daemon.
 import type { Log } from '../core/log.js';
 import { followChanges } from '../store/follow-changes.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
 import type { SessionsPart } from './sessions.js';
 
-/** How often the database is asked, in ms: the command line promises one second. */
+/** How often the database is polled, in ms. The command line promises that changes take effect within a second. */
 const INTERVAL_MS = 250;
 
 export function createChangesPart({
@@ -26,12 +26,12 @@ export function createChangesPart({
     endAccountSessions: (id) => core.sessions.endAccount(id, 'ended-by-operator'),
     async everyAccount() {
       liveSessions.reporter?.writeAnew();
-      log.warn({}, 'changes may have been missed: everything is read again');
+      log.warn({}, 'changes may be missing; reloading everything');
       const stored = (await core.store.accounts.all()).map(({ id }) => id);
       return [...new Set([...stored, ...Array.from(core.directory.all(), ({ id }) => id)])];
     },
     everySetting: core.settings.keys,
-    onError: (error) => log.error({ err: error }, 'a change by another process could not be taken in'),
+    onError: (error) => log.error({ err: error }, 'applying a change by another process failed'),
   });
   return { name: 'changes', ...follower };
 }

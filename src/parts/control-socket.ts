@@ -1,4 +1,4 @@
-// The control socket in the data folder: how commands ask the running daemon for what only it knows, such as live sessions.
+// The control socket in the data folder: commands send requests to the running daemon, for example to list live sessions.
 import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { StartError } from '../core/errors.js';
@@ -6,18 +6,18 @@ import type { Log } from '../core/log.js';
 import type { Part } from './lifecycle.js';
 import { listenOnPath, openServerOnPath } from './listen.js';
 
-/** Of a Unix socket (unix(7), sun_path). */
+/** Maximum path length of a Unix socket (unix(7), sun_path). */
 const MAX_PATH_BYTES = 107;
 
-/** Where the daemon of a data folder listens for commands; null: the path is too long for a socket. */
+/** The path of the control socket of a data folder; null when it is too long for a Unix socket. */
 export function controlSocketPath(dataDir: string): string | null {
   const path = join(dataDir, 'control.sock');
   return Buffer.byteLength(path) <= MAX_PATH_BYTES ? path : null;
 }
 
 /**
- * Opens the socket for the daemon's own user (0600). Nothing but `pulsegate session` depends on it, so a daemon that cannot
- * open it starts all the same and says so in the log.
+ * Opens the socket with mode 0600. Only some commands, such as `pulsegate session`, need it, so the daemon logs a failure and
+ * starts without it.
  */
 export function createControlSocketPart(uses: {
   readonly config: { readonly dataDir: string };
@@ -34,11 +34,11 @@ export function createControlSocketPart(uses: {
   };
 }
 
-/** Returns what closes it. */
+/** Returns a function that closes the socket. */
 async function open(dataDir: string, createServer: () => Server, log: Log): Promise<() => void> {
   const path = controlSocketPath(dataDir);
   if (path === null) {
-    log.warn({ dataDir }, 'control socket not opened: the path of the data folder is too long');
+    log.warn({ dataDir }, 'cannot open control socket: path of the data folder is too long');
     return () => {};
   }
   try {
@@ -46,7 +46,7 @@ async function open(dataDir: string, createServer: () => Server, log: Log): Prom
     return (await listenOnPath({ name: 'control', path, open: openAt })).close;
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
-    log.warn({ err: error }, 'control socket not opened');
+    log.warn({ err: error }, 'cannot open control socket');
     return () => {};
   }
 }

@@ -1,4 +1,4 @@
-// What the daemon and the command line share: the rules over an open database.
+// The objects that daemon and command line share: the features of core with an open database.
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../config.js';
 import { type AccountUsage, createAccountUsage } from '../core/accounts/account-usage.js';
@@ -17,19 +17,19 @@ export interface Core {
   readonly directory: AccountDirectory;
   readonly pool: HeartbeatPool;
   readonly accounts: Accounts;
-  /** What accounts have used; empty until `usage.load()`, which reads the traffic of all. */
+  /** Usage of accounts; empty until `usage.load()`. */
   readonly usage: AccountUsage;
-  /** Live sessions: of a command, none. */
+  /** Live sessions; always empty in a command. */
   readonly sessions: SessionRegistry;
   readonly whitelist: WhitelistSetting;
   readonly credentials: AdminCredentials;
-  /** All that operators set at run time: the daemon follows what other processes change of it. */
+  /** Settings that operators change at run time. The daemon reloads those that other processes change. */
   readonly settings: Settings;
 }
 
 /**
- * Opens the database for a command and reads into memory what is kept there. Throws StartError.
- * `mayCreate`: whether a database is made where there is none.
+ * Opens the database for a command and loads accounts and settings into memory. Throws StartError.
+ * `mayCreate`: whether to create a missing database.
  */
 export async function openCore(config: Config, { mayCreate = true } = {}): Promise<Core> {
   const store = await openStore({ ...storeOptions(config), mayCreate });
@@ -41,7 +41,7 @@ export async function openCore(config: Config, { mayCreate = true } = {}): Promi
   }
 }
 
-/** Reads into memory what is kept there. Rejects when the database cannot be read. */
+/** Loads accounts and settings into memory. Rejects when the database cannot be read. */
 export async function createCore(config: Config, store: Store): Promise<Core> {
   const { retention, maxPending } = config.heartbeats;
   const directory = new AccountDirectory();

@@ -1,4 +1,4 @@
-// The database of the daemon, opened and migrated, and what the log says when it cannot be relied on.
+// Opens and migrates the database of the daemon, and watches whether it is writable.
 import { readSecretFile } from '../agents/secrets.js';
 import type { Config } from '../config.js';
 import type { Log } from '../core/log.js';
@@ -10,14 +10,14 @@ export interface DatabasePart extends Part {
   readonly store: DaemonStore;
 }
 
-/** Opens the database, migrates it, and is the only daemon on it. Throws StartError. */
+/** Opens, locks and migrates the database. Throws StartError. */
 export async function createDatabasePart(config: Config, log: Log): Promise<DatabasePart> {
   const onMigration = (event: MigrationEvent) => reportMigration(log, event);
   const store = await openDaemonStore({ ...storeOptions(config), onMigration });
   return { name: 'database', store, stop: () => store.close() };
 }
 
-/** `log` is for what works in the background: what a problem of the database explains is logged once. */
+/** `log` is the log for background tasks: it suppresses errors that follow from a known problem of the database. */
 export type StoragePart = Part & Pick<StorageWatch, 'problem' | 'log'>;
 
 export function createStoragePart(config: Config, store: DaemonStore, log: Log): StoragePart {
@@ -31,7 +31,7 @@ export function createStoragePart(config: Config, store: DaemonStore, log: Log):
   return { name: 'storage', ...watch };
 }
 
-/** How the configuration says that a database is opened. @throws StartError `secret-file` for database.connectionFile */
+/** The options of the store from the configuration. @throws StartError `secret-file` for database.connectionFile */
 export function storeOptions({ dataDir, database }: Pick<Config, 'dataDir' | 'database'>): StoreOptions {
   const reading = { readers: database.readers, timeoutMs: database.readTimeoutMs };
   const { client } = database;
@@ -39,7 +39,7 @@ export function storeOptions({ dataDir, database }: Pick<Config, 'dataDir' | 'da
   return { client, dataDir, connection: connectionOf(database), poolSize: database.poolSize, reading };
 }
 
-/** The schema sees to it that there is one of the two. */
+/** The schema guarantees that exactly one of the two is set. */
 function connectionOf({ connection, connectionFile }: Config['database']): string {
   return connection?.reveal() ?? readSecretFile(connectionFile, 'database.connectionFile') ?? '';
 }
@@ -47,7 +47,7 @@ function connectionOf({ connection, connectionFile }: Config['database']): strin
 function reportMigration(log: Log, event: MigrationEvent): void {
   if (event.kind === 'started') {
     const { missing, copy } = event;
-    const text = 'database is of an older version; it is migrated';
+    const text = 'migrating database from an older version';
     return log.info(copy === null ? { missing } : { missing, copy }, text);
   }
   log.info({ ran: event.ran, tookMs: event.tookMs }, 'database migrated');

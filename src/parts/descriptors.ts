@@ -1,14 +1,14 @@
-// How many connections the descriptor limit (RLIMIT_NOFILE) leaves room for.
+// Derives the maximum number of connections from the file descriptor limit (RLIMIT_NOFILE).
 import { readFileSync } from 'node:fs';
 
-/** Kept back for the database, the admin API, agents and logs. */
+/** Reserved for the database, the admin API, agents and logs. */
 const RESERVED = 64;
-/** A session holds the client's socket and the destination's; behind TLS also both ends of the Unix socket between. */
+/** A session needs a socket to the client and one to the destination; with TLS also both ends of a Unix socket. */
 const PER_CONNECTION = 2;
 const PER_TLS_CONNECTION = 4;
 const WITHOUT_PROC = 1024;
 
-/** The soft limit of open descriptors of this process, which Node raises to the hard one at start. */
+/** The soft limit of open file descriptors, which Node raises to the hard limit at start. */
 export function descriptorLimit(): number {
   try {
     const [, soft] =
@@ -16,18 +16,18 @@ export function descriptorLimit(): number {
     if (soft === 'unlimited') return Number.MAX_SAFE_INTEGER;
     return Number(soft ?? WITHOUT_PROC);
   } catch {
-    // No /proc (not Linux): the least that systems give.
+    // No /proc (not Linux): assume the lowest common limit.
     return WITHOUT_PROC;
   }
 }
 
-/** What `maxConnections: auto` means under a limit of `descriptors`; at least 1. `hasTls`: some may be behind TLS. */
+/** The value of `maxConnections: auto` for a limit of `descriptors`; at least 1. `hasTls`: some connections may use TLS. */
 export function connectionsFor(descriptors: number, hasTls: boolean): number {
   const each = hasTls ? PER_TLS_CONNECTION : PER_CONNECTION;
   return Math.max(1, Math.floor((descriptors - reservedOf(descriptors)) / each));
 }
 
-/** Descriptors that players' connections leave alone. */
+/** The number of descriptors that connections of players may not use. */
 export function reservedOf(descriptors: number): number {
   return Math.max(RESERVED, Math.floor(descriptors / 10));
 }

@@ -1,4 +1,4 @@
-// Heartbeat entries: recorded while sessions live, written to the database in batches, trimmed by age.
+// Heartbeat entries: records them for live sessions, writes them in batches, and deletes old ones.
 import type { Config } from '../config.js';
 import { MINUTE_MS } from '../core/clock.js';
 import type { Heartbeat } from '../core/heartbeats/heartbeat.js';
@@ -25,7 +25,7 @@ export function createHeartbeatsPart(uses: {
   const recorder = createRecorder({
     pool: {
       record(entry) {
-        // A session that outlives its account for a moment leaves nothing behind.
+        // A session may end shortly after its account was removed: drop its entries.
         if (!directory.byId(entry.accountId)) return;
         pool.record(entry);
         uses.stats.countHeartbeat(entry);
@@ -53,23 +53,17 @@ export function createHeartbeatsPart(uses: {
 function reportWriter(log: Log, event: WriterEvent): void {
   switch (event.kind) {
     case 'write-failed':
-      return log.error(
-        { err: event.error, pending: event.pending },
-        'heartbeats not written; kept and tried again',
-      );
+      return log.error({ err: event.error, pending: event.pending }, 'writing heartbeats failed; will retry');
     case 'write-recovered':
-      return log.info({ outageMs: event.outageMs }, 'heartbeats are written again');
+      return log.info({ outageMs: event.outageMs }, 'writing heartbeats works again');
     case 'entries-dropped':
-      return log.warn(
-        { entries: event.entries },
-        'heartbeat entries given up: heartbeats.maxPending reached',
-      );
+      return log.warn({ entries: event.entries }, 'heartbeat entries dropped: heartbeats.maxPending reached');
     case 'trim-failed':
-      return log.error({ err: event.error }, 'old heartbeats not removed; tried again');
+      return log.error({ err: event.error }, 'deleting old heartbeats failed; will retry');
     case 'entries-lost':
       return log.error(
         { err: event.error, entries: event.entries },
-        'heartbeats lost: the database did not answer',
+        'heartbeat entries lost: database did not respond',
       );
   }
 }

@@ -1,4 +1,4 @@
-// The admin API: one server for account API, /api/v1, webhooks and console. Its listeners are parts of their own.
+// The admin API: one server for account API, /api/v1, webhooks and console. Its listeners are separate parts.
 import type { X509Certificate } from 'node:crypto';
 import type { TlsPair } from '../config.js';
 import { type AdminServer, createAdminServer } from '../http/server.js';
@@ -13,7 +13,7 @@ import type { ProxyPart } from './proxy.js';
 export interface HttpPart
   extends Part,
     Pick<AdminServer, 'createHttpServer' | 'createControlServer' | 'setTls'> {
-  /** The certificate that it started with; null: plain HTTP. */
+  /** The certificate at the start; null for plain HTTP. */
   readonly certificate: X509Certificate | null;
 }
 

@@ -1,34 +1,35 @@
-// The life of the daemon: its parts start in the order in which they are used, and stop in the reverse order.
+// The lifecycle of the daemon: parts start in the order of their dependencies, and stop in reverse order.
 import type { Log } from '../core/log.js';
 
-/** Something that lives as long as the daemon. */
+/** A part of the daemon with `start` and `stop`. */
 export interface Part {
   /** For the log. */
   readonly name: string;
-  /** Rejects when it cannot; `stop` is called all the same. */
+  /** Rejects on failure; `stop` is called nevertheless. */
   start?(): void | Promise<void>;
-  /** Finishes what is under way, at the end of the daemon and before any part stops; `grace` says for how long. */
+  /** Finishes work in progress before any part stops, within `grace`. */
   drain?(grace: Grace): void | Promise<void>;
-  /** Rejects when it did not end in order or could not write what it still had. */
+  /** Rejects when it did not stop cleanly or could not write pending data. */
   stop(): void | Promise<void>;
 }
 
 export interface Grace {
-  /** How long what is under way may take, in ms. */
+  /** Time limit for work in progress, in ms. */
   readonly ms: number;
   /** Ends the wait early. */
   readonly signal: AbortSignal;
 }
 
-/** How long a command of an agent may take to end once its grace is over, in ms. */
+/** How long a command of an agent may take to exit after the grace period, in ms. */
 const COMMAND_END_MS = 5_000;
 
 export interface Lifecycle {
-  /** Starts a part, to be stopped with the others; resolves with it. */
+  /** Starts a part, registers it for `stop`, and returns it. */
   use<Kind extends Part>(part: Kind): Promise<Kind>;
   /**
-   * Drains all parts at once, then stops them in reverse order, each whatever becomes of the others. A second call ends the wait.
-   * @returns whether all ended in order and in time; never rejects
+   * Drains all parts concurrently, then stops them in reverse order. A failure of one part does not affect the others. A second
+   * call ends the grace period.
+   * @returns whether all parts stopped without errors and in time; never rejects
    */
   stop(): Promise<boolean>;
   /** Stops the parts without draining them, after a start that failed. Never rejects. */
@@ -36,18 +37,18 @@ export interface Lifecycle {
 }
 
 export function createLifecycle(options: {
-  /** Longest that what is under way may take, in ms. */
+  /** Time limit for draining, in ms. */
   readonly graceMs: number;
-  /** Longest that the end of each part may take, in ms. */
+  /** Time limit for stopping each part, in ms. */
   readonly stopTimeoutMs: number;
   readonly log: Log;
 }): Lifecycle {
   const { graceMs, stopTimeoutMs, log } = options;
   const parts: Part[] = [];
-  const impatience = new AbortController();
+  const graceOver = new AbortController();
   let stopping: Promise<boolean> | null = null;
 
-  /** Rejections and delays are logged; what a late step is at then goes on, unwatched. */
+  /** Logs rejections and timeouts. A step that times out continues in the background. */
   async function attempt(part: Part, step: () => void | Promise<void>, limitMs: number): Promise<boolean> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<'late'>((resolve) => {
@@ -56,9 +57,9 @@ export function createLifecycle(options: {
     try {
       const outcome = await Promise.race([Promise.resolve(step()).then(() => 'ended' as const), late]);
       if (outcome === 'ended') return true;
-      log.error({ part: part.name, limitMs }, 'a part of the daemon did not stop in time');
+      log.error({ part: part.name, limitMs }, 'part of the daemon did not stop in time');
     } catch (error) {
-      log.error({ part: part.name, err: error }, 'a part of the daemon did not stop in order');
+      log.error({ part: part.name, err: error }, 'part of the daemon failed to stop');
     } finally {
       clearTimeout(timer);
     }
@@ -66,15 +67,15 @@ export function createLifecycle(options: {
   }
 
   async function undo(): Promise<boolean> {
-    let isInOrder = true;
+    let isClean = true;
     for (const part of [...parts].reverse()) {
-      if (!(await attempt(part, () => part.stop(), stopTimeoutMs))) isInOrder = false;
+      if (!(await attempt(part, () => part.stop(), stopTimeoutMs))) isClean = false;
     }
-    return isInOrder;
+    return isClean;
   }
 
   async function drain(): Promise<boolean> {
-    const grace = { ms: graceMs, signal: impatience.signal };
+    const grace = { ms: graceMs, signal: graceOver.signal };
     const limitMs = graceMs + COMMAND_END_MS + stopTimeoutMs;
     const drained = parts.map((part) => attempt(part, () => part.drain?.(grace), limitMs));
     return (await Promise.all(drained)).every(Boolean);
@@ -88,7 +89,7 @@ export function createLifecycle(options: {
     },
 
     stop() {
-      if (stopping) impatience.abort();
+      if (stopping) graceOver.abort();
       stopping ??= drain().then(async (isDrained) => (await undo()) && isDrained);
       return stopping;
     },

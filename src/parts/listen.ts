@@ -1,5 +1,5 @@
-// Opening listeners: `localhost` is both loopback addresses, port 0 is the same free port on every address. How a socket is
-// opened is the caller's: by node:net (admin API), by direct system calls or in a worker (players).
+// Opens listeners. `localhost` means both loopback addresses; port 0 picks one free port for all addresses. The caller passes
+// the function that opens a socket: node:net (admin API), direct system calls or a worker (players).
 import { chmodSync, unlinkSync } from 'node:fs';
 import { connect, type Server } from 'node:net';
 import { StartError } from '../core/errors.js';
@@ -13,9 +13,9 @@ export interface Endpoint {
 export interface Listening {
   /** `127.0.0.1:1080`, `[::1]:1080`, `unix:/run/socks.sock`, in the order of the configuration. */
   readonly addresses: readonly string[];
-  /** Those that have a port. */
+  /** The TCP endpoints. */
   readonly endpoints: readonly Endpoint[];
-  /** Stops accepting; open connections stay. */
+  /** Stops accepting connections; open connections continue. */
   close(): void;
 }
 
@@ -23,22 +23,22 @@ export interface Listening {
 export type Opened = { readonly code: string } | (Endpoint & { close(): void });
 
 export interface ListenOptions {
-  /** What listens, as the configuration names it: `socks`, `admin`. For error messages. */
+  /** The configuration key of the listener (`socks`, `admin`), for error messages. */
   readonly name: string;
   readonly hosts: readonly string[];
   /** 0 picks a free port. */
   readonly port: number;
-  /** Opens a socket that listens. `isDualStack`: one for `::` that takes IPv4 too. */
+  /** Opens a listening socket. `isDualStack`: accept IPv4 on `::` too. */
   readonly open: (where: Endpoint, isDualStack: boolean) => Promise<Opened>;
 }
 
-/** The system found a port on one address that another address does not have free: how often to pick anew. */
+/** How often to pick another port when a port is free on one address but not on another. */
 const PICKS = 10;
 const LOOPBACK = ['127.0.0.1', '::1'];
-/** The machine does not have this family or address at all. */
+/** The machine does not have this address family or address. */
 const MISSING_FAMILY = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT']);
 
-/** Opens one listener a host. Throws StartError (`port-in-use`, `cannot-listen`) after closing what it had opened. */
+/** Opens a listener for each host. On failure closes them and throws StartError (`port-in-use`, `cannot-listen`). */
 export async function listenOn(options: ListenOptions): Promise<Listening> {
   for (let pick = 1; ; pick += 1) {
     const result = await listenOnce(options);
@@ -59,7 +59,7 @@ async function listenOnce({ hosts, port: wanted, open }: ListenOptions): Promise
   };
   let port = wanted;
   for (const { host, isOptional } of expand(hosts)) {
-    // `::` alone takes IPv4 too; beside `0.0.0.0` it must not, or one of the two would find the port taken.
+    // `::` accepts IPv4 too, except together with `0.0.0.0`: then the port would be in use twice.
     const result = await open({ address: host, port }, host === '::' && !hosts.includes('0.0.0.0'));
     if ('code' in result) {
       if (isOptional && MISSING_FAMILY.has(result.code)) continue;
@@ -73,7 +73,7 @@ async function listenOnce({ hosts, port: wanted, open }: ListenOptions): Promise
   return { ok: true, listening: { addresses, endpoints: opened, close } };
 }
 
-/** Opens a node:net server as `ListenOptions.open` asks for it. */
+/** Implements `ListenOptions.open` with a node:net server. */
 export function openServer(
   server: Server,
   { address, port }: Endpoint,
@@ -103,7 +103,7 @@ export interface ListenOnPathOptions {
 }
 
 /**
- * Opens a listener on a Unix socket. One that a crash has left behind is replaced, one that is in use never is.
+ * Opens a listener on a Unix socket. Replaces a stale socket file, but not a socket that is in use.
  * Throws StartError (`path-in-use`, `cannot-listen`).
  */
 export async function listenOnPath({ name, path, open }: ListenOnPathOptions): Promise<Listening> {
@@ -117,11 +117,11 @@ export async function listenOnPath({ name, path, open }: ListenOnPathOptions): P
     const todo = `Stop that program, or set ${name}.path to another path.`;
     throw new StartError('path-in-use', `${name}: ${path} is in use by another program. ${todo}`);
   }
-  const todo = `Set ${name}.path to a path in a folder that exists and may be written to.`;
+  const todo = `Set ${name}.path to a path in an existing, writable folder.`;
   throw new StartError('cannot-listen', `${name}: cannot listen on ${path} (${result.code}). ${todo}`);
 }
 
-/** Opens a node:net server as `ListenOnPathOptions.open` asks for it. `mode`: who may write to the socket may connect. */
+/** Implements `ListenOnPathOptions.open` with a node:net server. `mode`: users with write permission can connect. */
 export function openServerOnPath(
   server: Server,
   path: string,
@@ -130,7 +130,7 @@ export function openServerOnPath(
   return new Promise((resolve) => {
     const failed = (error: NodeJS.ErrnoException): void => resolve({ code: error.code ?? 'UNKNOWN' });
     server.once('error', failed);
-    // Nobody may connect before the permissions are what they shall be.
+    // No process may connect before chmod sets the permissions.
     const umask = process.umask(0o777);
     server.listen({ path, backlog: 4096 }, () => {
       server.off('error', failed);
@@ -141,7 +141,7 @@ export function openServerOnPath(
   });
 }
 
-/** Whether a program takes connections there. */
+/** Whether a program accepts connections on the socket. */
 function isAnswered(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = connect({ path });
@@ -153,7 +153,7 @@ function isAnswered(path: string): Promise<boolean> {
   });
 }
 
-/** The system error code; null when it is removed. */
+/** Returns null on success, or the system error code. */
 function removeFile(path: string): string | null {
   try {
     unlinkSync(path);
@@ -178,7 +178,7 @@ function explain(
 ): StartError {
   const where = formatHostPort(host, port);
   if (code === 'EADDRINUSE') {
-    const todo = `Stop that program, or set ${name}.port to another port (0 picks a free one).`;
+    const todo = `Stop that program, or set ${name}.port to another port (0 picks a free port).`;
     return new StartError('port-in-use', `${name}: ${where} is in use by another program. ${todo}`);
   }
   if (code === 'EACCES') {

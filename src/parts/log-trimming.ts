@@ -1,4 +1,4 @@
-// The logs of logins and of changes lose their oldest entries once a minute.
+// Deletes old entries of the login log and the audit log once a minute.
 import type { Config } from '../config.js';
 import { MINUTE_MS } from '../core/clock.js';
 import type { Log } from '../core/log.js';
@@ -24,7 +24,7 @@ export function createLogTrimmingPart(uses: {
   const trim = () => trimLogs({ store, retention, maxLogins, now: now(), signal: stopped.signal });
   return {
     name: 'log trimming',
-    start: () => timers.every(MINUTE_MS, () => void timers.attempt('the end of old logs', trim)),
+    start: () => timers.every(MINUTE_MS, () => void timers.attempt('log trimming', trim)),
     stop() {
       timers.stop();
       stopped.abort();

@@ -1,11 +1,11 @@
-// What /metrics shows, gathered from where it is counted.
+// Collects the values for /metrics.
 
 import type { SessionRegistry } from '../core/sessions/session-registry.js';
 import type { Measured } from '../http/metrics.js';
 import type { Core } from './core.js';
 import type { StatsPart } from './stats.js';
 
-/** Returns a function that measures everything as of now; it rejects when the database does not answer. */
+/** Returns a function that collects the current values; it rejects when the database does not respond. */
 export function createMeasure(uses: {
   readonly version: string;
   readonly node: string;

@@ -1,4 +1,4 @@
-// This daemon as a node of the service: it holds a lease on its name, says what it does, and takes no connections while it is drained.
+// This daemon as a node: holds a lease on the node name, publishes its load, and refuses new connections while drained.
 import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
@@ -14,34 +14,34 @@ import { readVersion } from '../program.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
 
-/** What the node says of itself, and what it does when it is drained. */
+/** What the node publishes, and what it does when it is drained. */
 export interface NodeDuties {
   addresses(): NodeAddresses;
   load(): Omit<NodeLoad, 'cpuPercent' | 'databaseDelayMs'>;
-  /** Closes every new connection at once, or serves them again. */
+  /** Closes new connections immediately, or accepts them again. */
   refuse(isRefusing: boolean): void;
 }
 
-/** Why a node takes no new connections, as /readyz says it. */
+/** Why a node refuses new connections, as in the response of /readyz. */
 export type NodeProblem = 'drained' | 'node-name-in-use';
 
 export interface NodePart extends Part, Reloadable {
-  /** Unlike the one of a part, the name that nodes are told apart by. */
+  /** The unique name of the node. */
   readonly nodeName: string;
-  /** Whether it is the first of the live nodes: what one of them does for all is its task. */
+  /** Whether this is the first of the live nodes, which runs the tasks that only one node may run. */
   isFirst(): boolean;
-  /** Why it takes no new connections; null: it does. */
+  /** Why the node refuses new connections; null when it accepts them. */
   problem(): NodeProblem | null;
-  /** From now on it reports this. Drained before, it refuses connections from the start. */
+  /** Starts publishing. If the node was drained before the start, it refuses connections from the beginning. */
   serve(duties: NodeDuties): Promise<void>;
 }
 
-/** The lease is renewed so many times before it would run out. */
+/** Number of renewals within the lease time. */
 const RENEWALS_PER_LEASE = 3;
-/** How often a name that another process held lately is asked for again, in ms. */
+/** How often to try to claim a name whose lease another process held, in ms. */
 const ASK_AGAIN_MS = 250;
 
-/** The name of the node that a configuration makes. */
+/** The node name of a configuration. */
 export const nodeNameOf = ({ node }: Pick<Config, 'node'>): string => node.name ?? hostname();
 
 /** `start` throws StartError `node-name-in-use`, when another daemon of the database has the name. */
@@ -80,7 +80,7 @@ export async function createNodePart(uses: {
       return take(renewed.isDrained ? 'drained' : null);
     }
     isFirst = false;
-    // Another process had it while this one was frozen, or cut off from the database.
+    // The lease expired while this process was frozen or had no connection to the database.
     const claimed = await nodes.claim(claim);
     take(!claimed.ok ? 'node-name-in-use' : claimed.isDrained ? 'drained' : null);
   }
@@ -90,14 +90,14 @@ export async function createNodePart(uses: {
     problem = next;
     clearTimeout(refusal);
     if (next === null) {
-      log.info({ node: claim.name }, 'node takes new connections');
+      log.info({ node: claim.name }, 'node accepts new connections');
       refuse(false);
     } else if (next === 'drained') {
       log.info({ node: claim.name, refusesInMs: leaseMs }, 'node drained');
-      // The load balancer sees /readyz first: nobody is turned away whom it still sends here.
+      // Refuse only after the load balancer has seen the failing /readyz and sends no more clients.
       refusal = setTimeout(refuse, leaseMs, true).unref();
     } else {
-      log.error({ node: claim.name }, 'node name taken by another daemon: new connections are refused');
+      log.error({ node: claim.name }, 'node name in use by another daemon; refusing new connections');
       refuse(true);
     }
   }
@@ -108,7 +108,7 @@ export async function createNodePart(uses: {
   }
 
   const poller = createPoller(leaseMs / RENEWALS_PER_LEASE, renew, (err) =>
-    log.error({ err, node: claim.name }, 'lease of the node not renewed'),
+    log.error({ err, node: claim.name }, 'node lease renewal failed'),
   );
 
   return {
@@ -139,7 +139,7 @@ export async function createNodePart(uses: {
     },
   };
 
-  /** Waits for the end of a lease that nobody renews any more. */
+  /** Claims the name. Waits for the expiry of a lease that another process no longer renews. */
   async function acquire(): Promise<{ readonly isDrained: boolean }> {
     let seenAt: number | null = null;
     for (;;) {
@@ -150,7 +150,7 @@ export async function createNodePart(uses: {
         const { leaseLeftMs } = claimed;
         log.info(
           { node: claim.name, leaseLeftMs },
-          'another daemon had the node name: waiting for its lease to end',
+          'node name is leased by another daemon; waiting for the lease to expire',
         );
       }
       seenAt = claimed.renewedAt;
@@ -162,11 +162,11 @@ export async function createNodePart(uses: {
 function nameInUse(name: string): StartError {
   return new StartError(
     'node-name-in-use',
-    `Another daemon on this database runs as the node ${JSON.stringify(name)}. Give each daemon a name of its own with node.name (or $PULSEGATE_NODE__NAME).`,
+    `Another daemon on this database runs as the node ${JSON.stringify(name)}. Give each daemon a unique name with node.name (or $PULSEGATE_NODE__NAME).`,
   );
 }
 
-/** The GUID of the data folder, made at its first use. One daemon at a time runs on a folder. */
+/** The GUID of the data folder, created at first use. Only one daemon at a time uses a data folder. */
 async function ownerOf(dataDir: string): Promise<string> {
   const file = join(dataDir, 'node-id');
   const known = await readFile(file, 'utf8').catch(() => '');
@@ -176,7 +176,7 @@ async function ownerOf(dataDir: string): Promise<string> {
   return made;
 }
 
-/** Returns the share of one core that this process has used since the call before. */
+/** Returns a function for the CPU use of this process since its previous call, in percent of one core. */
 function createCpuMeter(): () => number {
   let seen = { at: performance.now(), cpu: process.cpuUsage() };
   return () => {

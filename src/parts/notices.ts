@@ -1,4 +1,4 @@
-// Notices as the daemon sends them: signed posts to the configured address, about its accounts and their quotas.
+// Sends notices: signed POST requests to the configured URL about accounts, quotas, failed logins and failed runs.
 import { randomUUID } from 'node:crypto';
 import { createSignedPost } from '../agents/channels/http.js';
 import { createOutbox, nextTryAt } from '../agents/outbox.js';
@@ -10,11 +10,11 @@ import type { Part } from './lifecycle.js';
 import { createTimers } from './timers.js';
 
 export interface NoticesPart extends Part {
-  /** Counts a login of a client address that failed. */
+  /** Counts a failed login of a client address. */
   loginFailed(client: string): void;
 }
 
-/** Does nothing when no address is configured. */
+/** Does nothing when no URL is configured. */
 export function createNoticesPart(uses: {
   readonly config: Pick<Config, 'notices'>;
   readonly core: Pick<Core, 'store' | 'directory' | 'usage'>;
@@ -46,7 +46,7 @@ export function createNoticesPart(uses: {
     const { id, key, type, at, data } = notice;
     const body = JSON.stringify({ id, type, at: new Date(at).toISOString(), data });
     const outcome = await post(id, body, signal);
-    // Cut short by the shutdown: not a try, and due again at the next start.
+    // Aborted by the shutdown: does not count as an attempt, and is due again at the next start.
     if (!outcome.ok && signal.aborted) return;
     const nextAt = nextTryAt(outcome, notice.tries + 1, settings, now(), Math.random);
     await store.tried(key, nextAt);

@@ -1,4 +1,4 @@
-// What the console and /api/v1 need beside accounts and agents, gathered from the parts that own it.
+// Collects from the parts what /api/v1 and the console need besides accounts and agents.
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { readAccounts, writeAccounts } from '../account-files/formats.js';
@@ -27,7 +27,7 @@ export interface OperatorUses {
   readonly liveSessions: Pick<SessionsPart, 'live'>;
   readonly node: Pick<NodePart, 'nodeName' | 'key' | 'reload' | 'problem'>;
   readonly log: Log;
-  /** What keeps the daemon from being ready; null when nothing does. */
+  /** Why the daemon is not ready; null when it is. */
   readonly problem: () => Promise<string | null>;
   readonly plane: { readonly engines: Readonly<Record<'native' | 'node', number>> };
   /** The players' listeners. */
@@ -77,7 +77,7 @@ export function operatorUses(
             audit: store.audit,
             now,
             newId: randomUUID,
-            onError: (err) => log.error({ err }, 'imported accounts not written'),
+            onError: (err) => log.error({ err }, 'writing imported accounts failed'),
           }),
         ),
       maxImportBytes: config.admin.maxImportBytes,

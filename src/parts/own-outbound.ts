@@ -1,4 +1,4 @@
-// Whether a request to the admin port comes from one of the proxy's own outbound sockets: from a player, through the proxy.
+// Detects requests to the admin port that come through the proxy, from one of its own outbound sockets.
 import { parseIp, unmap } from '../core/ip.js';
 import { createIsOwnOutbound } from '../core/sessions/outbound.js';
 import type { IsOwnOutbound } from '../http/guards/own-outbound.js';

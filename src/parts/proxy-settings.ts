@@ -1,17 +1,17 @@
-// What the configuration says of the SOCKS side, in the form its parts are given it.
+// Converts the configuration of `socks` into the settings of the data plane.
 import { readFileSync } from 'node:fs';
 import type { Config } from '../config.js';
 import { StartError } from '../core/errors.js';
 import type { UpstreamRule } from '../proxy/upstreams/rules.js';
 
-/** `"40000-49999"` as its first and last port; the schema has checked it. */
+/** The first and last port of `"40000-49999"`, which the schema has validated. */
 export function portRange(text: string | null): readonly [number, number] | null {
   if (text === null) return null;
   const [first = 0, last = 0] = text.split('-').map(Number);
   return [first, last];
 }
 
-/** The rules for parent proxies, passwords read from their files. Throws StartError (`secret-file`). */
+/** The rules for upstream proxies, with passwords read from their files. Throws StartError (`secret-file`). */
 export function upstreamRules(rules: Config['socks']['upstreams']): UpstreamRule[] {
   return rules.map(({ match, proxy, username, password, passwordFile, names }, i) => {
     if (proxy === null) return { match, upstream: null };

@@ -1,4 +1,4 @@
-// The data plane: which driver serves players, with which settings, and what becomes of what the workers report.
+// The data plane: chooses the driver and its settings, and handles the events of the workers.
 import { EventEmitter, once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -23,10 +23,10 @@ import { portRange, upstreamRules } from './proxy-settings.js';
 import type { OperatorSettings } from './settings.js';
 import type { StatsPart } from './stats.js';
 
-/** Shared memory keeps a byte for each descriptor: more than this are not distinguished. */
+/** Maximum number of file descriptors in shared memory, which has one byte for each. */
 const MOST_DESCRIPTORS = 4 * 1024 * 1024;
 
-/** How often the bytes of all sessions are counted, quotas checked and due heartbeats made, in ms. */
+/** How often bytes of sessions are counted, quotas checked and heartbeat entries recorded, in ms. */
 const COUNT_MS = 1_000;
 
 export interface ProxyUses {
@@ -40,13 +40,13 @@ export interface ProxyUses {
 
 export interface ProxyPart extends Part {
   readonly plane: ProxyPlane;
-  /** null: the driver is node. */
+  /** Null with the node driver. */
   readonly libc: Libc | null;
-  /** Resolves when players can only be served again by another process; the log says why. */
+  /** Resolves when the data plane has failed and the process must restart; the log contains the reason. */
   readonly broken: Promise<Broken>;
 }
 
-/** Throws StartError (`no-native-engine`) when `socks.engine` asks for what this machine does not have. */
+/** Throws StartError (`no-native-engine`) when `socks.engine` is native and the native engine is not available. */
 export function createProxyPart(uses: ProxyUses): ProxyPart {
   const { config, log } = uses;
   const { directory, usage, sessions } = uses.core;
@@ -109,10 +109,10 @@ export function createProxyPart(uses: ProxyUses): ProxyPart {
   };
 }
 
-/** How long after a stop a session has to be over before the rest is cut, once it has been asked to end, in ms. */
+/** How long sessions may take to end after `endAll`, in ms. */
 const END_GRACE_MS = 1_000;
 
-/** Waits until no session is left; when the grace is over, ends those that are. */
+/** Waits until all sessions have ended. After the grace period, ends them. */
 async function sessionsOver(sessions: SessionRegistry, { ms, signal }: Grace): Promise<void> {
   const until = Date.now() + ms;
   while (sessions.size > 0 && Date.now() < until && !signal.aborted) await pause(Math.min(50, ms));
@@ -121,7 +121,7 @@ async function sessionsOver(sessions: SessionRegistry, { ms, signal }: Grace): P
   while (sessions.size > 0 && Date.now() < cutAt) await pause(10);
 }
 
-/** Which engine serves players here, and why not the native one, where that is asked for. */
+/** The engine to use on this machine, and why the native engine is not available. */
 export function engineHere(
   engine: Config['socks']['engine'],
 ):
@@ -143,21 +143,25 @@ function chooseDriver(engine: Config['socks']['engine'], log: Log): Libc | null 
   if (engine === 'native') {
     const todo =
       'Set socks.engine to auto or node, or install the optional package koffi (Linux on x64 or arm64).';
-    throw new StartError('no-native-engine', `socks.engine: native does not work here (${reason}). ${todo}`, {
-      cause,
-    });
+    throw new StartError(
+      'no-native-engine',
+      `socks.engine: the native engine is not available (${reason}). ${todo}`,
+      {
+        cause,
+      },
+    );
   }
   log.info({ reason }, 'native engine not available; using node');
   return null;
 }
 
-/** Also beside the node driver: descriptors of the service manager are duplicated for it. */
+/** The node driver needs libc too, to duplicate the file descriptors from systemd. */
 function anyLibc(): Libc | null {
   const here = engineHere('auto');
   return here.name === 'native' ? here.libc : null;
 }
 
-/** One up to four cores, then one for every two cores, at most 16. */
+/** One worker for up to four cores, then one for every two cores, at most 16. */
 export function workerCount(workers: Config['socks']['workers'], cores = availableParallelism()): number {
   if (workers !== 'auto') return workers;
   return cores <= 4 ? 1 : Math.min(MAX_WORKERS, Math.floor(cores / 2));
@@ -202,7 +206,7 @@ function proxySettings(config: Config): ProxySettings {
   };
 }
 
-/** Where what the workers report goes. */
+/** Handles the events of the workers. */
 function observe({ stats, notices, log, core }: ProxyUses): ProxyObserver {
   const { store, directory, sessions } = core;
   return {
@@ -224,7 +228,7 @@ function observe({ stats, notices, log, core }: ProxyUses): ProxyObserver {
   };
 }
 
-/** The line of each session. */
+/** Logs the end of a session. */
 function logSession(log: Log, session: Session, summary: SessionSummary): void {
   const { destination, via } = session;
   const { bytesUp, bytesDown, datagramsUp, datagramsDown, dropped, durationMs, end } = summary;

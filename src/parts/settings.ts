@@ -1,4 +1,4 @@
-// The settings that the console may change beside the configuration: game rules, retention, public address.
+// The settings that the console can change in addition to the configuration: game rules, retention, public address.
 
 import { type Config, ConfigError, type Loaded } from '../config.js';
 import {
@@ -14,9 +14,9 @@ import type { Effective } from '../http/v1/settings/effective.js';
 import type { PublicAddressUses } from '../http/v1/settings/public-address.js';
 import type { Core } from './core.js';
 
-/** Where the configuration comes from, as the settings page shows it. */
+/** The sources of the configuration, for the settings page. */
 export interface ConfigSource extends Pick<Loaded, 'file' | 'effective'> {
-  /** Reads the configuration again: the keys that a restart would change. Rejects with ConfigError. */
+  /** Reads the configuration again and returns the changed keys that need a restart. Rejects with ConfigError. */
   readonly needsRestart?: () => Promise<readonly string[]>;
 }
 
@@ -25,14 +25,14 @@ export interface OperatorSettings {
   readonly retention: RetentionSetting;
   readonly publicAddress: PublicAddressSetting;
   readonly configuredAddress: PublicAddressUses['configuredAddress'];
-  /** What holds now, whoever has set it. */
+  /** The current values, from the console or the configuration. */
   readonly heartbeatRetention: HeartbeatRetention;
   runRetentionMs(): number;
-  /** The whole configuration in force, for the settings page. */
+  /** The effective configuration, for the settings page. */
   effective(): Promise<Effective>;
 }
 
-/** Where the configuration has what the settings page calls by these names. */
+/** The configuration keys of the retention settings. */
 const RETENTION_PATHS = {
   heartbeatDays: 'heartbeats.retention.days',
   heartbeatsPerAccount: 'heartbeats.retention.perAccount',
@@ -83,7 +83,7 @@ export async function openSettings(uses: {
   const sourceOf = (path: string) =>
     source.effective.find((entry) => entry.path === path)?.source ?? 'default';
 
-  /** What the console has changed, by its path in the configuration. */
+  /** The values that the console has changed, by configuration key. */
   function changedHere(): Map<string, string> {
     const changed = new Map<string, string>();
     if (gameRules.source() === 'console') {

@@ -99,7 +99,7 @@ async function openAll({ config, plane, libc, sockets, tls }: SocksListenersOpti
   };
 }
 
-/** What a listener does not say is as `socks` says. */
+/** The options of a listener, with the values of `socks` as defaults. */
 function serviceOf(
   socks: SocksConfig,
   own: {
@@ -114,11 +114,11 @@ function serviceOf(
   };
 }
 
-/** A socket of the service manager, which goes on listening when this descriptor of it is closed. */
+/** Uses a socket from systemd. The socket continues to listen when this process closes its descriptor. */
 async function takeGiven(plane: Plane, libc: Libc | null, fd: number, service: Service): Promise<Listening> {
   const found = libc ? adoptListener(libc, fd) : null;
   const unusable = (code: string): StartError => {
-    const problem = `socket ${fd} of the service manager does not listen for connections (${code})`;
+    const problem = `socket ${fd} from systemd is not a listening socket (${code})`;
     return new StartError('cannot-listen', `socks: ${problem}. Set ListenStream= in the socket unit.`);
   };
   if (found && 'code' in found) throw unusable(found.code);
@@ -189,7 +189,7 @@ async function openUnix(
     ...service,
   };
   if (libc === null) return letWorkerOpen(plane, spec);
-  // Nobody may connect before the permissions are what they shall be.
+  // No process may connect before chmod sets the permissions.
   const umask = process.umask(0o777);
   const opened = openUnixListener(libc, path);
   process.umask(umask);
@@ -207,7 +207,7 @@ async function openUnix(
 
 async function letWorkerOpen(plane: Plane, spec: ListenerSpec): Promise<Opened> {
   const opened = await plane.listen(spec);
-  // The worker closes it, when it is drained.
+  // The worker closes the listener when it drains.
   return 'code' in opened ? opened : { ...opened, close: () => {} };
 }
 

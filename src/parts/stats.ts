@@ -1,4 +1,4 @@
-// Live numbers, charts, the log of logins, and the signal that tells the console's pages what to read again.
+// Live statistics, charts, the login log, and the events that tell pages of the console what to reload.
 
 import type { Config } from '../config.js';
 import { LiveActivity } from '../core/accounts/live-activity.js';
@@ -27,13 +27,13 @@ export interface StatsPart extends Part {
   readonly history: History;
   readonly overview: () => Promise<OverviewNow>;
   readonly logins: LoginLog;
-  /** What is going on now, in numbers. */
+  /** The current load of this node. */
   load(): Load;
   /** Counts a heartbeat entry. */
   countHeartbeat(entry: Heartbeat): void;
 }
 
-/** Groups of logins that are remembered for a minute. */
+/** Maximum number of login groups in memory. */
 const MAX_LOGIN_GROUPS = 20_000;
 /** Changes within this time of each other are published as one. */
 const SIGNAL_QUIET_MS = 300;
@@ -41,7 +41,7 @@ const TICK_MS = 1_000;
 const RUNS_EVERY_MS = 2_000;
 const SUMS_EVERY_MS = 20_000;
 
-/** Starts from what the database has of today. Rejects when it cannot be read. */
+/** Loads today's values from the database. Rejects when it cannot be read. */
 export async function createStatsPart(uses: {
   readonly config: Pick<Config, 'heartbeats' | 'admin'>;
   readonly core: Pick<Core, 'store' | 'directory' | 'sessions' | 'settings'>;
@@ -104,7 +104,7 @@ export async function createStatsPart(uses: {
   });
 
   let publishedRuns = '';
-  /** Runs change in many places: their numbers are compared. */
+  /** Runs change in many places, so this compares their counts. */
   async function publishRuns(): Promise<void> {
     const runs = JSON.stringify((await overview()).runs);
     if (runs === publishedRuns) return;
@@ -125,13 +125,13 @@ export async function createStatsPart(uses: {
     start() {
       every(TICK_MS, () => {
         history.observe(sessions.total, sessions.totalAccounts);
-        void attempt('the history of charts', history.sampleIfDue);
-        void attempt('the log of logins', logins.flush);
+        void attempt('chart history', history.sampleIfDue);
+        void attempt('login log', logins.flush);
       });
       every(RUNS_EVERY_MS, () => {
-        if (changes.hasListeners()) void attempt('the state of runs', publishRuns);
+        if (changes.hasListeners()) void attempt('run state', publishRuns);
       });
-      every(SUMS_EVERY_MS, () => void attempt('sums of heartbeats', heartbeatSums.flush));
+      every(SUMS_EVERY_MS, () => void attempt('heartbeat sums', heartbeatSums.flush));
     },
 
     async stop() {

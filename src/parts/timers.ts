@@ -1,11 +1,11 @@
-// Work at intervals: timers that do not keep the process alive, and one log line when their work fails.
+// Periodic background tasks: timers that do not keep the process alive, and one log line per failure.
 import type { Log } from '../core/log.js';
 
 export interface Timers {
-  /** Runs `task` every so many ms until `stop`. */
+  /** Runs `task` every `ms` until `stop`. */
   every(ms: number, task: () => void): void;
-  /** Does `work`; a failure is logged once, until it works again. What was not written waits. Never rejects. */
-  attempt(what: string, work: () => Promise<unknown>): Promise<void>;
+  /** Runs `work`. Logs the first of consecutive failures. Never rejects. */
+  attempt(task: string, work: () => Promise<unknown>): Promise<void>;
   /** Stops the timers. */
   stop(): void;
 }
@@ -17,13 +17,13 @@ export function createTimers(log: Log): Timers {
     every(ms, task) {
       timers.push(setInterval(task, ms).unref());
     },
-    async attempt(what, work) {
+    async attempt(task, work) {
       try {
         await work();
-        failing.delete(what);
+        failing.delete(task);
       } catch (err) {
-        if (!failing.has(what)) log.error({ err }, `${what} not written; kept and tried again`);
-        failing.add(what);
+        if (!failing.has(task)) log.error({ err, task }, 'background task failed; will retry');
+        failing.add(task);
       }
     },
     stop() {

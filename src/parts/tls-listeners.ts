@@ -1,5 +1,5 @@
-// The players' listeners with a certificate: each is a socket of the thread for TLS, and a private Unix socket by which the
-// data plane takes over what that thread has deciphered.
+// Listeners of players with a certificate: the TLS thread accepts connections on the public socket, and passes the decrypted
+// streams to the data plane over a private Unix socket.
 import { join } from 'node:path';
 import type { Config, TlsPair } from '../config.js';
 import { StartError } from '../core/errors.js';
@@ -17,19 +17,19 @@ const MAX_PATH_BYTES = 107;
 
 export interface TlsListenersPart extends Part {
   /**
-   * Opens the public side of `socks.listeners[index]` on its hosts.
-   * @param openInside opens the Unix socket by which the data plane takes its connections over
+   * Opens the public sockets of `socks.listeners[index]` on its hosts.
+   * @param openInside opens the Unix socket on which the data plane accepts the decrypted connections
    */
   open(
     index: number,
     where: { readonly name: string; readonly hosts: readonly string[]; readonly port: number },
     openInside: (path: string) => Promise<Listening>,
   ): Promise<Listening>;
-  /** Reads the certificates again; new connections are served with them. Throws ConfigError; the old ones stay then. */
+  /** Reloads the certificates for new connections. Throws ConfigError and keeps the old ones on failure. */
   reload(): void;
 }
 
-/** Reads the certificates of all listeners. Throws ConfigError when one cannot be used. */
+/** Reads the certificates of all listeners. Throws ConfigError for an invalid certificate. */
 export function createTlsListenersPart(config: Config, log: Pick<Log, 'warn' | 'error'>): TlsListenersPart {
   const { socks, dataDir } = config;
   const read = (): (TlsPair | null)[] =>
@@ -37,7 +37,7 @@ export function createTlsListenersPart(config: Config, log: Pick<Log, 'warn' | '
       tls === undefined ? null : readCertificate(tls, log, Date.now(), `socks.listeners[${i}].tls`),
     );
   let pairs = read();
-  /** The numbers of a listener's sockets. */
+  /** The socket ids of each listener. */
   const opened = new Map<number, number[]>();
   let lastId = 0;
   const gateway = new TlsGateway({

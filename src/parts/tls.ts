@@ -1,12 +1,12 @@
-// A certificate of the admin API or of a listener, read at the start and on SIGHUP.
+// Reads the certificate of the admin API or of a listener, at the start and on SIGHUP.
 import { readTlsFiles, type TlsFiles, type TlsPair } from '../config.js';
 import type { Log } from '../core/log.js';
 
 /**
- * Reads the pair; null when none is set. One that has expired is served all the same, and logged.
+ * Reads certificate and key; null when none is set. Logs an expired certificate, and uses it nevertheless.
  * @param now in ms
- * @param where the key of the configuration that has both files
- * @throws ConfigError as readTlsFiles
+ * @param where the configuration key that contains both file names
+ * @throws ConfigError like readTlsFiles
  */
 export function readCertificate(
   files: TlsFiles,
@@ -16,7 +16,7 @@ export function readCertificate(
 ): TlsPair | null {
   const pair = readTlsFiles(files, where);
   if (pair && pair.expiresAt <= now) {
-    log.warn({ expiredAt: new Date(pair.expiresAt) }, `the certificate of ${where} has expired`);
+    log.warn({ certificate: where, expiredAt: new Date(pair.expiresAt) }, 'certificate has expired');
   }
   return pair;
 }

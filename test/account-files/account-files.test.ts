@@ -297,7 +297,7 @@ describe('a CSV file', () => {
     it(`ends with a fault: ${JSON.stringify(content.slice(0, 30))}`, async () => {
       assert.match(
         faults(await all(readCsv(inPieces(content, 1000)))).join(),
-        /not valid CSV; nothing after it was read/,
+        /invalid CSV; nothing after this line was read/,
       );
     });
   }
@@ -305,21 +305,21 @@ describe('a CSV file', () => {
 
 describe('a JSON file', () => {
   const wrong: readonly (readonly [content: string, fault: RegExp])[] = [
-    ['', /1: the JSON array does not end/],
-    ['{}', /1: this is not a JSON array of objects/],
-    ['[{"username":"a","password":"hunter2"', /does not end/],
-    ['[{"username":"a" "password":"hunter2"}]', /this is not valid JSON/],
+    ['', /1: the JSON array is not closed/],
+    ['{}', /1: not a JSON array of objects/],
+    ['[{"username":"a","password":"hunter2"', /is not closed/],
+    ['[{"username":"a" "password":"hunter2"}]', /invalid JSON/],
     ['[1]', /not a JSON array of objects/],
-    ['[\n\n{"password":"x"}]', /^3: there is no user name/],
-    ['[{"username":5}]', /there is no user name/],
+    ['[\n\n{"password":"x"}]', /^3: the user name is missing/],
+    ['[{"username":5}]', /the user name is missing/],
     ['[{"username":"a","isEnabled":"perhaps"}]', /isEnabled/],
-    ['[{"username":"a","password":5}]', /a password is a text/],
+    ['[{"username":"a","password":5}]', /the password must be a text/],
     ['[{"username":"a","id":"x"}]', /id is not a GUID/],
     ['[{"username":"a","remarks":["x"]}]', /remarks/],
-    ['[{"username":"a","expiresAt":5}]', /a date is not of the form/],
+    ['[{"username":"a","expiresAt":5}]', /a date must be of the form/],
     ['[{}] trailing', /not a JSON array of objects/],
     [`[{"username":"${'x'.repeat(70_000)}"}]`, /longer than 64 KiB/],
-    ['[{"__proto__":{"username":"a"}}]', /there is no user name/],
+    ['[{"__proto__":{"username":"a"}}]', /the user name is missing/],
   ];
   for (const [content, fault] of wrong) {
     it(content.slice(0, 40), async () => {

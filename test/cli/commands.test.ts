@@ -224,8 +224,8 @@ describe('files of accounts', () => {
   it('are only looked at with --dry-run', async () => {
     const { code, stdout } = await cli.run(['account', 'import', 'in.csv', '--dry-run']);
     assert.equal(code, 1);
-    assert.match(stdout, /line 4: failed: there is no user name/);
-    assert.match(stdout, /line 5: ann failed: the file has this user name twice/);
+    assert.match(stdout, /line 4: failed: the user name is missing/);
+    assert.match(stdout, /line 5: ann failed: the file contains this user name twice/);
     assert.match(
       stdout,
       /Dry run, nothing was written: 4 read, 2 added, 0 replaced, 0 kept, 0 skipped, 2 failed/,
@@ -247,7 +247,7 @@ describe('files of accounts', () => {
     const skip = await cli.run(['account', 'import', 'more.json']);
     assert.match(
       skip.stdout,
-      /line 1: bob skipped: it exists already\nline 1: cat failed: a new account needs a password/,
+      /line 1: bob skipped: the account already exists\nline 1: cat failed: a new account needs a password/,
     );
     const refused = await cli.run(['account', 'import', 'more.json', '--existing', 'replace']);
     assert.match(refused.stderr, /1 account will be overwritten\. Use --yes/);

@@ -32,9 +32,9 @@ test('parts stop last first; one that fails and one that never ends are logged a
   assert.equal(await life.stop(), false);
   assert.deepEqual(steps, ['start database', 'start listener', 'stop listener', 'stop database']);
   assert.deepEqual(logged, [
-    ['hangs', 'a part of the daemon did not stop in time'],
-    ['throws', 'a part of the daemon did not stop in order'],
-    ['fails', 'a part of the daemon did not stop in order'],
+    ['hangs', 'part of the daemon did not stop in time'],
+    ['throws', 'part of the daemon failed to stop'],
+    ['fails', 'part of the daemon failed to stop'],
   ]);
 });
 

@@ -136,7 +136,7 @@ test('an import tells which accounts a failure kept out, and takes them in the n
   const rows = await stored();
   assert.deepEqual([...rows.keys()].sort(), NAMES.slice(0, 200));
   assert.ok([...rows.values()].every((sessions) => sessions === 4));
-  await daemon.waitForLine(({ msg }) => msg === 'imported accounts not written');
+  await daemon.waitForLine(({ msg }) => msg === 'writing imported accounts failed');
   await relent();
   const again = await importFile(daemon);
   assert.deepEqual([again['added'], again['skipped'], again['failed']], [400, 200, 0]);
