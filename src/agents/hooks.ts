@@ -35,6 +35,12 @@ export interface HooksUses {
   readonly mayCall: (source: string) => boolean;
   /** How long finished runs are kept. */
   readonly retentionMs: () => number;
+  /** The name of this daemon among those that share the database. */
+  readonly nodeName: string;
+  /** How long it may be silent before others take its runs over, in ms. */
+  readonly leaseMs: number;
+  /** Whether other daemons work on the same database. */
+  readonly isShared: boolean;
   readonly now: Clock;
   readonly log: Log;
 }
@@ -74,6 +80,9 @@ export function createHooks(uses: HooksUses): Hooks {
   const agents = buildAgents(uses);
   const queueLimit = createQueueLimit(webhooks.queue);
   const lastActive = new Map<string, number>();
+  const notHere = Object.entries(uses.agents).flatMap(([name, agent]) =>
+    agent.type === 'command' && agent.nodes && !agent.nodes.includes(uses.nodeName) ? [name] : [],
+  );
   const touch = (agent: string) => lastActive.set(agent, now());
 
   const plans = new Map([...agents.byName].flatMap(([name, { plan }]) => (plan ? [[name, plan]] : [])));
@@ -90,6 +99,7 @@ export function createHooks(uses: HooksUses): Hooks {
   const runner = createRunner({
     store: uses.runs,
     owner,
+    isLeaseHeld: () => keeper.isHeld(),
     queueLimit,
     agents: new Map(
       [...agents.byName].map(([name, { agent, settings, plan }]) => [
@@ -109,7 +119,9 @@ export function createHooks(uses: HooksUses): Hooks {
   const intake = createIntake({
     store: uses.runs,
     owner,
+    notHere,
     queueLimit,
+    perAgent: webhooks.queue.perAgent,
     now,
     onStored(run) {
       touch(run.agent);
@@ -122,6 +134,9 @@ export function createHooks(uses: HooksUses): Hooks {
     owner,
     queueLimit,
     maxAttempts: webhooks.maxAttempts,
+    leaseMs: uses.leaseMs,
+    isShared: uses.isShared,
+    notHere,
     retentionMs: uses.retentionMs,
     now,
     log,
@@ -129,9 +144,12 @@ export function createHooks(uses: HooksUses): Hooks {
       touch(run.agent);
       runner.enqueue(run);
     },
-    onTick() {
+    onLost: runner.suspend,
+    onRegained: runner.resume,
+    async onTick() {
       runner.retryBlocked();
       deliverer.wake();
+      await runner.cancelRequested();
     },
   });
 

@@ -31,21 +31,31 @@ export interface Intake {
 export const KEY_LIFETIME_MS = DAY_MS;
 
 export function createIntake(uses: {
-  readonly store: Pick<RunStore, 'add' | 'findAnswer'>;
+  readonly store: Pick<RunStore, 'add' | 'findAnswer' | 'countQueued'>;
   readonly owner: string;
+  /** Agents whose runs other nodes have to run: they are stored for those, within `perAgent` for each. */
+  readonly notHere: readonly string[];
   readonly queueLimit: QueueLimit;
+  readonly perAgent: number;
   readonly now: Clock;
-  /** Called for every stored run, in the order of acceptance. */
+  /** Called for every stored run of this daemon, in the order of acceptance. */
   readonly onStored: (run: QueuedRun) => void;
 }): Intake {
   const { store, owner, queueLimit, now } = uses;
   let isStopping = false;
+  const isHere = (agent: string) => !uses.notHere.includes(agent);
+
+  /** Also where other nodes run the agent: what waits for them is counted in the database. */
+  async function tryAcquire(agent: string): Promise<boolean> {
+    if (isHere(agent)) return queueLimit.tryAcquire(agent);
+    return ((await store.countQueued()).get(agent) ?? 0) < uses.perAgent;
+  }
 
   const batches = createBatches(async (items: readonly RunToStore[]) => {
     const outcomes = await store.add(items, now());
     for (const [i, { run }] of items.entries()) {
       const stored = outcomes[i];
-      if (stored?.outcome === 'stored') uses.onStored({ ...run, id: stored.runId });
+      if (stored?.outcome === 'stored' && isHere(run.agent)) uses.onStored({ ...run, id: stored.runId });
     }
     return outcomes;
   });
@@ -53,7 +63,7 @@ export function createIntake(uses: {
   return {
     async take({ run: wanted, idempotency, answer }) {
       if (isStopping) return { outcome: 'stopping' };
-      if (!queueLimit.tryAcquire(wanted.agent)) {
+      if (!(await tryAcquire(wanted.agent))) {
         // A repeated request needs no place: it was taken in before.
         const known = idempotency && (await store.findAnswer(idempotency.key, idempotency.digest, now()));
         return known ? replayed(known) : { outcome: 'full' };
@@ -66,12 +76,16 @@ export function createIntake(uses: {
       };
       let isKept = false;
       try {
-        const outcome = await batches.add({ run, owner, idempotency: kept });
+        const outcome = await batches.add({
+          run,
+          owner: isHere(run.agent) ? owner : null,
+          idempotency: kept,
+        });
         if (outcome.outcome !== 'stored') return replayed(outcome);
         isKept = true;
         return { ...outcome, answer: answer(outcome.runId) };
       } finally {
-        if (!isKept) queueLimit.release(wanted.agent);
+        if (!isKept && isHere(wanted.agent)) queueLimit.release(wanted.agent);
       }
     },
 

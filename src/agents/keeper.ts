@@ -7,21 +7,23 @@ import { type Clock, HOUR_MS } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import { createPoller, type Poller } from '../core/poller.js';
 import { createTurns } from '../core/turns.js';
+import { createLeaseWatch, createOwnLease } from './lease.js';
 import { isAlive, killMarked, processStart, thisHost } from './processes.js';
 import type { QueueLimit } from './queue-limit.js';
 
 export interface Keeper {
   /** Registers this runner, takes over what dead ones held, and goes on doing so. */
   start(): Promise<void>;
+  /** Whether no other daemon may have taken over what this runner holds. */
+  isHeld(): boolean;
   /** Gives up everything this runner holds, for the next to take. */
   stop(): Promise<void>;
 }
 
 /** How often runs that nobody holds are looked for (the command line leaves its runs so). */
 const ADOPT_EVERY_MS = 1000;
-/** How often a runner says that it lives; after `LEASE_MS` of silence its runs may be taken. */
-const SEEN_EVERY_MS = 5000;
-const LEASE_MS = 30_000;
+/** The lease is renewed so many times before it would run out. */
+const RENEWALS_PER_LEASE = 3;
 /** At the end the database gets so many chances; each waits for as long as a lock may be waited for. */
 const RELEASE_ATTEMPTS = 3;
 const CLEAR_EVERY_MS = HOUR_MS;
@@ -33,42 +35,92 @@ export function createKeeper(uses: {
   readonly owner: string;
   readonly queueLimit: QueueLimit;
   readonly maxAttempts: number;
+  /** How long this runner may be silent before others take its runs over, in ms. */
+  readonly leaseMs: number;
+  /** Whether other daemons work on the same database. */
+  readonly isShared: boolean;
+  /** Agents whose runs other nodes have to run. */
+  readonly notHere: readonly string[];
   /** How long finished runs are kept; an operator may change it meanwhile. */
   readonly retentionMs: () => number;
   readonly now: Clock;
   readonly log: Log;
   /** Called for every run taken over, whose place in the queue is taken; oldest first. */
   readonly onAdopted: (run: QueuedRun) => void;
+  /** The lease is lost: others may run what this runner has under way. Resolves when none of it runs here any more. */
+  readonly onLost: () => Promise<void>;
+  /** It is held again. */
+  readonly onRegained: () => void;
   /** Called about once a second. */
-  readonly onTick: () => void;
+  readonly onTick: () => Promise<void>;
 }): Keeper {
-  const { store, owner, now, log } = uses;
+  const { store, owner, now, log, leaseMs } = uses;
   const host = thisHost();
+  const monotonicNow = () => performance.now();
+  const watch = createLeaseWatch(leaseMs, monotonicNow);
+  const lease = createOwnLease(leaseMs, monotonicNow, lose);
+  const interrupted = `interrupted ${uses.maxAttempts} times`;
+  let hasBegun = false;
+  /** Since the lease was lost: the end of what ran here. */
+  let ending: Promise<void> | null = null;
+
+  /** Nobody else is there to take anything over where the database is this daemon's alone. */
+  function lose(): void {
+    if (ending || !uses.isShared) return;
+    log.warn({ leaseMs }, 'lease lost: runs are interrupted');
+    ending = uses.onLost();
+  }
+
+  async function renew(): Promise<void> {
+    if (hasBegun && !lease.isHeld()) lose();
+    const startedAt = monotonicNow();
+    await seen();
+    hasBegun = true;
+    if (ending) {
+      await ending;
+      // What nobody took meanwhile is queued again, for whoever comes first.
+      await store.release(owner, uses.maxAttempts, interrupted, now());
+      return regain();
+    }
+    lease.renewed(startedAt);
+  }
+
+  async function regain(): Promise<void> {
+    const startedAt = monotonicNow();
+    await seen();
+    lease.renewed(startedAt);
+    ending = null;
+    log.info({}, 'lease held again');
+    uses.onRegained();
+  }
 
   const seen = () =>
     store.seen({ id: owner, host, pid: process.pid, pidStart: processStart(process.pid), seenAt: now() });
 
   async function takeOverFromDead(): Promise<void> {
     const others = (await store.runners()).filter(({ id }) => id !== owner);
-    for (const dead of others.filter((runner) => isDead(runner, host, now()))) await takeOver(dead);
+    const silent = watch.silent(others);
+    // On this machine a process is there or not; of another only its lease tells.
+    const isDead = (runner: Runner) =>
+      runner.host === host ? !isAlive(runner.pid, runner.pidStart) : silent.includes(runner);
+    for (const dead of others.filter(isDead)) await takeOver(dead);
   }
 
   async function takeOver(dead: Runner): Promise<void> {
-    const interrupted = await store.runningOf(dead.id);
+    const running = await store.runningOf(dead.id);
     // What the crash left running would do the work a second time.
-    const killed = dead.host === host ? killMarked(new Set(interrupted.map(({ id }) => id))) : 0;
-    const error = `interrupted ${uses.maxAttempts} times`;
-    const failed = await store.release(dead.id, uses.maxAttempts, error, now());
-    if (interrupted.length === 0) return;
+    const killed = dead.host === host ? killMarked(new Set(running.map(({ id }) => id))) : 0;
+    const failed = await store.release(dead.id, uses.maxAttempts, interrupted, now(), dead.seenAt);
+    if (running.length === 0 || failed === null) return;
     log.warn(
-      { interrupted: interrupted.length - failed.length, failed: failed.length, killed },
+      { interrupted: running.length - failed.length, failed: failed.length, killed },
       'interrupted runs queued again',
     );
   }
 
   async function adopt(): Promise<void> {
     // One even when the queue is full: what waits in it may have to wait for this very run, the oldest.
-    for (const run of await store.adopt(owner, Math.max(1, uses.queueLimit.left()))) {
+    for (const run of await store.adopt(owner, Math.max(1, uses.queueLimit.left()), uses.notHere)) {
       uses.queueLimit.acquire(run.agent);
       uses.onAdopted(run);
     }
@@ -88,20 +140,28 @@ export function createKeeper(uses: {
   };
   const clearing = every(CLEAR_EVERY_MS, 'clearing out', clearOut);
   const pollers = [
-    every(SEEN_EVERY_MS, 'keeping the lease', async () => {
-      await seen();
-      await takeOverFromDead();
+    every(leaseMs / RENEWALS_PER_LEASE, 'keeping the lease', async () => {
+      try {
+        await renew();
+        await takeOverFromDead();
+      } catch (error) {
+        watch.forget();
+        throw error;
+      }
     }),
     every(ADOPT_EVERY_MS, 'looking for waiting runs', async () => {
+      if (ending) return;
       await adopt();
-      uses.onTick();
+      await uses.onTick();
     }),
     clearing,
   ];
 
   return {
+    isHeld: () => !uses.isShared || (ending === null && lease.isHeld()),
+
     async start() {
-      await seen();
+      await renew();
       await takeOverFromDead();
       await adopt();
       for (const poller of pollers) poller.start();
@@ -109,10 +169,11 @@ export function createKeeper(uses: {
     },
 
     async stop() {
+      lease.stop();
       await Promise.all(pollers.map((poller) => poller.stop()));
       for (let attempt = 1; ; attempt += 1) {
         try {
-          await store.release(owner, uses.maxAttempts, `interrupted ${uses.maxAttempts} times`, now());
+          await store.release(owner, uses.maxAttempts, interrupted, now());
           return;
         } catch (error) {
           if (attempt === RELEASE_ATTEMPTS) throw error;
@@ -120,10 +181,4 @@ export function createKeeper(uses: {
       }
     },
   };
-}
-
-/** On this machine a process is there or not; of another only its lease tells. */
-function isDead(runner: Runner, host: string, now: number): boolean {
-  if (runner.host === host) return !isAlive(runner.pid, runner.pidStart);
-  return now - runner.seenAt > LEASE_MS;
 }

@@ -1,6 +1,6 @@
 // Executes runs: one at a time and in order per session, several sessions in parallel.
 import PQueue from 'p-queue';
-import type { EndedRun, HistoryLimits, RunEnd, RunStore } from '../core/agents/run-store.js';
+import type { Claim, EndedRun, HistoryLimits, RunEnd, RunStore } from '../core/agents/run-store.js';
 import {
   type Agent,
   type AgentOutput,
@@ -41,11 +41,21 @@ export interface Runner {
   stop(graceMs: number): Promise<void>;
   /** Interrupts all runs now. */
   interrupt(): void;
+  /** Interrupts all runs and starts none until `resume`. Resolves when they have ended and nothing of them is to be written. */
+  suspend(): Promise<void>;
+  resume(): void;
+  /** Cancels those of its runs under way that other daemons were asked to cancel. */
+  cancelRequested(): Promise<void>;
 }
 
 export interface RunnerUses {
-  readonly store: Pick<RunStore, 'get' | 'claim' | 'finish' | 'cancelQueued'>;
+  readonly store: Pick<
+    RunStore,
+    'get' | 'claim' | 'finish' | 'cancelQueued' | 'requestCancel' | 'cancelRequests'
+  >;
   readonly owner: string;
+  /** Whether no other daemon may have taken over what this one holds. */
+  readonly isLeaseHeld: () => boolean;
   readonly queueLimit: QueueLimit;
   readonly agents: ReadonlyMap<string, RunnableAgent>;
   readonly concurrency: number;
@@ -66,10 +76,16 @@ type Abort = 'timeout' | 'cancelled' | 'shutdown';
 
 /** Pause before a failed write is retried: the result of a run must not get lost. */
 const WRITE_RETRY_MS = 1000;
+/** Longest that is waited for another daemon to cancel a run, and how often is looked. */
+const CANCEL_WAIT_MS = 10_000;
+const CANCEL_LOOK_MS = 100;
 
 export function createRunner(uses: RunnerUses): Runner {
   const { store, owner, queueLimit, log, now } = uses;
-  const claims = createBatches((ids: readonly string[]) => store.claim(ids, owner, now()));
+  const claims = createBatches(
+    async (ids: readonly string[]): Promise<Claim[]> =>
+      uses.isLeaseHeld() ? store.claim(ids, owner, now()) : ids.map(() => ({ outcome: 'blocked' })),
+  );
   const ends = createBatches((items: readonly EndedRun[]) => store.finish(items, owner, uses.history));
   const queue = new PQueue({ concurrency: uses.concurrency, autoStart: false });
   const lines = new Map<string, Line>();
@@ -86,7 +102,7 @@ export function createRunner(uses: RunnerUses): Runner {
     const key = lineOf(run);
     const line = lines.get(key) ?? { waiting: [], isTaken: false };
     lines.set(key, line);
-    insertInOrder(line.waiting, run);
+    if (!insertInOrder(line.waiting, run)) queueLimit.release(run.agent);
     call(key, line);
   }
 
@@ -220,6 +236,17 @@ export function createRunner(uses: RunnerUses): Runner {
     runningByAgent.set(agent, (runningByAgent.get(agent) ?? 0) + step);
   }
 
+  /** Returns the run as it is when the daemon that has it under way has cancelled it, or takes too long. */
+  async function cancelElsewhere(id: string): Promise<Run | null> {
+    const isAsked = await store.requestCancel(id, now());
+    const until = performance.now() + (isAsked ? CANCEL_WAIT_MS : 0);
+    for (;;) {
+      const run = await store.get(id);
+      if (!run || isFinal(run.status) || performance.now() >= until) return run;
+      await new Promise((resolve) => setTimeout(resolve, CANCEL_LOOK_MS));
+    }
+  }
+
   function interrupt(): void {
     for (const { controller } of underWay.values()) controller.abort('shutdown' satisfies Abort);
   }
@@ -249,10 +276,27 @@ export function createRunner(uses: RunnerUses): Runner {
       const here = underWay.get(id);
       here?.controller.abort('cancelled' satisfies Abort);
       await here?.ended;
-      const after = await store.get(id);
+      const after = here ? await store.get(id) : await cancelElsewhere(id);
       if (!after) return 'not-found';
-      if (after.status === 'cancelled' && here) return 'cancelled';
+      if (after.status === 'cancelled' && !isFinal(run.status)) return 'cancelled';
       return isFinal(after.status) ? 'finished' : 'elsewhere';
+    },
+
+    async cancelRequested() {
+      if (underWay.size === 0) return;
+      for (const id of await store.cancelRequests(owner)) {
+        underWay.get(id)?.controller.abort('cancelled' satisfies Abort);
+      }
+    },
+
+    async suspend() {
+      queue.pause();
+      interrupt();
+      await queue.onPendingZero();
+    },
+
+    resume() {
+      if (!isStopping) queue.start();
     },
 
     running: (agent) => runningByAgent.get(agent) ?? 0,
@@ -268,10 +312,15 @@ export function createRunner(uses: RunnerUses): Runner {
   };
 }
 
-/** A run of another process (the command line) comes here later than runs that were stored after it. */
-function insertInOrder(waiting: QueuedRun[], run: QueuedRun): void {
-  const before = waiting.findLastIndex(({ id }) => id < run.id);
-  waiting.splice(before + 1, 0, run);
+/**
+ * A run of another process (the command line) comes here later than runs that were stored after it. False: it is there already,
+ * because it was given up with a lost lease, and taken over again.
+ */
+function insertInOrder(waiting: QueuedRun[], run: QueuedRun): boolean {
+  const at = waiting.findLastIndex(({ id }) => id < run.id) + 1;
+  if (waiting[at]?.id === run.id) return false;
+  waiting.splice(at, 0, run);
+  return true;
 }
 
 /** How a run ended, by what its agent answered and whether it was cut short. */

@@ -47,6 +47,8 @@ export type AgentSettings = CommonSettings &
         readonly type: 'command';
         readonly command: readonly string[];
         readonly cwd: string | null;
+        /** Names of the nodes that may run it; null: every one. */
+        readonly nodes?: readonly string[] | null;
         readonly env: Readonly<Record<string, Hidden>>;
       }
     | { readonly type: 'http'; readonly url: string; readonly apiKeyFile: string | null }

@@ -137,6 +137,7 @@ const agent = z.discriminatedUnion('type', [
     type: z.literal('command'),
     command: z.array(text('a program or an argument, as text')).min(1),
     cwd: text('a folder').nullable().default(null),
+    nodes: z.array(text('the name of a node')).min(1).nullable().default(null),
     env: z.record(variableName(), secret('the value of a variable, 1 to 4096 characters')).default({}),
     ...common,
   }),

@@ -6,6 +6,7 @@ import { everyStep } from '../core/every-step.js';
 import type { Log } from '../core/log.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
+import { nodeNameOf } from './node.js';
 import type { OperatorSettings } from './settings.js';
 
 export interface AgentsPart extends Part, Pick<Hooks, 'handle' | 'control' | 'reload'> {
@@ -15,7 +16,7 @@ export interface AgentsPart extends Part, Pick<Hooks, 'handle' | 'control' | 're
 
 /** Throws StartError `secret-missing`, `secret-file`. */
 export function createAgentsPart(uses: {
-  readonly config: Pick<Config, 'webhooks' | 'agents' | 'dataDir'>;
+  readonly config: Pick<Config, 'webhooks' | 'agents' | 'dataDir' | 'node' | 'database'>;
   readonly core: Pick<Core, 'store'>;
   readonly settings: Pick<OperatorSettings, 'runRetentionMs'>;
   readonly log: Log;
@@ -34,6 +35,9 @@ export function createAgentsPart(uses: {
     sessions: store.agentSessions,
     mayCall,
     retentionMs: uses.settings.runRetentionMs,
+    nodeName: nodeNameOf(uses.config),
+    leaseMs: uses.config.node.leaseMs,
+    isShared: uses.config.database.client === 'pg',
     now: uses.now,
     log: uses.log,
   });

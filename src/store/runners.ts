@@ -15,9 +15,16 @@ interface RunnerRow {
 /** Runs changed by one statement. */
 const IDS_PER_STATEMENT = 500;
 
-export function createRunnerStore(
-  db: Knex,
-): Pick<RunStore, 'seen' | 'runners' | 'runningOf' | 'release' | 'adopt'> {
+type RunnerStore = Pick<
+  RunStore,
+  'seen' | 'runners' | 'runningOf' | 'release' | 'adopt' | 'requestCancel' | 'cancelRequests'
+>;
+
+/** @param isShared whether other daemons may take runs at the same moment */
+export function createRunnerStore(db: Knex, isShared: boolean): RunnerStore {
+  const underWay = (owner: string, on: Knex = db) =>
+    on('runs').where({ owner, status: 'running' }).whereNull('finished_at');
+
   return {
     async seen(runner) {
       await db('runners').insert(toRow(runner)).onConflict('id').merge(['seen_at']);
@@ -35,17 +42,22 @@ export function createRunnerStore(
     },
 
     async runningOf(owner) {
-      const rows: QueuedRun[] = await db('runs')
-        .where({ owner, status: 'running' })
-        .whereNull('finished_at')
-        .orderBy('id')
-        .select('id', 'agent', 'session');
+      const rows: QueuedRun[] = await underWay(owner).orderBy('id').select('id', 'agent', 'session');
       return rows;
     },
 
-    release: (owner, maxAttempts, error, now) =>
+    release: (owner, maxAttempts, error, now, seenAt) =>
       inTransaction(db, async (trx) => {
-        const interrupted = () => trx('runs').where({ owner, status: 'running' }).whereNull('finished_at');
+        // First: a runner that says that it lives waits for the end of this, or has been waited for.
+        const isSilent = seenAt === undefined ? {} : { seen_at: seenAt };
+        const forgotten = await trx('runners')
+          .where({ id: owner, ...isSilent })
+          .delete();
+        if (forgotten === 0 && seenAt !== undefined) return null;
+        const interrupted = () => underWay(owner, trx);
+        await interrupted()
+          .whereNotNull('cancel_requested_at')
+          .update({ status: 'cancelled', finished_at: now, owner: null });
         const failed: string[] = await interrupted().where('attempt', '>=', maxAttempts).pluck('id');
         await interrupted().where('attempt', '>=', maxAttempts).update({
           status: 'failed',
@@ -57,20 +69,17 @@ export function createRunnerStore(
         await interrupted().update({ status: 'queued' });
         await trx('runs').where({ owner }).whereNull('finished_at').update({ owner: null });
         await trx('runs').where({ owner }).whereNotNull('next_delivery_at').update({ owner: null });
-        await trx('runners').where({ id: owner }).delete();
         return failed;
       }),
 
-    async adopt(owner, limit) {
+    async adopt(owner, limit, exceptAgents = []) {
       // Asked every second and mostly in vain: only what is found needs the write lock.
-      const free = (on: Knex) => on('runs').whereNull('owner').whereNull('finished_at');
+      const free = (on: Knex) =>
+        on('runs').whereNull('owner').whereNull('finished_at').whereNotIn('agent', exceptAgents);
       if (limit <= 0 || !(await free(db).first('id'))) return [];
       return inTransaction(db, async (trx) => {
-        const rows: QueuedRun[] = await free(trx)
-          .orderBy('id')
-          .limit(limit)
-          .forUpdate()
-          .select('id', 'agent', 'session');
+        const oldest = free(trx).orderBy('id').limit(limit).select('id', 'agent', 'session');
+        const rows: QueuedRun[] = await (isShared ? oldest.forUpdate().skipLocked() : oldest);
         for (let start = 0; start < rows.length; start += IDS_PER_STATEMENT) {
           const ids = rows.slice(start, start + IDS_PER_STATEMENT).map(({ id }) => id);
           await trx('runs').whereIn('id', ids).update({ owner });
@@ -78,6 +87,12 @@ export function createRunnerStore(
         return rows;
       });
     },
+
+    async requestCancel(id, now) {
+      return (await db('runs').where({ id, status: 'running' }).update({ cancel_requested_at: now })) > 0;
+    },
+
+    cancelRequests: (owner) => underWay(owner).whereNotNull('cancel_requested_at').pluck('id'),
   };
 }
 

@@ -11,6 +11,7 @@ import type { Run } from '../core/agents/runs.js';
 import type { Clock } from '../core/clock.js';
 import { createOrderedIds } from '../core/ordered-id.js';
 import { appendToSessions, exchangeOf, readHistories } from './agent-sessions.js';
+import type { Engine } from './engine.js';
 import { findKey, type NumberedRun, takeKeys } from './idempotency.js';
 import { containing } from './like.js';
 import { newRow, type RunRow, SHORT_COLUMNS, toRun } from './run-rows.js';
@@ -22,13 +23,12 @@ import { updateEach } from './update-each.js';
 const ROWS_PER_STATEMENT = 200;
 
 /**
- * @param lockQueue makes other transactions that store runs wait until this one ends
  * @param now stamps the ids of runs
  */
 export function createRunStore(
   db: Knex,
   reads: Knex,
-  lockQueue: (trx: Knex) => Promise<unknown>,
+  { lockQueue, isShared }: Pick<Engine, 'lockQueue' | 'isShared'>,
   now: Clock,
 ): RunStore {
   const nextId = createOrderedIds(now);
@@ -38,7 +38,7 @@ export function createRunStore(
   };
 
   return {
-    ...createRunnerStore(db),
+    ...createRunnerStore(db, isShared),
 
     add: (items, at) =>
       inTransaction(db, async (trx) => {

@@ -148,7 +148,7 @@ async function createStore(engine: Engine, now: Clock): Promise<Store> {
     samples: createSampleStore(db),
     heartbeatSums: createHeartbeatSumStore(db, reads),
     traffic: createTrafficStore(db),
-    runs: createRunStore(db, reads, engine.lockQueue, now),
+    runs: createRunStore(db, reads, engine, now),
     deliveries: createDeliveryStore(db),
     agentSessions: createAgentSessionStore(db, reads),
     changes: feed,

@@ -4,13 +4,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { createLeaseWatch } from '../../src/agents/lease.js';
 import { processStart, thisHost } from '../../src/agents/processes.js';
 import type { Runner } from '../../src/core/agents/run-store.js';
 import { openStore, type Store } from '../../src/store/store.js';
 import { startAgentServer } from '../helpers/agent-server.js';
 import { databaseOf } from '../helpers/database.js';
+import { eventually } from '../helpers/eventually.js';
 import { startGateway } from '../helpers/gateway.js';
-import { httpAgent } from '../helpers/hooks.js';
+import { httpAgent, testHooks } from '../helpers/hooks.js';
 
 const limits = { maxMessages: 100, maxBytes: 10_000 };
 /** What `add` was told as the n-th run, by n. */
@@ -44,7 +46,7 @@ async function add(store: Store, n: number, owner: string | null, session = 's')
 }
 
 const deadRunners: readonly [string, Runner][] = [
-  ['on another machine, not seen for more than 30 s', { ...other, seenAt: Date.now() - 31_000 }],
+  ['on another machine, silent for longer than its lease', other],
   [
     'on this machine, whose process is gone',
     { ...other, host: thisHost(), pid: 2 ** 22 + 1, seenAt: Date.now() },
@@ -76,7 +78,6 @@ for (const [name, runner] of deadRunners) {
 }
 
 const liveRunners: readonly [string, Runner][] = [
-  ['on another machine, seen just now', { ...other, seenAt: Date.now() }],
   [
     'on this machine, however long not seen',
     { ...other, host: thisHost(), pid: process.pid, pidStart: processStart(process.pid) },
@@ -103,6 +104,87 @@ for (const [name, runner] of liveRunners) {
     ]);
   });
 }
+
+test('a runner on another machine that renews its lease keeps its runs', async (t) => {
+  const { store } = await opened(t);
+  await store.runs.seen(other);
+  await add(store, 1, other.id);
+  await store.runs.claim([id(1)], other.id, 5);
+  const watch = createLeaseWatch(300, () => at);
+  let at = 0;
+  for (const seenAt of [1, 2, 3]) {
+    at += 6200;
+    assert.deepEqual(watch.silent([{ ...other, seenAt }]), []);
+  }
+  at += 6400;
+  assert.equal(watch.silent([{ ...other, seenAt: 3 }]).length, 1);
+  // Seen between the look and the act: nothing is taken over.
+  await store.runs.seen({ ...other, seenAt: 4 });
+  assert.equal(await store.runs.release(other.id, 3, 'why', 5, 3), null);
+  assert.equal((await store.runs.get(id(1)))?.status, 'running');
+  // After an outage everybody is given a whole lease again.
+  watch.forget();
+  assert.deepEqual(watch.silent([{ ...other, seenAt: 3 }]), []);
+});
+
+test('a lost lease interrupts what runs here; held again, it is queued and run once more', async (t) => {
+  let isAway = false;
+  const server = await startAgentServer(t, (_request, _res, req) =>
+    server.requests.length === 1
+      ? new Promise((resolve) => req.on('close', () => resolve(undefined)))
+      : 'done',
+  );
+  const gateway = await startGateway(t, {
+    agents: { a: httpAgent(server.url) },
+    uses: { isShared: true, leaseMs: 3000 },
+    breakStore: (runs) => ({
+      ...runs,
+      seen: async (runner) => {
+        if (isAway) throw new Error('away');
+        await runs.seen(runner);
+      },
+    }),
+  });
+  const run = await gateway.queue('a', 'one');
+  await eventually(() => server.requests.length === 1);
+  isAway = true;
+  await eventually(() => gateway.lines.some(({ msg }) => msg === 'lease lost: runs are interrupted'));
+  const waiting = await gateway.queue('a', 'two');
+  await gateway.run(run, ({ status }) => status === 'running');
+  assert.equal(server.requests.length, 1, 'nothing is begun without a lease');
+  isAway = false;
+  const done = await gateway.run(run);
+  assert.deepEqual([done.status, done.attempt], ['succeeded', 2]);
+  assert.equal((await gateway.run(waiting)).attempt, 1);
+  assert.deepEqual(server.requests.map(({ json }) => json.message).sort(), ['one', 'one', 'two']);
+});
+
+test('a run that another daemon is running is cancelled by way of that one', async (t) => {
+  const { dataDir, store } = await opened(t);
+  const server = await startAgentServer(
+    t,
+    (_request, _res, req) => new Promise((resolve) => req.on('close', resolve)),
+  );
+  const agents = { a: httpAgent(server.url) };
+  const owner = await startGateway(t, { dataDir, agents });
+  const run = await owner.queue('a', 'long');
+  await eventually(() => server.requests.length === 1);
+  const beside = testHooks(store, { agents });
+  assert.equal(await beside.control.cancel(run), 'cancelled');
+  assert.equal((await store.runs.get(run))?.status, 'cancelled');
+  assert.equal(await beside.control.cancel(run), 'finished');
+});
+
+test('a run that was to be cancelled is not run again when its daemon dies', async (t) => {
+  const { store } = await opened(t);
+  await add(store, 1, 'one');
+  await store.runs.claim([id(1)], 'one', 5);
+  assert.equal(await store.runs.requestCancel(id(1), 6), true);
+  assert.deepEqual(await store.runs.cancelRequests('one'), [id(1)]);
+  await store.runs.release('one', 3, 'why', 7);
+  assert.equal((await store.runs.get(id(1)))?.status, 'cancelled');
+  assert.equal(await store.runs.requestCancel(id(1), 8), false);
+});
 
 test('a run is claimed once, by its owner only, and finished once', async (t) => {
   const { store } = await opened(t);

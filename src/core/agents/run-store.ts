@@ -102,11 +102,22 @@ export interface RunStore {
   runningOf(owner: string): Promise<QueuedRun[]>;
   /**
    * Gives up everything `owner` holds: interrupted runs go back to the queue, those already tried `maxAttempts`
-   * times fail with `error`. Forgets the runner. Returns the ids of the runs that failed.
+   * times fail with `error`, those that were to be cancelled are. Forgets the runner. Returns the ids of the runs that failed.
+   * @param seenAt nothing is done, and null returned, when the runner has been seen since
    */
-  release(owner: string, maxAttempts: number, error: string, now: number): Promise<string[]>;
-  /** Takes over at most `limit` queued runs that nobody holds, oldest first. */
-  adopt(owner: string, limit: number): Promise<QueuedRun[]>;
+  release(
+    owner: string,
+    maxAttempts: number,
+    error: string,
+    now: number,
+    seenAt?: number,
+  ): Promise<string[] | null>;
+  /** Takes over at most `limit` queued runs that nobody holds, oldest first, of other agents than `exceptAgents`. */
+  adopt(owner: string, limit: number, exceptAgents?: readonly string[]): Promise<QueuedRun[]>;
+  /** Asks whichever daemon has a run under way to cancel it; false: nobody has. */
+  requestCancel(id: string, now: number): Promise<boolean>;
+  /** Runs that `owner` has under way and that are to be cancelled. */
+  cancelRequests(owner: string): Promise<string[]>;
   /**
    * Starts runs, all in one transaction: `running`, one more attempt. Refused for those of whose session an earlier run is
    * unfinished. Answers in the order of `ids`.

@@ -17,6 +17,7 @@ import * as nodes from './0011_nodes.js';
 import * as accountTags from './0012_account_tags.js';
 import * as pgLiveSessions from './0013_pg_live_sessions.js';
 import * as authorizedAddresses from './0014_authorized_addresses.js';
+import * as runCancel from './0015_run_cancel.js';
 
 /** One step of the schema. `down` undoes exactly what `up` did. */
 export interface Migration {
@@ -42,4 +43,5 @@ export const migrations: readonly Migration[] = [
   { name: '0012_account_tags', ...accountTags },
   { name: '0013_pg_live_sessions', engine: 'pg', ...pgLiveSessions },
   { name: '0014_authorized_addresses', ...authorizedAddresses },
+  { name: '0015_run_cancel', ...runCancel },
 ];

@@ -22,6 +22,8 @@ const newId = createOrderedIds(Date.now);
 const intake = createIntake({
   store: store.runs,
   owner: 'bench',
+  notHere: [],
+  perAgent: 10_000_000,
   queueLimit: createQueueLimit({ total: 10_000_000, perAgent: 10_000_000 }),
   now: Date.now,
   onStored() {},
