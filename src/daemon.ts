@@ -98,7 +98,10 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
   // Listeners open last, so that every connection finds the other parts running.
   await use(tlsListeners);
   const listeners = createSocksListenersPart({ config, plane, libc, sockets, tls: tlsListeners });
-  const forHttp = { ...shared, log, auth, problem: storage.problem, plane, listeners, agents, tls };
+  const forHttp = {
+    ...{ ...shared, log, auth, problem: storage.problem },
+    ...{ plane, listeners, tlsListeners, agents, tls },
+  };
   const http = await use(createHttpPart(forHttp));
   await use(listeners);
   const admin = await use(createAdminListenersPart({ config, plane, http, sockets }));

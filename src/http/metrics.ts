@@ -30,6 +30,8 @@ export interface Measured {
   readonly heartbeatsDropped: number;
   readonly runs: { readonly queued: number; readonly running: number };
   readonly databaseBytes: number | null;
+  /** When the certificates of the players' listeners end, in ms, by the listener's key in the configuration. */
+  readonly listenerCertificates: ReadonlyMap<string, number>;
 }
 
 export interface MetricsUses {
@@ -123,6 +125,12 @@ function createRegistry({
   const sessions = gauge('pulsegate_sessions', 'Live SOCKS sessions.');
   const workers = gauge('pulsegate_proxy_workers', 'Workers of the data plane by engine.', ['engine']);
 
+  const listenerCertificates = gauge(
+    'pulsegate_listener_certificate_expiry_seconds',
+    'Unix time at which the certificate of a listener for players expires.',
+    ['listener'],
+  );
+
   // Without a certificate there is no such metric: an end in 1970 would alarm.
   const certificateEnd =
     certificateExpiresAt() === null
@@ -138,6 +146,8 @@ function createRegistry({
       certificateEnd?.set((certificateExpiresAt() ?? 0) / 1000);
       const now = await measure();
       registry.setDefaultLabels({ node: now.node });
+      for (const [listener, end] of now.listenerCertificates)
+        listenerCertificates.set({ listener }, end / 1000);
       sessions.set(now.sessions);
       build.set({ version: now.version }, 1);
       for (const [engine, count] of Object.entries(now.workers)) workers.set({ engine }, count);

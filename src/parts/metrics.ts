@@ -12,6 +12,7 @@ export function createMeasure(uses: {
   readonly core: Pick<Core, 'store' | 'pool'>;
   readonly sessions: SessionRegistry;
   readonly engines: () => Measured['workers'];
+  readonly listenerCertificates: () => Measured['listenerCertificates'];
   readonly stats: Pick<StatsPart, 'activity' | 'overview'>;
 }): () => Promise<Measured> {
   const { version, node, sessions } = uses;
@@ -35,6 +36,7 @@ export function createMeasure(uses: {
       heartbeatsDropped: pool.dropped,
       runs: { queued: runs.queued, running: runs.running },
       databaseBytes,
+      listenerCertificates: uses.listenerCertificates(),
     };
   };
 }

@@ -17,6 +17,7 @@ import type { NodePart } from './node.js';
 import type { SessionsPart } from './sessions.js';
 import type { OperatorSettings } from './settings.js';
 import type { StatsPart } from './stats.js';
+import type { TlsListenersPart } from './tls-listeners.js';
 
 export interface OperatorUses {
   readonly config: Config;
@@ -32,6 +33,7 @@ export interface OperatorUses {
   readonly plane: { readonly engines: Readonly<Record<'native' | 'node', number>> };
   /** The players' listeners. */
   readonly listeners: { readonly addresses: readonly string[] };
+  readonly tlsListeners: Pick<TlsListenersPart, 'certificates'>;
   readonly startedAt: number;
   readonly now: () => number;
 }
@@ -112,6 +114,7 @@ export function operatorUses(
         core: { store, pool },
         sessions,
         engines: () => uses.plane.engines,
+        listenerCertificates: () => uses.tlsListeners.certificates(),
         stats,
       }),
       metricsToken: config.metrics.token?.reveal() ?? null,

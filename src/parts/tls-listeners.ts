@@ -27,6 +27,8 @@ export interface TlsListenersPart extends Part {
   ): Promise<Listening>;
   /** Reloads the certificates for new connections. Throws ConfigError and keeps the old ones on failure. */
   reload(): void;
+  /** When the certificates that are served end, in ms, by the listener's key in the configuration. */
+  certificates(): ReadonlyMap<string, number>;
 }
 
 /** Reads the certificates of all listeners. Throws ConfigError for an invalid certificate. */
@@ -105,6 +107,13 @@ export function createTlsListenersPart(config: Config, log: Pick<Log, 'warn' | '
         if (pair) for (const id of ids) gateway.setMaterial(id, materialOf(pair));
       }
     },
+
+    certificates: () =>
+      new Map(
+        pairs.flatMap((pair, index) =>
+          pair ? [[`socks.listeners[${index}]`, pair.expiresAt] as const] : [],
+        ),
+      ),
 
     stop: () => gateway.stop(),
   };

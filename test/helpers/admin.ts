@@ -101,7 +101,14 @@ export async function startTestAdmin(
   const hooks = testHooks(store, { log, now });
   const { config } = await loadConfig({ file: undefined, env: {}, defaultFiles: [] });
   const core = { store, directory, pool, accounts, usage, sessions, credentials, settings };
-  const common = { config: { ...config, dataDir }, core, log, now, startedAt: now() };
+  const common = {
+    config: { ...config, dataDir },
+    core,
+    log,
+    now,
+    tlsListeners: { certificates: () => new Map() },
+    startedAt: now(),
+  };
   const stats = await createStatsPart({ ...common, node: { isFirst: () => true } });
   const operator = operatorUses({
     ...common,

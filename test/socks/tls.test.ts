@@ -1,8 +1,9 @@
 // Listeners with a certificate: SOCKS5 and the HTTP proxy inside TLS, made by a thread of its own.
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect as connectPlain } from 'node:net';
 import { before, describe, it } from 'node:test';
@@ -179,6 +180,12 @@ describe('a listener with a certificate', () => {
     await eventually(async () =>
       assert.equal(await servedAt(`https://127.0.0.1:${port}`), renewed.fingerprint),
     );
+    const { text } = await daemon.api('GET', '/metrics');
+    const [, end] =
+      /^pulsegate_listener_certificate_expiry_seconds\{(?=.*listener="socks\.listeners\[0\]").*\} (\S+)$/m.exec(
+        text,
+      ) ?? [];
+    assert.equal(Number(end), Date.parse(new X509Certificate(readFileSync(renewed.certFile)).validTo) / 1000);
     // A key that does not belong to it: the old pair stays.
     copyFileSync(makeCertificate(scope).keyFile, certificate.keyFile);
     daemon.signal('SIGHUP');
