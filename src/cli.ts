@@ -17,6 +17,7 @@ const GROUPS: Readonly<Record<string, () => Promise<AddCommands>>> = {
   run: async () => (await import('./cli/runs.js')).addRunCommands,
   session: async () => (await import('./cli/sessions.js')).addSessionCommands,
   node: async () => (await import('./cli/nodes.js')).addNodeCommands,
+  plan: async () => (await import('./cli/plans.js')).addPlanCommands,
   token: async () => (await import('./cli/tokens.js')).addTokenCommands,
   audit: async () => (await import('./cli/audit.js')).addAuditCommands,
   config: async () => (await import('./cli/config.js')).addConfigCommands,

@@ -190,8 +190,8 @@ function createImportEntry({ audit, by, fileName }: ImportUses) {
 
 function changeOf({ kind, from, limits }: ToChange): AccountChange {
   if (kind === 'keep') return { limits };
-  const { password, passwordHash, isEnabled, remarks, tags, expiresAt } = from;
-  return { password, passwordHash, isEnabled, remarks, tags, expiresAt, limits };
+  const { password, passwordHash, isEnabled, remarks, tags, expiresAt, daysFromFirstLogin, plan } = from;
+  return { password, passwordHash, isEnabled, remarks, tags, expiresAt, daysFromFirstLogin, plan, limits };
 }
 
 function hasLimits({ limits }: ToChange): boolean {

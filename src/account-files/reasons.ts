@@ -10,6 +10,7 @@ export const REASON_TEXTS = {
   'is-enabled': 'isEnabled is neither true nor false',
   remarks: 'the remarks cannot be stored',
   tags: 'the tags must be at most 16 words of 1 to 32 characters, separated by commas',
+  plan: 'plan must be a name of 1 to 64 characters, daysFromFirstLogin a whole number from 1 to 36500',
   date: 'a date must be of the form 2026-12-31T23:59:59 (UTC), 2026-12-31 23:59 or 2026/12/31, in the years 0001 to 9999',
   id: 'id is not a GUID',
   usage: 'the usage must be a whole number of bytes, 0 or more',

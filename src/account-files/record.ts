@@ -10,6 +10,7 @@ import {
   type QuotaPeriod,
 } from '../core/accounts/limits.js';
 import { isPasswordHash } from '../core/accounts/password.js';
+import { isPlanName } from '../core/accounts/plans.js';
 import { areValidTags, inOrder, tagsOfText, textOfTags } from '../core/accounts/tags.js';
 import { formatWireDate } from '../core/wire-date.js';
 import { parseFileDate } from './file-date.js';
@@ -28,6 +29,9 @@ export interface FileAccount {
   readonly tags?: readonly string[] | undefined;
   readonly createdAt?: number | undefined;
   readonly expiresAt?: number | null | undefined;
+  /** In the place of an expiry. */
+  readonly daysFromFirstLogin?: number | undefined;
+  readonly plan?: string | undefined;
   /** The limits that the file contains. */
   readonly limits: Partial<AccountLimits>;
   /** The usage of the account on the other server; undefined when the file does not contain it. */
@@ -68,6 +72,8 @@ export const FIELDS = [
   'totalBytesUp',
   'totalBytesDown',
   'tags',
+  'plan',
+  'daysFromFirstLogin',
 ] as const;
 
 export type Row = Readonly<Record<(typeof FIELDS)[number], string | number | boolean | null>>;
@@ -92,6 +98,8 @@ export function toRow({ view, usage }: FileView): Row {
     totalBytesUp: usage.totalBytesUp,
     totalBytesDown: usage.totalBytesDown,
     tags: textOfTags(account.tags),
+    plan: account.plan,
+    daysFromFirstLogin: account.daysFromFirstLogin,
   };
 }
 
@@ -134,6 +142,8 @@ export function readRecord(
   }
   const tags = readTags(field('tags'));
   if (tags === null) return fault('tags');
+  const planned = readPlan(field);
+  if (planned === null) return fault('plan');
   const createdAt = readDate(field('createdAt'), zone);
   const expiresAt = readDate(field('expiresAt'), zone);
   if (createdAt === null || expiresAt === null) return fault('date');
@@ -157,6 +167,7 @@ export function readRecord(
       // An empty field removes the remarks, the tags and the expiry; a missing field keeps them.
       remarks: remarks ?? (named.has('remarks') ? null : undefined),
       tags: tags ?? (named.has('tags') ? [] : undefined),
+      ...planned,
       createdAt,
       expiresAt: expiresAt ?? (named.has('expiresat') ? null : undefined),
     },
@@ -201,6 +212,18 @@ function readTags(value: unknown): readonly string[] | null | undefined {
 function readDate(value: unknown, zone: string): number | null | undefined {
   if (value === undefined) return undefined;
   return typeof value === 'string' ? parseFileDate(value, zone) : null;
+}
+
+const MAX_DAYS = 36_500;
+
+/** null when either is none. */
+function readPlan(field: ReadField): Pick<FileAccount, 'plan' | 'daysFromFirstLogin'> | null {
+  const plan = field('plan');
+  const given = field('daysFromFirstLogin');
+  if (plan !== undefined && (typeof plan !== 'string' || !isPlanName(plan))) return null;
+  const days = given === undefined ? undefined : wholeNumber(given);
+  if (days === null || (days !== undefined && (days < 1 || days > MAX_DAYS))) return null;
+  return { plan, daysFromFirstLogin: days };
 }
 
 const NUMBERS = [

@@ -1,18 +1,13 @@
 // `pulsegate account limits`: an account's limits and usage.
-import { type Command, InvalidArgumentError, Option } from 'commander';
-import { parseSize } from '../config/units.js';
+import type { Command } from 'commander';
 import type { Loaded } from '../config.js';
 import type { Account } from '../core/accounts/account.js';
-import {
-  type AccountLimits,
-  type LimitUsage,
-  QUOTA_PERIODS,
-  type QuotaPeriod,
-} from '../core/accounts/limits.js';
+import type { LimitUsage } from '../core/accounts/limits.js';
 import { findAccount } from './account-show.js';
 import { cliActor } from './actor.js';
 import { CommandError, type CommandIo, load, printJson, printLine } from './command.js';
 import { requestDaemonIfRunning } from './daemon.js';
+import { type LimitOptions, NONE, toLimits, withLimitOptions } from './limit-options.js';
 import { confirm } from './prompt.js';
 import { iso } from './runs.js';
 import { withCore } from './store.js';
@@ -48,42 +43,37 @@ function addShow(limits: Command, io: CommandIo): void {
 }
 
 function addSet(limits: Command, io: CommandIo): void {
-  limits
-    .command('set')
+  withLimitOptions(limits.command('set'))
     .argument('<account>', 'user name or id')
     .description(
       'set limits, also for live sessions; limits you do not give stay as they are; none removes a limit',
     )
-    .option('--max-sessions <n>', 'maximum concurrent sessions', parseCount)
-    .option('--max-addresses <n>', 'maximum client addresses at the same time', parseCount)
-    .option('--rate-up <rate>', 'rate from the client, over all sessions: 512KiB/s', parseRate)
-    .option('--rate-down <rate>', 'rate to the client, over all sessions: 1MiB/s', parseRate)
-    .option('--quota <size>', 'traffic per period, up and down together: 50GiB', parseByteSize)
-    .addOption(new Option('--quota-period <period>', 'when usage resets').choices([...QUOTA_PERIODS]))
     .option('--egress-class <name>', 'a class of egress.classes in the configuration')
     .option('--json', 'print JSON')
-    .action(async (nameOrId: string, { json, ...options }: SetOptions, command: Command) => {
-      const change = toChange(options);
-      if (Object.keys(change).length === 0)
-        throw new CommandError('No limit given. See: pulsegate account limits set --help', 2);
-      const loaded = await load(command, io);
-      await withCore(loaded, async (core) => {
-        const { id } = findAccount(core, nameOrId).account;
-        const changed = await core.accounts.patch(id, { limits: change }, cliActor());
-        if (!changed.ok && changed.reason === 'unknown-egress-class') {
-          const known = Object.keys(loaded.config.egress.classes).join(', ') || 'none';
-          throw new CommandError(
-            `Unknown egress class ${JSON.stringify(change.egressClass)}. Configured classes: ${known}.`,
-            2,
-          );
-        }
-        if (!changed.ok) throw new CommandError('The account no longer exists.');
-        if (!json) return printLimits(io, changed.account, null);
-        // From the database: the daemon may not have applied the change yet.
-        await core.usage.load();
-        printJson(io, present(changed.account, core.usage.view(changed.account)));
-      });
-    });
+    .action(
+      async (nameOrId: string, { json, ...options }: LimitOptions & { json?: true }, command: Command) => {
+        const change = toLimits(options);
+        if (Object.keys(change).length === 0)
+          throw new CommandError('No limit given. See: pulsegate account limits set --help', 2);
+        const loaded = await load(command, io);
+        await withCore(loaded, async (core) => {
+          const { id } = findAccount(core, nameOrId).account;
+          const changed = await core.accounts.patch(id, { limits: change }, cliActor());
+          if (!changed.ok && changed.reason === 'unknown-egress-class') {
+            const known = Object.keys(loaded.config.egress.classes).join(', ') || 'none';
+            throw new CommandError(
+              `Unknown egress class ${JSON.stringify(change.egressClass)}. Configured classes: ${known}.`,
+              2,
+            );
+          }
+          if (!changed.ok) throw new CommandError('The account no longer exists.');
+          if (!json) return printLimits(io, changed.account, null);
+          // From the database: the daemon may not have applied the change yet.
+          await core.usage.load();
+          printJson(io, present(changed.account, core.usage.view(changed.account)));
+        });
+      },
+    );
 }
 
 function addReset(limits: Command, io: CommandIo): void {
@@ -105,56 +95,6 @@ function addReset(limits: Command, io: CommandIo): void {
         printLine(io.stdout, `Usage of ${username} reset.`);
       });
     });
-}
-
-/** Removes a limit. A string, because commander treats null as a missing value. */
-const NONE = 'none';
-
-interface SetOptions {
-  maxSessions?: number | typeof NONE;
-  maxAddresses?: number | typeof NONE;
-  rateUp?: number | typeof NONE;
-  rateDown?: number | typeof NONE;
-  quota?: number | typeof NONE;
-  quotaPeriod?: QuotaPeriod;
-  egressClass?: string;
-  json?: true;
-}
-
-/** Null removes a limit. Limits without an option are absent. */
-function toChange(options: SetOptions): Partial<AccountLimits> {
-  const change = {
-    maxSessions: options.maxSessions,
-    maxClientAddresses: options.maxAddresses,
-    bytesPerSecondUp: options.rateUp,
-    bytesPerSecondDown: options.rateDown,
-    quotaBytes: options.quota,
-    quotaPeriod: options.quotaPeriod,
-    egressClass: options.egressClass,
-  };
-  const given = Object.entries(change).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given.map(([name, value]) => [name, value === NONE ? null : value]));
-}
-
-function parseCount(text: string): number | typeof NONE {
-  if (text === NONE) return NONE;
-  const count = Number(text);
-  if (/^\d+$/.test(text) && count >= 1 && Number.isSafeInteger(count)) return count;
-  throw new InvalidArgumentError('Use a positive whole number, or none.');
-}
-
-function parseByteSize(text: string): number | typeof NONE {
-  if (text === NONE) return NONE;
-  const bytes = parseSize(text);
-  if (bytes !== null && bytes >= 1) return bytes;
-  throw new InvalidArgumentError('Use a size such as 500MiB or 50GiB, or none.');
-}
-
-function parseRate(text: string): number | typeof NONE {
-  if (text === NONE) return NONE;
-  const bytes = parseSize(text.replace(/\/s$/, ''));
-  if (bytes !== null && bytes >= 1) return bytes;
-  throw new InvalidArgumentError('Use a rate such as 512KiB/s or 1MiB/s, or none.');
 }
 
 /** Prefers the running daemon's figures: they are current and include live sessions. */

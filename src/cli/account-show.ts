@@ -1,6 +1,6 @@
 // `pulsegate account list` and `account show`.
 import type { Command } from 'commander';
-import { isExpired } from '../core/accounts/account.js';
+import { type Account, isExpired } from '../core/accounts/account.js';
 import type { AccountView } from '../core/accounts/accounts.js';
 import { textOfTags } from '../core/accounts/tags.js';
 import { formatHostPort } from '../core/ip.js';
@@ -40,7 +40,7 @@ export function addList(account: Command, io: CommandIo): void {
           found.map((view) => [
             view.account.username,
             stateOf(view, now),
-            formatTime(view.account.expiresAt, 'never'),
+            expiryWords(view.account),
             formatTime(view.account.lastLoginAt, 'never'),
             String(view.dataCount),
             view.latestGameId ?? '',
@@ -88,7 +88,8 @@ export function addShow(account: Command, io: CommandIo): void {
           ['remarks', shown.remarks ?? ''],
           ['created', formatTime(shown.createdAt, '')],
           ['last login', formatTime(shown.lastLoginAt, 'never')],
-          ['expires', formatTime(shown.expiresAt, 'never')],
+          ['plan', shown.plan ?? ''],
+          ['expires', expiryWords(shown)],
           ['authorized', shown.authorizedAddresses.join(', ')],
           ['entries', String(view.dataCount)],
           ['latest game', view.latestGameId ?? ''],
@@ -132,6 +133,15 @@ function stateOf({ account }: AccountView, now: number): string {
   return isExpired(account, now) ? 'expired' : 'enabled';
 }
 
+/** `2026-12-31 00:00 UTC`, `30 days from first login`, `never`. */
+export function expiryWords({
+  expiresAt,
+  daysFromFirstLogin,
+}: Pick<Account, 'expiresAt' | 'daysFromFirstLogin'>): string {
+  if (daysFromFirstLogin !== null) return `${daysFromFirstLogin} days from first login`;
+  return formatTime(expiresAt, 'never');
+}
+
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
 export function toJson({ account, dataCount, latestGameId }: AccountView, now: number) {
@@ -145,6 +155,8 @@ export function toJson({ account, dataCount, latestGameId }: AccountView, now: n
     lastLoginAt: isoOrNull(account.lastLoginAt),
     expiresAt: isoOrNull(account.expiresAt),
     isExpired: isExpired(account, now),
+    daysFromFirstLogin: account.daysFromFirstLogin,
+    plan: account.plan,
     dataCount,
     latestGameId,
     authorizedAddresses: account.authorizedAddresses,

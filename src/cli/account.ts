@@ -1,15 +1,18 @@
 // `pulsegate account`: adds, updates and removes accounts.
 import type { Command } from 'commander';
 import { ACCOUNT_DEFAULTS, type AddRefusal, type UpdateRefusal } from '../core/accounts/account-input.js';
+import { planForNew } from '../core/accounts/plans.js';
 import { changedTags, MAX_TAGS, TAG_RULE } from '../core/accounts/tags.js';
 import { addAccountFileCommands } from './account-files.js';
 import { addLimitCommands } from './account-limits.js';
 import { addLink, choosePassword, type PasswordOptions, printCredentials } from './account-link.js';
+import { addPlanUses } from './account-plan.js';
 import { addList, addShow, findAccount, toJson } from './account-show.js';
 import { collectTag } from './account-tags.js';
 import { cliActor } from './actor.js';
 import { type AddCommands, CommandError, type CommandIo, load, printJson, printLine } from './command.js';
 import { parseExpiry } from './expiry.js';
+import { noPlan } from './plans.js';
 import { confirm } from './prompt.js';
 import { withCore } from './store.js';
 
@@ -37,6 +40,7 @@ export const addAccountCommands: AddCommands = (program, io) => {
   addShow(account, io);
   addUpdate(account, io);
   addRename(account, io);
+  addPlanUses(account, io);
   addLink(account, io);
   addRemove(account, io);
   addLimitCommands(account, io);
@@ -56,6 +60,7 @@ function addAdd(account: Command, io: CommandIo): void {
     .option('--remarks <text>', 'notes about the account')
     .option('--expires <when>', EXPIRES_HELP)
     .option('--tag <tag>', 'add a tag (repeatable)', collectTag)
+    .option('--plan <name>', 'a plan, which sets expiry and limits; --expires takes precedence')
     .option('--disabled', 'create the account disabled')
     .option('--authorize <addresses>', AUTHORIZE_HELP, readAddresses)
     .option('--json', 'print JSON')
@@ -67,7 +72,7 @@ function addAdd(account: Command, io: CommandIo): void {
       async (
         username: string,
         options: PasswordOptions &
-          FieldOptions & { disabled?: true; json?: true; authorize?: readonly string[] },
+          FieldOptions & { plan?: string; disabled?: true; json?: true; authorize?: readonly string[] },
         command,
       ) => {
         const loaded = await load(command, io);
@@ -76,6 +81,9 @@ function addAdd(account: Command, io: CommandIo): void {
         await withCore(
           loaded,
           async (core) => {
+            const plan = options.plan === undefined ? null : core.plans.byName(options.plan);
+            if (options.plan !== undefined && !plan) throw noPlan(options.plan);
+            const terms = plan && planForNew(plan, Date.now());
             const added = await core.accounts.add(
               {
                 ...ACCOUNT_DEFAULTS,
@@ -84,7 +92,8 @@ function addAdd(account: Command, io: CommandIo): void {
                 isEnabled: !options.disabled,
                 remarks: options.remarks ?? null,
                 tags: options.tag,
-                expiresAt,
+                ...terms,
+                ...(options.expires === undefined && terms ? {} : { expiresAt, daysFromFirstLogin: null }),
                 authorizedAddresses: options.authorize,
               },
               cliActor(),

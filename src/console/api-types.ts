@@ -11,6 +11,8 @@ export type Account = {
   readonly lastLoginAt: Time | null;
   readonly expiresAt: Time | null;
   readonly isExpired: boolean;
+  readonly daysFromFirstLogin: number | null;
+  readonly plan: string | null;
   readonly dataCount: Count;
   readonly latestGameId: string | null;
   readonly todayBytesUp: Bytes;
@@ -164,6 +166,10 @@ export type BulkRequest = {
     readonly type: 'tag';
     readonly add?: readonly (Tag)[] | undefined;
     readonly remove?: readonly (Tag)[] | undefined;
+  } | {
+    readonly type: 'plan';
+    readonly plan: string | null;
+    readonly use: 'renew' | 'upgrade';
   } | {
     readonly type: 'set-limits';
     readonly limits: AccountLimitsChange;
@@ -445,6 +451,7 @@ export type NewAccount = {
   readonly tags?: readonly (Tag)[] | undefined;
   readonly expiresAt?: TimeIn | null | undefined;
   readonly limits?: AccountLimitsChange | undefined;
+  readonly plan?: string | undefined;
   readonly authorizedAddresses?: readonly (string)[] | undefined;
 };
 export type NewAccounts = {
@@ -459,6 +466,7 @@ export type NewAccounts = {
   readonly tags?: readonly (Tag)[] | undefined;
   readonly expiresAt?: TimeIn | null | undefined;
   readonly limits?: AccountLimitsChange | undefined;
+  readonly plan?: string | undefined;
   readonly dryRun?: boolean | undefined;
 };
 export type NewAccountsResult = {
@@ -554,6 +562,23 @@ export type OverviewHistory = {
 };
 export type PasswordReset = {
   readonly password?: string | undefined;
+};
+export type Plan = {
+  readonly name: string;
+  readonly days: number | null;
+  readonly startsAtFirstLogin: boolean;
+  readonly limits: PlanLimits;
+};
+export type PlanLimits = {
+  readonly maxSessions: number | null;
+  readonly maxClientAddresses: number | null;
+  readonly bytesPerSecondUp: number | null;
+  readonly bytesPerSecondDown: number | null;
+  readonly quotaBytes: number | null;
+  readonly quotaPeriod: 'day' | 'week' | 'month' | 'never';
+};
+export type Plans = {
+  readonly plans: readonly (Plan)[];
 };
 export type Problem = {
   readonly type: string;
@@ -658,7 +683,7 @@ export type SignIn = {
 export type SkippedAccount = {
   readonly id: Guid | null;
   readonly username: string;
-  readonly reason: 'username-taken' | 'username-twice' | 'bad-username' | 'bad-password' | 'not-found' | 'already-so' | 'no-expiry' | 'too-many-tags' | 'failed';
+  readonly reason: 'username-taken' | 'username-twice' | 'bad-username' | 'bad-password' | 'not-found' | 'already-so' | 'no-expiry' | 'too-many-tags' | 'no-plan' | 'failed';
 };
 export type Tag = string;
 export type TagUses = {
@@ -790,6 +815,8 @@ export interface Operations {
   setRetention: { params: undefined; query: undefined; body: Retention; answer: Retention };
   getPublicAddress: { params: undefined; query: undefined; body: undefined; answer: PublicAddress };
   setPublicAddress: { params: undefined; query: undefined; body: PublicAddressChange; answer: PublicAddress };
+  getPlans: { params: undefined; query: undefined; body: undefined; answer: Plans };
+  setPlans: { params: undefined; query: undefined; body: Plans; answer: Plans };
   setAdminPassword: { params: undefined; query: undefined; body: AdminPasswordChange; answer: undefined };
   getEffectiveConfig: { params: undefined; query: undefined; body: undefined; answer: EffectiveConfig };
   downloadBackup: { params: undefined; query: undefined; body: undefined; answer: undefined };
@@ -858,6 +885,8 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   setRetention: ['PUT', '/api/v1/settings/retention'],
   getPublicAddress: ['GET', '/api/v1/settings/public-address'],
   setPublicAddress: ['PUT', '/api/v1/settings/public-address'],
+  getPlans: ['GET', '/api/v1/settings/plans'],
+  setPlans: ['PUT', '/api/v1/settings/plans'],
   setAdminPassword: ['PUT', '/api/v1/settings/admin-password'],
   getEffectiveConfig: ['GET', '/api/v1/settings/effective'],
   downloadBackup: ['GET', '/api/v1/backup'],

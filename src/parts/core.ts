@@ -4,6 +4,7 @@ import type { Config } from '../config.js';
 import { type AccountUsage, createAccountUsage } from '../core/accounts/account-usage.js';
 import { type Accounts, createAccounts } from '../core/accounts/accounts.js';
 import { AccountDirectory } from '../core/accounts/directory.js';
+import { createPlansSetting, type PlansSetting } from '../core/accounts/plans-setting.js';
 import { type AdminCredentials, createAdminCredentials } from '../core/auth/admin-credentials.js';
 import { createWhitelistSetting, type WhitelistSetting } from '../core/auth/whitelist-setting.js';
 import { HeartbeatPool } from '../core/heartbeats/heartbeat-pool.js';
@@ -21,6 +22,7 @@ export interface Core {
   readonly usage: AccountUsage;
   /** Live sessions; always empty in a command. */
   readonly sessions: SessionRegistry;
+  readonly plans: PlansSetting;
   readonly whitelist: WhitelistSetting;
   readonly credentials: AdminCredentials;
   /** Settings that operators change at run time. The daemon reloads those that other processes change. */
@@ -61,7 +63,8 @@ export async function createCore(config: Config, store: Store): Promise<Core> {
     newId: randomUUID,
   });
   const settings = createSettings();
+  const plans = await settings.open(createPlansSetting({ settings: store.settings }));
   const whitelist = await settings.open(createWhitelistSetting(store.settings));
   const credentials = await settings.open(createAdminCredentials({ settings: store.settings }));
-  return { store, directory, pool, accounts, usage, sessions, whitelist, credentials, settings };
+  return { store, directory, pool, accounts, usage, sessions, plans, whitelist, credentials, settings };
 }

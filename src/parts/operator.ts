@@ -21,7 +21,7 @@ import type { TlsListenersPart } from './tls-listeners.js';
 
 export interface OperatorUses {
   readonly config: Config;
-  readonly core: Pick<Core, 'store' | 'directory' | 'accounts' | 'usage' | 'sessions' | 'pool'>;
+  readonly core: Pick<Core, 'store' | 'directory' | 'accounts' | 'usage' | 'sessions' | 'plans' | 'pool'>;
   readonly auth: Auth;
   readonly settings: OperatorSettings;
   readonly stats: StatsPart;
@@ -83,6 +83,7 @@ export function operatorUses(
           }),
         ),
       maxImportBytes: config.admin.maxImportBytes,
+      plans: core.plans,
       gameRules: settings.gameRules,
       compilePattern,
       retention: settings.retention,

@@ -31,7 +31,7 @@ const COUNT_MS = 1_000;
 
 export interface ProxyUses {
   readonly config: Config;
-  readonly core: Pick<Core, 'store' | 'directory' | 'usage' | 'sessions'>;
+  readonly core: Pick<Core, 'store' | 'accounts' | 'directory' | 'usage' | 'sessions'>;
   readonly settings: Pick<OperatorSettings, 'gameRules'>;
   readonly stats: Pick<StatsPart, 'logins'>;
   readonly notices: Pick<NoticesPart, 'loginFailed'>;
@@ -208,11 +208,23 @@ function proxySettings(config: Config): ProxySettings {
 
 /** Handles the events of the workers. */
 function observe({ stats, notices, log, core }: ProxyUses): ProxyObserver {
-  const { store, directory, sessions } = core;
+  const { store, accounts, directory, sessions } = core;
+
+  /** The first login starts the days of an account that waits for one; what cannot be written is tried at the next login. */
+  function startDays(accountId: string, at: number): void {
+    if (directory.byId(accountId)?.daysFromFirstLogin == null) return;
+    accounts.firstLogin(accountId, at).catch((error: unknown) => {
+      log.error({ err: error, accountId }, 'expiry not set at first login');
+    });
+  }
+
   return {
     sessions,
     logins(outcome, username, accountId, client, count, at) {
-      if (outcome === 'success' && accountId !== null) directory.loggedIn(accountId, at);
+      if (outcome === 'success' && accountId !== null) {
+        directory.loggedIn(accountId, at);
+        startDays(accountId, at);
+      }
       for (let i = 0; i < count; i += 1) {
         stats.logins.note(outcome, username, accountId, client);
         if (outcome !== 'success') notices.loginFailed(client);

@@ -9,14 +9,14 @@ import { toWireDate } from '../core/wire-date.js';
 import type { RecordAudit } from './audit.js';
 import { readAddresses, writeAddresses } from './authorized-addresses.js';
 import type { RecordChange } from './changes.js';
-import type { Integer } from './integers.js';
+import { type Integer, toNumber } from './integers.js';
 import { type LimitsRow, toLimits, writeLimits } from './limits.js';
 import { addTraffic } from './traffic.js';
 import { inTransaction } from './transaction.js';
 
 /** Logins written by one statement; two bound values each, well under every engine's limit. */
 const LOGINS_PER_STATEMENT = 400;
-/** Accounts added by one statement; nine bound values each. */
+/** Accounts added by one statement; eleven bound values each. */
 const ADDED_PER_STATEMENT = 200;
 
 const PG_UNIQUE_VIOLATION = '23505';
@@ -32,6 +32,8 @@ interface AccountRow {
   created_at: Integer;
   last_login_at: Integer | null;
   expires_at: Integer | null;
+  days_from_first_login: Integer | null;
+  plan: string | null;
 }
 
 /** With the row of its limits, if it has one. */
@@ -227,6 +229,8 @@ function toUpdate(fields: AccountUpdate): Partial<AccountRow> {
     ...(fields.remarks === undefined ? {} : { remarks: fields.remarks }),
     ...(fields.tags === undefined ? {} : { tags: toTags(fields.tags) }),
     ...(fields.expiresAt === undefined ? {} : { expires_at: fields.expiresAt }),
+    ...(fields.daysFromFirstLogin === undefined ? {} : { days_from_first_login: fields.daysFromFirstLogin }),
+    ...(fields.plan === undefined ? {} : { plan: fields.plan }),
     ...(fields.passwordHash === undefined ? {} : { password_hash: fields.passwordHash }),
   };
 }
@@ -239,6 +243,9 @@ function updated(old: Account, { limits, ...fields }: AccountUpdate): Account {
     remarks: fields.remarks === undefined ? old.remarks : fields.remarks,
     tags: fields.tags ?? old.tags,
     expiresAt: fields.expiresAt === undefined ? old.expiresAt : fields.expiresAt,
+    daysFromFirstLogin:
+      fields.daysFromFirstLogin === undefined ? old.daysFromFirstLogin : fields.daysFromFirstLogin,
+    plan: fields.plan === undefined ? old.plan : fields.plan,
     passwordHash: fields.passwordHash ?? old.passwordHash,
     limits: limits ? { ...old.limits, ...limits } : old.limits,
     quotaReset: fields.quotaReset ?? old.quotaReset,
@@ -257,6 +264,8 @@ function toAccount(row: JoinedRow, addressesOf: (id: string) => readonly string[
     createdAt: toWireDate(Number(row.created_at)),
     lastLoginAt: toDate(row.last_login_at),
     expiresAt: toDate(row.expires_at),
+    daysFromFirstLogin: toNumber(row.days_from_first_login),
+    plan: row.plan,
     ...toLimits(row),
     authorizedAddresses: addressesOf(row.id),
   };
@@ -280,5 +289,7 @@ function toRow(account: Account): AccountRow {
     created_at: account.createdAt,
     last_login_at: account.lastLoginAt,
     expires_at: account.expiresAt,
+    days_from_first_login: account.daysFromFirstLogin,
+    plan: account.plan,
   };
 }

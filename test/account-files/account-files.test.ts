@@ -20,6 +20,7 @@ import { isValidRemarks } from '../../src/core/accounts/account-input.js';
 import type { AccountView } from '../../src/core/accounts/accounts.js';
 import { NO_LIMITS, QUOTA_PERIODS } from '../../src/core/accounts/limits.js';
 import { hashPassword } from '../../src/core/accounts/password.js';
+import { isPlanName } from '../../src/core/accounts/plans.js';
 import { inOrder, isValidTag, MAX_TAGS } from '../../src/core/accounts/tags.js';
 import { needs } from '../helpers/programs.js';
 
@@ -66,6 +67,8 @@ const accountView: fc.Arbitrary<AccountView> = fc
     createdAt: second,
     expiresAt: fc.option(second),
     lastLoginAt: fc.option(second),
+    daysFromFirstLogin: fc.option(fc.integer({ min: 1, max: 36_500 })),
+    plan: fc.option(tricky.filter(isPlanName)),
   })
   .map((account) => ({
     account: {
@@ -117,6 +120,8 @@ for (const [name, { read, write }] of Object.entries(FORMATS)) {
               ({
                 view: {
                   account: {
+                    plan,
+                    daysFromFirstLogin,
                     id,
                     username,
                     isEnabled,
@@ -139,6 +144,8 @@ for (const [name, { read, write }] of Object.entries(FORMATS)) {
                 isEnabled,
                 remarks,
                 tags,
+                plan: plan ?? undefined,
+                daysFromFirstLogin: daysFromFirstLogin ?? undefined,
                 createdAt,
                 expiresAt,
               }),
@@ -176,7 +183,16 @@ for (const [name, { read, write }] of Object.entries(FORMATS)) {
 function plainView(username: string, remarks: string): FileView {
   const account = {
     ...{ id: randomUUID(), username, passwordHash: hash, isEnabled: true, remarks },
-    ...{ createdAt: 0, lastLoginAt: null, expiresAt: null, limits: NO_LIMITS, tags: [], quotaReset: null },
+    ...{
+      createdAt: 0,
+      lastLoginAt: null,
+      expiresAt: null,
+      limits: NO_LIMITS,
+      tags: [],
+      daysFromFirstLogin: null,
+      plan: null,
+      quotaReset: null,
+    },
     authorizedAddresses: [],
   };
   const usage = { periodBytes: 0, totalBytesUp: 0, totalBytesDown: 0 };

@@ -70,4 +70,37 @@ describe('forms of accounts', { skip: noBrowser }, () => {
     assert.equal((await api('GET', `/accounts/${id}`))['username'], '新名字');
     assert.deepEqual(errors, []);
   });
+
+  test('a plan is made, accounts are created and renewed by it, and the preview shows all that will hold', async (t) => {
+    const { page, visit, errors } = await open(t);
+    await visit('/settings/plans');
+    await page.click('text=New plan');
+    await page.fill('dialog input >> nth=0', 'Month');
+    await page.getByLabel('Traffic quota (GB)').pressSequentially('50.5', { delay: 100 });
+    await page.getByLabel('Client addresses at most').fill('2');
+    await page.click('dialog button[type=submit]');
+    await page.waitForSelector('td >> text=50.5 GB per month');
+    await visit('/accounts?new=many');
+    await page.fill('dialog input >> nth=0', 'by-plan-{1-2}');
+    await page.locator('dialog select').first().selectOption('Month');
+    await page.waitForSelector('dialog >> text=/30 days · Client addresses/');
+    assert.equal(await page.locator('dialog input[type=datetime-local]').count(), 0, 'the plan says when');
+    await page.click('dialog button >> text=Create 2');
+    await page.click('dialog >> text=I have kept it');
+    await visit('/accounts?search=by-plan');
+    await page.check('thead input[type=checkbox]');
+    await page.click('.bulk-bar button:has-text("Plan")');
+    const row = page.locator('dialog .preview tr:has-text("by-plan-2")');
+    await row.locator('text=in 60 days').waitFor();
+    await row.locator('text=Client addresses at most: 2').waitFor();
+    await row.locator('text=50.5 GB per month').waitFor();
+    await page.click('dialog button[type=submit]');
+    await page.waitForSelector('.toast >> text=Plan: 2 done');
+    const { items } = (await api('GET', '/accounts?search=by-plan')) as { items: Json[] };
+    for (const { plan, expiresAt, limits } of items) {
+      assert.deepEqual([plan, (limits as Json)['quotaBytes']], ['Month', 50.5e9]);
+      assert.equal(Math.round((Date.parse(String(expiresAt)) - Date.now()) / 86_400_000), 60);
+    }
+    assert.deepEqual(errors, []);
+  });
 });

@@ -20,6 +20,7 @@ const pages = ({ accountId, runId }: World): readonly string[] => [
   '/agents/sessions',
   '/settings/whitelist',
   '/settings/address',
+  '/settings/plans',
   '/settings/admin',
   '/settings/games',
   '/settings/nodes',

@@ -10,6 +10,7 @@ import { loadConfig } from '../../src/config.js';
 import { createAccountUsage } from '../../src/core/accounts/account-usage.js';
 import { type Accounts, createAccounts } from '../../src/core/accounts/accounts.js';
 import { AccountDirectory } from '../../src/core/accounts/directory.js';
+import { createPlansSetting } from '../../src/core/accounts/plans-setting.js';
 import { createAdminCredentials } from '../../src/core/auth/admin-credentials.js';
 import { createWhitelistSetting, type WhitelistSetting } from '../../src/core/auth/whitelist-setting.js';
 import type { Heartbeat } from '../../src/core/heartbeats/heartbeat.js';
@@ -93,6 +94,7 @@ export async function startTestAdmin(
   });
   const settings = createSettings();
   const whitelist = await settings.open(createWhitelistSetting(store.settings));
+  const plans = await settings.open(createPlansSetting({ settings: store.settings }));
   const credentials = createAdminCredentials({ settings: store.settings });
   await credentials.ensure(ADMIN);
   const lines: Record<string, unknown>[] = [];
@@ -100,7 +102,7 @@ export async function startTestAdmin(
   const { runs, deliveries, agentSessions } = store;
   const hooks = testHooks(store, { log, now });
   const { config } = await loadConfig({ file: undefined, env: {}, defaultFiles: [] });
-  const core = { store, directory, pool, accounts, usage, sessions, credentials, settings };
+  const core = { store, directory, pool, accounts, usage, sessions, plans, credentials, settings };
   const common = {
     config: { ...config, dataDir },
     core,

@@ -260,6 +260,8 @@ test('10,000 accounts are listed, each once', async (t) => {
     expiresAt: null,
     limits: NO_LIMITS,
     tags: [],
+    daysFromFirstLogin: null,
+    plan: null,
     quotaReset: null,
     authorizedAddresses: [],
   };

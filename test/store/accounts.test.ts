@@ -11,6 +11,8 @@ onEachEngine('an account comes back as it was added, also from a store opened la
     username: '玩家 "one"; drop table accounts; --',
     remarks: '',
     tags: ['vip', '月付'],
+    daysFromFirstLogin: 30,
+    plan: '月付 50 GB',
     isEnabled: false,
     lastLoginAt: 1_700_000_000_001,
     expiresAt: 253_402_300_799_999,
@@ -67,7 +69,14 @@ onEachEngine('an update writes its fields and keeps the password unless one is g
   const { store } = await open();
   const before = account({ remarks: 'old', expiresAt: 5 });
   await store.accounts.add(before);
-  const fields = { isEnabled: false, remarks: null, tags: ['a', 'b'], expiresAt: null };
+  const fields = {
+    isEnabled: false,
+    remarks: null,
+    tags: ['a', 'b'],
+    expiresAt: null,
+    daysFromFirstLogin: 3,
+    plan: 'p',
+  };
   assert.deepEqual(await store.accounts.update(before.id, fields), { ...before, ...fields });
   const after = await store.accounts.update(before.id, { ...fields, isEnabled: true, passwordHash: 'new' });
   assert.deepEqual(after, { ...before, ...fields, isEnabled: true, passwordHash: 'new' });

@@ -49,6 +49,8 @@ export function account(fields: Partial<Account> = {}): Account {
     expiresAt: null,
     limits: NO_LIMITS,
     tags: [],
+    daysFromFirstLogin: null,
+    plan: null,
     quotaReset: null,
     authorizedAddresses: [],
     ...fields,

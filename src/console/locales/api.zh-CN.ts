@@ -23,7 +23,9 @@ export const API_STATUSES: Readonly<Record<string, string>> = {
 
 export const API_SUMMARIES: Readonly<Record<keyof typeof OPERATIONS, string>> = {
   createAccounts: '按规则或名单批量创建账号，也可以只预览。',
-  changeAccounts: '批量启用、停用、删除、续期、设置限制、加减标签或重置密码，也可以只预览。',
+  changeAccounts: '批量启用、停用、删除、续期、按套餐续费、设置限制、加减标签或重置密码，也可以只预览。',
+  getPlans: '套餐列表，按提供的顺序。',
+  setPlans: '保存全部套餐；账号保留已得到的内容。',
   listTags: '正在使用的标签，以及各有多少个账号。',
   listAccounts: '账号列表：可搜索、筛选、排序，每页最多 1,000 个。',
   createAccount: '创建一个账号；密码只在这次回应里出现。',

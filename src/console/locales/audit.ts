@@ -28,6 +28,7 @@ export const audit = {
   'audit.settings.whitelist': { en: 'Changed whitelist', zh: '修改白名单' },
   'audit.settings.games': { en: 'Changed game rules', zh: '修改游戏规则' },
   'audit.settings.public-address': { en: 'Changed the players’ address', zh: '修改连接地址' },
+  'audit.settings.plans': { en: 'Changed plans', zh: '修改套餐' },
   'audit.settings.retention': { en: 'Changed retention', zh: '修改保留时间' },
   'audit.backup.download': { en: 'Downloaded a backup', zh: '下载备份' },
   'audit.admin.password': { en: 'Changed admin password', zh: '修改管理员密码' },

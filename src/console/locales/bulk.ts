@@ -16,6 +16,7 @@ export const bulk = {
   },
   'bulk.set-limits': { en: 'Set limits', zh: '设置限制' },
   'bulk.set-expiry': { en: 'Set expiry', zh: '设置到期' },
+  'bulk.plan': { en: 'Plan', zh: '套餐' },
   'bulk.tag': { en: 'Tags', zh: '标签' },
   'bulk.days': { en: 'Days', zh: '天数' },
   'bulk.days.wrong': {
@@ -50,5 +51,6 @@ export const bulk = {
   'skipped.already-so': { en: 'already so', zh: '本来就是这样' },
   'skipped.no-expiry': { en: 'never expires', zh: '永不过期' },
   'skipped.too-many-tags': { en: 'would have more than 16 tags', zh: '标签会超过 16 个' },
+  'skipped.no-plan': { en: 'has no plan, or one that is gone', zh: '没有套餐，或套餐已删除' },
   'skipped.failed': { en: 'could not be written', zh: '写入失败' },
 } as const satisfies Texts;

@@ -75,6 +75,10 @@ export const files = {
     en: 'the tags are not at most 16 words of 1 to 32 characters, with commas between',
     zh: '标签最多 16 个，每个 1 到 32 个字符，用逗号分隔',
   },
+  'import.reason.plan': {
+    en: 'plan must be a name of 1 to 64 characters, daysFromFirstLogin a whole number from 1 to 36500',
+    zh: 'plan 须为 1 到 64 个字符的名称，daysFromFirstLogin 须为 1 到 36500 的整数',
+  },
   'import.reason.remarks': { en: 'the remarks cannot be stored', zh: '备注含有无法保存的字符' },
   'import.reason.date': {
     en: 'a date is not of the form 2026-12-31T23:59:59 (UTC), 2026-12-31 23:59 or 2026/12/31, from the year 0001 to 9999',

@@ -15,6 +15,7 @@ import { limits } from './limits.js';
 import { lists } from './lists.js';
 import { nodes } from './nodes.js';
 import { overview } from './overview.js';
+import { plans } from './plans.js';
 import { publicAddress } from './public-address.js';
 import { sessions } from './sessions.js';
 import { settings } from './settings.js';
@@ -42,6 +43,7 @@ export const TEXTS = {
   ...settings,
   ...nodes,
   ...publicAddress,
+  ...plans,
   ...whitelist,
   ...admin,
   ...games,

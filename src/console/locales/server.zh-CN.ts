@@ -1,6 +1,8 @@
 // What the daemon says in English of a field or of a line of a file, in Chinese.
 export const SERVER_TEXTS: Readonly<Record<string, string>> = {
   // Fields
+  'there is no such plan': '没有这个套餐',
+  'another plan has this name': '已有同名套餐',
   'must be 1 to 255 bytes of UTF-8 without control characters': '须为 1 到 255 字节，不含控制字符',
   'must be 1 to 255 bytes of UTF-8 and not only white space': '须为 1 到 255 字节，且不能全是空白',
   'holds characters that cannot be stored': '含有无法保存的字符',

@@ -5,6 +5,7 @@ import { t } from '../lib/i18n.js';
 import { href } from '../lib/router.js';
 import { Ago, Expiry, Meter, State, Tag, type Tone, Traffic } from '../ui/basics.js';
 import type { Column } from '../ui/table.js';
+import { expiryOf } from './plans.js';
 
 /** The one word for how an account stands. */
 export function accountState(account: Account): { tone: Tone; text: string } {
@@ -24,6 +25,12 @@ export function accountState(account: Account): { tone: Tone; text: string } {
 function AccountState({ account }: { account: Account }) {
   const { tone, text } = accountState(account);
   return <State tone={tone}>{text}</State>;
+}
+
+/** When it expires, or that it waits for its first login. */
+export function AccountExpiry({ account, short = false }: { account: Account; short?: boolean }) {
+  if (account.daysFromFirstLogin === null) return <Expiry at={account.expiresAt} short={short} />;
+  return <span title={expiryOf(account)}>{expiryOf(account, short)}</span>;
 }
 
 function Quota({ account }: { account: Account }) {
@@ -61,7 +68,7 @@ export function accountColumns(): readonly Column<Account>[] {
       head: t('account.expiresAt'),
       sort: 'expiresAt',
       width: '112px',
-      cell: (one) => <Expiry at={one.expiresAt} short />,
+      cell: (one) => <AccountExpiry account={one} short />,
     },
     {
       key: 'sessions',
@@ -123,6 +130,13 @@ export function accountColumns(): readonly Column<Account>[] {
       cell: (one) => one.latestGameId ?? <span class="faint">—</span>,
     },
     {
+      key: 'plan',
+      head: t('plans.choose'),
+      width: '104px',
+      from: 1280,
+      cell: (one) => one.plan ?? <span class="faint">—</span>,
+    },
+    {
       key: 'tags',
       head: t('tags.title'),
       width: '136px',
@@ -160,7 +174,7 @@ export function narrowAccountColumns(): readonly Column<Account>[] {
             {one.username}
           </a>
           <span class="soft">
-            <Expiry at={one.expiresAt} />
+            <AccountExpiry account={one} />
             {one.latestGameId && ` · ${one.latestGameId}`}
             {one.tags.length > 0 && ` · ${one.tags.join(', ')}`}
           </span>

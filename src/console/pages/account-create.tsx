@@ -13,6 +13,7 @@ import { Area, Checkbox, Field, Input, Segments } from '../ui/form.js';
 import { Failure } from '../ui/states.js';
 import { Skipped } from './bulk-preview.js';
 import { LimitFields, type LimitTexts, NO_LIMIT_TEXTS, readLimits } from './limits.js';
+import { PlanChoice } from './plan-choice.js';
 import { readTags, TagField } from './tag-field.js';
 
 /** What is shown once afterwards. */
@@ -29,6 +30,8 @@ interface NewFields extends LimitTexts {
   readonly password: string;
   readonly remarks: string;
   readonly tags: string;
+  /** Its name; '' is none. */
+  readonly plan: string;
   readonly expiry: ExpiryText;
   readonly isEnabled: boolean;
   readonly source: 'pattern' | 'list';
@@ -41,6 +44,7 @@ const NOTHING_TYPED: NewFields = {
   password: '',
   remarks: '',
   tags: '',
+  plan: '',
   expiry: NEVER,
   isEnabled: true,
   source: 'pattern',
@@ -60,7 +64,13 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
   const common =
     expiresAt === undefined || limits === undefined || tags === undefined
       ? null
-      : { isEnabled, remarks: remarks.trim() === '' ? null : remarks, tags, expiresAt, limits };
+      : {
+          isEnabled,
+          remarks: remarks.trim() === '' ? null : remarks,
+          tags,
+          // A plan says when it expires and what its limits are.
+          ...(values.plan === '' ? { expiresAt, limits } : { plan: values.plan }),
+        };
   const many: NewAccounts | null = common && {
     ...common,
     ...(source === 'pattern' ? { pattern } : { list: parseList(list) }),
@@ -155,7 +165,8 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
           {preview.result && <NewPreview result={preview.result} />}
         </>
       )}
-      <ExpiryField value={values.expiry} onChange={(expiry) => set({ expiry })} />
+      <PlanChoice value={values.plan} onChange={(plan) => set({ plan })} />
+      {values.plan === '' && <ExpiryField value={values.expiry} onChange={(expiry) => set({ expiry })} />}
       <Field label={t('account.remarks')}>
         <Input value={remarks} onInput={(text) => set({ remarks: text })} />
       </Field>
@@ -163,10 +174,12 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
       <Checkbox checked={isEnabled} onChange={(on) => set({ isEnabled: on })}>
         {t('create.enabled')}
       </Checkbox>
-      <details>
-        <summary>{t('limits.title')}</summary>
-        <LimitFields texts={values} onChange={set} />
-      </details>
+      {values.plan === '' && (
+        <details>
+          <summary>{t('limits.title')}</summary>
+          <LimitFields texts={values} onChange={set} />
+        </details>
+      )}
       {error ? <Failure error={error} /> : null}
     </Dialog>
   );

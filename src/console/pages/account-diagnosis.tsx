@@ -1,11 +1,12 @@
 // Why can this player not connect? Each thing that must hold for a login to succeed, and whether it does.
 import type { ComponentChildren } from 'preact';
 import type { Account, Login } from '../api-types.js';
-import { bytes, expiry, percent } from '../lib/format.js';
+import { bytes, percent } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
 import { Ago, Meter, State } from '../ui/basics.js';
 import { Icon } from '../ui/icons.js';
+import { expiryOf } from './plans.js';
 
 export function Diagnosis({ account, onReset }: { account: Account; onReset: () => void }) {
   const failures = useLoad(
@@ -30,7 +31,7 @@ export function Diagnosis({ account, onReset }: { account: Account; onReset: () 
         <Check ok={account.isEnabled}>
           {t(account.isEnabled ? 'diagnosis.enabled' : 'diagnosis.disabled')}
         </Check>
-        <Check ok={!account.isExpired}>{expiry(account.expiresAt)}</Check>
+        <Check ok={!account.isExpired}>{expiryOf(account)}</Check>
         <Check ok={!overQuota}>
           {limits.quotaBytes === null ? (
             t('diagnosis.noQuota')

@@ -99,6 +99,9 @@ export function EditDialog({
         <Area value={values.remarks} onInput={(remarks) => set({ remarks })} rows={2} />
       </Field>
       <TagField label={t('tags.title')} value={values.tags} onInput={(tags) => set({ tags })} />
+      {opened.daysFromFirstLogin !== null && (
+        <p class="notice">{t('expiry.waiting', { n: opened.daysFromFirstLogin })}</p>
+      )}
       <ExpiryField value={values.expiry} onChange={(expiry) => set({ expiry })} />
       <Checkbox checked={values.isEnabled} onChange={(isEnabled) => set({ isEnabled })}>
         {t('create.enabled')}

@@ -1,9 +1,10 @@
 // What is known of an account: remarks, dates, traffic, speed limits.
 import type { Account } from '../api-types.js';
-import { bytes, count, expiry, rate } from '../lib/format.js';
+import { bytes, count, rate } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
 import { href } from '../lib/router.js';
 import { At, CopyButton } from '../ui/basics.js';
+import { expiryOf } from './plans.js';
 
 export function Facts({ account }: { account: Account }) {
   const { limits, usage } = account;
@@ -30,7 +31,9 @@ export function Facts({ account }: { account: Account }) {
           <At at={account.createdAt} />
         </dd>
         <dt>{t('account.expiresAt')}</dt>
-        <dd>{account.expiresAt === null ? expiry(null) : <At at={account.expiresAt} />}</dd>
+        <dd>{account.expiresAt === null ? expiryOf(account) : <At at={account.expiresAt} />}</dd>
+        <dt>{t('plans.choose')}</dt>
+        <dd>{account.plan ?? <span class="faint">—</span>}</dd>
         <dt>{t('account.lastLoginAt')}</dt>
         <dd>
           <At at={account.lastLoginAt} />

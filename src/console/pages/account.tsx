@@ -20,8 +20,9 @@ import { Facts } from './account-facts.js';
 import { BulkDialog } from './bulk-dialog.js';
 import { CredentialsDialog } from './credentials.js';
 import { PasswordDialog } from './password-dialog.js';
+import { usePlans } from './plans.js';
 
-type Asking = 'edit' | 'extend' | 'enable' | 'disable' | 'password' | 'usage' | 'delete' | null;
+type Asking = 'edit' | 'extend' | 'plan' | 'enable' | 'disable' | 'password' | 'usage' | 'delete' | null;
 
 export function AccountPage({ id }: { id: string }) {
   const {
@@ -30,6 +31,7 @@ export function AccountPage({ id }: { id: string }) {
     reload,
   } = useLoad('getAccount', { params: { id } }, { topics: ['accounts', 'sessions'], everyMs: 5_000 });
   const [asking, setAsking] = useState<Asking>(null);
+  const plans = usePlans();
   const [credentials, setCredentials] = useState<CredentialsInFormats | null>(null);
   if (!account) {
     if (error instanceof ApiError && error.code === 'not-found') return <Gone />;
@@ -50,6 +52,7 @@ export function AccountPage({ id }: { id: string }) {
         <State tone={state.tone}>{state.text}</State>
         <span class="grow" />
         <Button onClick={() => setAsking('extend')}>{t('bulk.extend')}</Button>
+        {plans.length > 0 && <Button onClick={() => setAsking('plan')}>{t('bulk.plan')}</Button>}
         <Button onClick={() => setAsking(account.isEnabled ? 'disable' : 'enable')}>
           {t(account.isEnabled ? 'bulk.disable' : 'bulk.enable')}
         </Button>
@@ -74,7 +77,7 @@ export function AccountPage({ id }: { id: string }) {
         </div>
       </section>
       {asking === 'edit' && <EditDialog account={account} onClose={() => setAsking(null)} onDone={done} />}
-      {(asking === 'extend' || asking === 'enable' || asking === 'disable') && (
+      {(asking === 'extend' || asking === 'plan' || asking === 'enable' || asking === 'disable') && (
         <BulkDialog
           type={asking}
           target={{ ids: [account.id] }}

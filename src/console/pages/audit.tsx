@@ -117,6 +117,7 @@ const ACTIONS: Readonly<Record<string, TextKey>> = {
   'settings.games': 'audit.settings.games',
   'settings.public-address': 'audit.settings.public-address',
   'settings.retention': 'audit.settings.retention',
+  'settings.plans': 'audit.settings.plans',
   'backup.download': 'audit.backup.download',
   'admin.password': 'audit.admin.password',
   'admin.username': 'audit.admin.username',

@@ -3,7 +3,7 @@ import type { BulkRequest } from '../api-types.js';
 import { t } from '../lib/i18n.js';
 import { readNumber } from '../lib/number-text.js';
 import { ExpiryField, type ExpiryText, readExpiry } from '../ui/expiry-field.js';
-import { Field, Input, Segments } from '../ui/form.js';
+import { Field, Input, Segments, Select } from '../ui/form.js';
 import type { BulkActionType } from './bulk-preview.js';
 import {
   LIMIT_NAMES,
@@ -13,6 +13,7 @@ import {
   NO_LIMIT_TEXTS,
   readLimits,
 } from './limits.js';
+import { daysWords, planLimitWords, usePlans } from './plans.js';
 import { readTags, TagField } from './tag-field.js';
 
 type ExtendFrom = 'later' | 'expiry' | 'now';
@@ -27,6 +28,9 @@ export interface Given {
   readonly chosen: ReadonlySet<LimitName>;
   readonly addTags: string;
   readonly removeTags: string;
+  /** Its name; '' stands for the plan that each account has. */
+  readonly plan: string;
+  readonly use: 'renew' | 'upgrade';
 }
 
 export const NOTHING_GIVEN: Given = {
@@ -37,6 +41,8 @@ export const NOTHING_GIVEN: Given = {
   chosen: new Set(),
   addTags: '',
   removeTags: '',
+  plan: '',
+  use: 'renew',
 };
 
 /** null: what is on the screen is not yet something that can be done. */
@@ -54,6 +60,7 @@ export function toAction(type: BulkActionType, given: Given): BulkRequest['actio
     const limits = readLimits(Object.fromEntries(chosen.map((name) => [name, given.limits[name]])));
     return limits && chosen.length > 0 ? { type, limits } : null;
   }
+  if (type === 'plan') return { type, plan: given.plan || null, use: given.use };
   if (type === 'tag') {
     const [add, remove] = [readTags(given.addTags), readTags(given.removeTags)];
     return add && remove && add.length + remove.length > 0 ? { type, add, remove } : null;
@@ -87,6 +94,8 @@ export function BulkFields({ type, given, set }: Props) {
           />
         </>
       );
+    case 'plan':
+      return <PlanFields given={given} set={set} />;
     case 'tag':
       return (
         <>
@@ -129,5 +138,42 @@ function ExtendFields({ given, set, isWrong }: Omit<Props, 'type'> & { readonly 
         />
       </div>
     </div>
+  );
+}
+
+function PlanFields({ given, set }: Omit<Props, 'type'>) {
+  const plans = usePlans();
+  const plan = plans.find(({ name }) => name === given.plan);
+  return (
+    <>
+      <div class="grid-2">
+        <Field
+          label={t('plans.choose')}
+          hint={plan ? `${daysWords(plan)} · ${planLimitWords(plan.limits)}` : undefined}
+        >
+          <Select
+            value={given.plan}
+            onChange={(name) => set({ plan: name })}
+            options={[
+              { value: '', label: t('plans.own') },
+              ...plans.map(({ name }) => ({ value: name, label: name })),
+            ]}
+          />
+        </Field>
+        <div class="field">
+          <span>{t('plans.use')}</span>
+          <Segments
+            value={given.use}
+            onChange={(use) => set({ use })}
+            label={t('plans.use')}
+            options={[
+              { value: 'renew', label: t('plans.renew') },
+              { value: 'upgrade', label: t('plans.upgrade') },
+            ]}
+          />
+        </div>
+      </div>
+      <p class="soft">{t(`plans.${given.use}.text`)}</p>
+    </>
   );
 }

@@ -1,10 +1,11 @@
 // What a bulk action would do, account by account, before it does so.
-import type { AccountLimits, BulkRequest, BulkResult, SkippedAccount } from '../api-types.js';
-import { expiryShort, localTime } from '../lib/format.js';
+import type { Account, AccountLimits, BulkRequest, BulkResult, SkippedAccount } from '../api-types.js';
+import { expiry, expiryShort, localTime } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
 import { ScrollBox, State } from '../ui/basics.js';
 import { showField } from './field-words.js';
 import { LIMIT_NAMES, limitWords } from './limits.js';
+import { expiryOf } from './plans.js';
 
 export type BulkActionType = BulkRequest['action']['type'];
 
@@ -64,16 +65,18 @@ interface ChangeProps {
 
 function Change({ type, before, after }: ChangeProps) {
   if (type === 'reset-password' || after === null) return <td />;
+  if (type === 'plan') return <PlanChange before={before} after={after} />;
   if (type === 'set-limits')
     return (
-      <LimitsChange before={before as unknown as AccountLimits} after={after as unknown as AccountLimits} />
+      <td>
+        <LimitWords before={toTerms(before)} after={toTerms(after)} />
+      </td>
     );
   if ('expiresAt' in after)
     return (
-      <ExpiryChange
-        before={before['expiresAt'] as string | null}
-        after={after['expiresAt'] as string | null}
-      />
+      <td>
+        <ExpiryWords before={toTerms(before).expiresAt} after={toTerms(after).expiresAt} />
+      </td>
     );
   return (
     <td>
@@ -82,13 +85,38 @@ function Change({ type, before, after }: ChangeProps) {
   );
 }
 
+/** Every value that will hold: plan, expiry and limits. */
+function PlanChange({ before, after }: Record<'before' | 'after', Readonly<Record<string, unknown>>>) {
+  const [old, now] = [before, after].map(toTerms) as [Terms, Terms];
+  const waits = old.daysFromFirstLogin !== null || now.daysFromFirstLogin !== null;
+  return (
+    <td>
+      <p>
+        {old.plan !== now.plan && old.plan !== null && <del>{old.plan}</del>} <strong>{now.plan}</strong>
+      </p>
+      {waits ? (
+        <p>
+          <span class="soft">{expiryOf(old, true)}</span> → <strong>{expiryOf(now, true)}</strong>
+        </p>
+      ) : (
+        <ExpiryWords before={old.expiresAt} after={now.expiresAt} />
+      )}
+      <LimitWords before={old} after={now} />
+    </td>
+  );
+}
+
+type Terms = AccountLimits & Pick<Account, 'plan' | 'expiresAt' | 'daysFromFirstLogin'>;
+const toTerms = (fields: Readonly<Record<string, unknown>>): Terms => fields as unknown as Terms;
+
 /** `344 days → 29 days`: how long it is from now, and the moment itself. */
-function ExpiryChange({ before, after }: { before: string | null; after: string | null }) {
+function ExpiryWords({ before, after }: { before: string | null; after: string | null }) {
   const at = (iso: string | null) => (iso === null ? Number.POSITIVE_INFINITY : Date.parse(iso));
   const staysExpired = at(after) <= Date.now();
   const isShortened = at(after) < at(before);
+  if (before === after) return <p class="soft">{expiry(after)}</p>;
   return (
-    <td>
+    <p>
       <span class="soft">{expiryShort(before)}</span> →{' '}
       <span class={staysExpired || isShortened ? 'bad-text strong' : 'good-text strong'}>
         {expiryShort(after)}
@@ -99,29 +127,27 @@ function ExpiryChange({ before, after }: { before: string | null; after: string 
       ) : (
         isShortened && <State tone="bad">{t('bulk.shorter')}</State>
       )}
-    </td>
+    </p>
   );
 }
 
 /** Every limit that will hold: those that change with what they were, the others as they stay. */
-function LimitsChange({ before, after }: { before: AccountLimits; after: AccountLimits }) {
+function LimitWords({ before, after }: { before: AccountLimits; after: AccountLimits }) {
   const changed = new Set(LIMIT_NAMES.filter((name) => before[name] !== after[name]));
   if (changed.has('quotaPeriod') && (before.quotaBytes !== null || after.quotaBytes !== null))
     changed.add('quotaBytes');
   const old = new Map(limitWords(before, changed));
   const now = limitWords(after, changed);
   return (
-    <td>
-      <div class="changes">
-        {now.map(([name, word]) => (
-          <span key={name} class={changed.has(name) ? '' : 'soft'}>
-            {t(`limits.${name}`)}: {changed.has(name) && <del>{old.get(name) ?? t('limits.none')}</del>}{' '}
-            {changed.has(name) ? <ins>{word}</ins> : word}
-          </span>
-        ))}
-        <span class="soft">{t('limits.othersNone')}</span>
-      </div>
-    </td>
+    <div class="changes">
+      {now.map(([name, word]) => (
+        <span key={name} class={changed.has(name) ? '' : 'soft'}>
+          {t(`limits.${name}`)}: {changed.has(name) && <del>{old.get(name) ?? t('limits.none')}</del>}{' '}
+          {changed.has(name) ? <ins>{word}</ins> : word}
+        </span>
+      ))}
+      <span class="soft">{t('limits.othersNone')}</span>
+    </div>
   );
 }
 

@@ -6,6 +6,7 @@ import { Button } from '../ui/basics.js';
 import { BulkDialog } from './bulk-dialog.js';
 import type { BulkActionType } from './bulk-preview.js';
 import { ManyCredentialsDialog } from './credentials.js';
+import { usePlans } from './plans.js';
 
 interface BarProps {
   readonly ids: readonly string[];
@@ -20,6 +21,7 @@ interface BarProps {
 
 const ACTIONS: readonly BulkActionType[] = [
   'extend',
+  'plan',
   'enable',
   'disable',
   'reset-password',
@@ -32,6 +34,7 @@ const ACTIONS: readonly BulkActionType[] = [
 export function BulkBar({ ids, filter, matched, pageFull, allMatching, onAllMatching, onDone }: BarProps) {
   const [action, setAction] = useState<BulkActionType | null>(null);
   const [credentials, setCredentials] = useState<readonly Credentials[]>([]);
+  const plans = usePlans();
   const chosen = allMatching ? matched : ids.length;
   return (
     <div class="bulk-bar" role="toolbar" aria-label={t('bulk.label')}>
@@ -42,7 +45,7 @@ export function BulkBar({ ids, filter, matched, pageFull, allMatching, onAllMatc
         </button>
       )}
       <span class="grow" />
-      {ACTIONS.map((type) => (
+      {ACTIONS.filter((type) => type !== 'plan' || plans.length > 0).map((type) => (
         <Button key={type} kind={type === 'delete' ? 'danger' : 'plain'} onClick={() => setAction(type)}>
           {t(`bulk.${type}`)}
         </Button>

@@ -15,6 +15,8 @@ const FIELD_TEXTS: Readonly<Record<string, TextKey>> = {
   remarks: 'account.remarks',
   tags: 'tags.title',
   authorizedAddresses: 'account.authorizedAddresses',
+  plan: 'plans.choose',
+  daysFromFirstLogin: 'plans.daysField',
   username: 'account.username',
   whitelist: 'settings.whitelist',
   password: 'account.password',
@@ -66,6 +68,7 @@ export function fieldLabel(name: string): string {
 
 export function fieldValue(name: string, value: unknown): string {
   if (name === 'isEnabled') return t(value ? 'account.state.enabled' : 'account.state.disabled');
+  if (name === 'daysFromFirstLogin' && typeof value === 'number') return t('expiry.fromLogin', { n: value });
   if (name === 'expiresAt')
     return typeof value === 'string' ? `${localTime(value)} (${expiry(value)})` : expiry(null);
   const word = wordFor(name, value);

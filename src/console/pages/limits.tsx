@@ -85,13 +85,17 @@ interface Props {
   readonly onChange: (patch: Partial<LimitTexts>) => void;
 }
 
-/** Every limit of one account. */
-export function LimitFields({ texts, onChange }: Props) {
+/** Every limit of one account; of a plan all but the egress class. */
+export function LimitFields({
+  texts,
+  onChange,
+  withoutEgress = false,
+}: Props & { readonly withoutEgress?: boolean }) {
   const classes = useEgressClasses(texts.egressClass);
   return (
     <div class="limit-fields">
       {LIMIT_NAMES.map((name) =>
-        name === 'egressClass' && classes.length === 0 ? null : (
+        name === 'egressClass' && (withoutEgress || classes.length === 0) ? null : (
           <Field key={name} label={labelOf(name)} error={wrongWith(name, texts[name])}>
             <LimitInput name={name} texts={texts} onChange={onChange} classes={classes} />
           </Field>

@@ -9,6 +9,7 @@ import { AdminSettings } from './settings-admin.js';
 import { EffectiveSettings, RetentionSettings } from './settings-data.js';
 import { GameSettings } from './settings-games.js';
 import { NodeSettings } from './settings-nodes.js';
+import { PlanSettings } from './settings-plans.js';
 import { PublicAddressSettings } from './settings-public-address.js';
 import { TokenSettings } from './settings-tokens.js';
 import { WhitelistSettings } from './settings-whitelist.js';
@@ -16,6 +17,7 @@ import { WhitelistSettings } from './settings-whitelist.js';
 const SECTIONS = {
   whitelist: { text: 'settings.whitelist', Page: WhitelistSettings },
   address: { text: 'settings.address', Page: PublicAddressSettings },
+  plans: { text: 'settings.plans', Page: PlanSettings },
   admin: { text: 'settings.admin', Page: AdminSettings },
   games: { text: 'settings.games', Page: GameSettings },
   nodes: { text: 'settings.nodes', Page: NodeSettings },

@@ -60,6 +60,8 @@ function shown(account: Account): Record<string, unknown> {
     isEnabled: account.isEnabled,
     remarks: account.remarks,
     ...(account.tags.length > 0 ? { tags: textOfTags(account.tags) } : {}),
+    ...(account.plan === null ? {} : { plan: account.plan }),
+    ...(account.daysFromFirstLogin === null ? {} : { daysFromFirstLogin: account.daysFromFirstLogin }),
     expiresAt: account.expiresAt === null ? null : new Date(account.expiresAt).toISOString(),
     ...(account.authorizedAddresses.length === 0
       ? {}

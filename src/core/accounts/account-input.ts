@@ -23,6 +23,9 @@ export interface NewAccount extends AccountFields {
   readonly username: string;
   readonly password: string;
   readonly tags?: readonly string[] | undefined;
+  /** With it, `expiresAt` is null. */
+  readonly daysFromFirstLogin?: number | null | undefined;
+  readonly plan?: string | null | undefined;
   /** The limits that are not those of NO_LIMITS. */
   readonly limits?: Partial<AccountLimits> | undefined;
   /** Read by `readAuthorizedAddresses`. */
@@ -40,6 +43,9 @@ export interface AccountChange extends Partial<{ [K in keyof AccountFields]: Acc
   /** In place of a password, from an import. */
   readonly passwordHash?: string | undefined;
   readonly tags?: readonly string[] | undefined;
+  /** An expiry that is given takes its place. */
+  readonly daysFromFirstLogin?: number | null | undefined;
+  readonly plan?: string | null | undefined;
   readonly limits?: Partial<AccountLimits> | undefined;
   /** All of them, in place of those that it has. */
   readonly authorizedAddresses?: readonly string[] | undefined;
@@ -108,6 +114,8 @@ export function accountOf(input: NewAccount, id: string, createdAt: number): Acc
     createdAt,
     lastLoginAt: null,
     expiresAt: input.expiresAt,
+    daysFromFirstLogin: input.daysFromFirstLogin ?? null,
+    plan: input.plan ?? null,
     limits: input.limits ? { ...NO_LIMITS, ...input.limits } : NO_LIMITS,
     quotaReset: null,
     authorizedAddresses: input.authorizedAddresses ?? NO_ADDRESSES,
@@ -115,11 +123,23 @@ export function accountOf(input: NewAccount, id: string, createdAt: number): Acc
 }
 
 export function toUpdate({ password, passwordHash, ...fields }: AccountPatch): AccountUpdate {
-  const { username, isEnabled, remarks, expiresAt, limits, authorizedAddresses } = fields;
+  const { username, isEnabled, remarks, plan, limits, authorizedAddresses } = fields;
+  const { daysFromFirstLogin, expiresAt } = waitOrExpiry(fields);
   const tags = fields.tags && inOrder(fields.tags);
   const hash = password === undefined ? passwordHash : hashPassword(password);
-  const own = { username, isEnabled, remarks, tags, expiresAt, limits, authorizedAddresses };
-  return { ...own, passwordHash: hash };
+  return {
+    ...{ username, isEnabled, remarks, tags, plan, limits, authorizedAddresses },
+    ...{ expiresAt, daysFromFirstLogin, passwordHash: hash },
+  };
+}
+
+/** An account waits for its first login, or it has an expiry: what is set of the one takes away the other. */
+function waitOrExpiry({ daysFromFirstLogin, expiresAt }: AccountChange): {
+  daysFromFirstLogin: number | null | undefined;
+  expiresAt: number | null | undefined;
+} {
+  if (daysFromFirstLogin != null) return { daysFromFirstLogin, expiresAt: null };
+  return { daysFromFirstLogin: expiresAt === undefined ? daysFromFirstLogin : null, expiresAt };
 }
 
 /** One change for each account: of a field that several changes have, the last one counts. */

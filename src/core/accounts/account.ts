@@ -17,6 +17,10 @@ export interface Account {
   readonly lastLoginAt: number | null;
   /** null: never expires. */
   readonly expiresAt: number | null;
+  /** Its expiry is set so many days after its first login; null: nothing waits for one. Then `expiresAt` is null. */
+  readonly daysFromFirstLogin: number | null;
+  /** Name of the plan that it last got something by; null: none. */
+  readonly plan: string | null;
   readonly limits: AccountLimits;
   /** When the operator last started the quota period again; null: never. */
   readonly quotaReset: QuotaReset | null;
@@ -36,6 +40,8 @@ export function withLastLogin(account: Account, at: number): Account {
     createdAt: account.createdAt,
     lastLoginAt: at,
     expiresAt: account.expiresAt,
+    daysFromFirstLogin: account.daysFromFirstLogin,
+    plan: account.plan,
     limits: account.limits,
     quotaReset: account.quotaReset,
     authorizedAddresses: account.authorizedAddresses,
@@ -49,6 +55,8 @@ export interface AccountUpdate {
   readonly remarks?: string | null | undefined;
   readonly tags?: readonly string[] | undefined;
   readonly expiresAt?: number | null | undefined;
+  readonly daysFromFirstLogin?: number | null | undefined;
+  readonly plan?: string | null | undefined;
   readonly passwordHash?: string | undefined;
   /** The limits that change. */
   readonly limits?: Partial<AccountLimits> | undefined;

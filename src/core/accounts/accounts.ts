@@ -3,8 +3,9 @@
 // the directory, which tells everybody, and only then answered.
 
 import type { Actor } from '../audit/audit.js';
-import type { Clock } from '../clock.js';
+import { type Clock, DAY_MS } from '../clock.js';
 import { createTurns, inTurnOfAll } from '../turns.js';
+import { toWireDate } from '../wire-date.js';
 import { type Account, type AccountUpdate, isValidUsername } from './account.js';
 import {
   type AccountChange,
@@ -114,6 +115,8 @@ export interface Accounts {
    * whose change is refused, are left out of the answer.
    */
   patchMany(changes: readonly ImportedChange[], by: Actor): Promise<Account[]>;
+  /** Counts the days of an account that waits for its first login from `at` on; otherwise nothing. */
+  firstLogin(id: string, at: number): Promise<void>;
   /** Starts the quota period again from nothing; false when there is no such account. */
   resetUsage(id: string, by: Actor): Promise<boolean>;
   /** Removes many in one transaction; returns those that there were. */
@@ -332,6 +335,14 @@ export function createAccounts(uses: {
           return write(updates, by);
         },
       ),
+
+    firstLogin: (id, at) =>
+      inTurn(id, async () => {
+        const days = directory.byId(id)?.daysFromFirstLogin ?? null;
+        if (days === null) return;
+        const expiresAt = toWireDate(at + days * DAY_MS);
+        await write([{ id, fields: { expiresAt, daysFromFirstLogin: null } }]);
+      }),
 
     resetUsage: (id, by) =>
       inTurn(id, () =>

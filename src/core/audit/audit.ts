@@ -39,6 +39,7 @@ export const AUDIT_ACTIONS = [
   'settings.games',
   'settings.retention',
   'settings.public-address',
+  'settings.plans',
   'backup.download',
   'admin.password',
   'admin.username',

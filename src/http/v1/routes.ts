@@ -30,6 +30,7 @@ import { type AdminPasswordUses, adminPasswordRoutes } from './settings/admin-pa
 import { type BackupUses, backupRoutes } from './settings/backup.js';
 import { type Effective, effectiveRoutes } from './settings/effective.js';
 import { type GameRuleUses, gameRuleRoutes } from './settings/games.js';
+import { type PlanUses, planRoutes } from './settings/plans.js';
 import { type PublicAddressUses, publicAddressRoutes } from './settings/public-address.js';
 import { type RetentionUses, retentionRoutes } from './settings/retention.js';
 import { type WhitelistUses, whitelistRoutes } from './settings/whitelist.js';
@@ -51,12 +52,14 @@ export interface RouteUses
     AdminPasswordUses,
     GameRuleUses,
     PublicAddressUses,
+    PlanUses,
     RetentionUses,
     WhitelistUses,
     BackupUses,
     TokenUses {
   readonly accounts: AccountUses['accounts'];
   readonly usage: AccountUses['usage'];
+  readonly plans: PlanUses['plans'];
   readonly credentials: AdminPasswordUses['credentials'];
   readonly consoleSessions: SessionUses['consoleSessions'];
   readonly audit: AuditStore;
@@ -94,6 +97,7 @@ export const routes: readonly Route<RouteUses>[] = [
   ...gameRuleRoutes,
   ...retentionRoutes,
   ...publicAddressRoutes,
+  ...planRoutes,
   ...adminPasswordRoutes,
   ...effectiveRoutes,
   ...backupRoutes,

@@ -18,6 +18,7 @@ import * as accountTags from './0012_account_tags.js';
 import * as pgLiveSessions from './0013_pg_live_sessions.js';
 import * as authorizedAddresses from './0014_authorized_addresses.js';
 import * as runCancel from './0015_run_cancel.js';
+import * as accountPlans from './0016_account_plans.js';
 
 /** One step of the schema. `down` undoes exactly what `up` did. */
 export interface Migration {
@@ -44,4 +45,5 @@ export const migrations: readonly Migration[] = [
   { name: '0013_pg_live_sessions', engine: 'pg', ...pgLiveSessions },
   { name: '0014_authorized_addresses', ...authorizedAddresses },
   { name: '0015_run_cancel', ...runCancel },
+  { name: '0016_account_plans', ...accountPlans },
 ];

@@ -34,7 +34,14 @@ const store = await openStore({ dataDir: folder, client: sqliteClient, busyTimeo
 const accounts = Array.from({ length: ACCOUNTS }, (_, i) => ({ id: randomUUID(), username: `player${i}` }));
 const common = {
   ...{ passwordHash: '', isEnabled: true, remarks: null, lastLoginAt: null, expiresAt: null },
-  ...{ limits: NO_LIMITS, tags: [], quotaReset: null, authorizedAddresses: [] },
+  ...{
+    limits: NO_LIMITS,
+    tags: [],
+    daysFromFirstLogin: null,
+    plan: null,
+    quotaReset: null,
+    authorizedAddresses: [],
+  },
 };
 await store.accounts.addMany(
   accounts.map((account) => ({ ...account, ...common, createdAt: Date.now() })),

@@ -132,6 +132,8 @@ test('an added account is in the database and in memory, with a salted hash', as
     expiresAt: 5,
     limits: NO_LIMITS,
     tags: [],
+    daysFromFirstLogin: null,
+    plan: null,
     quotaReset: null,
     authorizedAddresses: [],
   });

@@ -22,6 +22,8 @@ const account = (username: string, fields: Partial<Account> = {}): Account => ({
   expiresAt: null,
   limits: NO_LIMITS,
   tags: [],
+  daysFromFirstLogin: null,
+  plan: null,
   quotaReset: null,
   authorizedAddresses: [],
   ...fields,

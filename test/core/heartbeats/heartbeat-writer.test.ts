@@ -32,6 +32,8 @@ function account(username: string): Account {
     expiresAt: null,
     limits: NO_LIMITS,
     tags: [],
+    daysFromFirstLogin: null,
+    plan: null,
     quotaReset: null,
     authorizedAddresses: [],
   };

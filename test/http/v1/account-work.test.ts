@@ -63,7 +63,7 @@ describe('work on accounts', () => {
       { tag: '月付', accounts: 4 },
     ]);
     const csv = await daemon.api('GET', `${ACCOUNTS}/export?format=csv&tag=shop%202`);
-    assert.match(csv.text, /^"tag-one",.*"shop 2, vip, 月付"\r?$/m);
+    assert.match(csv.text, /^"tag-one",.*"shop 2, vip, 月付",,\r?$/m);
     assert.doesNotMatch(csv.text, /tag-1/);
     const log = (await get(`/api/v1/audit?objectId=${one.id}`))['items'] as Json[];
     assert.deepEqual(
@@ -149,7 +149,7 @@ describe('work on accounts', () => {
       ],
     );
 
-    assert.match(await cli('account', 'rename', 'new-name', 'cli-name'), /new-name is now cli-name/);
+    assert.match(await cli('account', 'rename', 'new-name', 'cli-name'), /Renamed new-name to cli-name/);
     await eventually(async () => {
       (await connectThrough(login('cli-name'), '127.0.0.1', target.port)).destroy();
     });
@@ -158,5 +158,120 @@ describe('work on accounts', () => {
     ]);
     assert.deepEqual([refused.code, /already/.test(refused.stderr)], [1, true], refused.stderr);
     await create({ username: 'old-name' });
+  });
+
+  const MONTH = {
+    name: '月付 50 GB',
+    days: 30,
+    startsAtFirstLogin: false,
+    limits: {
+      ...{ maxSessions: null, maxClientAddresses: 2, bytesPerSecondUp: null, bytesPerSecondDown: 3_000_000 },
+      ...{ quotaBytes: 50e9, quotaPeriod: 'month' },
+    },
+  };
+  const PACK = {
+    ...{ name: 'pack', days: 10, startsAtFirstLogin: true },
+    limits: { ...MONTH.limits, maxClientAddresses: 1, quotaBytes: 10e9, quotaPeriod: 'never' },
+  };
+  const PLANS = '/api/v1/settings/plans';
+  const days = (account: Json) => (Date.parse(String(account['expiresAt'])) - Date.now()) / 86_400_000;
+  const near = (value: number, wanted: number) => assert.ok(Math.abs(value - wanted) < 0.01, `${value} days`);
+
+  it('plans: saved, create, renew and upgrade accounts, one and many, with every value in the preview', async () => {
+    const put = (plans: readonly Json[], headers = {}) => daemon.api('PUT', PLANS, { plans }, headers);
+    const empty = await daemon.api('GET', PLANS);
+    must(await put([MONTH, PACK]));
+    const stale = await put([], { 'if-match': empty.headers.get('etag') ?? '' });
+    assert.deepEqual(codeOf(stale), 'changed-meanwhile');
+    for (const wrong of [
+      [MONTH, MONTH],
+      [{ ...MONTH, days: 0 }],
+      [{ ...MONTH, days: 3_651 }],
+      [{ ...MONTH, name: ' x' }],
+    ])
+      assert.equal((await put(wrong)).status, 400);
+    assert.deepEqual((await get(PLANS))['plans'], [MONTH, PACK]);
+
+    const one = await create({ username: 'planned', plan: MONTH.name });
+    near(days(one), 30);
+    assert.deepEqual([one['plan'], one['limits']], [MONTH.name, { ...MONTH.limits, egressClass: null }]);
+    assert.equal((await daemon.api('POST', ACCOUNTS, { username: 'x', plan: 'none' })).status, 400);
+    await post(`${ACCOUNTS}/batch`, { pattern: 'planned-{1-2}', plan: PACK.name });
+    const bulk = async (ids: readonly string[], action: Json, dryRun = false) =>
+      post(`${ACCOUNTS}/bulk`, { ids, action, dryRun });
+    const renew = { type: 'plan', plan: null, use: 'renew' };
+    const preview = await bulk([one.id], renew, true);
+    const [change] = preview['changes'] as { before: Json; after: Json }[];
+    near(days(change?.after ?? {}), 60);
+    assert.deepEqual(
+      { ...change?.after, expiresAt: null },
+      {
+        ...{ plan: MONTH.name, expiresAt: null, daysFromFirstLogin: null },
+        ...{ ...MONTH.limits, egressClass: null },
+      },
+    );
+    await bulk([one.id], renew);
+    near(days(await get(`${ACCOUNTS}/${one.id}`)), 60);
+    must(await daemon.api('PATCH', `${ACCOUNTS}/${one.id}`, { expiresAt: '2026-01-01T00:00:00Z' }));
+    await bulk([one.id], renew);
+    near(days(await get(`${ACCOUNTS}/${one.id}`)), 30);
+
+    await bulk([one.id], { type: 'plan', plan: PACK.name, use: 'upgrade' });
+    const upgraded = await get(`${ACCOUNTS}/${one.id}`);
+    near(days(upgraded), 30);
+    assert.deepEqual([upgraded['plan'], (upgraded['limits'] as Json)['quotaBytes']], ['pack', 10e9]);
+    await bulk([one.id], renew);
+    const topped = await get(`${ACCOUNTS}/${one.id}`);
+    near(days(topped), 40);
+    assert.equal((topped['limits'] as Json)['quotaBytes'], 20e9, 'what was left stays');
+
+    const none = await create({ username: 'planless' });
+    const skipped = (await bulk([none.id], renew, true))['skipped'] as Json[];
+    assert.deepEqual(
+      skipped.map(({ reason }) => reason),
+      ['no-plan'],
+    );
+    const unknown = { ids: [none.id], action: { ...renew, plan: 'gone' }, dryRun: true };
+    assert.equal((await daemon.api('POST', `${ACCOUNTS}/bulk`, unknown)).status, 400);
+    const [entry] = (await get('/api/v1/audit?limit=1&search=settings.plans'))['items'] as Json[];
+    assert.deepEqual(Object.keys(entry?.['after'] as Json), [MONTH.name, 'pack']);
+  });
+
+  it('days of a plan are counted from the first login, on the command line too', async (t) => {
+    await cli('plan', 'set', 'trial', '--days', '3', '--from-first-login', '--max-sessions', '2');
+    assert.match(await cli('plan', 'list'), /trial +3 +first login +sessions 2/);
+    const { password } = JSON.parse(
+      await cli('account', 'add', 'trier', '--generate', '--plan', 'trial', '--json'),
+    ) as {
+      password: string;
+    };
+    assert.match(
+      await cli('account', 'renew', 'trier', '--dry-run'),
+      /3 days from first login +6 days from first login/,
+    );
+    await cli('account', 'renew', 'trier', '--yes');
+    const shown = async () => (await get(`${ACCOUNTS}?search=trier`))['items'] as (Json & { limits: Json })[];
+    await eventually(async () => assert.equal((await shown())[0]?.['daysFromFirstLogin'], 6));
+    const csv = await daemon.api('GET', `${ACCOUNTS}/export?format=csv&search=trier`);
+    assert.match(csv.text, /"trial",6\r?$/m);
+    const target = await startTarget(t, echo);
+    const login = { port: daemon.socks.port, username: 'trier', password };
+    (await connectThrough(login, '127.0.0.1', target.port)).destroy();
+    await eventually(async () => {
+      const [account = {} as Json & { limits: Json }] = await shown();
+      assert.deepEqual([account['daysFromFirstLogin'], account['plan']], [null, 'trial']);
+      near(days(account), 6);
+    });
+    await cli('account', 'renew', 'trier', '--yes');
+    await eventually(async () => near(days((await shown())[0] ?? {}), 9));
+    await cli('plan', 'remove', 'trial', '--yes');
+    const gone = await runCommand(daemon.dataDir, [
+      'account',
+      'renew',
+      'trier',
+      '--config',
+      daemon.configFile,
+    ]);
+    assert.match(gone.stderr, /no plan "trial"/);
   });
 });

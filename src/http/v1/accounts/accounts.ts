@@ -23,6 +23,7 @@ import {
   NO_ACCOUNT,
   PATCH_PROBLEMS,
   refuseEgressClass,
+  termsOfNew,
 } from './shared.js';
 
 const { route } = routesOf<AccountUses>('Accounts');
@@ -76,9 +77,9 @@ export const accountRoutes = [
       if (wrong) return wrong;
       const password = body.password ?? randomPassword();
       const { username, isEnabled, remarks, tags, authorizedAddresses } = body;
-      const expiresAt = fromIsoOrNull(body.expiresAt);
-      const fields = { isEnabled, remarks, tags, expiresAt, limits: limitsOf(body), authorizedAddresses };
-      const input = { username, password, ...fields };
+      const terms = termsOfNew(uses, body);
+      if ('problem' in terms) return terms;
+      const input = { username, password, isEnabled, remarks, tags, authorizedAddresses, ...terms };
       const added = await uses.accounts.add(input, actorOf(caller));
       if (!added.ok) return explained(ADD_PROBLEMS[added.reason], added);
       const { id } = added.account;

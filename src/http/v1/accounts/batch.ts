@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { isValidPassword, isValidUsername } from '../../../core/accounts/account.js';
 import type { NewAccount } from '../../../core/accounts/account-input.js';
-import type { AccountLimits } from '../../../core/accounts/limits.js';
 import { namesOfPattern } from '../../../core/accounts/name-pattern.js';
 import { areValidTags, inOrder } from '../../../core/accounts/tags.js';
 import type { Log } from '../../../core/log.js';
@@ -11,11 +10,9 @@ import { invalid, type ProblemAnswer } from '../problem.js';
 import { routesOf } from '../route.js';
 import { Count } from '../schemas.js';
 import { inSlices } from '../slices.js';
-import { fromIsoOrNull } from '../times.js';
-import { withoutUndefined } from '../without-undefined.js';
 import { credentials, randomPassword } from './credentials.js';
 import { Credentials, NewAccountDefaults, Password, Remarks, SkippedAccount, Username } from './schemas.js';
-import { type AccountUses, PATCH_PROBLEMS, refuseEgressClass } from './shared.js';
+import { type AccountUses, PATCH_PROBLEMS, refuseEgressClass, termsOfNew } from './shared.js';
 
 const { route } = routesOf<AccountUses & { readonly log: Pick<Log, 'error'> }>('Accounts');
 const MAX_AT_ONCE = 10_000;
@@ -73,8 +70,8 @@ export const accountBatchRoutes = [
       if (wrong) return wrong;
       if (!areValidTags(inOrder(body.tags))) return PATCH_PROBLEMS['invalid-tags'];
       const { isEnabled, tags, dryRun } = body;
-      const expiresAt = fromIsoOrNull(body.expiresAt);
-      const limits = body.limits && withoutUndefined<Partial<AccountLimits>>(body.limits);
+      const terms = termsOfNew(uses, body);
+      if ('problem' in terms) return terms;
       const skipped: SkippedAccount[] = [];
       const accepted: NewAccount[] = [];
       const seen = new Set<string>();
@@ -84,7 +81,7 @@ export const accountBatchRoutes = [
           : refuse(username, password, accounts.getByUsername(username) !== null);
         seen.add(username);
         if (reason) skipped.push({ id: null, username, reason });
-        else accepted.push({ username, password, isEnabled, remarks, tags, expiresAt, limits });
+        else accepted.push({ username, password, isEnabled, remarks, tags, ...terms });
       }
       if (dryRun) {
         const usernames = accepted.map(({ username }) => username);

@@ -1,9 +1,11 @@
 // What a change of many accounts does to each of them, worked out before anything is written, and then written.
 
 import { z } from 'zod';
-import type { AccountChange } from '../../../core/accounts/account-input.js';
+import type { Account } from '../../../core/accounts/account.js';
+import { type AccountChange, toUpdate } from '../../../core/accounts/account-input.js';
 import type { AccountView } from '../../../core/accounts/accounts.js';
 import type { AccountLimits } from '../../../core/accounts/limits.js';
+import { planFor } from '../../../core/accounts/plans.js';
 import { changedTags, MAX_TAGS } from '../../../core/accounts/tags.js';
 import type { Actor } from '../../../core/audit/audit.js';
 import { DAY_MS } from '../../../core/clock.js';
@@ -22,6 +24,16 @@ export const BulkAction = z.discriminatedUnion('type', [
   z.object({ type: z.literal('reset-password') }),
   /** A tag that is in both is removed. */
   z.object({ type: z.literal('tag'), add: Tags.default([]), remove: Tags.default([]) }),
+  /**
+   * Renews by a plan, or upgrades to one; null: each account by the plan it has. `renew` adds the plan's days to the later
+   * of now and the old expiry, and a quota that never starts again to what is left of the old one. `upgrade` leaves the
+   * expiry as it is, and of such a quota at least that of the plan.
+   */
+  z.object({
+    type: z.literal('plan'),
+    plan: z.string().max(64).nullable(),
+    use: z.enum(['renew', 'upgrade']),
+  }),
   z.object({ type: z.literal('set-limits'), limits: AccountLimitsChange }),
   z.object({ type: z.literal('set-expiry'), expiresAt: TimeIn.nullable() }),
   z.object({
@@ -51,8 +63,8 @@ export interface Planned extends Plan {
 }
 
 /** Returns why the account is skipped in place of a plan. */
-export function planFor(
-  { sessions }: Pick<AccountUses, 'sessions'>,
+export function changeFor(
+  { sessions, plans, usage }: Pick<AccountUses, 'sessions' | 'plans' | 'usage'>,
   view: AccountView,
   action: BulkAction,
   at: number,
@@ -78,6 +90,12 @@ export function planFor(
       if (tags.length > MAX_TAGS) return 'too-many-tags';
       return { live, change: { tags }, before: { tags: account.tags }, after: { tags } };
     }
+    case 'plan': {
+      const plan = plans.byName(action.plan ?? account.plan ?? '');
+      if (!plan) return 'no-plan';
+      const change = planFor(account, plan, action.use, usage.view(account), at);
+      return withPlan(account, change, live, at);
+    }
     case 'set-limits': {
       const set = account.limits;
       const limits = withoutUndefined<Partial<AccountLimits>>(action.limits);
@@ -89,14 +107,8 @@ export function planFor(
     }
     case 'set-expiry':
       return expiryPlan(view, fromIsoOrNull(action.expiresAt), live, at);
-    case 'extend': {
-      if (account.expiresAt === null && action.from !== 'now') return 'no-expiry';
-      const old = account.expiresAt ?? at;
-      const from = { now: at, expiry: old, later: Math.max(at, old) }[action.from];
-      const expiresAt = from + action.days * DAY_MS;
-      if (!isWireDate(expiresAt)) return 'failed';
-      return expiryPlan(view, expiresAt, live, at);
-    }
+    case 'extend':
+      return extension(view, action, live, at);
   }
 }
 
@@ -133,4 +145,49 @@ function expiryPlan(
     staysExpired: expiresAt !== null && expiresAt <= at,
     isShortened: (expiresAt ?? Infinity) < (account.expiresAt ?? Infinity),
   };
+}
+
+function extension(
+  view: AccountView,
+  { days, from }: Extract<BulkAction, { type: 'extend' }>,
+  live: number,
+  at: number,
+): Plan | SkippedAccount['reason'] {
+  const { expiresAt, daysFromFirstLogin } = view.account;
+  if (daysFromFirstLogin !== null && from !== 'now') {
+    const after = { daysFromFirstLogin: daysFromFirstLogin + days };
+    if (after.daysFromFirstLogin < 1) return 'failed';
+    return { live, change: after, before: { daysFromFirstLogin }, after };
+  }
+  if (expiresAt === null && from !== 'now') return 'no-expiry';
+  const old = expiresAt ?? at;
+  const start = { now: at, expiry: old, later: Math.max(at, old) }[from];
+  const next = start + days * DAY_MS;
+  return isWireDate(next) ? expiryPlan(view, next, live, at) : 'failed';
+}
+
+/** Every value that will hold, not only those that change. */
+function withPlan(
+  account: Account,
+  change: AccountChange,
+  live: number,
+  at: number,
+): Plan | SkippedAccount['reason'] {
+  const limits = { ...account.limits, ...change.limits };
+  const next = { ...account, ...withoutUndefined<Partial<Account>>({ ...toUpdate(change), limits }) };
+  const { expiresAt } = next;
+  if (expiresAt !== null && !isWireDate(expiresAt)) return 'failed';
+  const [before, after] = [termsOf(account), termsOf(next)];
+  if (JSON.stringify(before) === JSON.stringify(after)) return 'already-so';
+  return {
+    ...{ live, change, before, after },
+    staysExpired: expiresAt !== null && expiresAt <= at,
+    isShortened: (expiresAt ?? Infinity) < (account.expiresAt ?? Infinity),
+  };
+}
+
+type Terms = Pick<Account, 'plan' | 'expiresAt' | 'daysFromFirstLogin' | 'limits'>;
+
+function termsOf({ plan, expiresAt, daysFromFirstLogin, limits }: Terms): Readonly<Record<string, unknown>> {
+  return { plan, expiresAt: isoOrNull(expiresAt), daysFromFirstLogin, ...limits };
 }

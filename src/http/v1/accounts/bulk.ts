@@ -10,11 +10,11 @@ import { invalid } from '../problem.js';
 import { type Answered, routesOf } from '../route.js';
 import { Count, Guid, TimeIn } from '../schemas.js';
 import { inSlices } from '../slices.js';
-import { BulkAction, carryOut, type Planned, planFor } from './bulk-plan.js';
+import { BulkAction, carryOut, changeFor, type Planned } from './bulk-plan.js';
 import { credentials } from './credentials.js';
 import { matcherFor } from './filter.js';
 import { Credentials, SkippedAccount, Tag } from './schemas.js';
-import { type AccountUses, PATCH_PROBLEMS, refuseEgressClass } from './shared.js';
+import { type AccountUses, noPlan, PATCH_PROBLEMS, refuseEgressClass } from './shared.js';
 
 type BulkUses = AccountUses & { readonly log: Pick<Log, 'error'> };
 
@@ -60,7 +60,7 @@ const BulkResult = z
     count: Count,
     /**
      * The first 100 of them, and among these first those that `stayingExpired` and `shortened` count. `before` and
-     * `after` are what the action changes: with `set-limits` every limit, with `reset-password` nothing. A deletion's
+     * `after` are what the action changes: with `set-limits` every limit, with `plan` expiry and limits, with `reset-password` nothing. A deletion's
      * `after` is null.
      */
     changes: z.array(
@@ -94,7 +94,7 @@ export const accountBulkRoutes = [
       path: '/api/v1/accounts/bulk',
       operationId: 'changeAccounts',
       summary:
-        'Enables, disables, deletes, extends, limits, tags or gives new passwords to many accounts at once, or previews it.',
+        'Enables, disables, deletes, extends, renews by a plan, limits, tags or gives new passwords to many accounts at once, or previews it.',
       access: 'accounts:write',
       bulkBody: true,
       request: { body: BulkRequest },
@@ -109,6 +109,8 @@ export const accountBulkRoutes = [
       const wrong = action.type === 'set-limits' ? refuseEgressClass(uses, action.limits, caller) : null;
       if (wrong) return wrong;
       if (action.type === 'tag' && !action.add.every(isValidTag)) return PATCH_PROBLEMS['invalid-tags'];
+      if (action.type === 'plan' && action.plan !== null && !uses.plans.byName(action.plan))
+        return noPlan('body.action.plan');
       const { planned, skipped } = plansFor(uses, body);
       if (expectedCount !== undefined && expectedCount !== planned.length) {
         const detail = `the preview counted ${expectedCount} accounts, by now it is ${planned.length}`;
@@ -142,7 +144,7 @@ function plansFor(
   const skipped: SkippedAccount[] = [];
   const planned: Planned[] = [];
   const plan = (view: AccountView): void => {
-    const found = planFor(uses, view, action, at);
+    const found = changeFor(uses, view, action, at);
     if (typeof found === 'string') skipped.push(skip(view.account, found));
     else planned.push({ view, ...found });
   };

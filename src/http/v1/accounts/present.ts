@@ -21,6 +21,8 @@ export function presentAccount(
     lastLoginAt: isoOrNull(account.lastLoginAt),
     expiresAt: isoOrNull(account.expiresAt),
     isExpired: isExpired(account, now),
+    daysFromFirstLogin: account.daysFromFirstLogin,
+    plan: account.plan,
     dataCount,
     latestGameId,
     todayBytesUp: today.up,
@@ -41,7 +43,8 @@ export function presentUsage({ periodStartedAt, periodEndsAt, ...counts }: Limit
 }
 
 /** Changes with what an operator sets, not with logins and traffic. */
-export function accountEtag(account: Account): string {
-  const { username, isEnabled, remarks, tags, expiresAt, limits, authorizedAddresses } = account;
-  return etagOf([username, isEnabled, remarks, tags, expiresAt, limits, authorizedAddresses]);
+export function accountEtag({ limits, authorizedAddresses, ...account }: Account): string {
+  const { username, isEnabled, remarks, tags, expiresAt, daysFromFirstLogin, plan } = account;
+  const own = [username, isEnabled, remarks, tags, expiresAt, daysFromFirstLogin, plan];
+  return etagOf([...own, limits, authorizedAddresses]);
 }

@@ -68,6 +68,10 @@ export const Account = z
     lastLoginAt: Time.nullable(),
     expiresAt: Time.nullable(),
     isExpired: z.boolean(),
+    /** Its expiry is set so many days after its first login; null: nothing waits for one. */
+    daysFromFirstLogin: z.int().min(1).nullable(),
+    /** The plan that it last got something by; null: none. */
+    plan: z.string().nullable(),
     /** Heartbeat entries now in the pool. */
     dataCount: Count,
     latestGameId: z.string().nullable(),
@@ -164,6 +168,8 @@ export const NewAccountDefaults = {
   tags: Tags.default([]),
   expiresAt: TimeIn.nullable().default(null),
   limits: AccountLimitsChange.optional(),
+  /** Name of a plan, which sets expiry and limits; those that are given win. */
+  plan: z.string().max(64).optional(),
 };
 
 export const NewAccount = z
@@ -207,6 +213,7 @@ export const SkippedAccount = z
       'already-so',
       'no-expiry',
       'too-many-tags',
+      'no-plan',
       'failed',
     ]),
   })

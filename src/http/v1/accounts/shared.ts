@@ -2,7 +2,10 @@
 import type { AccountFacts } from '../../../core/accounts/account-query.js';
 import type { AccountUsage } from '../../../core/accounts/account-usage.js';
 import type { Accounts, AccountView } from '../../../core/accounts/accounts.js';
+import type { AccountLimits } from '../../../core/accounts/limits.js';
 import type { LiveActivity } from '../../../core/accounts/live-activity.js';
+import { planForNew } from '../../../core/accounts/plans.js';
+import type { PlansSetting } from '../../../core/accounts/plans-setting.js';
 import { MAX_TAGS, TAG_RULE } from '../../../core/accounts/tags.js';
 import type { SessionRegistry } from '../../../core/sessions/session-registry.js';
 import type { Caller } from '../../caller.js';
@@ -11,12 +14,15 @@ import { TIME_RANGE } from '../schemas.js';
 import { refuseCaller } from '../serve.js';
 import type { LinkUses } from '../settings/public-address.js';
 import type { SortKeys } from '../sorted.js';
+import { fromIsoOrNull } from '../times.js';
+import { withoutUndefined } from '../without-undefined.js';
 
 export interface AccountUses extends LinkUses {
   readonly accounts: Accounts;
   readonly usage: AccountUsage;
   readonly sessions: SessionRegistry;
   readonly activity: LiveActivity;
+  readonly plans: Pick<PlansSetting, 'byName'>;
   readonly now: () => number;
 }
 
@@ -91,4 +97,32 @@ export function refuseEgressClass(
 
 export function unknownEgressClass(path: string): ProblemAnswer {
   return invalid(`${path}.egressClass`, 'the configuration has no such class (egress.classes)');
+}
+
+export const noPlan = (path: string): ProblemAnswer => invalid(path, 'there is no such plan');
+
+interface NewTerms {
+  readonly expiresAt: number | null;
+  readonly daysFromFirstLogin?: number | null | undefined;
+  readonly plan?: string | null | undefined;
+  readonly limits: Partial<AccountLimits> | undefined;
+}
+
+/** Expiry and limits of a new account: by its plan, if one is named, and beside it what is given. */
+export function termsOfNew(
+  { plans, now }: Pick<AccountUses, 'plans' | 'now'>,
+  body: {
+    readonly expiresAt: string | null;
+    readonly plan?: string | undefined;
+    readonly limits?: object | undefined;
+  },
+): NewTerms | ProblemAnswer {
+  const expiresAt = fromIsoOrNull(body.expiresAt);
+  const limits = body.limits && withoutUndefined<Partial<AccountLimits>>(body.limits);
+  if (body.plan === undefined) return { expiresAt, limits };
+  const plan = plans.byName(body.plan);
+  if (!plan) return noPlan('body.plan');
+  const terms = planForNew(plan, now());
+  const dated = expiresAt === null ? terms : { ...terms, expiresAt, daysFromFirstLogin: null };
+  return { ...dated, limits: { ...terms.limits, ...limits } };
 }

@@ -1,0 +1,95 @@
+// `pulsegate account renew` and `account upgrade`: accounts get by a plan what they have paid for.
+import type { Command } from 'commander';
+import type { Account } from '../core/accounts/account.js';
+import { type AccountChange, toUpdate } from '../core/accounts/account-input.js';
+import { type PlanUse, planFor } from '../core/accounts/plans.js';
+import type { Core } from '../parts/core.js';
+import { expiryWords, findAccount } from './account-show.js';
+import { cliActor } from './actor.js';
+import { CommandError, type CommandIo, load, printLine } from './command.js';
+import { limitWords, noPlan } from './plans.js';
+import { confirm } from './prompt.js';
+import { withCore } from './store.js';
+import { countOf, printTable } from './table.js';
+
+const TEXTS: Readonly<Record<PlanUse, string>> = {
+  renew:
+    'add the days of a plan to the later of now and the expiry, and set its limits; a quota without period is added to what is left',
+  upgrade: 'set the limits of another plan; the expiry stays',
+};
+
+export function addPlanUses(account: Command, io: CommandIo): void {
+  for (const use of ['renew', 'upgrade'] as const) addUse(account, use, io);
+}
+
+interface UseOptions {
+  plan?: string;
+  dryRun?: true;
+  yes?: true;
+}
+
+function addUse(account: Command, use: PlanUse, io: CommandIo): void {
+  const command = account.command(use).argument('<account...>', 'user names or ids').description(TEXTS[use]);
+  if (use === 'upgrade') command.requiredOption('--plan <name>', 'the new plan');
+  else command.option('--plan <name>', 'default: the plan that each account has');
+  command
+    .option('--dry-run', 'only show what would hold')
+    .option('--yes', 'skip the confirmation')
+    .action(async (names: string[], options: UseOptions, invoked: Command) => {
+      const loaded = await load(invoked, io);
+      await withCore(loaded, async (core) => {
+        await core.usage.load();
+        const changes = names.map((name) =>
+          changeOf(core, findAccount(core, name).account, use, options.plan),
+        );
+        show(io, changes);
+        if (options.dryRun) return printLine(io.stdout, 'Nothing was written.');
+        await confirm(
+          io,
+          options.yes ?? false,
+          `${countOf(changes.length, 'account')} will be changed as shown.`,
+        );
+        const done = await core.accounts.patchMany(
+          changes.map(({ before, change }) => ({ id: before.id, change })),
+          cliActor(),
+        );
+        if (done.length < new Set(changes.map(({ before }) => before.id)).size)
+          throw new CommandError('Some of the accounts were removed meanwhile; the others were changed.');
+        printLine(io.stdout, `${countOf(done.length, 'account')} changed.`);
+      });
+    });
+}
+
+interface Change {
+  readonly before: Account;
+  readonly change: AccountChange;
+}
+
+function changeOf(core: Core, before: Account, use: PlanUse, name: string | undefined): Change {
+  const wanted = name ?? before.plan;
+  if (wanted === null) throw new CommandError(`${before.username} has no plan. Give one with --plan.`, 2);
+  const plan = core.plans.byName(wanted);
+  if (!plan) throw noPlan(wanted);
+  return { before, change: planFor(before, plan, use, core.usage.view(before), Date.now()) };
+}
+
+function show(io: CommandIo, changes: readonly Change[]): void {
+  printTable(
+    io,
+    ['USER NAME', 'PLAN', 'EXPIRES NOW', 'WILL EXPIRE', 'WILL HAVE'],
+    changes.map(({ before, change }) => {
+      const { expiresAt, daysFromFirstLogin } = toUpdate(change);
+      const after = {
+        expiresAt: expiresAt === undefined ? before.expiresAt : expiresAt,
+        daysFromFirstLogin: daysFromFirstLogin === undefined ? before.daysFromFirstLogin : daysFromFirstLogin,
+      };
+      return [
+        before.username,
+        change.plan ?? '',
+        expiryWords(before),
+        expiryWords(after),
+        limitWords({ ...before.limits, ...change.limits }),
+      ];
+    }),
+  );
+}

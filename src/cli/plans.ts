@@ -1,0 +1,141 @@
+// `pulsegate plan`: what accounts are created, renewed and upgraded by.
+import { type Command, InvalidArgumentError } from 'commander';
+import {
+  isPlanName,
+  MAX_PLAN_DAYS,
+  MAX_PLAN_NAME,
+  MAX_PLANS,
+  NO_PLAN_LIMITS,
+  type Plan,
+  type PlanLimits,
+} from '../core/accounts/plans.js';
+import { cliActor } from './actor.js';
+import { type AddCommands, CommandError, type CommandIo, load, printJson, printLine } from './command.js';
+import { type LimitOptions, toLimits, withLimitOptions } from './limit-options.js';
+import { confirm } from './prompt.js';
+import { withCore } from './store.js';
+import { formatBytes, printTable } from './table.js';
+
+export const addPlanCommands: AddCommands = (program, io) => {
+  const plan = program
+    .command('plan')
+    .description('plans, by which accounts are created, renewed and upgraded')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  pulsegate plan set month --days 30 --quota 50GiB --max-addresses 2 --rate-down 3MiB/s\n  pulsegate account add player --generate --plan month\n  pulsegate account renew player',
+    );
+  addList(plan, io);
+  addSet(plan, io);
+  addRemove(plan, io);
+};
+
+function addList(plan: Command, io: CommandIo): void {
+  plan
+    .command('list')
+    .description('plans in the order in which they are offered')
+    .option('--json', 'print JSON')
+    .action(async (options: { json?: true }, command: Command) => {
+      const loaded = await load(command, io);
+      await withCore(loaded, async ({ plans }) => {
+        const list = plans.list();
+        if (options.json) return printJson(io, list);
+        if (list.length === 0)
+          return printLine(io.stderr, 'There are no plans. See: pulsegate plan set --help');
+        printTable(
+          io,
+          ['NAME', 'DAYS', 'COUNTED FROM', 'LIMITS'],
+          list.map((each) => [
+            each.name,
+            each.days === null ? 'for ever' : String(each.days),
+            each.startsAtFirstLogin ? 'first login' : 'creation',
+            limitWords(each.limits),
+          ]),
+        );
+      });
+    });
+}
+
+interface SetOptions extends LimitOptions {
+  days?: number | null;
+  fromFirstLogin?: boolean;
+}
+
+function addSet(plan: Command, io: CommandIo): void {
+  withLimitOptions(plan.command('set').argument('<name>', 'its name'))
+    .description('make a plan, or change one; what is not given stays, none takes a limit away')
+    .option('--days <n>', 'how long it lasts, or forever', readDays)
+    .option('--from-first-login', 'count the days of new accounts from their first login')
+    .option('--no-from-first-login', 'count them from the creation')
+    .action(async (name: string, { days, fromFirstLogin, ...limits }: SetOptions, command: Command) => {
+      if (!isPlanName(name)) throw new CommandError(`A name is 1 to ${MAX_PLAN_NAME} characters.`, 2);
+      const loaded = await load(command, io);
+      await withCore(loaded, async ({ plans }) => {
+        const before = plans.byName(name);
+        const old: Plan = before ?? { name, days: 30, startsAtFirstLogin: false, limits: NO_PLAN_LIMITS };
+        const next: Plan = {
+          name,
+          days: days === undefined ? old.days : days,
+          startsAtFirstLogin: fromFirstLogin ?? old.startsAtFirstLogin,
+          limits: { ...old.limits, ...(toLimits(limits) as Partial<PlanLimits>) },
+        };
+        const list = plans.list();
+        if (!before && list.length >= MAX_PLANS)
+          throw new CommandError(`There are ${MAX_PLANS} plans already.`);
+        await plans.save(
+          before ? list.map((each) => (each.name === name ? next : each)) : [...list, next],
+          cliActor(),
+        );
+        const length = next.days === null ? 'for ever' : `${next.days} days`;
+        printLine(io.stdout, `${name}: ${length}, ${limitWords(next.limits)}`);
+      });
+    });
+}
+
+function addRemove(plan: Command, io: CommandIo): void {
+  plan
+    .command('remove')
+    .argument('<name>', 'its name')
+    .description('remove a plan; accounts keep what they have got by it')
+    .option('--yes', 'skip the confirmation')
+    .action(async (name: string, options: { yes?: true }, command: Command) => {
+      const loaded = await load(command, io);
+      await withCore(loaded, async ({ plans }) => {
+        if (!plans.byName(name)) throw noPlan(name);
+        await confirm(
+          io,
+          options.yes ?? false,
+          `The plan ${name} will be removed; accounts keep what they have.`,
+        );
+        await plans.save(
+          plans.list().filter((each) => each.name !== name),
+          cliActor(),
+        );
+        printLine(io.stdout, `${name} was removed.`);
+      });
+    });
+}
+
+export function noPlan(name: string): CommandError {
+  return new CommandError(`There is no plan ${JSON.stringify(name)}. See: pulsegate plan list`);
+}
+
+function readDays(text: string): number | null {
+  if (text === 'forever') return null;
+  const days = Number(text);
+  if (/^\d+$/.test(text) && days >= 1 && days <= MAX_PLAN_DAYS) return days;
+  throw new InvalidArgumentError(`It is a whole number from 1 to ${MAX_PLAN_DAYS}, or forever.`);
+}
+
+/** `50 GiB per month, 2 addresses, 3 MiB/s down`; `no limits` where there are none. */
+export function limitWords(limits: PlanLimits): string {
+  const { quotaBytes, quotaPeriod, maxSessions, maxClientAddresses } = limits;
+  const period = quotaPeriod === 'never' ? 'in all' : `per ${quotaPeriod}`;
+  const words = [
+    quotaBytes === null ? null : `${formatBytes(quotaBytes)} ${period}`,
+    maxSessions === null ? null : `sessions ${maxSessions}`,
+    maxClientAddresses === null ? null : `addresses ${maxClientAddresses}`,
+    limits.bytesPerSecondDown === null ? null : `${formatBytes(limits.bytesPerSecondDown)}/s down`,
+    limits.bytesPerSecondUp === null ? null : `${formatBytes(limits.bytesPerSecondUp)}/s up`,
+  ].filter((word) => word !== null);
+  return words.length === 0 ? 'no limits' : words.join(', ');
+}

@@ -1,0 +1,51 @@
+// The plans that an operator has made: one list, kept as a setting.
+import type { Actor } from '../audit/audit.js';
+import { createSetting, type Reloadable } from '../settings/setting.js';
+import type { SettingStore } from '../settings/setting-store.js';
+import type { Plan } from './plans.js';
+
+export const PLANS_KEY = 'accounts.plans';
+
+export interface PlansSetting extends Reloadable {
+  /** In the order in which they are offered. */
+  list(): readonly Plan[];
+  byName(name: string): Plan | null;
+  /** Accounts keep what they got by a plan that changes or goes. */
+  save(plans: readonly Plan[], by: Actor): Promise<void>;
+}
+
+export function createPlansSetting({ settings }: { settings: SettingStore }): PlansSetting {
+  const setting = createSetting<readonly Plan[]>({
+    store: settings,
+    key: PLANS_KEY,
+    initial: [],
+    parse: (text) => (text === '' ? [] : (JSON.parse(text) as Plan[])),
+    format: (plans) => JSON.stringify(plans),
+  });
+  return {
+    key: PLANS_KEY,
+    reload: setting.reload,
+    list: setting.value,
+    byName: (name) => setting.value().find((plan) => plan.name === name) ?? null,
+    save: (plans, by) =>
+      setting.change(async ({ write }) => {
+        const before = byName(setting.value());
+        const after = byName(plans);
+        const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
+          (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+        );
+        const differing = (of: Readonly<Record<string, Plan>>) =>
+          Object.fromEntries(names.map((name) => [name, of[name] ?? null]));
+        await write(plans, {
+          by,
+          action: 'settings.plans',
+          object: { type: 'settings', id: PLANS_KEY, name: 'plans' },
+          before: differing(before),
+          after: differing(after),
+        });
+      }),
+  };
+}
+
+const byName = (plans: readonly Plan[]): Readonly<Record<string, Plan>> =>
+  Object.fromEntries(plans.map((plan) => [plan.name, plan]));

@@ -1,0 +1,80 @@
+// /api/v1/settings/plans: what accounts are created, renewed and upgraded by.
+import { z } from 'zod';
+import { isPlanName, MAX_PLAN_DAYS, MAX_PLAN_NAME, MAX_PLANS } from '../../../core/accounts/plans.js';
+import type { PlansSetting } from '../../../core/accounts/plans-setting.js';
+import { actorOf } from '../../caller.js';
+import { AccountLimits } from '../accounts/schemas.js';
+import { etagOf, matches } from '../etag.js';
+import { invalid } from '../problem.js';
+import { type Answered, routesOf } from '../route.js';
+
+const PlanLimits = AccountLimits.omit({ egressClass: true }).meta({ id: 'PlanLimits' });
+
+const Plan = z
+  .object({
+    name: z
+      .string()
+      .min(1)
+      .max(MAX_PLAN_NAME)
+      .refine(isPlanName, 'must have no white space around it and no control characters'),
+    /** How long it lasts; null: for ever. */
+    days: z.int().min(1).max(MAX_PLAN_DAYS).nullable(),
+    /** The days of an account that has never logged in are counted from its first login. */
+    startsAtFirstLogin: z.boolean(),
+    limits: PlanLimits,
+  })
+  .meta({ id: 'Plan' });
+
+const Plans = z.object({ plans: z.array(Plan).max(MAX_PLANS) }).meta({ id: 'Plans' });
+
+export interface PlanUses {
+  readonly plans: PlansSetting;
+  readonly onSettingChanged: () => void;
+}
+
+const { route } = routesOf<PlanUses>('Settings');
+const path = '/api/v1/settings/plans';
+
+export const planRoutes = [
+  route(
+    {
+      method: 'GET',
+      path,
+      operationId: 'getPlans',
+      summary: 'The plans, in the order in which they are offered.',
+      access: 'accounts:read',
+      etag: true,
+      request: {},
+      responses: { 200: { description: 'All of them.', schema: Plans } },
+    },
+    async (_asked, { plans }) => shown(plans),
+  ),
+  route(
+    {
+      method: 'PUT',
+      path,
+      operationId: 'setPlans',
+      summary: 'Saves all plans; accounts keep what they have got by one that changes or goes.',
+      access: 'settings:write',
+      etag: true,
+      bulkBody: true,
+      request: { body: Plans },
+      responses: { 200: { description: 'As saved.', schema: Plans } },
+      problems: [412],
+    },
+    async ({ body, caller, ifMatch }, { plans, onSettingChanged }) => {
+      if (!matches(ifMatch, etagOf(plans.list()))) return { problem: 'changed-meanwhile' };
+      const names = body.plans.map(({ name }) => name);
+      const twice = names.findIndex((name, index) => names.indexOf(name) !== index);
+      if (twice >= 0) return invalid(`body.plans.${twice}.name`, 'another plan has this name');
+      await plans.save(body.plans, actorOf(caller));
+      onSettingChanged();
+      return shown(plans);
+    },
+  ),
+];
+
+function shown(plans: PlansSetting): Answered {
+  const list = plans.list();
+  return { status: 200, body: { plans: list }, headers: { ETag: etagOf(list) } };
+}

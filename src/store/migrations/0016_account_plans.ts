@@ -1,0 +1,16 @@
+// The plan of an account, and the days that are counted from its first login.
+import type { Knex } from 'knex';
+
+export async function up(db: Knex): Promise<void> {
+  await db.schema.alterTable('accounts', (table) => {
+    // A name of the setting `accounts.plans`; null: none.
+    table.string('plan', 64);
+    // null: nothing waits for a login.
+    table.integer('days_from_first_login');
+  });
+}
+
+export async function down(db: Knex): Promise<void> {
+  await db.raw('alter table accounts drop column plan');
+  await db.raw('alter table accounts drop column days_from_first_login');
+}
