@@ -1,16 +1,17 @@
 // The data plane as the control plane has it: starts the workers and the resolver's thread, sends workers the accounts and
 // settings, and starts a worker anew when it has died.
-import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { GameRule } from '../core/heartbeats/game-rules.js';
 import type { Log } from '../core/log.js';
-import type { AuthorizedAccount } from './authorized-clients.js';
-import type { ResolverOrder, ResolverSettings, ResolverStart } from './dns/messages.js';
+import type { ResolverSettings } from './dns/messages.js';
 import type { Endpoint } from './io/io.js';
 import type { Libc } from './io/native/libc.js';
 import type { ListenerSpec, SharedMemory, WorkerEvent } from './messages.js';
 import type { ProxyObserver } from './observer.js';
 import { allocateOwnPorts, createOwnPorts, type OwnPorts } from './own-ports.js';
 import { allocateOwnedDescriptors, OwnedDescriptors } from './owned-descriptors.js';
+import { PlaneAccounts } from './plane-accounts.js';
+import { PlaneResolver } from './plane-resolver.js';
 import { PlaneWatch } from './plane-watch.js';
 import { PlaneWorker } from './plane-worker.js';
 import type { SessionEnd } from './session.js';
@@ -18,10 +19,7 @@ import { allocateSessionCounts } from './session-counts.js';
 import type { AccountRecord, ProxySettings } from './settings.js';
 import { allocateGauges, type Gauges, viewGauges } from './shared.js';
 import { allocateSourceTable, SourceTable } from './source-table.js';
-import { workerOf } from './worker-of.js';
 
-/** Accounts in one message: a login comes in between two. */
-const RECORDS_PER_ORDER = 1_000;
 /** So many deaths within DEATHS_MS, and the worker is started with the node driver. */
 const MAX_DEATHS = 3;
 const DEATHS_MS = 60_000;
@@ -67,13 +65,10 @@ export class ProxyPlane {
   /** When each worker has died lately. */
   readonly #deaths: number[][] = [];
   readonly #watch: PlaneWatch;
-  readonly #records = new Map<string, AccountRecord>();
+  readonly #accounts: PlaneAccounts;
+  readonly #resolver: PlaneResolver;
   readonly #listeners: ListenerSpec[] = [];
-  #resolver: Worker | null = null;
   #games: readonly GameRule[];
-  #changed = new Map<string, AccountRecord>();
-  /** Of those, the accounts whose authorized addresses are not as the workers know them. */
-  #readdressed = new Set<string>();
   #token = 0;
   #isRefusing = false;
   #isDraining = false;
@@ -102,7 +97,8 @@ export class ProxyPlane {
       stuckMs: options.stuckMs,
       onUnendable: () => options.onBroken({ hasUnendableThread: true }),
     });
-    for (const record of options.accounts) this.#records.set(record.id, record);
+    this.#accounts = new PlaneAccounts(this.#workers, options.workers, options.accounts);
+    this.#resolver = new PlaneResolver(this.#workers, { settings: options.resolver, gauges }, options.log);
   }
 
   get engine(): 'native' | 'node' {
@@ -129,7 +125,7 @@ export class ProxyPlane {
 
   /** Starts the threads; resolves when every worker serves. Listeners come later, by `listen`. */
   async start(): Promise<void> {
-    this.#startResolver();
+    this.#resolver.start();
     const started: Promise<void>[] = [];
     for (let index = 0; index < this.#options.workers; index += 1) {
       started.push(
@@ -163,24 +159,7 @@ export class ProxyPlane {
         if (!worker.isOver) this.#cleanUp(worker);
       }),
     );
-    await this.#resolver?.terminate();
-  }
-
-  #startResolver(): void {
-    const start: ResolverStart = { settings: this.#options.resolver, gauges: this.#shared.gauges };
-    const thread = new Worker(new URL('./dns/thread.js', import.meta.url), {
-      workerData: start,
-      name: 'resolver',
-    });
-    thread.on('error', (error) => {
-      this.#options.log.error({ err: error }, 'resolver thread failed; starting it anew');
-    });
-    thread.on('exit', () => {
-      if (this.#isStopped || this.#resolver !== thread) return;
-      this.#startResolver();
-      for (const worker of this.#workers) this.#connectResolver(worker);
-    });
-    this.#resolver = thread;
+    await this.#resolver.stop();
   }
 
   #startWorker(index: number, engine: 'native' | 'node', onStarted: () => void): PlaneWorker {
@@ -203,17 +182,11 @@ export class ProxyPlane {
         onStarted();
       },
       onRehashed: ({ accountId, before, salted }) => {
-        const record = this.#records.get(accountId);
-        if (record?.passwordHash === before)
-          this.#records.set(record.id, { ...record, passwordHash: salted });
+        this.#accounts.rehashed(accountId, before, salted);
         observer.rehashed(accountId, before, salted);
       },
       onExit: (exited) => this.#exited(exited),
-      accountOf: (facts) => {
-        const record = this.#records.get(facts.accountId);
-        if (record?.username !== facts.username) return facts;
-        return { accountId: record.id, username: record.username };
-      },
+      accountOf: (facts) => this.#accounts.stringsOf(facts),
     });
     this.#workers[index] = worker;
     return worker;
@@ -221,13 +194,8 @@ export class ProxyPlane {
 
   /** A worker has started: it is sent everything, then the others can reach it. */
   #introduce(worker: PlaneWorker): void {
-    const records = [...this.#records.values()].filter(
-      (record) => this.#owner(record.username) === worker.index,
-    );
-    sendRecords(worker, records);
-    const accounts = [...this.#records.values()].filter(hasAddresses).map(toAuthorized);
-    if (accounts.length > 0) worker.send({ kind: 'authorized', accounts });
-    this.#connectResolver(worker);
+    this.#accounts.sendAll(worker);
+    this.#resolver.connect(worker);
     for (const other of this.#workers) {
       if (other === worker || !other.isStarted || other.isOver) continue;
       const { port1, port2 } = new MessageChannel();
@@ -239,37 +207,15 @@ export class ProxyPlane {
     for (const listener of this.#listeners) this.#sendListener(worker, listener);
   }
 
-  #connectResolver(worker: PlaneWorker): void {
-    const { port1, port2 } = new MessageChannel();
-    const order: ResolverOrder = { kind: 'worker', index: worker.index, wakeFd: worker.wakeFd, port: port2 };
-    this.#resolver?.postMessage(order, [port2]);
-    worker.send({ kind: 'resolver', port: port1 }, [port1]);
-  }
-
   // ── What the workers are sent ────────────────────────────────────────────────────────────────────────────────────
 
   /** An account as it is now. The workers know before anything that is awaited after this call goes on. */
   put(record: AccountRecord): void {
-    const before = this.#records.get(record.id);
-    if (isReaddressed(before, record)) this.#readdressed.add(record.id);
-    this.#records.set(record.id, record);
-    if (before && before.username !== record.username) this.#leaveWorker(before, record);
-    if (this.#changed.size === 0) queueMicrotask(() => this.#sendChanged());
-    this.#changed.set(record.id, record);
-  }
-
-  /** A new name may belong to another worker: the one of the old name forgets the account. */
-  #leaveWorker(before: AccountRecord, { id, username }: AccountRecord): void {
-    const worker = this.#workers[this.#owner(before.username)];
-    if (worker?.index === this.#owner(username)) return;
-    worker?.send({ kind: 'account-removed', id, reason: 'account-renamed' });
+    this.#accounts.put(record);
   }
 
   remove(id: string): void {
-    this.#records.delete(id);
-    this.#changed.delete(id);
-    for (const worker of this.#workers)
-      worker.send({ kind: 'account-removed', id, reason: 'account-removed' });
+    this.#accounts.remove(id);
   }
 
   setGames(games: readonly GameRule[]): void {
@@ -320,26 +266,6 @@ export class ProxyPlane {
   nextToken(): number {
     this.#token += 1;
     return this.#token;
-  }
-
-  #sendChanged(): void {
-    const changed = [...this.#changed.values()];
-    const readdressed = changed.filter(({ id }) => this.#readdressed.has(id)).map(toAuthorized);
-    this.#changed = new Map();
-    this.#readdressed = new Set();
-    for (const worker of this.#workers) {
-      if (readdressed.length > 0) worker.send({ kind: 'authorized', accounts: readdressed });
-      sendRecords(
-        worker,
-        changed.filter((record) => this.#owner(record.username) === worker.index),
-      );
-    }
-  }
-
-  /** The worker that an account of this name belongs to. */
-  #owner(username: string): number {
-    const { workers } = this.#options;
-    return workers === 1 ? 0 : workerOf(Buffer.from(username), workers);
   }
 
   /**
@@ -432,25 +358,6 @@ export class ProxyPlane {
     for (const table of this.#tables) table.release(worker.index + 1);
     // What it had counted of handshakes is not known apart from others': the table begins anew.
     this.#tables[0]?.clear();
-  }
-}
-
-function hasAddresses({ authorizedAddresses }: AccountRecord): boolean {
-  return authorizedAddresses.length > 0;
-}
-
-function isReaddressed(before: AccountRecord | undefined, after: AccountRecord): boolean {
-  if (before === undefined || before.username !== after.username) return hasAddresses(after);
-  return before.authorizedAddresses !== after.authorizedAddresses;
-}
-
-function toAuthorized({ id, username, authorizedAddresses }: AccountRecord): AuthorizedAccount {
-  return { id, username, addresses: authorizedAddresses };
-}
-
-function sendRecords(worker: PlaneWorker, records: readonly AccountRecord[]): void {
-  for (let from = 0; from < records.length; from += RECORDS_PER_ORDER) {
-    worker.send({ kind: 'accounts', records: records.slice(from, from + RECORDS_PER_ORDER) });
   }
 }
 

@@ -1,12 +1,9 @@
 // One worker of the data plane: serves the connections of its accounts, and tells the control plane what happens.
 // It runs the same on both drivers; thread.ts starts it in a thread of its own.
 
-import { createLogin, type LoginFailure, refuseAccount } from '../core/accounts/login.js';
-import { hashPassword } from '../core/accounts/password.js';
-import { createEgressPolicy, type EgressPolicy } from '../core/egress/egress.js';
+import type { EgressPolicy } from '../core/egress/egress.js';
 import { createGameRules, type GameRules } from '../core/heartbeats/game-rules.js';
 import type { IpBytes } from '../core/ip.js';
-import { printable } from '../core/printable.js';
 import { compilePattern } from '../games-pattern.js';
 import type { Account } from './account.js';
 import { Accounts } from './accounts.js';
@@ -16,20 +13,22 @@ import type { Arrival, ConnectionHost, HostedConnection } from './connection-hos
 import type { Answer, Question } from './dns/messages.js';
 import { createRemoteResolver } from './dns/remote.js';
 import type { Resolve } from './dns/resolve.js';
+import { createEgressPolicies } from './egress.js';
 import { Events } from './events.js';
 import { Handshakes } from './handshakes.js';
 import type { Endpoint, Io, Stream } from './io/io.js';
 import { createIsLocalAddress } from './local-addresses.js';
-import { createLoginGuard, type LoginGuard } from './login-guard.js';
+import { createLoginGuard } from './login-guard.js';
+import { Logins } from './logins.js';
 import type { ListenerSpec, Order, PassedConnection, WorkerEvent, WorkerStart } from './messages.js';
 import { createOwnPorts, type OwnPorts } from './own-ports.js';
 import { createFragmentMemory, type FragmentMemory } from './protocols/fragments.js';
-import { createProxySources, type ProxySources, UNIX_CLIENT } from './protocols/proxy-header.js';
+import { createProxySources, type ProxySources } from './protocols/proxy-header.js';
 import { Relayed } from './relayed.js';
 import type { Session, SessionRequest } from './session.js';
 import { viewSessionCounts } from './session-counts.js';
 import { Sessions } from './sessions.js';
-import type { EgressLists, ProxySettings } from './settings.js';
+import type { ProxySettings } from './settings.js';
 import { type Gauges, viewGauges } from './shared.js';
 import { SourceTable } from './source-table.js';
 import { createUpstreams, type Upstreams } from './upstreams/rules.js';
@@ -79,18 +78,15 @@ export class ProxyWorker implements ConnectionHost {
   readonly #authorized = new AuthorizedClients();
   readonly #sessions: Sessions;
   readonly #handshakes: Handshakes;
-  readonly #guard: LoginGuard;
-  readonly #check: ReturnType<typeof createLogin<Account['record']>>;
+  readonly #logins: Logins;
   readonly #isProxy: ProxySources;
-  readonly #egress: EgressPolicy;
-  readonly #egressClasses: ReadonlyMap<string, EgressPolicy>;
+  readonly #egressOf: (egressClass: string | null) => EgressPolicy | null;
   readonly #connections = new Set<HostedConnection>();
   readonly #listeners = new Map<number, { close(): void }>();
   #games: GameRules;
   #turnedAway = 0;
   /** An operator has drained this node: new connections are closed. */
   #isRefusing = false;
-  #refusedUnchecked = 0;
 
   constructor(uses: WorkerUses) {
     const { io, start } = uses;
@@ -106,10 +102,7 @@ export class ProxyWorker implements ConnectionHost {
       this.#gauges.add(index, 'fragmentBytes', bytes),
     );
     this.#games = createGameRules(start.games, compilePattern);
-    this.#egress = this.#policy(settings.egress);
-    this.#egressClasses = new Map(
-      Object.entries(settings.egressClasses).map(([name, lists]) => [name, this.#policy(lists)]),
-    );
+    this.#egressOf = createEgressPolicies(settings, this.ownPorts, this.isLocalAddress);
     this.events = new Events({
       post: uses.post,
       setWaiting: (isWaiting) => {
@@ -120,7 +113,7 @@ export class ProxyWorker implements ConnectionHost {
       now: () => io.now(),
       date: Date.now,
     });
-    this.#accounts = new Accounts({ io, egressOf: (name) => this.#egressClass(name) });
+    this.#accounts = new Accounts({ io, egressOf: this.#egressOf });
     this.#sessions = new Sessions({
       accounts: this.#accounts,
       counts: viewSessionCounts(shared.sessionCounts),
@@ -137,15 +130,16 @@ export class ProxyWorker implements ConnectionHost {
       evictElsewhere: (source, hasOwn) => this.#evictElsewhere(source, hasOwn),
       sources: new SourceTable(shared.handshakes, owner),
     });
-    this.#guard = createLoginGuard({
-      ...settings.login,
-      sources: new SourceTable(shared.loginSources, owner),
-      names: new SourceTable(shared.loginNames, owner),
-      now: sharedClock,
-    });
-    this.#check = createLogin({
-      directory: { byUsername: (name) => this.#accounts.byUsername(name)?.record },
-      now: Date.now,
+    this.#logins = new Logins({
+      accounts: this.#accounts,
+      guard: createLoginGuard({
+        ...settings.login,
+        sources: new SourceTable(shared.loginSources, owner),
+        names: new SourceTable(shared.loginNames, owner),
+        now: sharedClock,
+      }),
+      events: this.events,
+      log: this.log,
     });
     this.#isProxy = createProxySources(settings.proxyProtocolFrom);
     const resolver = createRemoteResolver(uses.ask);
@@ -357,27 +351,9 @@ export class ProxyWorker implements ConnectionHost {
 
   // ── Logins ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  /** Blocked logins are checked like any other, so that they take as long, and refused whatever comes out. */
-  logIn({ address }: Endpoint, username: Uint8Array, password: Uint8Array): Account | null {
+  logIn(client: Endpoint, username: Uint8Array, password: Uint8Array): Account | null {
     this.#uses.readOrders();
-    // Clients of a Unix socket have no address to tell them apart by.
-    const guard = address === UNIX_CLIENT ? 'check' : this.#guard.attempt(address, username);
-    const result = this.#check(username, password);
-    if (guard === 'check') {
-      if (!result.ok) return this.#loginFailed(address, result.reason, result.username, username);
-      if (address !== UNIX_CLIENT) this.#guard.succeeded(address, username);
-      const account = this.#accounts.byId(result.account.id);
-      if (account === undefined) return null;
-      this.events.login('success', result.account.username, result.account.id, address);
-      if (result.needsRehash) this.#rehash(account, password);
-      return account;
-    }
-    const shown = result.ok ? printable(result.account.username) : result.username;
-    if (guard === 'block') return this.#loginFailed(address, 'blocked-address', shown, username);
-    // Of a blocked source the first is reported at length: the rest could fill the disk.
-    this.#refusedUnchecked += 1;
-    this.#reportFailure(address, 'blocked-address', shown, username);
-    return null;
+    return this.#logins.logIn(client, username, password);
   }
 
   /** What a listed load balancer does not name a client of is its own: its address is nobody's account. */
@@ -388,37 +364,8 @@ export class ProxyWorker implements ConnectionHost {
     return account === undefined ? null : Buffer.from(account.username);
   }
 
-  logInByAddress({ address }: Endpoint, username: Uint8Array): Account | null {
-    const name = Buffer.from(username).toString();
-    const account = this.#accounts.byUsername(name);
-    const reason = this.#guard.isBlocked(address)
-      ? 'blocked-address'
-      : account === undefined
-        ? 'unknown-user'
-        : refuseAccount(account.record, Date.now());
-    if (account === undefined || reason !== null)
-      return this.#loginFailed(address, reason ?? 'unknown-user', printable(name), username);
-    this.events.login('success', name, account.record.id, address);
-    return account;
-  }
-
-  #loginFailed(client: string, reason: LoginFailure, shown: string, username: Uint8Array): null {
-    // fail2ban matches this line: what the client chose (`user`) stands behind what it cannot choose.
-    this.log.warn({ client, reason, user: shown }, 'login failed');
-    this.#reportFailure(client, reason, shown, username);
-    return null;
-  }
-
-  #reportFailure(client: string, reason: LoginFailure, shown: string, username: Uint8Array): void {
-    const account = this.#accounts.byUsername(Buffer.from(username).toString());
-    this.events.login(reason, shown, account?.record.id ?? null, client);
-  }
-
-  #rehash(account: Account, password: Uint8Array): void {
-    const { id, passwordHash: before } = account.record;
-    const salted = hashPassword(password);
-    this.#accounts.rehashed(account, salted);
-    this.events.push({ kind: 'rehashed', accountId: id, before, salted });
+  logInByAddress(client: Endpoint, username: Uint8Array): Account | null {
+    return this.#logins.logInByAddress(client, username);
   }
 
   isStillKnown(account: Account): boolean {
@@ -426,12 +373,7 @@ export class ProxyWorker implements ConnectionHost {
   }
 
   refusal(account: Account, client: Endpoint): string | null {
-    const refusal = this.#accounts.refusal(account, client.address);
-    if (refusal === null) return null;
-    const { id, username } = account.record;
-    this.events.login(refusal, username, id, client.address);
-    this.log.info({ account: username, client: client.address, reason: refusal }, 'session refused');
-    return refusal;
+    return this.#logins.refusal(account, client);
   }
 
   // ── Sessions ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -445,26 +387,11 @@ export class ProxyWorker implements ConnectionHost {
   }
 
   egressOf(account: Account): EgressPolicy | null {
-    return this.#egressClass(account.record.limits.egressClass);
+    return this.#egressOf(account.record.limits.egressClass);
   }
 
   date(): number {
     return Date.now();
-  }
-
-  #egressClass(name: string | null): EgressPolicy | null {
-    return name === null ? this.#egress : (this.#egressClasses.get(name) ?? null);
-  }
-
-  #policy(lists: EgressLists): EgressPolicy {
-    return createEgressPolicy({
-      ...lists,
-      isThisMachine: this.isLocalAddress,
-      // Of associations only the clients' side is a listener: players may reach each other's outer side, as behind any NAT.
-      isOwnListener: (ip, port, protocol) =>
-        this.ownPorts.has(protocol === 'tcp' ? 'tcp-listener' : 'udp-client-side', port) &&
-        this.isLocalAddress(ip),
-    });
   }
 
   readonly #tick = (): void => {
@@ -478,10 +405,7 @@ export class ProxyWorker implements ConnectionHost {
     }
     const evicted = this.#handshakes.takeEvicted();
     if (evicted > 0) this.log.warn({ evicted }, 'too many unfinished handshakes: the oldest were closed');
-    if (this.#refusedUnchecked > 0) {
-      this.log.warn({ logins: this.#refusedUnchecked }, 'logins of blocked addresses refused');
-      this.#refusedUnchecked = 0;
-    }
+    this.#logins.tick();
   };
 }
 

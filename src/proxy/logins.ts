@@ -1,0 +1,112 @@
+// Logins at one worker: counted against guessing, checked, and reported.
+import { createLogin, type LoginFailure, refuseAccount } from '../core/accounts/login.js';
+import { hashPassword } from '../core/accounts/password.js';
+import type { Log } from '../core/log.js';
+import { printable } from '../core/printable.js';
+import type { Account } from './account.js';
+import type { Accounts } from './accounts.js';
+import type { Events } from './events.js';
+import type { Endpoint } from './io/io.js';
+import type { LoginGuard } from './login-guard.js';
+import { UNIX_CLIENT } from './protocols/proxy-header.js';
+
+export interface LoginsOptions {
+  readonly accounts: Accounts;
+  readonly guard: LoginGuard;
+  readonly events: Pick<Events, 'login' | 'push'>;
+  readonly log: Log;
+}
+
+export class Logins {
+  readonly #options: LoginsOptions;
+  readonly #check: ReturnType<typeof createLogin<Account['record']>>;
+  #refusedUnchecked = 0;
+
+  constructor(options: LoginsOptions) {
+    const { accounts } = options;
+    this.#options = options;
+    this.#check = createLogin({
+      directory: { byUsername: (name) => accounts.byUsername(name)?.record },
+      now: Date.now,
+    });
+  }
+
+  /**
+   * Null: refused. Blocked logins are checked like any other, so that they take as long, and refused whatever comes out.
+   */
+  logIn({ address }: Endpoint, username: Uint8Array, password: Uint8Array): Account | null {
+    const { accounts, guard, events } = this.#options;
+    // Clients of a Unix socket have no address to tell them apart by.
+    const verdict = address === UNIX_CLIENT ? 'check' : guard.attempt(address, username);
+    const result = this.#check(username, password);
+    if (verdict === 'check') {
+      if (!result.ok) return this.#failed(address, result.reason, result.username, username);
+      if (address !== UNIX_CLIENT) guard.succeeded(address, username);
+      const account = accounts.byId(result.account.id);
+      if (account === undefined) return null;
+      events.login('success', result.account.username, result.account.id, address);
+      if (result.needsRehash) this.#rehash(account, password);
+      return account;
+    }
+    const shown = result.ok ? printable(result.account.username) : result.username;
+    if (verdict === 'block') return this.#failed(address, 'blocked-address', shown, username);
+    // Of a blocked source the first is reported at length: the rest could fill the disk.
+    this.#refusedUnchecked += 1;
+    this.#reportFailure(address, 'blocked-address', shown, username);
+    return null;
+  }
+
+  /** Without a password, from an address that is the account's. Null: refused. */
+  logInByAddress({ address }: Endpoint, username: Uint8Array): Account | null {
+    const { accounts, guard, events } = this.#options;
+    const name = Buffer.from(username).toString();
+    const account = accounts.byUsername(name);
+    const reason = guard.isBlocked(address)
+      ? 'blocked-address'
+      : account === undefined
+        ? 'unknown-user'
+        : refuseAccount(account.record, Date.now());
+    if (account === undefined || reason !== null)
+      return this.#failed(address, reason ?? 'unknown-user', printable(name), username);
+    events.login('success', name, account.record.id, address);
+    return account;
+  }
+
+  /** Why the account may have no further session from this address now, which is reported; null: it may. */
+  refusal(account: Account, client: Endpoint): string | null {
+    const { accounts, events, log } = this.#options;
+    const refusal = accounts.refusal(account, client.address);
+    if (refusal === null) return null;
+    const { id, username } = account.record;
+    events.login(refusal, username, id, client.address);
+    log.info({ account: username, client: client.address, reason: refusal }, 'session refused');
+    return refusal;
+  }
+
+  /** Reports what was refused since the last call without a line of its own. Meant to be called about once a second. */
+  tick(): void {
+    if (this.#refusedUnchecked === 0) return;
+    this.#options.log.warn({ logins: this.#refusedUnchecked }, 'logins of blocked addresses refused');
+    this.#refusedUnchecked = 0;
+  }
+
+  #failed(client: string, reason: LoginFailure, shown: string, username: Uint8Array): null {
+    // fail2ban matches this line: what the client chose (`user`) stands behind what it cannot choose.
+    this.#options.log.warn({ client, reason, user: shown }, 'login failed');
+    this.#reportFailure(client, reason, shown, username);
+    return null;
+  }
+
+  #reportFailure(client: string, reason: LoginFailure, shown: string, username: Uint8Array): void {
+    const { accounts, events } = this.#options;
+    const account = accounts.byUsername(Buffer.from(username).toString());
+    events.login(reason, shown, account?.record.id ?? null, client);
+  }
+
+  #rehash(account: Account, password: Uint8Array): void {
+    const { id, passwordHash: before } = account.record;
+    const salted = hashPassword(password);
+    this.#options.accounts.rehashed(account, salted);
+    this.#options.events.push({ kind: 'rehashed', accountId: id, before, salted });
+  }
+}

@@ -1,0 +1,107 @@
+// Every account as the workers are to have it, and which of them has which.
+import type { AuthorizedAccount } from './authorized-clients.js';
+import type { SessionAccount } from './plane-session.js';
+import type { PlaneWorker } from './plane-worker.js';
+import type { AccountRecord } from './settings.js';
+import { workerOf } from './worker-of.js';
+
+/** Accounts in one message: a login comes in between two. */
+const RECORDS_PER_ORDER = 1_000;
+
+export class PlaneAccounts {
+  readonly #workers: readonly PlaneWorker[];
+  readonly #workerCount: number;
+  readonly #records: Map<string, AccountRecord>;
+  /** To be sent. */
+  #changed = new Map<string, AccountRecord>();
+  /** Of those, the accounts whose authorized addresses are not as the workers know them. */
+  #readdressed = new Set<string>();
+
+  /** @param workers those that run now, by index; of `workerCount` */
+  constructor(workers: readonly PlaneWorker[], workerCount: number, records: Iterable<AccountRecord>) {
+    this.#workers = workers;
+    this.#workerCount = workerCount;
+    this.#records = new Map(Array.from(records, (record) => [record.id, record]));
+  }
+
+  /** An account as it is now. Its worker knows before anything that is awaited after this call goes on. */
+  put(record: AccountRecord): void {
+    const before = this.#records.get(record.id);
+    if (isReaddressed(before, record)) this.#readdressed.add(record.id);
+    this.#records.set(record.id, record);
+    if (before && before.username !== record.username) this.#leaveWorker(before, record);
+    if (this.#changed.size === 0) queueMicrotask(() => this.#sendChanged());
+    this.#changed.set(record.id, record);
+  }
+
+  remove(id: string): void {
+    this.#records.delete(id);
+    this.#changed.delete(id);
+    for (const worker of this.#workers)
+      worker.send({ kind: 'account-removed', id, reason: 'account-removed' });
+  }
+
+  /** A worker has replaced an imported hash: the one that is started after it gets the salted one. */
+  rehashed(id: string, before: string, salted: string): void {
+    const record = this.#records.get(id);
+    if (record?.passwordHash === before) this.#records.set(id, { ...record, passwordHash: salted });
+  }
+
+  /** Sends a worker that has just started all of its accounts. */
+  sendAll(worker: PlaneWorker): void {
+    this.#send(worker, this.#records.values());
+    const accounts = [...this.#records.values()].filter(hasAddresses).map(toAuthorized);
+    if (accounts.length > 0) worker.send({ kind: 'authorized', accounts });
+  }
+
+  /** The strings of an account that are kept here, in place of the copies that came with a message. */
+  stringsOf(account: SessionAccount): SessionAccount {
+    const record = this.#records.get(account.accountId);
+    if (record?.username !== account.username) return account;
+    return { accountId: record.id, username: record.username };
+  }
+
+  /** A new name may belong to another worker: the one of the old name forgets the account. */
+  #leaveWorker(before: AccountRecord, { id, username }: AccountRecord): void {
+    const worker = this.#workers[this.#owner(before.username)];
+    if (worker?.index === this.#owner(username)) return;
+    worker?.send({ kind: 'account-removed', id, reason: 'account-renamed' });
+  }
+
+  #sendChanged(): void {
+    const changed = [...this.#changed.values()];
+    const accounts = changed.filter(({ id }) => this.#readdressed.has(id)).map(toAuthorized);
+    this.#changed = new Map();
+    this.#readdressed = new Set();
+    for (const worker of this.#workers) {
+      if (accounts.length > 0) worker.send({ kind: 'authorized', accounts });
+      this.#send(worker, changed);
+    }
+  }
+
+  /** Sends a worker those of `records` that are its own. */
+  #send(worker: PlaneWorker, records: Iterable<AccountRecord>): void {
+    const own = Array.from(records).filter(({ username }) => this.#owner(username) === worker.index);
+    for (let from = 0; from < own.length; from += RECORDS_PER_ORDER) {
+      worker.send({ kind: 'accounts', records: own.slice(from, from + RECORDS_PER_ORDER) });
+    }
+  }
+
+  /** The worker that an account of this name belongs to. */
+  #owner(username: string): number {
+    return this.#workerCount === 1 ? 0 : workerOf(Buffer.from(username), this.#workerCount);
+  }
+}
+
+function hasAddresses({ authorizedAddresses }: AccountRecord): boolean {
+  return authorizedAddresses.length > 0;
+}
+
+function isReaddressed(before: AccountRecord | undefined, after: AccountRecord): boolean {
+  if (before === undefined || before.username !== after.username) return hasAddresses(after);
+  return before.authorizedAddresses !== after.authorizedAddresses;
+}
+
+function toAuthorized({ id, username, authorizedAddresses }: AccountRecord): AuthorizedAccount {
+  return { id, username, addresses: authorizedAddresses };
+}

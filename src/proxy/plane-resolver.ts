@@ -1,0 +1,49 @@
+// The resolver's thread as the main thread has it: started anew when it has died, and connected to every worker.
+import { MessageChannel, Worker } from 'node:worker_threads';
+import type { Log } from '../core/log.js';
+import type { ResolverOrder, ResolverStart } from './dns/messages.js';
+import type { PlaneWorker } from './plane-worker.js';
+
+export class PlaneResolver {
+  readonly #workers: readonly PlaneWorker[];
+  readonly #start: ResolverStart;
+  readonly #log: Log;
+  #thread: Worker | null = null;
+  #isStopped = false;
+
+  /** @param workers those that run now */
+  constructor(workers: readonly PlaneWorker[], start: ResolverStart, log: Log) {
+    this.#workers = workers;
+    this.#start = start;
+    this.#log = log;
+  }
+
+  start(): void {
+    const thread = new Worker(new URL('./dns/thread.js', import.meta.url), {
+      workerData: this.#start,
+      name: 'resolver',
+    });
+    thread.on('error', (error) => {
+      this.#log.error({ err: error }, 'resolver thread failed; starting it anew');
+    });
+    thread.on('exit', () => {
+      if (this.#isStopped) return;
+      this.start();
+      for (const worker of this.#workers) this.connect(worker);
+    });
+    this.#thread = thread;
+  }
+
+  /** Lets a worker ask it. */
+  connect(worker: PlaneWorker): void {
+    const { port1, port2 } = new MessageChannel();
+    const order: ResolverOrder = { kind: 'worker', index: worker.index, wakeFd: worker.wakeFd, port: port2 };
+    this.#thread?.postMessage(order, [port2]);
+    worker.send({ kind: 'resolver', port: port1 }, [port1]);
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#thread?.terminate();
+  }
+}
