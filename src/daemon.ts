@@ -4,6 +4,7 @@ import type { Config } from './config.js';
 import type { GivenCredentials } from './core/auth/admin-credentials.js';
 import type { Log } from './core/log.js';
 import { createAccountsPart } from './parts/accounts.js';
+import { createActivityPart } from './parts/activity.js';
 import { createAdminListenersPart } from './parts/admin-listeners.js';
 import { createAgentsPart } from './parts/agents.js';
 import { openAuth } from './parts/auth.js';
@@ -90,9 +91,10 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
   const shared = { ...base, settings, stats, node, liveSessions };
   const notices = await use(createNoticesPart(shared));
   await use(createLogTrimmingPart(shared));
-  await use(createHeartbeatsPart(shared));
-  await use(createChangesPart(shared));
+  const heartbeats = await use(createHeartbeatsPart(shared));
+  await use(createActivityPart({ ...shared, heartbeats }));
   const { plane, libc, broken } = await use(createProxyPart({ ...shared, log, notices }));
+  await use(createChangesPart({ ...shared, plane }));
   const agents = await use(createAgentsPart(shared));
   const auth = await openAuth(base);
   // Listeners open last, so that every connection finds the other parts running.

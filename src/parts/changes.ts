@@ -1,5 +1,6 @@
 // Applies changes that other processes (such as the command line) make in the database to the memory of the daemon.
 import type { Log } from '../core/log.js';
+import type { ProxyPlane } from '../proxy/plane.js';
 import { followChanges } from '../store/follow-changes.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
@@ -11,10 +12,12 @@ const INTERVAL_MS = 250;
 export function createChangesPart({
   core,
   liveSessions,
+  plane,
   log,
 }: {
   readonly core: Core;
   readonly liveSessions: Pick<SessionsPart, 'reporter'>;
+  readonly plane: Pick<ProxyPlane, 'endAccount'>;
   readonly log: Log;
 }): Part {
   const follower = followChanges({
@@ -23,7 +26,7 @@ export function createChangesPart({
     applyAccounts: core.accounts.refresh,
     applySetting: core.settings.reload,
     endSession: (id) => core.sessions.get(id)?.end('ended-by-operator'),
-    endAccountSessions: (id) => core.sessions.endAccount(id, 'ended-by-operator'),
+    endAccountSessions: (id) => plane.endAccount(id, 'ended-by-operator'),
     async everyAccount() {
       liveSessions.reporter?.writeAnew();
       log.warn({}, 'changes may be missing; reloading everything');

@@ -12,6 +12,11 @@ import type { OperatorSettings } from './settings.js';
 /** How often retention by age is applied, in ms. */
 const TRIM_INTERVAL_MS = MINUTE_MS;
 
+export interface HeartbeatsPart extends Part {
+  /** Takes in what other nodes have written of these accounts. */
+  refresh(accountIds: readonly string[]): Promise<void>;
+}
+
 export function createHeartbeatsPart(uses: {
   readonly config: Pick<Config, 'heartbeats'>;
   readonly core: Pick<Core, 'store' | 'directory' | 'pool' | 'usage' | 'sessions'>;
@@ -19,7 +24,7 @@ export function createHeartbeatsPart(uses: {
   readonly stats: { countHeartbeat(entry: Heartbeat): void };
   readonly log: Log;
   readonly now: () => number;
-}): Part {
+}): HeartbeatsPart {
   const { config, log, now } = uses;
   const { store, directory, pool, sessions } = uses.core;
   const recorder = createRecorder({
@@ -47,7 +52,12 @@ export function createHeartbeatsPart(uses: {
     now,
     report: (event) => reportWriter(log, event),
   });
-  return { name: 'heartbeats', start: () => writer.start(), stop: () => writer.stop() };
+  return {
+    name: 'heartbeats',
+    refresh: writer.refresh,
+    start: () => writer.start(),
+    stop: () => writer.stop(),
+  };
 }
 
 function reportWriter(log: Log, event: WriterEvent): void {

@@ -6,6 +6,7 @@ import { type AccountStore, UsernameTaken } from '../core/accounts/account-store
 import { NO_LIMITS, type TrafficOfDay } from '../core/accounts/limits.js';
 import { type Actor, type AuditRecord, DAEMON } from '../core/audit/audit.js';
 import { toWireDate } from '../core/wire-date.js';
+import type { RecordActivity } from './activity.js';
 import type { RecordAudit } from './audit.js';
 import { readAddresses, writeAddresses } from './authorized-addresses.js';
 import type { RecordChange } from './changes.js';
@@ -44,6 +45,7 @@ export function createAccountStore(
   db: Knex,
   recordChange: RecordChange,
   recordAudit: RecordAudit,
+  recordActivity: RecordActivity,
   lockAddresses: (trx: Knex) => Promise<unknown>,
 ): AccountStore {
   const joined = (on: Knex): Knex.QueryBuilder =>
@@ -184,6 +186,8 @@ export function createAccountStore(
         for (let start = 0; start < logins.length; start += LOGINS_PER_STATEMENT) {
           await saveLogins(trx, logins.slice(start, start + LOGINS_PER_STATEMENT));
         }
+        const rows = logins.map(({ id, at }) => ({ account_id: id, kind: 'login', login_at: at }) as const);
+        await recordActivity(trx, rows);
       });
     },
 

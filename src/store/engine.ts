@@ -1,10 +1,12 @@
 // What a database engine brings: its connections, and what only it knows. One file opens each: sqlite-engine.ts, pg-engine.ts.
 import type { Knex } from 'knex';
+import type { ActivityFeed, AsOf } from '../core/accounts/activity-feed.js';
 import type { ChangeFeed } from '../core/changes.js';
 import type { Clock } from '../core/clock.js';
 import type { HeartbeatStore } from '../core/heartbeats/heartbeat-store.js';
 import type { LiveSessionStore } from '../core/sessions/live-session-store.js';
 import type { StorageFault } from '../core/storage.js';
+import type { RecordActivity } from './activity.js';
 import type { RecordChange } from './changes.js';
 import type { LoginSearch } from './logins.js';
 
@@ -35,13 +37,18 @@ export interface Engine {
   readonly db: Knex;
   /** Connections that only read. */
   readonly reads: Knex;
-  readonly heartbeats: HeartbeatStore;
+  heartbeats(recordActivity: RecordActivity): HeartbeatStore;
   /** SQL: milliseconds since the epoch by the clock of the database, as of the statement. */
   readonly nowMs: string;
   /** Whether several daemons may be on the database. */
   readonly isShared: boolean;
   /** null: no other daemon can be on the database. */
   liveSessions(process: string, recordChange: RecordChange): LiveSessionStore | null;
+  /** What other daemons write of accounts, and how it is announced to them. null: there are none. */
+  activity(origin: string): Promise<ActivityFeed> | null;
+  activityRecorder(origin: string): RecordActivity;
+  /** The snapshot of a statement, as SQL, and what its text means; null: no other process adds traffic. */
+  readonly snapshot: { readonly sql: string; parse(text: string): AsOf } | null;
   /** Makes other transactions that store runs wait until `trx` ends: the order of ids is the order of storing. */
   lockQueue(trx: Knex): Promise<unknown>;
   /** Makes other transactions that write authorized addresses wait until `trx` ends: each sees those of the others. */

@@ -3,6 +3,9 @@ import type { Knex } from 'knex';
 import type { Heartbeat, HeartbeatTotals } from '../core/heartbeats/heartbeat.js';
 import type { HeartbeatStore } from '../core/heartbeats/heartbeat-store.js';
 
+/** Well under every engine's limit of bound values. */
+const IDS_PER_STATEMENT = 500;
+
 export interface TotalsRow {
   account_id: string;
   count: number | string;
@@ -27,11 +30,23 @@ interface HeartbeatRow {
 export function createHeartbeatReader(
   db: Knex,
   reads: Knex,
-): Pick<HeartbeatStore, 'totals' | 'newest' | 'list'> {
+): Pick<HeartbeatStore, 'totals' | 'totalsOf' | 'newest' | 'list'> {
   return {
     async totals() {
       const rows: TotalsRow[] = await db('heartbeat_totals');
       return rows.map(toTotals);
+    },
+
+    async totalsOf(accountIds) {
+      const found = new Map<string, HeartbeatTotals>();
+      for (let start = 0; start < accountIds.length; start += IDS_PER_STATEMENT) {
+        const ids = accountIds.slice(start, start + IDS_PER_STATEMENT);
+        const rows: TotalsRow[] = await db('heartbeat_totals').whereIn('account_id', ids);
+        for (const row of rows) found.set(row.account_id, toTotals(row));
+      }
+      return accountIds.map(
+        (accountId) => found.get(accountId) ?? { accountId, count: 0, latestGameId: null },
+      );
     },
 
     async list({ accountId, gameId, from, to }, before, limit) {

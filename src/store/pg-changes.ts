@@ -32,13 +32,13 @@ export const PG_NOW_MS = 'cast(extract(epoch from clock_timestamp()) * 1000 as b
  * Which database this is, and since when it runs: another one after a restored copy or a standby has taken its place; after a crash
  * unlogged tables are empty.
  */
-const IDENTITY = `(select system_identifier from pg_control_system()) || '/' ||
+export const PG_IDENTITY = `(select system_identifier from pg_control_system()) || '/' ||
   (select timeline_id from pg_control_checkpoint()) || '/' ||
   (select oid from pg_database where datname = current_database()) || '/' || pg_postmaster_start_time()`;
 
 /** One row at least: the snapshot of this statement, with each change that the one of the statement before it did not see. */
 const UNSEEN_CHANGES = `
-  select pg_current_snapshot()::text as snapshot, ${PG_NOW_MS} as at, ${IDENTITY} as identity, unseen.topic, unseen.key
+  select pg_current_snapshot()::text as snapshot, ${PG_NOW_MS} as at, ${PG_IDENTITY} as identity, unseen.topic, unseen.key
   from (select 1) as once left join lateral (
     select seq, topic, key from changes
     where xact >= pg_snapshot_xmin(?::pg_snapshot) and not pg_visible_in_snapshot(xact, ?::pg_snapshot) and origin <> ?
@@ -113,7 +113,7 @@ export async function createPgChangeFeed(
 
 async function currentPosition(db: Knex): Promise<Position> {
   const { rows }: { rows: Position[] } = await db.raw(
-    `select pg_current_snapshot()::text as snapshot, ${PG_NOW_MS} as at, ${IDENTITY} as identity`,
+    `select pg_current_snapshot()::text as snapshot, ${PG_NOW_MS} as at, ${PG_IDENTITY} as identity`,
   );
   return rows[0] ?? { snapshot: '', at: 0, identity: '' };
 }

@@ -5,6 +5,7 @@ import { everyStep } from '../core/every-step.js';
 import { DEFAULT_READING, type Engine, type Opener, type ReaderOptions } from './engine.js';
 import { isNew, migrate, migrateOnlyNew, missingMigrations, type Target } from './migrate.js';
 import { connectPg, connectPgMigrator, connectPgReaders, preparePg } from './pg.js';
+import { asOfSnapshot, createPgActivityFeed, createPgActivityRecorder } from './pg-activity.js';
 import { createPgChangeFeed, createPgChangeRecorder, PG_NOW_MS } from './pg-changes.js';
 import { createPgCheck } from './pg-check.js';
 import { nameOf, requireReadable } from './pg-connection.js';
@@ -64,9 +65,12 @@ function open({ connection, poolSize, reading }: PgOptions, release: () => Promi
   return {
     db,
     reads,
-    heartbeats: createPgHeartbeatStore(db, reads),
+    heartbeats: (recordActivity) => createPgHeartbeatStore(db, reads, recordActivity),
     nowMs: PG_NOW_MS,
     isShared: true,
+    activity: (origin) => createPgActivityFeed(db, origin),
+    activityRecorder: createPgActivityRecorder,
+    snapshot: { sql: 'pg_current_snapshot()::text', parse: asOfSnapshot },
     liveSessions: (process, recordChange) => createPgLiveSessionStore({ db, reads }, process, recordChange),
     lockQueue: (trx) => trx.raw('select pg_advisory_xact_lock(?)', [QUEUE_LOCK]),
     lockAddresses: (trx) => trx.raw('select pg_advisory_xact_lock(?)', [ADDRESSES_LOCK]),

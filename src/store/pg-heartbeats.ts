@@ -3,13 +3,24 @@
 import type { Knex } from 'knex';
 import type { Heartbeat, HeartbeatTotals } from '../core/heartbeats/heartbeat.js';
 import type { HeartbeatStore } from '../core/heartbeats/heartbeat-store.js';
+import type { RecordActivity } from './activity.js';
 import { createHeartbeatReader, type TotalsRow, toTotals } from './heartbeats.js';
 import { inTransaction } from './transaction.js';
 
 /** An array as one bound value, which knex's types know for texts only. */
 const array = (values: readonly unknown[]): Knex.Value => values as unknown as Knex.Value;
 
-export function createPgHeartbeatStore(db: Knex, reads: Knex): HeartbeatStore {
+export function createPgHeartbeatStore(
+  db: Knex,
+  reads: Knex,
+  recordActivity: RecordActivity,
+): HeartbeatStore {
+  const announce = (trx: Knex, accountIds: Iterable<string>): Promise<void> =>
+    recordActivity(
+      trx,
+      Array.from(accountIds, (account_id) => ({ account_id, kind: 'heartbeats' })),
+    );
+
   return {
     ...createHeartbeatReader(db, reads),
 
@@ -19,6 +30,7 @@ export function createPgHeartbeatStore(db: Knex, reads: Knex): HeartbeatStore {
       return inTransaction(db, async (trx) => {
         await lockAccounts(trx, accountIds);
         const grown = await insertAndCount(trx, batch);
+        await announce(trx, accountIds);
         const over = grown.filter(({ count }) => Number(count) > retention.maxPerAccount);
         if (over.length === 0) return complete(accountIds, grown);
         await cap(trx, over, retention.maxPerAccount);
@@ -43,6 +55,7 @@ export function createPgHeartbeatStore(db: Knex, reads: Knex): HeartbeatStore {
         );
         const lost = countByAccount(gone);
         await subtract(trx, lost);
+        await announce(trx, lost.keys());
         return { changed: await readTotals(trx, [...lost.keys()]), more: rows.length > limit };
       }),
   };

@@ -2,6 +2,7 @@
 import { stat } from 'node:fs/promises';
 import type { Knex } from 'knex';
 import { everyStep } from '../core/every-step.js';
+import { recordNoActivity } from './activity.js';
 import { DEFAULT_READING, type Engine, type Opener, type ReaderOptions } from './engine.js';
 import { migrateOnlyNew, type Target } from './migrate.js';
 import { connectSqlite, prepareSqlite } from './sqlite.js';
@@ -65,10 +66,13 @@ async function open(
     return {
       db,
       reads,
-      heartbeats: createSqliteHeartbeatStore(db, reads),
+      heartbeats: () => createSqliteHeartbeatStore(db, reads),
       nowMs: NOW_MS,
       isShared: false,
       liveSessions: () => null,
+      activity: () => null,
+      activityRecorder: () => recordNoActivity,
+      snapshot: null,
       // Every transaction is the only one that writes.
       lockQueue: async () => {},
       lockAddresses: async () => {},

@@ -1,6 +1,7 @@
 // Opens the database and hands out one repository a table.
 import { randomUUID } from 'node:crypto';
 import type { AccountStore } from '../core/accounts/account-store.js';
+import type { ActivityFeed } from '../core/accounts/activity-feed.js';
 import type { LoginStore } from '../core/accounts/login-log.js';
 import type { TrafficStore } from '../core/accounts/traffic-store.js';
 import type { AgentSessionStore } from '../core/agents/agent-session-store.js';
@@ -66,6 +67,8 @@ export interface Store {
   /** GUID of this process, by which the others know it. */
   readonly process: string;
   readonly nodes: NodeStore;
+  /** What other daemons write of accounts; null: no other can be on the database. */
+  readonly activity: ActivityFeed | null;
   /** null: no other daemon can be on the database. */
   readonly liveSessions: LiveSessionStore | null;
   readonly notices: NoticeStore;
@@ -129,13 +132,15 @@ async function createStore(engine: Engine, now: Clock): Promise<Store> {
   const { db, reads } = engine;
   const process = randomUUID();
   const recordAudit = createAuditRecorder(now);
+  const recordActivity = engine.activityRecorder(process);
   const { record: recordChange, feed } = await engine.changes(process, now).catch(async (error: unknown) => {
     await engine.close();
     throw error;
   });
   return {
-    accounts: createAccountStore(db, recordChange, recordAudit, engine.lockAddresses),
-    heartbeats: engine.heartbeats,
+    accounts: createAccountStore(db, recordChange, recordAudit, recordActivity, engine.lockAddresses),
+    heartbeats: engine.heartbeats(recordActivity),
+    activity: await engine.activity(process),
     settings: createSettingStore(db, recordChange, recordAudit),
     audit: createAuditStore(db, reads, recordAudit),
     consoleSessions: createConsoleSessionStore(db, recordChange),
@@ -147,7 +152,7 @@ async function createStore(engine: Engine, now: Clock): Promise<Store> {
     notices: createNoticeStore(db),
     samples: createSampleStore(db),
     heartbeatSums: createHeartbeatSumStore(db, reads),
-    traffic: createTrafficStore(db),
+    traffic: createTrafficStore(db, recordActivity, engine.snapshot),
     runs: createRunStore(db, reads, engine, now),
     deliveries: createDeliveryStore(db),
     agentSessions: createAgentSessionStore(db, reads),

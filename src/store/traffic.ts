@@ -2,6 +2,8 @@
 import type { Knex } from 'knex';
 import type { TrafficOfDay } from '../core/accounts/limits.js';
 import type { TrafficStore } from '../core/accounts/traffic-store.js';
+import type { ActivityRow, RecordActivity } from './activity.js';
+import type { Engine } from './engine.js';
 import type { Integer } from './integers.js';
 import { inTransaction } from './transaction.js';
 
@@ -16,9 +18,26 @@ interface TrafficRow {
   sessions: Integer;
 }
 
-export function createTrafficStore(db: Knex): TrafficStore {
+interface SumsRow {
+  account_id: string;
+  bytes_up: Integer;
+  bytes_down: Integer;
+  bytes_since: Integer;
+  snapshot: string | null;
+}
+
+/** @param snapshot SQL for the snapshot of a statement, and what it means; null: no other process adds traffic */
+export function createTrafficStore(
+  db: Knex,
+  recordActivity: RecordActivity,
+  snapshot: Engine['snapshot'],
+): TrafficStore {
   return {
-    add: (rows) => inTransaction(db, (trx) => addTraffic(trx, rows)),
+    add: (rows) =>
+      inTransaction(db, async (trx) => {
+        await addTraffic(trx, rows);
+        await recordActivity(trx, rows.filter(hasMoved).map(toActivity));
+      }),
 
     async days(accountId, fromDay) {
       const rows: TrafficRow[] = await db('traffic_days')
@@ -45,18 +64,33 @@ export function createTrafficStore(db: Knex): TrafficStore {
           db.raw('sum(case when day >= ? then bytes_up + bytes_down else 0 end) as bytes_since', [
             fromDay ?? -1,
           ]),
+          db.raw(`${snapshot?.sql ?? 'null'} as snapshot`),
         );
-      const rows: { account_id: string; bytes_up: Integer; bytes_down: Integer; bytes_since: Integer }[] =
+      const rows: SumsRow[] =
         accountIds === undefined ? await query : await query.whereIn('account_id', accountIds);
+      // One statement has one snapshot.
+      const text = rows[0]?.snapshot ?? null;
+      const asOf = text !== null && snapshot ? { asOf: snapshot.parse(text) } : {};
       return rows.map((row) => ({
         accountId: row.account_id,
         bytesUp: Number(row.bytes_up),
         bytesDown: Number(row.bytes_down),
         bytesSince: Number(row.bytes_since),
+        ...asOf,
       }));
     },
   };
 }
+
+const hasMoved = ({ bytesUp, bytesDown }: TrafficOfDay): boolean => bytesUp + bytesDown > 0;
+
+const toActivity = ({ accountId, day, bytesUp, bytesDown }: TrafficOfDay): ActivityRow => ({
+  account_id: accountId,
+  kind: 'traffic',
+  day,
+  bytes_up: bytesUp,
+  bytes_down: bytesDown,
+});
 
 /** Rows of accounts that no longer exist fall out in the join. */
 export async function addTraffic(trx: Knex, rows: readonly TrafficOfDay[]): Promise<void> {

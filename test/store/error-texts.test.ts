@@ -22,6 +22,7 @@ const entry = {
 };
 const login = { at: N, accountId: SECRET, username: SECRET, client: SECRET, outcome: SECRET, times: N };
 const traffic = { accountId: SECRET, day: N, bytesUp: N, bytesDown: N, sessions: N };
+const nodeClaim = { name: SECRET, owner: SECRET, process: SECRET, version: SECRET, leaseMs: N };
 const consoleSession = {
   ...{ hash: SECRET, username: SECRET, address: SECRET, createdAt: N, usedAt: N },
   ...{ credentials: SECRET },
@@ -80,8 +81,16 @@ const CALLS: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>
   settings: { get: [SECRET], set: [SECRET, SECRET, audit] },
   traffic: { add: [[traffic]], days: [SECRET, N], sums: [N, [SECRET]] },
   audit: { add: [[audit]], list: [filter, SECRET, 10], count: [filter], trim: [N, 10] },
+  nodes: {
+    claim: [nodeClaim],
+    renew: [nodeClaim, { addresses: {}, load: {} }],
+    release: [nodeClaim],
+    setDrained: [SECRET, true, audit],
+  },
   consoleSessions: {
     all: [],
+    get: [SECRET],
+    renew: [consoleSession],
     add: [consoleSession],
     used: [SECRET, N],
     remove: [[SECRET]],
@@ -168,7 +177,8 @@ for (const [what, apply] of FAILURES) {
     const logger = createLogger({ level: 'trace', destination: { write: (line: string) => (log += line) } });
     let failed = 0;
     for (const [name, repository] of Object.entries(store)) {
-      if (typeof repository === 'function') continue;
+      // What SQLite has not is null.
+      if (typeof repository !== 'object' || repository === null) continue;
       const methods = repository as Readonly<
         Record<string, (...args: readonly unknown[]) => Promise<unknown>>
       >;

@@ -6,6 +6,7 @@ import type { Session } from '../sessions/session.js';
 import type { SessionRegistry } from '../sessions/session-registry.js';
 import { createTurns } from '../turns.js';
 import type { Account } from './account.js';
+import type { AccountActivity, AsOf } from './activity-feed.js';
 import type { AccountDirectory } from './directory.js';
 import {
   type CountedTraffic,
@@ -29,6 +30,8 @@ type Counting = Pick<Account, 'id' | 'limits' | 'quotaReset'>;
 /** What the database has counted of accounts, by id; of those that have no traffic, nothing. */
 export type StoredTraffic = ReadonlyMap<string, TrafficSums>;
 
+type TrafficElsewhere = Extract<AccountActivity, { readonly kind: 'traffic' }>;
+
 export interface AccountUsage {
   /** Whether its quota is used up, as of the last second. */
   isOverQuota(account: Account): boolean;
@@ -40,6 +43,8 @@ export interface AccountUsage {
   hasUsed(accountId: string): boolean;
   /** Traffic per day from `fromDay` (days since the epoch) on, days without any left out, oldest first. */
   days(accountId: string, fromDay: number): Promise<TrafficOfDay[]>;
+  /** Counts what an account has moved at another node, and holds it against its quota. */
+  movedElsewhere(moved: readonly TrafficElsewhere[], upTo: bigint): void;
   /** Fills the memory at start, once the directory is full. Rejects when the database cannot be read. */
   load(): Promise<void>;
   /** Writes what was counted. Rejects with the database's error when it cannot; nothing is lost then. */
@@ -67,6 +72,8 @@ export function createAccountUsage(uses: {
   const inTurn = createTurns();
   /** Accounts that were last announced with their quota used up. */
   const overQuota = new Set<string>();
+  /** When the sums of accounts were read, while other nodes' traffic of before that is still to come. */
+  const readAsOf = new Map<string, AsOf>();
 
   const addSession = ({ accountId }: Session): void => meter.addSession(accountId, now());
   sessions.subscribe({
@@ -76,12 +83,13 @@ export function createAccountUsage(uses: {
       // Of an account that was removed meanwhile nothing is kept.
       if (directory.byId(accountId)) meter.addTraffic(accountId, bytesUp, bytesDown, now());
     },
-    counted: announceQuotas,
+    counted: () => announceQuotas(sessions.accounts()),
   });
 
   directory.onChanged(({ id, after }) => {
     if (after) return remember(after);
     overQuota.delete(id);
+    readAsOf.delete(id);
     meter.forget(id);
   });
 
@@ -91,9 +99,9 @@ export function createAccountUsage(uses: {
   }
 
   /** Announces the accounts whose quota is used up, or begins again. */
-  function announceQuotas(): void {
+  function announceQuotas(ids: Iterable<string>): void {
     meter.tick(now());
-    for (const id of new Set([...sessions.accounts(), ...overQuota])) {
+    for (const id of new Set([...ids, ...overQuota])) {
       const account = directory.byId(id);
       if (account && isOverQuota(account) !== overQuota.has(id)) directory.quotaChanged(account);
     }
@@ -105,7 +113,8 @@ export function createAccountUsage(uses: {
 
   function countFrom({ id, limits, quotaReset }: Counting, stored: StoredTraffic): void {
     const at = now();
-    const { bytesUp, bytesDown, bytesSince } = stored.get(id) ?? NO_TRAFFIC;
+    const { bytesUp, bytesDown, bytesSince, asOf } = stored.get(id) ?? NO_TRAFFIC;
+    if (asOf) readAsOf.set(id, asOf);
     const start = periodStart(limits.quotaPeriod, at);
     const countsFromReset = quotaReset !== null && (start === null || quotaReset.at >= start);
     const periodBytes = countsFromReset ? bytesUp + bytesDown - quotaReset.totalBytes : bytesSince;
@@ -180,6 +189,16 @@ export function createAccountUsage(uses: {
       return totalBytesUp + totalBytesDown > 0;
     },
 
+    movedElsewhere(moved, upTo) {
+      const at = now();
+      for (const { accountId, transaction, day, bytesUp, bytesDown } of moved) {
+        if (!directory.byId(accountId) || readAsOf.get(accountId)?.includes(transaction)) continue;
+        meter.addElsewhere(accountId, { day, bytesUp, bytesDown }, at);
+      }
+      for (const [id, asOf] of readAsOf) if (asOf.isBefore(upTo)) readAsOf.delete(id);
+      announceQuotas(moved.map(({ accountId }) => accountId));
+    },
+
     days: (accountId, fromDay) =>
       inTurn('traffic', () => {
         sessions.count();
@@ -212,7 +231,7 @@ export function createAccountUsage(uses: {
   };
 }
 
-const NO_TRAFFIC = { bytesUp: 0, bytesDown: 0, bytesSince: 0 };
+const NO_TRAFFIC = { bytesUp: 0, bytesDown: 0, bytesSince: 0, asOf: undefined };
 
 /**
  * What was used elsewhere, as the days it is written as and the sums that make: what is of the period counts as of today,

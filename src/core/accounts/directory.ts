@@ -102,6 +102,12 @@ export class AccountDirectory {
     this.#unsavedLogins.set(id, at);
   }
 
+  /** The same at another node, which writes it. */
+  loggedInElsewhere(id: string, at: number): void {
+    const account = this.#byId.get(id);
+    if (account && at > (account.lastLoginAt ?? 0)) this.#set(withLastLogin(account, at));
+  }
+
   /** Hands over the logins not yet written. The caller gives them back with `restoreLogins` if writing fails. */
   takeLogins(): { id: string; at: number }[] {
     const taken = [...this.#unsavedLogins].map(([id, at]) => ({ id, at }));

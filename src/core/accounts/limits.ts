@@ -1,5 +1,6 @@
 // What an account may use at most, and when its quota starts again: types and rules, no counting.
 import { DAY_MS } from '../clock.js';
+import type { AsOf } from './activity-feed.js';
 
 /** After which a used-up quota is there again: the UTC day, the week from Monday, the calendar month, or never. */
 export type QuotaPeriod = 'day' | 'week' | 'month' | 'never';
@@ -82,6 +83,8 @@ export interface TrafficSums {
   readonly bytesUp: number;
   readonly bytesDown: number;
   readonly bytesSince: number;
+  /** When it was read; undefined: no other process adds to it. */
+  readonly asOf?: AsOf;
 }
 
 /** 1970-01-01 was a Thursday: weeks begin on Monday, three days before it. */

@@ -77,6 +77,19 @@ export class TrafficMeter {
     used.current.bytes += up + down;
   }
 
+  /** Counts what other nodes have counted and written. */
+  addElsewhere(
+    accountId: string,
+    { day, bytesUp, bytesDown }: Pick<TrafficOfDay, 'day' | 'bytesUp' | 'bytesDown'>,
+    now: number,
+  ): void {
+    const used = this.#usedOf(accountId, now);
+    used.up += bytesUp;
+    used.down += bytesDown;
+    const { startsAt } = used.current;
+    if (startsAt === null || day >= dayOf(startsAt)) used.current.bytes += bytesUp + bytesDown;
+  }
+
   /** Looks at the clock: one that was set back takes accounts back to an earlier period. */
   tick(now: number): void {
     if (now < this.#tickedAt) for (const [id, used] of this.#used) this.#enterPeriod(id, used, now);

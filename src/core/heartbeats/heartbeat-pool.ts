@@ -155,6 +155,12 @@ export class HeartbeatPool {
     }
   }
 
+  /** The same after other nodes have written entries, also of accounts that the pool does not know. */
+  updateElsewhere(totals: readonly HeartbeatTotals[]): void {
+    for (const { accountId, count } of totals) if (count > 0) this.#of(accountId);
+    this.update(totals);
+  }
+
   #of(accountId: string): AccountEntries {
     const known = this.#accounts.get(accountId);
     if (known) return known;

@@ -15,6 +15,8 @@ export type StoredHeartbeat = Heartbeat & { readonly place: number };
 export interface HeartbeatStore {
   /** Totals of every account that has entries: what the memory pool is rebuilt from at start. */
   totals(): Promise<HeartbeatTotals[]>;
+  /** The same of some accounts; of those that have no entries, zero. */
+  totalsOf(accountIds: readonly string[]): Promise<HeartbeatTotals[]>;
   /**
    * Writes a batch in one transaction, applies `maxPerAccount`, and returns the new totals of every account in it.
    * Entries of accounts that no longer exist are dropped, and their account reported with count 0.

@@ -21,8 +21,8 @@ export type WriterEvent =
 
 export interface HeartbeatWriterOptions {
   readonly pool: HeartbeatPool;
-  readonly directory: Pick<AccountDirectory, 'takeLogins' | 'restoreLogins'>;
-  readonly heartbeats: Pick<HeartbeatStore, 'append' | 'trim'>;
+  readonly directory: Pick<AccountDirectory, 'takeLogins' | 'restoreLogins' | 'byId'>;
+  readonly heartbeats: Pick<HeartbeatStore, 'append' | 'trim' | 'totalsOf'>;
   readonly accounts: Pick<AccountStore, 'saveLogins'>;
   /** Writes what accounts have moved; rejects when it cannot, and keeps it then. */
   readonly traffic: { flush(): Promise<void> };
@@ -41,6 +41,8 @@ export interface HeartbeatWriter {
    * Writes what was recorded before the call. Rejects with the database's error when it cannot; nothing is lost then.
    */
   flush(): Promise<void>;
+  /** Takes in what other nodes have written of these accounts. */
+  refresh(accountIds: readonly string[]): Promise<void>;
   /** Stops the timers, waits for what is running and writes the rest, with a few attempts. Rejects when it cannot: the rest is lost. */
   stop(): Promise<void>;
 }
@@ -181,6 +183,13 @@ export function createHeartbeatWriter(options: HeartbeatWriterOptions): Heartbea
     },
 
     flush,
+
+    // In turn with our own writes: totals that were read before one must not be taken in after it.
+    refresh: (accountIds) =>
+      inTurn('database', async () => {
+        const totals = await heartbeats.totalsOf(accountIds);
+        pool.updateElsewhere(totals.filter(({ accountId }) => directory.byId(accountId)));
+      }),
 
     async stop() {
       stopped = true;

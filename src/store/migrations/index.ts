@@ -19,6 +19,7 @@ import * as pgLiveSessions from './0013_pg_live_sessions.js';
 import * as authorizedAddresses from './0014_authorized_addresses.js';
 import * as runCancel from './0015_run_cancel.js';
 import * as accountPlans from './0016_account_plans.js';
+import * as pgAccountActivity from './0017_pg_account_activity.js';
 
 /** One step of the schema. `down` undoes exactly what `up` did. */
 export interface Migration {
@@ -46,4 +47,5 @@ export const migrations: readonly Migration[] = [
   { name: '0014_authorized_addresses', ...authorizedAddresses },
   { name: '0015_run_cancel', ...runCancel },
   { name: '0016_account_plans', ...accountPlans },
+  { name: '0017_pg_account_activity', engine: 'pg', ...pgAccountActivity },
 ];

@@ -100,6 +100,7 @@ function setup(overrides: Partial<HeartbeatWriterOptions> = {}) {
     pool,
     directory,
     heartbeats: {
+      totalsOf: async () => [],
       append: (batch) => store.append(batch),
       trim: (before, limit) => store.trim(before, limit),
     },
@@ -344,6 +345,7 @@ test('an account removed at any moment of a write leaves no rows and no counts',
           pool,
           heartbeats: {
             trim: store.heartbeats.trim,
+            totalsOf: store.heartbeats.totalsOf,
             append: async (batch, retention) => {
               const concerned = removal === null && batch.some(({ accountId }) => accountId === goes.id);
               if (concerned && moment === 'before-append') await remove();

@@ -1,0 +1,77 @@
+// What accounts do at the other nodes: their traffic counts against quotas here, and their logins and entries are shown.
+import { MINUTE_MS } from '../core/clock.js';
+import type { Log } from '../core/log.js';
+import { createPoller } from '../core/poller.js';
+import type { Core } from './core.js';
+import type { HeartbeatsPart } from './heartbeats.js';
+import type { Part } from './lifecycle.js';
+import { createTimers } from './timers.js';
+
+/** How often this node's traffic is written, and that of the others is read, in ms: a quota is passed by two seconds of traffic at most. */
+const INTERVAL_MS = 500;
+/** Accounts that are read again at once. */
+const AT_ONCE = 500;
+
+export function createActivityPart(uses: {
+  readonly core: Pick<Core, 'store' | 'directory' | 'usage' | 'accounts'>;
+  readonly heartbeats: Pick<HeartbeatsPart, 'refresh'>;
+  readonly log: Log;
+}): Part {
+  const { log, heartbeats } = uses;
+  const { store, directory, usage, accounts } = uses.core;
+  const feed = store.activity;
+  if (!feed) return { name: 'activity', stop() {} };
+  const { every, attempt, stop } = createTimers(log);
+
+  /** Accounts whose entries are to be counted again; those of a read that failed wait for the next one. */
+  const recounted = new Set<string>();
+  let hasMissedSome = false;
+
+  async function read(): Promise<void> {
+    if (!feed) return;
+    const { activity, upTo, hasMissed } = await feed.next();
+    hasMissedSome ||= hasMissed;
+    if (hasMissedSome) {
+      await readEverything();
+      hasMissedSome = false;
+      return;
+    }
+    usage.movedElsewhere(
+      activity.filter((each) => each.kind === 'traffic'),
+      upTo,
+    );
+    for (const each of activity) {
+      if (each.kind === 'login') directory.loggedInElsewhere(each.accountId, each.at);
+      if (each.kind === 'heartbeats') recounted.add(each.accountId);
+    }
+    const ids = [...recounted];
+    if (ids.length === 0) return;
+    await heartbeats.refresh(ids);
+    for (const id of ids) recounted.delete(id);
+  }
+
+  async function readEverything(): Promise<void> {
+    const ids = Array.from(directory.all(), ({ id }) => id);
+    for (let start = 0; start < ids.length; start += AT_ONCE) {
+      const some = ids.slice(start, start + AT_ONCE);
+      await accounts.refresh(some);
+      await heartbeats.refresh(some);
+    }
+  }
+
+  const onError = (): void => undefined;
+  const reader = createPoller(INTERVAL_MS, () => attempt('activity of other nodes', read), onError);
+  const writer = createPoller(INTERVAL_MS, () => attempt('traffic', usage.flush), onError);
+  return {
+    name: 'activity',
+    start() {
+      reader.start();
+      writer.start();
+      every(MINUTE_MS, () => void attempt('old activity', feed.trim));
+    },
+    async stop() {
+      stop();
+      await Promise.all([reader.stop(), writer.stop()]);
+    },
+  };
+}

@@ -1,0 +1,17 @@
+// Announces what accounts did to the other nodes, with the transaction that writes it.
+import type { Knex } from 'knex';
+
+/** One row of account_activity. */
+export interface ActivityRow {
+  readonly account_id: string;
+  readonly kind: 'traffic' | 'login' | 'heartbeats';
+  readonly day?: number;
+  readonly bytes_up?: number;
+  readonly bytes_down?: number;
+  readonly login_at?: number;
+}
+
+export type RecordActivity = (trx: Knex, rows: readonly ActivityRow[]) => Promise<void>;
+
+/** Where there is only one daemon. */
+export const recordNoActivity: RecordActivity = async () => {};

@@ -1,0 +1,92 @@
+// What accounts do at one node counts at every other: traffic against the quota, entries, the last login.
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import type { TestDaemon } from '../helpers/daemon.js';
+import { eventually } from '../helpers/eventually.js';
+import { type Fleet, startFleet } from '../helpers/fleet.js';
+import { connectThrough } from '../helpers/socks-client.js';
+import { suiteScope } from '../helpers/suite.js';
+import { echo, startTarget } from '../helpers/targets.js';
+
+interface Usage {
+  readonly periodBytes: number;
+  readonly totalBytesUp: number;
+  readonly totalBytesDown: number;
+}
+
+describe('usage over two nodes', async () => {
+  const t = suiteScope();
+  let fleet: Fleet;
+  let one: TestDaemon;
+  let two: TestDaemon;
+  before(async () => {
+    fleet = await startFleet(t, ['gate-1', 'gate-2']);
+    [one, two] = fleet.nodes as [TestDaemon, TestDaemon];
+  });
+
+  async function add(username: string, limits = {}): Promise<string> {
+    const id = await one.addAccount(username, 'word');
+    assert.equal((await one.api('PATCH', `/api/v1/accounts/${id}/limits`, limits)).status, 200);
+    await eventually(() => two.account(username));
+    return id;
+  }
+  async function play(daemon: TestDaemon, username: string) {
+    const target = await startTarget(t, echo);
+    return connectThrough({ port: daemon.socks.port, username, password: 'word' }, '127.0.0.1', target.port);
+  }
+  const usageAt = async (daemon: TestDaemon, id: string) =>
+    ((await daemon.api('GET', `/api/v1/accounts/${id}`)).json as { usage: Usage }).usage;
+
+  test('traffic of both is in the sum at each, once', async () => {
+    const id = await add('ann');
+    const clients = [await play(one, 'ann'), await play(two, 'ann')];
+    for (const client of clients) {
+      client.send(Buffer.alloc(1_000));
+      await client.read(1_000);
+    }
+    for (const node of [one, two]) {
+      await eventually(async () => (await usageAt(node, id)).periodBytes === 4_000);
+    }
+    // A change reads the sums anew while more is on its way.
+    for (let n = 0; n < 5; n += 1) {
+      for (const client of clients) client.send(Buffer.alloc(1_000));
+      await one.api('PATCH', `/api/v1/accounts/${id}`, { remarks: `change ${n}` });
+      for (const client of clients) await client.read(1_000);
+    }
+    const late = await fleet.start('gate-3');
+    for (const node of [one, two, late]) {
+      await eventually(async () => {
+        const { periodBytes, totalBytesUp, totalBytesDown } = await usageAt(node, id);
+        assert.deepEqual([periodBytes, totalBytesUp, totalBytesDown], [24_000, 12_000, 12_000]);
+      });
+    }
+    for (const client of clients) client.destroy();
+  });
+
+  test('a quota that runs out at one shuts the account at the other; a reset opens it at both', async () => {
+    const id = await add('bob', { quotaBytes: 10_000 });
+    const idle = await play(two, 'bob');
+    const busy = await play(one, 'bob');
+    busy.send(Buffer.alloc(6_000));
+    await idle.closed();
+    await busy.closed();
+    for (const node of [one, two]) await assert.rejects(play(node, 'bob'));
+    assert.equal((await two.api('POST', `/api/v1/accounts/${id}/usage/reset`)).status, 200);
+    for (const node of [one, two]) {
+      await eventually(async () => {
+        (await play(node, 'bob')).destroy();
+      });
+    }
+  });
+
+  test('entries and the last login are the same at each', async () => {
+    await add('eve');
+    (await play(one, 'eve')).destroy();
+    await eventually(async () => Number((await one.account('eve'))['DataCount']) > 0);
+    await eventually(async () => {
+      const [here, there] = [await one.account('eve'), await two.account('eve')];
+      assert.deepEqual([there['DataCount'], there['LastLoginAt']], [here['DataCount'], here['LastLoginAt']]);
+      assert.notEqual(here['LastLoginAt'], null);
+    });
+  });
+});
