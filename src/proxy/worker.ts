@@ -8,8 +8,8 @@ import { compilePattern } from '../games-pattern.js';
 import type { Account } from './account.js';
 import { Accounts } from './accounts.js';
 import { AuthorizedClients } from './authorized-clients.js';
-import { Connection } from './connection.js';
 import type { Arrival, ConnectionHost, HostedConnection } from './connection-host.js';
+import { Connections } from './connections.js';
 import type { Answer, Question } from './dns/messages.js';
 import { createRemoteResolver } from './dns/remote.js';
 import type { Resolve } from './dns/resolve.js';
@@ -32,7 +32,6 @@ import type { ProxySettings } from './settings.js';
 import { type Gauges, viewGauges } from './shared.js';
 import { SourceTable } from './source-table.js';
 import { createUpstreams, type Upstreams } from './upstreams/rules.js';
-import { workerOf } from './worker-of.js';
 
 /** How often sessions are held to their time limits and accounts to their expiry, in ms. */
 const TICK_MS = 1_000;
@@ -81,12 +80,9 @@ export class ProxyWorker implements ConnectionHost {
   readonly #logins: Logins;
   readonly #isProxy: ProxySources;
   readonly #egressOf: (egressClass: string | null) => EgressPolicy | null;
-  readonly #connections = new Set<HostedConnection>();
+  readonly #connections: Connections;
   readonly #listeners = new Map<number, { close(): void }>();
   #games: GameRules;
-  #turnedAway = 0;
-  /** An operator has drained this node: new connections are closed. */
-  #isRefusing = false;
 
   constructor(uses: WorkerUses) {
     const { io, start } = uses;
@@ -122,6 +118,15 @@ export class ProxyWorker implements ConnectionHost {
       gameIntervalMs: settings.gameIntervalMs,
       now: () => io.now(),
       date: Date.now,
+    });
+    this.#connections = new Connections(this, {
+      io,
+      index,
+      workers: start.workers,
+      passConnection: uses.passConnection,
+      maxConnections: settings.maxConnections,
+      count: (by) => this.#gauges.add(index, 'connections', by),
+      log: this.log,
     });
     const owner = index + 1;
     this.#handshakes = new Handshakes({
@@ -184,7 +189,7 @@ export class ProxyWorker implements ConnectionHost {
       case 'listen':
         return this.#listen(order.listener);
       case 'refuse':
-        this.#isRefusing = order.isRefusing;
+        this.#connections.isRefusing = order.isRefusing;
         return;
       case 'drain':
         for (const listener of this.#listeners.values()) listener.close();
@@ -197,7 +202,7 @@ export class ProxyWorker implements ConnectionHost {
         this.events.push({ kind: 'outbound', token: order.token, remotes: this.#findOutbound(order) });
         return this.events.send();
       case 'adopt':
-        return this.#adopt(order.connection);
+        return this.#connections.adopt(order.connection);
       case 'evict-handshake':
         return this.#evictHandshake(order.source, order.hops);
       case 'stop':
@@ -211,7 +216,7 @@ export class ProxyWorker implements ConnectionHost {
     for (const listener of this.#listeners.values()) listener.close();
     this.#listeners.clear();
     this.#sessions.endAll('shutdown');
-    for (const connection of [...this.#connections]) connection.close();
+    this.#connections.closeAll();
     this.events.send();
   }
 
@@ -224,7 +229,7 @@ export class ProxyWorker implements ConnectionHost {
   #listen(spec: ListenerSpec): void {
     const { hasProxyHeader, isFromTls, protocols } = spec;
     const arrival: Arrival = { hasProxyHeader, isFromTls, protocols, isUnix: spec.path !== null };
-    const onConnection = (stream: Stream): void => this.#accept(stream, arrival);
+    const onConnection = (stream: Stream): void => this.#connections.accept(stream, arrival);
     if (spec.fd !== null && this.io.name === 'native') {
       this.#listeners.set(spec.id, this.io.acceptFrom(spec.fd, onConnection));
       return;
@@ -241,54 +246,24 @@ export class ProxyWorker implements ConnectionHost {
 
   // ── Connections ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-  #accept(stream: Stream, arrival: Arrival): void {
-    if (this.#isRefusing) return stream.close();
-    if (this.#count(1) > this.settings.maxConnections) {
-      this.#count(-1);
-      this.#turnedAway += 1;
-      stream.close();
-      return;
-    }
-    const connection = new Connection(this, stream, arrival);
-    this.#connections.add(connection);
-    connection.begin();
-  }
-
-  #adopt({ fd, client, isProxied, isUnix, protocols, bytes }: PassedConnection): void {
-    // It is counted already: its count was passed on with it.
-    const arrival: Arrival = { hasProxyHeader: false, isFromTls: false, isUnix, protocols };
-    const connection = new Connection(this, this.io.adopt(fd), arrival);
-    this.#connections.add(connection);
-    connection.resume({ client, isProxied, bytes: Buffer.from(bytes) });
-  }
-
   passOn(connection: HostedConnection, username: Uint8Array): boolean {
-    const { workers, index } = this.#uses.start;
-    const owner = workers === 1 ? index : workerOf(username, workers);
-    if (owner === index) return false;
-    const { client, isProxied, isUnix, protocols } = connection;
-    const bytes = connection.handOver();
-    const fd = this.io.detach(connection.stream);
-    this.#connections.delete(connection);
-    const passed = { fd, client, isProxied, isUnix, protocols, bytes };
-    if (this.#uses.passConnection(owner, passed)) return true;
-    this.#count(-1);
-    this.io.adopt(fd).close();
-    const fields = { client: client.address, worker: owner };
-    this.log.warn(fields, 'connection closed: the worker of its account is being restarted');
-    return true;
+    return this.#connections.passOn(connection, username);
   }
 
   connectionClosed(connection: HostedConnection): void {
-    if (this.#connections.delete(connection)) this.#count(-1);
+    this.#connections.closed(connection);
   }
 
   connectionRelayed(connection: HostedConnection): void {
-    this.#connections.delete(connection);
+    this.#connections.relayed(connection);
   }
 
   relayedClosed(): void {
-    this.#count(-1);
+    this.#connections.release();
+  }
+
+  tryAcquireConnection(): (() => void) | null {
+    return this.#connections.tryAcquire() ? () => this.#connections.release() : null;
   }
 
   handshakeBegins(connection: HostedConnection, source: string | null): boolean {
@@ -320,19 +295,6 @@ export class ProxyWorker implements ConnectionHost {
     const other = most === index ? (index + 1) % workers : most;
     this.#uses.sendToPeer(other, { kind: 'evict-handshake', source, hops: workers - 1 });
     return true;
-  }
-
-  tryAcquireConnection(): (() => void) | null {
-    if (this.#count(1) > this.settings.maxConnections) {
-      this.#count(-1);
-      this.#turnedAway += 1;
-      return null;
-    }
-    return () => void this.#count(-1);
-  }
-
-  #count(connections: number): number {
-    return this.#gauges.add(this.#uses.start.index, 'connections', connections);
   }
 
   isTrustedProxy(peer: Endpoint): boolean {
@@ -398,11 +360,7 @@ export class ProxyWorker implements ConnectionHost {
     this.io.timer(TICK_MS, this.#tick);
     this.#sessions.tick();
     this.#accounts.endExpired(Date.now());
-    if (this.#turnedAway > 0) {
-      const fields = { turnedAway: this.#turnedAway, maxConnections: this.settings.maxConnections };
-      this.log.warn(fields, 'connection limit reached');
-      this.#turnedAway = 0;
-    }
+    this.#connections.tick();
     const evicted = this.#handshakes.takeEvicted();
     if (evicted > 0) this.log.warn({ evicted }, 'too many unfinished handshakes: the oldest were closed');
     this.#logins.tick();
