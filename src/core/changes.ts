@@ -1,20 +1,19 @@
-// What other processes changed in the database, as the caches of this one learn of it.
+// Changes that other processes made in the database, to update the caches of this process.
 
-/** Something that another process (the command line, another daemon) changed in the database. */
+/** A change that another process (the command line, another daemon) made in the database. */
 export type Change =
   | { readonly topic: 'account'; readonly id: string }
   | { readonly topic: 'setting'; readonly key: string }
   /** An operator ends a session, or all of an account, that may be at this node. */
   | { readonly topic: 'end-session' | 'end-sessions-of-account'; readonly id: string }
-  /** This process was away for longer than changes are kept, or the database is another one: anything may have changed. */
+  /** This process missed changes that are no longer kept, or the database was replaced: everything may have changed. */
   | { readonly topic: 'everything' };
 
 export interface ChangeFeed {
   /**
-   * The next changes written by other processes, oldest first, each returned once; at most some hundreds, and none
-   * only when there are no more.
+   * The next changes by other processes, oldest first, each returned once; at most some hundreds. Empty only when there are no more.
    */
   next(): Promise<Change[]>;
-  /** Calls `wake` when there may be changes, as soon as the database says so. It need not: ask now and then all the same. */
+  /** Calls `wake` when the database notifies of changes. Notifications may be lost, so also call `next` periodically. */
   listen(wake: () => void): { stop(): Promise<void> };
 }

@@ -1,6 +1,6 @@
-// Time as a parameter: rules never read the clock themselves, so tests can move it.
+// The clock is a parameter of all rules, so that tests can control time.
 
-/** Returns the present moment in milliseconds since the Unix epoch (UTC). */
+/** Returns the current time in milliseconds since the Unix epoch (UTC). */
 export type Clock = () => number;
 
 export const SECOND_MS = 1_000;

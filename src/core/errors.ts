@@ -1,7 +1,6 @@
-// Errors that are chosen by: what stops the daemon or a command from starting, written to be read by a person, and queries
-// that take too long.
+// Errors with codes: failures to start the daemon or a command, and queries that exceed their time limit.
 
-/** A start that cannot go on. Its message says what is wrong, where, and what to do; callers choose by `code`. */
+/** A failed start. The message says what is wrong, where, and what to do. Callers decide by `code`. */
 export class StartError extends Error {
   override readonly name = 'StartError';
 
@@ -19,7 +18,7 @@ export class StartError extends Error {
   }
 }
 
-/** A query that only reads took longer than it may: other readers wait. Asking for less may work. */
+/** A read query exceeded its time limit. A narrower query may succeed. */
 export class QueryTooSlowError extends Error {
   override readonly name = 'QueryTooSlowError';
 }

@@ -1,6 +1,6 @@
-// Doing several things in turn, each whatever became of those before it: what stops must not stop half way.
+// Runs several steps in order, also after a failure, so that a stop completes all steps.
 
-/** Does every step in turn, also after one that failed; then rejects with the first failure, if there was one. */
+/** Runs all steps in order, also after a failure. Then rejects with the first failure, if any. */
 export async function everyStep(...steps: readonly (() => void | Promise<void>)[]): Promise<void> {
   const failures: unknown[] = [];
   for (const step of steps) {

@@ -1,5 +1,5 @@
-// IP addresses as bytes: what egress rules, the whitelist and SOCKS requests are decided on.
-// Text is read strictly: one value has one meaning here, whatever inet_aton would make of it.
+// IP addresses as bytes, for egress rules, the whitelist and SOCKS requests.
+// Parses text strictly: it refuses the alternative forms that inet_aton accepts.
 
 /** 4 bytes (IPv4) or 16 bytes (IPv6), network order. */
 export type IpBytes = Uint8Array;
@@ -15,13 +15,13 @@ const OCTET = /^(?:0|[1-9][0-9]{0,2})$/;
 const GROUP = /^[0-9a-f]{1,4}$/i;
 const ZONE = /^(.+)%[0-9a-z._~:-]+$/i;
 const MAPPED_PREFIX_BITS = 96;
-// The longest IPv6 text (45 characters) and a generous zone; longer text is refused unread.
+// The longest IPv6 text (45 characters) and a generous zone; longer text is refused.
 const MAX_TEXT_LENGTH = 128;
 const DIGIT_ZERO = 48;
 
 /**
- * Reads one address: dotted-decimal IPv4 of four octets without leading zeros, or IPv6 in any form of RFC 4291 §2.2
- * (upper or lower case, `::`, IPv4 in the last 32 bits). A zone (`fe80::1%eth0`) is read and dropped.
+ * Parses one address: dotted-decimal IPv4 of four octets without leading zeros, or IPv6 in any form of RFC 4291 §2.2
+ * (upper or lower case, `::`, IPv4 in the last 32 bits). A zone (`fe80::1%eth0`) is ignored.
  * Returns null for everything else: no brackets, no white space, no octal, hexadecimal or short forms.
  */
 export function parseIp(text: string): IpBytes | null {
@@ -153,7 +153,7 @@ function maskByte(bits: number): number {
   return bits <= 0 ? 0 : 0xff & (0xff << (8 - bits));
 }
 
-/** Whether `ip` lies in the block. An IPv4-mapped `ip` counts as the IPv4 address, so no IPv6 block holds it, not even `::/0`. */
+/** Whether `ip` is in the block. An IPv4-mapped `ip` counts as IPv4, so no IPv6 block contains it, not even `::/0`. */
 export function inCidr(ip: IpBytes, cidr: Cidr): boolean {
   const plain = unmap(ip);
   if (plain.length !== cidr.bytes.length) return false;
@@ -163,7 +163,7 @@ export function inCidr(ip: IpBytes, cidr: Cidr): boolean {
   return rest === 0 || ((plain[whole] ?? 0) & maskByte(rest)) === cidr.bytes[whole];
 }
 
-/** The text under which an address is logged, listed and counted: unmapped, canonical, no zone. Other text comes back as it is. */
+/** The canonical text of an address for logs, lists and limits: unmapped, without zone. Returns other text unchanged. */
 export function normalizeAddress(text: string): string {
   const ip = parseIp(text);
   return ip ? formatIp(unmap(ip)) : text;
@@ -174,7 +174,7 @@ export function withoutMapping(text: string): string {
   return text.includes('%') ? text : normalizeAddress(text);
 }
 
-/** `host:port` as logs, entries and messages show it: an IPv6 address stands in brackets (RFC 3986 §3.2.2). */
+/** `host:port` for logs, entries and messages, with IPv6 addresses in brackets (RFC 3986 §3.2.2). */
 export function formatHostPort(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }

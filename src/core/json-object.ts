@@ -1,10 +1,10 @@
-// Reading a JSON object strictly: UTF-8 or nothing, an object or nothing, and no key twice.
+// Parses a JSON object strictly: valid UTF-8, an object, no duplicate keys.
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export type JsonRefusal = 'not-utf8' | 'not-json' | 'not-an-object' | 'duplicate-key' | 'too-deep';
 
-// Deep enough for any honest body, shallow enough for code that walks a value by recursion.
+// Limits recursion over values.
 const MAX_DEPTH = 64;
 
 export type ReadJson =
@@ -14,8 +14,8 @@ export type ReadJson =
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Reads the bytes of a request body as one JSON object (RFC 8259). A key that stands twice at the top is refused, because
- * two readers could take different ones for true. Keys such as `__proto__` are plain keys: read the result with `field`.
+ * Parses a request body as one JSON object (RFC 8259). Refuses duplicate top-level keys: ambiguous which value applies. Keys such as
+ * `__proto__` are plain keys: read the result with `field`.
  */
 export function readJsonObject(bytes: Uint8Array): ReadJson {
   let text: string;
@@ -40,7 +40,7 @@ export function field(object: JsonObject, name: string): unknown {
   return Object.hasOwn(object, name) ? (object[name] ?? undefined) : undefined;
 }
 
-/** JSON text with sorted keys at every depth: equal for values that mean the same. */
+/** JSON text with sorted keys at every depth: equal values have equal text. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (!isObject(value)) return JSON.stringify(value) ?? 'null';

@@ -1,4 +1,4 @@
-// The little that the parts ask of a logger. pino's loggers have this shape; tests pass an array-backed one.
+// The logger interface that the parts need. pino implements it; tests pass a logger that collects lines.
 
 type Write = (fields: Readonly<Record<string, unknown>>, message: string) => void;
 

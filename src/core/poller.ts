@@ -1,14 +1,14 @@
-// Asking at intervals for what other processes did: one question at a time, whichever takes how long.
+// Polls periodically, one poll at a time.
 
 export interface Poller {
   start(): void;
-  /** Asks at once, unless a question is under way; resolves when that one has ended. */
+  /** Polls immediately, or joins a running poll; resolves when it has ended. */
   ask(): Promise<void>;
-  /** Asks no more; resolves when nothing is under way any more. */
+  /** Stops polling; resolves when a running poll has ended. */
   stop(): Promise<void>;
 }
 
-/** @param work rejections go to `onError`, and the next question comes all the same */
+/** @param work one poll; rejections go to `onError`, and polling continues */
 export function createPoller(
   intervalMs: number,
   work: () => Promise<void>,

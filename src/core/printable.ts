@@ -1,9 +1,9 @@
-// Text from outside as a log line may carry it: nothing in it can end a line, move a cursor or reorder what is read.
+// Escapes text from clients for logs and terminals: it cannot end a line, move the cursor or reorder text.
 
 // Controls, invisible formatting (bidi marks and overrides, zero-width), line and paragraph separators, lone surrogates.
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
-/** What most texts are, recognized faster: visible ASCII and spaces. */
+/** Visible ASCII and spaces: a fast path for most texts. */
 const PLAIN = /^[ -~]*$/;
 
 /**

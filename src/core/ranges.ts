@@ -1,4 +1,4 @@
-// How far back a chart looks, and how fine its steps are.
+// The time ranges of charts and their steps.
 import { HOUR_MS, MINUTE_MS } from './clock.js';
 
 export type Range = 'hour' | 'day' | 'month';
@@ -14,7 +14,7 @@ export const RANGES: Readonly<Record<Range, RangeShape>> = {
   month: { stepMs: 6 * HOUR_MS, steps: 120 },
 };
 
-/** The starts of a range's steps, the present one last, in milliseconds since the epoch. */
+/** The start times of the steps of a range, the current step last, in milliseconds since the epoch. */
 export function stepsOf(range: Range, now: number): number[] {
   const { stepMs, steps } = RANGES[range];
   const last = Math.floor(now / stepMs) * stepMs;

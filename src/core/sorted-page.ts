@@ -1,4 +1,4 @@
-// One page of a list that is held in memory: filtered, sorted, cut after a cursor that survives changes of the list.
+// One page of a list in memory: filtered, sorted, after a cursor that stays valid when the list changes.
 
 export type SortValue = string | number | null;
 
@@ -11,21 +11,21 @@ export interface Page<T> {
 export interface PageWish<T> {
   readonly limit: number;
   readonly cursor: string | undefined;
-  /** What is sorted by; null comes last either way. */
+  /** The sort value; null sorts last in both directions. */
   readonly valueOf: (item: T) => SortValue;
   readonly descending: boolean;
-  /** Unique, decides among equals, always upwards. */
+  /** Unique id; orders equal values, always ascending. */
   readonly idOf: (item: T) => string;
 }
 
-/** Null when the cursor is none of this list. */
+/** Null when the cursor does not belong to this list. */
 export function pageOfSorted<T>(items: readonly T[], wish: PageWish<T>): Page<T> | null {
   const after = wish.cursor === undefined ? null : readCursor(wish.cursor);
   if (after === 'malformed') return null;
   const order = wish.descending ? -1 : 1;
   const compare = (a: Keyed, b: Keyed): number =>
     compareValues(a.value, b.value, order) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
-  // One more than the page tells whether another follows.
+  // One more item than the page shows whether another page follows.
   const found = smallest(
     keyed(items, wish, (each) => after === null || compare(each, after) > 0),
     wish.limit + 1,
@@ -51,7 +51,7 @@ function* keyed<T>(
   }
 }
 
-/** The `count` smallest in order. A long list is never sorted as a whole: what cannot be among them is passed over. */
+/** The `count` smallest items in order, without sorting the whole list. */
 function smallest<K>(all: Iterable<K>, count: number, compare: (a: K, b: K) => number): K[] {
   const best: K[] = [];
   let bound: K | undefined;
@@ -68,7 +68,7 @@ function smallest<K>(all: Iterable<K>, count: number, compare: (a: K, b: K) => n
   prune();
   return best;
 }
-/** Sorting four times as many as are kept, and that seldom, costs less than finding each its place. */
+/** Sorting occasionally, at four times the result size, costs less than inserting every item in order. */
 const PRUNED_AT = 4;
 
 interface Keyed {

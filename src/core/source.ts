@@ -1,7 +1,7 @@
-// Who counts as one source: what a single host commonly has, so that nobody gets around a limit by changing addresses.
+// Groups addresses into sources for limits: one host commonly has one IPv4 address or one IPv6 /64.
 import { parseIp } from './ip.js';
 
-/** An IPv4 address as it is, an IPv6 address as its /64; anything else as it is. */
+/** The source of an address: an IPv6 address becomes its /64; other text is unchanged. */
 export function sourceOf(address: string): string {
   if (!address.includes(':')) return address;
   const ip = parseIp(address);

@@ -1,6 +1,6 @@
-// What can be wrong with the database while the daemon runs, and how it is said.
+// Problems of the database while the daemon runs, with their texts.
 
-/** `gone` and `replaced`: what is written reaches a file that nobody will find again. */
+/** `gone` and `replaced`: writes would go to a file that no longer has a name. */
 export type StorageProblem =
   | 'database-gone'
   | 'database-replaced'

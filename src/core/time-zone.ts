@@ -1,9 +1,9 @@
-// Wall clocks of time zones, by their IANA names.
+// Converts between UTC and local times of IANA time zones.
 import { DAY_MS } from './clock.js';
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Throws RangeError for a name that is no zone. */
+/** Throws RangeError for an unknown zone. */
 function formatOf(zone: string): Intl.DateTimeFormat {
   const known = formats.get(zone);
   if (known) return known;
@@ -18,7 +18,7 @@ function formatOf(zone: string): Intl.DateTimeFormat {
     minute: 'numeric',
     second: 'numeric',
   });
-  // Few zones are ever asked for; names may come from outside.
+  // Bounded, because clients choose the names.
   if (formats.size >= 100) formats.clear();
   formats.set(zone, made);
   return made;
@@ -34,9 +34,9 @@ export function isTimeZone(name: string): boolean {
 }
 
 /**
- * The moment, in ms since the epoch, at which clocks in `zone` show what clocks in UTC show at `utcMs`. Where clocks are
- * set back and show it twice, the first of the two; where they are set forward and never show it, as long after the gap
- * began. Throws RangeError when there is no such zone.
+ * Interprets `utcMs`, a local time written as if it were UTC, in `zone`; returns ms since the epoch. For an ambiguous time (clocks
+ * set back) returns the first one; for a nonexistent time (clocks set forward) moves it past the gap. Throws RangeError for an unknown
+ * zone.
  */
 export function zonedTime(utcMs: number, zone: string): number {
   if (zone === 'UTC') return utcMs;
@@ -46,12 +46,12 @@ export function zonedTime(utcMs: number, zone: string): number {
   return offsetAt(after, zone) === utcMs - after ? after : before;
 }
 
-/** What clocks in `zone` show at a moment, as the moment at which clocks in UTC show the same. */
+/** The local time in `zone` at `at`, written as if it were UTC; the inverse of `zonedTime`. */
 export function shownIn(zone: string, at: number): number {
   return zone === 'UTC' ? at : at + offsetAt(at, zone);
 }
 
-/** By how many ms the clocks of `zone` are ahead of UTC at a moment. */
+/** The UTC offset of `zone` at `at`, in ms. */
 function offsetAt(at: number, zone: string): number {
   const parts = formatOf(zone).formatToParts(at);
   const number = (type: string) => Number(parts.find((part) => part.type === type)?.value);

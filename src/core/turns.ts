@@ -1,6 +1,6 @@
-// Taking turns: tasks that share a key run one after another, in the order they came.
+// Serializes tasks: tasks with the same key run one after another, in order of arrival.
 
-/** Runs `task` once every earlier task of the same `key` has ended, however it ended; settles as `task` does. */
+/** Runs `task` after all earlier tasks of `key` have settled; settles like `task`. */
 export type InTurn = <Result>(key: string, task: () => Promise<Result>) => Promise<Result>;
 
 export function createTurns(): InTurn {
@@ -20,8 +20,7 @@ export function createTurns(): InTurn {
 }
 
 /**
- * The same for several keys at once, each waited for once however often it is named. All of them queue up at the same
- * moment, so that no two tasks can wait crosswise.
+ * Like `InTurn` for several keys; ignores duplicates. All keys are queued at the same time, so that tasks cannot deadlock.
  */
 export async function inTurnOfAll<Result>(
   inTurn: InTurn,

@@ -1,4 +1,4 @@
-// Dates as the account API writes and reads them: ISO 8601 in UTC, to the second, without a zone designator.
+// The date format of the account API: ISO 8601 in UTC, to the second, without a zone designator.
 import { MINUTE_MS, SECOND_MS } from './clock.js';
 
 const DATE = String.raw`(\d{4})-(\d\d)-(\d\d)`;
@@ -9,7 +9,7 @@ const WIRE_DATE = new RegExp(`^${DATE}(?:T${TIME}${ZONE})?$`);
 const EARLIEST_MS = utc(1, 1, 1, 0, 0, 0);
 const LATEST_MS = utc(9999, 12, 31, 23, 59, 59);
 
-/** The dates that may be set, as an error tells them. */
+/** The valid dates, for error messages. */
 export const WIRE_DATE_RANGE = '0001-01-01T00:00:00 to 9999-12-31T23:59:59 (UTC)';
 
 /** Whether `ms` (milliseconds since the Unix epoch) is in the years 0001 to 9999 in UTC, which is what can be written. */
@@ -17,14 +17,14 @@ export function isWireDate(ms: number): boolean {
   return ms >= EARLIEST_MS && ms < LATEST_MS + SECOND_MS;
 }
 
-/** The moment nearest to `ms` that can be written: for what was stored before such moments were refused. */
+/** The nearest representable time to `ms`, for values stored before such times were refused. */
 export function toWireDate(ms: number): number {
   return Math.min(Math.max(ms, EARLIEST_MS), LATEST_MS + SECOND_MS - 1);
 }
 
 /**
  * Writes `ms` (milliseconds since the Unix epoch) as `yyyy-MM-ddTHH:mm:ss` in UTC, cut to the second.
- * Throws RangeError outside the years 0001 to 9999, which the form cannot hold.
+ * Throws RangeError outside the years 0001 to 9999, which the format cannot represent.
  */
 export function formatWireDate(ms: number): string {
   if (!isWireDate(ms)) throw new RangeError(`no wire date for ${ms} ms`);
@@ -39,7 +39,7 @@ export function formatWireDate(ms: number): string {
  * Reads a date into milliseconds since the Unix epoch, whole seconds. Accepted: `yyyy-MM-ddTHH:mm:ss` read as UTC, the
  * same with a fraction (cut off) and with `Z` or an offset (`+08:00`, `+0800`, `+08`), and `yyyy-MM-dd` as midnight UTC.
  * Returns null for anything else: other forms, days and times that do not exist (30 February, 24:00, second 60),
- * and moments outside the years 0001 to 9999. Never reads local time.
+ * and times outside the years 0001 to 9999. Never uses local time.
  */
 export function parseWireDate(text: string): number | null {
   const match = WIRE_DATE.exec(text);
@@ -71,7 +71,7 @@ function utc(year: number, month: number, day: number, hour: number, minute: num
   return date.getTime();
 }
 
-/** Date carries 30 February over into March: what comes out changed did not exist. */
+/** Date turns 30 February into a day in March: a changed month means that the date does not exist. */
 function isCalendarDate(ms: number, month: number, day: number): boolean {
   const date = new Date(ms);
   return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;

@@ -1,12 +1,12 @@
-// What the audit log notes of a change of an account.
+// Creates the audit records for changes of accounts.
 import { type Actor, type AuditRecord, differences } from '../audit/audit.js';
 import type { Account } from './account.js';
 import type { AccountLimits } from './limits.js';
 import { textOfTags } from './tags.js';
 
 /**
- * What is to be noted of a change of an account's record, from null (it did not exist) or to null (it no longer does). A new
- * password shows only that it is new. Null when nothing differs.
+ * The audit record for a change of an account; `before` is null for a new account, `after` is null for a removed one. Of a new
+ * password it contains only that it changed. Null when nothing differs.
  */
 export function accountAudit(by: Actor, before: Account | null, after: Account | null): AuditRecord | null {
   const account = after ?? before;
@@ -36,7 +36,7 @@ export function accountAudit(by: Actor, before: Account | null, after: Account |
   };
 }
 
-/** What is to be noted of a change of an account's limits, from NO_LIMITS for a new one. Null when nothing differs. */
+/** The audit record for a change of limits; `before` is NO_LIMITS for a new account. Null when nothing differs. */
 export function limitsAudit(by: Actor, before: AccountLimits, after: Account): AuditRecord | null {
   const changed = differences({ ...before }, { ...after.limits });
   if (!changed.differs) return null;
@@ -44,7 +44,7 @@ export function limitsAudit(by: Actor, before: AccountLimits, after: Account): A
   return { by, action: 'account.limits', object, before: changed.before, after: changed.after };
 }
 
-/** What is to be noted of a change of an account, its limits included. */
+/** The audit records for a change of an account and its limits. */
 export function changeAudit(by: Actor, before: Account, after: Account): (AuditRecord | null)[] {
   const object = { type: 'account', id: after.id, name: after.username } as const;
   const reset = { by, action: 'account.reset-usage', object, before: null, after: null } as const;

@@ -1,4 +1,4 @@
-// What may be set of an account, and what is refused before the database is asked.
+// The input of account changes, and its validation before the database is accessed.
 import { isWireDate } from '../wire-date.js';
 import { type Account, type AccountUpdate, isValidPassword, isValidUsername } from './account.js';
 import { NO_ADDRESSES } from './authorized-addresses.js';
@@ -7,7 +7,7 @@ import { hashPassword } from './password.js';
 import { areValidTags, inOrder } from './tags.js';
 
 /**
- * What a creation or an update sets besides the credentials. `expiresAt` in milliseconds since the epoch, in the years
+ * The fields of a creation or an update besides the credentials. `expiresAt` in milliseconds since the epoch, in the years
  * 0001 to 9999 UTC.
  */
 export interface AccountFields {
@@ -16,7 +16,7 @@ export interface AccountFields {
   readonly expiresAt: number | null;
 }
 
-/** What a field becomes when a creation or an update leaves it out. */
+/** The values of fields that a creation or an update omits. */
 export const ACCOUNT_DEFAULTS: AccountFields = { isEnabled: true, remarks: null, expiresAt: null };
 
 export interface NewAccount extends AccountFields {
@@ -32,15 +32,15 @@ export interface NewAccount extends AccountFields {
   readonly authorizedAddresses?: readonly string[] | undefined;
 }
 
-/** `password` undefined, empty or only white space leaves the password as it is; the other fields are always written. */
+/** An undefined, empty or blank `password` keeps the password; the other fields are always written. */
 export interface ChangedAccount extends AccountFields {
   readonly password?: string | undefined;
 }
 
-/** What is undefined stays as it is. */
+/** Undefined fields are not changed. */
 export interface AccountChange extends Partial<{ [K in keyof AccountFields]: AccountFields[K] | undefined }> {
   readonly password?: string | undefined;
-  /** In place of a password, from an import. */
+  /** From an import, instead of a password. */
   readonly passwordHash?: string | undefined;
   readonly tags?: readonly string[] | undefined;
   /** An expiry that is given takes its place. */
@@ -51,7 +51,7 @@ export interface AccountChange extends Partial<{ [K in keyof AccountFields]: Acc
   readonly authorizedAddresses?: readonly string[] | undefined;
 }
 
-/** A change of one account: it may get another name. */
+/** A change of one account, including its user name. */
 export interface AccountPatch extends AccountChange {
   readonly username?: string | undefined;
 }
@@ -69,15 +69,15 @@ export type UpdateRefusal = FieldRefusal | 'not-found';
 export type RenameRefusal = 'invalid-username' | 'username-taken';
 export type AddRefusal = FieldRefusal | 'empty-credentials' | 'invalid-username' | 'username-taken';
 
-/** Whether the configuration has an egress class; null, the rules for everybody, there always is. */
+/** Whether the configuration has an egress class. Always true for null, the default rules. */
 export type HasEgressClass = (name: string | null) => boolean;
 
-/** Whether `remarks` can be kept unaltered by every database: well-formed Unicode without U+0000. */
+/** Whether every database can store `remarks`: well-formed Unicode without U+0000. */
 export function isValidRemarks(remarks: string): boolean {
   return remarks.isWellFormed() && !remarks.includes('\0');
 }
 
-/** Whether `expiresAt` can be written by every interface: never, or a moment in the years 0001 to 9999 (UTC). */
+/** Whether every interface can represent `expiresAt`: never, or a time in the years 0001 to 9999 (UTC). */
 function isValidExpiry(expiresAt: number | null): boolean {
   return expiresAt === null || isWireDate(expiresAt);
 }
@@ -88,7 +88,7 @@ export function refuseNew(input: NewAccount, hasEgressClass: HasEgressClass): Ad
   return refuseChange(input, NO_LIMITS, hasEgressClass);
 }
 
-/** `limits`: those it has. An egress class that it has already may stay, though the configuration no longer has it. */
+/** @param limits the current limits: an account may keep an egress class that the configuration no longer has */
 export function refuseChange(
   { password, remarks, tags, expiresAt, limits: { egressClass } = {} }: AccountChange,
   limits: AccountLimits,
@@ -102,7 +102,7 @@ export function refuseChange(
   return isOther && !hasEgressClass(egressClass) ? 'unknown-egress-class' : null;
 }
 
-/** The account that `input` asks for. */
+/** Creates the account record for `input`. */
 export function accountOf(input: NewAccount, id: string, createdAt: number): Account {
   return {
     id,
@@ -142,7 +142,7 @@ function waitOrExpiry({ daysFromFirstLogin, expiresAt }: AccountChange): {
   return { daysFromFirstLogin: expiresAt === undefined ? daysFromFirstLogin : null, expiresAt };
 }
 
-/** One change for each account: of a field that several changes have, the last one counts. */
+/** Merges the changes of each account; for a field in several changes, the last one wins. */
 export function inOne<Change extends { readonly id: string; readonly change: AccountChange }>(
   changes: readonly Change[],
 ): Change[] {

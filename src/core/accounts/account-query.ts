@@ -1,20 +1,20 @@
-// Finding accounts: what a search and filters leave, decided in memory.
+// Searches and filters accounts in memory.
 import { DAY_MS } from '../clock.js';
 import { type Account, isExpired } from './account.js';
 import type { AccountView } from './accounts.js';
 import { isAuthorizedAddress } from './authorized-addresses.js';
 
-/** Filters are joined by "and"; one that is undefined does not filter. */
+/** All defined filters must match. */
 export interface AccountFilter {
-  /** In user name, remarks, tags, and latest GameID, without regard to case; a whole GUID finds its account. */
+  /** Text in user name, remarks, tags or latest GameID, ignoring case; or a complete GUID. */
   readonly search?: string | undefined;
   readonly online?: boolean | undefined;
   readonly enabled?: boolean | undefined;
   readonly expired?: boolean | undefined;
   readonly expiringWithinDays?: number | undefined;
-  /** Expires at this moment or later, in milliseconds since the epoch; what never expires is left out. */
+  /** Expires at this time or later, in milliseconds since the epoch; excludes accounts that never expire. */
   readonly expiresFrom?: number | undefined;
-  /** Expires before this moment. */
+  /** Expires before this time. */
   readonly expiresBefore?: number | undefined;
   readonly neverUsed?: boolean | undefined;
   readonly overQuota?: boolean | undefined;
@@ -26,13 +26,13 @@ export interface AccountFilter {
   readonly authorizedAddress?: string | undefined;
 }
 
-/** What is known of an account besides what is stored of it. */
+/** Facts about an account that are not stored with it. */
 export interface AccountFacts {
   isOnline(accountId: string): boolean;
   isOverQuota(account: Account): boolean;
 }
 
-/** Makes the test for one filter; the cheap questions come first. */
+/** Creates the predicate for a filter; cheap tests come first. */
 export function accountMatcher(
   filter: AccountFilter,
   facts: AccountFacts,

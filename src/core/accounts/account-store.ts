@@ -1,9 +1,9 @@
-// What the rules of accounts ask of a database. `store/` implements it with knex.
+// The database interface of accounts. `store/` implements it with knex.
 import type { Actor } from '../audit/audit.js';
 import type { Account, AccountUpdate } from './account.js';
 import type { TrafficOfDay } from './limits.js';
 
-/** Another account has the user name that one is to get. */
+/** Another account already has the user name. */
 export class UsernameTaken extends Error {
   override readonly name = 'UsernameTaken';
 }
@@ -26,25 +26,25 @@ export class AddressTaken extends Error {
 export interface AccountStore {
   all(): Promise<Account[]>;
   get(id: string): Promise<Account | null>;
-  /** Those that there are, in no particular order. */
+  /** The existing accounts among `ids`, in no particular order. */
   getMany(ids: readonly string[]): Promise<Account[]>;
   getByUsername(username: string): Promise<Account | null>;
-  /** Returns 'username-taken' when another account has the name; nothing is written then. */
+  /** Returns 'username-taken' and writes nothing when another account has the name. */
   add(account: Account, by?: Actor): Promise<'added' | 'username-taken'>;
   /**
-   * Adds many in one transaction, with what they have moved elsewhere; returns the ids of those that were added, the names
-   * of the others are taken.
+   * Adds accounts in one transaction, with their usage on another server. Returns the ids of the added accounts; the names of the
+   * others are taken.
    */
   addMany(
     accounts: readonly Account[],
     by?: Actor,
     traffic?: readonly TrafficOfDay[],
   ): Promise<ReadonlySet<string>>;
-  /** Writes the given fields in one transaction and returns the account as it is now; null when there is none. */
+  /** Writes the given fields in one transaction and returns the updated account; null when it does not exist. */
   update(id: string, fields: AccountUpdate, by?: Actor): Promise<Account | null>;
   /**
-   * Updates many in one transaction, and adds to their traffic; returns those that there are, as they are now. Rejects with
-   * UsernameTaken, and writes nothing, when another account has the new name of one.
+   * Updates accounts and adds to their traffic in one transaction. Returns the updated accounts; omits those that do not exist.
+   * Rejects with UsernameTaken and writes nothing when another account has one of the new names.
    */
   updateMany(
     updates: readonly { readonly id: string; readonly fields: AccountUpdate }[],
@@ -53,12 +53,12 @@ export interface AccountStore {
   ): Promise<Account[]>;
   /**
    * Deletes, in one transaction and in this order, the heartbeat data of the account's user name and the account.
-   * A failure leaves both as they were. Returns the removed account; null when there is none.
+   * On failure nothing is changed. Returns the removed account; null when it does not exist.
    */
   remove(id: string, by?: Actor): Promise<Account | null>;
-  /** Removes many in one transaction; returns those that there were. */
+  /** Removes accounts in one transaction; returns those that existed. */
   removeMany(ids: readonly string[], by?: Actor): Promise<Account[]>;
-  /** Writes the time of the newest login of many accounts at once; unknown ids are passed over. */
+  /** Writes the times of the latest logins of many accounts; ignores unknown ids. */
   saveLogins(logins: readonly { readonly id: string; readonly at: number }[]): Promise<void>;
   /** Replaces only the password hash (an imported hash becomes a salted one), if it is still `from`. */
   rehash(id: string, from: string, to: string): Promise<void>;

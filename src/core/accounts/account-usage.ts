@@ -1,5 +1,5 @@
-// What every account has used: counted in memory, written to the database, summed from there anew when another period
-// counts other days, and held against its quota.
+// The usage of every account: counts traffic in memory, writes it to the database, reloads the sums when the quota period changes,
+// and compares the usage with the quota.
 
 import type { Clock } from '../clock.js';
 import type { Session } from '../sessions/session.js';
@@ -24,39 +24,39 @@ import {
 import type { TrafficStore } from './traffic-store.js';
 import { TrafficMeter } from './usage.js';
 
-/** What decides which of an account's traffic its quota counts. */
+/** The fields of an account that determine which traffic its quota counts. */
 type Counting = Pick<Account, 'id' | 'limits' | 'quotaReset'>;
 
-/** What the database has counted of accounts, by id; of those that have no traffic, nothing. */
+/** Traffic sums from the database by account id; no entry for accounts without traffic. */
 export type StoredTraffic = ReadonlyMap<string, TrafficSums>;
 
 type TrafficElsewhere = Extract<AccountActivity, { readonly kind: 'traffic' }>;
 
 export interface AccountUsage {
-  /** Whether its quota is used up, as of the last second. */
+  /** Whether the quota is used up, as of the last second. */
   isOverQuota(account: Account): boolean;
-  /** What an account has used, counted anew. */
+  /** The current usage of an account, including live sessions. */
   view(account: Account): LimitUsage;
-  /** The same as of the last second: for lists, where counting anew for each would be quadratic. */
+  /** The usage as of the last second, for lists: `view` for every account would be quadratic. */
   glance(account: Account): LimitUsage;
-  /** Whether an account has moved anything, here or elsewhere. */
+  /** Whether an account has any traffic, on this or another server. */
   hasUsed(accountId: string): boolean;
-  /** Traffic per day from `fromDay` (days since the epoch) on, days without any left out, oldest first. */
+  /** Traffic per day since `fromDay` (days since the epoch), oldest first; omits days without traffic. */
   days(accountId: string, fromDay: number): Promise<TrafficOfDay[]>;
   /** Counts what an account has moved at another node, and holds it against its quota. */
   movedElsewhere(moved: readonly TrafficElsewhere[], upTo: bigint): void;
-  /** Fills the memory at start, once the directory is full. Rejects when the database cannot be read. */
+  /** Loads the usage at the start, after the directory is loaded. Rejects when the database cannot be read. */
   load(): Promise<void>;
-  /** Writes what was counted. Rejects with the database's error when it cannot; nothing is lost then. */
+  /** Writes the counted traffic. Rejects with the error of the database and keeps the traffic on failure. */
   flush(): Promise<void>;
   /**
-   * For changes of what counts: does `work` in turn with the writes of traffic, so that the database knows all that was
-   * counted when it begins.
+   * For changes of the counted period: runs `work` between writes of traffic, so that the database contains all traffic counted so
+   * far.
    */
   afterWriting<T>(work: () => Promise<T>): Promise<T>;
-  /** Reads what the database has counted, by the periods that accounts have, or are about to have. Within `afterWriting`. */
+  /** Reads traffic sums for the given periods. Call it within `afterWriting`. */
   read(accounts: readonly Counting[]): Promise<StoredTraffic>;
-  /** Counts an account on from what was read of it, by the period and the reset it has now. */
+  /** Continues counting an account from sums that were read for its current period and reset. */
   countFrom(account: Counting, stored: StoredTraffic): void;
 }
 
@@ -68,9 +68,9 @@ export function createAccountUsage(uses: {
 }): AccountUsage {
   const { store, directory, sessions, now } = uses;
   const meter = new TrafficMeter((id) => directory.byId(id)?.limits.quotaPeriod ?? NO_LIMITS.quotaPeriod);
-  // Sums are read between two writes: what is under way would be in neither the sum nor the waiting rows.
+  // Read sums only between writes: traffic of a running write is in neither the sum nor the waiting rows.
   const inTurn = createTurns();
-  /** Accounts that were last announced with their quota used up. */
+  /** Accounts whose listeners were last notified that the quota is used up. */
   const overQuota = new Set<string>();
   /** When the sums of accounts were read, while other nodes' traffic of before that is still to come. */
   const readAsOf = new Map<string, AsOf>();
@@ -80,7 +80,7 @@ export function createAccountUsage(uses: {
     opened: addSession,
     passed: addSession,
     traffic({ accountId }, bytesUp, bytesDown) {
-      // Of an account that was removed meanwhile nothing is kept.
+      // Drop traffic of an account that was removed.
       if (directory.byId(accountId)) meter.addTraffic(accountId, bytesUp, bytesDown, now());
     },
     counted: () => announceQuotas(sessions.accounts()),
@@ -98,7 +98,7 @@ export function createAccountUsage(uses: {
     else overQuota.delete(account.id);
   }
 
-  /** Announces the accounts whose quota is used up, or begins again. */
+  /** Notifies listeners of accounts whose quota is used up or has been reset. */
   function announceQuotas(ids: Iterable<string>): void {
     meter.tick(now());
     for (const id of new Set([...ids, ...overQuota])) {
@@ -145,7 +145,7 @@ export function createAccountUsage(uses: {
     }
   }
 
-  /** Writes, and reads what the clock has made unknown: it was set back to a period of before this start. */
+  /** Writes traffic, and reloads sums that are unknown because the clock was set back to a period before the start. */
   async function writeAndRead(): Promise<void> {
     await write();
     const unknown = meter.unknown().flatMap((id) => directory.byId(id) ?? []);
@@ -234,8 +234,8 @@ export function createAccountUsage(uses: {
 const NO_TRAFFIC = { bytesUp: 0, bytesDown: 0, bytesSince: 0, asOf: undefined };
 
 /**
- * What was used elsewhere, as the days it is written as and the sums that make: what is of the period counts as of today,
- * the rest as of the day before the period.
+ * Converts the usage of another server into traffic per day and sums: the usage of the period counts as today's traffic, the rest
+ * as traffic of the day before the period.
  */
 export function trafficOf(
   { id: accountId, limits }: Pick<Counting, 'id' | 'limits'>,
@@ -264,7 +264,7 @@ export function trafficOf(
   };
 }
 
-/** The first day a period counts, in days since the epoch; null: every day. */
+/** The first day of the period, in days since the epoch; null when the period includes all days. */
 function firstDay(period: QuotaPeriod, now: number): number | null {
   const start = periodStart(period, now);
   return start === null ? null : dayOf(start);

@@ -1,7 +1,7 @@
-// What a proxy account is, its limits included, and the rules that only look at one account.
+// The proxy account with its limits, and the rules for a single account.
 import type { AccountLimits, QuotaReset } from './limits.js';
 
-/** One proxy account as the store keeps it. All times are milliseconds since the Unix epoch, UTC. */
+/** A proxy account. All times are milliseconds since the Unix epoch, UTC. */
 export interface Account {
   /** GUID, 8-4-4-4-12 lower-case hexadecimal. */
   readonly id: string;
@@ -11,7 +11,7 @@ export interface Account {
   readonly passwordHash: string;
   readonly isEnabled: boolean;
   readonly remarks: string | null;
-  /** Each once, sorted (see tags.ts). */
+  /** Sorted, without duplicates (see tags.ts). */
   readonly tags: readonly string[];
   readonly createdAt: number;
   readonly lastLoginAt: number | null;
@@ -22,13 +22,13 @@ export interface Account {
   /** Name of the plan that it last got something by; null: none. */
   readonly plan: string | null;
   readonly limits: AccountLimits;
-  /** When the operator last started the quota period again; null: never. */
+  /** The last reset of the quota period by the operator; null: never. */
   readonly quotaReset: QuotaReset | null;
   /** Client addresses and networks that are this account without credentials; see authorized-addresses.ts. */
   readonly authorizedAddresses: readonly string[];
 }
 
-/** The account after a login at `at`. Written out, since a copy by `...` is slow on Node 20 (a new hidden class each). */
+/** The account after a login at `at`. Copies every field by name, because `...` is slow on Node 20 (it creates a new hidden class). */
 export function withLastLogin(account: Account, at: number): Account {
   return {
     id: account.id,
@@ -48,7 +48,7 @@ export function withLastLogin(account: Account, at: number): Account {
   };
 }
 
-/** The part of an account that an update writes. What is undefined stays as it is. */
+/** The fields that an update writes. Undefined fields are not changed. */
 export interface AccountUpdate {
   readonly username?: string | undefined;
   readonly isEnabled?: boolean | undefined;
@@ -64,7 +64,7 @@ export interface AccountUpdate {
   readonly authorizedAddresses?: readonly string[] | undefined;
 }
 
-/** True from the very millisecond of `expiresAt` on; an account without one never expires. */
+/** True from `expiresAt` on, to the millisecond. An account without it never expires. */
 export function isExpired(account: Pick<Account, 'expiresAt'>, now: number): boolean {
   return account.expiresAt !== null && account.expiresAt <= now;
 }
@@ -72,7 +72,7 @@ export function isExpired(account: Pick<Account, 'expiresAt'>, now: number): boo
 /** RFC 1929 §2 gives UNAME and PASSWD one length octet each: 1 to 255 bytes. */
 export const MAX_CREDENTIAL_BYTES = 255;
 
-// C0, DEL and C1 controls, and the two Unicode line separators: none may stand in a name that is logged.
+// C0, DEL and C1 controls, and the two Unicode line separators: not allowed in user names, which are logged.
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 
 /** Whether `username` may name an account: 1 to 255 bytes of UTF-8, not only white space, no control characters. */

@@ -1,6 +1,6 @@
-// The account service: every change of an account, of its limits and of what counts as used goes through here, by the API,
-// the console, the command line or an import. A change is written to the database first, in one transaction, then put into
-// the directory, which tells everybody, and only then answered.
+// The account service. The API, the console, the command line and imports make every change of accounts, limits and quota resets
+// through it. It writes a change to the database in one transaction, then updates the directory, which notifies its listeners, and
+// then returns.
 
 import type { Actor } from '../audit/audit.js';
 import { type Clock, DAY_MS } from '../clock.js';
@@ -33,10 +33,10 @@ import {
 import type { AccountDirectory } from './directory.js';
 import { type CountedTraffic, NO_LIMITS, type TrafficOfDay } from './limits.js';
 
-/** An account with what the heartbeat pool knows of it. */
+/** An account with figures from the heartbeat pool. */
 export interface AccountView {
   readonly account: Account;
-  /** Entries now in the pool. */
+  /** Number of entries in the pool. */
   readonly dataCount: number;
   /** GameID of the newest entry that has one. */
   readonly latestGameId: string | null;
@@ -54,7 +54,7 @@ export interface AddManyResult {
 
 interface Done {
   readonly ok: true;
-  /** As it is now; after a removal, as it last was. */
+  /** The account after the change, or before its removal. */
   readonly account: Account;
 }
 interface Refused<Reason> {
@@ -64,7 +64,7 @@ interface Refused<Reason> {
   readonly explanation?: string;
 }
 
-/** An account as an import brings it, with what it has used elsewhere. */
+/** An imported account with its usage on another server. */
 export interface ImportedAccount {
   readonly account: Account;
   readonly used?: CountedTraffic | undefined;
@@ -73,7 +73,7 @@ export interface ImportedAccount {
 export interface ImportedChange {
   readonly id: string;
   readonly change: AccountChange;
-  /** What it has used elsewhere; passed over for an account that has used something here. */
+  /** The usage on another server; ignored for an account with traffic on this server. */
   readonly used?: CountedTraffic | undefined;
 }
 
@@ -85,24 +85,24 @@ export interface AccountPool {
   remove(accountId: string): void;
 }
 
-/** Every call that changes something rejects when the database cannot be written; nothing has changed then. */
+/** Every change rejects, and changes nothing, when the database cannot be written. */
 export interface Accounts {
   /** Creates an account, with its limits if any. */
   add(input: NewAccount, by?: Actor): Promise<AddResult>;
-  /** Overwrites every field of an account but its limits. Ends its live sessions if it was disabled or its password changed. */
+  /** Overwrites every field except the limits. Ends live sessions when the account is disabled or the password changes. */
   update(id: string, input: ChangedAccount, by?: Actor): Promise<UpdateResult>;
-  /** Removes an account and its heartbeat data, and ends its live sessions. */
+  /** Removes an account with its heartbeat data, and ends its live sessions. */
   remove(id: string, by?: Actor): Promise<RemoveResult>;
   /**
-   * Creates many accounts in one transaction; keep a call to some hundreds. Refused ones are named by their index, the
-   * others are created.
+   * Creates accounts in one transaction; use at most some hundreds per call. Returns the index of each refused account; the others
+   * are created.
    */
   addMany(inputs: readonly NewAccount[], by: Actor): Promise<AddManyResult>;
-  /** Adds accounts as an import brings them, in one transaction; returns those that were added, the names of the others are taken. */
+  /** Adds imported accounts in one transaction. Returns the added accounts; the names of the others are taken. */
   takeIn(accounts: readonly ImportedAccount[], by: Actor): Promise<Account[]>;
   /**
-   * Changes only the fields and limits given. `isCurrent` may refuse on what the account is at the moment of the change.
-   * A new user name ends its live sessions; heartbeats and history stay with the account.
+   * Changes only the given fields and limits. `isCurrent` can refuse the change after a look at the current account.
+   * A new user name ends live sessions; the account keeps its heartbeats and history.
    */
   patch(
     id: string,
@@ -111,17 +111,17 @@ export interface Accounts {
     isCurrent?: (account: Account) => boolean,
   ): Promise<PatchResult>;
   /**
-   * Changes many in one transaction; several changes of one account are joined. Those that no longer exist, and those
-   * whose change is refused, are left out of the answer.
+   * Changes accounts in one transaction, and merges several changes of one account. The result omits accounts that do not exist and
+   * accounts whose change is refused.
    */
   patchMany(changes: readonly ImportedChange[], by: Actor): Promise<Account[]>;
   /** Counts the days of an account that waits for its first login from `at` on; otherwise nothing. */
   firstLogin(id: string, at: number): Promise<void>;
-  /** Starts the quota period again from nothing; false when there is no such account. */
+  /** Resets the usage of the quota period; false when the account does not exist. */
   resetUsage(id: string, by: Actor): Promise<boolean>;
-  /** Removes many in one transaction; returns those that there were. */
+  /** Removes accounts in one transaction; returns those that existed. */
   removeMany(ids: readonly string[], by: Actor): Promise<Account[]>;
-  /** Takes over accounts as the database has them, after another process changed, added or removed them. */
+  /** Reloads accounts that another process changed, added or removed. */
   refresh(ids: readonly string[]): Promise<void>;
   /** Every account in the order of creation. */
   list(): AccountView[];
@@ -132,7 +132,7 @@ export interface Accounts {
 }
 
 /**
- * Builds the service over a loaded `directory`: reads come from memory, writes go to `store` first.
+ * Creates the service for a loaded `directory`. Reads come from memory; writes go to `store` first.
  * `newId` returns a fresh lower-case GUID.
  */
 export function createAccounts(uses: {
@@ -140,7 +140,7 @@ export function createAccounts(uses: {
   readonly directory: AccountDirectory;
   readonly usage: Pick<AccountUsage, 'afterWriting' | 'read' | 'countFrom' | 'hasUsed'>;
   readonly pool: AccountPool;
-  /** Names of the egress classes that the configuration has. */
+  /** Names of the configured egress classes. */
   readonly egressClasses: readonly string[];
   /** Of one account. */
   readonly maxAuthorizedAddresses: number;
@@ -148,7 +148,7 @@ export function createAccounts(uses: {
   readonly newId: () => string;
 }): Accounts {
   const { store, directory, usage, pool, now } = uses;
-  // One change of an account at a time: the directory must take in the answers in the order of the writes.
+  // Change an account one at a time, so that the directory is updated in the order of the writes.
   const inTurn = createTurns();
   const hasEgressClass: HasEgressClass = (name) => name === null || uses.egressClasses.includes(name);
 
@@ -197,7 +197,7 @@ export function createAccounts(uses: {
     return moved.length === 0 ? write() : usage.afterWriting(write);
   }
 
-  /** Writes updates in one transaction and takes them in. To be called in turn. */
+  /** Writes updates in one transaction and updates the directory. Call it within `inTurn`. */
   async function write(
     updates: readonly { id: string; fields: AccountUpdate; used?: CountedTraffic | undefined }[],
     by?: Actor,
@@ -315,7 +315,7 @@ export function createAccounts(uses: {
         const addresses = readAddresses(change.authorizedAddresses, id);
         if (!addresses.ok) return addresses;
         const fields = toUpdate({ ...change, authorizedAddresses: addresses.addresses });
-        // The database knows of accounts that another process has just added.
+        // Another process may have just added the account: ask the database.
         return changeOne(id, fields, by).catch((error: unknown) => {
           if (error instanceof UsernameTaken) return refused('username-taken');
           throw error;

@@ -1,12 +1,12 @@
-// What players paste into or open with their programs, one function a format. Each says which documentation it follows.
+// Configurations for client programs of players, one function per format. Each names the documentation that it follows.
 import { formatHostPort } from '../ip.js';
 import { socksLink } from './proxy-link.js';
 
-/** Every format, in the order in which they are shown. */
+/** All formats, in display order. */
 export const CLIENT_FORMATS = ['link', 'plain', 'clash', 'sing-box', 'proxifier', 'shadowrocket'] as const;
 export type ClientFormat = (typeof CLIENT_FORMATS)[number];
 
-/** A login and where it is used. */
+/** Credentials and the server address. */
 export interface ClientAccess {
   readonly username: string;
   readonly password: string;
@@ -16,9 +16,9 @@ export interface ClientAccess {
 
 export interface ClientText {
   readonly format: ClientFormat;
-  /** null: this format cannot carry this name or password, for example a colon in a name where colons separate. */
+  /** Null when the format cannot represent the user name or password, for example a colon in a colon-separated format. */
   readonly text: string | null;
-  /** How a file of it is called; null for what is pasted. */
+  /** Name of the file to download; null for text to paste. */
   readonly fileName: string | null;
 }
 
@@ -30,7 +30,7 @@ export function clientTexts(access: ClientAccess): readonly ClientText[] {
   }));
 }
 
-/** @returns null where the format cannot carry this name or password */
+/** @returns null when the format cannot represent the user name or password */
 export function clientText(format: ClientFormat, access: ClientAccess): string | null {
   return WRITERS[format](access);
 }
@@ -50,11 +50,11 @@ const WRITERS: Readonly<Record<ClientFormat, (access: ClientAccess) => string | 
   shadowrocket,
 };
 
-// XML 1.0 §2.2 has no way to write these, and no line of text can hold them.
+// Characters that XML 1.0 §2.2 and line-based formats cannot represent.
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufffe\uffff]/;
 const hasControl = ({ username, password }: ClientAccess): boolean => CONTROL.test(username + password);
 
-/** `host:port:user:password`, as fingerprint browsers and multi-account tools take it: the password is the rest of the line. */
+/** `host:port:user:password` for fingerprint browsers and multi-account tools: the password is the rest of the line. */
 function plain(access: ClientAccess): string | null {
   const { username, password, host, port } = access;
   if (hasControl(access) || username.includes(':')) return null;
@@ -92,8 +92,8 @@ function singBox({ username, password, host, port }: ClientAccess): string {
 }
 
 /**
- * A profile of Proxifier 4 for Windows (.ppx): everything but this machine goes through the proxy, which resolves names.
- * `Encryption mode="disabled"` is what lets the password stand in it as it is.
+ * A profile of Proxifier 4 for Windows (.ppx): all connections except to this machine use the proxy, which resolves names.
+ * `Encryption mode="disabled"` allows a plain-text password.
  */
 function proxifier(access: ClientAccess): string | null {
   if (hasControl(access)) return null;
@@ -140,9 +140,9 @@ function proxifier(access: ClientAccess): string | null {
 `;
 }
 
-/** `socks://` with `user:password@host:port` in base64, and the name behind `#`, as Shadowrocket and v2rayN share it. */
+/** The share link of Shadowrocket and v2rayN: `socks://`, `user:password@host:port` in base64, `#` and the name. */
 function shadowrocket({ username, password, host, port }: ClientAccess): string | null {
-  // Readers part it at the first ":" and "@".
+  // Clients split the text at the first ":" and "@".
   if (/[:@]/.test(username) || password.includes('@')) return null;
   const inner = `${username}:${password}@${formatHostPort(host, port)}`;
   return `socks://${Buffer.from(inner).toString('base64')}#${encodeURIComponent(nameOf(username, host))}`;

@@ -1,11 +1,10 @@
-// The account directory: all accounts in memory, so that a login never waits for the database.
-// It is a cache of the database with one way in and one event: whoever changes an account, here or in another process,
-// puts it here, and everybody who must know hears it from here.
+// The account directory: all accounts in memory, so that a login never waits for the database. It is a cache of the database.
+// Every change of an account, by this or another process, is put into the directory, which notifies its listeners.
 
 import { type Account, withLastLogin } from './account.js';
 import { AddressIndex } from './authorized-addresses.js';
 
-/** `before` null: it is new; `after` null: it is gone; both the same: its quota is used up, or begins again. */
+/** `before` is null for a new account, `after` for a removed one. Both are the same object when the quota is used up or reset. */
 export interface AccountChanged {
   readonly id: string;
   readonly before: Account | null;
@@ -44,14 +43,14 @@ export class AccountDirectory {
   }
 
   /**
-   * Calls `listener` when an account was added, changed or removed, or its quota was used up or begins again: before
-   * whoever changed it is answered. Not for logins.
+   * Calls `listener` when an account is added, changed or removed, or its quota is used up or reset; before the change returns to
+   * its caller. Not called for logins.
    */
   onChanged(listener: (changed: AccountChanged) => void): void {
     this.#listeners.push(listener);
   }
 
-  /** Fills the directory at start. */
+  /** Loads all accounts at the start. */
   load(accounts: Iterable<Account>): void {
     for (const account of accounts) {
       this.#set(account);
@@ -59,10 +58,10 @@ export class AccountDirectory {
     }
   }
 
-  /** Takes in an account as the database has it now. */
+  /** Adds or replaces an account with its current state in the database. */
   put(account: Account): void {
     const before = this.#byId.get(account.id) ?? null;
-    // A login that is not yet written is newer than what the database says.
+    // A login that is not yet written is newer than the login time in the database.
     const lastLoginAt = latest(account.lastLoginAt, before?.lastLoginAt ?? null);
     const after = { ...account, lastLoginAt };
     if (before && before.username !== after.username && this.#byName.get(before.username) === before)
@@ -83,18 +82,18 @@ export class AccountDirectory {
     this.#publish({ id, before, after: null });
   }
 
-  /** The account is as it was, but its quota is used up, or begins again. */
+  /** Notifies listeners that the quota of an unchanged account is used up or reset. */
   quotaChanged(account: Account): void {
     this.#publish({ id: account.id, before: account, after: account });
   }
 
-  /** Replaces an imported hash by its salted form: the same password, so sessions stay. */
+  /** Replaces an imported hash with a salted hash of the same password; sessions continue. */
   rehashed(id: string, passwordHash: string): void {
     const account = this.#byId.get(id);
     if (account) this.#set({ ...account, passwordHash });
   }
 
-  /** Notes a successful login; written to the database later, many at once. */
+  /** Records a successful login. The heartbeat writer writes logins to the database in batches. */
   loggedIn(id: string, at: number): void {
     const account = this.#byId.get(id);
     if (!account) return;
@@ -108,7 +107,7 @@ export class AccountDirectory {
     if (account && at > (account.lastLoginAt ?? 0)) this.#set(withLastLogin(account, at));
   }
 
-  /** Hands over the logins not yet written. The caller gives them back with `restoreLogins` if writing fails. */
+  /** Takes the unwritten logins. The caller returns them with `restoreLogins` when writing fails. */
   takeLogins(): { id: string; at: number }[] {
     const taken = [...this.#unsavedLogins].map(([id, at]) => ({ id, at }));
     this.#unsavedLogins = new Map();

@@ -1,24 +1,24 @@
-// What an account may use at most, and when its quota starts again: types and rules, no counting.
+// Limits of accounts and quota periods: types and rules, without counting.
 import { DAY_MS } from '../clock.js';
 import type { AsOf } from './activity-feed.js';
 
-/** After which a used-up quota is there again: the UTC day, the week from Monday, the calendar month, or never. */
+/** When the quota resets: every UTC day, every week on Monday, every calendar month, or never. */
 export type QuotaPeriod = 'day' | 'week' | 'month' | 'never';
 export const QUOTA_PERIODS: readonly QuotaPeriod[] = ['day', 'week', 'month', 'never'];
 
 /** Every limit is optional: null is "no limit". */
 export interface AccountLimits {
   readonly maxSessions: number | null;
-  /** Different client addresses at the same time. */
+  /** Concurrent client addresses. */
   readonly maxClientAddresses: number | null;
-  /** Client to destination, shared fairly by the account's sessions. */
+  /** Client to destination, shared fairly by the sessions of the account. */
   readonly bytesPerSecondUp: number | null;
   /** Destination to client. */
   readonly bytesPerSecondDown: number | null;
   /** Up and down together, within one `quotaPeriod`. */
   readonly quotaBytes: number | null;
   readonly quotaPeriod: QuotaPeriod;
-  /** Name of a class in the configuration (`egress.classes`); null: the rules that hold for everybody. */
+  /** Name of a class in the configuration (`egress.classes`); null: the default rules. */
   readonly egressClass: string | null;
 }
 
@@ -32,36 +32,36 @@ export const NO_LIMITS: AccountLimits = {
   egressClass: null,
 };
 
-/** The quota period was started again `at` (ms since the epoch), when the account had used `totalBytes` in all. */
+/** A reset of the quota at `at` (ms since the epoch), when the total usage of the account was `totalBytes`. */
 export interface QuotaReset {
   readonly at: number;
   readonly totalBytes: number;
 }
 
-/** Bytes that an account has used. */
+/** The usage of an account in bytes. */
 export interface CountedTraffic {
   readonly totalBytesUp: number;
   readonly totalBytesDown: number;
-  /** Since the quota last began; part of the totals. */
+  /** Since the start of the quota period; part of the totals. */
   readonly periodBytes: number;
 }
 
-/** Why a session is not let in. */
+/** Why a session is refused. */
 export type LimitRefusal = 'too-many-sessions' | 'too-many-addresses' | 'over-quota';
 
-/** What an account has used of its limits. Times in milliseconds since the epoch. */
+/** The usage of an account compared with its limits. Times in milliseconds since the epoch. */
 export interface LimitUsage {
   /** Live now. */
   readonly sessions: number;
-  /** Different ones, of the live sessions. */
+  /** Distinct addresses of the live sessions. */
   readonly clientAddresses: number;
   /** Up and down since `periodStartedAt`. */
   readonly periodBytes: number;
-  /** null: since the account exists. */
+  /** Null: since the account was created. */
   readonly periodStartedAt: number | null;
-  /** When the quota starts again; null: never. */
+  /** When the quota resets; null: never. */
   readonly periodEndsAt: number | null;
-  /** Since the account exists; a reset does not erase it. */
+  /** Since the account was created; a reset does not change it. */
   readonly totalBytesUp: number;
   readonly totalBytesDown: number;
 }
@@ -77,7 +77,7 @@ export interface TrafficOfDay {
   readonly sessions: number;
 }
 
-/** An account's traffic, in bytes: all of it, and up and down together since some day. */
+/** The traffic of an account in bytes: in total, and up plus down since a given day. */
 export interface TrafficSums {
   readonly accountId: string;
   readonly bytesUp: number;
@@ -90,7 +90,7 @@ export interface TrafficSums {
 /** 1970-01-01 was a Thursday: weeks begin on Monday, three days before it. */
 const MONDAY_OFFSET_DAYS = 3;
 
-/** First moment of the period that `now` is in; null when the period never ends. All in UTC. */
+/** Start of the period that contains `now`, in UTC; null when the period never ends. */
 export function periodStart(period: QuotaPeriod, now: number): number | null {
   const days = dayOf(now);
   switch (period) {
@@ -105,21 +105,21 @@ export function periodStart(period: QuotaPeriod, now: number): number | null {
   }
 }
 
-/** First moment of the next period; null when there is none. */
+/** Start of the next period; null when the period never ends. */
 export function periodEnd(period: QuotaPeriod, now: number): number | null {
   if (period === 'month') return monthStart(now, 1);
   const start = periodStart(period, now);
   return start === null ? null : start + (period === 'week' ? 7 : 1) * DAY_MS;
 }
 
-/** From when the quota counts, in ms since the epoch: the period's first moment or a later reset; null: since ever. */
+/** The time since which the quota counts, in ms since the epoch: the start of the period or a later reset; null: always. */
 export function countedSince(period: QuotaPeriod, resetAt: number | null, now: number): number | null {
   const start = periodStart(period, now);
   if (resetAt === null) return start;
   return start === null ? resetAt : Math.max(start, resetAt);
 }
 
-/** The UTC day of a moment, in days since the Unix epoch. */
+/** The UTC day of a time, in days since the Unix epoch. */
 export function dayOf(ms: number): number {
   return Math.floor(ms / DAY_MS);
 }

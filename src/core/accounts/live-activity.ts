@@ -1,4 +1,4 @@
-// What is happening now: the rate of every live session, and what the day has brought so far.
+// Current activity: the rate of every live session, and the counts of the current day.
 
 import { DAY_MS, MINUTE_MS } from '../clock.js';
 import type { LoginOutcome } from './login-log.js';
@@ -13,7 +13,7 @@ export interface Moved {
   down: number;
 }
 
-/** Counts since midnight UTC, and what a minute's sample takes. */
+/** Counts since midnight UTC, and the counts of a one-minute sample. */
 export interface Counters {
   logins: number;
   failures: number;
@@ -34,14 +34,14 @@ export const noCounters = (): Counters => ({
 
 const NO_RATE: Rate = { up: 0, down: 0 };
 
-/** Shorter spans would make rates of single packets. */
+/** Minimum time between two measurements: shorter times would measure single packets. */
 const MIN_SPAN_MS = 500;
 
 export class LiveActivity {
-  /** What sessions have moved since the last measurement, by id. */
+  /** Bytes of sessions since the last measurement, by id. */
   #moved = new Map<string, Moved>();
   #movedByAll: Moved = { up: 0, down: 0 };
-  /** Of the sessions whose bytes moved before the last measurement, by id. */
+  /** Rates of the sessions that transferred bytes before the last measurement, by id. */
   #rates = new Map<string, Rate>();
   #rate: Rate = NO_RATE;
   #byAccount = new Map<string, Moved>();
@@ -53,7 +53,7 @@ export class LiveActivity {
   /** Logins since the start, by outcome. */
   readonly outcomes = new Map<LoginOutcome, number>();
   #sinceSample: Counters = noCounters();
-  /** Heartbeats since the start, at the last ticks of a minute. */
+  /** Heartbeat counts since the start, at the ticks of the last minute. */
   #beats: { at: number; count: number }[] = [];
   #beatCount = 0;
 
@@ -62,14 +62,14 @@ export class LiveActivity {
     this.#tickedAt = now;
   }
 
-  /** What the day had brought before this start. */
+  /** Loads the counts of the day before this start. */
   load(counters: Counters | undefined, byAccount: Iterable<{ id: string; up: number; down: number }>): void {
     for (const name of Object.keys(this.today) as (keyof Counters)[])
       this.today[name] = counters?.[name] ?? 0;
     for (const { id, up, down } of byAccount) this.#byAccount.set(id, { up, down });
   }
 
-  /** Counts what a session has moved. */
+  /** Counts the traffic of a session. */
   addTraffic(sessionId: string, accountId: string, up: number, down: number): void {
     addMoved(this.#moved, sessionId, up, down);
     addMoved(this.#byAccount, accountId, up, down);
@@ -79,7 +79,7 @@ export class LiveActivity {
     this.#add('bytesDown', down);
   }
 
-  /** The session is over. */
+  /** Forgets the rate of an ended session. */
   closed(sessionId: string): void {
     this.#moved.delete(sessionId);
     this.#rates.delete(sessionId);
@@ -96,7 +96,7 @@ export class LiveActivity {
     this.#add('heartbeats', 1);
   }
 
-  /** Measures the rates since the last time. Meant to be called every second or two. */
+  /** Measures the rates since the last call. Call it every second or two. */
   tick(now: number): void {
     const day = Math.floor(now / DAY_MS);
     if (day !== this.#day) {
@@ -118,12 +118,12 @@ export class LiveActivity {
     this.#movedByAll = { up: 0, down: 0 };
   }
 
-  /** Bytes a second of a session, as last measured. */
+  /** The last measured rate of a session, in bytes per second. */
   rateOf(sessionId: string): Rate {
     return this.#rates.get(sessionId) ?? NO_RATE;
   }
 
-  /** Bytes a second of all sessions together. */
+  /** The total rate of all sessions, in bytes per second. */
   get rate(): Rate {
     return this.#rate;
   }
@@ -141,7 +141,7 @@ export class LiveActivity {
     return this.#byAccount.get(accountId) ?? { up: 0, down: 0 };
   }
 
-  /** The accounts that moved most since midnight UTC. */
+  /** The accounts with most traffic since midnight UTC. */
   top(limit: number): { id: string; up: number; down: number }[] {
     return Array.from(this.#byAccount, ([id, { up, down }]) => ({ id, up, down }))
       .sort((a, b) => b.up + b.down - a.up - a.down)
@@ -152,7 +152,7 @@ export class LiveActivity {
     this.#byAccount.delete(accountId);
   }
 
-  /** What was counted since the last call. */
+  /** Returns the counts since the last call. */
   takeSample(): Counters {
     const taken = this.#sinceSample;
     this.#sinceSample = noCounters();

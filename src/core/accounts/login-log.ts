@@ -1,4 +1,4 @@
-// Logins and failures of players: who tried, from where, and what came of it. Grouped before they are written.
+// The login log: logins and failures of players with user name, address and outcome. Groups repeated logins before writing.
 import { type Clock, HOUR_MS } from '../clock.js';
 import { sourceOf } from '../source.js';
 
@@ -14,16 +14,16 @@ export type LoginOutcome =
   | 'over-quota';
 
 export interface LoginEntry {
-  /** The first of them, in milliseconds since the epoch. */
+  /** Time of the first login of the group, in milliseconds since the epoch. */
   readonly at: number;
-  /** null: no account has the name. */
+  /** Null when no account has the user name. */
   readonly accountId: string | null;
-  /** Empty: many names that a blocked source tried. */
+  /** Empty for the many names that a blocked source tried. */
   readonly username: string;
-  /** Client address; of a blocked source the first one. */
+  /** Client address; the first one of a blocked source. */
   readonly client: string;
   readonly outcome: LoginOutcome;
-  /** The same again within a minute is counted together; of a blocked source, within an hour. */
+  /** Number of equal logins within a minute, or within an hour for a blocked source. */
   readonly times: number;
 }
 
@@ -34,36 +34,36 @@ export interface LoginFilter {
   readonly failed?: boolean;
 }
 
-/** An entry with its place in the list. */
+/** An entry with its position in the list. */
 export type StoredLogin = LoginEntry & { readonly place: number };
 
 export interface LoginStore {
-  /** Returns the place of each entry, in their order. */
+  /** Returns the positions of the entries, in the same order. */
   add(entries: readonly LoginEntry[]): Promise<number[]>;
-  /** Writes how often entries have happened by now. */
+  /** Updates the counts of entries. */
   repeated(entries: readonly { readonly place: number; readonly times: number }[]): Promise<void>;
-  /** Newest first, all before the place `before`. */
+  /** Newest first, before the position `before`. */
   list(filter: LoginFilter, before: number | null, limit: number): Promise<StoredLogin[]>;
   count(filter: LoginFilter): Promise<number>;
-  /** Removes at most `limit` entries from before `before`, or beyond the newest `keep`; returns how many. */
+  /** Deletes at most `limit` entries that are older than `before` or beyond the newest `keep`; returns their number. */
   trim(before: number, keep: number, limit: number): Promise<number>;
 }
 
-/** What the listener tells of a login. */
+/** Records a login. */
 export interface NoteLogin {
   note(outcome: LoginOutcome, username: string, accountId: string | null, client: string): void;
 }
 
 export interface LoginLog extends NoteLogin {
-  /** Writes what is new. Rejects with the database's error; nothing is lost then. Call it about once a second. */
+  /** Writes new entries. Rejects with the error of the database and keeps them on failure. Call it about once a second. */
   flush(): Promise<void>;
-  /** Groups given up since the start because too many waited. */
+  /** Number of groups dropped since the start because too many were waiting. */
   dropped(): number;
 }
 
-/** The same name, address and outcome within so long are one entry. */
+/** Logins with the same name, address and outcome within this time are one entry. */
 const GROUP_MS = 60_000;
-/** Of a blocked source: it goes on for as long as it likes, and must not push real entries out of the log. */
+/** The same for a blocked source, whose attempts must not displace other entries of the log. */
 const BLOCKED_GROUP_MS = HOUR_MS;
 
 interface Group {
@@ -77,8 +77,8 @@ interface Group {
 }
 
 /**
- * At most `maxGroups` are remembered, and no more than half of them of blocked sources; beyond, new ones are given up,
- * so that guessing names fills no memory.
+ * Keeps at most `maxGroups` groups, and at most half of them for blocked sources; drops further ones, so that guessing names
+ * cannot fill the memory.
  */
 export function createLoginLog({
   store,
@@ -90,10 +90,10 @@ export function createLoginLog({
 }: {
   store: Pick<LoginStore, 'add' | 'repeated'>;
   now: Clock;
-  /** A clock that is never set back, in ms. */
+  /** A monotonic clock, in ms. */
   monotonicNow: Clock;
   maxGroups: number;
-  /** Names of a blocked source that have an entry of their own in an hour; the rest share one. */
+  /** Number of names of a blocked source with a separate entry per hour; the others share one entry. */
   maxBlockedNames: number;
   /** Called for each login, grouped or not. */
   onNote: (outcome: LoginOutcome) => void;
@@ -138,7 +138,7 @@ export function createLoginLog({
     if (keys?.size === 0) blocked.delete(source);
   }
 
-  /** The name under which a login of a blocked source is noted: its own for the first few, none for the rest. */
+  /** The name to record for a login of a blocked source: the tried name for the first few, empty for the others. */
   function blockedName(source: string, username: string): string {
     const keys = blocked.get(source);
     if (!keys || keys.has(blockedKey(source, username))) return username;
@@ -148,7 +148,7 @@ export function createLoginLog({
 
   function count(key: string, makeEntry: () => Omit<LoginEntry, 'at' | 'times'>, groupMs: number): boolean {
     const group = groups.get(key);
-    // One that is over goes with the next writing, a second from now at most.
+    // The next flush, within a second, writes and removes a group that has ended.
     if (group) {
       group.times += 1;
       return false;

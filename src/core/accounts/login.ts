@@ -1,35 +1,35 @@
-// Whether a player may log in: RFC 1929 credentials against the account directory, at the same cost whatever the answer.
+// Verifies RFC 1929 credentials against the account directory, with the same cost for every result.
 
 import type { Clock } from '../clock.js';
 import { printable } from '../printable.js';
 import { type Account, isExpired } from './account.js';
 import { isSalted, verifyAgainstNothing, verifyPassword } from './password.js';
 
-/** Why a login failed: for the log and the penalties only, the client gets the same answer for each. */
+/** Why a login failed, for the log and the attempt limits. The client gets the same reply for all of them. */
 export type LoginFailure = 'unknown-user' | 'wrong-password' | 'disabled' | 'expired' | 'blocked-address';
 
-/** What a login is decided on. */
+/** The account fields that a login needs. */
 type LoginAccount = Pick<Account, 'username' | 'passwordHash' | 'isEnabled' | 'expiresAt'>;
 
 export type LoginResult<Found extends LoginAccount = Account> =
-  /** `needsRehash`: the stored hash is an imported one, to be replaced by the salted form of this password. */
+  /** `needsRehash`: replace the imported hash with a salted hash of this password. */
   | { readonly ok: true; readonly account: Found; readonly needsRehash: boolean }
   /** `username` is safe to log: control characters are escaped, invalid UTF-8 is U+FFFD. */
   | { readonly ok: false; readonly reason: LoginFailure; readonly username: string };
 
-/** Decides on the raw UNAME and PASSWD bytes of RFC 1929 §2. Changes nothing: the caller notes the login. */
+/** Verifies the raw UNAME and PASSWD bytes of RFC 1929 §2. Has no side effects: the caller records the login. */
 export type LogIn<Found extends LoginAccount = Account> = (
   username: Uint8Array,
   password: Uint8Array,
 ) => LoginResult<Found>;
 
-// A byte order mark is part of a name like any other character: without ignoreBOM two spellings would be one account.
+// ignoreBOM keeps a byte order mark as part of the name. Otherwise two different names would match one account.
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const lossyUtf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /**
- * Makes the login check. It computes exactly one password digest a call, whichever the result. A wrong password is
- * reported as such even if the account is disabled or expired, so that only its owner can make those two appear.
+ * Creates the login check. It computes exactly one password digest per call. A wrong password has precedence over `disabled` and
+ * `expired`, so that only the owner of the account can cause these two results.
  */
 export function createLogin<Found extends LoginAccount>({
   directory,
@@ -64,7 +64,7 @@ export function refuseAccount(
   return isExpired(account, now) ? 'expired' : null;
 }
 
-/** The text of valid UTF-8; null for anything else, which names no account. */
+/** Decodes valid UTF-8; null for anything else, which cannot be a user name. */
 function decode(bytes: Uint8Array): string | null {
   try {
     return strictUtf8.decode(bytes);

@@ -1,8 +1,8 @@
-// Names made by counting: `player{001-120}` is player001 to player120.
+// Name patterns: `player{001-120}` means player001 to player120.
 
 const RANGE = /^([^{}]*)\{(\d{1,9})-(\d{1,9})\}([^{}]*)$/;
 
-/** The names of a pattern in order; null when it is not one, or makes none, or more than `max`. */
+/** The names of a pattern in order; null for an invalid pattern, no names, or more than `max` names. */
 export function namesOfPattern(pattern: string, max: number): string[] | null {
   const [, before = '', first = '', last = '', after = ''] = RANGE.exec(pattern) ?? [];
   if (first === '') return null;

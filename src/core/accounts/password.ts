@@ -1,5 +1,5 @@
-// How passwords are stored and compared. A stored password is `sha256$<salt hex>$<digest hex>`, or, from an import,
-// the bare 64 hexadecimal digits of an unsalted SHA-256.
+// Hashes and verifies passwords. The stored form is `sha256$<salt hex>$<digest hex>`, or for imported accounts an unsalted SHA-256
+// of 64 hexadecimal digits.
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 const SALT_BYTES = 16;
@@ -13,9 +13,9 @@ interface Stored {
   readonly digest: Buffer;
 }
 
-// The hash of nothing, made anew at each start: what stands in for a malformed one and for that of an unknown user.
+// A random dummy hash, generated at each start. Replaces a malformed hash and the hash of an unknown user.
 const NOTHING: Stored = { salt: randomBytes(SALT_BYTES), digest: randomBytes(DIGEST_BYTES) };
-// As text, so that an unknown user takes every step that a known one takes.
+// As text, so that an unknown user takes the same steps as a known one.
 const NOTHING_STORED = format(NOTHING.salt, NOTHING.digest);
 
 /**
@@ -27,26 +27,26 @@ export function hashPassword(password: string | Uint8Array, salt: Buffer = rando
 }
 
 /**
- * Whether `password` is the one that was stored, compared in constant time. Exactly one digest is computed,
- * also when `stored` is malformed; then the answer is false.
+ * Whether `password` matches `stored`, compared in constant time. Computes exactly one digest. Returns false when `stored` is
+ * malformed.
  */
 export function verifyPassword(password: string | Uint8Array, stored: string): boolean {
   const { salt, digest } = parse(stored) ?? NOTHING;
   return timingSafeEqual(digestOf(salt, password), digest);
 }
 
-/** Spends on `password` what `verifyPassword` spends, for a user who does not exist. */
+/** Takes as long as `verifyPassword`, for an unknown user. */
 export function verifyAgainstNothing(password: string | Uint8Array): false {
   verifyPassword(password, NOTHING_STORED);
   return false;
 }
 
-/** Whether `stored` is the salted form; any other is to be replaced at the next successful login. */
+/** Whether `stored` has a salt. A hash without one is replaced at the next successful login. */
 export function isSalted(stored: string): boolean {
   return SALTED.test(stored);
 }
 
-/** Whether `stored` is a form that some password can match: for imports, which bring hashes from elsewhere. */
+/** Whether `stored` is a valid password hash; for imports. */
 export function isPasswordHash(stored: string): boolean {
   return SALTED.test(stored) || BARE.test(stored);
 }
@@ -60,7 +60,7 @@ function parse(stored: string): Stored | null {
 
 function digestOf(salt: Buffer, password: string | Uint8Array): Buffer {
   const bytes = typeof password === 'string' ? Buffer.from(password) : password;
-  // By way of text: a Buffer of its own costs more than the digest.
+  // Digest as hexadecimal text: creating a Buffer in `hash` costs more than the digest.
   return Buffer.from(hash('sha256', Buffer.concat([salt, bytes]), 'hex'), 'hex');
 }
 

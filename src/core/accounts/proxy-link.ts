@@ -1,16 +1,16 @@
-// The link that a player pastes into a client, socks5h://user:password@host:port, and which address it names.
+// The proxy link for players, socks5h://user:password@host:port, and its server address.
 import { isIP } from 'node:net';
 import { formatHostPort } from '../ip.js';
 
-/** What the operator has set; null where nothing is. */
+/** The public address from the operator; null when it is not set. */
 export interface PublicAddress {
   readonly host: string | null;
   readonly port: number | null;
 }
 
 /**
- * Where links lead. `guess` says what the host was taken from when the operator has set none: the address of the
- * listener, the address that the browser used for the console, or a network interface of this machine.
+ * The server address in links. When the operator has set no host, `guess` names the source of the host: the listener address, the
+ * address that the browser used for the console, or a network interface of this machine.
  */
 export interface LinkAddress {
   readonly host: string;
@@ -21,16 +21,16 @@ export interface LinkAddress {
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i;
 const EVERY_ADDRESS = ['0.0.0.0', '::', ''];
 
-/** Whether players could be sent to it: a host name or an address, and not the one that stands for all. */
+/** Whether players can connect to it: a host name or an address, but not a wildcard address. */
 export function isPublicHost(text: string): boolean {
   if (EVERY_ADDRESS.includes(text)) return false;
   return isIP(text) !== 0 || (HOST_NAME.test(text) && !/^[\d.]+$/.test(text));
 }
 
 /**
- * @param set what the operator has set
- * @param listener where the first listener is, an IPv6 address without brackets
- * @param otherwise the host for a listener on every address
+ * @param set the public address from the operator
+ * @param listener the address of the first listener, IPv6 without brackets
+ * @param otherwise the host for a listener on all addresses
  */
 export function linkAddress(
   set: PublicAddress,
@@ -45,8 +45,8 @@ export function linkAddress(
 }
 
 /**
- * `socks5h`: the proxy resolves names. Whatever has a meaning in a URL is percent-encoded; IPv6 is put into brackets. Without
- * a password the client asks for it.
+ * `socks5h` means that the proxy resolves names. Percent-encodes reserved characters and puts IPv6 into brackets. Without a
+ * password, the client asks for it.
  */
 export function socksLink(
   login: { readonly username: string; readonly password: string | null },
@@ -56,7 +56,7 @@ export function socksLink(
   return `socks5h://${encode(login.username)}${password}@${formatHostPort(to.host, to.port)}`;
 }
 
-/** RFC 3986 §2.1, with the marks too that encodeURIComponent leaves and shells do not. */
+/** Percent-encoding (RFC 3986 §2.1), also of the characters that encodeURIComponent keeps and shells interpret. */
 function encode(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,

@@ -1,4 +1,4 @@
-// Where players connect, as links name it: what the configuration says, until an operator saves something else.
+// The public address in proxy links: from the configuration, until an operator saves another one.
 import { type Actor, differences } from '../audit/audit.js';
 import { createSetting, type Reloadable } from '../settings/setting.js';
 import type { SettingStore } from '../settings/setting-store.js';
@@ -7,9 +7,9 @@ import type { PublicAddress } from './proxy-link.js';
 export const PUBLIC_ADDRESS_KEY = 'socks.public';
 
 export interface PublicAddressSetting extends Reloadable {
-  /** Null where neither the console nor the configuration has set anything. */
+  /** Null when neither the console nor the configuration sets it. */
   current(): PublicAddress;
-  /** What was saved in the console; null where the configuration holds. */
+  /** The value saved in the console; null when the configuration applies. */
   saved(): PublicAddress;
   save(address: PublicAddress, by: Actor): Promise<void>;
 }
@@ -21,7 +21,7 @@ export function createPublicAddressSetting({
   ofFile,
 }: {
   settings: SettingStore;
-  /** What the configuration says. */
+  /** The value from the configuration. */
   ofFile: PublicAddress;
 }): PublicAddressSetting {
   const setting = createSetting<PublicAddress>({

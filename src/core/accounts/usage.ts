@@ -1,4 +1,4 @@
-// How much each account has moved: kept per day for the history, summed for its quota.
+// Counts the traffic of each account per day for the history, and per period for its quota.
 import {
   type CountedTraffic,
   dayOf,
@@ -8,7 +8,7 @@ import {
   type TrafficOfDay,
 } from './limits.js';
 
-/** What was used within one quota period. */
+/** The usage within one quota period. */
 interface UsedInPeriod {
   /** null: there is no other period, before or after. */
   readonly startsAt: number | null;
@@ -21,7 +21,7 @@ interface Used {
   down: number;
   readonly period: QuotaPeriod;
   current: UsedInPeriod;
-  /** The one before it in time or, after the clock was set back, the one after it: it may come again. */
+  /** The previous period or, after the clock was set back, the next one, which may become current again. */
   other: UsedInPeriod | null;
 }
 
@@ -31,21 +31,21 @@ interface Counts {
   sessions: number;
 }
 
-/** The traffic of every account in this process. What is not yet in the database waits here, by day. */
+/** The traffic of every account in this process. Keeps unwritten traffic by day. */
 export class TrafficMeter {
   readonly #used = new Map<string, Used>();
-  /** Accounts that the clock has taken back to a period of which the memory knows nothing. */
+  /** Accounts whose current period is unknown because the clock was set back. */
   #unknown = new Set<string>();
   #tickedAt = Number.NEGATIVE_INFINITY;
   #unwritten = new Map<string, Map<number, Counts>>();
   readonly #periodOf: (accountId: string) => QuotaPeriod;
 
-  /** @param periodOf the period by which an account is counted from its first byte on */
+  /** @param periodOf the quota period of an account */
   constructor(periodOf: (accountId: string) => QuotaPeriod) {
     this.#periodOf = periodOf;
   }
 
-  /** Starts from what the database has counted of an account; what is not yet written is added. */
+  /** Starts from the sums of the database, and adds unwritten traffic. */
   load(accountId: string, period: QuotaPeriod, counted: CountedTraffic, now: number): void {
     const { up, down } = this.#unwrittenSum(accountId);
     const before = this.#used.get(accountId);
@@ -55,7 +55,7 @@ export class TrafficMeter {
       up: counted.totalBytesUp + up,
       down: counted.totalBytesDown + down,
       period,
-      // A crash may have lost a little of what the operator's reset had seen.
+      // A crash may have lost traffic that the reset of the operator already counted.
       current: periodAt(period, now, Math.max(0, counted.periodBytes + up + down)),
       other: before?.period === period ? other : null,
     });
@@ -66,7 +66,7 @@ export class TrafficMeter {
     this.#countsOf(accountId, dayOf(now)).sessions += 1;
   }
 
-  /** Counts what a session has moved. */
+  /** Counts the traffic of a session. */
   addTraffic(accountId: string, up: number, down: number, now: number): void {
     const counts = this.#countsOf(accountId, dayOf(now));
     counts.up += up;
@@ -90,13 +90,13 @@ export class TrafficMeter {
     if (startsAt === null || day >= dayOf(startsAt)) used.current.bytes += bytesUp + bytesDown;
   }
 
-  /** Looks at the clock: one that was set back takes accounts back to an earlier period. */
+  /** Moves accounts to an earlier period when the clock was set back. */
   tick(now: number): void {
     if (now < this.#tickedAt) for (const [id, used] of this.#used) this.#enterPeriod(id, used, now);
     this.#tickedAt = now;
   }
 
-  /** What an account has used, as far as it was counted. */
+  /** The counted usage of an account. */
   used(accountId: string, now: number): CountedTraffic {
     const used = this.#used.get(accountId);
     if (!used) return { totalBytesUp: 0, totalBytesDown: 0, periodBytes: 0 };
@@ -104,12 +104,12 @@ export class TrafficMeter {
     return { totalBytesUp: used.up, totalBytesDown: used.down, periodBytes: used.current.bytes };
   }
 
-  /** Accounts whose present period only the database knows: to be given to `load` again. */
+  /** Accounts whose usage of the current period must be loaded from the database again. */
   unknown(): string[] {
     return [...this.#unknown];
   }
 
-  /** Hands over what is not yet written; the caller gives it back with `restore` if writing fails. */
+  /** Takes the unwritten traffic; the caller returns it with `restore` when writing fails. */
   take(): TrafficOfDay[] {
     const taken = [...this.#unwritten].flatMap(([accountId, days]) => rows(accountId, days));
     this.#unwritten = new Map();
@@ -142,7 +142,7 @@ export class TrafficMeter {
     return used;
   }
 
-  /** Counts within the period of `now` from here on: a new one from nothing, one that was left before from where it was. */
+  /** Switches to the period of `now`: a new period starts at zero, the other known period continues. */
   #enterPeriod(accountId: string, used: Used, now: number): void {
     const { current, other } = used;
     if (contains(current, now)) return;

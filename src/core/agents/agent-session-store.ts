@@ -1,11 +1,11 @@
-// What the sessions of agents ask of a database. `store/` implements it with knex.
+// The database interface of agent sessions. `store/` implements it with knex.
 import type { AgentSession, SessionMessage } from './runs.js';
 
 export interface SessionFilter {
   readonly agent?: string;
-  /** Only keys with this text in them, whatever its case. */
+  /** Text in the session key, ignoring case. */
   readonly search?: string;
-  /** Only what comes after this place of the list. */
+  /** Only sessions after this position of the list. */
   readonly after?: { readonly lastUsedAt: number; readonly key: string };
   readonly limit: number;
 }
@@ -16,7 +16,7 @@ export interface AgentSessionStore {
   get(key: string): Promise<AgentSession | null>;
   /** Oldest first. */
   messages(key: string): Promise<SessionMessage[]>;
-  /** Forgets a session's history; false when there is none. Runs stay. */
+  /** Deletes the history of a session but not its runs; false when there is none. */
   remove(key: string): Promise<boolean>;
   /** Removes sessions last used before `before`. */
   trim(before: number): Promise<number>;

@@ -1,14 +1,14 @@
-// What the delivery of replies asks of a database. `store/` implements it with knex.
+// The database interface of reply delivery. `store/` implements it with knex.
 import type { Delivery, Run } from './runs.js';
 
 export interface DeliveryStore {
-  /** Runs whose next try is due by `now`, held by `owner` or by nobody (they are taken over), earliest first. */
+  /** Runs whose next delivery attempt is due by `now`, earliest first: those of `owner`, and those without an owner, which it adopts. */
   due(owner: string, now: number, limit: number): Promise<Run[]>;
-  /** When the next try of `owner` (or of nobody) is due; null without one. */
+  /** When the next attempt for a run of `owner` or without an owner is due; null when there is none. */
   nextDueAt(owner: string): Promise<number | null>;
-  /** Keeps a try and what follows from it: `nextAt` null ends the delivery as delivered or failed. */
+  /** Stores an attempt. `nextAt` null ends the delivery as delivered or failed. */
   record(delivery: Delivery, nextAt: number | null): Promise<void>;
-  /** Ends a delivery that has nowhere to go, without a try. */
+  /** Ends a delivery without a channel, without an attempt. */
   dismiss(runId: string): Promise<void>;
   /** Oldest first. */
   ofRun(runId: string): Promise<Delivery[]>;

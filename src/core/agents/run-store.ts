@@ -1,17 +1,17 @@
-// What the queue of runs asks of a database. `store/` implements it with knex.
+// The database interface of the run queue. `store/` implements it with knex.
 import type { FinalStatus, HistoryEntry, NewRun, QueuedRun, Run, RunStatus } from './runs.js';
 
-/** How a request is known again: its key, what it said, and what it was answered. */
+/** The idempotency record of a request: its key, its digest and its first response. */
 export interface Idempotency {
   readonly key: string;
-  /** Digest of the request's meaning; the same key with another digest is refused. */
+  /** Digest of the request; the same key with another digest is refused. */
   readonly digest: string;
-  /** The first answer, as JSON text, for the run's id. */
+  /** The first response as JSON text, for the run id. */
   answer(runId: string): string;
   readonly expiresAt: number;
 }
 
-/** A run to store; the store makes its id. `owner` null leaves it to whichever daemon comes first. */
+/** A run to store; the store creates its id. `owner` null: any daemon may adopt it. */
 export interface RunToStore {
   readonly run: Omit<NewRun, 'id'>;
   readonly owner: string | null;
@@ -23,19 +23,19 @@ export type StoredRun =
   | { readonly outcome: 'replayed'; readonly answer: string }
   | { readonly outcome: 'key-reused' };
 
-/** How long a session's history may grow: whichever limit is reached first; the oldest messages go. */
+/** Limits of the history of a session. When one is reached, the oldest messages are deleted. */
 export interface HistoryLimits {
   readonly maxMessages: number;
   readonly maxBytes: number;
 }
 
-/** How a run ended, and what of it enters the session. */
+/** The result of a run, and its entries in the session history. */
 export interface RunEnd {
   readonly status: FinalStatus;
   readonly finishedAt: number;
   readonly reply: string | null;
   readonly error: string | null;
-  /** Whether a delivery is to follow. */
+  /** Whether to deliver the reply. */
   readonly deliver: boolean;
 }
 
@@ -48,30 +48,30 @@ export type Claim =
   | { readonly outcome: 'claimed'; readonly run: Run; readonly history: HistoryEntry[] }
   /** An earlier run of the session is not finished yet, or not known here. */
   | { readonly outcome: 'blocked' }
-  /** Not ours any more: cancelled, removed, or taken over. */
+  /** No longer owned: cancelled, removed, or adopted by another daemon. */
   | { readonly outcome: 'gone' };
 
-/** A daemon that holds runs. Its lease ends when it has not been seen for a while. */
+/** A daemon that owns runs. Its lease expires when it does not renew it. */
 export interface Runner {
   readonly id: string;
-  /** Host and boot; tells whether `pid` means anything here. */
+  /** Host and boot id; `pid` is valid only on the same host and boot. */
   readonly host: string;
   readonly pid: number;
-  /** When the process started, in the host's own terms. */
+  /** Start time of the process, in the format of the host. */
   readonly pidStart: string;
   readonly seenAt: number;
 }
 
-/** How much of a message and a reply a list shows, in characters. */
+/** Number of characters of a message and a reply in lists. */
 export const SHOWN_CHARACTERS = 200;
 
 export interface RunFilter {
   readonly agent?: string;
   readonly session?: string;
   readonly status?: RunStatus;
-  /** Only runs with this text in the message or the reply, whatever its case. */
+  /** Text in the message or the reply, ignoring case. */
   readonly search?: string;
-  /** Only runs whose id begins so, in lower case. */
+  /** Prefix of the run id, in lower case. */
   readonly idPrefix?: string;
   /** Only runs with a smaller id. */
   readonly before?: string;
@@ -80,25 +80,25 @@ export interface RunFilter {
 
 export interface RunStore {
   /**
-   * Stores runs in the order given, in one transaction: all or none. Known idempotency keys store nothing.
-   * Ids are made in that transaction and sort after every id in the table: the order of ids is the order of storing, whichever
-   * process stores a run and whatever its clock says.
+   * Stores runs in the given order in one transaction. A known idempotency key stores nothing.
+   * The transaction creates ids that sort after every id in the table: the order of ids is the order of storing, also with several
+   * processes and different clocks.
    */
   add(items: readonly RunToStore[], now: number): Promise<StoredRun[]>;
-  /** Looks a key up without storing anything; null when it is unknown or expired. */
+  /** Looks up an idempotency key; null when it is unknown or expired. */
   findAnswer(key: string, digest: string, now: number): Promise<StoredRun | null>;
   get(id: string): Promise<Run | null>;
   /** Newest first; message and reply cut to `SHOWN_CHARACTERS`. */
   list(filter: RunFilter): Promise<Run[]>;
-  /** How many runs wait, by agent. */
+  /** Number of queued runs by agent. */
   countQueued(): Promise<Map<string, number>>;
-  /** When the agent's newest run was accepted or finished; null without one. */
+  /** When the latest run of the agent was accepted or finished; null without one. */
   lastActive(agent: string): Promise<number | null>;
 
-  /** Notes that a runner lives. */
+  /** Renews the lease of a runner. */
   seen(runner: Runner): Promise<void>;
   runners(): Promise<Runner[]>;
-  /** Runs that `owner` has under way. */
+  /** Running runs of `owner`. */
   runningOf(owner: string): Promise<QueuedRun[]>;
   /**
    * Gives up everything `owner` holds: interrupted runs go back to the queue, those already tried `maxAttempts`
@@ -119,18 +119,17 @@ export interface RunStore {
   /** Runs that `owner` has under way and that are to be cancelled. */
   cancelRequests(owner: string): Promise<string[]>;
   /**
-   * Starts runs, all in one transaction: `running`, one more attempt. Refused for those of whose session an earlier run is
-   * unfinished. Answers in the order of `ids`.
+   * Starts runs in one transaction: sets `running` and increments `attempt`. Refuses a run while an earlier run of its session is
+   * unfinished. Returns results in the order of `ids`.
    */
   claim(ids: readonly string[], owner: string, now: number): Promise<Claim[]>;
   /**
-   * Ends runs that `owner` has under way, each named once. A message that succeeded enters its session with the reply,
-   * within `limits`. All in one transaction. Answers in the order of `ended`, false for a run that is not the owner's any
-   * more; nothing of it is written then.
+   * Finishes running runs of `owner` in one transaction. Adds the message and reply of a successful run to its session, within
+   * `limits`. Returns results in the order of `ended`; false for a run that `owner` no longer owns, of which nothing is written.
    */
   finish(ended: readonly EndedRun[], owner: string, limits: HistoryLimits): Promise<boolean[]>;
-  /** Cancels a run that still waits; null when it does not wait. */
+  /** Cancels a queued run; null when it is not queued. */
   cancelQueued(id: string, now: number, deliver: boolean): Promise<Run | null>;
-  /** Removes what finished before `before`, at most `limit` runs at a time, and expired keys; true when more are left. */
+  /** Deletes at most `limit` runs that finished before `before`, and expired keys; true when more are left. */
   trim(before: number, now: number, limit: number): Promise<boolean>;
 }

@@ -1,11 +1,11 @@
-// The environment variables that tell a command what it runs for. They are no keys of the configuration: a command may call
-// `pulsegate` itself.
+// The environment variables that describe a run to a command. They are not configuration keys: a command may itself call
+// `pulsegate`.
 import type { AgentInput } from './runs.js';
 
-/** Set in the environment of every command an agent runs: how its processes are known again. */
+/** Set in the environment of every agent command, to find the processes of a run. */
 export const RUN_ID_VARIABLE = 'PULSEGATE_RUN_ID';
 
-/** Every such variable, with what it says of a run. */
+/** All variables with their values for a run. */
 const VALUES = {
   [RUN_ID_VARIABLE]: ({ runId }: AgentInput) => runId,
   PULSEGATE_AGENT: ({ agent }: AgentInput) => agent,

@@ -1,6 +1,6 @@
-// What a run of an agent is: its states, what the agent is given, and what becomes of the reply.
+// Runs of agents: their states, the input and output of an agent, and the delivery of the reply.
 
-/** `message`: the agent gets a text and answers it. `wake`: it is only woken. */
+/** `message`: the agent gets a text and replies. `wake`: the agent is started without a text. */
 export type RunKind = 'message' | 'wake';
 
 /** queued → running → one of the other four, which are final. An interrupted run goes back to queued. */
@@ -17,13 +17,13 @@ export const RUN_STATUSES: readonly RunStatus[] = [
   'cancelled',
 ];
 
-/** Where the reply stands on its way to the agent's channel. */
+/** The delivery state of the reply. */
 export type DeliveryState = 'none' | 'pending' | 'delivered' | 'failed';
 
-/** Who asked for the run. */
+/** The interface that requested the run. */
 export type RunOrigin = 'webhook' | 'api' | 'cli';
 
-/** One run as the store keeps it. Times are milliseconds since the Unix epoch, UTC. */
+/** A run. Times are milliseconds since the Unix epoch, UTC. */
 export interface Run {
   /** GUID; sorts in the order of acceptance. */
   readonly id: string;
@@ -37,28 +37,28 @@ export interface Run {
   /** The run this one repeats. */
   readonly rerunOf: string | null;
   readonly status: RunStatus;
-  /** How often it was started. */
+  /** Number of starts. */
   readonly attempt: number;
   readonly acceptedAt: number;
-  /** Start of the newest attempt. */
+  /** Start of the latest attempt. */
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
   readonly reply: string | null;
-  /** Why it did not succeed, for people. */
+  /** Why the run did not succeed, as text for people. */
   readonly error: string | null;
   readonly delivery: DeliveryState;
   readonly deliveryTries: number;
-  /** When the next try is due; null unless delivery is pending. */
+  /** When the next delivery attempt is due; null unless delivery is pending. */
   readonly nextDeliveryAt: number | null;
 }
 
-/** What is known of a run when it is accepted. */
+/** The fields of a run when it is accepted. */
 export type NewRun = Pick<
   Run,
   'id' | 'kind' | 'agent' | 'session' | 'message' | 'origin' | 'rerunOf' | 'acceptedAt'
 >;
 
-/** What the queue keeps in memory of a run that waits. */
+/** A queued run in memory. */
 export type QueuedRun = Pick<Run, 'id' | 'agent' | 'session'>;
 
 export interface HistoryEntry {
@@ -66,33 +66,33 @@ export interface HistoryEntry {
   readonly content: string;
 }
 
-/** What an agent gets: on standard input, or as the body of a request. */
+/** The input of an agent, on standard input or as request body. */
 export interface AgentInput {
   readonly kind: RunKind;
   readonly runId: string;
   readonly agent: string;
   readonly session: string | null;
   readonly message: string | null;
-  /** Oldest first; what was said in the session before this message. */
+  /** Earlier messages of the session, oldest first. */
   readonly history: readonly HistoryEntry[];
-  /** 1 for the first try; higher after an interruption. */
+  /** 1 for the first attempt; higher after an interruption. */
   readonly attempt: number;
 }
 
-/** What an agent answers: a reply, or why there is none. */
+/** The output of an agent: a reply or an error. */
 export type AgentOutput =
   | { readonly ok: true; readonly reply: string }
   | { readonly ok: false; readonly error: string };
 
 /**
- * An agent of any type. `run` settles only when nothing of the run is left behind, also after `signal` was aborted;
- * what it returns then is not looked at. It never rejects for what the outside world does.
+ * An agent of any type. `run` settles only when all processes and connections of the run have ended, also after `signal` was
+ * aborted; its result is then ignored. It does not reject for external failures.
  */
 export interface Agent {
   run(input: AgentInput, signal: AbortSignal): Promise<AgentOutput>;
 }
 
-/** What a channel delivers. Times are ISO 8601 with `Z`. */
+/** The reply that a channel delivers. Times are ISO 8601 with `Z`. */
 export interface DeliveredReply {
   readonly runId: string;
   readonly agent: string;
@@ -105,18 +105,18 @@ export interface DeliveredReply {
   readonly error?: string;
 }
 
-/** How one try of a delivery went. `again: false` means that trying again would not help. */
+/** The outcome of a delivery attempt. `again: false` means that a retry cannot succeed. */
 export type DeliveryOutcome =
   | { readonly ok: true; readonly detail: string }
   | { readonly ok: false; readonly detail: string; readonly again: boolean; readonly afterMs?: number };
 
-/** Where replies go. `deliver` never rejects for what the outside world does. */
+/** A destination of replies. `deliver` does not reject for external failures. */
 export interface Channel {
   readonly type: string;
   deliver(reply: DeliveredReply, signal: AbortSignal): Promise<DeliveryOutcome>;
 }
 
-/** One try of a delivery, kept. */
+/** A stored delivery attempt. */
 export interface Delivery {
   readonly id: string;
   readonly runId: string;
@@ -129,7 +129,7 @@ export interface Delivery {
   readonly detail: string;
 }
 
-/** A session as lists show it. */
+/** A session in lists. */
 export interface AgentSession {
   readonly key: string;
   readonly agent: string;
@@ -144,11 +144,11 @@ export interface SessionMessage extends HistoryEntry {
   readonly runId: string;
 }
 
-/** An agent as lists show it. */
+/** An agent in lists. */
 export interface AgentView {
   readonly name: string;
   readonly type: string;
-  /** `active` from a wake or a run until `idleAfter` later. */
+  /** `active` for `idleAfter` after a wake or a run. */
   readonly state: 'idle' | 'active';
   /** Last wake, acceptance or end of a run. */
   readonly lastActiveAt: number | null;
@@ -160,12 +160,12 @@ export interface AgentView {
   readonly running: number;
 }
 
-/** Whether a run with this status will never change its status again. */
+/** Whether the status is final. */
 export function isFinal(status: RunStatus): status is FinalStatus {
   return status !== 'queued' && status !== 'running';
 }
 
-/** What the agent's channel is given of a finished run. */
+/** The reply of a finished run for the channel of its agent. */
 export function deliveredReply(run: Run): DeliveredReply | null {
   if (!isFinal(run.status)) return null;
   const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
@@ -181,12 +181,12 @@ export function deliveredReply(run: Run): DeliveredReply | null {
   };
 }
 
-/** Whether a finished run has something to deliver: a wake that succeeded without a word has not. */
+/** Whether a finished run has something to deliver. A successful wake without a reply has not. */
 export function isWorthDelivering(kind: RunKind, status: FinalStatus, reply: string | null): boolean {
   return kind === 'message' || status !== 'succeeded' || (reply !== null && reply.trim() !== '');
 }
 
-/** What became of a run that somebody asked for from within. */
+/** The result of a run requested by the admin API. */
 export type QueuedAnswer =
   | { readonly ok: true; readonly runId: string; readonly session: string | null }
   | {
@@ -194,14 +194,14 @@ export type QueuedAnswer =
       readonly reason: 'no-agent' | 'no-run' | 'bad-message' | 'key-conflict' | 'full' | 'stopping';
     };
 
-/** What the admin API does with agents and runs. */
+/** The operations of the admin API on agents and runs. */
 export interface AgentControl {
   /** In the order of the configuration. */
   agents(): AgentView[];
-  /** Queues a message as the webhook would; `sessionKey` null takes the agent's fixed one, or a new one. */
+  /** Queues a message like the webhook; `sessionKey` null: the agent's fixed session, or a new one. */
   send(agent: string, message: string, sessionKey: string | null): Promise<QueuedAnswer>;
   /** Queues a new run with the same agent, session and message. */
   rerun(id: string): Promise<QueuedAnswer>;
-  /** Cancels a run, and resolves when nothing of it is left. `elsewhere`: another daemon is running it. */
+  /** Cancels a run, and resolves when it has ended. `elsewhere`: another daemon runs it. */
   cancel(id: string): Promise<'cancelled' | 'finished' | 'not-found' | 'elsewhere'>;
 }

@@ -1,4 +1,4 @@
-// The rules of webhook requests: what a body must hold, which session key wins, and what is answered.
+// The rules of webhook requests: validation of the body, session key, idempotency key, response.
 import { createHash } from 'node:crypto';
 import { canonicalJson, field, type JsonObject } from '../json-object.js';
 import type { RunKind } from './runs.js';
@@ -9,7 +9,7 @@ export const HOOK_PATHS: Readonly<Record<string, RunKind>> = {
   '/hooks/agent': 'message',
 };
 
-/** A request to /hooks as the HTTP side hands it over; nothing of it was looked at before. */
+/** A request to /hooks from the HTTP server, before any validation. */
 export interface HookRequest {
   readonly method: string;
   /** Path without the query. */
@@ -30,12 +30,12 @@ export interface HookAnswer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Answers one request to /hooks. Never rejects: a failure is logged and answered with 500. */
+/** Handles a request to /hooks. Never rejects: logs a failure and responds 500. */
 export type HandleHook = (request: HookRequest) => Promise<HookAnswer>;
 
 export const SESSION_KEY = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** What a valid body asks for. */
+/** The fields of a valid body. */
 export interface HookBody {
   readonly agent: string;
   /** null for a wake. */
@@ -47,7 +47,7 @@ export type ReadBody =
   | { readonly ok: true; readonly body: HookBody }
   | { readonly ok: false; readonly error: string };
 
-/** Checks the fields of a body. Unknown fields are passed over; null counts as absent. */
+/** Validates the fields of a body. Ignores unknown fields; null counts as absent. */
 export function readHookBody(kind: RunKind, object: JsonObject): ReadBody {
   const agent = field(object, 'agent');
   const message = field(object, 'message');
@@ -69,7 +69,7 @@ export function readHookBody(kind: RunKind, object: JsonObject): ReadBody {
   return { ok: true, body: { agent, message, sessionKey } };
 }
 
-/** Why a text cannot be a message: blank, or not storable unaltered by every database; null when it can. */
+/** Why a text is not a valid message (blank, or not storable in every database); null when it is valid. */
 export function messageFault(message: string): string | null {
   if (message.trim() === '') return 'message must not be blank';
   if (!message.isWellFormed()) return 'message must be well-formed Unicode';
@@ -78,8 +78,8 @@ export function messageFault(message: string): string | null {
 }
 
 /**
- * The session a message runs in: the agent's fixed key, else the caller's, else a new one. A caller's key that differs
- * from a fixed one is a conflict (null).
+ * The session key of a message: the fixed key of the agent, or else the caller's key, or else a new one. Null when the caller's key
+ * differs from the fixed key.
  */
 export function chooseSession(
   fixed: string | null,
@@ -97,7 +97,7 @@ export type ReadKey =
 // The Idempotency-Key header field draft asks for a string; visible ASCII keeps it the same through every proxy.
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 
-/** The idempotency key of a request: from the header, or from the body's `idempotencyKey`; two different ones are refused. */
+/** The idempotency key from the header or the body field `idempotencyKey`; two different keys are refused. */
 export function readIdempotencyKey(headers: readonly string[], object: JsonObject): ReadKey {
   const inBody = field(object, 'idempotencyKey');
   const keys = new Set<unknown>(headers);
@@ -111,7 +111,7 @@ export function readIdempotencyKey(headers: readonly string[], object: JsonObjec
   return { ok: true, key };
 }
 
-/** Digest of what a request means: its path and its body without the idempotency key, however it is written. */
+/** Digest of a request: its path and its canonical body without the idempotency key. */
 export function requestDigest(path: string, object: JsonObject): string {
   const meant = Object.fromEntries(Object.entries(object).filter(([name]) => name !== 'idempotencyKey'));
   return createHash('sha256')

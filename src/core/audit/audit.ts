@@ -1,8 +1,8 @@
-// The audit log: who changed what, from where, and what it was before. Passwords and secrets are never in it.
+// The audit log: actor, address, and values before and after each change. It never contains passwords and secrets.
 
-/** Who makes a change. */
+/** The author of a change. */
 export interface Actor {
-  /** Admin user name, name of a token, or system user of the command line. */
+  /** Administrator user name, name of a token, or system user of the command line. */
   readonly name: string;
   readonly via: 'console' | 'api' | 'token' | 'cli' | 'daemon';
   /** Client address; null when it did not come over the network. */
@@ -11,7 +11,7 @@ export interface Actor {
   readonly importId?: string | undefined;
 }
 
-/** The daemon itself: what nobody asked for at that moment. */
+/** The actor of changes that the daemon makes by itself. */
 export const DAEMON: Actor = { name: 'pulsegate', via: 'daemon', address: null };
 
 export type AuditObjectType =
@@ -25,7 +25,7 @@ export type AuditObjectType =
   | 'node'
   | 'import';
 
-/** Every change that is noted; the console has a text for each. */
+/** All actions in the audit log; the console has a text for each. */
 export const AUDIT_ACTIONS = [
   'account.create',
   'account.update',
@@ -59,7 +59,7 @@ export const AUDIT_ACTIONS = [
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** A change as it is handed to the store, which adds `id` and `at`. `before` and `after` hold what differs. */
+/** An audit entry without `id` and `at`, which the store adds. `before` and `after` contain the changed fields. */
 export interface AuditRecord {
   readonly by: Actor;
   readonly action: AuditAction;
@@ -73,21 +73,21 @@ export interface AuditRecord {
 }
 
 export interface AuditEntry extends Omit<AuditRecord, 'action'> {
-  /** One of `AUDIT_ACTIONS`, or in entries of other versions one that is not known here. */
+  /** One of `AUDIT_ACTIONS`, or an unknown action of another version. */
   readonly action: string;
   /** GUID; the ids of later entries sort after those of earlier ones. */
   readonly id: string;
   readonly at: number;
-  /** The import that it is a part of; `name` is that of its file. */
+  /** The import that the change belongs to; `name` is its file name. */
   readonly import: { readonly id: string; readonly name: string | null } | null;
 }
 
 export interface AuditFilter {
-  /** In actor, address, action and object name. */
+  /** Text in actor, address, action or object name. */
   readonly search?: string;
   readonly action?: string;
   readonly via?: Actor['via'];
-  /** With either of these two, the parts of imports too; without, an import is one entry. */
+  /** With `objectId` or `importId`, the list contains the parts of imports; otherwise an import is one entry. */
   readonly objectId?: string;
   readonly importId?: string;
   /** `from` is inside the range, `to` is not. */
@@ -96,20 +96,20 @@ export interface AuditFilter {
 }
 
 export interface AuditStore {
-  /** Notes changes whose own write is not in the database, such as the end of a session. */
+  /** Records changes that are not written to the database otherwise, such as the end of a session. */
   add(records: readonly AuditRecord[]): Promise<void>;
-  /** Notes a change that goes on, and returns the id of the entry. */
+  /** Records the start of a long change, and returns the id of the entry. */
   begin(record: AuditRecord): Promise<string>;
-  /** Writes anew what a change that goes on has done so far. */
+  /** Updates the entry of a long change with its progress. */
   revise(id: string, after: AuditRecord['after']): Promise<void>;
   /** Newest first, at most `limit`, all with ids before `before`. */
   list(filter: AuditFilter, before: string | null, limit: number): Promise<AuditEntry[]>;
   count(filter: AuditFilter): Promise<number>;
-  /** Removes at most `limit` entries from before `before`; returns how many. */
+  /** Deletes at most `limit` entries that are older than `before`; returns their number. */
   trim(before: number, limit: number): Promise<number>;
 }
 
-/** Of two objects only the fields that differ, as JSON sees them. */
+/** The fields of two objects that differ as JSON. */
 export function differences(
   before: Readonly<Record<string, unknown>>,
   after: Readonly<Record<string, unknown>>,

@@ -1,4 +1,4 @@
-// API tokens: made once, shown once, kept as a hash, with scopes and an end.
+// API tokens with scopes and expiry. The secret is shown once and stored as a hash.
 import { createHash, randomBytes } from 'node:crypto';
 import type { Actor, AuditRecord } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
@@ -7,7 +7,7 @@ import type { Reloadable } from '../settings/setting.js';
 export interface ApiToken {
   readonly id: string;
   readonly name: string;
-  /** The first characters, to tell tokens apart. */
+  /** The first characters of the secret, to identify the token. */
   readonly prefix: string;
   /** SHA-256 of the secret, hexadecimal. */
   readonly hash: string;
@@ -28,22 +28,22 @@ export interface ApiTokenStore {
 
 export interface ApiTokens extends Reloadable {
   list(): ApiToken[];
-  /** Null when there are as many as there may be. */
+  /** Null when the maximum number of tokens is reached. */
   create(
     input: Pick<ApiToken, 'name' | 'scopes' | 'expiresAt'>,
     by: Actor,
   ): Promise<{ readonly token: ApiToken; readonly secret: string } | null>;
   revoke(id: string, by: Actor): Promise<boolean>;
-  /** The token of a secret, if it is still good; notes the use. */
+  /** The token with this secret, if it is valid; records the use. */
   find(secret: string, from: string): ApiToken | null;
-  /** Whether the token is there and has not expired. */
+  /** Whether the token exists and has not expired. */
   isGood(id: string): boolean;
 }
 
-/** How the list of changes calls a change of the tokens. */
+/** The key of token changes in the list of changes. */
 export const API_TOKENS_KEY = 'admin.tokens';
 
-/** Marks our secrets, so that scanners of leaked secrets can know them. */
+/** The prefix of secrets, by which secret scanners recognize them. */
 const MARK = 'pg_';
 const SECRET_BYTES = 32;
 const PREFIX_LENGTH = 9;
@@ -81,7 +81,7 @@ export function createApiTokens(uses: {
     key: API_TOKENS_KEY,
 
     async reload() {
-      // Read before any is forgotten: a token stays good meanwhile.
+      // Read first and replace then, so that tokens stay valid during the read.
       const stored = await store.all();
       byId.clear();
       idByHash.clear();

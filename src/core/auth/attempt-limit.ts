@@ -1,21 +1,20 @@
-// How many wrong guesses one source may make at the admin API and webhooks, in memory of this process.
+// Limits failed logins per source at the admin API and webhooks, in the memory of this process.
 import type { Clock } from '../clock.js';
 import { sourceOf } from '../source.js';
 import { type AttemptWindow, countAttempt, forgiveAttempts } from './attempt-window.js';
 
 export interface AttemptLimit {
   /**
-   * Counts an attempt of `address` (without a port) as a failure. Returns how many milliseconds its source has to wait, or,
-   * when it may go on, null; an attempt that turns out to be right is then given back with `succeeded`.
+   * Counts an attempt of `address` (without a port) as a failure. Returns null when the attempt may be checked, or the number of
+   * milliseconds that the source must wait. Call `succeeded` for a correct attempt.
    */
   attempt(address: string): number | null;
-  /** Forgives the attempt just made, and none of those before it: what is right once says nothing of other guesses. */
+  /** Takes back the count of the current attempt, but not of earlier ones. */
   succeeded(address: string): void;
 }
 
 /**
- * The count starts anew `windowMs` after the first failure. `maxSources` are remembered; the one not seen for longest
- * is forgotten first.
+ * The count resets `windowMs` after the first failure. Keeps at most `maxSources` sources, and drops the least recently seen.
  */
 export function createAttemptLimit(options: {
   readonly maxFailures: number;
@@ -29,7 +28,7 @@ export function createAttemptLimit(options: {
       const source = sourceOf(address);
       const now = options.now();
       const window = windows.get(source) ?? { count: 0, endsAt: 0 };
-      // Last in the order of the map: seen most recently.
+      // Move the source to the end of the map: it is the most recently seen.
       windows.delete(source);
       windows.set(source, window);
       if (!countAttempt(window, options.maxFailures, options.windowMs, now)) return window.endsAt - now;
@@ -45,7 +44,7 @@ export function createAttemptLimit(options: {
       const window = windows.get(source);
       if (!window) return;
       forgiveAttempts(window);
-      // Callers who are right take no room in the table.
+      // Sources without failures need no row.
       if (window.count === 0) windows.delete(source);
     },
   };

@@ -1,16 +1,16 @@
-// The rule of every limit of attempts: so many within a window that begins with the first one; then none until it ends.
+// The rule of all attempt limits: a maximum number of failures within a window that starts with the first failure.
 
-/** What is remembered of one source. All zeros: nothing. */
+/** The state of one source. All zeros: no failures. */
 export interface AttemptWindow {
   /** Attempts that count as failures. */
   count: number;
-  /** When everything is forgiven, by the clock of the caller. */
+  /** End of the window, in units of the caller's clock. */
   endsAt: number;
 }
 
 /**
- * Counts an attempt before it is checked, so that no burst gets past the limit. What is refused is not checked, so it is no
- * guess and does not count.
+ * Counts an attempt before it is checked, so that a burst cannot exceed the limit. A refused attempt is not checked and does not
+ * count.
  * @param length of the window, in units of the caller's clock, as `now`
  * @returns whether the attempt may be checked
  */
@@ -24,7 +24,7 @@ export function countAttempt(window: AttemptWindow, max: number, length: number,
   return true;
 }
 
-/** Takes attempts back that were right. */
+/** Takes back the counts of correct attempts. */
 export function forgiveAttempts(window: AttemptWindow, attempts = 1): void {
   window.count = Math.max(0, window.count - attempts);
 }

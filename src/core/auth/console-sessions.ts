@@ -1,21 +1,21 @@
-// Console sessions: a cookie's random value, kept as its hash, with an idle and an absolute limit. One ends when what its
-// operator signed in with (user name, password, second factor) is changed, wherever that was done.
+// Console sessions: a random cookie value, stored as a hash, with an idle and an absolute time limit. A session ends when the
+// credentials (user name, password, second factor) change.
 import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../clock.js';
 import type { Reloadable } from '../settings/setting.js';
 
 export interface ConsoleSession {
-  /** SHA-256 of the cookie's value, hexadecimal: the value itself is kept nowhere. */
+  /** SHA-256 of the cookie value, hexadecimal. The value itself is not stored. */
   readonly hash: string;
   readonly username: string;
   readonly address: string;
   readonly createdAt: number;
   readonly usedAt: number;
-  /** Fingerprint of the credentials it was opened with; null: unknown, opened by an older version. */
+  /** Fingerprint of the credentials at the sign-in; null for a session of an older version. */
   readonly credentials: string | null;
 }
 
-/** In the list of changes: sessions were opened or closed. */
+/** The key of session changes in the list of changes. */
 export const CONSOLE_SESSIONS_KEY = 'console-sessions';
 
 export interface ConsoleSessionStore {
@@ -23,22 +23,22 @@ export interface ConsoleSessionStore {
   get(hash: string): Promise<ConsoleSession | null>;
   add(session: ConsoleSession): Promise<void>;
   used(hash: string, at: number): Promise<void>;
-  /** Stores a session under other credentials, also if another daemon has just removed it because of them. */
+  /** Stores a session with new credentials, even if another daemon has just removed it because of the change. */
   renew(session: ConsoleSession): Promise<void>;
   remove(hashes: readonly string[]): Promise<void>;
 }
 
 export interface ConsoleSessions extends Reloadable {
-  /** Opens a session; returns the value of its cookie. */
+  /** Opens a session; returns its cookie value. */
   open(username: string, address: string): Promise<string>;
-  /** The session of a cookie's value, if it is still good; that counts as use. */
+  /** The session of a cookie value, if it is valid; counts as use. */
   find(value: string): ConsoleSession | null;
-  /** The same for one that this daemon has not heard of yet: another one has just opened it. Rejects when it cannot be read. */
+  /** Like `find`, for a session that another daemon has just opened: reads the database. Rejects when it cannot be read. */
   read(value: string): Promise<ConsoleSession | null>;
-  /** Whether a session is still good, without counting as use. */
+  /** Whether a session is valid; does not count as use. */
   isOpen(hash: string): boolean;
   close(hash: string): Promise<void>;
-  /** After a change of the credentials: ends all sessions but `hash`, which goes on, or all. */
+  /** After a change of the credentials: ends all sessions except `hash`; null ends all. */
   keepOnly(hash: string | null): Promise<void>;
   /** Ends the sessions whose credentials another process has changed; returns how many. */
   sweep(): number;
@@ -47,19 +47,19 @@ export interface ConsoleSessions extends Reloadable {
 export interface ConsoleSessionOptions {
   readonly store: ConsoleSessionStore;
   readonly now: Clock;
-  /** Fingerprint of the credentials that hold now. */
+  /** Fingerprint of the current credentials. */
   readonly credentials: () => string;
-  /** Without a request for so long, a session ends. */
+  /** A session without requests ends after this time. */
   readonly idleMs: number;
-  /** However much it is used, a session ends this long after it was opened. */
+  /** A session ends at this age, also when it is in use. */
   readonly maxAgeMs: number;
-  /** Sessions at once; opening one more ends the one that was not used for longest. */
+  /** Maximum number of sessions; a new one ends the least recently used. */
   readonly maxSessions: number;
   readonly onError: (error: unknown) => void;
 }
 
 const VALUE_BYTES = 32;
-/** How stale the stored time of use may be: a restart forgets so much, and no more is written. */
+/** How often the time of the last use is written. A restart loses at most this much. */
 const USE_WRITTEN_EVERY_MS = 60_000;
 
 export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSessions {
@@ -86,8 +86,8 @@ export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSe
     if (!session) return null;
     const at = now();
     if (isGood(session, at)) return session;
-    // One whose credentials were just changed may be the one that changed them: `keepOnly` says whether it goes on.
-    // One that is idle here may be in use at another daemon: what is stored decides, in `read`.
+    // A session with outdated credentials may be the one that changed them: `keepOnly` decides.
+    // A session that is idle at this daemon may be in use at another one: `read` checks the database.
     if (!isInTime(session, at)) open.delete(hash);
     return null;
   }
@@ -103,7 +103,7 @@ export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSe
     return used;
   }
 
-  /** Of two daemons' knowledge of one session, the later use. */
+  /** Keeps the later time of use when two daemons know the session. */
   function hold(stored: ConsoleSession): void {
     const usedAt = Math.max(stored.usedAt, open.get(stored.hash)?.usedAt ?? 0);
     open.set(stored.hash, { ...stored, usedAt });
@@ -175,7 +175,7 @@ export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSe
     sweep() {
       const at = now();
       const ended = [...open.values()].filter((session) => !isGood(session, at));
-      // They stay in the database until they are out of time: whoever changed the credentials may go on under the new ones.
+      // They stay in the database until they expire: the session that changed the credentials may continue with the new ones.
       for (const { hash } of ended) open.delete(hash);
       return ended.length;
     },

@@ -1,4 +1,4 @@
-// The Authorization header of the admin API, read strictly: what is malformed is as good as missing.
+// Parses the Authorization header of the admin API strictly: a malformed header counts as missing.
 
 export interface BasicCredentials {
   readonly username: string;

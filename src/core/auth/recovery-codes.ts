@@ -1,4 +1,4 @@
-// Recovery codes: each stands once for a code of the second factor, for whoever has lost the authenticator.
+// Recovery codes: each replaces a code of the second factor once, after the loss of the authenticator.
 import { randomBytes } from 'node:crypto';
 import { hashPassword, verifyPassword } from '../accounts/password.js';
 import type { Actor, AuditAction } from '../audit/audit.js';
@@ -8,15 +8,15 @@ import { toBase32 } from './totp.js';
 
 export const RECOVERY_CODES_KEY = 'admin.recovery-codes';
 
-/** How many there are at first. */
+/** Number of new codes. */
 const COUNT = 10;
 
 export interface RecoveryCodes extends Reloadable {
-  /** Makes new ones, `abcde-fghij`, 50 random bits each; those before count no more. Only hashes are stored. */
+  /** Generates new codes such as `abcde-fghij`, with 50 random bits each; earlier codes become invalid. Only hashes are stored. */
   renew(by: Actor): Promise<readonly string[]>;
-  /** Whether it was one of them; from now on it is none. Rejects when that cannot be written: then it did not count. */
+  /** Whether the code is valid; invalidates it. Rejects when this cannot be written; the code then stays valid. */
   use(code: string, by: Actor): Promise<boolean>;
-  /** Of a second factor that is no more. */
+  /** Deletes the codes of a disabled second factor. */
   forget(by: Actor): Promise<void>;
   left(): number;
 }
@@ -59,7 +59,7 @@ export function createRecoveryCodes(settings: SettingStore): RecoveryCodes {
 
     use: (code, by) =>
       setting.change(async (change) => {
-        // All are compared, so that the time tells nothing of which one it was.
+        // Compare all codes, so that the time does not reveal which one matched.
         const hashes = setting.value();
         const others = hashes.filter((hash) => !verifyPassword(plain(code), hash));
         if (others.length === hashes.length) return false;
@@ -76,11 +76,11 @@ export function createRecoveryCodes(settings: SettingStore): RecoveryCodes {
   };
 }
 
-/** Ten letters of base 32, in two halves to read by. */
+/** Ten base32 characters in two groups. */
 function newCode(): string {
   const letters = toBase32(randomBytes(7)).toLowerCase().slice(0, 10);
   return `${letters.slice(0, 5)}-${letters.slice(5)}`;
 }
 
-/** As people may type it: in capitals, with spaces, without the hyphen. */
+/** Normalizes typed codes: upper case, spaces, missing hyphen. */
 const plain = (code: string): string => code.toLowerCase().replace(/[^a-z2-7]/g, '');

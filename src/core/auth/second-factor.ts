@@ -1,4 +1,4 @@
-// The admin's second factor: a setting that holds the secret, switched on once a code of it was given.
+// The administrator's second factor: a setting with the secret, enabled after one correct code.
 
 import { type Actor, type AuditRecord, DAEMON } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
@@ -11,17 +11,17 @@ export const SECOND_FACTOR_KEY = 'admin.totp';
 
 export interface SecondFactor extends Reloadable {
   isEnabled(): boolean;
-  /** Makes a secret that counts once confirmed; null when the second factor is on already. */
+  /** Generates a secret, which becomes valid with `confirm`; null when the second factor is already enabled. */
   enrol(username: string): { readonly secret: string; readonly uri: string } | null;
-  /** Switches it on with a code of the new secret. */
+  /** Enables it with a code of the new secret. */
   confirm(code: string, by: Actor): Promise<'on' | 'wrong-code' | 'not-enrolled' | 'on-already'>;
-  /** Switches it off. */
+  /** Disables it. */
   disable(code: string, by: Actor): Promise<'off' | 'wrong-code' | 'off-already'>;
-  /** Switches it off without a code, for whoever has the database anyway; false when it was off. */
+  /** Disables it without a code, for callers with access to the database; false when it was disabled. */
   forget(by: Actor): Promise<boolean>;
-  /** Whether `code` is good now; a code is good once. */
+  /** Whether `code` is valid now; a code is valid once. */
   verify(code: string): boolean;
-  /** Changes when it is switched on or off, and tells nothing of the secret. */
+  /** A digest that changes when it is enabled or disabled, without revealing the secret. */
   fingerprint(): string;
 }
 

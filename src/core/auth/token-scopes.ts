@@ -1,10 +1,10 @@
-// What an API token may be allowed to do.
+// The scopes of API tokens.
 
-/** The operator (console or Basic) may do everything. */
+/** The administrator (console or Basic authentication) has all permissions. */
 export const TOKEN_SCOPES = [
   'accounts:read',
   'accounts:write',
-  /** Beside accounts:write: which egress class an account is in, that is where it may go. */
+  /** In addition to accounts:write: set the egress class of an account. */
   'egress:write',
   'sessions:read',
   'sessions:write',

@@ -1,4 +1,4 @@
-// Time-based one-time codes: RFC 6238 with SHA-1, 30 seconds and six digits, which every authenticator app reads.
+// Time-based one-time codes: RFC 6238 with SHA-1, 30 seconds and six digits, which every authenticator app supports.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
 const STEP_MS = 30_000;
@@ -11,7 +11,7 @@ export function newTotpSecret(): Buffer {
   return randomBytes(SECRET_BYTES);
 }
 
-/** RFC 4648 §6 without padding, as apps want it. */
+/** RFC 4648 §6 without padding, as apps expect it. */
 export function toBase32(bytes: Uint8Array): string {
   const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');
   const groups = bits.match(/.{1,5}/g) ?? [];
@@ -34,8 +34,8 @@ export function totpCode(secret: Uint8Array, step: number): string {
 }
 
 /**
- * The step whose code `code` is: the present one, or one to either side (RFC 6238 §5.2), and later than `after`, so
- * that a code is good only once. Null when it is none of them. Compared in constant time.
+ * The step of `code`: the current step, the previous or the next one (RFC 6238 §5.2), and later than `after`, so that a code is
+ * valid only once. Null when no step matches. Compared in constant time.
  */
 export function matchTotp(secret: Uint8Array, code: string, now: number, after: number): number | null {
   const present = totpStep(now);
@@ -48,7 +48,7 @@ export function matchTotp(secret: Uint8Array, code: string, now: number, after: 
   return matched;
 }
 
-/** `otpauth://totp/…`, the form that apps read from a QR code. */
+/** `otpauth://totp/…`, for a QR code. */
 export function totpUri(secret: Uint8Array, username: string): string {
   const label = encodeURIComponent(`Pulsegate:${username}`);
   return `otpauth://totp/${label}?secret=${toBase32(secret)}&issuer=Pulsegate`;

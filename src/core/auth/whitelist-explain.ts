@@ -1,16 +1,16 @@
-// Explains a whitelist to the operator: what each entry means, and which one lets an address in.
+// Explains a whitelist: the address range of each entry, and the entry that matches an address.
 import { formatIp, type IpBytes, inCidr, parseIp, unmap } from '../ip.js';
 import { type AddressPrefix, parseWhitelist, type WhitelistEntry } from './whitelist.js';
 
 export interface ExplainedEntry {
   readonly text: string;
   readonly kind: 'address' | 'wildcard' | 'cidr' | 'everyone' | 'invalid';
-  /** First and last address; null for everyone and for what is invalid. */
+  /** First and last address; null for `*` and for invalid entries. */
   readonly first: string | null;
   readonly last: string | null;
 }
 
-/** The entries of a list in their order, each read by itself; empty ones are left out. */
+/** The entries of a list in order, each parsed separately; omits empty entries. */
 export function explainWhitelist(text: string): ExplainedEntry[] {
   return text
     .split(/[,，\r\n]/)
@@ -23,7 +23,7 @@ export function explainWhitelist(text: string): ExplainedEntry[] {
     });
 }
 
-/** The first entry that holds `address`; null when none does. */
+/** The first entry that matches `address`; null when none does. */
 export function matchingEntry(text: string, address: string): string | null {
   const parsed = parseWhitelist(text);
   if (!parsed.ok) return null;
@@ -61,7 +61,7 @@ function baseOf(cidr: string): IpBytes | null {
   return ip && unmap(ip);
 }
 
-/** Clears and sets bits from the last one on for as long as the address stays inside: the block's first and last. */
+/** The first and last address of a block: clears or sets bits from the last one on while the address stays inside. */
 function edges(base: IpBytes, isInside: (ip: IpBytes) => boolean): [string, string] {
   const first = Uint8Array.from(base);
   const last = Uint8Array.from(base);

@@ -1,4 +1,4 @@
-// The IP whitelist as a setting: kept in the database as the text the operator wrote, in memory as its entries.
+// The IP whitelist setting: the operator's text in the database, parsed entries in memory.
 import { type Actor, DAEMON } from '../audit/audit.js';
 import type { IpBytes } from '../ip.js';
 import { createSetting, type Reloadable } from '../settings/setting.js';
@@ -9,13 +9,13 @@ export const WHITELIST_KEY = 'admin.whitelist';
 
 export type WhitelistSaved =
   | { readonly ok: true }
-  /** Nothing was saved: these entries could not be read. */
+  /** Nothing was saved because these entries are invalid. */
   | { readonly ok: false; readonly badEntries: readonly string[] };
 
 export interface WhitelistSetting extends Reloadable {
-  /** Saves `text` if every entry parses. It counts from the next request on. Rejects when it cannot be written. */
+  /** Saves `text` if every entry is valid. It applies from the next request on. Rejects when it cannot be written. */
   save(text: string, by?: Actor): Promise<WhitelistSaved>;
-  /** As it was saved; empty when it never was. */
+  /** The saved text; empty when nothing was saved. */
   text(): string;
   /** Whether a client address may use the admin API. */
   allows(address: string | IpBytes): boolean;
@@ -26,7 +26,7 @@ interface Held {
   readonly allows: Whitelist['allows'];
 }
 
-/** Allows nobody until `reload` has read the setting: a list that is not known cannot let anyone in. */
+/** Allows no address until `reload` has read the setting. */
 export function createWhitelistSetting(store: SettingStore): WhitelistSetting {
   const setting = createSetting<Held>({
     store,

@@ -1,14 +1,14 @@
-// The IP whitelist of the admin API: one text field, read into entries, asked once a request.
+// The IP whitelist of the admin API: parses the text into entries, and checks client addresses.
 import { type Cidr, formatIp, groupsOf, type IpBytes, inCidr, parseCidr, parseIp, unmap } from '../ip.js';
 
-/** One entry; `text` is as the operator wrote it. */
+/** One entry; `text` is the operator's text. */
 export type WhitelistEntry =
   | { readonly text: string; readonly kind: 'any' }
   | { readonly text: string; readonly kind: 'address'; readonly address: string }
   | { readonly text: string; readonly kind: 'prefix'; readonly prefix: AddressPrefix }
   | { readonly text: string; readonly kind: 'cidr'; readonly cidr: Cidr };
 
-/** What stands before a trailing `*`: whole octets (IPv4) or groups (IPv6), then the first digits of the next one. */
+/** The part before a trailing `*`: whole octets (IPv4) or groups (IPv6), then the first digits of the next one. */
 export interface AddressPrefix {
   readonly family: 4 | 6;
   readonly whole: readonly number[];
@@ -18,7 +18,7 @@ export interface AddressPrefix {
 
 export interface Whitelist {
   readonly entries: readonly WhitelistEntry[];
-  /** Whether a peer may use the admin API. Text that is not an address may when everybody may: an empty list, or `*`. */
+  /** Whether a client address may use the admin API. Text that is not an address matches only an empty list or `*`. */
   allows(address: string | IpBytes): boolean;
 }
 

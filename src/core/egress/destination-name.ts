@@ -1,8 +1,8 @@
-// Which domain destinations of a SOCKS request (RFC 1928 §5, ATYP 3) are looked up at all: only names that every
-// resolver reads alike. Whatever some resolver would take for an address in disguise is refused.
+// Validates the domain names of SOCKS requests (RFC 1928 §5, ATYP 3). Accepts only names that every resolver interprets in the same
+// way, and refuses names that some resolver would parse as an IP address.
 import { type IpBytes, parseIp, unmap } from '../ip.js';
 
-/** Why a name is refused; 'numeric' is one that inet_aton or a browser would read as an IPv4 address. */
+/** Why a name is refused; 'numeric': inet_aton or a browser would parse it as an IPv4 address. */
 export type NameRefusal = 'empty' | 'bad-character' | 'numeric' | 'too-long';
 
 export type NameCheck =
@@ -10,7 +10,7 @@ export type NameCheck =
   | { readonly ok: true; readonly ip: IpBytes }
   | { readonly ok: false; readonly reason: NameRefusal };
 
-// RFC 1035 §2.3.4, counted as text without the trailing dot.
+// RFC 1035 §2.3.4, without the trailing dot.
 const MAX_NAME_LENGTH = 253;
 const MAX_LABEL_LENGTH = 63;
 // Letters, digits, hyphen (RFC 952, RFC 1123 §2.1), a hyphen neither first nor last.
@@ -20,12 +20,12 @@ const LABEL_OR_UNDERSCORE = /^[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?$/;
 const NUMBER = /^(?:[0-9]+|0x[0-9a-f]*)$/;
 
 /**
- * Judges the raw bytes of a domain destination. A canonical IPv4 or an IPv6 address (also in brackets; no zone) becomes
- * `ip`, unmapped. A name comes back in lower case without its trailing dot: labels of 1 to 63 letters, digits and
- * hyphens, 253 characters in all; `allowUnderscore` lets `_` into labels. Raw UTF-8 is refused, punycode is not.
+ * Validates the raw bytes of a domain destination. Returns a canonical IPv4 or an IPv6 address (also in brackets; no zone) as `ip`,
+ * unmapped. Returns a name in lower case without its trailing dot: labels of 1 to 63 letters, digits and hyphens, at most 253
+ * characters; `allowUnderscore` allows `_` in labels. Refuses raw UTF-8 and accepts punycode.
  */
 export function checkDestinationName(raw: Uint8Array, options: { allowUnderscore: boolean }): NameCheck {
-  // One character a byte: a byte over 0x7f becomes one that no label allows.
+  // latin1 decodes each byte to one character. Bytes over 0x7f become characters that no label allows.
   const text = Buffer.from(raw).toString('latin1');
   if (text === '' || text === '.') return { ok: false, reason: 'empty' };
   const ip = parseLiteral(text);

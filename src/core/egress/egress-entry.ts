@@ -1,16 +1,16 @@
-// One entry of the operator's egress lists: whom it names, and on which ports.
+// An entry of the egress lists: hosts and ports.
 
 import { type Cidr, type IpBytes, inCidr, parseCidr } from '../ip.js';
 import { checkDestinationName } from './destination-name.js';
 
-/** One destination to be judged by an entry. `host` is a checked name, null when the client asked for an address. */
+/** A destination to compare with an entry. `host` is a validated name; null when the client requested an address. */
 export interface Candidate {
   readonly host: string | null;
   readonly ip: IpBytes;
   readonly port: number;
 }
 
-/** An entry, read. `target` null is any host; `ports` null is any port, else both ends included. */
+/** A parsed entry. `target` null: any host. `ports` null: any port; otherwise an inclusive range. */
 export interface EgressEntry {
   readonly target: Cidr | HostPattern | null;
   readonly ports: { readonly first: number; readonly last: number } | null;
@@ -18,18 +18,18 @@ export interface EgressEntry {
 
 interface HostPattern {
   readonly host: string;
-  /** `*.example.com`: the names under it, at any depth, and not `example.com` itself. */
+  /** `*.example.com` matches subdomains at any depth, but not `example.com`. */
   readonly under: boolean;
 }
 
-/** What an entry may look like, for messages. */
+/** The accepted formats, for error messages. */
 export const ENTRY_FORMS =
   'an address or block (10.1.2.0/24, 2001:db8::/32), a name (db.example, *.example.com), or any host (*), ' +
   'with or without :port or :first-last (IPv6 then in brackets: [2001:db8::/32]:443); any host needs a port';
 
 const PORTS = /^(\d{1,5})(?:-(\d{1,5}))?$/;
 
-/** Reads one entry; null when it has none of ENTRY_FORMS. */
+/** Parses an entry; null when it has none of the formats. */
 export function parseEgressEntry(text: string): EgressEntry | null {
   // More than one colon outside brackets can only be an IPv6 address, which then has no port.
   const unbracketed = parseCidr(text);
@@ -60,7 +60,7 @@ function parsePorts(text: string): EgressEntry['ports'] {
   return first >= 1 && first <= last && last <= 65535 ? { first, last } : null;
 }
 
-/** Whether the entry speaks of this destination. */
+/** Whether the entry matches the destination. */
 export function matchesEntry({ target, ports }: EgressEntry, { host, ip, port }: Candidate): boolean {
   if (ports && (port < ports.first || port > ports.last)) return false;
   if (target === null) return true;

@@ -1,4 +1,4 @@
-// Which destinations the proxy connects to. Decided on the resolved address, which is then the one that is dialled.
+// The egress policy: decides for each resolved address whether the proxy may connect to it.
 
 import { type IpBytes, unmap } from '../ip.js';
 import type { Protocol } from '../sessions/session.js';
@@ -14,17 +14,17 @@ import { embeddedIpv4, isNeverAllowed, isPrivate } from './special-addresses.js'
 export { checkDestinationName, type NameCheck, type NameRefusal } from './destination-name.js';
 
 export interface EgressOptions {
-  /** What happens to loopback, private, carrier-shared and unique local addresses, and those of this machine, that no `allow` entry names. */
+  /** The rule for loopback, private, CGNAT and unique local addresses, and addresses of this machine, without an `allow` entry. */
   readonly private: 'deny' | 'allow';
-  /** Entries whose private addresses may be reached; a name lets through the private addresses it resolves to. */
+  /** Allowed private destinations; a name allows the private addresses that it resolves to. */
   readonly allow: readonly string[];
-  /** Entries that may not be reached; stronger than `allow`. */
+  /** Denied destinations; takes precedence over `allow`. */
   readonly deny: readonly string[];
   /**
-   * Whether an address (unmapped) is one of this machine: those count as private, public ones too. Left out: none is known.
+   * Whether an unmapped address belongs to this machine. Such addresses count as private, also public ones. Default: never.
    */
   readonly isThisMachine?: (ip: IpBytes) => boolean;
-  /** Whether this process itself listens there. Asked with unmapped addresses. */
+  /** Whether this process listens on the unmapped address and port. */
   readonly isOwnListener: (ip: IpBytes, port: number, protocol: Protocol) => boolean;
 }
 
@@ -32,22 +32,22 @@ export type EgressRefusal = 'own-listener' | 'always-denied' | 'denied-by-rule' 
 export type EgressVerdict = { readonly ok: true } | { readonly ok: false; readonly reason: EgressRefusal };
 
 export interface EgressPolicy {
-  /** Judges one resolved address. `host` is the name the client asked for, as checked; null for an address. */
+  /** Decides on a resolved address. `host` is the validated name that the client requested; null for an address. */
   judge(destination: {
     readonly host: string | null;
     readonly ip: IpBytes;
     readonly port: number;
-    /** Which ports are our own depends on it. Default: tcp. */
+    /** The protocol, for the check of own listeners. Default: tcp. */
     readonly protocol?: Protocol;
   }): EgressVerdict;
   /**
-   * Judges a name that will be resolved somewhere else, by what is known of it here: the `deny` entries that name it or
-   * any host, and names of this machine (RFC 6761 §6.3) unless private addresses are allowed.
+   * Decides on a name that an upstream proxy resolves: denied by `deny` entries for the name or any host, and for names of this
+   * machine (RFC 6761 §6.3) unless private addresses are allowed.
    */
   judgeName(destination: { readonly host: string; readonly port: number }): EgressVerdict;
 }
 
-/** An entry of the lists that cannot be read: thrown when the policy is made, never when it is used. */
+/** An invalid entry of the lists. Thrown when the policy is created. */
 export class EgressEntryError extends Error {
   readonly code = 'BAD_EGRESS_ENTRY';
   readonly list: 'allow' | 'deny';
@@ -70,10 +70,10 @@ const ALLOWED: EgressVerdict = { ok: true };
 const NO_ADDRESS: IpBytes = new Uint8Array(0);
 
 /**
- * Makes the policy. In this order, the first that applies: our own listeners and addresses that are never a destination
- * (link-local, metadata services, multicast, unspecified, reserved) are refused whatever the lists say; then `deny`;
- * then `allow`; then private addresses, and all of this machine, as `private` says; the rest is public and allowed. An IPv6 address that carries an
- * IPv4 address is judged as both. Throws EgressEntryError for an entry that cannot be read.
+ * Creates the policy. The first applicable rule decides: own listeners and never-allowed addresses (link-local, metadata services,
+ * multicast, unspecified, reserved) are always refused; then `deny`; then `allow`; then `private` for private addresses and addresses
+ * of this machine; all other addresses are allowed. An IPv6 address with an embedded IPv4 address must pass as both. Throws
+ * EgressEntryError for an invalid entry.
  */
 export function createEgressPolicy(options: EgressOptions): EgressPolicy {
   const allow = readList('allow', options.allow);

@@ -1,7 +1,7 @@
-// Which addresses are not the public internet, and which IPv4 address an IPv6 address carries inside.
+// Special-purpose addresses, and IPv4 addresses embedded in IPv6 addresses.
 import { type Cidr, type IpBytes, inCidr, parseCidr, unmap } from '../ip.js';
 
-/** Never a destination, whatever the lists say: nothing there is a host that a player may want. */
+/** Never allowed as destination. */
 const NEVER = blocks([
   '0.0.0.0/8', // this network (RFC 1122 §3.2.1.3); 0.0.0.0 connects to this machine
   '169.254.0.0/16', // link-local (RFC 3927), and where most clouds keep their metadata
@@ -20,7 +20,7 @@ const NEVER = blocks([
   'fd00:42::42', // Scaleway metadata
 ]);
 
-/** Somebody's own network: reached only where the operator says so. */
+/** Private networks: allowed only by the configuration. */
 const PRIVATE = blocks([
   '127.0.0.0/8', // loopback (RFC 1122 §3.2.1.3)
   '10.0.0.0/8', // RFC 1918
@@ -34,7 +34,7 @@ const PRIVATE = blocks([
   '64:ff9b:1::/48', // translators for local use (RFC 8215)
 ]);
 
-/** Link-local, multicast, unspecified, reserved, or a cloud's metadata service. */
+/** Link-local, multicast, unspecified or reserved addresses, and cloud metadata services. */
 export function isNeverAllowed(ip: IpBytes): boolean {
   return NEVER.some((block) => inCidr(ip, block));
 }
@@ -53,7 +53,7 @@ const SIX_TO_FOUR = block('2002::/16');
 const NO_EMBEDDING = ['::', '::1'].map(block);
 
 /**
- * Every IPv4 address that a translator, tunnel or stack may take out of an IPv6 address: IPv4-mapped and IPv4-compatible
+ * The IPv4 addresses that a translator, tunnel or network stack may extract from an IPv6 address: IPv4-mapped and IPv4-compatible
  * (RFC 4291 §2.5.5), IPv4-translated (RFC 2765 §2.1), NAT64 (RFC 6052 §2.2, RFC 8215), 6to4 (RFC 3056 §2), Teredo's server
  * and client (RFC 4380 §4), ISATAP (RFC 5214 §6.1). None for IPv4 and for other IPv6.
  */
@@ -75,7 +75,7 @@ export function embeddedIpv4(ip: IpBytes): IpBytes[] {
   return found;
 }
 
-/** The prefix may be 48, 56, 64 or 96 bits long, which the address does not tell: all four readings that name a host. */
+/** The prefix may have 48, 56, 64 or 96 bits, which the address does not show: returns all four possible addresses. */
 function localNat64(ip: IpBytes): IpBytes[] {
   const at = (...positions: number[]) => Uint8Array.from(positions, (position) => ip[position] ?? 0);
   // Byte 8 is always zero and no part of the address (RFC 6052 §2.2).
