@@ -76,7 +76,7 @@ describe('two nodes', async () => {
     const target = await startTarget(t, echo);
     const client = await connectThrough({ port: two.socks.port, ...player }, '127.0.0.1', target.port);
     const { run } = await commandLine(t, `database: { client: pg, connection: "${fleet.connection}" }\n`);
-    assert.match((await run(['node', 'drain', 'gate-2'])).stdout, /gate-2 is drained/);
+    assert.match((await run(['node', 'drain', 'gate-2'])).stdout, /^Draining gate-2: /);
     await eventually(async () => (await readyStatus(two)) === 503);
     assert.equal(await (await fetch(`${two.adminUrl}/readyz`)).text(), 'not ready: drained\n');
     await eventually(() => isRefused(two));
@@ -92,7 +92,7 @@ describe('two nodes', async () => {
     await eventually(async () => (await readyStatus(two)) === 200);
     assert.equal(await isRefused(two), false);
     assert.equal((await one.api('POST', '/api/v1/nodes/gate-9/drain')).status, 404);
-    assert.match((await run(['node', 'drain', 'gate-9'])).stderr, /no node "gate-9".*node list/);
+    assert.match((await run(['node', 'drain', 'gate-9'])).stderr, /No such node: "gate-9".*node list/);
   });
 
   test('are lost when killed, stopped when they stop, and come back under their name at once', async () => {
