@@ -264,6 +264,12 @@ export type EndSessions = {
 export type EndedSessions = {
   readonly ended: Count;
 };
+export type FieldError = {
+  readonly path: string;
+  readonly message: string;
+  readonly code: 'missing' | 'type' | 'too-short' | 'too-long' | 'too-small' | 'too-large' | 'too-few' | 'too-many' | 'option' | 'format' | 'time' | 'time-zone' | 'past-time' | 'username' | 'password' | 'short-password' | 'admin-username' | 'not-storable' | 'blank' | 'tags' | 'addresses' | 'egress-class' | 'plan' | 'plan-name' | 'plan-twice' | 'pattern' | 'one-of' | 'host' | 'destination' | 'game-rule' | 'present-password' | 'account-password' | 'one-time-code' | 'cursor';
+  readonly values: Readonly<Record<string, unknown>>;
+};
 export type FileEncoding = 'utf-8' | 'gb18030' | 'utf-16le' | 'utf-16be';
 export type FileFormat = 'csv' | 'json' | 'ccproxy';
 export type GameRule = {
@@ -586,10 +592,7 @@ export type Problem = {
   readonly status: number;
   readonly code: ProblemCode;
   readonly detail?: string | undefined;
-  readonly errors?: readonly ({
-    readonly path: string;
-    readonly message: string;
-  })[] | undefined;
+  readonly errors?: readonly (FieldError)[] | undefined;
 };
 export type ProblemCode = 'bad-request' | 'validation' | 'signed-out' | 'wrong-credentials' | 'totp-required' | 'forbidden' | 'wrong-scope' | 'cross-site' | 'not-found' | 'method-not-allowed' | 'username-taken' | 'address-taken' | 'would-lock-you-out' | 'conflict' | 'changed-meanwhile' | 'too-large' | 'unsupported-media-type' | 'host-not-allowed' | 'too-many-requests' | 'queue-full' | 'internal' | 'unavailable';
 export type PublicAddress = {

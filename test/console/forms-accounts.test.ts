@@ -65,6 +65,11 @@ describe('forms of accounts', { skip: noBrowser }, () => {
     await page.click('dialog button[type=submit]');
     await page.waitForSelector('dialog [role=alert] >> text=该用户名已存在');
     await field.fill('新名字');
+    const remarks = page.locator('dialog textarea').first();
+    await remarks.fill('长'.repeat(4_001));
+    await page.click('dialog button[type=submit]');
+    await page.waitForSelector('dialog [role=alert] >> text=备注：最多 4,000 个字符');
+    await remarks.fill('');
     await page.click('dialog button[type=submit]');
     await page.waitForSelector('h1 >> text=新名字');
     assert.equal((await api('GET', `/accounts/${id}`))['username'], '新名字');

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { REASON_CODES } from '../../src/account-files/reasons.js';
 import { AUDIT_ACTIONS } from '../../src/core/audit/audit.js';
+import { FIELD_TEXTS } from '../../src/http/v1/field-errors.js';
 
 const CONSOLE = fileURLToPath(new URL('../../../src/console', import.meta.url));
 
@@ -82,6 +83,14 @@ test('every change that the audit log notes has a text of its own', () => {
 
 test('every reason that a line of a file is not taken has a text of its own', () => {
   for (const code of REASON_CODES) assert.ok(chinese.has(`import.reason.${code}`), code);
+});
+
+test('every fault of a field has a text of its own, with the same values', () => {
+  const values = (text = '') => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+  for (const [code, text] of Object.entries(FIELD_TEXTS)) {
+    assert.ok(chinese.has(`field.${code}`), code);
+    assert.deepEqual(values(chinese.get(`field.${code}`)).sort(), values(text).sort(), code);
+  }
 });
 
 test('nothing is shown that is not in the locale files', () => {

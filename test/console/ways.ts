@@ -175,7 +175,5 @@ export function wayTests(getWorld: () => World): void {
     await page.waitForSelector('dialog td >> text=maxSessions 须为不小于 1 的整数');
     await page.waitForSelector('dialog >> text=另有 50 行未列出');
     await page.waitForSelector('dialog .scroll[tabindex="0"][aria-label=文件各行]');
-    const wrong = await daemon.api('PUT', '/api/v1/settings/retention', {}, { 'accept-language': 'zh-CN' });
-    assert.match(wrong.text, /无效输入/);
   });
 }

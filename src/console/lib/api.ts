@@ -1,7 +1,6 @@
 // Every request to /api/v1 goes through `call`: typed by the document, errors as one kind of object.
 import { type Me, OPERATIONS, type Operations, type Problem } from '../api-types.js';
 import { cell } from './cell.js';
-import { language } from './i18n.js';
 
 /** undefined: not known yet; null: signed out. */
 export const me = cell<Me | null | undefined>(undefined);
@@ -30,7 +29,7 @@ export class ApiError extends Error {
     readonly status: number,
     readonly code: Code,
     readonly detail: string | null,
-    readonly fields: readonly { path: string; message: string }[] = [],
+    readonly fields: NonNullable<Problem['errors']> = [],
   ) {
     super(detail ?? code);
   }
@@ -72,11 +71,7 @@ export async function callWithEtag<N extends keyof Operations>(
 ): Promise<{ readonly answer: Operations[N]['answer']; readonly etag: string | null }> {
   const [method] = OPERATIONS[name];
   const given = (input ?? {}) as Loose;
-  const headers: Record<string, string> = {
-    accept: 'application/json',
-    // What a schema has against a value is said in this language.
-    'accept-language': language.get(),
-  };
+  const headers: Record<string, string> = { accept: 'application/json' };
   if (given.etag !== undefined) headers['if-match'] = given.etag;
   const init: RequestInit = { method, headers, credentials: 'same-origin', cache: 'no-store' };
   if (given.signal) init.signal = given.signal;

@@ -7,6 +7,7 @@ import { audit } from './audit.js';
 import { bulk } from './bulk.js';
 import { create } from './create.js';
 import { errors } from './errors.js';
+import { fields } from './fields.js';
 import { files } from './files.js';
 import { frame } from './frame.js';
 import { games } from './games.js';
@@ -35,6 +36,7 @@ export const TEXTS = {
   ...accounts,
   ...create,
   ...files,
+  ...fields,
   ...bulk,
   ...limits,
   ...sessions,

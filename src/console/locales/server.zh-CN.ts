@@ -1,21 +1,5 @@
-// What the daemon says in English of a field or of a line of a file, in Chinese.
+// Why the daemon refuses something, in Chinese.
 export const SERVER_TEXTS: Readonly<Record<string, string>> = {
-  // Fields
-  'there is no such plan': '没有这个套餐',
-  'another plan has this name': '已有同名套餐',
-  'must be 1 to 255 bytes of UTF-8 without control characters': '须为 1 到 255 字节，不含控制字符',
-  'must be 1 to 255 bytes of UTF-8 and not only white space': '须为 1 到 255 字节，且不能全是空白',
-  'holds characters that cannot be stored': '含有无法保存的字符',
-  'the configuration has no such class (egress.classes)': '配置里没有这个出口类别（egress.classes）',
-  'must be a host name or an IP address that players can connect to': '须为玩家能连接的主机名或 IP 地址',
-  'must be host:port or [IPv6 address]:port': '须为 主机:端口 或 [IPv6 地址]:端口',
-  'not the present password': '不是当前的密码',
-  'not the code of this moment': '不是此刻的验证码',
-  'is past already': '已经过去',
-  'blank, or not storable text': '为空，或含有无法保存的字符',
-  'not a cursor of this list': '这一页已经失效，请回到第一页',
-  'give exactly one of pattern and list': '规则与名单只能给一个',
-  'give exactly one of ids and filter': '选中的账号与筛选条件只能给一个',
   // Why it was refused
   'the account is no longer that of this ETag': '账号已被别人修改',
   'the limits are no longer those of this ETag': '限制已被别人修改',

@@ -2,7 +2,8 @@
 import type { ComponentChildren } from 'preact';
 import { ApiError } from '../lib/api.js';
 import { type TextKey, t } from '../lib/i18n.js';
-import { serverText } from '../lib/server-texts.js';
+import { fieldText, serverText } from '../lib/server-texts.js';
+import { fieldLabel } from '../pages/field-words.js';
 import { Button } from './basics.js';
 import { Icon, type IconName } from './icons.js';
 
@@ -68,11 +69,16 @@ function explain(error: unknown): { title: string; next: string; detail: string 
   const known = error instanceof ApiError ? KNOWN[error.code] : undefined;
   const fields =
     error instanceof ApiError
-      ? error.fields.map((field) => `${field.path}: ${serverText(field.message)}`)
+      ? error.fields.map((field) =>
+          t('audit.field', {
+            field: fieldLabel(field.path.split('.').at(-1) ?? ''),
+            value: fieldText(field),
+          }),
+        )
       : [];
   const detail =
     fields.length > 0
-      ? fields.join('; ')
+      ? fields.join(t('error.between'))
       : error instanceof ApiError
         ? error.detail && serverText(error.detail)
         : String(error);

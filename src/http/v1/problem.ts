@@ -1,6 +1,7 @@
 // Failures of /api/v1 as RFC 9457 problems: one table from code to status and title.
 import type { Context } from 'koa';
 import { z } from 'zod';
+import { type FieldCode, FieldError, type FieldFault, type FieldValues, fieldError } from './field-errors.js';
 
 /** For programs; the texts beside it are for people and may change. */
 export const ProblemCode = z
@@ -40,7 +41,7 @@ export const Problem = z
     code: ProblemCode,
     detail: z.string().optional(),
     /** Which part of the request is at fault: `body.remarks`, `query.limit`. */
-    errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+    errors: z.array(FieldError).optional(),
   })
   .meta({ id: 'Problem', description: 'RFC 9457 problem details.' });
 
@@ -48,7 +49,7 @@ export const Problem = z
 export interface ProblemAnswer {
   readonly problem: ProblemCode;
   readonly detail?: string;
-  readonly errors?: readonly { readonly path: string; readonly message: string }[];
+  readonly errors?: readonly FieldFault[];
   /** Whole seconds for `Retry-After`. */
   readonly retryAfterS?: number;
 }
@@ -113,9 +114,9 @@ export function isBrowser(ctx: Context): boolean {
 const BEARER = 'Bearer realm="Pulsegate"';
 
 /** Says of one part of the request what is wrong with it. */
-export const invalid = (path: string, message: string): ProblemAnswer => ({
+export const invalid = (path: string, code: FieldCode, values: FieldValues = {}): ProblemAnswer => ({
   problem: 'validation',
-  errors: [{ path, message }],
+  errors: [fieldError(path, code, values)],
 });
 
-export const badCursor = (): ProblemAnswer => invalid('query.cursor', 'not a cursor of this list');
+export const badCursor = (): ProblemAnswer => invalid('query.cursor', 'cursor');

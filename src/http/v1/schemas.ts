@@ -1,19 +1,17 @@
 // Schemas that the routes of /api/v1 share: times, ids, counts, pages.
 import { z } from 'zod';
 import { isWireDate, WIRE_DATE_RANGE } from '../../core/wire-date.js';
+import { fault } from './field-errors.js';
 
 /** ISO 8601 in UTC with `Z`: `2026-11-20T21:00:00Z` (fractions allowed). What the API answers. */
 export const Time = z.iso
   .datetime()
   .meta({ id: 'Time', description: 'ISO 8601 in UTC, for example 2026-11-20T21:00:00Z.' });
 
-/** What an error says of a time that no interface could write. */
-export const TIME_RANGE = `must be in the range ${WIRE_DATE_RANGE}`;
-
 /** What the API accepts as a time: ISO 8601 with `Z` or an offset, in the years 0001 to 9999 of UTC. */
 export const TimeIn = z.iso
   .datetime({ offset: true })
-  .refine((text) => isWireDate(Date.parse(text)), TIME_RANGE)
+  .refine((text) => isWireDate(Date.parse(text)), fault('time', { range: WIRE_DATE_RANGE }))
   .meta({
     id: 'TimeIn',
     description:

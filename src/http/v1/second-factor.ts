@@ -142,4 +142,4 @@ export const isTotp = (code: string): boolean => /^\d{6}$/.test(code);
 
 const DONE: Answered = { status: 204 };
 const conflict = (detail: string): ProblemAnswer => ({ problem: 'conflict', detail });
-const wrongCode = (): ProblemAnswer => invalid('body.code', 'not the code of this moment');
+const wrongCode = (): ProblemAnswer => invalid('body.code', 'one-time-code');

@@ -2,10 +2,11 @@
 import { Readable } from 'node:stream';
 import type Router from '@koa/router';
 import type { Context, ParameterizedContext } from 'koa';
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { ReadJsonObject } from '../body.js';
 import type { Caller } from '../caller.js';
 import type { AdminState } from '../state.js';
+import { type FieldFault, fieldErrorOf } from './field-errors.js';
 import { type ProblemAnswer, type ProblemCode, sendProblem } from './problem.js';
 import type { Access, Answered, Asked, Route, RouteRequest } from './route.js';
 
@@ -54,13 +55,12 @@ async function read(
 ): Promise<Asked<RouteRequest> | ProblemAnswer> {
   const query = queryOf(ctx.querystring);
   if (query === null) return { problem: 'bad-request', detail: 'a query parameter is given more than once' };
-  const errors: { path: string; message: string }[] = [];
+  const errors: FieldFault[] = [];
   const check = (where: string, schema: z.ZodType | undefined, value: unknown): unknown => {
     if (!schema) return undefined;
-    const checked = schema.safeParse(value, inLanguageOf(ctx));
+    const checked = schema.safeParse(value, { reportInput: true });
     if (checked.success) return checked.data;
-    for (const { path, message } of checked.error.issues)
-      errors.push({ path: [where, ...path].join('.'), message });
+    errors.push(...checked.error.issues.map((issue) => fieldErrorOf(where, issue)));
   };
   const params = check('path', request.params, ctx['params']);
   const checkedQuery = check('query', request.query, query);
@@ -80,13 +80,6 @@ async function read(
   const checkedBody = check('body', request.body, namedAs(request.body, body.fields));
   if (errors.length > 0) return { problem: 'validation', errors };
   return { ...around, body: checkedBody } as Asked<RouteRequest>;
-}
-
-const CHINESE = z.locales.zhCN().localeError;
-
-/** Messages of schemas are Chinese for a client that prefers it, else English. */
-function inLanguageOf(ctx: ParameterizedContext<AdminState>): { error?: typeof CHINESE } {
-  return /^zh\b/i.test(ctx.get('accept-language')) ? { error: CHINESE } : {};
 }
 
 const BODY_PROBLEMS: Readonly<Record<string, ProblemCode>> = {

@@ -74,7 +74,7 @@ export const tokenRoutes = [
     async ({ body, caller }, { apiTokens, changes, now }) => {
       const expiresAt = fromIsoOrNull(body.expiresAt);
       if (expiresAt !== null && expiresAt <= now()) {
-        return invalid('body.expiresAt', 'is past already');
+        return invalid('body.expiresAt', 'past-time');
       }
       const scopes = [...new Set(body.scopes)];
       const made = await apiTokens.create({ name: body.name, scopes, expiresAt }, actorOf(caller));

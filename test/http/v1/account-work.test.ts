@@ -274,4 +274,48 @@ describe('work on accounts', () => {
     ]);
     assert.match(gone.stderr, /no plan "trial"/);
   });
+
+  it('every fault of a field has a code, its values and an English text', async () => {
+    const faults = async (method: string, path: string, body?: Json) => {
+      const answer = await daemon.api(method, path, body, { 'accept-language': 'zh-CN' });
+      assert.deepEqual([answer.status, codeOf(answer)], [400, 'validation'], answer.text);
+      return (answer.json as { errors: Json[] }).errors;
+    };
+    assert.deepEqual(
+      await faults('POST', ACCOUNTS, { remarks: 'x'.repeat(4_001), limits: { maxSessions: 0 } }),
+      [
+        { path: 'body.username', message: 'is missing', code: 'missing', values: {} },
+        {
+          ...{ path: 'body.remarks', message: 'must have at most 4000 characters' },
+          ...{ code: 'too-long', values: { max: 4_000 } },
+        },
+        {
+          path: 'body.limits.maxSessions',
+          message: 'must be 1 or more',
+          code: 'too-small',
+          values: { min: 1 },
+        },
+      ],
+    );
+    const codes = async (...asked: Parameters<typeof faults>) =>
+      (await faults(...asked)).map(({ code }) => code);
+    assert.deepEqual(await codes('GET', `${ACCOUNTS}?sort=size&limit=5000&online=maybe`), [
+      'option',
+      'too-large',
+      'option',
+    ]);
+    const bulk = { action: { type: 'extend', days: 1.5, from: 'now' }, dryRun: true };
+    assert.deepEqual(await codes('POST', `${ACCOUNTS}/bulk`, { ...bulk, ids: [] }), ['too-few', 'type']);
+    assert.deepEqual(await codes('POST', `${ACCOUNTS}/bulk`, { dryRun: true, action: { type: 'fly' } }), [
+      'type',
+    ]);
+    assert.deepEqual(await faults('POST', `${ACCOUNTS}/batch`, { pattern: 'none' }), [
+      {
+        ...{ path: 'body.pattern', message: 'no pattern such as player{001-120}, of at most 10000 names' },
+        ...{ code: 'pattern', values: { max: 10_000 } },
+      },
+    ]);
+    const year = { username: 'x', expiresAt: '0000-01-01T00:00:00Z' };
+    assert.deepEqual(await codes('POST', ACCOUNTS, year), ['time']);
+  });
 });

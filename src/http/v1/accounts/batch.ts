@@ -112,12 +112,11 @@ function requested(body: {
   list?: readonly Listed[] | undefined;
 }): Listed[] | ProblemAnswer {
   if ((body.pattern === undefined) === (body.list === undefined)) {
-    return invalid('body', 'give exactly one of pattern and list');
+    return invalid('body', 'one-of', { allowed: 'pattern, list' });
   }
   if (body.list) return [...body.list];
   const names = namesOfPattern(body.pattern ?? '', MAX_AT_ONCE);
-  if (!names)
-    return invalid('body.pattern', `no pattern such as player{001-120}, of at most ${MAX_AT_ONCE} names`);
+  if (!names) return invalid('body.pattern', 'pattern', { max: MAX_AT_ONCE });
   return names.map((username) => ({ username }));
 }
 

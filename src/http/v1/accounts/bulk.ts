@@ -104,7 +104,7 @@ export const accountBulkRoutes = [
     async ({ body, caller, ctx }, uses) => {
       const { ids, filter, action, dryRun, expectedCount } = body;
       if ((ids === undefined) === (filter === undefined)) {
-        return invalid('body', 'give exactly one of ids and filter');
+        return invalid('body', 'one-of', { allowed: 'ids, filter' });
       }
       const wrong = action.type === 'set-limits' ? refuseEgressClass(uses, action.limits, caller) : null;
       if (wrong) return wrong;

@@ -57,8 +57,7 @@ export const credentialRoutes = [
       const view = uses.accounts.get(params.id.toLowerCase());
       if (!view) return NO_ACCOUNT;
       const { id, username, passwordHash } = view.account;
-      if (!verifyPassword(password, passwordHash))
-        return invalid('body.password', 'is not that of the account');
+      if (!verifyPassword(password, passwordHash)) return invalid('body.password', 'account-password');
       return { status: 200, body: credentialsInFormats(uses, ctx.hostname, { id, username, password }) };
     },
   ),

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { AccountView } from '../../../core/accounts/accounts.js';
 import { isTimeZone } from '../../../core/time-zone.js';
+import { fault } from '../field-errors.js';
 import { routesOf } from '../route.js';
 import { Flag } from '../schemas.js';
 import { pageSortedBy } from '../sorted.js';
@@ -38,7 +39,7 @@ export const accountExportRoutes = [
           format: FileFormat.default('csv'),
           sort: AccountSort.default('username'),
           /** IANA name of the zone that CCProxy's dates, which name none, are written in. */
-          zone: z.string().max(64).refine(isTimeZone, 'no such time zone').default('UTC'),
+          zone: z.string().max(64).refine(isTimeZone, fault('time-zone')).default('UTC'),
           /** Needed to move accounts to another Pulsegate with their passwords; the operator only. */
           withHashes: Flag.default(false),
         }),

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Actor } from '../../../core/audit/audit.js';
 import { isTimeZone } from '../../../core/time-zone.js';
 import { actorOf } from '../../caller.js';
+import { fault } from '../field-errors.js';
 import { routesOf } from '../route.js';
 import { Count, Flag, Time } from '../schemas.js';
 import { refuseCaller } from '../serve.js';
@@ -107,7 +108,7 @@ export const accountImportRoutes = [
           /** Left out: found out from the bytes. JSON is UTF-8 always. */
           encoding: FileEncoding.optional(),
           /** IANA name of the zone that dates such as `2026/12/31` and `2026-12-31 23:59` are in. */
-          zone: z.string().max(64).refine(isTimeZone, 'no such time zone').default('UTC'),
+          zone: z.string().max(64).refine(isTimeZone, fault('time-zone')).default('UTC'),
           /** Name of the file, for the audit log. */
           fileName: z.string().max(255).optional(),
           dryRun: Flag.default(false),

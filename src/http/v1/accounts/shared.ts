@@ -6,11 +6,12 @@ import type { AccountLimits } from '../../../core/accounts/limits.js';
 import type { LiveActivity } from '../../../core/accounts/live-activity.js';
 import { planForNew } from '../../../core/accounts/plans.js';
 import type { PlansSetting } from '../../../core/accounts/plans-setting.js';
-import { MAX_TAGS, TAG_RULE } from '../../../core/accounts/tags.js';
+import { MAX_TAG_CHARS, MAX_TAGS } from '../../../core/accounts/tags.js';
 import type { SessionRegistry } from '../../../core/sessions/session-registry.js';
+import { WIRE_DATE_RANGE } from '../../../core/wire-date.js';
 import type { Caller } from '../../caller.js';
+import { fieldError } from '../field-errors.js';
 import { invalid, type ProblemAnswer } from '../problem.js';
-import { TIME_RANGE } from '../schemas.js';
 import { refuseCaller } from '../serve.js';
 import type { LinkUses } from '../settings/public-address.js';
 import type { SortKeys } from '../sorted.js';
@@ -30,14 +31,14 @@ export const NO_ACCOUNT: ProblemAnswer = { problem: 'not-found', detail: 'there 
 
 /** How refusals of a change are answered. */
 export const PATCH_PROBLEMS = {
-  'invalid-username': invalid('body.username', 'must be 1 to 255 bytes of UTF-8 without control characters'),
+  'invalid-username': invalid('body.username', 'username'),
   'username-taken': { problem: 'username-taken' },
-  'invalid-password': invalid('body.password', 'must be 1 to 255 bytes of UTF-8 and not only white space'),
-  'invalid-remarks': invalid('body.remarks', 'holds characters that cannot be stored'),
-  'invalid-tags': invalid('body.tags', `at most ${MAX_TAGS}, and ${TAG_RULE}`),
-  'invalid-expiry': invalid('body.expiresAt', TIME_RANGE),
+  'invalid-password': invalid('body.password', 'password'),
+  'invalid-remarks': invalid('body.remarks', 'not-storable'),
+  'invalid-tags': invalid('body.tags', 'tags', { max: MAX_TAGS, maxCharacters: MAX_TAG_CHARS }),
+  'invalid-expiry': invalid('body.expiresAt', 'time', { range: WIRE_DATE_RANGE }),
   'unknown-egress-class': unknownEgressClass('body.limits'),
-  'invalid-addresses': invalid('body.authorizedAddresses', 'must be addresses and networks'),
+  'invalid-addresses': invalid('body.authorizedAddresses', 'addresses', { fault: '' }),
   'address-taken': { problem: 'address-taken' },
   'not-found': NO_ACCOUNT,
   'changed-meanwhile': {
@@ -52,7 +53,7 @@ export function explained(
   { explanation }: { readonly explanation?: string },
 ): ProblemAnswer {
   if (explanation === undefined) return answer;
-  const errors = [{ path: 'body.authorizedAddresses', message: explanation }];
+  const errors = [fieldError('body.authorizedAddresses', 'addresses', { fault: explanation })];
   return { ...answer, detail: explanation, errors };
 }
 
@@ -96,10 +97,10 @@ export function refuseEgressClass(
 }
 
 export function unknownEgressClass(path: string): ProblemAnswer {
-  return invalid(`${path}.egressClass`, 'the configuration has no such class (egress.classes)');
+  return invalid(`${path}.egressClass`, 'egress-class');
 }
 
-export const noPlan = (path: string): ProblemAnswer => invalid(path, 'there is no such plan');
+export const noPlan = (path: string): ProblemAnswer => invalid(path, 'plan');
 
 interface NewTerms {
   readonly expiresAt: number | null;

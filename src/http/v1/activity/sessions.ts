@@ -122,7 +122,7 @@ export const liveSessionRoutes = [
     },
     async ({ body: { ids, accountId }, caller }, { liveSessions, audit }) => {
       if ((ids === undefined) === (accountId === undefined)) {
-        return invalid('body', 'give exactly one of ids and accountId');
+        return invalid('body', 'one-of', { allowed: 'ids, accountId' });
       }
       const ended = ids
         ? await liveSessions.find([...new Set(ids.map((id) => id.toLowerCase()))])

@@ -57,7 +57,7 @@ export function queued(answer: QueuedAnswer): Answered | ProblemAnswer {
     case 'no-run':
       return notFound('run');
     case 'bad-message':
-      return invalid('body.message', 'blank, or not storable text');
+      return invalid('body.message', 'blank');
     case 'key-conflict':
       return { problem: 'conflict', detail: 'the agent has a fixed session key, and it is another one' };
     case 'full':

@@ -22,9 +22,9 @@ export interface AdminPasswordUses {
 const { route } = routesOf<AdminPasswordUses>('Settings');
 
 const PASSWORD_FAULTS = {
-  'invalid-username': 'the user name cannot be used',
-  'invalid-password': 'must be 1 to 255 bytes of UTF-8 and not only white space',
-  'short-password': `must have at least ${MIN_ADMIN_PASSWORD_CHARACTERS} characters`,
+  'invalid-username': invalid('body.next', 'admin-username'),
+  'invalid-password': invalid('body.next', 'password'),
+  'short-password': invalid('body.next', 'short-password', { min: MIN_ADMIN_PASSWORD_CHARACTERS }),
 } as const;
 
 export const adminPasswordRoutes = [
@@ -49,11 +49,11 @@ export const adminPasswordRoutes = [
       if (retryAfterS !== null) return { ...TOO_MANY_ATTEMPTS, retryAfterS };
       if (!credentials.verify(credentials.username(), current)) {
         await attempts.delay(caller.address);
-        return invalid('body.current', 'not the present password');
+        return invalid('body.current', 'present-password');
       }
       attempts.succeeded(caller.address);
       const set = await credentials.set(undefined, next, actorOf(caller));
-      if (!set.ok) return invalid('body.next', PASSWORD_FAULTS[set.reason]);
+      if (!set.ok) return PASSWORD_FAULTS[set.reason];
       const { password: givenBy } = await credentials.givenBy();
       if (givenBy !== undefined)
         log.warn({ givenBy }, 'admin password will be overwritten at the next start');

@@ -110,7 +110,7 @@ export const gameRuleRoutes = [
       if (!matches(ifMatch, String(shownRules(gameRules).headers?.['ETag'])))
         return { problem: 'changed-meanwhile' };
       const saved = await gameRules.save(body.rules as readonly Rule[], actorOf(caller));
-      if (!saved.ok) return invalid(`body.rules${saved.path}`, saved.message);
+      if (!saved.ok) return invalid(`body.rules${saved.path}`, 'game-rule', { fault: saved.message });
       onSettingChanged();
       return shownRules(gameRules);
     },
@@ -151,7 +151,7 @@ export const gameRuleRoutes = [
       const [, bracketed, plain, port = ''] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(destination) ?? [];
       const host = bracketed ?? plain;
       if (host === undefined || Number(port) < 1 || Number(port) > 65_535) {
-        return invalid('body.destination', 'must be host:port or [IPv6 address]:port');
+        return invalid('body.destination', 'destination');
       }
       const flow = { host, ip: parseIp(host), port: Number(port), protocol };
       try {
@@ -159,7 +159,8 @@ export const gameRuleRoutes = [
         const body = testGameRules(rules as readonly Rule[], flow, first, compilePattern);
         return { status: 200, body };
       } catch (error) {
-        if (error instanceof GameRuleError) return invalid(`body.rules${error.path}`, error.message);
+        if (error instanceof GameRuleError)
+          return invalid(`body.rules${error.path}`, 'game-rule', { fault: error.message });
         throw error;
       }
     },

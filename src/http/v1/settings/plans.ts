@@ -5,6 +5,7 @@ import type { PlansSetting } from '../../../core/accounts/plans-setting.js';
 import { actorOf } from '../../caller.js';
 import { AccountLimits } from '../accounts/schemas.js';
 import { etagOf, matches } from '../etag.js';
+import { fault } from '../field-errors.js';
 import { invalid } from '../problem.js';
 import { type Answered, routesOf } from '../route.js';
 
@@ -12,11 +13,7 @@ const PlanLimits = AccountLimits.omit({ egressClass: true }).meta({ id: 'PlanLim
 
 const Plan = z
   .object({
-    name: z
-      .string()
-      .min(1)
-      .max(MAX_PLAN_NAME)
-      .refine(isPlanName, 'must have no white space around it and no control characters'),
+    name: z.string().min(1).max(MAX_PLAN_NAME).refine(isPlanName, fault('plan-name')),
     /** How long it lasts; null: for ever. */
     days: z.int().min(1).max(MAX_PLAN_DAYS).nullable(),
     /** The days of an account that has never logged in are counted from its first login. */
@@ -66,7 +63,7 @@ export const planRoutes = [
       if (!matches(ifMatch, etagOf(plans.list()))) return { problem: 'changed-meanwhile' };
       const names = body.plans.map(({ name }) => name);
       const twice = names.findIndex((name, index) => names.indexOf(name) !== index);
-      if (twice >= 0) return invalid(`body.plans.${twice}.name`, 'another plan has this name');
+      if (twice >= 0) return invalid(`body.plans.${twice}.name`, 'plan-twice');
       await plans.save(body.plans, actorOf(caller));
       onSettingChanged();
       return shown(plans);

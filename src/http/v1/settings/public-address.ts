@@ -88,7 +88,7 @@ export const publicAddressRoutes = [
       const { publicAddress } = uses;
       if (!matches(ifMatch, etagOf(publicAddress.saved()))) return { problem: 'changed-meanwhile' };
       if (body.host !== null && !isPublicHost(body.host)) {
-        return invalid('body.host', 'must be a host name or an IP address that players can connect to');
+        return invalid('body.host', 'host');
       }
       await publicAddress.save({ host: body.host, port: body.port }, actorOf(caller));
       uses.onSettingChanged();

@@ -1,0 +1,64 @@
+// What is wrong with a part of a request, by the code that the daemon gives.
+import type { Texts } from './texts.js';
+
+export const fields = {
+  'error.between': { en: '; ', zh: '；' },
+  'field.missing': { en: 'is missing', zh: '缺少' },
+  'field.type': { en: 'must be of type {expected}', zh: '类型须为 {expected}' },
+  'field.too-short': { en: 'must have at least {min} characters', zh: '至少 {min} 个字符' },
+  'field.too-long': { en: 'must have at most {max} characters', zh: '最多 {max} 个字符' },
+  'field.too-small': { en: 'must be {min} or more', zh: '不能小于 {min}' },
+  'field.too-large': { en: 'must be {max} or less', zh: '不能大于 {max}' },
+  'field.too-few': { en: 'must have at least {min} entries', zh: '至少 {min} 项' },
+  'field.too-many': { en: 'must have at most {max} entries', zh: '最多 {max} 项' },
+  'field.option': { en: 'must be one of {allowed}', zh: '须为以下之一：{allowed}' },
+  'field.format': { en: 'is not of the form {format}', zh: '格式须为 {format}' },
+  'field.time': { en: 'must be a time in the range {range}', zh: '时间须在 {range} 之内' },
+  'field.time-zone': { en: 'no such time zone', zh: '没有这个时区' },
+  'field.past-time': { en: 'is past already', zh: '已经过去' },
+  'field.username': {
+    en: 'must be 1 to 255 bytes of UTF-8 without control characters',
+    zh: '须为 1 到 255 字节，不含控制字符',
+  },
+  'field.password': {
+    en: 'must be 1 to 255 bytes of UTF-8 and not only white space',
+    zh: '须为 1 到 255 字节，且不能全是空白',
+  },
+  'field.short-password': { en: 'must have at least {min} characters', zh: '至少 {min} 个字符' },
+  'field.admin-username': { en: 'the user name cannot be used', zh: '不能使用这个用户名' },
+  'field.not-storable': { en: 'holds characters that cannot be stored', zh: '含有无法保存的字符' },
+  'field.blank': { en: 'blank, or not storable text', zh: '为空，或含有无法保存的字符' },
+  'field.tags': {
+    en: 'at most {max} tags of 1 to {maxCharacters} characters without commas, semicolons and control characters',
+    zh: '最多 {max} 个标签，每个 1 到 {maxCharacters} 个字符，不含逗号、分号和控制字符',
+  },
+  'field.addresses': { en: 'must be addresses and networks: {fault}', zh: '须为地址和网段：{fault}' },
+  'field.egress-class': {
+    en: 'the configuration has no such class (egress.classes)',
+    zh: '配置里没有这个出口类别（egress.classes）',
+  },
+  'field.plan': { en: 'there is no such plan', zh: '没有这个套餐' },
+  'field.plan-name': {
+    en: 'must have no white space around it and no control characters',
+    zh: '首尾不能有空白，不含控制字符',
+  },
+  'field.plan-twice': { en: 'another plan has this name', zh: '已有同名套餐' },
+  'field.pattern': {
+    en: 'no pattern such as player{001-120}, of at most {max} names',
+    zh: '须为 player{001-120} 这样的规则，最多 {max} 个',
+  },
+  'field.one-of': { en: 'give exactly one of {allowed}', zh: '以下只能给一个：{allowed}' },
+  'field.host': {
+    en: 'must be a host name or an IP address that players can connect to',
+    zh: '须为玩家能连接的主机名或 IP 地址',
+  },
+  'field.destination': {
+    en: 'must be host:port or [IPv6 address]:port',
+    zh: '须为 host:port 或 [IPv6]:port',
+  },
+  'field.game-rule': { en: '{fault}', zh: '{fault}' },
+  'field.present-password': { en: 'not the present password', zh: '不是当前的密码' },
+  'field.account-password': { en: 'is not that of the account', zh: '不是这个账号的密码' },
+  'field.one-time-code': { en: 'not the code of this moment', zh: '不是此刻的验证码' },
+  'field.cursor': { en: 'not a cursor of this list', zh: '这一页已经失效，请回到第一页' },
+} as const satisfies Texts;

@@ -1,0 +1,114 @@
+// What is wrong with one part of a request: a code with its values for programs, which have words of their own, and an
+// English text.
+import { z } from 'zod';
+
+/** Values of a text stand in braces. */
+export const FIELD_TEXTS = {
+  missing: 'is missing',
+  type: 'must be of type {expected}',
+  'too-short': 'must have at least {min} characters',
+  'too-long': 'must have at most {max} characters',
+  'too-small': 'must be {min} or more',
+  'too-large': 'must be {max} or less',
+  'too-few': 'must have at least {min} entries',
+  'too-many': 'must have at most {max} entries',
+  option: 'must be one of {allowed}',
+  format: 'is not of the form {format}',
+  time: 'must be a time in the range {range}',
+  'time-zone': 'no such time zone',
+  'past-time': 'is past already',
+  username: 'must be 1 to 255 bytes of UTF-8 without control characters',
+  password: 'must be 1 to 255 bytes of UTF-8 and not only white space',
+  'short-password': 'must have at least {min} characters',
+  'admin-username': 'the user name cannot be used',
+  'not-storable': 'holds characters that cannot be stored',
+  blank: 'blank, or not storable text',
+  tags: 'at most {max} tags of 1 to {maxCharacters} characters without commas, semicolons and control characters',
+  addresses: 'must be addresses and networks: {fault}',
+  'egress-class': 'the configuration has no such class (egress.classes)',
+  plan: 'there is no such plan',
+  'plan-name': 'must have no white space around it and no control characters',
+  'plan-twice': 'another plan has this name',
+  pattern: 'no pattern such as player{001-120}, of at most {max} names',
+  'one-of': 'give exactly one of {allowed}',
+  host: 'must be a host name or an IP address that players can connect to',
+  destination: 'must be host:port or [IPv6 address]:port',
+  'game-rule': '{fault}',
+  'present-password': 'not the present password',
+  'account-password': 'is not that of the account',
+  'one-time-code': 'not the code of this moment',
+  cursor: 'not a cursor of this list',
+} as const;
+
+export type FieldCode = keyof typeof FIELD_TEXTS;
+const CODES = Object.keys(FIELD_TEXTS) as [FieldCode, ...FieldCode[]];
+export type FieldValues = Readonly<Record<string, string | number>>;
+
+/** One fault of a request. */
+export const FieldError = z
+  .object({
+    /** The part at fault: `body.remarks`, `query.limit`. */
+    path: z.string(),
+    message: z.string(),
+    code: z.enum(CODES),
+    /** What stands in the braces of its text. */
+    values: z.record(z.string(), z.union([z.string(), z.number()])),
+  })
+  .meta({ id: 'FieldError' });
+
+export interface FieldFault {
+  readonly path: string;
+  readonly message: string;
+  readonly code: FieldCode;
+  readonly values: FieldValues;
+}
+
+export function fieldError(path: string, code: FieldCode, values: FieldValues = {}): FieldFault {
+  const message = FIELD_TEXTS[code].replace(/\{(\w+)\}/g, (whole, name: string) =>
+    String(values[name] ?? whole),
+  );
+  return { path, message, code, values };
+}
+
+/** For `refine`: the fault that a value has when the check fails. */
+export const fault = (code: FieldCode, values: FieldValues = {}) => ({ params: { code, values } });
+
+/** What a schema has against a value; `where` is the part of the request. Parse with `reportInput`, which tells what is missing. */
+export function fieldErrorOf(where: string, issue: z.core.$ZodIssue): FieldFault {
+  const path = [where, ...issue.path].join('.');
+  const of = (code: FieldCode, values?: FieldValues): FieldFault => fieldError(path, code, values);
+  switch (issue.code) {
+    case 'too_small':
+      return of(SIZES[kindOf(issue.origin)].small, { min: Number(issue.minimum) });
+    case 'too_big':
+      return of(SIZES[kindOf(issue.origin)].big, { max: Number(issue.maximum) });
+    case 'invalid_value':
+      return of('option', { allowed: issue.values.map(String).join(', ') });
+    case 'invalid_format':
+      return of('format', { format: issue.format });
+    case 'custom': {
+      const { code, values } = (issue.params ?? {}) as Partial<Pick<FieldFault, 'code' | 'values'>>;
+      return code === undefined
+        ? { ...of('type', { expected: issue.message }), message: issue.message }
+        : of(code, values);
+    }
+    case 'invalid_type':
+      return issue.input === undefined ? of('missing') : of('type', { expected: issue.expected });
+    case 'invalid_union':
+      return issue.input === undefined ? of('missing') : of('type', { expected: 'another form' });
+    default:
+      return { ...of('type', { expected: issue.code }), message: issue.message };
+  }
+}
+
+type Sized = 'text' | 'number' | 'list';
+const SIZES = {
+  text: { small: 'too-short', big: 'too-long' },
+  number: { small: 'too-small', big: 'too-large' },
+  list: { small: 'too-few', big: 'too-many' },
+} as const satisfies Record<Sized, { small: FieldCode; big: FieldCode }>;
+
+function kindOf(origin: string): Sized {
+  if (origin === 'string') return 'text';
+  return origin === 'array' || origin === 'set' ? 'list' : 'number';
+}
