@@ -61,8 +61,11 @@ module.exports = {
       severity: 'error',
       comment: `Adapters never meet: parts/ hands ${folder}/ what it needs, so that any one of them can be replaced or tested alone.`,
       from: { path: `^src/${folder}/` },
-      // Game patterns are compiled by a package, and where the program is installed is read from the file system: core/ may use neither.
-      to: { path: '^src/', pathNot: `^src/(core|${folder})/|^src/(games-pattern|program)\\.ts$` },
+      // Game patterns and templates of messages are compiled by packages, and where the program is installed is read from the file system: core/ may use neither.
+      to: {
+        path: '^src/',
+        pathNot: `^src/(core|${folder})/|^src/(games-pattern|message-template|program)\\.ts$`,
+      },
     })),
     {
       name: 'nobody-imports-the-parts',

@@ -8,7 +8,12 @@ import type { QueueLimit } from './queue-limit.js';
 /** A run somebody asks for. `idempotency` is what the request is known by, if the caller gave it a key. */
 export interface WantedRun {
   readonly run: Omit<NewRun, 'id' | 'acceptedAt'>;
-  readonly idempotency: { readonly key: string; readonly digest: string } | null;
+  readonly idempotency: {
+    readonly key: string;
+    readonly digest: string;
+    /** How long it is remembered, in ms; KEY_LIFETIME_MS unless given. */
+    readonly lifetimeMs?: number;
+  } | null;
   /** What the request is answered once the run is stored; kept with its key. */
   answer(runId: string): Readonly<Record<string, unknown>>;
 }
@@ -70,9 +75,10 @@ export function createIntake(uses: {
       }
       const run = { ...wanted, acceptedAt: now() };
       const kept = idempotency && {
-        ...idempotency,
+        key: idempotency.key,
+        digest: idempotency.digest,
         answer: (runId: string) => JSON.stringify(answer(runId)),
-        expiresAt: run.acceptedAt + KEY_LIFETIME_MS,
+        expiresAt: run.acceptedAt + (idempotency.lifetimeMs ?? KEY_LIFETIME_MS),
       };
       let isKept = false;
       try {

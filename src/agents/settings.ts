@@ -1,5 +1,7 @@
 // The part of the configuration that webhooks and agents use.
 
+import type { SignatureScheme } from '../core/agents/signatures.js';
+
 /** A text that is never shown by accident. */
 export interface Hidden {
   reveal(): string;
@@ -18,7 +20,20 @@ export interface HookSettings {
   readonly maxAttempts: number;
   readonly queue: { readonly perAgent: number; readonly total: number };
   readonly history: { readonly messages: number; readonly maxBytes: number };
-  readonly agents: Readonly<Record<string, { readonly sessionKey: string | null }>>;
+  readonly agents: Readonly<Record<string, WebhookAgentSettings>>;
+}
+
+/** An agent that webhooks may trigger. */
+export interface WebhookAgentSettings {
+  readonly sessionKey: string | null;
+  /** Of a sender that signs instead of sending the token. */
+  readonly signature?: {
+    readonly scheme: SignatureScheme;
+    readonly secret: Hidden;
+    readonly toleranceMs: number;
+    /** Template of the message; null: the body itself. */
+    readonly message: string | null;
+  } | null;
 }
 
 export type ChannelSettings =

@@ -1,4 +1,4 @@
-// The two webhook endpoints: every check in its order, then the run, then the answer.
+// The webhook endpoints: every check in its order, then the run, then the answer.
 
 import type { RunKind } from '../core/agents/runs.js';
 import {
@@ -14,7 +14,10 @@ import {
 import type { AttemptLimit } from '../core/auth/attempt-limit.js';
 import { readJsonObject } from '../core/json-object.js';
 import type { Log } from '../core/log.js';
+import { JSON_FAULTS, mediaFault, refuse } from './hook-answers.js';
 import type { Intake, WantedRun } from './intake.js';
+import type { WebhookAgentSettings } from './settings.js';
+import { createSignedWebhook } from './signed-webhook.js';
 import { hasQueryToken, type TokenCheck } from './token.js';
 
 export interface WebhookUses {
@@ -25,7 +28,10 @@ export interface WebhookUses {
   readonly token: TokenCheck;
   readonly maxBodyBytes: number;
   /** The agents webhooks may trigger, with their fixed session keys. */
-  readonly agents: ReadonlyMap<string, { readonly sessionKey: string | null }>;
+  readonly agents: Readonly<Record<string, WebhookAgentSettings>>;
+  /** How long runs are kept, in ms. */
+  readonly retentionMs: () => number;
+  readonly now: () => number;
   readonly intake: Intake;
   readonly newId: () => string;
   readonly log: Pick<Log, 'warn' | 'error'>;
@@ -36,16 +42,21 @@ const FULL_RETRY_S = 5;
 const STOPPING_RETRY_S = 10;
 
 export function createWebhook(uses: WebhookUses): HandleHook {
+  const readSigned = createSignedWebhook(uses);
   return async (request) => {
     try {
-      return refusedAtTheDoor(request) ?? (await act(request));
+      const refusal = refusedAtTheDoor(request);
+      if (refusal) return refusal;
+      const wanted = await readSigned(request);
+      if (wanted === null) return tokenRefused(request) ?? (await act(request));
+      return 'status' in wanted ? wanted : answerOf(await uses.intake.take(wanted));
     } catch (err) {
       uses.log.error({ err, path: request.path }, 'webhook request failed');
       return refuse(500, 'the daemon failed; its log says why');
     }
   };
 
-  /** What is decided before anything of the request but its source, its address line and its token is read. */
+  /** What is decided before anything of the request but its source and its address line is read. */
   function refusedAtTheDoor(request: HookRequest): HookAnswer | null {
     if (!uses.isEnabled) return refuse(404, 'webhooks are not enabled');
     const { source } = request;
@@ -57,6 +68,11 @@ export function createWebhook(uses: WebhookUses): HandleHook {
     if (hasQueryToken(request.query)) {
       return refuse(400, 'the token belongs in the Authorization header, not in the address');
     }
+    return null;
+  }
+
+  function tokenRefused(request: HookRequest): HookAnswer | null {
+    const { source } = request;
     if (!uses.token.isRight(request.header('authorization'))) {
       uses.log.warn({ client: source }, 'webhook token refused');
       return refuse(401, 'a valid bearer token is required', {
@@ -92,7 +108,7 @@ export function createWebhook(uses: WebhookUses): HandleHook {
     const { agent, message, sessionKey } = read.body;
     const key = readIdempotencyKey(request.header('idempotency-key'), object);
     if (!key.ok) return refuse(400, key.error);
-    const target = uses.agents.get(agent);
+    const target = Object.hasOwn(uses.agents, agent) ? uses.agents[agent] : undefined;
     if (!target) return refuse(404, 'there is no such agent');
 
     const idempotency =
@@ -122,31 +138,6 @@ function answerOf(taken: Awaited<ReturnType<Intake['take']>>): HookAnswer {
     case 'stopping':
       return refuse(503, 'the daemon is shutting down', { 'Retry-After': String(STOPPING_RETRY_S) });
   }
-}
-
-const JSON_FAULTS = {
-  'not-utf8': 'the body is not UTF-8',
-  'not-json': 'the body is not JSON',
-  'not-an-object': 'the body must be a JSON object',
-  'duplicate-key': 'the body names a field twice',
-  'too-deep': 'the body is nested too deep',
-} as const;
-
-/** Only plain JSON in UTF-8 is read. */
-function mediaFault(request: HookRequest): string | null {
-  const [type = '', ...more] = request.header('content-type');
-  if (
-    more.length > 0 ||
-    !/^application\/json[ \t]*(?:;[ \t]*charset="?utf-8"?[ \t]*)?;?[ \t]*$/i.test(type)
-  ) {
-    return 'Content-Type must be application/json';
-  }
-  const isPlain = request.header('content-encoding').every((coding) => coding.toLowerCase() === 'identity');
-  return isPlain ? null : 'a compressed body is not accepted';
-}
-
-function refuse(status: number, error: string, headers: Readonly<Record<string, string>> = {}): HookAnswer {
-  return { status, headers, body: { status: 'error', error } };
 }
 
 function seconds(ms: number): string {

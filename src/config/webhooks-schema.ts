@@ -1,7 +1,9 @@
 // The keys `webhooks` and `agents`: access to the webhooks, the agents, and the channels of their replies.
 import { z } from 'zod';
+import { SIGNATURE_SCHEMES } from '../core/agents/signatures.js';
 import { parseWhitelist } from '../core/auth/whitelist.js';
-import { about, duration, flag, httpUrl, secret, size, text, textThat, whole } from './fields.js';
+import { compileMessageTemplate, MAX_PLACEHOLDERS, MAX_TEMPLATE_CHARS } from '../message-template.js';
+import { about, duration, flag, httpUrl, oneOf, secret, size, text, textThat, whole } from './fields.js';
 import { Secret } from './secret.js';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
@@ -23,6 +25,33 @@ function isWhitelistEntry(text: string): boolean {
   const read = parseWhitelist(text);
   return read.ok && read.whitelist.entries.length === 1;
 }
+
+const TEMPLATE_FORM =
+  `a text with JSONPath in braces, such as "Issue {$.issue.title}": names and indexes alone, ` +
+  `at most ${MAX_PLACEHOLDERS} of them, ${MAX_TEMPLATE_CHARS} characters`;
+
+function isTemplate(text: string): boolean {
+  try {
+    compileMessageTemplate(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Deliveries of a sender that signs them instead of sending the token. */
+const signature = z
+  .strictObject({
+    scheme: oneOf(...SIGNATURE_SCHEMES),
+    secret: secret('the secret that the sender signs with, 1 to 4096 characters'),
+    tolerance: duration({ min: '10s', max: '24h' }).prefault('5m'),
+    message: textThat(TEMPLATE_FORM, isTemplate).nullable().default(null),
+  })
+  .superRefine(({ scheme, secret: given }, context) => {
+    if (scheme !== 'standard' || /^whsec_[A-Za-z0-9+/]{16,}={0,2}$/.test(given.reveal())) return;
+    const message = 'whsec_ and base64 of at least 12 bytes, because scheme is standard';
+    context.addIssue({ code: 'custom', path: ['secret'], message });
+  });
 
 export const webhooksSchema = z
   .strictObject({
@@ -63,6 +92,7 @@ export const webhooksSchema = z
           )
             .nullable()
             .default(null),
+          signature: signature.nullable().default(null),
         }),
       )
       .default({}),

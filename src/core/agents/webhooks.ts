@@ -9,6 +9,9 @@ export const HOOK_PATHS: Readonly<Record<string, RunKind>> = {
   '/hooks/agent': 'message',
 };
 
+/** Where a sender posts that signs its deliveries, with the name of its agent. */
+export const SIGNED_PATH = /^\/hooks\/agent\/([A-Za-z0-9][A-Za-z0-9._-]{0,63})$/;
+
 /** A request to /hooks from the HTTP server, before any validation. */
 export interface HookRequest {
   readonly method: string;
@@ -20,7 +23,7 @@ export interface HookRequest {
   readonly source: string;
   /** Every value of a header, by its lower-case name. */
   header(name: string): readonly string[];
-  /** Reads the body; null when it is longer than `maxBytes`. Called at most once, and only after the token was right. */
+  /** Reads the body; null when it is longer than `maxBytes`. Called at most once, and only after the token was right, if there is to be one. */
   readBody(maxBytes: number): Promise<Uint8Array | null>;
 }
 

@@ -1,0 +1,121 @@
+// POST /hooks/agent/<name>: deliveries of senders that sign them instead of sending the bearer token.
+import { createHash } from 'node:crypto';
+import { type SigningSender, verifySignature } from '../core/agents/signatures.js';
+import {
+  chooseSession,
+  type HookAnswer,
+  type HookRequest,
+  messageFault,
+  SIGNED_PATH,
+} from '../core/agents/webhooks.js';
+import type { AttemptLimit } from '../core/auth/attempt-limit.js';
+import { DAY_MS } from '../core/clock.js';
+import { field, type JsonObject, readJsonObject } from '../core/json-object.js';
+import type { Log } from '../core/log.js';
+import { compileMessageTemplate, type MessageTemplate } from '../message-template.js';
+import { JSON_FAULTS, mediaFault, refuse } from './hook-answers.js';
+import type { WantedRun } from './intake.js';
+import type { WebhookAgentSettings } from './settings.js';
+
+export interface SignedWebhookUses {
+  readonly attempts: Pick<AttemptLimit, 'succeeded'>;
+  readonly maxBodyBytes: number;
+  readonly agents: Readonly<Record<string, WebhookAgentSettings>>;
+  /** How long runs are kept, and with them the deliveries of senders that sign no time, in ms. */
+  readonly retentionMs: () => number;
+  readonly newId: () => string;
+  readonly now: () => number;
+  readonly log: Pick<Log, 'warn'>;
+}
+
+interface Sender extends SigningSender {
+  readonly agent: string;
+  readonly sessionKey: string | null;
+  /** null: the body itself is the message. */
+  readonly template: MessageTemplate | null;
+}
+
+/** Reads one delivery, whose attempt has been counted already. */
+export function createSignedWebhook(uses: SignedWebhookUses) {
+  const senders = new Map(
+    Object.entries(uses.agents).flatMap(([agent, settings]) => {
+      const sender = senderOf(agent, settings);
+      return sender ? [[agent, sender] as const] : [];
+    }),
+  );
+
+  /** Null: nobody signs for this path. */
+  return (request: HookRequest): Promise<WantedRun | HookAnswer> | null => {
+    const [, name = ''] = SIGNED_PATH.exec(request.path) ?? [];
+    const sender = senders.get(name);
+    return sender === undefined ? null : read(sender, request);
+  };
+
+  async function read(sender: Sender, request: HookRequest): Promise<WantedRun | HookAnswer> {
+    if (request.method !== 'POST') return refuse(405, 'use POST', { Allow: 'POST' });
+    const bytes = await request.readBody(uses.maxBodyBytes);
+    if (bytes === null) return refuse(413, `the body is longer than ${uses.maxBodyBytes} bytes`);
+    const verified = verifySignature(sender, request.header, bytes, uses.now());
+    if (!verified.ok && verified.reason === 'unsigned') return unsigned(request, sender.agent);
+    uses.attempts.succeeded(request.source);
+    if (!verified.ok) {
+      const off = Math.round(verified.offMs / 1000);
+      return refuse(
+        400,
+        `the signed time is ${off} s off; at most ${sender.toleranceMs / 1000} s are allowed`,
+      );
+    }
+    if (sender.scheme === 'github' && request.header('x-github-event')[0] === 'ping')
+      return { status: 200, headers: {}, body: { status: 'ok', queued: false } };
+    const fault = mediaFault(request);
+    if (fault !== null) return refuse(415, fault);
+    const json = readJsonObject(bytes);
+    if (!json.ok) return refuse(400, JSON_FAULTS[json.reason]);
+    return wantedRun(sender, verified.delivery, bytes, json.object);
+  }
+
+  function unsigned({ source }: HookRequest, agent: string): HookAnswer {
+    uses.log.warn({ client: source, agent }, 'webhook signature refused');
+    return refuse(401, 'a valid signature is required', {
+      'WWW-Authenticate': 'Signature realm="Pulsegate"',
+    });
+  }
+
+  function wantedRun(
+    sender: Sender,
+    delivery: string | null,
+    bytes: Uint8Array,
+    object: JsonObject,
+  ): WantedRun | HookAnswer {
+    const filled = sender.template?.(object, uses.maxBodyBytes);
+    if (filled && !filled.ok) return refuse(400, filled.error);
+    const message = filled ? filled.message : Buffer.from(bytes).toString();
+    const fault = messageFault(message);
+    if (fault !== null) return refuse(400, fault);
+    const { agent, scheme, sessionKey } = sender;
+    const session = chooseSession(sessionKey, null, uses.newId);
+    const digest = sha256(bytes);
+    const event = field(object, 'id');
+    // What the sender signs: a copy of a delivery is the same whatever unsigned headers say.
+    const id = delivery ?? (scheme === 'stripe' && typeof event === 'string' ? event : digest);
+    // The space keeps it apart from the keys of other callers.
+    const key = `delivery ${sha256(`${agent}\n${id}`)}`;
+    const lifetimeMs = scheme === 'github' ? uses.retentionMs() : Math.max(DAY_MS, 2 * sender.toleranceMs);
+    return {
+      run: { kind: 'message', agent, message, session, origin: 'webhook', rerunOf: null },
+      idempotency: { key, digest, lifetimeMs },
+      answer: (runId) => ({ status: 'ok', session, queued: true, runId }),
+    };
+  }
+}
+
+function senderOf(agent: string, { sessionKey, signature }: WebhookAgentSettings): Sender | null {
+  if (!signature) return null;
+  const { scheme, secret, toleranceMs, message } = signature;
+  const template = message === null ? null : compileMessageTemplate(message);
+  return { agent, sessionKey, scheme, secret: secret.reveal(), toleranceMs, template };
+}
+
+function sha256(content: string | Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex');
+}

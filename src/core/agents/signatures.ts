@@ -1,0 +1,111 @@
+// Signatures of webhook senders that cannot send a bearer token: GitHub, Stripe, and those of Standard Webhooks.
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+export const SIGNATURE_SCHEMES = ['github', 'stripe', 'standard'] as const;
+export type SignatureScheme = (typeof SIGNATURE_SCHEMES)[number];
+
+export interface SigningSender {
+  readonly scheme: SignatureScheme;
+  /** Of `standard`: `whsec_` and base64. */
+  readonly secret: string;
+  /** How far the sender's clock, and a delivery's way, may be off. Of `github` there is no time. */
+  readonly toleranceMs: number;
+}
+
+export type Verified =
+  /** `delivery`: the id that the signature covers; null where only the body is signed. */
+  | { readonly ok: true; readonly delivery: string | null }
+  /** The signature is missing or wrong. */
+  | { readonly ok: false; readonly reason: 'unsigned' }
+  /** It is right, but of another time. */
+  | { readonly ok: false; readonly reason: 'stale'; readonly offMs: number };
+
+type Header = (name: string) => readonly string[];
+
+/** A sender may sign with an old and a new secret; more is no sender's. */
+const MAX_SIGNATURES = 10;
+const UNSIGNED: Verified = { ok: false, reason: 'unsigned' };
+
+/** Every signature of a request is compared in constant time, whatever the others are. */
+export function verifySignature(
+  sender: SigningSender,
+  header: Header,
+  body: Uint8Array,
+  now: number,
+): Verified {
+  switch (sender.scheme) {
+    case 'github':
+      return verifyGithub(sender, header, body);
+    case 'stripe':
+      return verifyStripe(sender, header, body, now);
+    case 'standard':
+      return verifyStandard(sender, header, body, now);
+  }
+}
+
+/** `X-Hub-Signature-256: sha256=<hex>` over the body. */
+function verifyGithub({ secret }: SigningSender, header: Header, body: Uint8Array): Verified {
+  const [, hex] = /^sha256=([0-9a-f]{64})$/.exec(only(header('x-hub-signature-256'))) ?? [];
+  const isRight = isOneOf(hmac(secret, body), hex === undefined ? [] : [Buffer.from(hex, 'hex')]);
+  return isRight ? { ok: true, delivery: null } : UNSIGNED;
+}
+
+/** `Stripe-Signature: t=<seconds>,v1=<hex>` over `<seconds>.<body>`; other versions are passed over. */
+function verifyStripe(sender: SigningSender, header: Header, body: Uint8Array, now: number): Verified {
+  const fields = only(header('stripe-signature')).split(',');
+  const valuesOf = (name: string): string[] =>
+    fields.filter((field) => field.startsWith(`${name}=`)).map((field) => field.slice(name.length + 1));
+  const [time = '', ...otherTimes] = valuesOf('t');
+  const given = valuesOf('v1').filter((hex) => /^[0-9a-f]{64}$/.test(hex));
+  const signed = hmac(sender.secret, `${time}.`, body);
+  const isRight = isOneOf(
+    signed,
+    given.map((hex) => Buffer.from(hex, 'hex')),
+  );
+  return isRight && otherTimes.length === 0 ? inTime(time, null, sender, now) : UNSIGNED;
+}
+
+/** `webhook-signature: v1,<base64> …` over `<webhook-id>.<webhook-timestamp>.<body>` (standardwebhooks.com). */
+function verifyStandard(sender: SigningSender, header: Header, body: Uint8Array, now: number): Verified {
+  const id = only(header('webhook-id'));
+  const time = only(header('webhook-timestamp'));
+  const given = only(header('webhook-signature'))
+    .split(' ')
+    .filter((signature) => /^v1,[A-Za-z0-9+/]{43}=$/.test(signature));
+  const key = Buffer.from(sender.secret.replace(/^whsec_/, ''), 'base64');
+  const signed = hmac(key, `${id}.${time}.`, body);
+  const isRight = isOneOf(
+    signed,
+    given.map((signature) => Buffer.from(signature.slice(3), 'base64')),
+  );
+  return isRight && id !== '' && id.length <= 255 ? inTime(time, id, sender, now) : UNSIGNED;
+}
+
+function inTime(
+  time: string,
+  delivery: string | null,
+  { toleranceMs }: SigningSender,
+  now: number,
+): Verified {
+  if (!/^\d{1,12}$/.test(time)) return UNSIGNED;
+  const offMs = Math.abs(now - Number(time) * 1000);
+  return offMs <= toleranceMs ? { ok: true, delivery } : { ok: false, reason: 'stale', offMs };
+}
+
+function hmac(key: string | Uint8Array, ...content: readonly (string | Uint8Array)[]): Buffer {
+  const sum = createHmac('sha256', key);
+  for (const part of content) sum.update(part);
+  return sum.digest();
+}
+
+function isOneOf(right: Buffer, given: readonly Buffer[]): boolean {
+  const compared = given
+    .slice(0, MAX_SIGNATURES)
+    .map((each) => each.length === right.length && timingSafeEqual(each, right));
+  return compared.includes(true);
+}
+
+/** Reject duplicates: ambiguous which value applies. */
+function only(values: readonly string[]): string {
+  return values.length === 1 ? (values[0] ?? '') : '';
+}
