@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from '../config.js';
 import type { Account } from '../core/accounts/account.js';
+import type { AccountLimits } from '../core/accounts/limits.js';
 import { StartError } from '../core/errors.js';
 import { formatHostPort } from '../core/ip.js';
 import type { Log } from '../core/log.js';
@@ -46,6 +47,12 @@ export interface ProxyPart extends Part {
   readonly broken: Promise<Broken>;
 }
 
+/** Whether what an account does at other nodes leaves it less here. */
+const isShared = (limits: AccountLimits): boolean =>
+  [limits.maxSessions, limits.maxClientAddresses, limits.bytesPerSecondUp, limits.bytesPerSecondDown].some(
+    (limit) => limit !== null,
+  );
+
 /** Throws StartError (`no-native-engine`) when `socks.engine` is native and the native engine is not available. */
 export function createProxyPart(uses: ProxyUses): ProxyPart {
   const { config, log } = uses;
@@ -60,6 +67,7 @@ export function createProxyPart(uses: ProxyUses): ProxyPart {
     expiresAt: account.expiresAt,
     limits: account.limits,
     isOverQuota: usage.isOverQuota(account),
+    elsewhere: isShared(account.limits) ? (sessions.elsewhere.of(account.id) ?? null) : null,
     authorizedAddresses: account.authorizedAddresses,
   });
   const breakage = new EventEmitter<{ broken: [Broken] }>();

@@ -1,5 +1,6 @@
 // The live sessions of all nodes: this one's are written for the others, and what those have is read for counts.
 
+import { NO_LIMITS } from '../core/accounts/limits.js';
 import { MINUTE_MS } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import { createPoller } from '../core/poller.js';
@@ -12,9 +13,9 @@ import type { StatsPart } from './stats.js';
 import { createTimers } from './timers.js';
 
 /** How often this node's sessions are written, in ms. */
-const WRITE_EVERY_MS = 1_000;
+const WRITE_EVERY_MS = 500;
 /** How often the accounts at other nodes are counted, in ms. */
-const COUNT_EVERY_MS = 1_000;
+const COUNT_EVERY_MS = 500;
 
 export interface SessionsPart extends Part {
   readonly live: LiveSessions;
@@ -23,13 +24,13 @@ export interface SessionsPart extends Part {
 }
 
 export function createSessionsPart(uses: {
-  readonly core: Pick<Core, 'store' | 'sessions'>;
+  readonly core: Pick<Core, 'store' | 'sessions' | 'directory'>;
   readonly stats: Pick<StatsPart, 'activity' | 'changes'>;
   readonly node: Pick<NodePart, 'nodeName'>;
   readonly log: Log;
 }): SessionsPart {
   const { core, stats, node, log } = uses;
-  const { sessions } = core;
+  const { sessions, directory } = core;
   const store = core.store.liveSessions;
   const rateOf = (id: string) => stats.activity.rateOf(id);
   const live = createLiveSessions({ sessions, store, rateOf, node: node.nodeName });
@@ -46,10 +47,13 @@ export function createSessionsPart(uses: {
   );
   const counter = createPoller(COUNT_EVERY_MS, count, onError);
 
-  /** Counts that are a second old will do; when the database is away those of before stay. */
+  /** Limits of accounts depend on it. When the database is away the counts of before stay. */
   async function count(): Promise<void> {
     const before = sessions.elsewhere.size;
-    sessions.elsewhere.set(await (store?.byAccount() ?? []));
+    for (const id of sessions.elsewhere.set(await (store?.byAccount() ?? []))) {
+      const account = directory.byId(id);
+      if (account && account.limits !== NO_LIMITS) directory.surroundingsChanged(account);
+    }
     if (before !== sessions.elsewhere.size) stats.changes.notify('sessions');
   }
 

@@ -9,13 +9,15 @@ import type { SessionEnd } from '../core/sessions/session.js';
 import type { Account, AccountSession } from './account.js';
 import type { Io } from './io/io.js';
 import { type AccountRates, createSharedRate } from './io/rates.js';
-import type { AccountRecord } from './settings.js';
+import type { AccountRecord, UseElsewhere } from './settings.js';
 
 interface Entry extends Account {
   record: AccountRecord;
   rates: AccountRates | null;
   sessions: Set<AccountSession>;
 }
+
+const NOTHING_ELSEWHERE: UseElsewhere = { sessions: 0, nodes: 0, clientAddresses: [] };
 
 /** Most accounts have no session: they share this. */
 const NO_SESSIONS: ReadonlySet<AccountSession> = new Set();
@@ -97,9 +99,12 @@ export class Accounts {
   refusal({ record, sessions }: Account, clientAddress: string): LimitRefusal | null {
     const { maxSessions, maxClientAddresses } = record.limits;
     if (record.isOverQuota) return 'over-quota';
-    if (maxSessions !== null && sessions.size >= maxSessions) return 'too-many-sessions';
-    if (maxClientAddresses === null || sessions.size === 0) return null;
-    const addresses = new Set(Array.from(sessions, ({ client }) => client.address));
+    const elsewhere = record.elsewhere ?? NOTHING_ELSEWHERE;
+    const count = sessions.size + elsewhere.sessions;
+    if (maxSessions !== null && count >= maxSessions) return 'too-many-sessions';
+    if (maxClientAddresses === null || count === 0) return null;
+    const addresses = new Set(elsewhere.clientAddresses);
+    for (const { client } of sessions) addresses.add(client.address);
     return addresses.size >= maxClientAddresses && !addresses.has(clientAddress)
       ? 'too-many-addresses'
       : null;
@@ -159,8 +164,11 @@ export class Accounts {
   }
 
   #setRates(entry: Entry): void {
-    const up = entry.record.limits.bytesPerSecondUp ?? Number.POSITIVE_INFINITY;
-    const down = entry.record.limits.bytesPerSecondDown ?? Number.POSITIVE_INFINITY;
+    const { limits, elsewhere } = entry.record;
+    // Each node where the account is active has the same share.
+    const nodes = 1 + (elsewhere?.nodes ?? 0);
+    const up = (limits.bytesPerSecondUp ?? Number.POSITIVE_INFINITY) / nodes;
+    const down = (limits.bytesPerSecondDown ?? Number.POSITIVE_INFINITY) / nodes;
     if (entry.rates) {
       entry.rates.up.setRate(up);
       entry.rates.down.setRate(down);

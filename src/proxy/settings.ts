@@ -79,6 +79,13 @@ export interface ProxySettings {
 }
 
 /** What a worker must know of an account. */
+/** As of the last second. */
+export interface UseElsewhere {
+  readonly sessions: number;
+  readonly nodes: number;
+  readonly clientAddresses: readonly string[];
+}
+
 export interface AccountRecord {
   /** GUID. */
   readonly id: string;
@@ -90,6 +97,8 @@ export interface AccountRecord {
   readonly limits: AccountLimits;
   /** Its quota is used up. */
   readonly isOverQuota: boolean;
+  /** What it has at the other nodes, of an account with limits that this concerns; null or undefined: nothing. */
+  readonly elsewhere?: UseElsewhere | null;
   /** Client addresses and networks that are the account without credentials. */
   readonly authorizedAddresses: readonly string[];
 }

@@ -88,6 +88,7 @@ export function createPgLiveSessionStore(
       const rows: {
         account_id: string;
         sessions: Integer;
+        nodes: Integer;
         clients: string[];
         games: string[] | null;
         rate_up: number;
@@ -97,6 +98,7 @@ export function createPgLiveSessionStore(
         .select(
           'session.account_id',
           reads.raw('count(*) as sessions'),
+          reads.raw('count(distinct session.process) as nodes'),
           reads.raw('array_agg(distinct session.client) as clients'),
           reads.raw(
             'array_agg(distinct session.game_id) filter (where session.game_id is not null) as games',
@@ -107,6 +109,7 @@ export function createPgLiveSessionStore(
       return rows.map((row) => ({
         accountId: row.account_id,
         sessions: Number(row.sessions),
+        nodes: Number(row.nodes),
         clientAddresses: row.clients,
         gameIds: row.games ?? [],
         rateUp: row.rate_up,

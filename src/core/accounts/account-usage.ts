@@ -103,7 +103,7 @@ export function createAccountUsage(uses: {
     meter.tick(now());
     for (const id of new Set([...ids, ...overQuota])) {
       const account = directory.byId(id);
-      if (account && isOverQuota(account) !== overQuota.has(id)) directory.quotaChanged(account);
+      if (account && isOverQuota(account) !== overQuota.has(id)) directory.surroundingsChanged(account);
     }
   }
 

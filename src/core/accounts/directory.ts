@@ -4,7 +4,7 @@
 import { type Account, withLastLogin } from './account.js';
 import { AddressIndex } from './authorized-addresses.js';
 
-/** `before` is null for a new account, `after` for a removed one. Both are the same object when the quota is used up or reset. */
+/** `before` is null for a new account, `after` for a removed one. Both are the same object after `surroundingsChanged`. */
 export interface AccountChanged {
   readonly id: string;
   readonly before: Account | null;
@@ -82,8 +82,11 @@ export class AccountDirectory {
     this.#publish({ id, before, after: null });
   }
 
-  /** Notifies listeners that the quota of an unchanged account is used up or reset. */
-  quotaChanged(account: Account): void {
+  /**
+   * Notifies listeners that the quota of an unchanged account is used up or reset, or that the number of its sessions on other
+   * nodes changed.
+   */
+  surroundingsChanged(account: Account): void {
     this.#publish({ id: account.id, before: account, after: account });
   }
 

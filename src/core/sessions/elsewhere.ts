@@ -6,7 +6,9 @@ export class SessionsElsewhere {
   #size = 0;
   #rate = { up: 0, down: 0 };
 
-  set(accounts: readonly AccountElsewhere[]): void {
+  /** Returns the ids of the accounts that have other numbers than before, of sessions, addresses or nodes. */
+  set(accounts: readonly AccountElsewhere[]): string[] {
+    const before = this.#byAccount;
     this.#byAccount = new Map(accounts.map((each) => [each.accountId, each]));
     this.#size = 0;
     this.#rate = { up: 0, down: 0 };
@@ -15,6 +17,9 @@ export class SessionsElsewhere {
       this.#rate.up += rateUp;
       this.#rate.down += rateDown;
     }
+    const ended = [...before.keys()].filter((id) => !this.#byAccount.has(id));
+    const changed = accounts.filter((each) => !isSame(each, before.get(each.accountId)));
+    return [...ended, ...changed.map(({ accountId }) => accountId)];
   }
 
   /** Sessions of all accounts. */
@@ -34,4 +39,12 @@ export class SessionsElsewhere {
   all(): IterableIterator<AccountElsewhere> {
     return this.#byAccount.values();
   }
+}
+
+function isSame(one: AccountElsewhere, other: AccountElsewhere | undefined): boolean {
+  return (
+    one.sessions === other?.sessions &&
+    one.nodes === other.nodes &&
+    one.clientAddresses.join() === other.clientAddresses.join()
+  );
 }

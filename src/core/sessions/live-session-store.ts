@@ -37,6 +37,8 @@ export interface LiveSessionFilter {
 export interface AccountElsewhere {
   readonly accountId: string;
   readonly sessions: number;
+  /** How many nodes have some of them. */
+  readonly nodes: number;
   readonly clientAddresses: readonly string[];
   readonly gameIds: readonly string[];
   readonly rateUp: number;

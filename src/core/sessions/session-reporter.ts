@@ -6,7 +6,7 @@ import type { SessionObserver } from './observer.js';
 import type { Session } from './session.js';
 
 /** Byte counts are written at every so many-th flush. */
-const COUNTS_EVERY = 5;
+const COUNTS_EVERY = 10;
 /** Sessions in one statement. */
 const AT_ONCE = 1_000;
 
@@ -59,7 +59,7 @@ export class SessionReporter implements Partial<SessionObserver> {
     for (const [session, written] of this.#live) if (written !== null) this.#due.add(session);
   }
 
-  /** To be called about once a second, one call at a time: a session is written at the second call after it was opened. */
+  /** To be called twice a second, one call at a time: a session is written at the second call after it was opened. */
   async flush(): Promise<void> {
     this.#flushes += 1;
     if (this.#flushes % COUNTS_EVERY === 0) this.#addMoved();
