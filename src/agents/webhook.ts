@@ -14,6 +14,7 @@ import {
 import type { AttemptLimit } from '../core/auth/attempt-limit.js';
 import { readJsonObject } from '../core/json-object.js';
 import type { Log } from '../core/log.js';
+import { isDatabaseAway } from '../core/storage.js';
 import { JSON_FAULTS, mediaFault, refuse } from './hook-answers.js';
 import type { Intake, WantedRun } from './intake.js';
 import type { WebhookAgentSettings } from './settings.js';
@@ -39,6 +40,8 @@ export interface WebhookUses {
 
 /** Seconds a caller is asked to wait when the queue is full, and while the daemon shuts down. */
 const FULL_RETRY_S = 5;
+/** While the database does not answer. */
+const AWAY_RETRY_S = 5;
 const STOPPING_RETRY_S = 10;
 
 export function createWebhook(uses: WebhookUses): HandleHook {
@@ -51,6 +54,10 @@ export function createWebhook(uses: WebhookUses): HandleHook {
       if (wanted === null) return tokenRefused(request) ?? (await act(request));
       return 'status' in wanted ? wanted : answerOf(await uses.intake.take(wanted));
     } catch (err) {
+      if (isDatabaseAway(err)) {
+        uses.log.warn({ err, path: request.path }, 'webhook request refused: database away');
+        return refuse(503, 'the database does not answer', { 'Retry-After': String(AWAY_RETRY_S) });
+      }
       uses.log.error({ err, path: request.path }, 'webhook request failed');
       return refuse(500, 'the daemon failed; its log says why');
     }

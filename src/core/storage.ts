@@ -30,3 +30,10 @@ export interface StorageFault {
   readonly problem: StorageProblem;
   readonly error: unknown;
 }
+
+/** Marks an error of a database that does not answer: what was asked for can be asked for again. */
+export const AWAY = Symbol('database away');
+
+export function isDatabaseAway(error: unknown): boolean {
+  return error instanceof Error && AWAY in error;
+}

@@ -2,6 +2,9 @@
 import type { Context } from 'koa';
 import { type ProblemAnswer, sendProblem } from './v1/problem.js';
 
+/** When a request that was answered 503 is worth repeating. */
+export const RETRY_AFTER_S = 5;
+
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Every refusal. The texts are part of the interface: clients compare them. */
@@ -30,6 +33,7 @@ export const REFUSALS = {
   'too-many-attempts': { status: 429, text: '失败次数过多，请稍后再试' },
   'server-error': { status: 500, text: '服务器内部错误' },
   'too-slow': { status: 503, text: '查询超时' },
+  'database-away': { status: 503, text: '数据库暂不可用' },
 } as const;
 
 export type RefusalCode = keyof typeof REFUSALS;
@@ -60,6 +64,7 @@ export function refuse(ctx: Context, code: RefusalCode, detail?: string): void {
   const { status, text } = REFUSALS[code];
   ctx.status = status;
   if (detail !== undefined) ctx.set('X-Error-Detail', detail);
+  if (status === 503) ctx.set('Retry-After', String(RETRY_AFTER_S));
   // RFC 9110 §15.5.2: a 401 names the scheme that would be accepted.
   if (status === 401) ctx.set('WWW-Authenticate', 'Basic realm="Pulsegate", charset="UTF-8"');
   send(ctx, text);
@@ -99,6 +104,7 @@ const V1_PROBLEMS: Partial<Record<RefusalCode, ProblemAnswer['problem']>> = {
   'unsupported-body': 'unsupported-media-type',
   'server-error': 'internal',
   'too-slow': 'unavailable',
+  'database-away': 'unavailable',
 };
 
 /** `text` as JSON in printable ASCII, shortened: what an error detail may quote of a request. */

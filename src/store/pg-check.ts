@@ -1,7 +1,13 @@
 // Whether the PostgreSQL server can still be relied on: it answers, and takes writes.
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import type { StorageFault } from '../core/storage.js';
 import { problemOf } from './pg-errors.js';
+
+/** A server that has not answered the check by then is away, though the check goes on, in ms. */
+const ANSWER_MS = 5_000;
+
+const SILENT: StorageFault = { problem: 'database-away', error: undefined };
 
 /** Returns the check: null when nothing is wrong. One at a time. Never rejects. */
 export function createPgCheck(db: Knex): () => Promise<StorageFault | null> {
@@ -23,8 +29,18 @@ export function createPgCheck(db: Knex): () => Promise<StorageFault | null> {
     }
   }
 
+  /** One that a frozen server has not answered yet: no second one takes another connection. */
+  let asked: Promise<StorageFault | null> | null = null;
+
   return async () => {
-    const fault = (await ask()) ?? noted;
+    asked ??= ask().finally(() => {
+      asked = null;
+    });
+    const silence = new AbortController();
+    const silent = pause(ANSWER_MS, SILENT, { signal: silence.signal }).catch(() => SILENT);
+    const answer = await Promise.race([asked, silent]);
+    silence.abort();
+    const fault = answer ?? noted;
     noted = null;
     return fault;
   };

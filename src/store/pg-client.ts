@@ -3,9 +3,7 @@ import type { Knex } from 'knex';
 import PostgresClient from 'knex/lib/dialects/postgres/index.js';
 import PostgresColumnCompiler from 'knex/lib/dialects/postgres/schema/pg-columncompiler.js';
 import type { Client } from 'pg';
-
-/** `code` of an error of the connection that has none of its own. */
-export const NO_CONNECTION = 'PG_NO_CONNECTION';
+import { NO_CONNECTION, withCode } from './pg-away.js';
 
 /** Configuration of knex with what a query may take. */
 export type PgConfig = Knex.Config & {
@@ -47,6 +45,13 @@ export class PgClient extends PostgresClient {
     });
   }
 
+  // None is free for as long as one may be waited for: the server answers nobody, or too slowly to be of use.
+  override async acquireConnection(): Promise<unknown> {
+    return super.acquireConnection().catch((error: unknown) => {
+      throw withCode(error);
+    });
+  }
+
   // A server that is frozen, or behind a wire that was cut, says nothing: the connection is given up, and the pool makes another.
   override async _query(connection: unknown, statement: unknown): Promise<unknown> {
     const { answerMs } = this.config as PgConfig;
@@ -73,10 +78,4 @@ function storable(value: unknown): unknown {
 
 function noConnection(message: string): Error {
   return Object.assign(new Error(message), { code: NO_CONNECTION });
-}
-
-/** The server's errors and the system's have codes; what pg says by itself is about the connection. */
-function withCode(error: unknown): unknown {
-  if (!(error instanceof Error) || 'code' in error) return error;
-  return Object.assign(error, { code: NO_CONNECTION });
 }

@@ -1,7 +1,7 @@
 // What went wrong with the PostgreSQL server, as a person should read it. No message holds a password.
 import { StartError } from '../core/errors.js';
 import type { StorageProblem } from '../core/storage.js';
-import { NO_CONNECTION } from './pg-client.js';
+import { isConnection } from './pg-away.js';
 import { nameOf } from './pg-connection.js';
 
 /** The SQLSTATE of an error of the server (https://www.postgresql.org/docs/current/errcodes-appendix.html), or the system's code. */
@@ -78,17 +78,9 @@ const REASONS: Readonly<Record<string, Reason>> = {
   CERT_HAS_EXPIRED: TLS,
 };
 
-/** The class of a SQLSTATE: connection exception, operator intervention. */
-const AWAY_CLASSES = new Set(['08', '57']);
-
-function isConnection(code: string): boolean {
-  return code === NO_CONNECTION || /^E[A-Z_]+$/.test(code) || AWAY_CLASSES.has(code.slice(0, 2));
-}
-
 /** What an error says of the database server; null for one that has other causes. */
 export function problemOf(error: unknown): StorageProblem | null {
   const code = codeOf(error) ?? '';
-  if (code === '57014') return null;
   if (isConnection(code)) return 'database-away';
   if (code === '53100') return 'disk-full';
   if (code === '25006') return 'database-read-only';

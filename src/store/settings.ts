@@ -1,6 +1,6 @@
 // The settings table: text values by key.
 import type { Knex } from 'knex';
-import type { SettingStore } from '../core/settings/setting-store.js';
+import type { CounterStore, SettingStore } from '../core/settings/setting-store.js';
 import type { RecordAudit } from './audit.js';
 import type { RecordChange } from './changes.js';
 import { inTransaction } from './transaction.js';
@@ -9,11 +9,21 @@ export function createSettingStore(
   db: Knex,
   recordChange: RecordChange,
   recordAudit: RecordAudit,
-): SettingStore {
+): SettingStore & CounterStore {
   return {
     async get(key) {
       const row: { value: string } | undefined = await db('settings').where({ key }).first('value');
       return row?.value ?? null;
+    },
+
+    async raise(key, value) {
+      const changed: unknown[] = await db('settings')
+        .insert({ key, value: String(value) })
+        .onConflict('key')
+        .merge()
+        .whereRaw('cast(settings.value as bigint) < cast(excluded.value as bigint)')
+        .returning('key');
+      return changed.length > 0;
     },
 
     async set(key, value, audit) {

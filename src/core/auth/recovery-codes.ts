@@ -57,15 +57,18 @@ export function createRecoveryCodes(settings: SettingStore): RecoveryCodes {
         return codes;
       }),
 
-    use: (code, by) =>
-      setting.change(async (change) => {
+    async use(code, by) {
+      // Another daemon may have accepted the code a moment ago.
+      await setting.reload();
+      return setting.change(async (change) => {
         // Compare all codes, so that the time does not reveal which one matched.
         const hashes = setting.value();
         const others = hashes.filter((hash) => !verifyPassword(plain(code), hash));
         if (others.length === hashes.length) return false;
         await writeAs(others, 'admin.recovery-code-used', by, change);
         return true;
-      }),
+      });
+    },
 
     forget: (by) =>
       setting.change(async (change) => {

@@ -3,11 +3,13 @@
 import { type Actor, type AuditRecord, DAEMON } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
 import { createSetting, type Reloadable } from '../settings/setting.js';
-import type { SettingStore } from '../settings/setting-store.js';
+import type { CounterStore, SettingStore } from '../settings/setting-store.js';
 import { fingerprintOf } from './fingerprint.js';
 import { matchTotp, newTotpSecret, toBase32, totpUri } from './totp.js';
 
 export const SECOND_FACTOR_KEY = 'admin.totp';
+/** The time step of the newest code that was used. */
+const USED_STEP_KEY = 'admin.totp-used';
 
 export interface SecondFactor extends Reloadable {
   isEnabled(): boolean;
@@ -19,13 +21,19 @@ export interface SecondFactor extends Reloadable {
   disable(code: string, by: Actor): Promise<'off' | 'wrong-code' | 'off-already'>;
   /** Disables it without a code, for callers with access to the database; false when it was disabled. */
   forget(by: Actor): Promise<boolean>;
-  /** Whether `code` is valid now; a code is valid once. */
-  verify(code: string): boolean;
+  /** Whether `code` is valid now; a code is valid once, at one daemon of all that share the database. */
+  verify(code: string): Promise<boolean>;
   /** A digest that changes when it is enabled or disabled, without revealing the secret. */
   fingerprint(): string;
 }
 
-export function createSecondFactor({ settings, now }: { settings: SettingStore; now: Clock }): SecondFactor {
+export function createSecondFactor({
+  settings,
+  now,
+}: {
+  settings: SettingStore & CounterStore;
+  now: Clock;
+}): SecondFactor {
   const setting = createSetting<Buffer | null>({
     store: settings,
     key: SECOND_FACTOR_KEY,
@@ -36,10 +44,11 @@ export function createSecondFactor({ settings, now }: { settings: SettingStore; 
   let offered: Buffer | null = null;
   let usedStep = 0;
 
-  function use(key: Buffer, code: string): boolean {
+  async function use(key: Buffer, code: string): Promise<boolean> {
     const step = matchTotp(key, code, now(), usedStep);
-    if (step !== null) usedStep = step;
-    return step !== null;
+    if (step === null || !(await settings.raise(USED_STEP_KEY, step))) return false;
+    usedStep = step;
+    return true;
   }
 
   const auditOf = (isOn: boolean, by: Actor): AuditRecord => ({
@@ -65,7 +74,7 @@ export function createSecondFactor({ settings, now }: { settings: SettingStore; 
       setting.change(async ({ write }) => {
         if (setting.value()) return 'on-already';
         if (!offered) return 'not-enrolled';
-        if (!use(offered, code)) return 'wrong-code';
+        if (!(await use(offered, code))) return 'wrong-code';
         await write(offered, auditOf(true, by));
         offered = null;
         return 'on';
@@ -75,7 +84,7 @@ export function createSecondFactor({ settings, now }: { settings: SettingStore; 
       setting.change(async ({ write }) => {
         const secret = setting.value();
         if (!secret) return 'off-already';
-        if (!use(secret, code)) return 'wrong-code';
+        if (!(await use(secret, code))) return 'wrong-code';
         await write(null, auditOf(false, by));
         return 'off';
       }),
@@ -87,9 +96,9 @@ export function createSecondFactor({ settings, now }: { settings: SettingStore; 
         return true;
       }),
 
-    verify(code) {
+    async verify(code) {
       const secret = setting.value();
-      return secret !== null && use(secret, code);
+      return secret !== null && (await use(secret, code));
     },
 
     fingerprint: () => fingerprintOf(setting.value()),

@@ -6,3 +6,9 @@ export interface SettingStore {
   /** `audit` is noted in the same transaction. */
   set(key: string, value: string, audit?: AuditRecord): Promise<void>;
 }
+
+/** Whole numbers that only grow, beside the settings. */
+export interface CounterStore {
+  /** False where it is as large already, also by another process at the same moment. */
+  raise(key: string, value: number): Promise<boolean>;
+}

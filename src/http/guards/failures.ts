@@ -1,9 +1,11 @@
-// Outermost middleware: logs an exception and answers 500 without details.
+// Outermost middleware: logs an exception and answers 500 without details, or 503 where the database does not answer.
 import type { Middleware } from 'koa';
 import { QueryTooSlowError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
+import { isDatabaseAway } from '../../core/storage.js';
 import { refuse } from '../answer.js';
 
+const AWAY = 'the database does not answer; whether a change was made is not known: look, or repeat it';
 const TOO_SLOW =
   'the search took longer than database.readTimeout; search for three characters or more, or filter';
 
@@ -15,6 +17,10 @@ export function answerFailures(log: Pick<Log, 'error' | 'warn'>): Middleware {
       if (err instanceof QueryTooSlowError) {
         log.warn({ err, method: ctx.method, path: ctx.path }, 'database query timed out');
         return refuse(ctx, 'too-slow', TOO_SLOW);
+      }
+      if (isDatabaseAway(err)) {
+        log.warn({ err, method: ctx.method, path: ctx.path }, 'request refused: database away');
+        return refuse(ctx, 'database-away', AWAY);
       }
       // Without the query string: it may contain private data.
       log.error({ err, method: ctx.method, path: ctx.path }, 'admin request failed');

@@ -109,7 +109,7 @@ export const sessionRoutes = [
           return { problem: 'totp-required' };
         }
         const by = { name: username, via: 'console', address: client } as const;
-        const isGood = isTotp(code) ? secondFactor.verify(code) : await recoveryCodes.use(code, by);
+        const isGood = await (isTotp(code) ? secondFactor.verify(code) : recoveryCodes.use(code, by));
         if (!isGood) return refuseLate(uses, client, username);
       }
       attempts.succeeded(client);

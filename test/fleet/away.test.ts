@@ -1,0 +1,134 @@
+// The PostgreSQL server stopped, frozen and started again under daemons: players go on, nothing is answered as done that is not.
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { startAgentServer } from '../helpers/agent-server.js';
+import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { eventually } from '../helpers/eventually.js';
+import { SECRET } from '../helpers/hooks.js';
+import { send } from '../helpers/http.js';
+import { type Postgres, startPostgres } from '../helpers/postgres.js';
+import { connectThrough, type RawClient } from '../helpers/socks-client.js';
+import { suiteScope } from '../helpers/suite.js';
+import { echo, startTarget } from '../helpers/targets.js';
+
+describe('while the database is away', async () => {
+  const t = suiteScope();
+  const player = { username: 'ann', password: 'word' };
+  let postgres: Postgres;
+  let daemon: TestDaemon;
+  let session: RawClient;
+  let targetPort: number;
+  let accountId: string;
+  before(async () => {
+    postgres = await startPostgres();
+    t.after(() => postgres.remove());
+    await postgres.query('create database fleet');
+    const server = await startAgentServer(t, () => 'done');
+    daemon = await startTestDaemon(t, {
+      config: {
+        database: { client: 'pg', connection: postgres.url('fleet'), poolSize: 4, checkInterval: '200ms' },
+        heartbeats: { interval: '1s', maxPending: 1000 },
+        webhooks: { enabled: true, secret: SECRET, agents: { a: {} } },
+        agents: { a: { type: 'http', url: server.url } },
+      },
+    });
+    accountId = await daemon.addAccount(player.username, player.password);
+    targetPort = (await startTarget(t, echo)).port;
+    session = await newSession();
+  });
+
+  const newSession = () => connectThrough({ port: daemon.socks.port, ...player }, '127.0.0.1', targetPort);
+  const readyStatus = async () => (await fetch(`${daemon.adminUrl}/readyz`)).status;
+  const dataCount = async () => Number((await daemon.account(player.username))['DataCount']);
+  const trigger = () =>
+    send(`${daemon.adminUrl}/hooks/agent`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${SECRET}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ agent: 'a', message: 'x' }),
+    });
+
+  async function echoes(client: RawClient): Promise<void> {
+    client.send(Buffer.from('ping'));
+    assert.equal((await client.read(4)).toString(), 'ping');
+  }
+
+  /** What holds while it is away, whatever the reason. */
+  async function playersGoOn(): Promise<void> {
+    await echoes(session);
+    const login = await newSession();
+    await echoes(login);
+    login.destroy();
+    assert.equal((await daemon.account(player.username))['Username'], player.username, 'lists from memory');
+  }
+
+  async function recovers(name: string): Promise<void> {
+    await eventually(async () => (await readyStatus()) === 200);
+    const before = await dataCount();
+    await daemon.addAccount(name, 'word');
+    assert.equal((await daemon.account(name))['Username'], name);
+    // A session that moves bytes makes entries.
+    await eventually(async () => {
+      await echoes(session);
+      return (await dataCount()) > before;
+    });
+    assert.equal((await trigger()).status, 200);
+    await echoes(session);
+  }
+
+  test('stopped: changes and webhooks are 503 with Retry-After, and it recovers by itself', async () => {
+    await postgres.stop();
+    await eventually(async () => (await readyStatus()) === 503);
+    await playersGoOn();
+    const refused = [
+      await daemon.api('POST', '/ProxyAccount/AddProxyAccount', { Username: 'lost', Password: 'word' }),
+      await daemon.api('PATCH', `/api/v1/accounts/${accountId}`, { remarks: 'lost' }),
+      await daemon.api('GET', '/api/v1/runs'),
+    ];
+    for (const { status, headers, text } of refused) {
+      assert.equal(status, 503, text);
+      assert.ok(Number(headers.get('retry-after')) > 0);
+    }
+    const hook = await trigger();
+    assert.equal(hook.status, 503, hook.text);
+    await postgres.start();
+    await recovers('after-stop');
+    const names = (
+      (await daemon.api('GET', '/ProxyAccount/GetProxyAccountList')).json as { Username: string }[]
+    ).map(({ Username }) => Username);
+    assert.ok(!names.includes('lost'), 'what was refused was not made');
+  });
+
+  test('frozen: players go on, /readyz says so in time, and it recovers by itself', async () => {
+    await postgres.signal('SIGSTOP');
+    const adding = daemon.api('POST', '/ProxyAccount/AddProxyAccount', {
+      Username: 'waited',
+      Password: 'word',
+    });
+    await eventually(async () => (await readyStatus()) === 503);
+    await playersGoOn();
+    await postgres.signal('SIGCONT');
+    await recovers('after-freeze');
+    // It was answered when the server went on: as done, because it is done.
+    assert.equal((await adding).status, 200);
+    assert.equal((await daemon.account('waited'))['Username'], 'waited');
+  });
+
+  test('restarted: what was under way is answered truly', async () => {
+    const names = Array.from({ length: 40 }, (_, i) => `burst-${i}`);
+    const answers = names.map((name) =>
+      daemon.api('POST', '/ProxyAccount/AddProxyAccount', { Username: name, Password: 'word' }),
+    );
+    await postgres.stop();
+    await postgres.start();
+    const statuses = (await Promise.all(answers)).map(({ status }) => status);
+    for (const status of statuses) assert.ok(status === 200 || status === 503, String(status));
+    await recovers('after-restart');
+    const stored = await postgres.query(
+      "select username from accounts where username like 'burst-%'",
+      'fleet',
+    );
+    const known = new Set(stored.map(({ username }) => username));
+    for (const [i, name] of names.entries())
+      if (statuses[i] === 200) assert.ok(known.has(name), `${name} was answered 200`);
+  });
+});
