@@ -96,7 +96,8 @@ describe('without admin.tls', () => {
     const daemon = await startTestDaemon(t);
     const answer = await daemon.api('GET', LIST, undefined, { 'x-forwarded-proto': 'https' });
     assert.equal(answer.headers.get('strict-transport-security'), null);
-    assert.doesNotMatch((await daemon.api('GET', '/metrics')).text, /certificate/);
+    // What the metric of the listeners is for stands there in any case; it has no value.
+    assert.doesNotMatch((await daemon.api('GET', '/metrics')).text, /^\w*certificate/m);
   });
 });
 
