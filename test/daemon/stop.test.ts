@@ -22,7 +22,7 @@ async function lock(t: TestContext, { dataDir }: TestDaemon): Promise<() => Prom
 
 /** The parts that did not stop as they should, by the log. */
 function failedParts({ lines }: TestDaemon): unknown[] {
-  return lines.filter(({ msg }) => msg.startsWith('a part of the daemon')).map((line) => line['part']);
+  return lines.filter(({ msg }) => msg.startsWith('part of the daemon')).map((line) => line['part']);
 }
 
 test('locked for good: exit code 3, every part tried', async (t) => {
