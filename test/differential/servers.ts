@@ -1,4 +1,4 @@
-// The servers that are compared: ours, danted and microsocks, each on a free loopback port.
+// The servers that are compared: ours, danted, microsocks and, for HTTP, tinyproxy, each on a free loopback port.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
@@ -21,6 +21,27 @@ export async function startOurs(t: Scope): Promise<ComparedServer> {
   const daemon = await startTestDaemon(t, { config });
   await daemon.addAccount(USER.username, USER.password);
   return { port: daemon.socks.port, hasLogin: true };
+}
+
+/** The port of ours, as an HTTP proxy. */
+export async function startOursForHttp(t: Scope): Promise<number> {
+  const daemon = await startTestDaemon(t, { config: { socks: { protocols: ['http'] } } });
+  await daemon.addAccount(USER.username, USER.password);
+  return daemon.socks.port;
+}
+
+/** Its port. */
+export async function startTinyproxy(t: Scope): Promise<number> {
+  const port = await freePort();
+  const folder = await mkdtemp(join(tmpdir(), 'pulsegate-tinyproxy-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const file = join(folder, 'tinyproxy.conf');
+  await writeFile(
+    file,
+    `Port ${port}\nListen 127.0.0.1\nTimeout 30\nBasicAuth ${USER.username} ${USER.password}\n`,
+  );
+  await started(t, spawn('tinyproxy', ['-d', '-c', file], { stdio: 'ignore' }), port);
+  return port;
 }
 
 export async function startMicrosocks(t: Scope): Promise<ComparedServer> {
