@@ -1,4 +1,4 @@
-// The agents of the configuration, built: what runs them, where their replies go, and when they were last active.
+// Creates the configured agents: backend, delivery channel, and time of last activity.
 import { resolve } from 'node:path';
 import type { Agent, Channel } from '../core/agents/runs.js';
 import type { Clock } from '../core/clock.js';
@@ -17,13 +17,13 @@ import type { AgentSettings, ChannelSettings, Hidden } from './settings.js';
 export interface BuiltAgent {
   readonly settings: AgentSettings;
   readonly agent: Agent;
-  /** null: replies are only kept. */
+  /** Null when replies are stored but not delivered. */
   readonly plan: DeliveryPlan | null;
 }
 
 export interface AgentList {
   readonly byName: ReadonlyMap<string, BuiltAgent>;
-  /** Process groups of commands that run now. */
+  /** Process groups of running commands. */
   readonly groups: Set<number>;
   /** Reads the keys again. @throws StartError `secret-file` */
   reloadKeys(): void;
@@ -31,12 +31,12 @@ export interface AgentList {
 
 /** Between SIGTERM and SIGKILL. */
 const KILL_AFTER_MS = 5000;
-/** A file or the log fails seldom, and then for a while. */
+/** Delivery attempts for the file and log channels. */
 const LOCAL_TRIES = 10;
 const LOCAL_BACKOFF_MS = 1000;
 
 /**
- * @param uses.dataDir where relative paths of `file` channels begin
+ * @param uses.dataDir base folder for relative paths of `file` channels
  * @throws StartError `secret-file`
  */
 export function buildAgents(uses: {
@@ -115,7 +115,7 @@ export function buildAgents(uses: {
   };
 }
 
-/** The little of the daemon's own environment that programs need to be found and to know their home and language. */
+/** The variables of the daemon's environment that are passed to commands. */
 function basicEnvironment(): Record<string, string> {
   const names = ['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR'];
   return Object.fromEntries(

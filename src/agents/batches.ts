@@ -1,9 +1,9 @@
-// Writes that arrive together are made by one transaction, since the disk is waited for once a transaction.
+// Combines writes that arrive together into one transaction, because each transaction waits for the disk once.
 
 export interface Batches<Item, Result> {
-  /** Settles with what became of `item` once its batch is written. Rejects, like all of its batch, when that fails. */
+  /** Resolves with the result of `item` when its batch is written. Rejects for all items of the batch when the write fails. */
   add(item: Item): Promise<Result>;
-  /** Resolves when nothing waits any more. */
+  /** Resolves when no items are waiting. */
   idle(): Promise<void>;
 }
 
@@ -13,10 +13,10 @@ interface Waiting<Item, Result> {
   reject(error: unknown): void;
 }
 
-/** Items written by one transaction: enough to make it cheap, few enough to keep others from waiting long. */
+/** Maximum number of items in one transaction, so that other writers do not wait long. */
 const MAX_BATCH = 500;
 
-/** @param write writes a batch and answers for every item, in order; never called while it is still at the previous one */
+/** @param write writes a batch and returns a result for every item, in order; never called concurrently */
 export function createBatches<Item, Result>(
   write: (items: readonly Item[]) => Promise<readonly Result[]>,
 ): Batches<Item, Result> {
@@ -24,7 +24,7 @@ export function createBatches<Item, Result>(
   let writing: Promise<void> | null = null;
 
   async function writeAll(): Promise<void> {
-    // One turn of the event loop: everything that is asked for in it joins in.
+    // Wait for one turn of the event loop, to collect all items of this turn.
     await new Promise(setImmediate);
     while (waiting.length > 0) await writeBatch(waiting.splice(0, MAX_BATCH));
     writing = null;
@@ -33,7 +33,7 @@ export function createBatches<Item, Result>(
   async function writeBatch(batch: readonly Waiting<Item, Result>[]): Promise<void> {
     try {
       const results = await write(batch.map(({ item }) => item));
-      if (results.length !== batch.length) throw new Error('a batch was not answered for every item');
+      if (results.length !== batch.length) throw new Error('batch write returned a wrong number of results');
       for (const [i, { resolve }] of batch.entries()) resolve(results[i] as Result);
     } catch (error) {
       for (const { reject } of batch) reject(error);

@@ -1,4 +1,4 @@
-// Acting on agents and runs from within: the management API uses it, and nothing here checks who asks.
+// Operations on agents and runs for the admin API, which checks the permissions.
 import { randomUUID } from 'node:crypto';
 import type { RunStore } from '../core/agents/run-store.js';
 import type { AgentControl, NewRun, QueuedAnswer } from '../core/agents/runs.js';

@@ -1,11 +1,11 @@
-// Delivering replies: each to its agent's channel, from the outbox of runs, every try kept.
+// Delivers replies from the outbox of runs to the channels of their agents, and stores every attempt.
 import type { DeliveryStore } from '../core/agents/delivery-store.js';
 import { type Channel, type DeliveryOutcome, deliveredReply, type Run } from '../core/agents/runs.js';
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import { createOutbox, nextTryAt, type Outbox, type RetryPlan } from './outbox.js';
 
-/** A channel and how often it is tried. */
+/** A channel with its retry plan. */
 export interface DeliveryPlan extends RetryPlan {
   readonly channel: Channel;
 }
@@ -30,7 +30,7 @@ export function createDeliverer(uses: {
     // The agent or its channel was removed from the configuration.
     if (!plan) return store.dismiss(run.id);
     const outcome = await deliver(run, plan, signal);
-    // Interrupted by the shutdown: not counted, and due again at the next start.
+    // Interrupted by the shutdown: does not count as an attempt, and is due again at the next start.
     if (!outcome.ok && signal.aborted) return;
     const tries = run.deliveryTries + 1;
     const nextAt = nextTryAt(outcome, tries, plan, now(), uses.random);

@@ -1,4 +1,4 @@
-// The agent gateway as one object: webhooks in, runs through the queue, replies out; started and stopped by the daemon.
+// The agent gateway: webhooks, run queue and delivery as one object, which the daemon starts and stops.
 import { randomUUID } from 'node:crypto';
 import type { AgentSessionStore } from '../core/agents/agent-session-store.js';
 import type { DeliveryStore } from '../core/agents/delivery-store.js';
@@ -26,7 +26,7 @@ import { createWebhook } from './webhook.js';
 export interface HooksUses {
   readonly webhooks: HookSettings;
   readonly agents: Readonly<Record<string, AgentSettings>>;
-  /** Where relative paths of `file` channels begin. */
+  /** Base folder for relative paths of `file` channels. */
   readonly dataDir: string;
   readonly runs: RunStore;
   readonly deliveries: DeliveryStore;
@@ -35,36 +35,35 @@ export interface HooksUses {
   readonly mayCall: (source: string) => boolean;
   /** How long finished runs are kept. */
   readonly retentionMs: () => number;
-  /** The name of this daemon among those that share the database. */
+  /** The node name of this daemon. */
   readonly nodeName: string;
-  /** How long it may be silent before others take its runs over, in ms. */
+  /** After this time without a renewal, other daemons take over its runs, in ms. */
   readonly leaseMs: number;
-  /** Whether other daemons work on the same database. */
+  /** Whether other daemons use the same database. */
   readonly isShared: boolean;
   readonly now: Clock;
   readonly log: Log;
 }
 
 export interface Hooks {
-  /** Answers one request to /hooks/…, also while webhooks are disabled. */
+  /** Handles a request to /hooks/…, also while webhooks are disabled. */
   readonly handle: HandleHook;
-  /** For /api/v1 and whoever else acts on runs from within. */
+  /** Operations on agents and runs, for /api/v1. */
   readonly control: AgentControl;
-  /** Takes over what is stored and begins to run it. */
+  /** Adopts stored runs and starts to execute them. */
   start(): Promise<void>;
   /**
-   * Takes nothing more in (503), lets runs and deliveries under way finish within `graceMs`, interrupts the rest, and leaves
-   * them to the next start. Takes up to 5 s longer than `graceMs` when a command does not end at SIGTERM.
+   * Refuses new requests (503), waits for running runs and deliveries for `graceMs`, then interrupts the others, which continue after
+   * the next start. Takes up to 5 s longer than `graceMs` when a command ignores SIGTERM.
    */
   stop(graceMs: number): Promise<void>;
   /**
-   * After `stop`: gives up in the database what this daemon holds. Rejects when it cannot; the next start then finds that this
-   * daemon is gone, and takes it over.
+   * After `stop`: releases the runs of this daemon in the database. Rejects on failure; the next start then takes the runs over.
    */
   release(): Promise<void>;
-  /** Interrupts the runs that a `stop` still waits for. */
+  /** Interrupts the runs for which `stop` is waiting. */
   interrupt(): void;
-  /** Takes new webhook secrets and reads key files again. @throws StartError; then the old ones stay */
+  /** Reloads webhook secrets and key files. @throws StartError and keeps the old ones */
   reload(webhooks: HookSettings): void;
 }
 
@@ -190,7 +189,7 @@ export function createHooks(uses: HooksUses): Hooks {
     }),
 
     async start() {
-      // A daemon that ends at once, by a second signal or an error, takes its commands along.
+      // A daemon that exits immediately, after a second signal or an error, kills its commands.
       process.once('exit', killGroups);
       for (const name of agents.byName.keys()) {
         const at = await uses.runs.lastActive(name);
@@ -218,7 +217,7 @@ export function createHooks(uses: HooksUses): Hooks {
     release: keeper.stop,
 
     reload(settings) {
-      // Whether webhooks are enabled is settled at the start.
+      // A reload cannot enable or disable webhooks.
       const secrets = webhookSecrets({ ...settings, enabled: webhooks.enabled }, log);
       agents.reloadKeys();
       token.replace(secrets);

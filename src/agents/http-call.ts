@@ -1,4 +1,4 @@
-// One HTTP request with a bounded answer: what agents and channels that live elsewhere are called with.
+// Sends one HTTP request with a size limit for the response, for HTTP agents and channels.
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 
@@ -7,7 +7,7 @@ export interface HttpCall {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
-  /** A longer answer is a failure. */
+  /** Maximum size of the response; a longer one is a failure. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
 }
@@ -19,10 +19,10 @@ export type HttpResult =
       readonly headers: IncomingHttpHeaders;
       readonly body: Buffer;
     }
-  /** `isSent: false`: the other side has certainly not seen the request, so it may be sent again. */
+  /** `isSent: false`: the server has certainly not received the request, so it can be sent again. */
   | { readonly ok: false; readonly detail: string; readonly isSent: boolean };
 
-// Failures of resolving and connecting: nothing of the request has left yet.
+// Failures of resolving and connecting, before the request is sent.
 const BEFORE_SENDING = new Set([
   'ECONNREFUSED',
   'EAI_AGAIN',
@@ -33,8 +33,8 @@ const BEFORE_SENDING = new Set([
 ]);
 
 /**
- * Sends the request over a connection of its own. Redirects are not followed: a reply goes where the operator said, and
- * nowhere else. Never rejects; an aborted call is a failure.
+ * Sends the request over a new connection. Does not follow redirects: a reply must go only to the configured URL. Never rejects; an
+ * aborted call is a failure.
  */
 export function callHttp(call: HttpCall): Promise<HttpResult> {
   return new Promise((resolve) => {
@@ -84,7 +84,7 @@ function describe(error: Error, code: string): string {
 }
 
 // RFC 9110 §10.2.3: seconds or a date.
-/** What a Retry-After header asks for, in milliseconds from `now`; null when there is none that can be read. */
+/** The value of a Retry-After header in milliseconds from `now`; null when it is missing or invalid. */
 export function retryAfterMs(headers: IncomingHttpHeaders, now: number): number | null {
   const value = headers['retry-after'];
   if (value === undefined) return null;
@@ -93,7 +93,7 @@ export function retryAfterMs(headers: IncomingHttpHeaders, now: number): number 
   return Number.isNaN(at) ? null : Math.max(0, at - now);
 }
 
-/** The beginning of an answer's text on one line, for an error message. */
+/** The beginning of a response on one line, for an error message. */
 export function excerpt(body: Buffer, maxCharacters = 200): string {
   const text = body
     .subarray(0, maxCharacters * 4)

@@ -1,11 +1,11 @@
-// Taking runs in: a place in the queue, then the database, then the answer.
+// Accepts runs: reserves a place in the queue, stores the run, then responds.
 import type { RunStore, RunToStore, StoredRun } from '../core/agents/run-store.js';
 import type { NewRun, QueuedRun } from '../core/agents/runs.js';
 import { type Clock, DAY_MS } from '../core/clock.js';
 import { createBatches } from './batches.js';
 import type { QueueLimit } from './queue-limit.js';
 
-/** A run somebody asks for. `idempotency` is what the request is known by, if the caller gave it a key. */
+/** A requested run. `idempotency` is set when the caller gave an idempotency key. */
 export interface WantedRun {
   readonly run: Omit<NewRun, 'id' | 'acceptedAt'>;
   readonly idempotency: {
@@ -26,13 +26,13 @@ export type Taken =
   | { readonly outcome: 'stopping' };
 
 export interface Intake {
-  /** Settles once the run is on the disk, or is known not to be. Rejects when the database fails; nothing is stored then. */
+  /** Resolves when the run is stored or refused. Rejects, and stores nothing, when the database fails. */
   take(wanted: WantedRun): Promise<Taken>;
-  /** Refuses everything from now on and resolves when what was under way is stored and answered. */
+  /** Refuses new runs, and resolves when pending ones are stored and answered. */
   stop(): Promise<void>;
 }
 
-/** How long an idempotency key is remembered. */
+/** Lifetime of an idempotency key. */
 export const KEY_LIFETIME_MS = DAY_MS;
 
 export function createIntake(uses: {
@@ -69,7 +69,7 @@ export function createIntake(uses: {
     async take({ run: wanted, idempotency, answer }) {
       if (isStopping) return { outcome: 'stopping' };
       if (!(await tryAcquire(wanted.agent))) {
-        // A repeated request needs no place: it was taken in before.
+        // A repeated request needs no place in the queue: its run was accepted before.
         const known = idempotency && (await store.findAnswer(idempotency.key, idempotency.digest, now()));
         return known ? replayed(known) : { outcome: 'full' };
       }

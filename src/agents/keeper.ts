@@ -1,4 +1,4 @@
-// What happens at intervals: saying that this runner lives, taking over from runners that do not, and clearing out.
+// Periodic maintenance of runs: renews the lease of this runner, adopts runs of dead runners, deletes old runs.
 
 import type { AgentSessionStore } from '../core/agents/agent-session-store.js';
 import type { Runner, RunStore } from '../core/agents/run-store.js';
@@ -12,17 +12,17 @@ import { isAlive, killMarked, processStart, thisHost } from './processes.js';
 import type { QueueLimit } from './queue-limit.js';
 
 export interface Keeper {
-  /** Registers this runner, takes over what dead ones held, and goes on doing so. */
+  /** Registers this runner, adopts the runs of dead runners, and repeats this periodically. */
   start(): Promise<void>;
-  /** Whether no other daemon may have taken over what this runner holds. */
+  /** Whether this runner holds its lease, so that no other daemon may have adopted its runs. */
   isHeld(): boolean;
-  /** Gives up everything this runner holds, for the next to take. */
+  /** Releases the runs of this runner. */
   stop(): Promise<void>;
 }
 
-/** How often runs that nobody holds are looked for (the command line leaves its runs so). */
+/** How often to look for runs without an owner, such as runs from the command line. */
 const ADOPT_EVERY_MS = 1000;
-/** The lease is renewed so many times before it would run out. */
+/** Number of renewals within the lease time. */
 const RENEWALS_PER_LEASE = 3;
 /** At the end the database gets so many chances; each waits for as long as a lock may be waited for. */
 const RELEASE_ATTEMPTS = 3;
@@ -67,7 +67,7 @@ export function createKeeper(uses: {
   /** Nobody else is there to take anything over where the database is this daemon's alone. */
   function lose(): void {
     if (ending || !uses.isShared) return;
-    log.warn({ leaseMs }, 'lease lost: runs are interrupted');
+    log.warn({ leaseMs }, 'runner lease lost; interrupting runs');
     ending = uses.onLost();
   }
 
@@ -90,7 +90,7 @@ export function createKeeper(uses: {
     await seen();
     lease.renewed(startedAt);
     ending = null;
-    log.info({}, 'lease held again');
+    log.info({}, 'runner lease regained');
     uses.onRegained();
   }
 
@@ -108,7 +108,7 @@ export function createKeeper(uses: {
 
   async function takeOver(dead: Runner): Promise<void> {
     const running = await store.runningOf(dead.id);
-    // What the crash left running would do the work a second time.
+    // Processes that survived the crash would do the work twice.
     const killed = dead.host === host ? killMarked(new Set(running.map(({ id }) => id))) : 0;
     const failed = await store.release(dead.id, uses.maxAttempts, interrupted, now(), dead.seenAt);
     if (running.length === 0 || failed === null) return;
@@ -132,7 +132,7 @@ export function createKeeper(uses: {
     await uses.sessions.trim(before);
   }
 
-  // One thing at a time: rounds that took over at once would take a run twice.
+  // One round at a time: concurrent rounds could adopt a run twice.
   const inTurn = createTurns();
   const every = (ms: number, what: string, work: () => Promise<void>): Poller => {
     const onError = (err: unknown) => log.error({ err, task: what }, 'run maintenance failed');

@@ -1,14 +1,14 @@
-// Telling by their leases which daemons live, without comparing clocks: whoever says nothing new for a while, as seen from here,
-// is gone. A time in which the database did not answer does not count, so nobody is taken for dead because of it.
+// Detects dead daemons by their leases without comparing clocks: a daemon whose lease does not change for a while, by the clock of
+// this process, is dead. Time without a response from the database does not count.
 import type { Runner } from '../core/agents/run-store.js';
 
 /** How long a daemon whose lease is lost may need to end its runs, in ms: SIGTERM, five seconds, SIGKILL. */
 const ENDING_MS = 6000;
 
 export interface LeaseWatch {
-  /** Takes what the database says of the others. Returns those that have been silent for longer than they may be. */
+  /** Takes the current leases of the others. Returns those whose lease has expired. */
   silent(others: readonly Runner[]): Runner[];
-  /** The database did not answer: what was seen before counts no more. */
+  /** Resets all times after the database did not respond. */
   forget(): void;
 }
 
@@ -30,9 +30,9 @@ export function createLeaseWatch(leaseMs: number, monotonicNow: () => number): L
 }
 
 export interface OwnLease {
-  /** Whether the others still wait for this daemon. */
+  /** Whether the lease of this daemon is valid. */
   isHeld(): boolean;
-  /** It was renewed by a request begun at `startedAt`. */
+  /** Records a renewal by a request that started at `startedAt`. */
   renewed(startedAt: number): void;
   stop(): void;
 }

@@ -1,5 +1,5 @@
-// A durable outbox: what stands in the database to be sent is tried, again with growing pauses, until it is taken or given
-// up. Replies of agents and notices of the daemon are two of them.
+// A durable outbox: delivers items from the database, with growing delays between attempts, until they are delivered or given up.
+// Used for replies of agents and for notices.
 import PQueue from 'p-queue';
 import type { DeliveryOutcome } from '../core/agents/runs.js';
 import { type Clock, HOUR_MS } from '../core/clock.js';
@@ -8,27 +8,27 @@ import type { Log } from '../core/log.js';
 export interface OutboxOptions<Item> {
   /** For the log: 'deliveries'. */
   readonly name: string;
-  /** What is due now, earliest first; items under way may be among them. */
+  /** The items that are due, earliest first; may include items whose attempt is running. */
   readonly due: (limit: number) => Promise<readonly Item[]>;
   /** When the next item is due, in ms; null without one. */
   readonly nextDueAt: () => Promise<number | null>;
   readonly keyOf: (item: Item) => string;
-  /** Makes one try and records it. A rejection is logged, and the item is due again a moment later. */
+  /** Makes one attempt and records it. A rejection is logged, and the item is retried shortly. */
   readonly attempt: (item: Item, signal: AbortSignal) => Promise<void>;
-  /** Tries at once. */
+  /** Maximum number of concurrent attempts. */
   readonly concurrency: number;
   readonly now: Clock;
   readonly log: Pick<Log, 'error'>;
 }
 
 export interface Outbox {
-  /** Looks for what is due: call it when something was added, and at start. */
+  /** Looks for due items. Call it at the start and when an item is added. */
   wake(): void;
-  /** Begins nothing more; tries under way may end within `graceMs`. What was not taken stays in the database. */
+  /** Starts no more attempts, and waits for running ones for `graceMs`. Undelivered items stay in the database. */
   stop(graceMs: number): Promise<void>;
 }
 
-/** How often something is tried, and the pause after the first failure in ms; three times as long after every further one. */
+/** Maximum number of attempts, and the delay after the first failure in ms. Each further delay is three times as long. */
 export interface RetryPlan {
   readonly maxTries: number;
   readonly backoffMs: number;
@@ -36,7 +36,7 @@ export interface RetryPlan {
 
 const PAUSE_FACTOR = 3;
 const MAX_PAUSE_MS = HOUR_MS;
-/** Pauses differ by up to this share, so that what failed together does not come back together. */
+/** Random variation of delays, so that items that failed together are not retried together. */
 const SPREAD = 0.2;
 /** After the database failed. */
 const STORE_RETRY_MS = 1000;
@@ -122,7 +122,7 @@ export function createOutbox<Item>(options: OutboxOptions<Item>): Outbox {
     try {
       await options.attempt(item, stopped.signal);
     } catch (err) {
-      // The try may have reached the receiver: it is made again, with the same id, which tells the receiver so.
+      // The attempt may have reached the receiver: it is repeated with the same id, so that the receiver can detect it.
       log.error({ err, key }, `${name}: a try could not be recorded`);
       await new Promise((resolve) => setTimeout(resolve, STORE_RETRY_MS));
     }

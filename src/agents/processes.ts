@@ -1,4 +1,4 @@
-// Processes of agents: ending a whole group, and finding what a crashed daemon left behind.
+// Processes of agents: signals process groups, and finds processes that survived a crash of the daemon.
 import { readdirSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { RUN_ID_VARIABLE } from '../core/agents/run-variables.js';
@@ -16,13 +16,13 @@ export function signalGroup(groupId: number, signal: NodeJS.Signals): boolean {
 }
 
 /**
- * Kills every process that carries one of these run ids in its environment, whatever group it moved to. Where there is
- * no /proc nothing is found. Returns how many were killed.
+ * Kills every process with one of these run ids in its environment, in any process group. Finds nothing without /proc. Returns the
+ * number of killed processes.
  */
 export function killMarked(runIds: ReadonlySet<string>): number {
   const killed = new Set<number>();
   if (runIds.size === 0) return 0;
-  // A process may start another while the list is read: look again until there is no new one, but not for ever.
+  // A process may start another one during the scan: repeat until none is found, at most MAX_ROUNDS times.
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const found = processIds().filter(
       (pid) => pid !== process.pid && !killed.has(pid) && runIds.has(runIdOf(pid) ?? ''),
@@ -54,7 +54,7 @@ function processIds(): number[] {
   }
 }
 
-/** The run a process belongs to, by its environment as it was started; null for a process that is not ours to see. */
+/** The run id in the initial environment of a process; null when there is none or it cannot be read. */
 function runIdOf(pid: number): string | null {
   try {
     const variables = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');

@@ -1,14 +1,14 @@
-// How many runs may wait: a bound for each agent and one for all.
+// Limits the number of queued runs, per agent and in total.
 
 export interface QueueLimit {
   readonly total: number;
   of(agent: string): number;
-  /** Takes a place; returns false when the queue is full, overall or for the agent. */
+  /** Reserves a place; returns false when the queue is full, in total or for the agent. */
   tryAcquire(agent: string): boolean;
-  /** Takes a place that is not refused: the run is already stored. */
+  /** Reserves a place regardless of the limits, for a run that is already stored. */
   acquire(agent: string): void;
   release(agent: string): void;
-  /** Places left overall. */
+  /** Number of free places in total. */
   left(): number;
 }
 

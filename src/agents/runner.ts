@@ -179,7 +179,7 @@ export function createRunner(uses: RunnerUses): Runner {
     controller: AbortController,
   ): Promise<AgentOutput> {
     const target = uses.agents.get(run.agent);
-    if (!target) return { ok: false, error: `there is no agent ${run.agent} in the configuration any more` };
+    if (!target) return { ok: false, error: `the agent ${run.agent} is no longer configured` };
     const { id: runId, kind, agent, session, message, attempt } = run;
     const timer = setTimeout(() => controller.abort('timeout' satisfies Abort), target.timeoutMs);
     try {

@@ -1,4 +1,4 @@
-// Secrets that come from files or the configuration: the webhook token, and the keys agents are called with.
+// Reads secrets from files or the configuration: webhook tokens and API keys of agents.
 import { readFileSync } from 'node:fs';
 import { StartError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
@@ -7,8 +7,8 @@ import type { HookSettings } from './settings.js';
 const RECOMMENDED_CHARACTERS = 32;
 
 /**
- * The tokens callers may present: the current one first, then the previous one while callers are being changed over. None when
- * webhooks are not enabled. Warns of a short one.
+ * The valid webhook tokens: the current one, and the previous one during a change. Empty when webhooks are disabled. Warns of a short
+ * token.
  * @throws StartError `secret-file` when a file cannot be read or a secret is empty
  */
 export function webhookSecrets(settings: HookSettings, log: Pick<Log, 'warn'>): string[] {

@@ -23,7 +23,7 @@ import { hasQueryToken, type TokenCheck } from './token.js';
 
 export interface WebhookUses {
   readonly isEnabled: boolean;
-  /** Whether a source address may call at all. */
+  /** Whether webhooks.allowFrom permits a source address. */
   readonly mayCall: (source: string) => boolean;
   readonly attempts: AttemptLimit;
   readonly token: TokenCheck;

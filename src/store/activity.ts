@@ -1,4 +1,4 @@
-// Announces what accounts did to the other nodes, with the transaction that writes it.
+// Publishes the activity of accounts to other nodes, in the transaction that writes it.
 import type { Knex } from 'knex';
 
 /** One row of account_activity. */

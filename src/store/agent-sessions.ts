@@ -1,4 +1,4 @@
-// The sessions of agents and what was said in them.
+// The sessions of agents and their messages.
 import type { Knex } from 'knex';
 import type { AgentSessionStore } from '../core/agents/agent-session-store.js';
 import type { HistoryLimits } from '../core/agents/run-store.js';

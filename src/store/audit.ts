@@ -1,4 +1,4 @@
-// The audit table: entries go in with the transaction of the change they tell of.
+// The audit table: each entry is written in the transaction of its change.
 import type { Knex } from 'knex';
 import type {
   Actor,

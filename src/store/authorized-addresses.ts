@@ -1,4 +1,4 @@
-// The client addresses that are an account without credentials: none belongs to two accounts.
+// The client addresses that are authorized for accounts; an address belongs to only one account.
 import type { Knex } from 'knex';
 import { AddressTaken } from '../core/accounts/account-store.js';
 import { NO_ADDRESSES, rangeOf } from '../core/accounts/authorized-addresses.js';

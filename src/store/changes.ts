@@ -1,4 +1,4 @@
-// The list of changes: how processes that share a database hear what the others wrote. Each engine reads it in its own way.
+// The list of changes, by which processes that share a database learn of each other's writes. Each engine reads it differently.
 import type { Knex } from 'knex';
 import type { Change } from '../core/changes.js';
 import { HOUR_MS } from '../core/clock.js';

@@ -1,4 +1,4 @@
-// Replies on their way to channels, and every try that was made.
+// Pending deliveries of replies, and all delivery attempts.
 import type { Knex } from 'knex';
 import type { DeliveryStore } from '../core/agents/delivery-store.js';
 import type { Delivery } from '../core/agents/runs.js';

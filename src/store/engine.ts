@@ -1,4 +1,4 @@
-// What a database engine brings: its connections, and what only it knows. One file opens each: sqlite-engine.ts, pg-engine.ts.
+// The interface of a database engine: its connections and engine-specific operations. Opened by sqlite-engine.ts and pg-engine.ts.
 import type { Knex } from 'knex';
 import type { ActivityFeed, AsOf } from '../core/accounts/activity-feed.js';
 import type { ChangeFeed } from '../core/changes.js';

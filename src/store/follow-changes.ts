@@ -1,4 +1,4 @@
-// Tells the caches in this process what other processes (the command line) have changed in the database.
+// Updates the caches of this process with changes that other processes (the command line) made in the database.
 import type { Change, ChangeFeed } from '../core/changes.js';
 import { createPoller, type Poller } from '../core/poller.js';
 

@@ -1,4 +1,4 @@
-// Reading the heartbeat tables: the part that is the same on every database engine.
+// Reads the heartbeat tables, in the same way on every database engine.
 import type { Knex } from 'knex';
 import type { Heartbeat, HeartbeatTotals } from '../core/heartbeats/heartbeat.js';
 import type { HeartbeatStore } from '../core/heartbeats/heartbeat-store.js';

@@ -1,4 +1,4 @@
-// Known idempotency keys: written with the run they belong to, so that both are there or neither.
+// Idempotency keys: written in the transaction of their run.
 import type { Knex } from 'knex';
 import type { Idempotency, RunToStore, StoredRun } from '../core/agents/run-store.js';
 

@@ -1,4 +1,4 @@
-// Whole numbers as drivers hand them over: large ones may come as text.
+// Converts integers from drivers, which may return large ones as text.
 
 /** A column that holds a whole number. */
 export type Integer = number | string;

@@ -1,4 +1,4 @@
-// Searching for a piece of text, on every engine the same way.
+// Substring search with LIKE, in the same way on every engine.
 import type { Knex } from 'knex';
 
 /** A condition: `column` contains `text`, without regard to case as far as the engine folds it; `%` and `_` stand for themselves. */

@@ -1,4 +1,4 @@
-// The limits of accounts: a row for each account that has some, or had.
+// The limits of accounts: a row for each account that has or had limits.
 import type { Knex } from 'knex';
 import type { Account } from '../core/accounts/account.js';
 import { NO_LIMITS, type QuotaPeriod } from '../core/accounts/limits.js';

@@ -1,4 +1,4 @@
-// Brings a database to the schema of this version, and refuses one that is ahead of it.
+// Migrates a database to the schema of this version, and refuses a newer schema.
 import type { Knex } from 'knex';
 import { StartError } from '../core/errors.js';
 import { type Migration, migrations } from './migrations/index.js';

@@ -1,4 +1,4 @@
-// The nodes table. Its times are the database's own, so that the clocks of the nodes do not matter.
+// The nodes table. Its times come from the clock of the database, so that the clocks of the nodes do not matter.
 import { DAY_MS } from '../core/clock.js';
 import {
   type Claimed,

@@ -1,4 +1,4 @@
-// Whether the PostgreSQL server can still be relied on: it answers, and takes writes.
+// Checks that the PostgreSQL server responds and accepts writes.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import type { StorageFault } from '../core/storage.js';

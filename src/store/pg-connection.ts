@@ -1,4 +1,4 @@
-// The connection string of a PostgreSQL database: how it is read, and how it is called where people read it.
+// Parses the connection string of a PostgreSQL database, and formats it without the password for messages.
 import pg from 'pg';
 import { StartError } from '../core/errors.js';
 

@@ -1,4 +1,4 @@
-// The PostgreSQL engine: for more than one daemon, or where the database is kept elsewhere.
+// The PostgreSQL engine: for several daemons, or for a database on another machine.
 import type { Knex } from 'knex';
 import { StartError } from '../core/errors.js';
 import { everyStep } from '../core/every-step.js';

@@ -1,4 +1,4 @@
-// What went wrong with the PostgreSQL server, as a person should read it. No message holds a password.
+// Error messages for failures of the PostgreSQL server. No message contains a password.
 import { StartError } from '../core/errors.js';
 import type { StorageProblem } from '../core/storage.js';
 import { isConnection } from './pg-away.js';

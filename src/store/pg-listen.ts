@@ -1,4 +1,4 @@
-// Waits for notifications of a PostgreSQL database (LISTEN) over a connection of its own, which is made anew when it drops.
+// Waits for notifications of a PostgreSQL database (LISTEN) over a separate connection, and reconnects when it drops.
 import pg from 'pg';
 import { withLibpqModes } from './pg-connection.js';
 

@@ -1,4 +1,4 @@
-// Connections to a PostgreSQL database: one pool that writes, one that only reads, and the checks at the start.
+// Connection pools to a PostgreSQL database: one for writes, one for reads, and the checks at the start.
 import knex, { type Knex } from 'knex';
 import pg from 'pg';
 import { QueryTooSlowError, StartError } from '../core/errors.js';

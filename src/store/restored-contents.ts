@@ -1,4 +1,4 @@
-// What of a backup must not come to life again by itself: sign-ins that were ended, tokens that were revoked, runs that were done.
+// The parts of a backup that must not become valid again without a question: sign-ins, revoked tokens, finished runs.
 import type { Knex } from 'knex';
 
 /** How much of it a backup holds. */

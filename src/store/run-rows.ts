@@ -1,4 +1,4 @@
-// How a run stands in its table.
+// Converts runs to and from table rows.
 import type { DeliveryState, NewRun, Run, RunKind, RunOrigin, RunStatus } from '../core/agents/runs.js';
 import { type Integer, toNumber } from './integers.js';
 

@@ -1,4 +1,4 @@
-// Who holds which runs: runners with their leases, and how what a dead one held is handed over.
+// Runners with their leases, and the release of runs of dead runners.
 import type { Knex } from 'knex';
 import type { Runner, RunStore } from '../core/agents/run-store.js';
 import type { QueuedRun } from '../core/agents/runs.js';

@@ -1,4 +1,4 @@
-// The runs table as the queue uses it: store, claim, finish, hand over.
+// The runs table: store, claim, finish and release runs.
 import type { Knex } from 'knex';
 import {
   type Claim,

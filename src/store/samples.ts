@@ -1,4 +1,4 @@
-// The samples table, and the counts of the overview that other tables hold.
+// The samples table, and counts from other tables for the overview.
 import type { Knex } from 'knex';
 import type { SampleStep, SampleStore, StoredSample } from '../core/stats/history.js';
 

@@ -1,4 +1,4 @@
-// A copy of the SQLite database while it is in use.
+// Backs up the SQLite database while it is in use.
 import { open, rename, rm, stat } from 'node:fs/promises';
 import type { Knex } from 'knex';
 import { createPrivate } from './sqlite-files.js';

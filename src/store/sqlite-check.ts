@@ -1,4 +1,4 @@
-// Whether the SQLite file can still be relied on: it is there, it is the one that was opened, and a write reaches the disk.
+// Checks that the SQLite file exists, has not been replaced, and is writable.
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import type { Knex } from 'knex';
 import type { StorageFault, StorageProblem } from '../core/storage.js';

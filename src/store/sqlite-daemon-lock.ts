@@ -1,4 +1,4 @@
-// One daemon a data folder: a lock that only daemons take, so that the command line goes on working beside one.
+// A lock for one daemon per data folder. Commands do not take it, so that they work while a daemon runs.
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { StartError } from '../core/errors.js';

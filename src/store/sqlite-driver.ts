@@ -1,4 +1,4 @@
-// Which package speaks to the SQLite file. Each becomes the driver that knex knows: the interface of the sqlite3 package.
+// Selects the package for the SQLite file, and adapts it to the interface of the sqlite3 package, which knex uses.
 import { createRequire, isBuiltin } from 'node:module';
 import { StartError } from '../core/errors.js';
 import { PROGRAM_FOLDER } from '../program.js';

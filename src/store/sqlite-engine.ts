@@ -1,4 +1,4 @@
-// The SQLite engine: the default, one file in the data folder, one daemon on it.
+// The SQLite engine: the default, with one file in the data folder and one daemon.
 import { stat } from 'node:fs/promises';
 import type { Knex } from 'knex';
 import { everyStep } from '../core/every-step.js';

@@ -1,4 +1,4 @@
-// What went wrong with the SQLite file, as a person should read it.
+// Error messages for failures of the SQLite file.
 
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';

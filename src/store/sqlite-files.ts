@@ -1,4 +1,4 @@
-// The SQLite file and its folder on disk: where they are, and that nobody else may read them.
+// The paths of the SQLite file and its folder, and their permissions: other users cannot read them.
 import { chmod, chown, mkdir, open, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { StartError } from '../core/errors.js';

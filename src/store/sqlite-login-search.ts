@@ -1,4 +1,4 @@
-// Searching the log of logins by its index of trigrams (migration 0008).
+// Searches the login log with its trigram index (migration 0008).
 import type { LoginSearch } from './logins.js';
 
 /** The index knows pieces of three characters; shorter texts are looked for in every row. */

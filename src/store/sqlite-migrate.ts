@@ -1,4 +1,4 @@
-// Bringing a SQLite file up to date that belongs to this process alone: what it held is copied first.
+// Migrates a SQLite file that only this process uses, after copying it.
 import { rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Knex } from 'knex';

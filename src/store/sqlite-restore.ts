@@ -1,4 +1,4 @@
-// Puts a backup in the place of the SQLite database; what it replaces is kept beside it.
+// Replaces the SQLite database with a backup, and keeps the previous database beside it.
 import { randomUUID } from 'node:crypto';
 import { link, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';

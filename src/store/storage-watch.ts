@@ -1,4 +1,4 @@
-// Notices that the database cannot be relied on any more: the log says it once, and once that it is over.
+// Detects that the database is no longer usable, and logs the problem and its end once.
 import type { Log } from '../core/log.js';
 import { STORAGE_PROBLEMS, type StorageFault, type StorageProblem } from '../core/storage.js';
 

@@ -1,4 +1,4 @@
-// Opens the database and hands out one repository a table.
+// Opens the database and creates one repository per table.
 import { randomUUID } from 'node:crypto';
 import type { AccountStore } from '../core/accounts/account-store.js';
 import type { ActivityFeed } from '../core/accounts/activity-feed.js';

@@ -1,4 +1,4 @@
-// What accounts have moved per day.
+// The traffic of accounts per day.
 import type { Knex } from 'knex';
 import type { TrafficOfDay } from '../core/accounts/limits.js';
 import type { TrafficStore } from '../core/accounts/traffic-store.js';

@@ -1,4 +1,4 @@
-// Transactions, done again where the engine has ended one because two waited for each other.
+// Transactions, repeated when the engine aborts one because of a deadlock.
 import type { Knex } from 'knex';
 
 /** `serialization_failure` and `deadlock_detected` of PostgreSQL; SQLite has one writer at a time, and neither. */

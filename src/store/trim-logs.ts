@@ -1,4 +1,4 @@
-// Removes what is too old of the logs of logins and of changes, or too much of it.
+// Deletes old and excess entries of the login log and the audit log.
 
 import { DAY_MS } from '../core/clock.js';
 import type { RetentionSetting } from '../core/settings/retention.js';

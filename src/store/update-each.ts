@@ -1,4 +1,4 @@
-// Many rows changed by one statement, each to values of its own.
+// Updates many rows with different values in one statement.
 import type { Knex } from 'knex';
 
 /**

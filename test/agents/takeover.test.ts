@@ -148,7 +148,7 @@ test('a lost lease interrupts what runs here; held again, it is queued and run o
   const run = await gateway.queue('a', 'one');
   await eventually(() => server.requests.length === 1);
   isAway = true;
-  await eventually(() => gateway.lines.some(({ msg }) => msg === 'lease lost: runs are interrupted'));
+  await eventually(() => gateway.lines.some(({ msg }) => msg === 'runner lease lost; interrupting runs'));
   const waiting = await gateway.queue('a', 'two');
   await gateway.run(run, ({ status }) => status === 'running');
   assert.equal(server.requests.length, 1, 'nothing is begun without a lease');

@@ -1,4 +1,4 @@
-// How a worker reads a change of an account: why the account's live sessions end.
+// Returns why the live sessions of an account end after a change, as a worker decides it.
 import type { AccountChanged } from '../../src/core/accounts/directory.js';
 
 /** `name reason`; nothing when the sessions go on. */

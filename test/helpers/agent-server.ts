@@ -1,4 +1,4 @@
-// An HTTP server that plays an agent, a model or a receiver of replies: records requests, answers as it is told.
+// A test HTTP server that acts as an agent, a model or a receiver of replies: records requests and sends the configured responses.
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

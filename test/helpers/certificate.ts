@@ -1,4 +1,4 @@
-// Certificates that sign themselves, made by openssl, and what a client sees of them.
+// Self-signed certificates, created with openssl, and the certificate that a client receives.
 import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Runs commands of the command line, with what they find, read and write.
+// Runs commands of the command line with a given folder, stdin and environment, and captures their output.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// A configuration file in a folder of its own, loaded as the daemon loads it.
+// Writes a configuration file to a temporary folder and loads it like the daemon.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Signs in to a test daemon as the console does, and calls /api/v1 with its cookie.
+// Signs in to a test daemon like the console, and calls /api/v1 with its cookie.
 import { ADMIN, type ApiAnswer, type TestDaemon } from './daemon.js';
 
 export interface Console {

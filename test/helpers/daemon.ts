@@ -1,4 +1,4 @@
-// Starts the built daemon as users do: a process of its own, a fresh data folder, free ports, stopped when the test ends.
+// Starts the built daemon in a separate process with a temporary data folder and free ports, and stops it when the test ends.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

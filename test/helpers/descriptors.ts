@@ -1,4 +1,4 @@
-// How many descriptors a process holds: what a leak would show in.
+// Counts the open file descriptors of a process, to detect leaks.
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { eventually } from './eventually.js';

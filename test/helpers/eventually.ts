@@ -1,4 +1,4 @@
-// The one way to wait for what has no event: look again until it is so.
+// Polls until an assertion passes: the only way to wait for a state without an event.
 import { setTimeout as pause } from 'node:timers/promises';
 
 const POLL_MS = 10;

@@ -1,4 +1,4 @@
-// A session without a network, for tests of what follows sessions: the test moves its bytes.
+// A session without a network, for tests of session observers. The test sets its byte counts.
 import { randomUUID } from 'node:crypto';
 import type { Session, SessionSummary } from '../../src/core/sessions/session.js';
 

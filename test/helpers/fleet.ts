@@ -1,4 +1,4 @@
-// Several daemons on one PostgreSQL database, each a process of its own.
+// Starts several daemons on one PostgreSQL database, each in a separate process.
 import { type DaemonOptions, startTestDaemon, type TestDaemon } from './daemon.js';
 import { newDatabase } from './database.js';
 import type { Scope } from './suite.js';

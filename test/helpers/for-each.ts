@@ -1,4 +1,4 @@
-// Work on many items, some at a time.
+// Processes many items with limited concurrency.
 
 /** Runs `run` for every item, at most `atOnce` of them together. */
 export async function forEach<T>(

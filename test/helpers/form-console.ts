@@ -1,4 +1,4 @@
-// One daemon and one browser for all tests of a file about forms, and what they ask of both.
+// One daemon and one browser for all tests of a file about forms, with common steps.
 import assert from 'node:assert/strict';
 import { before, type TestContext } from 'node:test';
 import type { Browser } from 'playwright-core';

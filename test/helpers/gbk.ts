@@ -1,4 +1,4 @@
-// Writes GBK, as Excel on Chinese Windows does: Node only reads it.
+// Encodes text as GBK, like Excel on Chinese Windows. Node can only decode GBK.
 
 const codes = new Map<string, number>();
 const decoder = new TextDecoder('gbk');

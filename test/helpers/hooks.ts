@@ -1,4 +1,4 @@
-// The agent gateway over a store, with settings a test need not spell out.
+// Creates the agent gateway over a store, with default settings for tests.
 
 import { createHooks, type Hooks, type HooksUses } from '../../src/agents/hooks.js';
 import type { AgentSettings, ChannelSettings, HookSettings } from '../../src/agents/settings.js';

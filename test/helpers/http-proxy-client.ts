@@ -1,4 +1,4 @@
-// An HTTP proxy's client that can send anything.
+// An HTTP proxy client that can send arbitrary bytes.
 import { RawClient } from './socks-client.js';
 
 /** The value of Proxy-Authorization, RFC 7617. */

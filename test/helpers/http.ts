@@ -1,4 +1,4 @@
-// HTTP requests as tests need them: nothing added, nothing repaired, and raw bytes where a client library would object.
+// A raw HTTP client for tests: sends exactly the given bytes, also invalid ones.
 import { type Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 

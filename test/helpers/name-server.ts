@@ -1,4 +1,4 @@
-// A DNS server on loopback whose answers a test decides: what resolution, rebinding and slow names are tested against.
+// A DNS server on loopback with configurable responses, for tests of resolution, rebinding and slow names.
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { type Answer, decode, encode } from 'dns-packet';

@@ -1,4 +1,4 @@
-// Tests that need a program of the system: skipped with a word where it is missing, a failure under CI=true.
+// Skips tests that need a missing system program; with CI=true they fail.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';

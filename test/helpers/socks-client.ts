@@ -1,4 +1,4 @@
-// A SOCKS5 client that can send anything: the tests' view of the listener, one byte sequence at a time.
+// A SOCKS5 client that can send arbitrary bytes.
 import { connect, type Socket } from 'node:net';
 
 /** Bytes of a greeting, RFC 1928 §3. */

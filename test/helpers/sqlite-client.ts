@@ -1,4 +1,4 @@
-// What reads SQLite files in tests and benchmarks: TEST_DATABASE, where that is a client of SQLite.
+// The SQLite driver for tests and benchmarks: TEST_DATABASE, if it names one.
 import type { SqliteClientName } from '../../src/store/sqlite-driver.js';
 
 const { TEST_DATABASE: chosen } = process.env;

@@ -1,4 +1,4 @@
-// An OpenSSH server on loopback with keys of its own, which lets this very user in.
+// An OpenSSH server on loopback with temporary keys, which accepts the current user.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';

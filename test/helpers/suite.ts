@@ -1,4 +1,4 @@
-// What several tests of one `describe` share ends when the last of them has ended.
+// Cleans up the objects that the tests of a `describe` share, after the last test.
 import { after } from 'node:test';
 
 export interface Scope {

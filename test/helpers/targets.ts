@@ -1,4 +1,4 @@
-// Destinations for the proxy to connect to: TCP servers on loopback that close with the test.
+// Destinations for the proxy: TCP servers on loopback that close when the test ends.
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import type { Scope } from './suite.js';

@@ -1,4 +1,4 @@
-// A SOCKS5 UDP client and UDP destinations: datagrams in any form, and what comes back, one at a time.
+// A SOCKS5 UDP client and UDP destinations, which send arbitrary datagrams and receive them one at a time.
 import { randomInt } from 'node:crypto';
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { once } from 'node:events';

@@ -1,9 +1,9 @@
-// The destination part of a game rule: hosts, ports and protocol, read once and compared for every flow.
+// The destination part of a game rule: parses hosts, ports and protocol once, and matches every flow.
 
 import { type Cidr, type IpBytes, inCidr, parseCidr, parseIp } from '../ip.js';
 import type { Protocol } from '../sessions/session.js';
 
-/** Every part is optional; a part that is left out matches everything. */
+/** All parts are optional; an omitted part matches everything. */
 export interface GameMatch {
   /** Exact names, `*.example.com` (any name below it, not itself), addresses, CIDR blocks, `*`. */
   readonly hosts?: readonly string[] | undefined;
@@ -22,7 +22,7 @@ export interface Flow {
   readonly protocol: Protocol;
 }
 
-/** A game rule that cannot be read. `path` is the place in the list of rules, such as `[2].match.ports[0]`. */
+/** An invalid game rule. `path` is the position in the list of rules, such as `[2].match.ports[0]`. */
 export class GameRuleError extends Error {
   override readonly name = 'GameRuleError';
 
@@ -63,7 +63,7 @@ function readList<Entry, Read>(
   read: (entry: Entry, path: string) => Read,
 ): Read[] | null {
   if (entries === undefined) return null;
-  // An empty list could mean "none" as well as "any": whoever wrote it must say which.
+  // Refuse an empty list: ambiguous whether it means "none" or "any".
   if (entries.length === 0)
     throw new GameRuleError(path, 'must not be empty; leave it out to match everything');
   return entries.map((entry, i) => read(entry, `${path}[${i}]`));

@@ -1,4 +1,4 @@
-// The game rules as a setting: those of the configuration file, until others are saved, which then hold for new flows.
+// The game rules setting: the rules of the configuration file, until an operator saves others. Changes apply to new flows.
 import { type Actor, DAEMON } from '../audit/audit.js';
 import { type Change, createSetting, type Reloadable } from '../settings/setting.js';
 import type { SettingStore } from '../settings/setting-store.js';

@@ -1,4 +1,4 @@
-// Tries game rules against a destination and first bytes, and tells what each rule said.
+// Tests game rules with a destination and first bytes, and reports the result of each rule.
 import { type CompilePattern, createGameRules, type Flow, type GameRule } from './game-rules.js';
 
 export type RuleOutcome = 'matched' | 'other-host' | 'other-port' | 'other-protocol' | 'pattern-not-found';

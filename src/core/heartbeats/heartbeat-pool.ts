@@ -1,5 +1,5 @@
-// The heartbeat pool in memory: what each account has stored, plus the entries recorded here and not yet written.
-// Every answer about counts and GameIDs comes from here, so that a list of accounts never reads the entries.
+// The heartbeat pool in memory: totals of the stored entries of each account, and the entries not yet written. Counts and GameIDs of
+// accounts come from the pool, so that a list of accounts never reads entries from the database.
 import type { Heartbeat, HeartbeatTotals } from './heartbeat.js';
 import { HeartbeatQueue } from './heartbeat-queue.js';
 
@@ -47,7 +47,7 @@ export class HeartbeatPool {
     }
   }
 
-  /** Takes in an entry. When the pool is full, the oldest waiting `beat` is given up, then the oldest of the others. */
+  /** Adds an entry. When the pool is full, drops the oldest waiting `beat`, or else the oldest other entry. */
   record(entry: Heartbeat): void {
     this.#queue.push(entry);
     const account = this.#of(entry.accountId);
@@ -100,8 +100,8 @@ export class HeartbeatPool {
   }
 
   /**
-   * Hands over at most `max` of the oldest waiting entries, in the order of recording. Each batch must be given
-   * back through `written` or `failed` before the next one is taken; throws otherwise.
+   * Takes at most `max` of the oldest waiting entries, in the order of recording. Call `written` or `failed` for each batch before
+   * taking the next one; otherwise it throws.
    */
   takeBatch(max: number): Heartbeat[] {
     if (this.#batch !== null) throw new Error('a heartbeat batch is already being written');

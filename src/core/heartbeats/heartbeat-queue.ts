@@ -1,5 +1,5 @@
-// The waiting line of heartbeat entries: first in, first out, but when it is too long `beat` entries go first.
-// Two rings, one for beats and one for the rest, so that the entry to give up is always at hand.
+// The queue of heartbeat entries: first in, first out; when it is full, `beat` entries are dropped first. It consists of two rings,
+// one for beats and one for the other entries, so that the entry to drop is found in constant time.
 import type { Heartbeat } from './heartbeat.js';
 
 export class HeartbeatQueue {
@@ -29,7 +29,7 @@ export class HeartbeatQueue {
     return this.#beats.firstOrder() < this.#others.firstOrder() ? this.#beats.shift() : this.#others.shift();
   }
 
-  /** Takes the entry that is missed least: the oldest beat, or the oldest entry when there is no beat. */
+  /** Removes the least valuable entry: the oldest beat, or the oldest entry when there is no beat. */
   shiftLeastWorth(): Heartbeat | undefined {
     return this.#beats.shift() ?? this.#others.shift();
   }

@@ -1,5 +1,5 @@
-// When heartbeat entries are made: at a session's open and close, every interval while bytes move, on a GameID. A session that
-// is over when it is first heard of has its `close` entry alone.
+// Records heartbeat entries: when a session opens and closes, once per interval while it transfers bytes, and for a detected game. A
+// session that has ended when it is reported gets only a `close` entry.
 import type { Clock } from '../clock.js';
 import { formatHostPort } from '../ip.js';
 import type { SessionObserver } from '../sessions/observer.js';
@@ -52,7 +52,7 @@ export function createRecorder({ pool, intervalMs, now }: RecorderOptions): Sess
   }
 
   function beatIfDue(watched: Watched, at: number): void {
-    // A clock set back must not silence the session until it has caught up.
+    // After the clock was set back, continue at once instead of waiting for the old time.
     if (at < watched.lastEntryAt) watched.lastEntryAt = at;
     if (at - watched.lastEntryAt >= intervalMs) record(watched, 'beat', at);
   }

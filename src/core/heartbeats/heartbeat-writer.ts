@@ -1,4 +1,4 @@
-// Brings the heartbeat pool and the login times to the database, many at once, and applies retention by age.
+// Writes heartbeat entries and login times to the database in batches, and deletes old entries.
 
 import type { AccountStore } from '../accounts/account-store.js';
 import type { AccountDirectory } from '../accounts/directory.js';
@@ -8,7 +8,7 @@ import type { Heartbeat, HeartbeatRetention, HeartbeatTotals } from './heartbeat
 import type { HeartbeatPool } from './heartbeat-pool.js';
 import type { HeartbeatStore } from './heartbeat-store.js';
 
-/** What the operator should read in the log. */
+/** Events for the log. */
 export type WriterEvent =
   /** Writing failed; said once, however often it fails until it works again. Everything is kept and tried again. */
   | { readonly kind: 'write-failed'; readonly error: unknown; readonly pending: number }

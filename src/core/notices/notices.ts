@@ -1,4 +1,4 @@
-// Outgoing notices: what an operator should hear of without looking, each sent once, kept until it was delivered.
+// Outgoing notices to the operator: each is sent once, and stored until it is delivered.
 import type { Account } from '../accounts/account.js';
 import { type Clock, DAY_MS } from '../clock.js';
 import { sourceText } from '../source.js';

@@ -1,4 +1,4 @@
-// Our own outbound sockets: an admin request that comes from one of them came through the proxy.
+// Detects requests to the admin port that come through the proxy, from an outbound socket of this process.
 
 export interface SocketEnd {
   readonly address: string;

@@ -1,4 +1,4 @@
-// How long records are kept: what the configuration file says, until an operator saves something else.
+// The retention setting: the values of the configuration file, until an operator saves others.
 import { type Actor, DAEMON, differences } from '../audit/audit.js';
 import { createSetting, type Reloadable } from './setting.js';
 import type { SettingStore } from './setting-store.js';

@@ -1,4 +1,4 @@
-// What settings ask of a database: a text by its key. `store/` implements it with knex.
+// The database interface of settings: a text by key. `store/` implements it with knex.
 import type { AuditRecord } from '../audit/audit.js';
 
 export interface SettingStore {

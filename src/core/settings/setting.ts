@@ -1,9 +1,9 @@
-// One value that an operator sets while the daemon runs: in the database a text under its key, in memory what it means.
+// A setting that operators change at run time: text in the database, the parsed value in memory.
 import type { AuditRecord } from '../audit/audit.js';
 import { createTurns } from '../turns.js';
 import type { SettingStore } from './setting-store.js';
 
-/** What is kept in memory and read again when another process has changed it. */
+/** A value in memory that is reloaded when another process changes it. */
 export interface Reloadable {
   /** Names it in the list of changes. */
   readonly key: string;

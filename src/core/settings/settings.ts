@@ -1,4 +1,4 @@
-// Every setting of the process, by key: how a change by another process, such as the command line, reaches memory.
+// All settings of the process by key. Reloads a setting that another process, such as the command line, has changed.
 import type { Reloadable } from './setting.js';
 
 export interface Settings {

@@ -1,4 +1,4 @@
-// Notifies listeners that something changed: at most once in a while for each topic, however much changes.
+// Notifies listeners of changes, and combines frequent changes of a topic.
 
 export type Topic = 'accounts' | 'sessions' | 'settings' | 'runs' | 'agents' | 'tokens' | 'audit';
 

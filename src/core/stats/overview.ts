@@ -1,4 +1,4 @@
-// What is happening now, in numbers: made at most once a second, however many ask.
+// The current numbers for the overview, computed at most once per second.
 import { isExpired } from '../accounts/account.js';
 import type { AccountDirectory } from '../accounts/directory.js';
 import type { Counters, LiveActivity } from '../accounts/live-activity.js';
