@@ -23,6 +23,7 @@ export const addBackup: AddCommands = (program, io) => {
     )
     .action(async (file: string, _options, command) => {
       const loaded = await load(command, io);
+      if (loaded.config.database.client === 'pg') throw new CommandError(BACKUP_WITH_PG, 2);
       if (file === STDIO) return backupToStdout(loaded, io);
       const target = resolve(file);
       await withCore(loaded, (core) =>
@@ -50,7 +51,7 @@ export const addRestore: AddCommands = (program, io) => {
     .action(async (file: string, options: RestoreFlags, command) => {
       const { config } = await load(command, io);
       const { client } = config.database;
-      if (client === 'pg') throw new CommandError(RESTORE_WITH_PG);
+      if (client === 'pg') throw new CommandError(RESTORE_WITH_PG, 2);
       await confirm(io, options.yes ?? false, `The database in ${config.dataDir} will be replaced.`);
       const { restoreStore } = await import('../store/sqlite-restore.js');
       const keep = (found: RestoredContents) => choosePartsToRestore(io, options, found);
@@ -61,6 +62,8 @@ export const addRestore: AddCommands = (program, io) => {
     });
 };
 
+const BACKUP_WITH_PG =
+  'database.client is pg: back up a PostgreSQL database with pg_dump: pg_dump -Fc -f FILE postgres://USER@HOST/NAME';
 const RESTORE_WITH_PG =
   'database.client is pg: restore a PostgreSQL database with pg_restore. Stop all daemons that use it, then run: ' +
   'pg_restore --clean --if-exists -d postgres://USER@HOST/NAME FILE (FILE is the output of pg_dump -Fc).';

@@ -24,9 +24,11 @@ describe('commands on an empty PostgreSQL database', async () => {
     assert.equal((await run(['account', 'add', 'ann', '--password-stdin'], { stdin: 'word' })).code, 0);
     assert.match((await run(['doctor'])).stdout, /database: opens; 1 accounts/);
     const backup = await run(['backup', 'file']);
-    assert.equal(backup.code, 1);
+    assert.equal(backup.code, 2);
     assert.match(backup.stderr, /pg_dump -Fc/);
-    assert.match((await run(['restore', 'file', '--yes'])).stderr, /pg_restore/);
+    const restore = await run(['restore', 'file', '--yes']);
+    assert.equal(restore.code, 2);
+    assert.match(restore.stderr, /pg_restore/);
   });
 
   test('refuse a configuration that leaves it open which database is meant', async () => {
