@@ -3,7 +3,7 @@
 // then returns.
 
 import type { Actor } from '../audit/audit.js';
-import { type Clock, DAY_MS } from '../clock.js';
+import { DAY_MS } from '../clock.js';
 import { createTurns, inTurnOfAll } from '../turns.js';
 import { toWireDate } from '../wire-date.js';
 import { type Account, type AccountUpdate, isValidUsername } from './account.js';
@@ -23,15 +23,19 @@ import {
   toUpdate,
   type UpdateRefusal,
 } from './account-input.js';
-import { type AccountStore, AddressTaken, UsernameTaken } from './account-store.js';
-import { type AccountUsage, trafficOf } from './account-usage.js';
+import { AddressTaken, UsernameTaken } from './account-store.js';
+import {
+  type AccountWriteUses,
+  createAccountWrites,
+  type Imported,
+  type ImportedAccount,
+} from './account-writes.js';
 import {
   type AddressRefusal,
   explainAddressRefusal,
   readAuthorizedAddresses,
 } from './authorized-addresses.js';
-import type { AccountDirectory } from './directory.js';
-import { type CountedTraffic, NO_LIMITS, type TrafficOfDay } from './limits.js';
+import { NO_LIMITS } from './limits.js';
 
 /** An account with figures from the heartbeat pool. */
 export interface AccountView {
@@ -52,6 +56,12 @@ export interface AddManyResult {
   readonly refused: readonly { readonly index: number; readonly reason: AddRefusal }[];
 }
 
+/** An account as an import changes it, with its usage on another server. */
+export interface ImportedChange extends Imported {
+  readonly id: string;
+  readonly change: AccountChange;
+}
+
 interface Done {
   readonly ok: true;
   /** The account after the change, or before its removal. */
@@ -62,27 +72,6 @@ interface Refused<Reason> {
   readonly reason: Reason;
   /** Of 'invalid-addresses' and 'address-taken', for people. */
   readonly explanation?: string;
-}
-
-/** An imported account with its usage on another server. */
-export interface ImportedAccount {
-  readonly account: Account;
-  readonly used?: CountedTraffic | undefined;
-}
-
-export interface ImportedChange {
-  readonly id: string;
-  readonly change: AccountChange;
-  /** The usage on another server; ignored for an account with traffic on this server. */
-  readonly used?: CountedTraffic | undefined;
-}
-
-/** The part of the heartbeat pool that accounts need. */
-export interface AccountPool {
-  count(accountId: string): number;
-  latestGameId(accountId: string): string | null;
-  /** Forgets every entry of the account. */
-  remove(accountId: string): void;
 }
 
 /** Every change rejects, and changes nothing, when the database cannot be written. */
@@ -135,19 +124,17 @@ export interface Accounts {
  * Creates the service for a loaded `directory`. Reads come from memory; writes go to `store` first.
  * `newId` returns a fresh lower-case GUID.
  */
-export function createAccounts(uses: {
-  readonly store: AccountStore;
-  readonly directory: AccountDirectory;
-  readonly usage: Pick<AccountUsage, 'afterWriting' | 'read' | 'countFrom' | 'hasUsed'>;
-  readonly pool: AccountPool;
-  /** Names of the configured egress classes. */
-  readonly egressClasses: readonly string[];
-  /** Of one account. */
-  readonly maxAuthorizedAddresses: number;
-  readonly now: Clock;
-  readonly newId: () => string;
-}): Accounts {
-  const { store, directory, usage, pool, now } = uses;
+export function createAccounts(
+  uses: AccountWriteUses & {
+    /** Names of the configured egress classes. */
+    readonly egressClasses: readonly string[];
+    /** Of one account. */
+    readonly maxAuthorizedAddresses: number;
+    readonly newId: () => string;
+  },
+): Accounts {
+  const { directory, pool, now } = uses;
+  const writes = createAccountWrites(uses);
   // Change an account one at a time, so that the directory is updated in the order of the writes.
   const inTurn = createTurns();
   const hasEgressClass: HasEgressClass = (name) => name === null || uses.egressClasses.includes(name);
@@ -180,64 +167,6 @@ export function createAccounts(uses: {
     return refusedAddress({ kind: 'taken', entry: error.entry, username });
   }
 
-  async function takeIn(entries: readonly ImportedAccount[], by?: Actor): Promise<Account[]> {
-    if (entries.length === 0) return [];
-    const moved = entries.flatMap(({ account, used }) =>
-      hasMoved(used) ? [trafficOf(account, used, now())] : [],
-    );
-    const stored = new Map(moved.map(({ sums }) => [sums.accountId, sums]));
-    const write = async (): Promise<Account[]> => {
-      const accounts = entries.map(({ account }) => account);
-      const days = moved.flatMap((each) => each.days);
-      const added = await store.addMany(accounts, by, days);
-      const taken = accounts.filter(({ id }) => added.has(id));
-      for (const account of taken) if (stored.has(account.id)) usage.countFrom(account, stored);
-      return put(taken);
-    };
-    return moved.length === 0 ? write() : usage.afterWriting(write);
-  }
-
-  /** Writes updates in one transaction and updates the directory. Call it within `inTurn`. */
-  async function write(
-    updates: readonly { id: string; fields: AccountUpdate; used?: CountedTraffic | undefined }[],
-    by?: Actor,
-  ): Promise<Account[]> {
-    if (updates.length === 0) return [];
-    const recounted = updates.flatMap(({ id, fields, used }) => {
-      const before = directory.byId(id);
-      if (!before) return [];
-      const limits = { ...before.limits, ...fields.limits };
-      const isOtherPeriod = limits.quotaPeriod !== before.limits.quotaPeriod;
-      if (!isOtherPeriod && !hasMoved(used)) return [];
-      return [{ id, limits, quotaReset: before.quotaReset, used }];
-    });
-    if (recounted.length === 0) return put(await store.updateMany(updates, by));
-    return usage.afterWriting(async () => {
-      const stored = new Map(await usage.read(recounted));
-      const traffic: TrafficOfDay[] = [];
-      for (const { used, ...account } of recounted) {
-        if (!hasMoved(used) || usage.hasUsed(account.id)) continue;
-        const { days, sums } = trafficOf(account, used, now());
-        traffic.push(...days);
-        stored.set(account.id, sums);
-      }
-      const changed = await store.updateMany(updates, by, traffic);
-      const ids = new Set(recounted.map(({ id }) => id));
-      for (const account of changed) if (ids.has(account.id)) usage.countFrom(account, stored);
-      return put(changed);
-    });
-  }
-
-  function put(accounts: Account[]): Account[] {
-    for (const account of accounts) directory.put(account);
-    return accounts;
-  }
-
-  function forget(id: string): void {
-    directory.remove(id);
-    pool.remove(id);
-  }
-
   const view = (account: Account): AccountView => ({
     account,
     dataCount: pool.count(account.id),
@@ -247,7 +176,7 @@ export function createAccounts(uses: {
 
   async function changeOne(id: string, fields: AccountUpdate, by?: Actor): Promise<UpdateResult> {
     try {
-      const [account] = await write([{ id, fields }], by);
+      const [account] = await writes.update([{ id, fields }], by);
       return account ? { ok: true, account } : refused('not-found');
     } catch (error) {
       return refuseTaken(error);
@@ -263,7 +192,7 @@ export function createAccounts(uses: {
     const wanted = checked.flatMap(({ index, input, reason }) =>
       reason === null ? [{ index, account: accountOf(input, uses.newId(), now()) }] : [],
     );
-    const added = new Set(await takeIn(wanted, by));
+    const added = new Set(await writes.add(wanted, by));
     const byRule = checked.flatMap(({ index, reason }) => (reason === null ? [] : [{ index, reason }]));
     const taken = wanted.filter(({ account }) => !added.has(account));
     return {
@@ -277,7 +206,7 @@ export function createAccounts(uses: {
   return {
     hasEgressClass,
     addMany,
-    takeIn,
+    takeIn: writes.add,
 
     async add(input, by) {
       const addresses = readAddresses(input.authorizedAddresses);
@@ -332,7 +261,7 @@ export function createAccounts(uses: {
             if (!before || refuseChange(change, before.limits, hasEgressClass) !== null) return [];
             return [{ id, fields: toUpdate(change), used }];
           });
-          return write(updates, by);
+          return writes.update(updates, by);
         },
       ),
 
@@ -341,66 +270,25 @@ export function createAccounts(uses: {
         const days = directory.byId(id)?.daysFromFirstLogin ?? null;
         if (days === null) return;
         const expiresAt = toWireDate(at + days * DAY_MS);
-        await write([{ id, fields: { expiresAt, daysFromFirstLogin: null } }]);
+        await writes.update([{ id, fields: { expiresAt, daysFromFirstLogin: null } }]);
       }),
 
-    resetUsage: (id, by) =>
-      inTurn(id, () =>
-        usage.afterWriting(async () => {
-          const before = directory.byId(id);
-          if (!before) return false;
-          const stored = await usage.read([before]);
-          const { bytesUp = 0, bytesDown = 0 } = stored.get(id) ?? {};
-          const quotaReset = { at: now(), totalBytes: bytesUp + bytesDown };
-          const [account] = await store.updateMany([{ id, fields: { quotaReset } }], by);
-          if (!account) return false;
-          usage.countFrom(account, stored);
-          directory.put(account);
-          return true;
-        }),
-      ),
-
-    removeMany: (ids, by) =>
-      inTurnOfAll(inTurn, ids, async () => {
-        const removed = await store.removeMany(ids, by);
-        for (const { id } of removed) forget(id);
-        return removed;
-      }),
+    resetUsage: (id, by) => inTurn(id, () => writes.resetUsage(id, by)),
+    removeMany: (ids, by) => inTurnOfAll(inTurn, ids, () => writes.removeMany(ids, by)),
 
     remove: (id, by) =>
       inTurn(id, async () => {
-        const account = await store.remove(id, by);
-        if (!account) return refused('not-found');
-        forget(id);
-        return { ok: true, account };
+        const account = await writes.remove(id, by);
+        return account ? { ok: true, account } : refused('not-found');
       }),
 
-    refresh: (ids) =>
-      inTurnOfAll(inTurn, ids, () =>
-        usage.afterWriting(async () => {
-          const accounts = new Map((await store.getMany(ids)).map((account) => [account.id, account]));
-          const stored = await usage.read([...accounts.values()]);
-          for (const id of ids) {
-            const account = accounts.get(id);
-            if (!account) {
-              forget(id);
-              continue;
-            }
-            usage.countFrom(account, stored);
-            directory.put(account);
-          }
-        }),
-      ),
+    refresh: (ids) => inTurnOfAll(inTurn, ids, () => writes.refresh(ids)),
 
     count: () => directory.size,
     list: () => Array.from(directory.all(), view),
     get: (id) => found(directory.byId(id)),
     getByUsername: (username) => found(directory.byUsername(username)),
   };
-}
-
-function hasMoved(used: CountedTraffic | undefined): used is CountedTraffic {
-  return used !== undefined && used.totalBytesUp + used.totalBytesDown > 0;
 }
 
 type AddressReason = 'invalid-addresses' | 'address-taken';
