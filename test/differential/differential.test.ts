@@ -62,7 +62,7 @@ const DANTED: Readonly<Record<string, Difference>> = {
   },
   'speaks SOCKS4': {
     theirs: 'method 5b',
-    why: 'it serves SOCKS4 too and refuses in its words; we have no logins without SOCKS5',
+    why: 'it serves SOCKS4 too and refuses in its words; ours serves SOCKS5 alone here',
   },
   'speaks HTTP': {
     theirs: 'closed',
