@@ -198,7 +198,7 @@ test('a run of an agent that is not configured any more fails and says so', asyn
   assert.equal(stored?.outcome, 'stored');
   const ended = await gateway.run(stored.runId);
   assert.equal(ended.status, 'failed');
-  assert.match(ended.error ?? '', /no agent gone/);
+  assert.match(ended.error ?? '', /agent gone is no longer configured/);
 });
 
 /** A run as the command line leaves it: stored by another process, held by nobody. */
