@@ -1,27 +1,10 @@
-// Executes runs: one at a time and in order per session, several sessions in parallel.
+// Chooses the runs to execute: one at a time and in order per session, several sessions in parallel.
 import PQueue from 'p-queue';
-import type { Claim, EndedRun, HistoryLimits, RunEnd, RunStore } from '../core/agents/run-store.js';
-import {
-  type Agent,
-  type AgentOutput,
-  isFinal,
-  isWorthDelivering,
-  type QueuedRun,
-  type Run,
-} from '../core/agents/runs.js';
-import type { Clock } from '../core/clock.js';
-import type { Log } from '../core/log.js';
+import type { Claim, RunStore } from '../core/agents/run-store.js';
+import { isFinal, isWorthDelivering, type QueuedRun, type Run } from '../core/agents/runs.js';
 import { createBatches } from './batches.js';
+import { type Abort, createExecution, type ExecutionUses } from './execution.js';
 import type { QueueLimit } from './queue-limit.js';
-
-/** An agent as the runner needs it. */
-export interface RunnableAgent {
-  readonly agent: Agent;
-  /** Longest a run may take, in milliseconds. */
-  readonly timeoutMs: number;
-  /** Whether it has a channel for its replies. */
-  readonly hasChannel: boolean;
-}
 
 export interface Runner {
   /** Starts executing queued runs. */
@@ -48,22 +31,13 @@ export interface Runner {
   cancelRequested(): Promise<void>;
 }
 
-export interface RunnerUses {
-  readonly store: Pick<
-    RunStore,
-    'get' | 'claim' | 'finish' | 'cancelQueued' | 'requestCancel' | 'cancelRequests'
-  >;
-  readonly owner: string;
+export interface RunnerUses extends Omit<ExecutionUses, 'isStopping' | 'store'> {
+  readonly store: ExecutionUses['store'] &
+    Pick<RunStore, 'get' | 'claim' | 'cancelQueued' | 'requestCancel' | 'cancelRequests'>;
   /** Whether no other daemon may have taken over what this one holds. */
   readonly isLeaseHeld: () => boolean;
   readonly queueLimit: QueueLimit;
-  readonly agents: ReadonlyMap<string, RunnableAgent>;
   readonly concurrency: number;
-  readonly history: HistoryLimits;
-  readonly now: Clock;
-  readonly log: Log;
-  /** Called when a run has ended and is stored so. */
-  readonly onFinished: (agent: string, hasDelivery: boolean) => void;
 }
 
 /** The runs of one session that wait, in the order of their ids: the order in which the store lets them be claimed. */
@@ -72,10 +46,6 @@ interface Line {
   isTaken: boolean;
 }
 
-type Abort = 'timeout' | 'cancelled' | 'shutdown';
-
-/** Pause before a failed write is retried: the result of a run must not get lost. */
-const WRITE_RETRY_MS = 1000;
 /** Longest that is waited for another daemon to cancel a run, and how often is looked. */
 const CANCEL_WAIT_MS = 10_000;
 const CANCEL_LOOK_MS = 100;
@@ -86,15 +56,14 @@ export function createRunner(uses: RunnerUses): Runner {
     async (ids: readonly string[]): Promise<Claim[]> =>
       uses.isLeaseHeld() ? store.claim(ids, owner, now()) : ids.map(() => ({ outcome: 'blocked' })),
   );
-  const ends = createBatches((items: readonly EndedRun[]) => store.finish(items, owner, uses.history));
   const queue = new PQueue({ concurrency: uses.concurrency, autoStart: false });
   const lines = new Map<string, Line>();
   const underWay = new Map<
     string,
     { readonly controller: AbortController; readonly ended: Promise<unknown> }
   >();
-  const runningByAgent = new Map<string, number>();
   let isStopping = false;
+  const execution = createExecution({ ...uses, isStopping: () => isStopping });
 
   const lineOf = (run: QueuedRun) => run.session ?? run.id;
 
@@ -140,7 +109,7 @@ export function createRunner(uses: RunnerUses): Runner {
       const claim = await claims.add(queued.id);
       if (claim.outcome === 'blocked') return false;
       remove(line, queued);
-      if (claim.outcome === 'claimed') await perform(claim.run, claim.history, controller);
+      if (claim.outcome === 'claimed') await execution.execute(claim.run, claim.history, controller);
       return true;
     } catch (err) {
       log.error({ err, run: queued.id }, 'starting a run failed');
@@ -153,87 +122,6 @@ export function createRunner(uses: RunnerUses): Runner {
     if (at < 0) return;
     line.waiting.splice(at, 1);
     queueLimit.release(run.agent);
-  }
-
-  async function perform(
-    run: Run,
-    history: Parameters<Agent['run']>[0]['history'],
-    controller: AbortController,
-  ): Promise<void> {
-    log.debug({ run: run.id, agent: run.agent, message: run.message }, 'run started');
-    count(run.agent, 1);
-    try {
-      const output = await ask(run, history, controller);
-      const why = controller.signal.aborted ? (controller.signal.reason as Abort) : null;
-      // Interrupted: it stays `running` here and is tried again by whoever takes over.
-      if (why === 'shutdown') return;
-      await finish(run, endOf(output, why, uses.agents.get(run.agent), now()));
-    } finally {
-      count(run.agent, -1);
-    }
-  }
-
-  async function ask(
-    run: Run,
-    history: Parameters<Agent['run']>[0]['history'],
-    controller: AbortController,
-  ): Promise<AgentOutput> {
-    const target = uses.agents.get(run.agent);
-    if (!target) return { ok: false, error: `the agent ${run.agent} is no longer configured` };
-    const { id: runId, kind, agent, session, message, attempt } = run;
-    const timer = setTimeout(() => controller.abort('timeout' satisfies Abort), target.timeoutMs);
-    try {
-      return await target.agent.run(
-        { kind, runId, agent, session, message, history, attempt },
-        controller.signal,
-      );
-    } catch (err) {
-      log.error({ err, run: runId, agent }, 'agent threw an exception');
-      return { ok: false, error: err instanceof Error ? err.message : String(err) };
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
-  async function finish(run: Run, wanted: RunEnd): Promise<void> {
-    const end = {
-      ...wanted,
-      deliver: wanted.deliver && isWorthDelivering(run.kind, wanted.status, wanted.reply),
-    };
-    if (!(await stored(run, end))) return;
-    log.info(
-      {
-        run: run.id,
-        kind: run.kind,
-        agent: run.agent,
-        session: run.session,
-        status: end.status,
-        attempt: run.attempt,
-        waitedMs: (run.startedAt ?? end.finishedAt) - run.acceptedAt,
-        tookMs: end.finishedAt - (run.startedAt ?? end.finishedAt),
-        ...(end.error === null ? {} : { error: withoutQuotation(end.error) }),
-      },
-      'run finished',
-    );
-    if (end.error !== null) log.debug({ run: run.id, agent: run.agent, error: end.error }, 'run failed');
-    uses.onFinished(run.agent, end.deliver);
-  }
-
-  /** Writes the end of a run, again and again while the database fails. False when the run is not ours any more. */
-  async function stored(run: Run, end: RunEnd): Promise<boolean> {
-    for (;;) {
-      try {
-        return await ends.add({ id: run.id, end });
-      } catch (err) {
-        log.error({ err, run: run.id }, 'storing the end of a run failed');
-        if (isStopping) return false;
-        await new Promise((resolve) => setTimeout(resolve, WRITE_RETRY_MS));
-      }
-    }
-  }
-
-  function count(agent: string, step: 1 | -1): void {
-    runningByAgent.set(agent, (runningByAgent.get(agent) ?? 0) + step);
   }
 
   /** Returns the run as it is when the daemon that has it under way has cancelled it, or takes too long. */
@@ -299,7 +187,7 @@ export function createRunner(uses: RunnerUses): Runner {
       if (!isStopping) queue.start();
     },
 
-    running: (agent) => runningByAgent.get(agent) ?? 0,
+    running: execution.running,
 
     async stop(graceMs) {
       isStopping = true;
@@ -321,25 +209,4 @@ function insertInOrder(waiting: QueuedRun[], run: QueuedRun): boolean {
   if (waiting[at]?.id === run.id) return false;
   waiting.splice(at, 0, run);
   return true;
-}
-
-/** How a run ended, by what its agent answered and whether it was cut short. */
-function endOf(
-  output: AgentOutput,
-  why: Abort | null,
-  target: RunnableAgent | undefined,
-  finishedAt: number,
-): RunEnd {
-  const common = { finishedAt, deliver: target?.hasChannel ?? false, reply: null };
-  // First, because a program may print something and exit with 0 after SIGTERM.
-  if (why === 'timeout')
-    return { ...common, status: 'timeout', error: `no reply within ${target?.timeoutMs} ms` };
-  if (why === 'cancelled') return { ...common, status: 'cancelled', error: null };
-  if (output.ok) return { ...common, status: 'succeeded', reply: output.reply, error: null };
-  return { ...common, status: 'failed', error: output.error };
-}
-
-/** The text behind the colon comes from an agent or server and may quote the message: it is for the debug level only. */
-function withoutQuotation(error: string): string {
-  return error.split(':', 1)[0] ?? '';
 }

@@ -48,5 +48,5 @@ test('a batch that fails is told to each of its callers, and the next one is wri
 
 test('a batch with fewer answers than items is a failure of all of it', async () => {
   const { add } = createBatches(async () => ['only one']);
-  await assert.rejects(Promise.all([add(1), add(2)]), /not answered/);
+  await assert.rejects(Promise.all([add(1), add(2)]), /wrong number of results/);
 });

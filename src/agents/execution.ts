@@ -1,0 +1,145 @@
+// Executes one claimed run: asks its agent within the time limit, and stores how the run ended.
+import type { EndedRun, HistoryLimits, RunEnd, RunStore } from '../core/agents/run-store.js';
+import { type Agent, type AgentOutput, isWorthDelivering, type Run } from '../core/agents/runs.js';
+import type { Clock } from '../core/clock.js';
+import type { Log } from '../core/log.js';
+import { createBatches } from './batches.js';
+
+/** An agent as the runner needs it. */
+export interface RunnableAgent {
+  readonly agent: Agent;
+  /** Longest a run may take, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Whether it has a channel for its replies. */
+  readonly hasChannel: boolean;
+}
+
+/** Why a run is aborted: the `reason` of its signal. */
+export type Abort = 'timeout' | 'cancelled' | 'shutdown';
+
+/** Pause before a failed write is retried: the result of a run must not get lost. */
+const WRITE_RETRY_MS = 1000;
+
+export interface ExecutionUses {
+  readonly store: Pick<RunStore, 'finish'>;
+  readonly owner: string;
+  readonly agents: ReadonlyMap<string, RunnableAgent>;
+  readonly history: HistoryLimits;
+  readonly now: Clock;
+  readonly log: Log;
+  /** Called when a run has ended and is stored so. */
+  readonly onFinished: (agent: string, hasDelivery: boolean) => void;
+  /** Whether a failed write is not tried again. */
+  readonly isStopping: () => boolean;
+}
+
+export interface Execution {
+  /** Resolves when the run has ended and its end is stored; a run aborted by `shutdown` stays `running` in the store. */
+  execute(run: Run, history: History, controller: AbortController): Promise<void>;
+  /** Number of runs of an agent under way. */
+  running(agent: string): number;
+}
+
+type History = Parameters<Agent['run']>[0]['history'];
+
+export function createExecution(uses: ExecutionUses): Execution {
+  const { store, owner, log, now } = uses;
+  const ends = createBatches((items: readonly EndedRun[]) => store.finish(items, owner, uses.history));
+  const runningByAgent = new Map<string, number>();
+
+  async function execute(run: Run, history: History, controller: AbortController): Promise<void> {
+    log.debug({ run: run.id, agent: run.agent, message: run.message }, 'run started');
+    count(run.agent, 1);
+    try {
+      const output = await ask(run, history, controller);
+      const why = controller.signal.aborted ? (controller.signal.reason as Abort) : null;
+      // Interrupted: it stays `running` here and is tried again by whoever takes over.
+      if (why === 'shutdown') return;
+      await finish(run, endOf(output, why, uses.agents.get(run.agent), now()));
+    } finally {
+      count(run.agent, -1);
+    }
+  }
+
+  async function ask(run: Run, history: History, controller: AbortController): Promise<AgentOutput> {
+    const target = uses.agents.get(run.agent);
+    if (!target) return { ok: false, error: `the agent ${run.agent} is no longer configured` };
+    const { id: runId, kind, agent, session, message, attempt } = run;
+    const timer = setTimeout(() => controller.abort('timeout' satisfies Abort), target.timeoutMs);
+    try {
+      return await target.agent.run(
+        { kind, runId, agent, session, message, history, attempt },
+        controller.signal,
+      );
+    } catch (err) {
+      log.error({ err, run: runId, agent }, 'agent threw an exception');
+      return { ok: false, error: err instanceof Error ? err.message : String(err) };
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async function finish(run: Run, wanted: RunEnd): Promise<void> {
+    const end = {
+      ...wanted,
+      deliver: wanted.deliver && isWorthDelivering(run.kind, wanted.status, wanted.reply),
+    };
+    if (!(await stored(run, end))) return;
+    log.info(
+      {
+        run: run.id,
+        kind: run.kind,
+        agent: run.agent,
+        session: run.session,
+        status: end.status,
+        attempt: run.attempt,
+        waitedMs: (run.startedAt ?? end.finishedAt) - run.acceptedAt,
+        tookMs: end.finishedAt - (run.startedAt ?? end.finishedAt),
+        ...(end.error === null ? {} : { error: withoutQuotation(end.error) }),
+      },
+      'run finished',
+    );
+    if (end.error !== null) log.debug({ run: run.id, agent: run.agent, error: end.error }, 'run failed');
+    uses.onFinished(run.agent, end.deliver);
+  }
+
+  /** Writes the end of a run, again and again while the database fails. False when the run is not ours any more. */
+  async function stored(run: Run, end: RunEnd): Promise<boolean> {
+    for (;;) {
+      try {
+        return await ends.add({ id: run.id, end });
+      } catch (err) {
+        log.error({ err, run: run.id }, 'storing the end of a run failed');
+        if (uses.isStopping()) return false;
+        await new Promise((resolve) => setTimeout(resolve, WRITE_RETRY_MS));
+      }
+    }
+  }
+
+  function count(agent: string, step: 1 | -1): void {
+    runningByAgent.set(agent, (runningByAgent.get(agent) ?? 0) + step);
+  }
+
+  return { execute, running: (agent) => runningByAgent.get(agent) ?? 0 };
+}
+
+/** How a run ended, by what its agent answered and whether it was cut short. */
+function endOf(
+  output: AgentOutput,
+  why: Abort | null,
+  target: RunnableAgent | undefined,
+  finishedAt: number,
+): RunEnd {
+  const common = { finishedAt, deliver: target?.hasChannel ?? false, reply: null };
+  // First, because a program may print something and exit with 0 after SIGTERM.
+  if (why === 'timeout')
+    return { ...common, status: 'timeout', error: `no reply within ${target?.timeoutMs} ms` };
+  if (why === 'cancelled') return { ...common, status: 'cancelled', error: null };
+  if (output.ok) return { ...common, status: 'succeeded', reply: output.reply, error: null };
+  return { ...common, status: 'failed', error: output.error };
+}
+
+/** The text behind the colon comes from an agent or server and may quote the message: it is for the debug level only. */
+function withoutQuotation(error: string): string {
+  return error.split(':', 1)[0] ?? '';
+}
