@@ -141,6 +141,8 @@ function startHelper(env: Environment, failed: (error: Error) => void): Helper {
       }),
     close() {
       isAlive = false;
+      // Nobody waits for these any more: the end of the helper is no failure of theirs.
+      for (const settle of waiting.splice(0)) settle(null);
       child.stdin.end();
     },
   };
