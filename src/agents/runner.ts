@@ -58,6 +58,8 @@ export function createRunner(uses: RunnerUses): Runner {
   );
   const queue = new PQueue({ concurrency: uses.concurrency, autoStart: false });
   const lines = new Map<string, Line>();
+  /** Runs that still waited here when they were adopted again, after a lost lease. */
+  const adoptedAgain = new Set<string>();
   const underWay = new Map<
     string,
     { readonly controller: AbortController; readonly ended: Promise<unknown> }
@@ -71,7 +73,10 @@ export function createRunner(uses: RunnerUses): Runner {
     const key = lineOf(run);
     const line = lines.get(key) ?? { waiting: [], isTaken: false };
     lines.set(key, line);
-    if (!insertInOrder(line.waiting, run)) queueLimit.release(run.agent);
+    if (!insertInOrder(line.waiting, run)) {
+      queueLimit.release(run.agent);
+      adoptedAgain.add(run.id);
+    }
     call(key, line);
   }
 
@@ -108,6 +113,8 @@ export function createRunner(uses: RunnerUses): Runner {
     try {
       const claim = await claims.add(queued.id);
       if (claim.outcome === 'blocked') return false;
+      // Adopted again after the claim had looked: it is ours now, so claim it once more.
+      if (adoptedAgain.delete(queued.id) && claim.outcome === 'gone') return true;
       remove(line, queued);
       if (claim.outcome === 'claimed') await execution.execute(claim.run, claim.history, controller);
       return true;

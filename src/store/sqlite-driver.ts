@@ -65,6 +65,9 @@ function unusable(client: SqliteClientName, error: unknown): StartError {
         `cd ${PROGRAM_FOLDER} && npm rebuild ${client} --ignore-scripts=false --foreground-scripts`,
     );
   }
-  const install = client === 'sqlite3' ? 'npm install --omit=dev' : `npm install --no-save ${client}`;
+  const install =
+    client === 'sqlite3'
+      ? 'npm install --omit=dev'
+      : `npm install --no-save --save-prod --omit=dev ${client}`;
   return refusal(`The package ${client} is not installed. Mend it: cd ${PROGRAM_FOLDER} && ${install}`);
 }

@@ -134,11 +134,26 @@ test('a lost lease interrupts what runs here; held again, it is queued and run o
       ? new Promise((resolve) => req.on('close', () => resolve(undefined)))
       : 'done',
   );
+  // A claim that found that a run is not ours answers only when the run has been adopted again.
+  let adopted = () => {};
+  const isAdopted = new Promise<void>((resolve) => {
+    adopted = resolve;
+  });
   const gateway = await startGateway(t, {
     agents: { a: httpAgent(server.url) },
     uses: { isShared: true, leaseMs: 3000 },
     breakStore: (runs) => ({
       ...runs,
+      claim: async (...asked) => {
+        const claims = await runs.claim(...asked);
+        if (claims.some(({ outcome }) => outcome === 'gone')) await isAdopted;
+        return claims;
+      },
+      adopt: async (...asked) => {
+        const found = await runs.adopt(...asked);
+        if (found.length > 0) setImmediate(() => adopted());
+        return found;
+      },
       seen: async (runner) => {
         if (isAway) throw new Error('away');
         await runs.seen(runner);

@@ -103,7 +103,7 @@ describe('a missing part of sqlite3', () => {
     };
     assert.throws(() => loadDriver('better-sqlite3', load), {
       code: 'database-client-unusable',
-      message: `The package better-sqlite3 is not installed. Mend it: cd ${PROJECT} && npm install --no-save better-sqlite3`,
+      message: `The package better-sqlite3 is not installed. Mend it: cd ${PROJECT} && npm install --no-save --save-prod --omit=dev better-sqlite3`,
     });
     assert.throws(
       () => loadDriver('node:sqlite', load, () => false),
