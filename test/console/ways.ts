@@ -90,6 +90,8 @@ export function wayTests(getWorld: () => World): void {
     const { page, visit } = await open(t);
     const focused = () =>
       page.evaluate<string>(`document.activeElement.tagName + ' ' + document.activeElement.textContent`);
+    // The first page that is shown leaves the focus to the browser: this one has to be there before the next is asked for.
+    await page.waitForSelector('main h1 >> text=Overview');
     await visit('/sessions');
     await eventually(async () => assert.equal(await focused(), 'H1 Sessions'));
     await page.click('.rail >> text=Accounts');
