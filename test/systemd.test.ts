@@ -112,7 +112,9 @@ for (const { way, isAbstract, options } of WAYS)
         readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' ');
       const before = children();
       await hears(/^WATCHDOG=1$/);
-      assert.deepEqual(children(), before, 'no child of ours a ping: one helper stays');
+      // The helper of the test before may still be ending.
+      const added = children().filter((child) => !before.includes(child));
+      assert.deepEqual(added, [], 'no child of ours a ping: one helper stays');
     });
 
     it('hears no signs of life meant for another process', async (t) => {
