@@ -34,9 +34,12 @@ function build(folder, out) {
   process.stdout.write(`${out}\n${sums}`);
 }
 
-/** What npm writes, with the time of the commit and a serial number that follows from the contents. */
+/** What npm writes, without the name of the folder, with the time of the commit and a serial number that follows from the contents. */
 function billOfMaterials(folder) {
-  const list = JSON.parse(run(folder, 'npm', 'sbom', '--omit=dev', '--sbom-format=cyclonedx'));
+  const list = JSON.parse(
+    run(folder, 'npm', 'sbom', '--package-lock-only', '--omit=dev', '--sbom-format=cyclonedx'),
+  );
+  list.metadata.component.name = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).name;
   list.metadata.timestamp = new Date(
     Number(run(folder, 'git', 'log', '-1', '--format=%ct')) * 1000,
   ).toISOString();
