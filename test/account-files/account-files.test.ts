@@ -22,6 +22,7 @@ import { NO_LIMITS, QUOTA_PERIODS } from '../../src/core/accounts/limits.js';
 import { hashPassword } from '../../src/core/accounts/password.js';
 import { isPlanName } from '../../src/core/accounts/plans.js';
 import { inOrder, isValidTag, MAX_TAGS } from '../../src/core/accounts/tags.js';
+import { account as someAccount } from '../helpers/account.js';
 import { needs } from '../helpers/programs.js';
 
 const FORMATS = {
@@ -181,20 +182,7 @@ for (const [name, { read, write }] of Object.entries(FORMATS)) {
 }
 
 function plainView(username: string, remarks: string): FileView {
-  const account = {
-    ...{ id: randomUUID(), username, passwordHash: hash, isEnabled: true, remarks },
-    ...{
-      createdAt: 0,
-      lastLoginAt: null,
-      expiresAt: null,
-      limits: NO_LIMITS,
-      tags: [],
-      daysFromFirstLogin: null,
-      plan: null,
-      quotaReset: null,
-    },
-    authorizedAddresses: [],
-  };
+  const account = someAccount({ username, passwordHash: hash, remarks, createdAt: 0 });
   const usage = { periodBytes: 0, totalBytesUp: 0, totalBytesDown: 0 };
   return { view: { account, dataCount: 7, latestGameId: null }, usage };
 }

@@ -1,7 +1,7 @@
 // What an operator sees over several requests: accounts made, changed and removed, their statistics, their own view.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NO_LIMITS } from '../../src/core/accounts/limits.js';
+import { account } from '../helpers/account.js';
 import { endOf } from '../helpers/account-end.js';
 import { heartbeatOf, startTestAdmin, type TestAdmin } from '../helpers/admin.js';
 import { send } from '../helpers/http.js';
@@ -251,20 +251,7 @@ test('a write that fails is 500 and changes nothing; what it was about is logged
 
 test('10,000 accounts are listed, each once', async (t) => {
   const admin = await startTestAdmin(t);
-  const base = {
-    passwordHash: '',
-    isEnabled: true,
-    remarks: null,
-    createdAt: NOW,
-    lastLoginAt: null,
-    expiresAt: null,
-    limits: NO_LIMITS,
-    tags: [],
-    daysFromFirstLogin: null,
-    plan: null,
-    quotaReset: null,
-    authorizedAddresses: [],
-  };
+  const base = account({ createdAt: NOW });
   admin.directory.load(
     Array.from({ length: 10_000 }, (_, i) => ({
       ...base,

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Account } from '../../src/core/accounts/account.js';
-import { NO_LIMITS } from '../../src/core/accounts/limits.js';
 import type { Heartbeat } from '../../src/core/heartbeats/heartbeat.js';
 import { connectSqlite } from '../../src/store/sqlite.js';
 import type { SqliteOptions } from '../../src/store/sqlite-engine.js';
@@ -36,26 +35,7 @@ export function connectBeside(t: TestContext, file: string, busyTimeoutMs = 1000
   return db;
 }
 
-export function account(fields: Partial<Account> = {}): Account {
-  const id = fields.id ?? randomUUID();
-  return {
-    id,
-    username: `player-${id.slice(0, 8)}`,
-    passwordHash: 'a'.repeat(64),
-    isEnabled: true,
-    remarks: null,
-    createdAt: 1_700_000_000_000,
-    lastLoginAt: null,
-    expiresAt: null,
-    limits: NO_LIMITS,
-    tags: [],
-    daysFromFirstLogin: null,
-    plan: null,
-    quotaReset: null,
-    authorizedAddresses: [],
-    ...fields,
-  };
-}
+export { account } from '../helpers/account.js';
 
 export function heartbeat(of: Pick<Account, 'id' | 'username'>, fields: Partial<Heartbeat> = {}): Heartbeat {
   return {

@@ -1,18 +1,18 @@
 // A part: the heartbeat pool, its writer and the database as the daemon has them, fed by hand. Real sessions would need
 // more clients than this machine could play.
-import { randomUUID } from 'node:crypto';
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadConfig } from '../../../src/config.js';
 import { AccountDirectory } from '../../../src/core/accounts/directory.js';
-import { NO_LIMITS } from '../../../src/core/accounts/limits.js';
 import { DAEMON } from '../../../src/core/audit/audit.js';
 import type { Heartbeat } from '../../../src/core/heartbeats/heartbeat.js';
 import { HeartbeatPool } from '../../../src/core/heartbeats/heartbeat-pool.js';
 import { createHeartbeatWriter } from '../../../src/core/heartbeats/heartbeat-writer.js';
 import { openStore } from '../../../src/store/store.js';
+import { account } from '../../helpers/account.js';
 import { sqliteClient } from '../../helpers/sqlite-client.js';
 import type { Numbers } from '../load.js';
 import { servePart } from './parts.js';
@@ -31,22 +31,10 @@ const { heartbeats: settings } = (await loadConfig({ file: undefined, env: {}, f
 const folder = mkdtempSync(join(tmpdir(), 'pulsegate-bench-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 const store = await openStore({ dataDir: folder, client: sqliteClient, busyTimeoutMs: 5000 });
-const accounts = Array.from({ length: ACCOUNTS }, (_, i) => ({ id: randomUUID(), username: `player${i}` }));
-const common = {
-  ...{ passwordHash: '', isEnabled: true, remarks: null, lastLoginAt: null, expiresAt: null },
-  ...{
-    limits: NO_LIMITS,
-    tags: [],
-    daysFromFirstLogin: null,
-    plan: null,
-    quotaReset: null,
-    authorizedAddresses: [],
-  },
-};
-await store.accounts.addMany(
-  accounts.map((account) => ({ ...account, ...common, createdAt: Date.now() })),
-  DAEMON,
+const accounts = Array.from({ length: ACCOUNTS }, (_, i) =>
+  account({ username: `player${i}`, createdAt: Date.now() }),
 );
+await store.accounts.addMany(accounts, DAEMON);
 
 const pool = new HeartbeatPool({
   maxPending: settings.maxPending,

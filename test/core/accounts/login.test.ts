@@ -5,29 +5,20 @@ import { syncBuiltinESMExports } from 'node:module';
 import { type TestContext, test } from 'node:test';
 import type { Account } from '../../../src/core/accounts/account.js';
 import { AccountDirectory } from '../../../src/core/accounts/directory.js';
-import { NO_LIMITS } from '../../../src/core/accounts/limits.js';
 import { createLogin } from '../../../src/core/accounts/login.js';
 import { hashPassword } from '../../../src/core/accounts/password.js';
+import { account as someAccount } from '../../helpers/account.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 const bare = (password: string) => crypto.createHash('sha256').update(password).digest('hex');
-const account = (username: string, fields: Partial<Account> = {}): Account => ({
-  id: `id-${username}`,
-  username,
-  passwordHash: hashPassword('secret'),
-  isEnabled: true,
-  remarks: null,
-  createdAt: 0,
-  lastLoginAt: null,
-  expiresAt: null,
-  limits: NO_LIMITS,
-  tags: [],
-  daysFromFirstLogin: null,
-  plan: null,
-  quotaReset: null,
-  authorizedAddresses: [],
-  ...fields,
-});
+const account = (username: string, fields: Partial<Account> = {}): Account =>
+  someAccount({
+    id: `id-${username}`,
+    username,
+    passwordHash: hashPassword('secret'),
+    createdAt: 0,
+    ...fields,
+  });
 
 const directory = new AccountDirectory();
 directory.load([

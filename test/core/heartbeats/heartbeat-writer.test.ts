@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Account } from '../../../src/core/accounts/account.js';
 import { AccountDirectory } from '../../../src/core/accounts/directory.js';
-import { NO_LIMITS } from '../../../src/core/accounts/limits.js';
 import type { Heartbeat, HeartbeatTotals } from '../../../src/core/heartbeats/heartbeat.js';
 import { HeartbeatPool } from '../../../src/core/heartbeats/heartbeat-pool.js';
 import {
@@ -16,28 +15,10 @@ import {
   type WriterEvent,
 } from '../../../src/core/heartbeats/heartbeat-writer.js';
 import { openStore } from '../../../src/store/store.js';
+import { account } from '../../helpers/account.js';
 import { databaseOf } from '../../helpers/database.js';
 
 const DAY_MS = 86_400_000;
-
-function account(username: string): Account {
-  return {
-    id: randomUUID(),
-    username,
-    passwordHash: 'sha256$00$00',
-    isEnabled: true,
-    remarks: null,
-    createdAt: 1,
-    lastLoginAt: null,
-    expiresAt: null,
-    limits: NO_LIMITS,
-    tags: [],
-    daysFromFirstLogin: null,
-    plan: null,
-    quotaReset: null,
-    authorizedAddresses: [],
-  };
-}
 
 function entry(owner: Account, at: number, gameId: string | null = null): Heartbeat {
   return {
@@ -119,7 +100,7 @@ function setup(overrides: Partial<HeartbeatWriterOptions> = {}) {
   return { pool, directory, batches, logins, events, reported, store, writer };
 }
 
-const ann = account('ann');
+const ann = account({ username: 'ann' });
 
 test('a flush writes what waits, in order, at most 5000 in a transaction, and the login times', async () => {
   const { pool, directory, batches, logins, events, writer } = setup();
@@ -321,7 +302,7 @@ async function realStore(t: TestContext) {
 
 test('an account removed at any moment of a write leaves no rows and no counts', async (t) => {
   const store = await realStore(t);
-  const stays = account('stays');
+  const stays = account({ username: 'stays' });
   await store.accounts.add(stays);
   const moments = ['before', 'before-append', 'beside-append', 'after-append', 'after'] as const;
   for (const moment of moments) {
@@ -329,7 +310,7 @@ test('an account removed at any moment of a write leaves no rows and no counts',
       await t.test(`${moment}${alsoFails ? ', and the write fails once' : ''}`, async () => {
         const pool = new HeartbeatPool({ maxPending: 1000, maxPerAccount: 100 });
         pool.load(await store.heartbeats.totals());
-        const goes = account(`goes ${moment} ${alsoFails}`);
+        const goes = account({ username: `goes ${moment} ${alsoFails}` });
         await store.accounts.add(goes);
         let removal: Promise<void> | null = null;
         const remove = () => {
@@ -383,7 +364,7 @@ test('an account removed at any moment of a write leaves no rows and no counts',
 
 test('twenty thousand entries a second are on disk within a second', async (t) => {
   const store = await realStore(t);
-  const accounts = Array.from({ length: 200 }, (_, i) => account(`player ${i}`));
+  const accounts = Array.from({ length: 200 }, (_, i) => account({ username: `player ${i}` }));
   for (const each of accounts) await store.accounts.add(each);
   const pool = new HeartbeatPool({ maxPending: 100_000, maxPerAccount: 10_000 });
   const { writer } = setup({ pool, heartbeats: store.heartbeats, accounts: store.accounts });

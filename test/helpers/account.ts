@@ -1,0 +1,25 @@
+// An account for tests: every field that a test does not name has its default.
+import { randomUUID } from 'node:crypto';
+import type { Account } from '../../src/core/accounts/account.js';
+import { NO_LIMITS } from '../../src/core/accounts/limits.js';
+
+export function account(fields: Partial<Account> = {}): Account {
+  const id = fields.id ?? randomUUID();
+  return {
+    id,
+    username: `player-${id.slice(0, 8)}`,
+    passwordHash: 'a'.repeat(64),
+    isEnabled: true,
+    remarks: null,
+    createdAt: 1_700_000_000_000,
+    lastLoginAt: null,
+    expiresAt: null,
+    limits: NO_LIMITS,
+    tags: [],
+    daysFromFirstLogin: null,
+    plan: null,
+    quotaReset: null,
+    authorizedAddresses: [],
+    ...fields,
+  };
+}
