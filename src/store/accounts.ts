@@ -131,14 +131,14 @@ export function createAccountStore(
     return inTransaction(db, async (trx) => {
       const removed = [...(await lockMany(ids, trx)).values()];
       if (removed.length === 0) return [];
-      const there = removed.map(({ id }) => id);
-      // The id stands for the user name here: every entry was written with both, and the name may have changed since.
-      await trx('heartbeats').whereIn('account_id', there).delete();
-      await trx('heartbeat_totals').whereIn('account_id', there).delete();
-      await trx('account_limits').whereIn('account_id', there).delete();
-      await trx('authorized_addresses').whereIn('account_id', there).delete();
-      await trx('traffic_days').whereIn('account_id', there).delete();
-      await trx('accounts').whereIn('id', there).delete();
+      const removedIds = removed.map(({ id }) => id);
+      // By id: the user name in heartbeats may be an earlier one.
+      await trx('heartbeats').whereIn('account_id', removedIds).delete();
+      await trx('heartbeat_totals').whereIn('account_id', removedIds).delete();
+      await trx('account_limits').whereIn('account_id', removedIds).delete();
+      await trx('authorized_addresses').whereIn('account_id', removedIds).delete();
+      await trx('traffic_days').whereIn('account_id', removedIds).delete();
+      await trx('accounts').whereIn('id', removedIds).delete();
       await recordChange(trx, ...removed.map(toChange));
       await recordAudit(
         trx,
@@ -154,7 +154,7 @@ export function createAccountStore(
     return new Map(rows.map((row) => [row.id, toAccount(row, addressesOf)]));
   }
 
-  /** Those that there are. Until the transaction ends no other one changes them; all take them in one order. */
+  /** Locks the accounts that exist until the transaction ends, in one order, so that transactions do not deadlock. */
   async function lockMany(ids: readonly string[], trx: Knex): Promise<ReadonlyMap<string, Account>> {
     await trx('accounts').whereIn('id', ids).orderBy('id').forUpdate().select('id');
     return findMany(ids, trx);
@@ -202,7 +202,7 @@ async function updateRow(trx: Knex, id: string, row: Partial<AccountRow>): Promi
     await trx('accounts').where({ id }).update(row);
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-    // The only rule that a new name can break.
+    // A changed name can break no other constraint.
     if (row.username === undefined || (code !== 'SQLITE_CONSTRAINT' && code !== PG_UNIQUE_VIOLATION))
       throw cause;
     throw new UsernameTaken('another account has the user name', { cause });

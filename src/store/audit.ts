@@ -12,7 +12,7 @@ import type { Clock } from '../core/clock.js';
 import { createOrderedIds } from '../core/ordered-id.js';
 import { containing } from './like.js';
 
-/** Notes changes; to be called with the transaction that makes them, so that both are kept together or not at all. */
+/** Records changes. Call it with the transaction that makes them, so that both are stored or neither. */
 export type RecordAudit = (
   trx: Knex,
   records: readonly (AuditRecord | null | undefined)[],

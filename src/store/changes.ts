@@ -3,17 +3,17 @@ import type { Knex } from 'knex';
 import type { Change } from '../core/changes.js';
 import { HOUR_MS } from '../core/clock.js';
 
-/** Whoever has not asked for this long is gone. */
+/** A process that has not read for this long has ended. */
 export const CHANGES_KEPT_MS = HOUR_MS;
-/** Changes handed on at once: what is done about them must not hold up logins. */
+/** Changes returned by one read: applying them must not delay logins. */
 export const CHANGES_AT_ONCE = 500;
 /** Rows in one statement: four bound values each. */
 const ROWS_PER_STATEMENT = 200;
 
-/** Notes changes; to be called with the transaction that makes them, so that both are seen together or not at all. */
+/** Records changes. Call it with the transaction that makes them, so that readers see both or neither. */
 export type RecordChange = (trx: Knex.Transaction, ...changes: readonly RecordedChange[]) => Promise<void>;
 
-/** Everything at once is never written, only read. */
+/** `everything` is never recorded, only read. */
 type RecordedChange = Exclude<Change, { readonly topic: 'everything' }>;
 
 export interface ChangeRow {
@@ -40,7 +40,7 @@ export function createChangeRecorder(origin: string, now: () => number | Knex.Ra
   };
 }
 
-/** A topic that only a newer version knows is passed over. */
+/** Ignores a topic that only a newer version knows. */
 export function toChange(row: Pick<ChangeRow, 'topic' | 'key'>): Change[] {
   const { topic, key } = row;
   if (topic === 'setting') return [{ topic, key }];
@@ -49,7 +49,7 @@ export function toChange(row: Pick<ChangeRow, 'topic' | 'key'>): Change[] {
   return [];
 }
 
-/** One call of `read` at a time: two side by side would both return the same changes. */
+/** Runs one call of `read` at a time: two concurrent calls would return the same changes. */
 export function oneAtATime<T>(read: () => Promise<T>): () => Promise<T> {
   let previous: Promise<unknown> = Promise.resolve();
   return () => {

@@ -17,11 +17,11 @@ interface DeliveryRow {
 }
 
 export function createDeliveryStore(db: Knex): DeliveryStore {
-  /** Deliveries not yet ended that are `owner`'s or nobody's. */
+  /** Pending deliveries of `owner`, or without an owner. */
   const pending = (owner: string, on: Knex = db) =>
     on('runs')
       .whereNotNull('next_delivery_at')
-      .where((mine) => mine.where({ owner }).orWhereNull('owner'));
+      .where((owned) => owned.where({ owner }).orWhereNull('owner'));
 
   return {
     async due(owner, now, limit) {
@@ -30,10 +30,10 @@ export function createDeliveryStore(db: Knex): DeliveryStore {
       const rows: RunRow[] = await due();
       const unowned = rows.filter((row) => row.owner === null).map(({ id }) => id);
       if (unowned.length === 0) return rows.map(toRun);
-      // Another daemon may be taking them at this moment: what is ours afterwards counts.
+      // Another daemon may claim the same ones: this daemon attempts those that are its own after the update.
       await db('runs').whereIn('id', unowned).whereNull('owner').update({ owner });
-      const taken: RunRow[] = await due().where({ owner });
-      return taken.map(toRun);
+      const claimed: RunRow[] = await due().where({ owner });
+      return claimed.map(toRun);
     },
 
     async nextDueAt(owner) {

@@ -21,13 +21,13 @@ export interface ReaderOptions {
 /** For commands, which read little. */
 export const DEFAULT_READING: ReaderOptions = { readers: 1, timeoutMs: 60_000 };
 
-/** What the daemon hears while its database is brought up to date. */
+/** Events of a migration at the start of the daemon. */
 export type MigrationEvent =
   /** `copy`: the file that a copy of the database is being written to first; null where none is made. */
   | { readonly kind: 'started'; readonly missing: readonly string[]; readonly copy: string | null }
   | { readonly kind: 'finished'; readonly ran: readonly string[]; readonly tookMs: number };
 
-/** Who opens the database: a command, which never changes the schema of one that is there, or the daemon. */
+/** Who opens the database: a command, which never migrates an existing database, or the daemon. */
 export type Opener =
   | { readonly is: 'command' }
   | { readonly is: 'daemon'; readonly onMigration: (event: MigrationEvent) => void };

@@ -4,46 +4,46 @@ import { createPoller, type Poller } from '../core/poller.js';
 
 export interface FollowOptions {
   readonly feed: ChangeFeed;
-  /** How often the database is asked, in ms. */
+  /** Polling interval, in ms. */
   readonly intervalMs: number;
-  /** Takes in some hundreds of changed accounts, each once; a rejection is reported, and they are tried again. */
+  /** Reloads up to some hundreds of changed accounts. A rejection is reported, and they are tried again. */
   readonly applyAccounts: (ids: readonly string[]) => Promise<void>;
-  /** Takes in one changed setting; a rejection is reported, and it is tried again. */
+  /** Reloads one changed setting. A rejection is reported, and it is tried again. */
   readonly applySetting: (key: string) => Promise<void>;
-  /** An operator ends a session, or all of an account, that may be here. */
+  /** An operator asked to end a session, or all sessions of an account; they may be on this node. */
   readonly endSession: (id: string) => void;
   readonly endAccountSessions: (accountId: string) => void;
-  /** Everything may have changed: the ids of all accounts that there are or were. A rejection is reported, and it is tried again. */
+  /** The ids of all accounts, stored or cached, for when anything may have changed. A rejection is reported, and it is tried again. */
   readonly everyAccount: () => Promise<readonly string[]>;
   /** The keys of all settings. */
   readonly everySetting: () => readonly string[];
   readonly onError: (error: unknown) => void;
 }
 
-/** Accounts taken in at once: few queries, and logins come in between two. */
+/** Accounts reloaded at once: few queries, and logins can be served between two. */
 const ACCOUNTS_AT_ONCE = 500;
 
-/** `stop` resolves when nothing is under way any more. */
+/** `stop` resolves when no reload is running. */
 export function followChanges(options: FollowOptions): Pick<Poller, 'start' | 'stop'> {
   const { feed, intervalMs, applyAccounts, applySetting, everyAccount, everySetting, onError } = options;
-  // What has changed and is not yet taken in. It is read from the database as it then is: changes of one are one.
+  // What has changed and is not yet reloaded. A reload reads the current state, so that several changes need one reload.
   const accounts = new Set<string>();
   const settings = new Set<string>();
   const everything = new Set<string>();
   let isStopping = false;
 
-  /** Hears the next changes and takes in what is due; true when there may be more to hear. */
+  /** Reads the next changes and reloads what is due; true when there may be more. */
   async function step(): Promise<boolean> {
-    const heard = await feed.next();
-    for (const change of heard) note(change);
+    const changes = await feed.next();
+    for (const change of changes) enqueue(change);
     for (const topic of [...everything]) await attempt(addEverything, [topic], everything);
     for (const key of [...settings]) await attempt(() => applySetting(key), [key], settings);
     const ids = [...accounts].slice(0, ACCOUNTS_AT_ONCE);
-    if (ids.length === 0) return heard.length > 0;
+    if (ids.length === 0) return changes.length > 0;
     return attempt(() => applyAccounts(ids), ids, accounts);
   }
 
-  function note(change: Change): void {
+  function enqueue(change: Change): void {
     switch (change.topic) {
       case 'account':
         accounts.add(change.id);
@@ -89,7 +89,7 @@ export function followChanges(options: FollowOptions): Pick<Poller, 'start' | 's
   const poller = createPoller(intervalMs, look, onError);
   let listener: ReturnType<ChangeFeed['listen']> | null = null;
 
-  /** What is under way may have read before the change that wakes: it is followed by another look. */
+  /** A running read may have begun before the change: another one follows it. */
   function wake(): void {
     void poller.ask().then(poller.ask);
   }

@@ -30,10 +30,10 @@ export async function findKey(db: Knex, key: string, digest: string, now: number
 }
 
 /**
- * Takes the keys of `items` for their runs, in order. For each item: `stored` when its run is to be stored, otherwise
+ * Acquires the keys of `items` for their runs, in order. For each item: `stored` when its run is to be stored, otherwise
  * what the request that had the key first was answered.
  */
-export async function takeKeys(
+export async function acquireKeys(
   trx: Knex.Transaction,
   items: readonly NumberedRun[],
   now: number,
@@ -47,12 +47,12 @@ export async function takeKeys(
 
   const keys = [...first.keys()];
   await trx('idempotency_keys').whereIn('key', keys).where('expires_at', '<=', now).delete();
-  const taken: { key: string }[] = await trx('idempotency_keys')
+  const inserted: { key: string }[] = await trx('idempotency_keys')
     .insert([...first.values()])
     .onConflict('key')
     .ignore()
     .returning('key');
-  const fresh = new Set(taken.map(({ key }) => key));
+  const fresh = new Set(inserted.map(({ key }) => key));
   const rows: KeyRow[] = fresh.size === keys.length ? [] : await trx('idempotency_keys').whereIn('key', keys);
   const older = new Map(rows.map((row) => [row.key, row]));
 
@@ -65,7 +65,7 @@ export async function takeKeys(
       return stored(runId);
     }
     const row = older.get(key) ?? first.get(key);
-    // The key was taken by another process and has gone again: cannot be within one transaction.
+    // Another process would have to insert and delete the key during this transaction, which is impossible.
     if (!row) throw new Error(`idempotency key ${key} is neither new nor known`);
     return known(row, digest);
   });

@@ -15,7 +15,7 @@ import type { Engine } from './engine.js';
 import type { Integer } from './integers.js';
 import { inTransaction } from './transaction.js';
 
-/** A node that has not been there for so long is forgotten. */
+/** A node that has not renewed its lease for so long is removed. */
 const KEPT_MS = 7 * DAY_MS;
 
 const NO_LOAD: NodeLoad = {
@@ -47,7 +47,7 @@ export function createNodeStore(
   recordAudit: RecordAudit,
 ): NodeStore {
   const now = db.raw(nowMs);
-  // The database may be a copy of another machine's: whoever is on a database of its own is the only one.
+  // A database of its own may be a copy of another machine's, with that machine's row: this daemon is the only one.
   const isFree = isShared
     ? '(nodes.owner = excluded.owner or nodes.lease_until is null or nodes.lease_until < excluded.renewed_at)'
     : 'true';
@@ -55,9 +55,9 @@ export function createNodeStore(
   return {
     claim: ({ name, owner, process, version, leaseMs }) =>
       inTransaction(db, async (trx): Promise<Claimed> => {
-        const forgotten = trx('nodes').whereNot({ name });
-        if (isShared) forgotten.where('renewed_at', '<', trx.raw(`${nowMs} - ${KEPT_MS}`));
-        await forgotten.delete();
+        const expired = trx('nodes').whereNot({ name });
+        if (isShared) expired.where('renewed_at', '<', trx.raw(`${nowMs} - ${KEPT_MS}`));
+        await expired.delete();
         await trx.raw(
           `insert into nodes (name, owner, process, version, addresses, load, started_at, renewed_at, lease_until)
            values (?, ?, ?, ?, ?, ?, ${nowMs}, ${nowMs}, ${nowMs} + cast(? as bigint))

@@ -15,7 +15,7 @@ export function isConnection(code: string): boolean {
   return code === NO_CONNECTION || /^E[A-Z_]+$/.test(code) || AWAY_CLASSES.has(code.slice(0, 2));
 }
 
-/** The error with a code, and marked if the database is away: what pg says by itself, without a code, is about the connection. */
+/** Gives the error a code, and marks it when the database is away. An error of pg without a code is about the connection. */
 export function withCode(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : NO_CONNECTION;

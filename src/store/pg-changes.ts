@@ -17,9 +17,9 @@ import {
 } from './changes.js';
 import { listen } from './pg-listen.js';
 
-/** How often old changes are forgotten, in ms. */
+/** How often old changes are deleted, in ms. */
 const TRIM_EVERY_MS = MINUTE_MS;
-/** A change is stamped before its transaction ends: a reader that was away for this part of the time may have missed one. */
+/** A change gets its time before its transaction ends: a reader that paused for this part of the time may have missed one. */
 const SAFE_PART = 5 / 6;
 
 /** All daemons of a database; sent with each transaction that changes something. */
@@ -45,7 +45,7 @@ const UNSEEN_CHANGES = `
   ) as unseen on true
   order by unseen.seq`;
 
-/** How far a reader has come. */
+/** How far a reader has read. */
 interface Position {
   readonly snapshot: string;
   /** By the clock of the database. */
@@ -64,7 +64,7 @@ export function createPgChangeRecorder(db: Knex, origin: string): RecordChange {
   };
 }
 
-/** The changes of others from now on. Cheap enough to be asked several times a second. */
+/** The changes of other processes from now on. Cheap enough to read several times a second. */
 export async function createPgChangeFeed(
   db: Knex,
   options: {

@@ -4,18 +4,18 @@ import type { Knex } from 'knex';
 import type { StorageFault } from '../core/storage.js';
 import { problemOf } from './pg-errors.js';
 
-/** A server that has not answered the check by then is away, though the check goes on, in ms. */
+/** A server that has not answered by then counts as away, in ms. The check goes on. */
 const ANSWER_MS = 5_000;
 
 const SILENT: StorageFault = { problem: 'database-away', error: undefined };
 
 /** Returns the check: null when nothing is wrong. One at a time. Never rejects. */
 export function createPgCheck(db: Knex): () => Promise<StorageFault | null> {
-  /** What queries failed with since the last check, which a query that reads may not find. */
-  let noted: StorageFault | null = null;
+  /** The first fault of a query since the last check; the check itself may not meet it. */
+  let queryFault: StorageFault | null = null;
   db.on('query-error', (error: unknown) => {
     const problem = problemOf(error);
-    if (problem && problem !== 'database-away') noted ??= { problem, error };
+    if (problem && problem !== 'database-away') queryFault ??= { problem, error };
   });
 
   async function ask(): Promise<StorageFault | null> {
@@ -29,19 +29,19 @@ export function createPgCheck(db: Knex): () => Promise<StorageFault | null> {
     }
   }
 
-  /** One that a frozen server has not answered yet: no second one takes another connection. */
-  let asked: Promise<StorageFault | null> | null = null;
+  /** The check that a frozen server has not answered yet. Only one at a time occupies a connection. */
+  let pending: Promise<StorageFault | null> | null = null;
 
   return async () => {
-    asked ??= ask().finally(() => {
-      asked = null;
+    pending ??= ask().finally(() => {
+      pending = null;
     });
     const silence = new AbortController();
     const silent = pause(ANSWER_MS, SILENT, { signal: silence.signal }).catch(() => SILENT);
-    const answer = await Promise.race([asked, silent]);
+    const answer = await Promise.race([pending, silent]);
     silence.abort();
-    const fault = answer ?? noted;
-    noted = null;
+    const fault = answer ?? queryFault;
+    queryFault = null;
     return fault;
   };
 }

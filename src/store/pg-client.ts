@@ -45,14 +45,14 @@ export class PgClient extends PostgresClient {
     });
   }
 
-  // None is free for as long as one may be waited for: the server answers nobody, or too slowly to be of use.
+  // No connection became free in time: the server does not answer, or too slowly.
   override async acquireConnection(): Promise<unknown> {
     return super.acquireConnection().catch((error: unknown) => {
       throw withCode(error);
     });
   }
 
-  // A server that is frozen, or behind a wire that was cut, says nothing: the connection is given up, and the pool makes another.
+  // A frozen or disconnected server does not answer: this closes the connection, and the pool makes another.
   override async _query(connection: unknown, statement: unknown): Promise<unknown> {
     const { answerMs } = this.config as PgConfig;
     const { stream } = (connection as RawConnection).connection;
@@ -70,7 +70,7 @@ export class PgClient extends PostgresClient {
   }
 }
 
-/** PostgreSQL's texts hold no NUL: it becomes the replacement character, as what is no Unicode does. */
+/** PostgreSQL cannot store NUL in texts: it becomes the replacement character, as invalid Unicode does. */
 function storable(value: unknown): unknown {
   if (typeof value === 'string') return value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value;
   return Array.isArray(value) ? value.map(storable) : value;

@@ -8,7 +8,7 @@ export function withLibpqModes(connection: string): string {
   return `${connection}&uselibpqcompat=true`;
 }
 
-/** How the database is called in messages: `postgres://user@host:5432/name`, without the password. */
+/** The database as messages name it, without the password: `postgres://user@host:5432/name`. */
 export function nameOf(connection: string): string {
   const { user, host, port, database } = new pg.Client({ connectionString: withLibpqModes(connection) });
   return `postgres://${user}@${host}:${port}/${database}`;

@@ -48,7 +48,7 @@ export function createPgHeartbeatStore(
           .select('id');
         const taken = rows.slice(0, limit).map(({ id }) => id);
         if (taken.length === 0) return { changed: [], more: rows.length > 0 };
-        // Another daemon may be removing them at this moment: what is gone by this statement counts.
+        // Another daemon may delete the same rows: only those that this statement deletes are subtracted.
         const { rows: gone }: { rows: { account_id: string }[] } = await trx.raw(
           'delete from heartbeats where id = any(?) returning account_id',
           [taken],
@@ -61,7 +61,7 @@ export function createPgHeartbeatStore(
   };
 }
 
-/** Keeps the accounts until the transaction ends, in the order in which all take them: a removal waits, and is not waited for. */
+/** Locks the accounts against removal until the transaction ends, in one order, so that transactions do not deadlock. */
 async function lockAccounts(trx: Knex, accountIds: readonly string[]): Promise<void> {
   await trx.raw('select 1 from accounts where id = any(?) order by id for key share', [array(accountIds)]);
 }

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { withLibpqModes } from './pg-connection.js';
 
 /** Pause before the next connection, in ms. */
-const AGAIN_MS = 1_000;
+const RECONNECT_MS = 1_000;
 const CONNECT_MS = 5_000;
 
 export interface Listener {
@@ -25,22 +25,22 @@ export function listen(connection: string, channel: string, wake: () => void): L
       keepAlive: true,
     });
     client = next;
-    let isOver = false;
-    // The poll goes on meanwhile, and says what is wrong with the database.
-    const over = (): void => {
-      if (isOver) return;
-      isOver = true;
+    let isLost = false;
+    // Errors are not logged here: polling goes on, and reports what is wrong with the database.
+    const reconnect = (): void => {
+      if (isLost) return;
+      isLost = true;
       next.end().catch(() => undefined);
-      if (!isStopped) timer = setTimeout(connect, AGAIN_MS).unref();
+      if (!isStopped) timer = setTimeout(connect, RECONNECT_MS).unref();
     };
-    next.on('error', over);
-    next.on('end', over);
+    next.on('error', reconnect);
+    next.on('end', reconnect);
     next.on('notification', wake);
     next
       .connect()
       .then(() => next.query(`listen ${channel}`))
       .then(wake)
-      .catch(over);
+      .catch(reconnect);
   }
 
   connect();

@@ -13,19 +13,19 @@ const STATEMENT_MS = 30_000;
 const SILENCE_MS = 2_000;
 /** Longest that signing in may take, in ms. */
 const CONNECT_MS = 5_000;
-/** A transaction that does nothing for so long belongs to a process that was stopped; it must not hold its locks, in ms. */
+/** Longest idle time of a transaction, in ms: a stopped process must not hold locks. */
 const IDLE_TRANSACTION_MS = 30_000;
 
-/** What `pg_current_snapshot` and `xid8` need is older, but 13 gets no fixes any more. */
+/** `pg_current_snapshot` and `xid8` exist since 13, which gets no fixes any more. */
 const OLDEST_VERSION = 14;
 
-/** Whatever knex would print it also throws, and only the thrown error says what to do. */
+/** knex also throws what it would print, and the thrown error is the one that is explained. */
 const SILENT = { warn: () => {}, error: () => {}, deprecate: () => {} };
 
 const BIGINT_OID = 20;
 const NUMERIC_OID = 1700;
 
-/** Numbers as SQLite hands them over, where pg would hand over texts. */
+/** Returns numbers as SQLite does; pg would return texts. */
 const types = {
   getTypeParser(oid: number, format: string) {
     if (oid === BIGINT_OID || oid === NUMERIC_OID) return Number;

@@ -1,7 +1,7 @@
-// The parts of a backup that must not become valid again without a question: sign-ins, revoked tokens, finished runs.
+// The parts of a backup that become valid again only if the operator says so: sign-ins, revoked tokens, finished runs.
 import type { Knex } from 'knex';
 
-/** How much of it a backup holds. */
+/** How many of them a backup holds. */
 export interface RestoredContents {
   readonly consoleSessions: number;
   readonly tokens: number;
@@ -9,7 +9,7 @@ export interface RestoredContents {
   readonly runs: number;
 }
 
-/** What of it is kept; console sessions never are. */
+/** What to keep. Console sessions are never kept. */
 export interface Keep {
   readonly tokens: boolean;
   readonly runs: boolean;
@@ -28,7 +28,7 @@ export async function countRestored(db: Knex): Promise<RestoredContents> {
 
 /** @param db a copy of the backup that nobody else has open */
 export async function dropRestored(db: Knex, keep: Keep, now: number): Promise<void> {
-  // What is dropped must not stand in free pages of the file.
+  // Deleted values must not stay in free pages of the file.
   await db.raw('pragma secure_delete = on');
   await db.transaction(async (trx) => {
     if (await trx.schema.hasTable('console_sessions')) await trx('console_sessions').delete();
@@ -37,7 +37,7 @@ export async function dropRestored(db: Knex, keep: Keep, now: number): Promise<v
   });
 }
 
-/** The daemons that held them at the time of the backup mean nothing now. */
+/** Their owners are daemons of the time of the backup. */
 async function queueAgain(trx: Knex): Promise<void> {
   await trx('runs').where({ status: 'running' }).whereNull('finished_at').update({ status: 'queued' });
   await trx('runs').whereNotNull('owner').update({ owner: null });

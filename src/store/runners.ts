@@ -20,7 +20,7 @@ type RunnerStore = Pick<
   'seen' | 'runners' | 'runningOf' | 'release' | 'adopt' | 'requestCancel' | 'cancelRequests'
 >;
 
-/** @param isShared whether other daemons may take runs at the same moment */
+/** @param isShared whether other daemons may claim runs at the same time */
 export function createRunnerStore(db: Knex, isShared: boolean): RunnerStore {
   const underWay = (owner: string, on: Knex = db) =>
     on('runs').where({ owner, status: 'running' }).whereNull('finished_at');
@@ -48,12 +48,12 @@ export function createRunnerStore(db: Knex, isShared: boolean): RunnerStore {
 
     release: (owner, maxAttempts, error, now, seenAt) =>
       inTransaction(db, async (trx) => {
-        // First: a runner that says that it lives waits for the end of this, or has been waited for.
+        // This row first: a heartbeat of the runner waits for this transaction, or this transaction has waited for it.
         const isSilent = seenAt === undefined ? {} : { seen_at: seenAt };
-        const forgotten = await trx('runners')
+        const deleted = await trx('runners')
           .where({ id: owner, ...isSilent })
           .delete();
-        if (forgotten === 0 && seenAt !== undefined) return null;
+        if (deleted === 0 && seenAt !== undefined) return null;
         const interrupted = () => underWay(owner, trx);
         await interrupted()
           .whereNotNull('cancel_requested_at')
@@ -73,7 +73,7 @@ export function createRunnerStore(db: Knex, isShared: boolean): RunnerStore {
       }),
 
     async adopt(owner, limit, exceptAgents = []) {
-      // Asked every second and mostly in vain: only what is found needs the write lock.
+      // Called every second, mostly without a result: the write lock is needed only for a result.
       const free = (on: Knex) =>
         on('runs').whereNull('owner').whereNull('finished_at').whereNotIn('agent', exceptAgents);
       if (limit <= 0 || !(await free(db).first('id'))) return [];

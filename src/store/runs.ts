@@ -12,7 +12,7 @@ import type { Clock } from '../core/clock.js';
 import { createOrderedIds } from '../core/ordered-id.js';
 import { appendToSessions, exchangeOf, readHistories } from './agent-sessions.js';
 import type { Engine } from './engine.js';
-import { findKey, type NumberedRun, takeKeys } from './idempotency.js';
+import { acquireKeys, findKey, type NumberedRun } from './idempotency.js';
 import { containing } from './like.js';
 import { newRow, type RunRow, SHORT_COLUMNS, toRun } from './run-rows.js';
 import { createRunnerStore } from './runners.js';
@@ -45,7 +45,7 @@ export function createRunStore(
         await lockQueue(trx);
         const newest = await trx('runs').max({ id: 'id' }).first();
         const numbered = items.map((item) => ({ ...item, runId: nextId(newest?.id) }));
-        const outcomes = await takeKeys(trx, numbered, at);
+        const outcomes = await acquireKeys(trx, numbered, at);
         await insertAll(
           trx,
           numbered.filter((_, i) => outcomes[i]?.outcome === 'stored'),
@@ -78,8 +78,8 @@ export function createRunStore(
 
     claim: (ids, owner, now) =>
       inTransaction(db, async (trx) => {
-        const mine = () => trx('runs').where({ owner, status: 'queued' });
-        const rows: RunRow[] = await mine()
+        const queued = () => trx('runs').where({ owner, status: 'queued' });
+        const rows: RunRow[] = await queued()
           .whereIn('id', ids)
           .whereNotExists(
             trx('runs as earlier')
@@ -91,7 +91,7 @@ export function createRunStore(
           .returning('*');
         const claimed = new Map(rows.map((row) => [row.id, toRun(row)]));
         const others = ids.filter((id) => !claimed.has(id));
-        const blocked = new Set(others.length === 0 ? [] : await mine().whereIn('id', others).pluck('id'));
+        const blocked = new Set(others.length === 0 ? [] : await queued().whereIn('id', others).pluck('id'));
         const histories = await readHistories(trx, rows.map(({ session }) => session).filter(isText));
         return ids.map((id): Claim => {
           const run = claimed.get(id);
@@ -106,15 +106,15 @@ export function createRunStore(
         const ids = ended.map(({ id }) => id);
         const rows: RunRow[] = await trx('runs').whereIn('id', ids).where({ owner, status: 'running' });
         const runs = new Map(rows.map((row) => [row.id, toRun(row)]));
-        const mine = ended.filter(({ id }) => runs.has(id));
+        const owned = ended.filter(({ id }) => runs.has(id));
         await updateEach(
           trx,
           'runs',
           'id',
           END_TYPES,
-          mine.map(({ id, end }) => ({ key: id, values: endOf(end, owner) })),
+          owned.map(({ id, end }) => ({ key: id, values: endOf(end, owner) })),
         );
-        const exchanges = mine.flatMap(({ id, end }) => {
+        const exchanges = owned.flatMap(({ id, end }) => {
           const run = runs.get(id);
           return run && end.status === 'succeeded' ? exchangeOf(run, end.reply ?? '', end.finishedAt) : [];
         });

@@ -7,8 +7,8 @@ import { createPrivate } from './sqlite-files.js';
 const UNFINISHED = '.unfinished';
 
 /**
- * Writes a whole, compact copy to `target` (0600), which must not exist. It is written beside it and named when it is
- * whole: a backup that is broken off is never taken for one. @throws the file system's or SQLite's error
+ * Writes a whole, compact copy to `target` (0600), which must not exist. It is written under another
+ * name and renamed when it is complete, so that an interrupted backup is never mistaken for one. @throws the file system's or SQLite's error
  */
 export async function backupSqlite(db: Knex, target: string): Promise<void> {
   const exists = await stat(target).then(
@@ -17,7 +17,7 @@ export async function backupSqlite(db: Knex, target: string): Promise<void> {
   );
   if (exists) throw Object.assign(new Error(`${target} exists already`), { code: 'EEXIST' });
   const unfinished = `${target}${UNFINISHED}`;
-  // What an earlier one left that was broken off.
+  // Left by a backup that was interrupted.
   await rm(unfinished, { force: true });
   await createPrivate(unfinished);
   try {
@@ -30,7 +30,7 @@ export async function backupSqlite(db: Knex, target: string): Promise<void> {
   }
 }
 
-/** SQLite leaves what VACUUM INTO wrote to the operating system; this waits for the disk. */
+/** Waits until the file is on the disk: VACUUM INTO leaves that to the operating system. */
 export async function syncToDisk(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {

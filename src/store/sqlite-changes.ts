@@ -12,7 +12,7 @@ import {
   toChange,
 } from './changes.js';
 
-/** Forgets old changes with each that is noted. */
+/** Deletes old changes whenever it records new ones. */
 export function createSqliteChangeRecorder(origin: string, now: Clock): RecordChange {
   const record = createChangeRecorder(origin, now);
   return async (trx, ...changes) => {
@@ -23,12 +23,12 @@ export function createSqliteChangeRecorder(origin: string, now: Clock): RecordCh
   };
 }
 
-/** The changes of others from now on. Cheap enough to be asked several times a second. */
+/** The changes of other processes from now on. Cheap enough to read several times a second. */
 export async function createSqliteChangeFeed(db: Knex, origin: string): Promise<ChangeFeed> {
   const newest = await db('changes').max({ seq: 'seq' }).first();
   let seen = Number(newest?.seq ?? 0);
 
-  /** Reads on over stretches of this process's own changes: an empty answer says that there are no more. */
+  /** Skips this process's own changes. An empty result means that there are no more. */
   async function read(): Promise<Change[]> {
     for (;;) {
       const rows: ChangeRow[] = await db('changes')

@@ -25,17 +25,17 @@ export async function createSqliteCheck(
 ): Promise<SqliteCheck> {
   const handle = await open(file, 'r');
   const opened = await handle.stat();
-  /** What queries failed with since the last check. */
-  let noted: StorageFault | null = null;
-  const note = (error: unknown): void => {
+  /** The first fault of a query since the last check. */
+  let queryFault: StorageFault | null = null;
+  const recordFault = (error: unknown): void => {
     const problem = problemOf(error, file);
-    // Whether it is still locked the next check finds out by itself.
-    if (problem && problem !== 'database-locked') noted ??= { problem, error };
+    // The next check finds out by itself whether the file is still locked.
+    if (problem && problem !== 'database-locked') queryFault ??= { problem, error };
   };
-  for (const connections of [db, reads]) connections.on('query-error', note);
-  const scan = createSqliteScan(reads, note);
+  for (const connections of [db, reads]) connections.on('query-error', recordFault);
+  const scan = createSqliteScan(reads, recordFault);
 
-  async function place(): Promise<StorageFault | null> {
+  async function checkPlace(): Promise<StorageFault | null> {
     try {
       const found = await stat(file);
       const isSame = found.dev === opened.dev && found.ino === opened.ino;
@@ -45,7 +45,7 @@ export async function createSqliteCheck(
     }
   }
 
-  async function write(): Promise<StorageFault | null> {
+  async function checkWrite(): Promise<StorageFault | null> {
     try {
       await writeMark(db);
       return null;
@@ -56,15 +56,15 @@ export async function createSqliteCheck(
 
   return {
     async run() {
-      const misplaced = await place();
+      const misplaced = await checkPlace();
       access.isRefused = misplaced !== null && misplaced.problem !== 'database-failing';
       if (misplaced) return misplaced;
-      if (!(await beginsRight(handle))) return { problem: 'database-corrupt', error: undefined };
+      if (!(await hasSqliteHeader(handle))) return { problem: 'database-corrupt', error: undefined };
       scan.begin();
-      const failed = await write();
-      const fault = failed ?? noted;
-      // Damage does not mend itself; all else is over when a write works and no query has failed since.
-      if (noted?.problem !== 'database-corrupt') noted = null;
+      const failed = await checkWrite();
+      const fault = failed ?? queryFault;
+      // Damage stays; every other fault is over when a write works and no query has failed since.
+      if (queryFault?.problem !== 'database-corrupt') queryFault = null;
       return fault;
     },
     async close() {
@@ -74,7 +74,7 @@ export async function createSqliteCheck(
   };
 }
 
-async function beginsRight(handle: FileHandle): Promise<boolean> {
+async function hasSqliteHeader(handle: FileHandle): Promise<boolean> {
   const { buffer } = await handle.read(Buffer.alloc(MAGIC.length), 0, MAGIC.length, 0);
   return buffer.equals(MAGIC);
 }

@@ -10,9 +10,9 @@ import { codeOf } from './sqlite-errors.js';
 export interface Access {
   /** How long a query waits for another process's lock. */
   readonly waitMs: number;
-  /** Nobody waits any more. */
+  /** The connection is being closed: queries no longer wait. */
   isClosing: boolean;
-  /** Writes are refused: they would reach a file that nobody finds again. */
+  /** Writes are refused: the open file is no longer at its path. */
   isRefused: boolean;
 }
 
@@ -23,7 +23,7 @@ export function accessOf(db: Knex): Access {
   return (db.client as { config: { access: Access } }).config.access;
 }
 
-/** Between tries in ms, where SQLite refuses at once instead of waiting out `busy_timeout`. */
+/** Time between tries in ms, when SQLite refuses at once instead of waiting for `busy_timeout`. */
 const BUSY_RETRY_MS = 25;
 
 /**
@@ -70,10 +70,10 @@ export class ImmediateSqliteClient extends SqliteClient {
     return (connection as { readonly open: boolean }).open;
   }
 
-  // A statement that was refused has done nothing, and may be tried again.
+  // A statement that failed with SQLITE_BUSY had no effect, and may be tried again.
   override async _query(connection: unknown, statement: unknown): Promise<unknown> {
     const startedAt = performance.now();
-    if (this.access.isRefused && isWrite(statement)) throw refused();
+    if (this.access.isRefused && isWrite(statement)) throw notWritten();
     for (;;) {
       try {
         return await super._query(connection, statement);
@@ -99,13 +99,13 @@ export class ImmediateSqliteClient extends SqliteClient {
 
 const WRITING_METHODS = new Set(['insert', 'update', 'del']);
 
-/** A single statement that writes, or the beginning of a transaction, which always is to write. */
+/** A statement that writes, or BEGIN: transactions always write. */
 function isWrite(statement: unknown): boolean {
   const { method, sql } = statement as { readonly method?: string; readonly sql?: string };
   return WRITING_METHODS.has(method ?? '') || sql?.startsWith('BEGIN') === true;
 }
 
-function refused(): Error {
+function notWritten(): Error {
   return Object.assign(new Error('the database file is gone or was replaced: nothing is written'), {
     code: 'SQLITE_NOT_WRITTEN',
   });

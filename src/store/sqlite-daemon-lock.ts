@@ -7,7 +7,7 @@ import type { SqliteClientName } from './sqlite-driver.js';
 import { codeOf } from './sqlite-errors.js';
 import { createPrivate, giveToFolderOwner } from './sqlite-files.js';
 
-/** A daemon that was killed at this moment may still be going. */
+/** How long to wait for a daemon that was just killed, in ms. */
 const WAIT_MS = 1000;
 
 export interface DaemonLock {
@@ -15,10 +15,10 @@ export interface DaemonLock {
 }
 
 /**
- * Takes a data folder, and the database in it, for this process. The system drops the lock with the process, however it ends: a crash
- * leaves nothing behind that refuses the next start. The number of the process stands in a file of its own, because closing a file
+ * Locks a data folder, and the database in it, for this process. The system releases the lock when the process ends, also after a
+ * crash. The process id is in a file of its own, because closing a file
  * drops every lock that the process has on it.
- * @param what how what is taken is called in the message
+ * @param what what is locked, for the error message
  * @throws StartError `daemon-running` while another process has it; SQLite's or the file system's error
  */
 export async function lockForDaemon(
@@ -31,7 +31,7 @@ export async function lockForDaemon(
   if (await createPrivate(lockFile)) await giveToFolderOwner(lockFile);
   const db = connectSqlite(client, lockFile, WAIT_MS);
   try {
-    // Nothing is ever written: without a journal there is none to be left behind.
+    // Nothing is ever written, so that no journal is needed.
     await db.raw('pragma journal_mode = off');
     await db.raw('begin exclusive');
   } catch (error) {
@@ -39,7 +39,7 @@ export async function lockForDaemon(
     if (codeOf(error) !== 'SQLITE_BUSY') throw error;
     throw await inUse(what, pidFile, error);
   }
-  // Only for the message above: without it the other is refused all the same.
+  // Only for the error message: the lock works without it.
   await rm(pidFile, { force: true })
     .then(() => writeFile(pidFile, `${process.pid}\n`, { mode: 0o600 }))
     .catch(() => undefined);

@@ -47,7 +47,7 @@ function diskFull(file: string, cause: unknown): StartError {
   );
 }
 
-/** Too little space for SQLite to open a file: where that runs out it may speak of an I/O error alone. */
+/** With less free space than this, SQLite may report an I/O error instead of a full disk. */
 const LEAST_SPACE_BYTES = 64 * 1024;
 
 /** Whether the disk of `file` has no space left. */

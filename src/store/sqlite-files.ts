@@ -13,7 +13,7 @@ export function sqliteFile(dataDir: string): string {
 }
 
 /**
- * Makes the data folder (0700) where it is missing, and closes it to others where it is open, whatever the umask.
+ * Makes the data folder (0700) if it is missing, and removes the permissions of group and others if it exists, whatever the umask.
  * @throws the file system's error
  */
 export async function prepareFolder(dataDir: string): Promise<void> {
@@ -22,14 +22,14 @@ export async function prepareFolder(dataDir: string): Promise<void> {
   // A sticky folder (/tmp) is shared on purpose.
   if (!(mode & GROUP_AND_OTHERS) || mode & STICKY) return;
   await chmod(dataDir, mode & 0o700).catch((error: unknown) => {
-    // Somebody else's folder (a mounted volume) cannot be changed, and need not be: the files in it are closed.
+    // A folder of another user (a mounted volume) cannot be changed. That is acceptable: the files in it are private.
     if (codeOf(error) !== 'EPERM') throw error;
   });
 }
 
 /**
  * Makes a folder and those above it that are missing; false when it is there already.
- * Not Node's recursive mkdir: that one never ends where a folder is there and yet takes no new one, as /proc.
+ * Node's recursive mkdir is not used: it never ends for an existing folder in which nothing can be made, such as /proc.
  */
 async function makeFolder(folder: string): Promise<boolean> {
   try {
@@ -48,11 +48,11 @@ async function makeFolder(folder: string): Promise<boolean> {
   }
 }
 
-/** Makes nothing. @throws StartError `database-missing`, `data-dir-unusable` (this user may not look); the file system's error */
+/** Checks that the file exists. @throws StartError `database-missing`, `data-dir-unusable` (this user may not look); the file system's error */
 export async function requireFile(file: string): Promise<void> {
   const folder = dirname(file);
   try {
-    // An empty file is what a start that failed at once leaves: there is nothing to read in it.
+    // A start that failed at once leaves an empty file.
     if ((await stat(file)).size > 0) return;
   } catch (error) {
     if (codeOf(error) === 'EACCES') {
@@ -68,13 +68,13 @@ export async function requireFile(file: string): Promise<void> {
 }
 
 /**
- * Makes an empty database file (0600) where it is missing, and closes it to others where it is open.
+ * Makes an empty database file (0600) if it is missing, and removes the permissions of group and others if it exists.
  * SQLite gives its -wal and -shm files the mode and owner of the database file.
  * @throws the file system's error
  */
 export async function prepareFile(file: string): Promise<void> {
   if (await createPrivate(file)) return giveToFolderOwner(file);
-  for (const name of [file, `${file}-wal`, `${file}-shm`]) await closeToOthers(name);
+  for (const name of [file, `${file}-wal`, `${file}-shm`]) await makePrivate(name);
 }
 
 /** Gives a file that root made to the folder's owner: a command run by root must not lock out the daemon's user. */
@@ -97,7 +97,7 @@ export async function createPrivate(file: string): Promise<boolean> {
   }
 }
 
-async function closeToOthers(file: string): Promise<void> {
+async function makePrivate(file: string): Promise<void> {
   const found = await stat(file).catch(() => null);
   if (found && found.mode & GROUP_AND_OTHERS) await chmod(file, 0o600);
 }

@@ -14,19 +14,19 @@ import { giveToFolderOwner } from './sqlite-files.js';
 export async function migrateWithCopy(
   target: Target,
   copyFile: string,
-  tell: (event: MigrationEvent) => void,
+  onEvent: (event: MigrationEvent) => void,
 ): Promise<void> {
   const missing = await missingMigrations(target);
   if (missing.length === 0) return;
   if (isNew(missing)) return migrate(target);
   const startedAt = performance.now();
-  tell({ kind: 'started', missing, copy: copyFile });
+  onEvent({ kind: 'started', missing, copy: copyFile });
   await replaceCopy(target.db, copyFile);
   await migrate(target);
-  tell({ kind: 'finished', ran: missing, tookMs: Math.round(performance.now() - startedAt) });
+  onEvent({ kind: 'finished', ran: missing, tookMs: Math.round(performance.now() - startedAt) });
 }
 
-/** The newest copy takes the place of the one before it, whole. */
+/** Replaces the previous copy in one step. */
 async function replaceCopy(db: Knex, copyFile: string): Promise<void> {
   const unfinished = `${copyFile}.part`;
   await rm(unfinished, { force: true });

@@ -34,7 +34,7 @@ class ReadingClient extends ImmediateSqliteClient {
     }
   }
 
-  /** Whoever stops does not wait for a search. */
+  /** Interrupts running searches: the stop does not wait for them. */
   override destroy(): Promise<void> {
     for (const reader of this.#busy) reader.interrupt();
     return super.destroy();
@@ -61,7 +61,7 @@ export function connectReaders(
     driver: loadDriver(client),
     access: { waitMs: timeoutMs, isClosing: false, isRefused: false },
     timeoutMs,
-    // Never made here: whoever reads a database that is gone should hear of it.
+    // Without OPEN_CREATE: reading a missing database must fail.
     connection: { filename: file, flags: ['OPEN_READWRITE'] },
     acquireConnectionTimeout: timeoutMs,
     useNullAsDefault: true,

@@ -3,11 +3,11 @@
 import type { Knex } from 'knex';
 import { QueryTooSlowError } from '../core/errors.js';
 
-/** Between two looks at the whole file, in ms. */
+/** Time between two scans of the whole file, in ms. */
 const SCAN_EVERY_MS = 24 * 3_600_000;
 
 export interface SqliteScan {
-  /** Begins a scan when it is time for one; the first time at once. Never throws. */
+  /** Begins a scan when one is due; the first call begins one at once. Never throws. */
   begin(): void;
   /** Resolves when no scan is under way; none begins any more. */
   close(): Promise<void>;
@@ -42,7 +42,7 @@ export function createSqliteScan(
       const finding = Object.values(rows[0] ?? {})[0] ?? 'ok';
       return finding === 'ok' ? null : Object.assign(new Error(finding), { code: 'SQLITE_CORRUPT' });
     } catch (error) {
-      // A table that is too large for the time that a query may take is left to those who read it.
+      // A table that takes longer than a query may take is not checked.
       if (error instanceof QueryTooSlowError) return null;
       throw error;
     }
@@ -53,7 +53,7 @@ export function createSqliteScan(
       const at = monotonicNow();
       if (isClosed || at < dueAt) return;
       dueAt = at + SCAN_EVERY_MS;
-      // What a query fails with is noted by whoever watches the connections.
+      // sqlite-check.ts listens for errors of queries.
       underWay = scan().catch(() => undefined);
     },
     close() {

@@ -33,7 +33,7 @@ interface Database {
   close(): void;
 }
 
-/** Primary result codes (https://www.sqlite.org/rescode.html) by their number, which is all that node:sqlite tells. */
+/** Primary result codes (https://www.sqlite.org/rescode.html) by their number: node:sqlite reports nothing else. */
 const CODES =
   'OK ERROR INTERNAL PERM ABORT BUSY LOCKED NOMEM READONLY INTERRUPT IOERR CORRUPT NOTFOUND FULL CANTOPEN PROTOCOL EMPTY SCHEMA TOOBIG CONSTRAINT MISMATCH MISUSE NOLFS AUTH FORMAT RANGE NOTADB'.split(
     ' ',
@@ -42,7 +42,7 @@ const CODES =
 const { client, file } = workerData as SqliteThreadData;
 const port = parentPort;
 if (!port) throw new Error('to be started by sqlite-threaded.ts');
-// That node:sqlite is new is nothing that the operator can mend.
+// Suppresses the warning that node:sqlite is experimental.
 process.removeAllListeners('warning');
 
 let database: Database | null = null;
@@ -75,7 +75,7 @@ function execute({ do: what, sql, bindings = [] }: SqliteCall): SqliteAnswer {
   return { rows: [], lastID: Number(lastInsertRowid), changes: Number(changes) };
 }
 
-/** What the sqlite3 package makes of a value. node:sqlite would bind every number as REAL. */
+/** Converts a value as the sqlite3 package does. node:sqlite would bind every number as REAL. */
 function toBinding(value: unknown): unknown {
   if (value === undefined) return null;
   if (typeof value === 'boolean') return BigInt(value);
@@ -84,7 +84,7 @@ function toBinding(value: unknown): unknown {
   return value;
 }
 
-/** Tells what came of it; the first answer is that of opening the file. */
+/** Sends the result. The first answer is the result of opening the file. */
 function answer(work: () => SqliteAnswer): void {
   port?.postMessage(attempt(work));
 }
@@ -98,7 +98,7 @@ function attempt(work: () => SqliteAnswer): SqliteAnswer {
   }
 }
 
-/** The code without what only an extended one tells: SQLITE_BUSY for SQLITE_BUSY_SNAPSHOT. */
+/** The primary code of an extended one: SQLITE_BUSY for SQLITE_BUSY_SNAPSHOT. */
 function primaryCode(code: string | undefined, errcode: number | undefined): string {
   const found = errcode === undefined ? undefined : CODES[errcode & 0xff];
   if (found) return `SQLITE_${found}`;

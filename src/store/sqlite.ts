@@ -8,13 +8,13 @@ import { corrupt, foreign } from './sqlite-errors.js';
 /** "PGTE": marks a file as ours in its header (https://www.sqlite.org/fileformat2.html#application_id). */
 const APPLICATION_ID = 0x50475445;
 
-/** A file up to this size is checked page by page at every start; beyond, that would keep the operator waiting. */
+/** A file up to this size is checked page by page at every start; a larger one would take too long. */
 const CHECKED_UP_TO_BYTES = 64 * 1024 * 1024;
 
-/** Longest that SQLite itself waits for a lock, in ms: nobody can call it back meanwhile, so a process that ends waits too. */
+/** Longest that SQLite itself waits for a lock, in ms. This wait cannot be interrupted, also not by a stop. */
 const BUSY_SLICE_MS = 250;
 
-/** Whatever knex would print it also throws, and only the thrown error says what to do. */
+/** knex also throws what it would print, and the thrown error is the one that is explained. */
 const SILENT = { warn: () => {}, error: () => {} };
 
 /** A connection, as far as the pool's hook needs it. */
@@ -34,7 +34,7 @@ export function connectSqlite(client: SqliteClientName, file: string, busyTimeou
     pragma synchronous = full;`;
   const config: SqliteConfig = {
     client: ImmediateSqliteClient,
-    // Not by knex, which would say that sqlite3 is to be installed.
+    // knex would load the package itself and say that sqlite3 must be installed.
     driver: loadDriver(client),
     access: { waitMs: busyTimeoutMs, isClosing: false, isRefused: false },
     connection: { filename: file },
@@ -62,7 +62,7 @@ export async function prepareSqlite(db: Knex, file: string): Promise<void> {
   if ((await pragma(db, 'application_id')) !== APPLICATION_ID) await writeMark(db);
 }
 
-/** Marks the file as ours. Changes nothing where it is marked already, and yet has to reach the disk. */
+/** Marks the file as ours. Writes to the disk also when the mark exists, which the check of the storage uses. */
 export async function writeMark(db: Knex): Promise<void> {
   await db.raw(`pragma application_id = ${APPLICATION_ID}`);
 }
@@ -82,7 +82,7 @@ export async function verifySqlite(db: Knex, file: string, checkedUpToBytes: num
   return tables.length > 0;
 }
 
-/** The first value a pragma answers with. */
+/** The first value that a pragma returns. */
 async function pragma(db: Knex, name: string, argument = ''): Promise<unknown> {
   const rows: Record<string, unknown>[] = await db.raw(`pragma ${name}${argument}`);
   return Object.values(rows[0] ?? {})[0];

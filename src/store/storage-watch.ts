@@ -5,14 +5,14 @@ import { STORAGE_PROBLEMS, type StorageFault, type StorageProblem } from '../cor
 export interface StorageWatch {
   /** What is wrong; null when nothing is, as of a second ago at most. Never rejects. */
   problem(): Promise<StorageProblem | null>;
-  /** A log for what works in the background: an error that a problem of the storage explains is for this watch to say. */
+  /** A log for work in the background: errors that a known problem of the storage explains are logged only once, by this watch. */
   readonly log: Log;
   start(): void;
-  /** A last check. Rejects when what was written may be lost. */
+  /** Checks a last time. Rejects when written data may be lost. */
   stop(): Promise<void>;
 }
 
-/** A check that is not older than this is as good as a new one, in ms. */
+/** A result younger than this is used again, in ms. */
 const FRESH_MS = 1000;
 
 export function createStorageWatch(uses: {
@@ -31,16 +31,16 @@ export function createStorageWatch(uses: {
   let timer: NodeJS.Timeout | undefined;
   let isStopping = false;
 
-  async function look(): Promise<StorageProblem | null> {
+  async function runCheck(): Promise<StorageProblem | null> {
     const fault = await check();
     checkedAt = monotonicNow();
-    take(fault);
+    setFault(fault);
     return current;
   }
 
-  function take(fault: StorageFault | null): void {
+  function setFault(fault: StorageFault | null): void {
     const problem = fault?.problem ?? null;
-    // At the end the database may be closed under a check that takes long: only what was found first is said.
+    // During the stop the database may be closed under a slow check: only the first problem is logged.
     if (problem === current || (isStopping && current !== null)) return;
     if (current === null) since = monotonicNow();
     current = problem;
@@ -54,14 +54,14 @@ export function createStorageWatch(uses: {
   }
 
   function checkNow(): Promise<StorageProblem | null> {
-    underWay ??= look().finally(() => {
+    underWay ??= runCheck().finally(() => {
       underWay = null;
     });
     return underWay;
   }
 
-  /** Says it at once when no problem is found that explains it. */
-  async function sayUnlessExplained(
+  /** Logs an error, unless a problem of the storage explains it. */
+  async function logUnlessExplained(
     fields: Readonly<Record<string, unknown>>,
     message: string,
   ): Promise<void> {
@@ -70,7 +70,7 @@ export function createStorageWatch(uses: {
   }
 
   return {
-    // A known problem is looked at again by the timer: who asks need not wait for a lock as well.
+    // While there is a problem only the timer checks: the caller need not wait for a lock as well.
     async problem() {
       return current !== null || monotonicNow() - checkedAt < FRESH_MS ? current : checkNow();
     },
@@ -80,7 +80,7 @@ export function createStorageWatch(uses: {
       info: (fields, message) => log.info(fields, message),
       warn: (fields, message) => log.warn(fields, message),
       error(fields, message) {
-        if (isFault(fields['err'])) void sayUnlessExplained(fields, message);
+        if (isFault(fields['err'])) void logUnlessExplained(fields, message);
         else log.error(fields, message);
       },
     },

@@ -2,17 +2,17 @@
 import type { Knex } from 'knex';
 
 /** `serialization_failure` and `deadlock_detected` of PostgreSQL; SQLite has one writer at a time, and neither. */
-const UNDONE = new Set(['40001', '40P01']);
-const TRIES = 10;
+const RETRYABLE = new Set(['40001', '40P01']);
+const MAX_TRIES = 10;
 
-/** Runs `work` in one transaction. It may be called again, after all that it wrote was undone: it must keep nothing outside. */
+/** Runs `work` in one transaction. Calls it again after a rollback, so that `work` must have no effect outside the transaction. */
 export async function inTransaction<T>(db: Knex, work: (trx: Knex.Transaction) => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await db.transaction(work);
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-      if (!UNDONE.has(code) || tries === TRIES) throw error;
+      if (!RETRYABLE.has(code) || tries === MAX_TRIES) throw error;
     }
   }
 }

@@ -4,11 +4,11 @@ import { DAY_MS } from '../core/clock.js';
 import type { RetentionSetting } from '../core/settings/retention.js';
 import type { Store } from './store.js';
 
-/** Entries removed in one statement: other writers come in between two. */
+/** Entries deleted by one statement. Other writers can write between two statements. */
 const SLICE = 5_000;
 
 /**
- * Removes slice after slice until nothing is left that should go: more may come in a minute than one slice holds.
+ * Deletes slice after slice until no old entry is left: a minute may add more than one slice holds.
  * Rejects when the database cannot be written.
  */
 export async function trimLogs(uses: {
@@ -17,7 +17,7 @@ export async function trimLogs(uses: {
   /** Logins kept at most, however young. */
   readonly maxLogins: number;
   readonly now: number;
-  /** Ends it after the slice that is under way. */
+  /** Ends it after the current slice. */
   readonly signal: AbortSignal;
 }): Promise<void> {
   const { store, maxLogins, now, signal } = uses;

@@ -2,8 +2,8 @@
 import type { Knex } from 'knex';
 
 /**
- * Sets, in every row of `table` whose `key` is that of one of `rows`, the columns of `types` to what that row says.
- * The types are given for engines that read none in a null or a number. Keep a call to some hundreds of rows.
+ * Sets the columns of `types` in each row of `table` whose `key` is in `rows`, to the values of that entry. PostgreSQL needs
+ * the types: it cannot infer them from a null or a number. Pass a few hundred rows at most.
  */
 export async function updateEach<Column extends string>(
   db: Knex,
