@@ -1,9 +1,11 @@
 // Decides what to do with a record of a file: report an error, or add, replace, keep or skip an account.
 import type { Account } from '../core/accounts/account.js';
 import type { Accounts } from '../core/accounts/accounts.js';
+import { NO_ADDRESSES } from '../core/accounts/authorized-addresses.js';
 import { type AccountLimits, NO_LIMITS } from '../core/accounts/limits.js';
 import { hashPassword } from '../core/accounts/password.js';
 import type { Clock } from '../core/clock.js';
+import { createAddressPlan } from './address-plan.js';
 import { because, type Reason, reasonText } from './reasons.js';
 import type { FileAccount, FileRecord } from './record.js';
 
@@ -23,7 +25,13 @@ export interface ImportedLine {
   /** The same as a code, for translations. */
   readonly reason: Reason | null;
   /** The account after the import; null for a failed or skipped line. `expiresAt` in ms since the epoch. */
-  readonly account: { readonly remarks: string | null; readonly expiresAt: number | null } | null;
+  readonly account: ImportedFields | null;
+}
+
+export interface ImportedFields {
+  readonly remarks: string | null;
+  readonly expiresAt: number | null;
+  readonly authorizedAddresses: readonly string[];
 }
 
 /** No change is needed: the line contains the reason. */
@@ -34,6 +42,8 @@ export interface Settled {
 
 interface ToDo {
   readonly line: ImportedLine;
+  /** To set; undefined: the account keeps those it has. */
+  readonly authorizedAddresses: readonly string[] | undefined;
   readonly from: FileAccount;
 }
 
@@ -52,7 +62,10 @@ export interface ToChange extends ToDo {
 export type Plan = Settled | ToAdd | ToChange;
 
 export interface PlanUses {
-  readonly accounts: Pick<Accounts, 'get' | 'getByUsername' | 'hasEgressClass'>;
+  readonly accounts: Pick<
+    Accounts,
+    'get' | 'getByUsername' | 'list' | 'hasEgressClass' | 'maxAuthorizedAddresses'
+  >;
   /** Whether the caller may set the egress class of accounts. */
   readonly mayChooseEgress: boolean;
   readonly existing: OnExisting;
@@ -64,6 +77,7 @@ export interface PlanUses {
 export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
   const names = new Set<string>();
   const ids = new Set<string>();
+  const addresses = createAddressPlan(uses.accounts);
 
   function idFor({ id: wanted }: FileAccount): string {
     const isFree = wanted !== undefined && !ids.has(wanted) && uses.accounts.get(wanted) === null;
@@ -95,10 +109,15 @@ export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
       const limits = missing(from.limits, existing.limits, kind);
       const its = kind === 'replace' ? from : existing;
       const { remarks = existing.remarks, expiresAt = existing.expiresAt } = its;
+      const planned = addresses.set(username, kind === 'replace' ? from.authorizedAddresses : undefined);
+      if (!planned.ok) return settled(line, username, 'failed', planned.refusal);
+      const { authorizedAddresses = existing.authorizedAddresses } = planned;
+      const after = { remarks, expiresAt, authorizedAddresses };
       return {
         kind,
-        line: { line, username, outcome, message: null, reason: null, account: { remarks, expiresAt } },
+        line: { line, username, outcome, message: null, reason: null, account: after },
         from,
+        authorizedAddresses: planned.authorizedAddresses,
         limits,
         account: existing,
       };
@@ -107,6 +126,9 @@ export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
     if (passwordHash === undefined) {
       return settled(line, username, 'failed', because('no-password'));
     }
+    const planned = addresses.set(username, from.authorizedAddresses);
+    if (!planned.ok) return settled(line, username, 'failed', planned.refusal);
+    const { authorizedAddresses = NO_ADDRESSES } = planned;
     const limits = missing(from.limits, NO_LIMITS, 'add');
     const account: Account = {
       id: idFor(from),
@@ -122,7 +144,7 @@ export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
       plan: from.plan ?? null,
       limits: Object.keys(limits).length > 0 ? { ...NO_LIMITS, ...limits } : NO_LIMITS,
       quotaReset: null,
-      authorizedAddresses: [],
+      authorizedAddresses,
     };
     const { remarks, expiresAt } = account;
     return {
@@ -133,9 +155,10 @@ export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
         outcome: 'added',
         message: null,
         reason: null,
-        account: { remarks, expiresAt },
+        account: { remarks, expiresAt, authorizedAddresses },
       },
       from,
+      authorizedAddresses,
       account,
     };
   };

@@ -2,7 +2,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Account } from '../core/accounts/account.js';
 import type { AccountChange } from '../core/accounts/account-input.js';
+import { AddressTaken } from '../core/accounts/account-store.js';
 import type { Accounts } from '../core/accounts/accounts.js';
+import { addressTaken } from '../core/accounts/authorized-addresses.js';
 import type { Actor, AuditStore } from '../core/audit/audit.js';
 import {
   createPlanner,
@@ -58,14 +60,14 @@ function lines(plans: readonly Plan[]): ImportedLine[] {
 }
 
 /** One transaction of a slice. */
-interface Step {
-  readonly plans: readonly (ToAdd | ToChange)[];
+interface Step<P extends ToAdd | ToChange> {
+  readonly plans: readonly P[];
   /** Returns the accounts that were written. */
-  readonly work: () => Promise<readonly Account[]>;
+  readonly work: (plans: readonly P[]) => Promise<readonly Account[]>;
   /** The reason for accounts that were not written. */
   readonly refused: Reason;
   /** The reason when the database write failed. */
-  readonly failed: (plan: ToAdd | ToChange) => Reason;
+  readonly failed: (plan: P) => Reason;
 }
 
 interface Writer {
@@ -80,35 +82,30 @@ function createWriter(uses: ImportUses): Writer {
   let hasWritten = false;
   let hasFailed = false;
 
-  function stepsOf(plans: readonly Plan[]): Step[] {
-    const added = plans.filter((plan) => plan.kind === 'add');
-    const changed = plans.filter(
+  const adding = (plans: readonly Plan[]): Step<ToAdd> => ({
+    plans: plans.filter((plan) => plan.kind === 'add'),
+    refused: because('taken-meanwhile'),
+    failed: () => because('not-added'),
+    work: (added) =>
+      accounts.takeIn(
+        added.map(({ account, from }) => ({ account, used: from.usage })),
+        by,
+      ),
+  });
+
+  const changing = (plans: readonly Plan[]): Step<ToChange> => ({
+    plans: plans.filter(
       (plan): plan is ToChange =>
         plan.kind === 'replace' || (plan.kind === 'keep' && (hasUsed(plan) || hasLimits(plan))),
-    );
-    return [
-      {
-        plans: added,
-        refused: because('taken-meanwhile'),
-        failed: () => because('not-added'),
-        work: () =>
-          accounts.takeIn(
-            added.map(({ account, from }) => ({ account, used: from.usage })),
-            by,
-          ),
-      },
-      {
-        plans: changed,
-        refused: because('removed-meanwhile'),
-        failed: ({ kind }) => because(kind === 'keep' ? 'not-completed' : 'not-replaced'),
-        work: () =>
-          accounts.patchMany(
-            changed.map((plan) => ({ id: plan.account.id, change: changeOf(plan), used: plan.from.usage })),
-            by,
-          ),
-      },
-    ];
-  }
+    ),
+    refused: because('removed-meanwhile'),
+    failed: ({ kind }) => because(kind === 'keep' ? 'not-completed' : 'not-replaced'),
+    work: (changed) =>
+      accounts.patchMany(
+        changed.map((plan) => ({ id: plan.account.id, change: changeOf(plan), used: plan.from.usage })),
+        by,
+      ),
+  });
 
   /** Returns null when the database write fails. Later calls fail at once, because each attempt may take the whole busy timeout. */
   async function attempt<T>(work: () => Promise<T>): Promise<T | null> {
@@ -118,10 +115,34 @@ function createWriter(uses: ImportUses): Writer {
       hasWritten = true;
       return done;
     } catch (error) {
-      if (!hasWritten) throw error;
+      if (!hasWritten || error instanceof AddressTaken) throw error;
       hasFailed = true;
       uses.onError(error);
       return null;
+    }
+  }
+
+  /** Writes a step, and adds the reasons of the plans that could not be written. */
+  async function run<P extends ToAdd | ToChange>(step: Step<P>, reasons: Map<Plan, Reason>): Promise<void> {
+    if (step.plans.length === 0) return;
+    const { plans, work, refused, failed } = step;
+    try {
+      const done = await attempt(() => work(plans));
+      const ids = new Set(done?.map(({ id }) => id));
+      for (const plan of plans) {
+        if (!done) reasons.set(plan, failed(plan));
+        else if (!ids.has(plan.account.id)) reasons.set(plan, refused);
+      }
+    } catch (error) {
+      // Another account got an address after the line was planned: write the others without this line.
+      const holder = plans.find(
+        ({ authorizedAddresses }) =>
+          error instanceof AddressTaken && authorizedAddresses?.includes(error.entry),
+      );
+      if (!(error instanceof AddressTaken) || !holder) throw error;
+      const other = accounts.get(error.accountId)?.account.username ?? error.accountId;
+      reasons.set(holder, addressTaken(error.entry, other));
+      await run({ ...step, plans: plans.filter((plan) => plan !== holder) }, reasons);
     }
   }
 
@@ -129,15 +150,9 @@ function createWriter(uses: ImportUses): Writer {
     async write(plans) {
       if (plans.some(({ kind }) => kind !== 'settled')) by = await entry.begin();
       const reasons = new Map<Plan, Reason>();
-      for (const { plans: due, work, refused, failed } of stepsOf(plans)) {
-        if (due.length === 0) continue;
-        const done = await attempt(work);
-        const ids = new Set(done?.map(({ id }) => id));
-        for (const plan of due) {
-          if (!done) reasons.set(plan, failed(plan));
-          else if (!ids.has(plan.account.id)) reasons.set(plan, refused);
-        }
-      }
+      // Changes come first: an added account may have an address that they free.
+      await run(changing(plans), reasons);
+      await run(adding(plans), reasons);
       const written = plans.map((plan): ImportedLine => {
         const reason = reasons.get(plan);
         if (!reason) return plan.line;
@@ -188,10 +203,11 @@ function createImportEntry({ audit, by, fileName }: ImportUses) {
   };
 }
 
-function changeOf({ kind, from, limits }: ToChange): AccountChange {
+function changeOf({ kind, from, limits, authorizedAddresses }: ToChange): AccountChange {
   if (kind === 'keep') return { limits };
   const { password, passwordHash, isEnabled, remarks, tags, expiresAt, daysFromFirstLogin, plan } = from;
-  return { password, passwordHash, isEnabled, remarks, tags, expiresAt, daysFromFirstLogin, plan, limits };
+  const limited = { plan, limits, authorizedAddresses };
+  return { password, passwordHash, isEnabled, remarks, tags, expiresAt, daysFromFirstLogin, ...limited };
 }
 
 function hasLimits({ limits }: ToChange): boolean {

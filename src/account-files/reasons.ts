@@ -1,5 +1,8 @@
 // The reasons for failed and skipped lines: a code with values for programs, and an English text.
 
+import { ADDRESS_TEXTS } from '../core/accounts/authorized-addresses.js';
+import { fillText } from '../core/fill-text.js';
+
 export const REASON_TEXTS = {
   'no-username': 'the user name is missing',
   username: 'the user name must be 1 to 255 bytes without control characters',
@@ -11,6 +14,8 @@ export const REASON_TEXTS = {
   remarks: 'the remarks cannot be stored',
   tags: 'the tags must be at most 16 words of 1 to 32 characters, separated by commas',
   plan: 'plan must be a name of 1 to 64 characters, daysFromFirstLogin a whole number from 1 to 36500',
+  ...ADDRESS_TEXTS,
+  addresses: 'authorizedAddresses must be text, or a list of texts',
   date: 'a date must be of the form 2026-12-31T23:59:59 (UTC), 2026-12-31 23:59 or 2026/12/31, in the years 0001 to 9999',
   id: 'id is not a GUID',
   usage: 'the usage must be a whole number of bytes, 0 or more',
@@ -50,5 +55,5 @@ export function because(code: ReasonCode, values: Reason['values'] = {}): Reason
 }
 
 export function reasonText({ code, values }: Reason): string {
-  return REASON_TEXTS[code].replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
+  return fillText(REASON_TEXTS[code], values);
 }

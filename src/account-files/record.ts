@@ -3,6 +3,7 @@
 import { isValidPassword, isValidUsername } from '../core/accounts/account.js';
 import { isValidRemarks } from '../core/accounts/account-input.js';
 import type { AccountView } from '../core/accounts/accounts.js';
+import { addressesOfText, textOfAddresses } from '../core/accounts/authorized-addresses.js';
 import {
   type AccountLimits,
   type CountedTraffic,
@@ -32,6 +33,8 @@ export interface FileAccount {
   /** In the place of an expiry. */
   readonly daysFromFirstLogin?: number | undefined;
   readonly plan?: string | undefined;
+  /** As the file has them: the import reads them. */
+  readonly authorizedAddresses?: readonly string[] | undefined;
   /** The limits that the file contains. */
   readonly limits: Partial<AccountLimits>;
   /** The usage of the account on the other server; undefined when the file does not contain it. */
@@ -74,6 +77,7 @@ export const FIELDS = [
   'tags',
   'plan',
   'daysFromFirstLogin',
+  'authorizedAddresses',
 ] as const;
 
 export type Row = Readonly<Record<(typeof FIELDS)[number], string | number | boolean | null>>;
@@ -100,6 +104,7 @@ export function toRow({ view, usage }: FileView): Row {
     tags: textOfTags(account.tags),
     plan: account.plan,
     daysFromFirstLogin: account.daysFromFirstLogin,
+    authorizedAddresses: textOfAddresses(account.authorizedAddresses),
   };
 }
 
@@ -142,6 +147,8 @@ export function readRecord(
   }
   const tags = readTags(field('tags'));
   if (tags === null) return fault('tags');
+  const authorizedAddresses = readTexts(field('authorizedAddresses'), addressesOfText);
+  if (authorizedAddresses === null) return fault('addresses');
   const planned = readPlan(field);
   if (planned === null) return fault('plan');
   const createdAt = readDate(field('createdAt'), zone);
@@ -164,9 +171,10 @@ export function readRecord(
       password,
       passwordHash,
       isEnabled,
-      // An empty field removes the remarks, the tags and the expiry; a missing field keeps them.
+      // An empty field removes the remarks, the tags, the addresses and the expiry; a missing field keeps them.
       remarks: remarks ?? (named.has('remarks') ? null : undefined),
       tags: tags ?? (named.has('tags') ? [] : undefined),
+      authorizedAddresses: authorizedAddresses ?? (named.has('authorizedaddresses') ? [] : undefined),
       ...planned,
       createdAt,
       expiresAt: expiresAt ?? (named.has('expiresat') ? null : undefined),
@@ -199,12 +207,18 @@ function readFlag(value: unknown): boolean | null | undefined {
   return NO.has(text) ? false : null;
 }
 
-/** Parses comma-separated text or an array; undefined when missing, null when invalid. */
-function readTags(value: unknown): readonly string[] | null | undefined {
+/** Splits one text, or each of an array; undefined when missing, null when invalid. */
+function readTexts(value: unknown, split: (text: string) => string[]): readonly string[] | null | undefined {
   if (value === undefined) return undefined;
   const given: unknown[] = Array.isArray(value) ? value : [value];
-  if (!given.every((each) => typeof each === 'string')) return null;
-  const tags = inOrder(given.flatMap(tagsOfText));
+  return given.every((each) => typeof each === 'string') ? given.flatMap(split) : null;
+}
+
+/** Undefined when missing, null when invalid. */
+function readTags(value: unknown): readonly string[] | null | undefined {
+  const texts = readTexts(value, tagsOfText);
+  if (texts === undefined || texts === null) return texts;
+  const tags = inOrder(texts);
   return areValidTags(tags) ? tags : null;
 }
 

@@ -1,8 +1,14 @@
 // `pulsegate account`: adds, updates and removes accounts.
 import type { Command } from 'commander';
 import { ACCOUNT_DEFAULTS, type AddRefusal, type UpdateRefusal } from '../core/accounts/account-input.js';
+import {
+  ADDRESS_TEXTS,
+  type AddressRefusal,
+  addressesOfText,
+} from '../core/accounts/authorized-addresses.js';
 import { planForNew } from '../core/accounts/plans.js';
 import { changedTags, MAX_TAGS, TAG_RULE } from '../core/accounts/tags.js';
+import { fillText } from '../core/fill-text.js';
 import { addAccountFileCommands } from './account-files.js';
 import { addLimitCommands } from './account-limits.js';
 import { addLink, choosePassword, type PasswordOptions, printCredentials } from './account-link.js';
@@ -24,7 +30,7 @@ const AUTHORIZE_HELP = 'client addresses or networks that need no credentials';
 /** Splits `a, b` as well as repeated options. */
 const readAddresses = (text: string, before: readonly string[] = []): readonly string[] => [
   ...before,
-  ...text.split(/[\s,]+/).filter((entry) => entry !== ''),
+  ...addressesOfText(text),
 ];
 
 interface FieldOptions {
@@ -223,16 +229,14 @@ function addRemove(account: Command, io: CommandIo): void {
 
 function refused({
   reason,
-  explanation,
+  address,
 }: {
   readonly reason: keyof typeof REFUSALS;
-  readonly explanation?: string;
+  readonly address?: AddressRefusal;
 }): CommandError {
-  return new CommandError(explanation === undefined ? REFUSALS[reason] : sentence(explanation));
-}
-
-function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+  if (address === undefined) return new CommandError(REFUSALS[reason]);
+  const text = fillText(ADDRESS_TEXTS[address.code], address.values);
+  return new CommandError(`${text.charAt(0).toUpperCase()}${text.slice(1)}.`);
 }
 
 const REFUSALS: Readonly<Record<AddRefusal | UpdateRefusal | 'changed-meanwhile', string>> = {

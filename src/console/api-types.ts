@@ -267,7 +267,7 @@ export type EndedSessions = {
 export type FieldError = {
   readonly path: string;
   readonly message: string;
-  readonly code: 'missing' | 'type' | 'too-short' | 'too-long' | 'too-small' | 'too-large' | 'too-few' | 'too-many' | 'option' | 'format' | 'time' | 'time-zone' | 'past-time' | 'username' | 'password' | 'short-password' | 'admin-username' | 'not-storable' | 'blank' | 'tags' | 'addresses' | 'egress-class' | 'plan' | 'plan-name' | 'plan-twice' | 'pattern' | 'one-of' | 'host' | 'destination' | 'game-rule' | 'present-password' | 'account-password' | 'one-time-code' | 'cursor';
+  readonly code: 'missing' | 'type' | 'too-short' | 'too-long' | 'too-small' | 'too-large' | 'too-few' | 'too-many' | 'option' | 'format' | 'time' | 'time-zone' | 'past-time' | 'username' | 'password' | 'short-password' | 'admin-username' | 'not-storable' | 'blank' | 'tags' | 'address' | 'address-too-wide' | 'too-many-addresses' | 'address-taken' | 'egress-class' | 'plan' | 'plan-name' | 'plan-twice' | 'pattern' | 'one-of' | 'host' | 'destination' | 'game-rule' | 'present-password' | 'account-password' | 'one-time-code' | 'cursor';
   readonly values: Readonly<Record<string, unknown>>;
 };
 export type FileEncoding = 'utf-8' | 'gb18030' | 'utf-16le' | 'utf-16be';
@@ -369,6 +369,7 @@ export type ImportReport = {
     readonly account: {
       readonly remarks: string | null;
       readonly expiresAt: Time | null;
+      readonly authorizedAddresses: readonly (string)[];
     } | null;
   })[];
   readonly linesLeftOut: Count;

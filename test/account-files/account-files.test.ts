@@ -70,6 +70,7 @@ const accountView: fc.Arbitrary<AccountView> = fc
     lastLoginAt: fc.option(second),
     daysFromFirstLogin: fc.option(fc.integer({ min: 1, max: 36_500 })),
     plan: fc.option(tricky.filter(isPlanName)),
+    authorizedAddresses: fc.array(fc.constantFrom('203.0.113.7', '2001:db8::/48', '::1'), { maxLength: 2 }),
   })
   .map((account) => ({
     account: {
@@ -78,7 +79,6 @@ const accountView: fc.Arbitrary<AccountView> = fc
       passwordHash: hash,
       limits: NO_LIMITS,
       quotaReset: null,
-      authorizedAddresses: [],
     },
     dataCount: 3,
     latestGameId: '=HYPERLINK("x")',
@@ -132,6 +132,7 @@ for (const [name, { read, write }] of Object.entries(FORMATS)) {
                     expiresAt,
                     passwordHash,
                     limits,
+                    authorizedAddresses,
                   },
                 },
                 usage,
@@ -149,6 +150,7 @@ for (const [name, { read, write }] of Object.entries(FORMATS)) {
                 daysFromFirstLogin: daysFromFirstLogin ?? undefined,
                 createdAt,
                 expiresAt,
+                authorizedAddresses,
               }),
             ),
           );
@@ -320,6 +322,7 @@ describe('a JSON file', () => {
     ['[{"username":"a","password":5}]', /the password must be a text/],
     ['[{"username":"a","id":"x"}]', /id is not a GUID/],
     ['[{"username":"a","remarks":["x"]}]', /remarks/],
+    ['[{"username":"a","authorizedAddresses":[7]}]', /authorizedAddresses must be text, or a list of texts/],
     ['[{"username":"a","expiresAt":5}]', /a date must be of the form/],
     ['[{}] trailing', /not a JSON array of objects/],
     [`[{"username":"${'x'.repeat(70_000)}"}]`, /longer than 64 KiB/],

@@ -13,7 +13,14 @@ export function fileTests(getWorld: () => World): void {
       ((await daemon.api('GET', '/api/v1/accounts?limit=1')).json as { total: number }).total;
     const before = await count();
     await visit('/accounts?new=import');
-    const csv = 'username,password,remarks\nfile01,secret1,=1+1\nfile02,secret2,\ntaken,other,\n,nobody,\n';
+    const csv = [
+      'username,password,remarks,authorizedAddresses',
+      'file01,secret1,=1+1,"203.0.113.7, 2001:db8::/48"',
+      'file02,secret2,,',
+      'file03,secret3,,203.0.113.0/24',
+      'taken,other,,',
+      ',nobody,,',
+    ].join('\n');
     await page.setInputFiles('dialog input[type=file]', {
       name: 'accounts.csv',
       mimeType: 'text/csv',
@@ -21,6 +28,8 @@ export function fileTests(getWorld: () => World): void {
     });
     await page.click('dialog >> text=Try first');
     await page.waitForSelector('dialog >> text=/A trial says:.*2 added/');
+    await page.waitForSelector('dialog >> text=203.0.113.7, 2001:db8::/48');
+    await page.waitForSelector('dialog >> text=203.0.113.0/24 overlaps an address of the account "file01"');
     assert.equal(await count(), before);
     await page.click('dialog >> text=/Import \\d/');
     await page.waitForSelector('dialog >> text=/Imported:.*2 added/');
@@ -36,6 +45,7 @@ export function fileTests(getWorld: () => World): void {
     for await (const chunk of await download.createReadStream()) chunks.push(chunk as Buffer);
     const text = Buffer.concat(chunks).toString();
     assert.match(text, /file02/);
+    assert.match(text, /"203\.0\.113\.7, 2001:db8::\/48"/);
     assert.doesNotMatch(text, /(^|,)=1\+1/m);
     assert.deepEqual(errors, []);
   });

@@ -32,7 +32,22 @@ export const fields = {
     en: 'at most {max} tags of 1 to {maxCharacters} characters without commas, semicolons and control characters',
     zh: '最多 {max} 个标签，每个 1 到 {maxCharacters} 个字符，不含逗号、分号和控制字符',
   },
-  'field.addresses': { en: 'must be addresses and networks: {fault}', zh: '须为地址和网段：{fault}' },
+  'field.address': {
+    en: '{entry} is neither an address (203.0.113.7) nor a network (203.0.113.0/24)',
+    zh: '{entry} 不是地址（203.0.113.7）或网段（203.0.113.0/24）',
+  },
+  'field.address-too-wide': {
+    en: '{entry} is too wide: at least /{ipv4} (IPv4) or /{ipv6} (IPv6)',
+    zh: '网段 {entry} 过大：IPv4 至少 /{ipv4}，IPv6 至少 /{ipv6}',
+  },
+  'field.too-many-addresses': {
+    en: 'an account has at most {max} addresses and networks (socks.maxAuthorizedAddresses)',
+    zh: '每个账号最多 {max} 个免密地址（socks.maxAuthorizedAddresses）',
+  },
+  'field.address-taken': {
+    en: '{entry} overlaps an address of the account {username}',
+    zh: '{entry} 与账号 {username} 的免密地址重叠',
+  },
   'field.egress-class': {
     en: 'the configuration has no such class (egress.classes)',
     zh: '配置里没有这个出口类别（egress.classes）',

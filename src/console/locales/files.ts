@@ -79,6 +79,26 @@ export const files = {
     en: 'plan must be a name of 1 to 64 characters, daysFromFirstLogin a whole number from 1 to 36500',
     zh: 'plan 须为 1 到 64 个字符的名称，daysFromFirstLogin 须为 1 到 36500 的整数',
   },
+  'import.reason.addresses': {
+    en: 'authorizedAddresses is neither a text nor a list of texts',
+    zh: '免密地址须为文本或文本列表',
+  },
+  'import.reason.address': {
+    en: '{entry} is neither an address (203.0.113.7) nor a network (203.0.113.0/24)',
+    zh: '{entry} 不是地址（203.0.113.7）或网段（203.0.113.0/24）',
+  },
+  'import.reason.address-too-wide': {
+    en: '{entry} is too wide: at least /{ipv4} (IPv4) or /{ipv6} (IPv6)',
+    zh: '网段 {entry} 过大：IPv4 至少 /{ipv4}，IPv6 至少 /{ipv6}',
+  },
+  'import.reason.too-many-addresses': {
+    en: 'an account has at most {max} addresses and networks',
+    zh: '每个账号最多 {max} 个免密地址',
+  },
+  'import.reason.address-taken': {
+    en: '{entry} overlaps an address of the account {username}',
+    zh: '{entry} 与账号 {username} 的免密地址重叠',
+  },
   'import.reason.remarks': { en: 'the remarks cannot be stored', zh: '备注含有无法保存的字符' },
   'import.reason.date': {
     en: 'a date is not of the form 2026-12-31T23:59:59 (UTC), 2026-12-31 23:59 or 2026/12/31, from the year 0001 to 9999',

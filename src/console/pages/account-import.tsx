@@ -10,6 +10,7 @@ import { Button, ScrollBox, State } from '../ui/basics.js';
 import { Dialog, useAction } from '../ui/dialog.js';
 import { Field, Select } from '../ui/form.js';
 import { Failure, Skeleton } from '../ui/states.js';
+import { showField } from './field-words.js';
 import { FormatChoice, ownZone, ZoneChoice, zoneLabel } from './file-choices.js';
 
 const MEDIA: Readonly<Record<FileFormat, string>> = {
@@ -210,6 +211,11 @@ function Report({ report }: { report: ImportReport }) {
                     <>
                       <Expires at={line.account.expiresAt} />{' '}
                       <span class="soft break">{line.account.remarks}</span>
+                      {line.account.authorizedAddresses.length > 0 && (
+                        <p class="soft break">
+                          {showField('authorizedAddresses', line.account.authorizedAddresses)}
+                        </p>
+                      )}
                     </>
                   )}
                 </td>

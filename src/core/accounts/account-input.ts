@@ -62,7 +62,7 @@ export type FieldRefusal =
   | 'invalid-tags'
   | 'invalid-expiry'
   | 'unknown-egress-class'
-  /** `explanation` says what is wrong with the authorized addresses. */
+  /** `address` of the refusal says what is wrong with them. */
   | 'invalid-addresses'
   | 'address-taken';
 export type UpdateRefusal = FieldRefusal | 'not-found';

@@ -30,11 +30,7 @@ import {
   type Imported,
   type ImportedAccount,
 } from './account-writes.js';
-import {
-  type AddressRefusal,
-  explainAddressRefusal,
-  readAuthorizedAddresses,
-} from './authorized-addresses.js';
+import { type AddressRefusal, addressTaken, readAuthorizedAddresses } from './authorized-addresses.js';
 import { NO_LIMITS } from './limits.js';
 
 /** An account with figures from the heartbeat pool. */
@@ -70,8 +66,8 @@ interface Done {
 interface Refused<Reason> {
   readonly ok: false;
   readonly reason: Reason;
-  /** Of 'invalid-addresses' and 'address-taken', for people. */
-  readonly explanation?: string;
+  /** Of 'invalid-addresses' and 'address-taken'. */
+  readonly address?: AddressRefusal;
 }
 
 /** Every change rejects, and changes nothing, when the database cannot be written. */
@@ -87,7 +83,10 @@ export interface Accounts {
    * are created.
    */
   addMany(inputs: readonly NewAccount[], by: Actor): Promise<AddManyResult>;
-  /** Adds imported accounts in one transaction. Returns the added accounts; the names of the others are taken. */
+  /**
+   * Adds imported accounts in one transaction. Returns the added accounts; the names of the others are taken. Rejects with
+   * AddressTaken, and adds none, when another account has one of their authorized addresses.
+   */
   takeIn(accounts: readonly ImportedAccount[], by: Actor): Promise<Account[]>;
   /**
    * Changes only the given fields and limits. `isCurrent` can refuse the change after a look at the current account.
@@ -101,7 +100,8 @@ export interface Accounts {
   ): Promise<PatchResult>;
   /**
    * Changes accounts in one transaction, and merges several changes of one account. The result omits accounts that do not exist and
-   * accounts whose change is refused.
+   * accounts whose change is refused. Rejects with AddressTaken, and changes none, when another account has one of the authorized
+   * addresses, which `readAuthorizedAddresses` must have read.
    */
   patchMany(changes: readonly ImportedChange[], by: Actor): Promise<Account[]>;
   /** Counts the days of an account that waits for its first login from `at` on; otherwise nothing. */
@@ -118,6 +118,8 @@ export interface Accounts {
   get(id: string): AccountView | null;
   getByUsername(username: string): AccountView | null;
   readonly hasEgressClass: HasEgressClass;
+  /** Of one account. */
+  readonly maxAuthorizedAddresses: number;
 }
 
 /**
@@ -146,10 +148,10 @@ export function createAccounts(
   ): { readonly ok: true; readonly addresses: readonly string[] | undefined } | Refused<AddressReason> {
     if (entries === undefined) return { ok: true, addresses: undefined };
     const read = readAuthorizedAddresses(entries, uses.maxAuthorizedAddresses);
-    if (!read.ok) return refusedAddress(read);
+    if (!read.ok) return refusedAddress(read.refusal);
     for (const entry of read.addresses) {
       const other = directory.byAuthorizedAddress(entry, id);
-      if (other) return refusedAddress({ kind: 'taken', entry, username: other.username });
+      if (other) return refusedAddress(addressTaken(entry, other.username));
     }
     return read;
   }
@@ -164,7 +166,7 @@ export function createAccounts(
   function refuseTaken(error: unknown): Refused<AddressReason> {
     if (!(error instanceof AddressTaken)) throw error;
     const username = directory.byId(error.accountId)?.username ?? error.accountId;
-    return refusedAddress({ kind: 'taken', entry: error.entry, username });
+    return refusedAddress(addressTaken(error.entry, username));
   }
 
   const view = (account: Account): AccountView => ({
@@ -205,6 +207,7 @@ export function createAccounts(
 
   return {
     hasEgressClass,
+    maxAuthorizedAddresses: uses.maxAuthorizedAddresses,
     addMany,
     takeIn: writes.add,
 
@@ -293,9 +296,9 @@ export function createAccounts(
 
 type AddressReason = 'invalid-addresses' | 'address-taken';
 
-function refusedAddress(refusal: AddressRefusal): Refused<AddressReason> {
-  const reason = refusal.kind === 'taken' ? 'address-taken' : 'invalid-addresses';
-  return { ok: false, reason, explanation: explainAddressRefusal(refusal) };
+function refusedAddress(address: AddressRefusal): Refused<AddressReason> {
+  const reason = address.code === 'address-taken' ? address.code : 'invalid-addresses';
+  return { ok: false, reason, address };
 }
 
 function refused<Reason>(reason: Reason): Refused<Reason> {

@@ -7,26 +7,35 @@ export const NO_ADDRESSES: readonly string[] = [];
 /** Networks that hold more than these prefixes would let half the Internet in. */
 const SHORTEST_PREFIX_BITS = { 4: 8, 16: 16 } as const;
 
-/** Why a list of addresses is refused. */
-export type AddressRefusal =
-  | { readonly kind: 'malformed'; readonly entry: string }
-  | { readonly kind: 'too-wide'; readonly entry: string }
-  | { readonly kind: 'too-many'; readonly max: number }
-  /** Another account has an address of it already. */
-  | { readonly kind: 'taken'; readonly entry: string; readonly username: string };
+// Separators of addresses in fields and files.
+const SEPARATORS = /[\s,;，；、]+/;
+const MAX_SHOWN_CHARS = 60;
 
-export function explainAddressRefusal(refusal: AddressRefusal): string {
-  switch (refusal.kind) {
-    case 'malformed':
-      return `${JSON.stringify(refusal.entry)} is neither an address (203.0.113.7) nor a network (203.0.113.0/24)`;
-    case 'too-wide':
-      return `${refusal.entry} is too wide: at least /${SHORTEST_PREFIX_BITS[4]} (IPv4) or /${SHORTEST_PREFIX_BITS[16]} (IPv6)`;
-    case 'too-many':
-      return `an account has at most ${refusal.max} addresses and networks (socks.maxAuthorizedAddresses)`;
-    case 'taken':
-      return `${refusal.entry} overlaps an address of the account ${JSON.stringify(refusal.username)}`;
-  }
+/** Why a list of addresses is refused, by code. Values stand in braces. */
+export const ADDRESS_TEXTS = {
+  address: '{entry} is neither an address (203.0.113.7) nor a network (203.0.113.0/24)',
+  'address-too-wide': '{entry} is too wide: at least /{ipv4} (IPv4) or /{ipv6} (IPv6)',
+  'too-many-addresses': 'an account has at most {max} addresses and networks (socks.maxAuthorizedAddresses)',
+  'address-taken': '{entry} overlaps an address of the account {username}',
+} as const;
+
+export interface AddressRefusal {
+  readonly code: keyof typeof ADDRESS_TEXTS;
+  readonly values: Readonly<Record<string, string>>;
 }
+
+export const addressTaken = (entry: string, username: string): AddressRefusal => ({
+  code: 'address-taken',
+  values: { entry, username: JSON.stringify(username) },
+});
+
+/** Splits a text such as `203.0.113.7, 2001:db8::/48` without validation. */
+export function addressesOfText(text: string): string[] {
+  return text.split(SEPARATORS).filter((entry) => entry !== '');
+}
+
+/** The text for files; `addressesOfText` parses it. */
+export const textOfAddresses = (addresses: readonly string[]): string => addresses.join(', ');
 
 /**
  * Reads a list as an operator writes it: addresses and networks, each in its one text, without those that another one
@@ -35,20 +44,25 @@ export function explainAddressRefusal(refusal: AddressRefusal): string {
 export function readAuthorizedAddresses(
   entries: readonly string[],
   max: number,
-): { readonly ok: true; readonly addresses: readonly string[] } | (AddressRefusal & { readonly ok: false }) {
+):
+  | { readonly ok: true; readonly addresses: readonly string[] }
+  | { readonly ok: false; readonly refusal: AddressRefusal } {
+  const refused = (code: AddressRefusal['code'], values: AddressRefusal['values']) =>
+    ({ ok: false, refusal: { code, values } }) as const;
   const blocks: Cidr[] = [];
   for (const text of entries) {
     const entry = text.trim();
     const block = parseCidr(entry);
-    if (block === null) return { ok: false, kind: 'malformed', entry };
-    if (block.length < (block.bytes.length === 4 ? SHORTEST_PREFIX_BITS[4] : SHORTEST_PREFIX_BITS[16]))
-      return { ok: false, kind: 'too-wide', entry: formatBlock(block) };
+    if (block === null) return refused('address', { entry: JSON.stringify(entry.slice(0, MAX_SHOWN_CHARS)) });
+    const { 4: ipv4, 16: ipv6 } = SHORTEST_PREFIX_BITS;
+    if (block.length < (block.bytes.length === 4 ? ipv4 : ipv6))
+      return refused('address-too-wide', { entry: formatBlock(block), ipv4: `${ipv4}`, ipv6: `${ipv6}` });
     blocks.push(block);
   }
   const kept = blocks.filter(
     (block, at) => !blocks.some((other, otherAt) => at !== otherAt && isRedundant(block, at, other, otherAt)),
   );
-  if (kept.length > max) return { ok: false, kind: 'too-many', max };
+  if (kept.length > max) return refused('too-many-addresses', { max: `${max}` });
   return { ok: true, addresses: kept.length === 0 ? NO_ADDRESSES : kept.map(formatBlock) };
 }
 

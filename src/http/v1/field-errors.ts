@@ -1,6 +1,8 @@
 // What is wrong with one part of a request: a code with its values for programs, which have words of their own, and an
 // English text.
 import { z } from 'zod';
+import { ADDRESS_TEXTS } from '../../core/accounts/authorized-addresses.js';
+import { fillText } from '../../core/fill-text.js';
 
 /** Values of a text stand in braces. */
 export const FIELD_TEXTS = {
@@ -24,7 +26,7 @@ export const FIELD_TEXTS = {
   'not-storable': 'holds characters that cannot be stored',
   blank: 'blank, or not storable text',
   tags: 'at most {max} tags of 1 to {maxCharacters} characters without commas, semicolons and control characters',
-  addresses: 'must be addresses and networks: {fault}',
+  ...ADDRESS_TEXTS,
   'egress-class': 'the configuration has no such class (egress.classes)',
   plan: 'there is no such plan',
   'plan-name': 'must have no white space around it and no control characters',
@@ -64,10 +66,7 @@ export interface FieldFault {
 }
 
 export function fieldError(path: string, code: FieldCode, values: FieldValues = {}): FieldFault {
-  const message = FIELD_TEXTS[code].replace(/\{(\w+)\}/g, (whole, name: string) =>
-    String(values[name] ?? whole),
-  );
-  return { path, message, code, values };
+  return { path, message: fillText(FIELD_TEXTS[code], values), code, values };
 }
 
 /** For `refine`: the fault that a value has when the check fails. */

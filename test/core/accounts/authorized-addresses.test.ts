@@ -3,15 +3,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import {
+  ADDRESS_TEXTS,
   AddressIndex,
-  explainAddressRefusal,
   isAuthorizedAddress,
   readAuthorizedAddresses,
 } from '../../../src/core/accounts/authorized-addresses.js';
+import { fillText } from '../../../src/core/fill-text.js';
 
 const read = (...entries: string[]): unknown => {
   const result = readAuthorizedAddresses(entries, 3);
-  return result.ok ? result.addresses : explainAddressRefusal(result);
+  return result.ok ? result.addresses : fillText(ADDRESS_TEXTS[result.refusal.code], result.refusal.values);
 };
 
 test('each entry has one text, and one that another holds is left out', () => {

@@ -49,7 +49,13 @@ const ImportReport = z
         /** The same as a code, with the values in its text. */
         reason: z.object({ code: z.string(), values: z.record(z.string(), z.string()) }).nullable(),
         /** What the account has, or with a trial would have, afterwards; null where there is none. */
-        account: z.object({ remarks: z.string().nullable(), expiresAt: Time.nullable() }).nullable(),
+        account: z
+          .object({
+            remarks: z.string().nullable(),
+            expiresAt: Time.nullable(),
+            authorizedAddresses: z.array(z.string()),
+          })
+          .nullable(),
       }),
     ),
     linesLeftOut: Count,
@@ -63,7 +69,11 @@ export interface ImportedLine {
   readonly message: string | null;
   readonly reason: { readonly code: string; readonly values: Readonly<Record<string, string>> } | null;
   /** `expiresAt` in ms since the epoch. */
-  readonly account: { readonly remarks: string | null; readonly expiresAt: number | null } | null;
+  readonly account: {
+    readonly remarks: string | null;
+    readonly expiresAt: number | null;
+    readonly authorizedAddresses: readonly string[];
+  } | null;
 }
 
 interface ImportOptions {

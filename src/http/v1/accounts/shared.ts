@@ -2,6 +2,7 @@
 import type { AccountFacts } from '../../../core/accounts/account-query.js';
 import type { AccountUsage } from '../../../core/accounts/account-usage.js';
 import type { Accounts, AccountView } from '../../../core/accounts/accounts.js';
+import type { AddressRefusal } from '../../../core/accounts/authorized-addresses.js';
 import type { AccountLimits } from '../../../core/accounts/limits.js';
 import type { LiveActivity } from '../../../core/accounts/live-activity.js';
 import { planForNew } from '../../../core/accounts/plans.js';
@@ -38,7 +39,7 @@ export const PATCH_PROBLEMS = {
   'invalid-tags': invalid('body.tags', 'tags', { max: MAX_TAGS, maxCharacters: MAX_TAG_CHARS }),
   'invalid-expiry': invalid('body.expiresAt', 'time', { range: WIRE_DATE_RANGE }),
   'unknown-egress-class': unknownEgressClass('body.limits'),
-  'invalid-addresses': invalid('body.authorizedAddresses', 'addresses', { fault: '' }),
+  'invalid-addresses': { problem: 'validation' },
   'address-taken': { problem: 'address-taken' },
   'not-found': NO_ACCOUNT,
   'changed-meanwhile': {
@@ -47,14 +48,14 @@ export const PATCH_PROBLEMS = {
   },
 } as const;
 
-/** How a refusal is answered that may say more of it. */
+/** The answer to a refusal, which for authorized addresses says what is wrong with them. */
 export function explained(
   answer: ProblemAnswer,
-  { explanation }: { readonly explanation?: string },
+  { address }: { readonly address?: AddressRefusal },
 ): ProblemAnswer {
-  if (explanation === undefined) return answer;
-  const errors = [fieldError('body.authorizedAddresses', 'addresses', { fault: explanation })];
-  return { ...answer, detail: explanation, errors };
+  if (address === undefined) return answer;
+  const error = fieldError('body.authorizedAddresses', address.code, address.values);
+  return { ...answer, detail: error.message, errors: [error] };
 }
 
 export function accountFacts({ usage, sessions }: Pick<AccountUses, 'usage' | 'sessions'>): AccountFacts {
