@@ -24,6 +24,7 @@ const GROUPS: Readonly<Record<string, () => Promise<AddCommands>>> = {
   doctor: async () => (await import('./cli/doctor.js')).addDoctor,
   backup: async () => (await import('./cli/backup.js')).addBackup,
   restore: async () => (await import('./cli/backup.js')).addRestore,
+  database: async () => (await import('./cli/database.js')).addDatabaseCommands,
   completion: async () => (await import('./cli/completion.js')).addCompletion,
 };
 

@@ -32,6 +32,7 @@ const CASES: readonly (readonly [words: string[], completed: string[]])[] = [
     ['completion', ''],
     ['bash', 'zsh', 'fish'],
   ],
+  [['database', 'copy', '--t'], ['--to']],
   [['account', 'import', './f'], []],
   [['__c'], []],
 ];

@@ -1,6 +1,7 @@
 // Every migration, in order. To add one:
 //  1. write NNNN_<what>.ts beside this file with `up` and `down`, by knex's schema builder, or for one engine alone;
 //  2. append it to the list below under the same name. Never rename, reorder or edit one that was released.
+//  3. list a new table in ../copied-tables.ts.
 // A migration only adds: an older version must still find every column it knows, so columns are never dropped.
 import type { Knex } from 'knex';
 import * as accounts from './0001_accounts.js';

@@ -1,0 +1,103 @@
+// `pulsegate database copy`: moves the database between SQLite and PostgreSQL.
+import { stat } from 'node:fs/promises';
+import { basename, dirname, resolve } from 'node:path';
+import type { Config } from '../config.js';
+import type { CopyOptions } from '../store/copy.js';
+import { type AddCommands, CommandError, type CommandIo, load, printLine } from './command.js';
+import { printTable } from './table.js';
+
+export const addDatabaseCommands: AddCommands = (program, io) => {
+  const database = program.command('database').description('move the database between SQLite and PostgreSQL');
+  database
+    .command('copy')
+    .requiredOption(
+      '--to <target>',
+      'postgres://USER@HOST:5432/NAME of an empty database, or the data folder of a new SQLite database',
+    )
+    .description(
+      'copy the database of the configuration to a new one, and compare them; stop the daemon first',
+    )
+    .addHelpText(
+      'after',
+      `
+The target must be empty. A copy that was interrupted leaves nothing behind: run the command again.
+Set PGPASSWORD or use ~/.pgpass to keep the password out of the process list.
+
+Examples:
+  pulsegate database copy --to postgres://pulsegate@db.example:5432/pulsegate
+  pulsegate database copy --to /var/lib/pulsegate --config /etc/pulsegate/fleet.yaml`,
+    )
+    .action(async ({ to }: { to: string }, command) => {
+      const { config } = await load(command, io);
+      await copy(config, to, io);
+    });
+};
+
+async function copy(config: Config, to: string, io: CommandIo): Promise<void> {
+  const { storeOptions } = await import('../parts/database.js');
+  const { copyStore } = await import('../store/copy.js');
+  const source = storeOptions(config);
+  const { busyTimeoutMs, poolSize } = config.database;
+  const options: CopyOptions =
+    source.client === 'pg'
+      ? {
+          pg: source,
+          sqlite: { client: 'sqlite3', dataDir: await dataFolderOf(to), busyTimeoutMs },
+          to: 'sqlite3',
+        }
+      : {
+          sqlite: source,
+          pg: { client: 'pg', dataDir: config.dataDir, connection: connectionOf(to), poolSize },
+          to: 'pg',
+        };
+  const progress = createProgress(io);
+  const copied = await copyStore({ ...options, onProgress: progress.show }).finally(progress.clear);
+  printTable(
+    io,
+    ['TABLE', 'ROWS', 'SUM', 'CHECKSUM'],
+    copied.map(({ table, rows, sum, checksum }) => [table, String(rows), String(sum), checksum]),
+  );
+  const rows = copied.reduce((total, table) => total + table.rows, 0);
+  printLine(io.stdout, `Copied ${rows} rows. Read back, both databases are equal. The source is unchanged.`);
+  printLine(
+    io.stdout,
+    source.client === 'pg'
+      ? 'Next: set dataDir to the new folder, remove the section database, and start the daemon.'
+      : 'Next: set database.client to pg and database.connectionFile, and start the daemon.',
+  );
+}
+
+/** Never printed: it may hold a password. */
+function connectionOf(to: string): string {
+  if (/^postgres(ql)?:\/\//.test(to)) return to;
+  throw new CommandError(
+    'The database of the configuration is SQLite, so --to is postgres://USER@HOST:5432/NAME. For a copy in SQLite use: pulsegate backup FILE',
+    2,
+  );
+}
+
+async function dataFolderOf(to: string): Promise<string> {
+  if (/^[a-z]+:\/\//i.test(to)) {
+    throw new CommandError(
+      'The database of the configuration is PostgreSQL, so --to is a data folder. For a copy in PostgreSQL use: pg_dump -Fc',
+      2,
+    );
+  }
+  const path = resolve(to);
+  if (basename(path) === 'pulsegate.db') return dirname(path);
+  const found = await stat(path).catch(() => null);
+  if (found?.isDirectory() || (!found && !/\.\w+$/.test(basename(path)))) return path;
+  throw new CommandError(
+    `--to ${to} is no data folder. The SQLite database is the file pulsegate.db in it.`,
+    2,
+  );
+}
+
+/** One line on a terminal; nothing elsewhere. */
+function createProgress({ stderr }: CommandIo) {
+  const write = (text: string) => (stderr.isTTY ? stderr.write(`\r\x1b[K${text}`) : undefined);
+  return {
+    show: (table: string, rows: number) => void write(`${table}: ${rows} rows`),
+    clear: () => void write(''),
+  };
+}

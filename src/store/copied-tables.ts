@@ -1,0 +1,65 @@
+// The tables of the schema, for `pulsegate database copy`: which of them are copied, in which order, and why the others are not.
+// And what the copy needs of each of the two databases.
+
+import type { Knex } from 'knex';
+
+export interface CopiedTable {
+  readonly name: string;
+  /** Its primary key: rows are read in this order, some at a time. */
+  readonly key: readonly string[];
+  /** Rows in memory at once; fewer where a row may hold long texts. */
+  readonly rowsAtOnce: number;
+}
+
+const SHORT_ROWS = 250;
+const LONG_ROWS = 25;
+
+function table(name: string, key: readonly string[], rowsAtOnce = SHORT_ROWS): CopiedTable {
+  return { name, key, rowsAtOnce };
+}
+
+/** A table stands after those that it refers to. */
+export const COPIED_TABLES: readonly CopiedTable[] = [
+  table('settings', ['key']),
+  table('accounts', ['position']),
+  table('account_limits', ['account_id']),
+  table('authorized_addresses', ['account_id', 'position']),
+  table('heartbeat_totals', ['account_id']),
+  table('heartbeats', ['id']),
+  table('heartbeat_sums', ['step_seconds', 'at', 'account_id', 'game_id']),
+  table('traffic_days', ['account_id', 'day']),
+  table('logins', ['id']),
+  table('samples', ['step', 'at']),
+  table('audit', ['id'], LONG_ROWS),
+  table('console_sessions', ['hash']),
+  table('api_tokens', ['id']),
+  table('runners', ['id']),
+  table('runs', ['id'], LONG_ROWS),
+  table('run_deliveries', ['id']),
+  table('agent_sessions', ['key']),
+  table('session_messages', ['position'], LONG_ROWS),
+  table('idempotency_keys', ['key'], LONG_ROWS),
+  table('notices', ['key'], LONG_ROWS),
+  table('nodes', ['name']),
+];
+
+/** Tables that are not copied, each with the reason. */
+export const NOT_COPIED: Readonly<Record<string, string>> = {
+  changes: 'only processes that are on the database now read it',
+  live_sessions: 'sessions that are live now; there are none without a daemon',
+  account_activity: 'only daemons that are on the database now read it',
+  logins_text: 'an index of logins, which SQLite writes itself',
+};
+
+/** One of the two databases, open for a copy. */
+export interface CopySide {
+  /** How it is called in messages. */
+  readonly where: string;
+  /** Runs `work` in one transaction; no other process writes the copied tables until it ends. */
+  alone<T>(work: (trx: Knex) => Promise<T>): Promise<T>;
+  /** Called at the end of the transaction that wrote the tables. */
+  finish(trx: Knex): Promise<void>;
+  /** A value of the other database as this one stores it. `type`: the type of the column here. */
+  toStored(value: unknown, type: string): unknown;
+  close(): Promise<void>;
+}

@@ -1,0 +1,188 @@
+// Copies a whole database between SQLite and PostgreSQL. All of it is one transaction of the target: a copy that ends early leaves
+// nothing behind, and the next one starts over.
+import { createHash } from 'node:crypto';
+import type { Knex } from 'knex';
+import { StartError } from '../core/errors.js';
+import { COPIED_TABLES, type CopiedTable, type CopySide } from './copied-tables.js';
+import { openPgCopy } from './pg-copy.js';
+import type { PgOptions } from './pg-engine.js';
+import { explainPgError } from './pg-errors.js';
+import { openSqliteCopy } from './sqlite-copy.js';
+import type { SqliteOptions } from './sqlite-engine.js';
+import { codeOf, toStartError } from './sqlite-errors.js';
+import { sqliteFile } from './sqlite-files.js';
+
+export interface CopyOptions {
+  readonly sqlite: SqliteOptions;
+  readonly pg: PgOptions;
+  readonly to: 'sqlite3' | 'pg';
+  /** Called after each batch with the rows of the table that are written so far. */
+  readonly onProgress?: (table: string, rows: number) => void;
+}
+
+/** What a table holds: equal for equal contents, in whatever order the rows are read. */
+export interface Tally {
+  readonly rows: number;
+  /** Of all whole numbers in it. */
+  readonly sum: bigint;
+  /** Of all values in it, in hexadecimal. */
+  readonly checksum: string;
+}
+
+export interface Copied extends Tally {
+  readonly table: string;
+}
+
+/**
+ * Copies every table, reads the copy back and compares it before it commits.
+ * @returns what each table holds
+ * @throws StartError `daemon-running` (a daemon is on one of the two), `copy-target-used` (the target has data of its own),
+ *   `copy-differs`, and as `openStore` for each of the two
+ */
+export async function copyStore(options: CopyOptions): Promise<Copied[]> {
+  const { sqlite, pg, to, onProgress = () => {} } = options;
+  const openSqlite = () => openSqliteCopy({ ...sqlite, mayCreate: to === 'sqlite3' });
+  const openPg = () => openPgCopy({ ...pg, mayCreate: to === 'pg' });
+  try {
+    const source = await (to === 'pg' ? openSqlite() : openPg());
+    try {
+      const target = await (to === 'pg' ? openPg() : openSqlite());
+      try {
+        return await source.alone((from) =>
+          target.alone((into) => copyTables({ source, from, target, into, onProgress })),
+        );
+      } finally {
+        await target.close();
+      }
+    } finally {
+      await source.close();
+    }
+  } catch (error) {
+    throw codeOf(error)?.startsWith('SQLITE_')
+      ? toStartError(error, sqliteFile(sqlite.dataDir))
+      : explainPgError(error, pg.connection);
+  }
+}
+
+interface Copying {
+  readonly source: CopySide;
+  readonly from: Knex;
+  readonly target: CopySide;
+  readonly into: Knex;
+  readonly onProgress: (table: string, rows: number) => void;
+}
+
+async function copyTables(copying: Copying): Promise<Copied[]> {
+  await requireEmpty(copying);
+  const copied: Copied[] = [];
+  for (const table of COPIED_TABLES) copied.push({ table: table.name, ...(await copyTable(table, copying)) });
+  await copying.target.finish(copying.into);
+  for (const { table, ...expected } of copied) await compare(table, expected, copying);
+  return copied;
+}
+
+async function requireEmpty({ target, into }: Copying): Promise<void> {
+  for (const { name } of COPIED_TABLES) {
+    if (!(await into(name).first(into.raw('1')))) continue;
+    throw new StartError(
+      'copy-target-used',
+      `The database ${target.where} has data of its own (in ${name}). Nothing was changed. Copy to a new one: ` +
+        'an empty PostgreSQL database (createdb), or a data folder without pulsegate.db.',
+    );
+  }
+}
+
+async function copyTable(table: CopiedTable, copying: Copying): Promise<Tally> {
+  const { source, from, target, into, onProgress } = copying;
+  const types = await columnTypes(into, table.name);
+  const counter = createTallyCounter();
+  for await (const rows of batches(from, table, Object.keys(types))) {
+    await into(table.name).insert(
+      rows.map((row) =>
+        Object.fromEntries(
+          Object.entries(row).map(([column, value]) => [column, target.toStored(value, types[column] ?? '')]),
+        ),
+      ),
+    );
+    for (const row of rows) counter.add(row);
+    onProgress(table.name, counter.tally().rows);
+  }
+  const tally = counter.tally();
+  const rows = await countRows(from, table.name);
+  if (tally.rows !== rows) throw differs(table.name, source.where, `${rows} rows, ${tally.rows} were read`);
+  return tally;
+}
+
+async function compare(name: string, expected: Tally, { from, target, into }: Copying): Promise<void> {
+  const table = COPIED_TABLES.find((each) => each.name === name) as CopiedTable;
+  const counter = createTallyCounter();
+  for await (const rows of batches(into, table, Object.keys(await columnTypes(from, name))))
+    for (const row of rows) counter.add(row);
+  const { rows, sum, checksum } = counter.tally();
+  if (rows !== expected.rows) throw differs(name, target.where, `${rows} rows, not ${expected.rows}`);
+  if (sum !== expected.sum) throw differs(name, target.where, `the sum ${sum}, not ${expected.sum}`);
+  if (checksum !== expected.checksum) throw differs(name, target.where, 'another checksum');
+}
+
+function differs(table: string, where: string, what: string): StartError {
+  return new StartError(
+    'copy-differs',
+    `The copy is not equal to its source: ${table} of ${where} has ${what}. Nothing was kept; the source is as it was.`,
+  );
+}
+
+async function countRows(db: Knex, name: string): Promise<number> {
+  return Number((await db(name).count({ n: '*' }).first())?.['n']);
+}
+
+/** Column names with their types. */
+async function columnTypes(db: Knex, name: string): Promise<Record<string, string>> {
+  const found = Object.entries(await db(name).columnInfo());
+  return Object.fromEntries(found.map(([column, { type }]) => [column, type]));
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** All rows in the order of the key, some at a time: as much is in memory however many there are. */
+async function* batches(db: Knex, { name, key, rowsAtOnce }: CopiedTable, columns: readonly string[]) {
+  const tuple = key.map(() => '??').join(', ');
+  const values = key.map(() => '?').join(', ');
+  for (let last: Row | undefined; ; ) {
+    const query = db(name).select(columns).limit(rowsAtOnce);
+    for (const column of key) query.orderBy(column);
+    const at = last;
+    if (at)
+      query.whereRaw(`(${tuple}) > (${values})`, [...key, ...key.map((column) => at[column] as Knex.Value)]);
+    const rows: Row[] = await query;
+    if (rows.length > 0) yield rows;
+    if (rows.length < rowsAtOnce) return;
+    last = rows.at(-1);
+  }
+}
+
+const MODULUS = 1n << 64n;
+
+/** Adds up rows as both engines return them. */
+function createTallyCounter() {
+  let rows = 0;
+  let sum = 0n;
+  let checksum = 0n;
+  return {
+    add(row: Row): void {
+      const values = Object.keys(row)
+        .sort()
+        .map((column) => comparable(row[column]));
+      rows += 1;
+      for (const value of values) if (Number.isInteger(value)) sum += BigInt(value as number);
+      const hash = createHash('sha256').update(JSON.stringify(values)).digest();
+      checksum = (checksum + hash.readBigUInt64BE()) % MODULUS;
+    },
+    tally: (): Tally => ({ rows, sum, checksum: checksum.toString(16).padStart(16, '0') }),
+  };
+}
+
+/** SQLite has 0 and 1 for booleans, PostgreSQL no NUL in texts. */
+function comparable(value: unknown): unknown {
+  if (typeof value === 'boolean') return Number(value);
+  return typeof value === 'string' ? value.replaceAll('\0', '\uFFFD') : value;
+}

@@ -1,0 +1,72 @@
+// A PostgreSQL database as source or target of a copy.
+import type { Knex } from 'knex';
+import { StartError } from '../core/errors.js';
+import { COPIED_TABLES, type CopySide } from './copied-tables.js';
+import { connectPgMigrator } from './pg.js';
+import { PG_NOW_MS } from './pg-changes.js';
+import { nameOf } from './pg-connection.js';
+import { openPg, type PgOptions } from './pg-engine.js';
+
+/** @throws StartError as `openStore` */
+export async function openPgCopy(options: PgOptions): Promise<CopySide> {
+  const where = nameOf(options.connection);
+  // Checks the server and makes the tables of a new database.
+  await (await openPg(options, { is: 'command' })).close();
+  const db = connectPgMigrator(options.connection);
+  return {
+    where,
+    async alone(work) {
+      await requireNoNode(db, where);
+      return db.transaction(async (trx) => {
+        // A batch of the other database may take its time.
+        await trx.raw('set local idle_in_transaction_session_timeout = 0');
+        await lockTables(trx);
+        return work(trx);
+      });
+    },
+    async finish(trx) {
+      await setSequences(trx);
+      await trx.raw('analyze');
+    },
+    toStored: (value, type) => (type === 'boolean' && value !== null ? Boolean(value) : value),
+    close: () => db.destroy(),
+  };
+}
+
+async function requireNoNode(db: Knex, where: string): Promise<void> {
+  const node = await db('nodes')
+    .where('lease_until', '>', db.raw(PG_NOW_MS))
+    .first('name', db.raw(`ceil((lease_until - ${PG_NOW_MS}) / 1000.0) as seconds`));
+  if (!node) return;
+  throw new StartError(
+    'daemon-running',
+    `The node ${node.name} runs on the database ${where}. Stop every daemon on it for the time of the copy: what they write meanwhile ` +
+      `would be lost. A node that was killed counts as running until its lease ends (in ${node.seconds} s).`,
+  );
+}
+
+/** A daemon that starts meanwhile waits, and is refused when that takes long. */
+async function lockTables(trx: Knex): Promise<void> {
+  const names = COPIED_TABLES.map(({ name }) => name);
+  await trx.raw(`lock table ${names.map(() => '??').join(', ')} in access exclusive mode`, names);
+}
+
+/** The next number of each identity column follows the largest that was copied. */
+async function setSequences(trx: Knex): Promise<void> {
+  for (const { name, key } of COPIED_TABLES) {
+    const [column] = key;
+    if (key.length > 1 || column === undefined) continue;
+    const { rows }: { rows: { sequence: string | null }[] } = await trx.raw(
+      'select pg_get_serial_sequence(?, ?) as sequence',
+      [name, column],
+    );
+    const sequence = rows[0]?.sequence;
+    if (!sequence) continue;
+    await trx.raw('select setval(?, coalesce(max(??), 1), max(??) is not null) from ??', [
+      sequence,
+      column,
+      column,
+      name,
+    ]);
+  }
+}

@@ -1,0 +1,35 @@
+// A SQLite file as source or target of a copy.
+import { StartError } from '../core/errors.js';
+import type { CopySide } from './copied-tables.js';
+import { lockForDaemon } from './sqlite-daemon-lock.js';
+import { openSqlite, type SqliteOptions } from './sqlite-engine.js';
+import { codeOf } from './sqlite-errors.js';
+import { sqliteFile } from './sqlite-files.js';
+
+/** No daemon runs on its folder until `close`. @throws StartError `daemon-running`, and as `openStore` */
+export async function openSqliteCopy(options: SqliteOptions): Promise<CopySide> {
+  const where = sqliteFile(options.dataDir);
+  const { db, close } = await openSqlite(options, { is: 'command' });
+  try {
+    const lock = await lockForDaemon(options.dataDir, `The database ${where}`, options.client);
+    return {
+      where,
+      // Every transaction is the only one that writes.
+      alone: (work) => db.transaction(work),
+      finish: async () => {},
+      toStored: (value) => (typeof value === 'boolean' ? Number(value) : value),
+      async close() {
+        await close();
+        await lock.release();
+      },
+    };
+  } catch (error) {
+    await close();
+    if (codeOf(error) !== 'daemon-running') throw error;
+    throw new StartError(
+      'daemon-running',
+      `A daemon runs on the database ${where}. Stop it for the time of the copy (systemctl stop pulsegate): what it writes meanwhile would be lost.`,
+      { cause: error },
+    );
+  }
+}
