@@ -1,5 +1,6 @@
-// Clients that take and give nothing: they wait, they never read, they come by the thousand. Others must not feel it.
-// Runs alone: it needs thousands of sockets and two whole cores.
+// Clients that take and give nothing: they wait, they never read, they come by the hundred. Others must not feel it: they get
+// theirs while the crowd is there. Nothing here measures time: the crowd stays until it is sent away, so whoever had to wait for
+// it would wait until the end of his test.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -23,8 +24,10 @@ import {
 import { type Scope, suiteScope } from '../helpers/suite.js';
 import { echo, hold, startTarget } from '../helpers/targets.js';
 
-/** A login takes a few milliseconds; one that waits for the crowd waits at least as long as a handshake may take. */
-const MAX_LOGIN_MS = 2_500;
+/** So many clients of one kind. */
+const CROWD = scaled(300);
+/** Longer than any test: a handshake that is not finished does not end by itself. */
+const FOR_EVER = '1h';
 
 interface Crowd {
   /** Sockets that the daemon has not closed. */
@@ -61,22 +64,10 @@ async function startCrowd(
   return { open: () => sockets.size, leave };
 }
 
-/** What a login takes, in ms: the median of five, after one that waits until all who came before have been taken in. */
-async function loginTimeMs(daemon: TestDaemon): Promise<number> {
-  const times: number[] = [];
-  for (let i = 0; i < 6; i += 1) times.push(await oneLoginMs(daemon));
-  return median(times.slice(1));
-}
-
-async function oneLoginMs(daemon: TestDaemon): Promise<number> {
-  const startedAt = performance.now();
+/** Resolves once a player has logged in. */
+async function logIn(daemon: TestDaemon): Promise<void> {
   const client = await loggedInClient({ port: daemon.socks.port, username: 'player', password: 'secret' });
   client.destroy();
-  return performance.now() - startedAt;
-}
-
-function median(list: readonly number[]): number {
-  return [...list].sort((a, b) => a - b)[list.length >> 1] ?? 0;
 }
 
 function residentMiB(pid: number): number {
@@ -85,10 +76,16 @@ function residentMiB(pid: number): number {
 
 describe('clients that only wait', () => {
   const scope = suiteScope();
-  let waitedFor: TestDaemon;
+  let patient: TestDaemon;
+  let strict: TestDaemon;
   before(async () => {
-    waitedFor = await startTestDaemon(scope, { config: { socks: { handshakeTimeout: '3s' } } });
-    await waitedFor.addAccount('player', 'secret');
+    [patient, strict] = (await Promise.all(
+      [FOR_EVER, '1s'].map((handshakeTimeout) =>
+        startTestDaemon(scope, { config: { socks: { handshakeTimeout } } }),
+      ),
+    )) as [TestDaemon, TestDaemon];
+    await patient.addAccount('player', 'secret');
+    await strict.addAccount('player', 'secret');
   });
   for (const [where, bytes] of [
     ['before their first byte', Buffer.alloc(0)],
@@ -96,31 +93,43 @@ describe('clients that only wait', () => {
     ['in their login', Buffer.concat([greeting(2), login('player', 'secret').subarray(0, 6)])],
     ['before their request', Buffer.concat([greeting(2), login('player', 'secret')])],
   ] as const) {
-    it(`a thousand of them ${where} leave a real login its time, and then go`, async (t) => {
-      const daemon = waitedFor;
-      await loginTimeMs(daemon);
-      const held = openDescriptors(daemon.pid);
-      const crowd = await startCrowd(t, daemon.socks.port, 1000, bytes);
-      assert.ok((await loginTimeMs(daemon)) <= MAX_LOGIN_MS);
-      await eventually(() => assert.equal(crowd.open(), 0));
-      await descriptorsBackTo(daemon.pid, held);
+    it(`${CROWD} of them ${where} keep no login waiting`, async (t) => {
+      await logIn(patient);
+      const held = openDescriptors(patient.pid);
+      const crowd = await startCrowd(t, patient.socks.port, CROWD, bytes);
+      await logIn(patient);
+      assert.ok(crowd.open() > 0, 'nobody was waiting any more');
+      crowd.leave();
+      await descriptorsBackTo(patient.pid, held);
+    });
+
+    it(`they are sent away when they stay ${where} beyond their time`, async (t) => {
+      const sentAway = async (count: number) => {
+        const crowd = await startCrowd(t, strict.socks.port, count, bytes);
+        await eventually(() => assert.equal(crowd.open(), 0));
+      };
+      // What is opened for the first client of a kind may stay open.
+      await sentAway(1);
+      const held = openDescriptors(strict.pid);
+      await sentAway(30);
+      await descriptorsBackTo(strict.pid, held);
     });
   }
 
   it('of one source hold no more places than one source may, and none that another needs', async (t) => {
     const daemon = await startTestDaemon(t, {
-      config: { socks: { maxHandshakes: 200, maxHandshakesPerSource: 50, handshakeTimeout: '1m' } },
+      config: { socks: { maxHandshakes: 200, maxHandshakesPerSource: 50, handshakeTimeout: FOR_EVER } },
     });
     await daemon.addAccount('player', 'secret');
     const first = await startCrowd(t, daemon.socks.port, 300, Buffer.alloc(0), '127.0.2.1');
     await eventually(() => assert.equal(first.open(), 50));
-    assert.ok((await loginTimeMs(daemon)) <= MAX_LOGIN_MS);
+    await logIn(daemon);
     const others = await Promise.all(
       [2, 3, 4, 5].map((i) => startCrowd(t, daemon.socks.port, 50, Buffer.alloc(0), `127.0.2.${i}`)),
     );
     const open = (): number => [first, ...others].reduce((sum, crowd) => sum + crowd.open(), 0);
     await eventually(() => assert.equal(open(), 200));
-    assert.ok((await loginTimeMs(daemon)) <= MAX_LOGIN_MS);
+    await logIn(daemon);
     assert.ok(open() < 200, 'the one that had waited longest made room');
     const line = await daemon.waitForLine((each) => /unfinished handshakes/.test(each.msg));
     assert.ok(Number(line['evicted']) > 0);
@@ -151,7 +160,7 @@ describe('1,000 connections to the admin port under 1,024 descriptors', () => {
       await daemon.addAccount('player', 'secret');
       const set = await daemon.api('PUT', '/api/v1/settings/whitelist', { whitelist });
       assert.equal(set.status, 200);
-      await loginTimeMs(daemon);
+      await logIn(daemon);
       const crowd = await startCrowd(
         t,
         Number(new URL(daemon.adminUrl).port),
@@ -160,17 +169,20 @@ describe('1,000 connections to the admin port under 1,024 descriptors', () => {
         '127.0.3.1',
       );
       await eventually(() => assert.ok(crowd.open() <= 51, `${crowd.open()} open`));
-      assert.ok((await loginTimeMs(daemon)) <= MAX_LOGIN_MS);
-      for (let i = 0; i < 20; i += 1) await oneLoginMs(daemon);
+      await logIn(daemon);
+      for (let i = 0; i < 20; i += 1) await logIn(daemon);
       assert.equal((await daemon.api('GET', '/ProxyAccount/GetProxyAccountList')).status, 200);
       await daemon.waitForLine((line) => line.msg === 'too many admin connections');
     });
   }
 });
 
-describe('2,000 clients under a limit of 256 descriptors', needs('prlimit'), () => {
+describe(`${2 * CROWD} clients under a limit of 256 descriptors`, needs('prlimit'), () => {
   it('leave the API its answer, sessions their life, and give every descriptor back', async (t) => {
-    const daemon = await startTestDaemon(t, { wrap: ['prlimit', '--nofile=256'] });
+    const daemon = await startTestDaemon(t, {
+      wrap: ['prlimit', '--nofile=256'],
+      config: { socks: { handshakeTimeout: FOR_EVER } },
+    });
     await daemon.addAccount('player', 'secret');
     const target = await startTarget(t, echo);
     const account = { port: daemon.socks.port, username: 'player', password: 'secret' };
@@ -178,21 +190,18 @@ describe('2,000 clients under a limit of 256 descriptors', needs('prlimit'), () 
     const held = openDescriptors(daemon.pid);
     const whole = Buffer.concat([greeting(2), login('player', 'secret'), request('127.0.0.1', target.port)]);
     const crowds = await Promise.all([
-      startCrowd(t, daemon.socks.port, 1000, Buffer.alloc(0)),
-      startCrowd(t, daemon.socks.port, 1000, whole),
+      startCrowd(t, daemon.socks.port, CROWD, Buffer.alloc(0)),
+      startCrowd(t, daemon.socks.port, CROWD, whole),
     ]);
     for (let i = 0; i < 10; i += 1) {
-      const startedAt = performance.now();
       const answer = await daemon.api('GET', '/ProxyAccount/GetProxyAccountList');
       assert.equal(answer.status, 200);
-      assert.ok(performance.now() - startedAt <= 10_000);
-      await pause(100);
     }
     session.send('still here');
     assert.equal((await session.read(10)).toString(), 'still here');
     for (const crowd of crowds) crowd.leave();
     await descriptorsBackTo(daemon.pid, held + 2);
-    assert.ok((await loginTimeMs(daemon)) <= MAX_LOGIN_MS);
+    await logIn(daemon);
     // Which of the two turns them away depends on who comes first: clients that wait, or clients that go on.
     await daemon.waitForLine(
       ({ msg }) => msg === 'connection limit reached' || msg.startsWith('too many unfinished handshakes'),
@@ -218,7 +227,7 @@ describe('a daemon without a descriptor left', needs('prlimit'), () => {
 });
 
 describe('clients that never read', () => {
-  const CLIENTS = scaled(250);
+  const CLIENTS = scaled(100);
   it(`${CLIENTS} of them, each sent as much as it takes, cost bounded memory and nobody else`, async (t) => {
     // So many handshakes at once are not what is tried here, nor how soon this process comes round to each.
     const daemon = await startTestDaemon(t, {
@@ -267,12 +276,12 @@ describe('slow names of one account', () => {
   it('hold up nobody else, and end with their own', async (t) => {
     const names = await startNameServer(t, (name) => (name.startsWith('slow') ? 'silence' : ['127.0.0.1']));
     const daemon = await startTestDaemon(t, {
-      config: { dns: { servers: [names.address], timeout: '30s' } },
+      config: { dns: { servers: [names.address], timeout: '1m' } },
     });
     for (const name of ['greedy', 'player']) await daemon.addAccount(name, 'secret');
     const target = await startTarget(t, hold);
     const port = daemon.socks.port;
-    await startCrowd(
+    const crowd = await startCrowd(
       t,
       port,
       300,
@@ -282,18 +291,14 @@ describe('slow names of one account', () => {
       const bytes = [greeting(2), login('greedy', 'secret'), request(`slow-${i}.test`, 80)];
       await startCrowd(t, port, 1, Buffer.concat(bytes));
     }
-    const times: number[] = [];
     for (let i = 0; i < 6; i += 1) {
-      const startedAt = performance.now();
       const client = await connectThrough(
         { port, username: 'player', password: 'secret' },
         `fast-${i}.test`,
         target.port,
       );
-      times.push(performance.now() - startedAt);
       client.destroy();
     }
-    // Behind the slow ones it would wait until their time is over.
-    assert.ok(median(times.slice(1)) <= 10_000, times.join(' '));
+    assert.ok(crowd.open() > 0, 'the time of the slow ones was over');
   });
 });

@@ -1,4 +1,5 @@
 // A few seconds of everything at once; `npm run soak -- --minutes 60` is the real thing.
+// Only by name: CI runs the soak itself for a minute.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { soak } from './soak.js';

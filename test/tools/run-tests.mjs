@@ -1,9 +1,10 @@
 // Runs the compiled tests, several files at a time: all, or those whose path contains one of the arguments
 // (`node test/tools/run-tests.mjs config cli`); `--verbose` shows every test,
-// `--scale 20` makes the campaigns (test/helpers/scale.ts) that much longer. The list is made from the sources, so that what
-// an earlier build left behind is not run. A file that fails has failed: nothing is tried again.
+// `--scale 20` makes the campaigns (test/helpers/scale.ts) that much longer. A file that says `// Only by name: …` at its head is
+// run where an argument names it. The list is made from the sources, so that what an earlier build left behind is not run. A file
+// that fails has failed: nothing is tried again.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { killProcessesIn } from '../../dist/test/helpers/processes.js';
@@ -42,8 +43,7 @@ const { values: options, positionals: filters } = parseArgs({
   allowPositionals: true,
 });
 const files = readdirSync('test', { recursive: true }).filter(
-  (file) =>
-    file.endsWith('.test.ts') && (filters.length === 0 || filters.some((filter) => file.includes(filter))),
+  (file) => file.endsWith('.test.ts') && (filters.length === 0 ? !runsOnlyByName(file) : isNamed(file)),
 );
 process.env.TEST_SCALE = options.scale;
 const timeoutMs = FILE_TIMEOUT_MS * Math.max(1, Number(options.scale));
@@ -64,13 +64,13 @@ process.on('exit', () => {
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130));
 
 const startedAt = performance.now();
+const idleAtStart = idleSeconds();
 const postgres = files.some(needsPostgres) ? await startShared() : null;
 const lastTimes = readTimes();
 const sorted = files.sort((one, other) => expectedSeconds(other) - expectedSeconds(one));
 const results = [];
 const width = Math.max(2, availableParallelism()) * FILES_PER_CORE;
-await Promise.all(Array.from({ length: width }, () => runAll(sorted, (file) => !runsAlone(file))));
-await runAll(sorted, runsAlone);
+await Promise.all(Array.from({ length: width }, () => runAll(sorted)));
 writeFileSync(
   TIMES_FILE,
   JSON.stringify({
@@ -82,10 +82,9 @@ await postgres?.remove();
 report();
 process.exit(results.some(({ failed }) => failed) ? 1 : 0);
 
-/** Runs one after another the files of the list that are `wanted`, taking each out of it. */
-async function runAll(list, wanted) {
-  for (let at = list.findIndex(wanted); at >= 0; at = list.findIndex(wanted)) {
-    const [file] = list.splice(at, 1);
+/** Runs the files of the list one after another, taking each out of it. */
+async function runAll(list) {
+  for (let file = list.shift(); file !== undefined; file = list.shift()) {
     const compiled = join('dist/test', file.replace(/\.ts$/, '.js'));
     const result = { file, ...(await runFile(compiled, join(folder, String(list.length)), timeoutMs)) };
     results.push(result);
@@ -112,9 +111,15 @@ function report() {
   for (const { file } of failed) console.log(`FAILED: ${file}`);
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
   const cpuSeconds = results.reduce((sum, each) => sum + each.cpuSeconds, 0).toFixed(0);
+  const idle = (idleSeconds() - idleAtStart).toFixed(0);
   console.log(
-    `${results.length} files, ${count('tests')} tests, ${count('skipped')} skipped, ${failed.length} files failed, ${seconds} s, ${cpuSeconds} s of CPU`,
+    `${results.length} files, ${count('tests')} tests, ${count('skipped')} skipped, ${failed.length} files failed, ${seconds} s, ${cpuSeconds} s of CPU, ${idle} s of ${cpus().length} processors idle`,
   );
+}
+
+/** For how long the processors of this machine have had nothing to do, added up. */
+function idleSeconds() {
+  return cpus().reduce((sum, { times }) => sum + times.idle, 0) / 1000;
 }
 
 /** A line of the reporter's own summary. */
@@ -122,9 +127,13 @@ function counted(output, what) {
   return Number(new RegExp(`^ℹ ${what} (\\d+)$`, 'm').exec(output)?.[1] ?? 0);
 }
 
-/** A test that measures time says so at its head (`Runs alone: …`): it is run when the others are done. */
-function runsAlone(file) {
-  return /^\/\/ Runs alone:/m.test(readFileSync(join('test', file), 'utf8').slice(0, 600));
+function isNamed(file) {
+  return filters.some((filter) => file.includes(filter));
+}
+
+/** A short form of what CI runs anyway, or what does not try the daemon, says so at its head. */
+function runsOnlyByName(file) {
+  return /^\/\/ Only by name:/m.test(readFileSync(join('test', file), 'utf8').slice(0, 600));
 }
 
 /** A file that opens PostgreSQL databases, or drives what may be told to. */

@@ -1,4 +1,5 @@
 // `npm run bench -- api` at a hundredth of its size: every row is there, with numbers. What they are is not for a test.
+// Only by name: it tries the benchmark, not the daemon.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
