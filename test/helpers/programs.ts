@@ -1,6 +1,6 @@
 // Skips tests that need a missing system program; with CI=true they fail.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /** Something that a test needs of the machine, and how it is looked for. */
@@ -22,6 +22,13 @@ export const OPENBSD_NC: Need = {
     const { stdout, stderr } = spawnSync('nc', ['-h'], { encoding: 'utf8', timeout: 5_000 });
     return /-X proxy_protocol/.test(`${stdout}${stderr}`);
   },
+};
+
+/** nginx whose stream module is where the guide's file loads it from. */
+export const NGINX_STREAM: Need = {
+  name: 'nginx with its stream module (nginx-light, libnginx-mod-stream)',
+  isThere: () =>
+    findProgram('nginx') !== undefined && existsSync('/etc/nginx/modules-enabled/50-mod-stream.conf'),
 };
 
 /** The options of a test that needs these programs. Throws under CI=true when one is missing. */

@@ -1,0 +1,72 @@
+// The load balancers of etc/fleet.md, started with the very files that the guide shows: only addresses and ports are other ones.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { PROJECT } from './daemon.js';
+import { findProgram } from './programs.js';
+
+/** What stands in the guide, and what takes its place. */
+export type Replacements = Readonly<Record<string, string>>;
+
+/**
+ * The file of the guide with other addresses.
+ * @param comment how the comment in its first line begins: a path
+ * @throws when an address of `replacements` is not in it
+ */
+export async function documentedConfig(comment: string, replacements: Replacements): Promise<string> {
+  const guide = await readFile(join(PROJECT, 'etc/fleet.md'), 'utf8');
+  const block = [...guide.matchAll(/^```\w+\n(# [^\n]*\n[\s\S]*?)^```$/gm)]
+    .map(([, text = '']) => text)
+    .find((text) => text.startsWith(`# ${comment}`));
+  if (block === undefined) throw new Error(`etc/fleet.md has no block that begins with # ${comment}`);
+  return Object.entries(replacements).reduce((text, [from, to]) => {
+    if (!text.includes(from)) throw new Error(`${comment} in etc/fleet.md has no ${from}`);
+    return text.replaceAll(from, to);
+  }, block);
+}
+
+/** A port that nothing listens on. A balancer's configuration names its ports. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+export interface Balancer {
+  readonly pid: number;
+  signal(signal: NodeJS.Signals): void;
+  /** Ends it at once. */
+  stop(): Promise<void>;
+}
+
+/** Starts haproxy in the foreground; the file is written to `folder`. */
+export async function startHaproxy(folder: string, name: string, config: string): Promise<Balancer> {
+  const file = join(folder, `${name}.cfg`);
+  await writeFile(file, config);
+  return start('haproxy', ['-db', '-q', '-f', file], folder);
+}
+
+export async function startNginx(folder: string, config: string): Promise<Balancer> {
+  const file = join(folder, 'nginx.conf');
+  const settings = `daemon off; master_process off; error_log stderr; pid ${folder}/nginx.pid;\n`;
+  await writeFile(file, settings + config);
+  return start('nginx', ['-c', file], folder);
+}
+
+function start(program: string, args: readonly string[], cwd: string): Balancer {
+  const child: ChildProcess = spawn(findProgram(program) ?? program, args, { cwd, stdio: 'ignore' });
+  const ended = once(child, 'exit');
+  return {
+    pid: child.pid ?? 0,
+    signal: (signal) => void child.kill(signal),
+    async stop() {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
