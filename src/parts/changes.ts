@@ -16,7 +16,7 @@ export function createChangesPart({
   log,
 }: {
   readonly core: Core;
-  readonly liveSessions: Pick<SessionsPart, 'reporter'>;
+  readonly liveSessions: Pick<SessionsPart, 'writeAnew'>;
   readonly plane: Pick<ProxyPlane, 'endAccount'>;
   readonly log: Log;
 }): Part {
@@ -28,7 +28,7 @@ export function createChangesPart({
     endSession: (id) => core.sessions.get(id)?.end('ended-by-operator'),
     endAccountSessions: (id) => plane.endAccount(id, 'ended-by-operator'),
     async everyAccount() {
-      liveSessions.reporter?.writeAnew();
+      liveSessions.writeAnew();
       log.warn({}, 'changes may be missing; reloading everything');
       const stored = (await core.store.accounts.all()).map(({ id }) => id);
       return [...new Set([...stored, ...Array.from(core.directory.all(), ({ id }) => id)])];

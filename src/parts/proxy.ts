@@ -21,6 +21,7 @@ import { descriptorLimit } from './descriptors.js';
 import type { Grace, Part } from './lifecycle.js';
 import type { NoticesPart } from './notices.js';
 import { portRange, upstreamRules } from './proxy-settings.js';
+import type { SessionsPart } from './sessions.js';
 import type { OperatorSettings } from './settings.js';
 import type { StatsPart } from './stats.js';
 
@@ -35,6 +36,7 @@ export interface ProxyUses {
   readonly core: Pick<Core, 'store' | 'accounts' | 'directory' | 'usage' | 'sessions'>;
   readonly settings: Pick<OperatorSettings, 'gameRules'>;
   readonly stats: Pick<StatsPart, 'logins'>;
+  readonly liveSessions: Pick<SessionsPart, 'permits'>;
   readonly notices: Pick<NoticesPart, 'loginFailed'>;
   readonly log: Log;
 }
@@ -47,17 +49,20 @@ export interface ProxyPart extends Part {
   readonly broken: Promise<Broken>;
 }
 
-/** Whether what an account does at other nodes leaves it less here. */
-const isShared = (limits: AccountLimits): boolean =>
-  [limits.maxSessions, limits.maxClientAddresses, limits.bytesPerSecondUp, limits.bytesPerSecondDown].some(
-    (limit) => limit !== null,
-  );
+/** Whether sessions of an account count at all nodes together. */
+const isCounted = ({ maxSessions, maxClientAddresses }: AccountLimits): boolean =>
+  maxSessions !== null || maxClientAddresses !== null;
+
+/** Whether an account has a rate, which the nodes where it is active share. */
+const hasRate = ({ bytesPerSecondUp, bytesPerSecondDown }: AccountLimits): boolean =>
+  bytesPerSecondUp !== null || bytesPerSecondDown !== null;
 
 /** Throws StartError (`no-native-engine`) when `socks.engine` is native and the native engine is not available. */
 export function createProxyPart(uses: ProxyUses): ProxyPart {
   const { config, log } = uses;
   const { directory, usage, sessions } = uses.core;
   const { gameRules } = uses.settings;
+  const { permits } = uses.liveSessions;
   const libc = chooseDriver(config.socks.engine, log);
   const recordOf = (account: Account): AccountRecord => ({
     id: account.id,
@@ -67,7 +72,8 @@ export function createProxyPart(uses: ProxyUses): ProxyPart {
     expiresAt: account.expiresAt,
     limits: account.limits,
     isOverQuota: usage.isOverQuota(account),
-    elsewhere: isShared(account.limits) ? (sessions.elsewhere.of(account.id) ?? null) : null,
+    needsPermit: permits !== null && isCounted(account.limits),
+    otherNodes: hasRate(account.limits) ? (sessions.elsewhere.of(account.id)?.nodes ?? 0) : 0,
     authorizedAddresses: account.authorizedAddresses,
   });
   const breakage = new EventEmitter<{ broken: [Broken] }>();
@@ -215,7 +221,7 @@ function proxySettings(config: Config): ProxySettings {
 }
 
 /** Handles the events of the workers. */
-function observe({ stats, notices, log, core }: ProxyUses): ProxyObserver {
+function observe({ stats, notices, log, core, liveSessions }: ProxyUses): ProxyObserver {
   const { store, accounts, directory, sessions } = core;
 
   /** The first login starts the days of an account that waits for one; what cannot be written is tried at the next login. */
@@ -228,6 +234,7 @@ function observe({ stats, notices, log, core }: ProxyUses): ProxyObserver {
 
   return {
     sessions,
+    permits: liveSessions.permits,
     logins(outcome, username, accountId, client, count, at) {
       if (outcome === 'success' && accountId !== null) {
         directory.loggedIn(accountId, at);

@@ -1,6 +1,8 @@
 // The live sessions of all nodes: this one's are written for the others, and what those have is read for counts.
 
+import type { Config } from '../config.js';
 import { NO_LIMITS } from '../core/accounts/limits.js';
+import { createSessionPermits, type SessionPermits } from '../core/accounts/session-permits.js';
 import { MINUTE_MS } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import { createPoller } from '../core/poller.js';
@@ -20,24 +22,38 @@ const COUNT_EVERY_MS = 500;
 export interface SessionsPart extends Part {
   readonly live: LiveSessions;
   /** null: this is the only node. */
-  readonly reporter: Pick<SessionReporter, 'writeAnew'> | null;
+  /** null: this is the only node, and sessions are counted where they are. */
+  readonly permits: SessionPermits | null;
+  /** Writes everything of this node again: the database may have lost it. Does nothing where there is no other node. */
+  writeAnew(): void;
 }
 
 export function createSessionsPart(uses: {
+  readonly config: Pick<Config, 'database' | 'node'>;
   readonly core: Pick<Core, 'store' | 'sessions' | 'directory'>;
   readonly stats: Pick<StatsPart, 'activity' | 'changes'>;
   readonly node: Pick<NodePart, 'nodeName'>;
   readonly log: Log;
 }): SessionsPart {
-  const { core, stats, node, log } = uses;
+  const { config, core, stats, node, log } = uses;
   const { sessions, directory } = core;
   const store = core.store.liveSessions;
   const rateOf = (id: string) => stats.activity.rateOf(id);
   const live = createLiveSessions({ sessions, store, rateOf, node: node.nodeName });
-  if (!store) return { name: 'sessions', live, reporter: null, stop: () => undefined };
+  const permitStore = core.store.permits;
+  if (!store || !permitStore) {
+    return { name: 'sessions', live, permits: null, writeAnew() {}, stop() {} };
+  }
 
   const reporter = new SessionReporter(store, rateOf);
   sessions.subscribe(reporter);
+  const permits = createSessionPermits({
+    store: permitStore,
+    limitsOf: (id) => directory.byId(id)?.limits ?? NO_LIMITS,
+    timeoutMs: config.database.answerTimeoutMs,
+    leaseMs: config.node.leaseMs,
+    log,
+  });
   const timers = createTimers(log);
   const onError = (): void => undefined;
   const writer = createPoller(
@@ -57,19 +73,29 @@ export function createSessionsPart(uses: {
     if (before !== sessions.elsewhere.size) stats.changes.notify('sessions');
   }
 
+  async function trim(): Promise<void> {
+    await store?.trim();
+    await permitStore?.trim();
+  }
+
   return {
     name: 'sessions',
     live,
-    reporter,
+    permits,
+    writeAnew() {
+      reporter.writeAnew();
+      permits.writeAnew();
+    },
     async start() {
       writer.start();
       counter.start();
-      timers.every(MINUTE_MS, () => void timers.attempt('sessions of lost nodes', () => store.trim()));
-      await store.trim();
+      permits.start();
+      timers.every(MINUTE_MS, () => void timers.attempt('sessions of lost nodes', trim));
+      await trim();
     },
     async stop() {
       timers.stop();
-      await Promise.all([writer.stop(), counter.stop()]);
+      await Promise.all([writer.stop(), counter.stop(), permits.stop()]);
     },
   };
 }

@@ -14,6 +14,8 @@ export interface AccountSession {
   readonly destination: Destination;
   end(reason: SessionEnd): void;
   setRates(rates: AccountRates | null): void;
+  /** Its account has got a limit over all nodes: from now on it counts there. */
+  holdPermit(): void;
 }
 
 /** An account in its worker. `record` is replaced when the operator changes the account. */

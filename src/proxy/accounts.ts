@@ -9,15 +9,13 @@ import type { SessionEnd } from '../core/sessions/session.js';
 import type { Account, AccountSession } from './account.js';
 import type { Io } from './io/io.js';
 import { type AccountRates, createSharedRate } from './io/rates.js';
-import type { AccountRecord, UseElsewhere } from './settings.js';
+import type { AccountRecord } from './settings.js';
 
 interface Entry extends Account {
   record: AccountRecord;
   rates: AccountRates | null;
   sessions: Set<AccountSession>;
 }
-
-const NOTHING_ELSEWHERE: UseElsewhere = { sessions: 0, nodes: 0, clientAddresses: [] };
 
 /** Most accounts have no session: they share this. */
 const NO_SESSIONS: ReadonlySet<AccountSession> = new Set();
@@ -58,6 +56,7 @@ export class Accounts {
     entry.record = record;
     endUnauthorized(entry);
     this.#applyLimits(entry, before.limits);
+    if (record.needsPermit && !before.needsPermit) for (const session of entry.sessions) session.holdPermit();
   }
 
   #add(record: AccountRecord): void {
@@ -95,15 +94,13 @@ export class Accounts {
     if (entry) endAll(entry, reason);
   }
 
-  /** Why an account may have no further session from this address now; null: it may. */
+  /** Why an account may have no further session from this address now, by what it has here; null: it may. */
   refusal({ record, sessions }: Account, clientAddress: string): LimitRefusal | null {
     const { maxSessions, maxClientAddresses } = record.limits;
     if (record.isOverQuota) return 'over-quota';
-    const elsewhere = record.elsewhere ?? NOTHING_ELSEWHERE;
-    const count = sessions.size + elsewhere.sessions;
-    if (maxSessions !== null && count >= maxSessions) return 'too-many-sessions';
-    if (maxClientAddresses === null || count === 0) return null;
-    const addresses = new Set(elsewhere.clientAddresses);
+    if (maxSessions !== null && sessions.size >= maxSessions) return 'too-many-sessions';
+    if (maxClientAddresses === null || sessions.size === 0) return null;
+    const addresses = new Set<string>();
     for (const { client } of sessions) addresses.add(client.address);
     return addresses.size >= maxClientAddresses && !addresses.has(clientAddress)
       ? 'too-many-addresses'
@@ -164,9 +161,9 @@ export class Accounts {
   }
 
   #setRates(entry: Entry): void {
-    const { limits, elsewhere } = entry.record;
+    const { limits, otherNodes } = entry.record;
     // Each node where the account is active has the same share.
-    const nodes = 1 + (elsewhere?.nodes ?? 0);
+    const nodes = 1 + otherNodes;
     const up = (limits.bytesPerSecondUp ?? Number.POSITIVE_INFINITY) / nodes;
     const down = (limits.bytesPerSecondDown ?? Number.POSITIVE_INFINITY) / nodes;
     if (entry.rates) {

@@ -16,7 +16,7 @@ export function startBind(connection: CommandConnection, command: Command): void
   const target = readTarget(addressType, address, settings.allowUnderscore);
   if (!target.ok) return connection.refuseDestination(account, target.host, port, target.reason);
   const { host } = target;
-  const session = connection.openSession('bind', account, host, port);
+  const session = connection.openSession('bind', command, host, port);
   if (session === null) return;
   const name = target.kind === 'name' ? host : null;
   // All zeros: the client does not know who will connect; whoever may be reached may also call.

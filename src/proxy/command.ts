@@ -4,6 +4,7 @@ import type { Account } from './account.js';
 import type { ConnectionContext } from './context.js';
 import type { PayloadInspector } from './game-watch.js';
 import type { Attempt, Endpoint, Stream } from './io/io.js';
+import type { Permit } from './permits.js';
 import type { ClientRequest } from './protocols/client-request.js';
 import type { ForwardedRequest } from './protocols/http/forward.js';
 import type { ReplyCode } from './protocols/socks5.js';
@@ -13,6 +14,8 @@ export interface Command {
   readonly account: Account;
   readonly egress: EgressPolicy;
   readonly request: ClientRequest;
+  /** For its session; null: none is needed. */
+  readonly permit: Permit | null;
 }
 
 export interface CommandConnection {
@@ -23,7 +26,7 @@ export interface CommandConnection {
   /** The request of HTTP that the session is for; null: its bytes are relayed. */
   readonly forward: ForwardedRequest | null;
   /** Opens the session of a command; null when there is no room for it, and the client has been refused. */
-  openSession(command: 'connect' | 'bind', account: Account, host: string, port: number): Session | null;
+  openSession(kind: 'connect' | 'bind', command: Command, host: string, port: number): Session | null;
   /** `attempt` is given up when the connection ends meanwhile. It may have succeeded or failed before this call. */
   wait(attempt: Attempt): void;
   /** BIND waits for its peer: what the client sends meanwhile is kept for it, and its end is noticed. */

@@ -20,13 +20,14 @@ const REPLY_BY_RESOLVE_FAILURE = {
   'too-many': Reply.generalFailure,
 } as const;
 
-export function startConnect(connection: CommandConnection, { account, egress, request }: Command): void {
+export function startConnect(connection: CommandConnection, command: Command): void {
+  const { account, egress, request } = command;
   const { settings, upstreams } = connection.host;
   const { addressType, address, port } = request;
   const target = readTarget(addressType, address, settings.allowUnderscore);
   if (!target.ok) return connection.refuseDestination(account, target.host, port, target.reason);
   const { host } = target;
-  const session = connection.openSession('connect', account, host, port);
+  const session = connection.openSession('connect', command, host, port);
   if (session === null) return;
   const connect = new ConnectCommand(connection, session, egress);
   if (target.kind === 'address') return connect.judgeAndDial([host], null);

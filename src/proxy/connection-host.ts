@@ -1,8 +1,10 @@
 // What a connection is given by its worker: how it came, and what it may ask for.
+import type { LimitRefusal } from '../core/accounts/limits.js';
 import type { ClientProtocolName } from '../core/sessions/session.js';
 import type { Account } from './account.js';
 import type { ConnectionContext } from './context.js';
 import type { Endpoint, Stream } from './io/io.js';
+import type { PermitAnswer, PermitQuestion } from './permits.js';
 import type { RelayedHost } from './relayed.js';
 
 /** What is known of a connection by the listener it came to. */
@@ -52,6 +54,10 @@ export interface ConnectionHost extends ConnectionContext, RelayedHost {
   passOn(connection: HostedConnection, username: Uint8Array): boolean;
   /** Why the account may have no further session from this address now; null: it may. Reports it. */
   refusal(account: Account, client: Endpoint): string | null;
+  /** Reports that a login is refused for this reason. */
+  refused(account: Account, client: Endpoint, reason: LimitRefusal): void;
+  /** Asks for the permit of a session, of an account that needs one. `done` is called later, unless the question is cancelled. */
+  acquirePermit(account: Account, client: Endpoint, done: (answer: PermitAnswer) => void): PermitQuestion;
   /** Whether PROXY headers of this peer are believed. */
   isTrustedProxy(peer: Endpoint): boolean;
   /** Whether the account has not been removed since its login. */

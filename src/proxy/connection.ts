@@ -1,6 +1,6 @@
 // One connection of a player, from its first byte to its end, as one state machine:
 //
-//   PROXY header? → handshake (methods, login, request) → authorize → command
+//   PROXY header? → handshake (methods, login, request) → authorize → permit? → command
 //
 //   CONNECT (connect-command.ts): resolve → dial → relayed.ts
 //   BIND (bind-command.ts): resolve → wait for the peer → relayed.ts
@@ -20,6 +20,7 @@ import type { Command } from './command.js';
 import { startConnect } from './connect-command.js';
 import type { Arrival, ConnectionHost, HostedConnection, Resumed } from './connection-host.js';
 import type { Endpoint, Stream, StreamListener, Timer } from './io/io.js';
+import type { Permit, PermitQuestion } from './permits.js';
 import type { ClientProtocol, HandshakeStep } from './protocols/client-protocol.js';
 import type { ClientRequest } from './protocols/client-request.js';
 import { protocolOf } from './protocols/first-byte.js';
@@ -34,9 +35,11 @@ const LINGER_MS = 1_000;
 /** What may wait for a PROXY header to be complete; more is malformed anyway. */
 const MAX_HEADER_BYTES = 8 * 1024;
 
-type Stage = 'proxy-header' | 'handshake' | 'command' | 'associated' | 'refused' | 'closed';
+type Stage = 'proxy-header' | 'handshake' | 'permit' | 'command' | 'associated' | 'refused' | 'closed';
 
 type LoginStep = Extract<HandshakeStep, { kind: 'login' | 'address-login' }>;
+type RequestStep = Extract<HandshakeStep, { kind: 'request' }>;
+type Authorized = Pick<Command, 'account' | 'egress' | 'permit'>;
 
 export class Connection implements StreamListener, HostedConnection, CommandOwner {
   readonly host: ConnectionHost;
@@ -56,6 +59,8 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
   #sent: Buffer | null = null;
   #account: Account | null = null;
   #isByAddress = false;
+  /** The question for the permit of the session, in the stage 'permit'. */
+  #question: PermitQuestion | null = null;
   #command: RunningCommand | null = null;
 
   constructor(host: ConnectionHost, stream: Stream, arrival: Arrival) {
@@ -235,19 +240,41 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
 
   // ── Authorize ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  #requested(protocol: ClientProtocol, step: Extract<HandshakeStep, { kind: 'request' }>): void {
+  #requested(protocol: ClientProtocol, step: RequestStep): void {
     const account = this.#account;
-    this.#handshakeOver();
     if (account === null) return this.close();
+    const egress = this.#authorize(account);
+    if (egress === null) return;
+    if (!account.record.needsPermit) return this.#run(protocol, step, { account, egress, permit: null });
+    // Until it is answered, the handshake and its time limit go on.
+    this.#stage = 'permit';
+    this.stream.pause();
+    this.#question = this.host.acquirePermit(account, this.#client, (answer) => {
+      this.#question = null;
+      if (answer.ok) return this.#permitted(protocol, step, account, answer.permit);
+      this.host.refused(account, this.#client, answer.reason);
+      this.#refuseWith(Reply.notAllowedByRuleset);
+    });
+  }
+
+  #permitted(protocol: ClientProtocol, step: RequestStep, account: Account, permit: Permit): void {
+    // The account may have changed meanwhile.
+    const egress = this.#authorize(account);
+    if (egress !== null) this.#run(protocol, step, { account, egress, permit });
+    permit.releaseUnused();
+  }
+
+  /** The rules that hold for the account's session; null: it may have none, and the client has been refused. */
+  #authorize(account: Account): EgressPolicy | null {
     const { record } = account;
     // The account may have been closed between its login and its request.
     if (!record.isEnabled || isExpired(record, this.host.date()) || !this.host.isStillKnown(account)) {
-      return this.#refuseWith(Reply.generalFailure);
+      return this.#refused(Reply.generalFailure);
     }
     if (this.#isByAddress && !isAuthorizedAddress(record.authorizedAddresses, this.#client.address))
-      return this.#refuseWith(Reply.notAllowedByRuleset);
+      return this.#refused(Reply.notAllowedByRuleset);
     const refusal = this.host.refusal(account, this.#client);
-    if (refusal !== null) return this.#refuseWith(Reply.notAllowedByRuleset);
+    if (refusal !== null) return this.#refused(Reply.notAllowedByRuleset);
     const egress = this.host.egressOf(account);
     if (egress === null) {
       const fields = {
@@ -256,13 +283,23 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
         reason: 'unknown-egress-class',
       };
       this.host.log.info(fields, 'session refused');
-      return this.#refuseWith(Reply.notAllowedByRuleset);
+      return this.#refused(Reply.notAllowedByRuleset);
     }
+    return egress;
+  }
+
+  #refused(code: ReplyCode): null {
+    this.#refuseWith(code);
+    return null;
+  }
+
+  #run(protocol: ClientProtocol, step: RequestStep, authorized: Authorized): void {
     const { request, rest, forward = null } = step;
-    if (request.command === 'udp') return this.#associate(account, egress, request);
+    this.#handshakeOver();
+    if (request.command === 'udp') return this.#associate(authorized, request);
     this.#stage = 'command';
     this.stream.pause();
-    const command: Command = { account, egress, request };
+    const command: Command = { ...authorized, request };
     this.#command = new RunningCommand(this, protocol, forward, rest);
     if (request.command === 'connect') startConnect(this.#command, command);
     else startBind(this.#command, command);
@@ -270,6 +307,8 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
 
   #handshakeOver(): void {
     this.#sent = null;
+    this.#question?.cancel();
+    this.#question = null;
     this.#timer?.clear();
     this.#timer = null;
     this.host.handshakeEnds(this);
@@ -277,17 +316,17 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
 
   // ── UDP ASSOCIATE ────────────────────────────────────────────────────────────────────────────────────────────────
 
-  #associate(account: Account, egress: EgressPolicy, { addressType, address, port }: ClientRequest): void {
+  #associate(authorized: Authorized, { addressType, address, port }: ClientRequest): void {
     if (!this.host.settings.udp.enabled) return this.#refuseWith(Reply.commandNotSupported);
     this.#stage = 'associated';
+    this.stream.resume();
     associate(this.host, {
       stream: this.stream,
       client: this.#client,
       isProxied: this.#isProxied,
       isByAddress: this.#isByAddress,
       isUnix: this.isUnix,
-      account,
-      egress,
+      ...authorized,
       addressType,
       address,
       port,
@@ -342,8 +381,7 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
   /** The stream is closed. */
   closed(): void {
     this.#stage = 'closed';
-    this.#timer?.clear();
-    this.host.handshakeEnds(this);
+    this.#handshakeOver();
     this.host.connectionClosed(this);
   }
 }

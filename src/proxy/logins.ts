@@ -1,4 +1,5 @@
 // Logins at one worker: counted against guessing, checked, and reported.
+import type { LimitRefusal } from '../core/accounts/limits.js';
 import { createLogin, type LoginFailure, refuseAccount } from '../core/accounts/login.js';
 import { hashPassword } from '../core/accounts/password.js';
 import type { Log } from '../core/log.js';
@@ -74,13 +75,16 @@ export class Logins {
 
   /** Why the account may have no further session from this address now, which is reported; null: it may. */
   refusal(account: Account, client: Endpoint): string | null {
-    const { accounts, events, log } = this.#options;
-    const refusal = accounts.refusal(account, client.address);
-    if (refusal === null) return null;
-    const { id, username } = account.record;
-    events.login(refusal, username, id, client.address);
-    log.info({ account: username, client: client.address, reason: refusal }, 'session refused');
+    const refusal = this.#options.accounts.refusal(account, client.address);
+    if (refusal !== null) this.refused(account, client, refusal);
     return refusal;
+  }
+
+  /** Reports that a limit of the account refuses the session. */
+  refused({ record }: Account, { address }: Endpoint, reason: LimitRefusal): void {
+    const { events, log } = this.#options;
+    events.login(reason, record.username, record.id, address);
+    log.info({ account: record.username, client: address, reason }, 'session refused');
   }
 
   /** Reports what was refused since the last call without a line of its own. Meant to be called about once a second. */

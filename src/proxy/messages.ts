@@ -72,6 +72,8 @@ export type Order =
       readonly reason: SessionEnd;
     }
   | { readonly kind: 'end-account'; readonly accountId: string; readonly reason: SessionEnd }
+  /** Answers `permit-wanted`. `refusal` null: it is granted. */
+  | { readonly kind: 'permit'; readonly token: number; readonly refusal: LimitRefusal | null }
   | { readonly kind: 'end-all'; readonly reason: SessionEnd }
   | { readonly kind: 'listen'; readonly listener: ListenerSpec }
   /** Closes every new connection at once, or serves it again. */
@@ -143,6 +145,21 @@ export type WorkerEvent =
     }
   /** Opened and closed within one batch. */
   | { readonly kind: 'session-passed'; readonly session: SessionFacts; readonly summary: SessionSummary }
+  /** A session is to be counted over all nodes: answered by `permit`. A token is known until `permit-released`, or a refusal. */
+  | {
+      readonly kind: 'permit-wanted';
+      readonly token: number;
+      readonly accountId: string;
+      readonly client: string;
+    }
+  /** The same for a session that is open already: it is counted, and not answered. */
+  | {
+      readonly kind: 'permit-held';
+      readonly token: number;
+      readonly accountId: string;
+      readonly client: string;
+    }
+  | { readonly kind: 'permit-released'; readonly token: number }
   /** `count` logins of one kind, the last of them `at` (ms since the epoch). */
   | {
       readonly kind: 'logins';

@@ -1,4 +1,5 @@
 // What the data plane reports to the control plane, in order.
+import type { SessionPermits } from '../core/accounts/session-permits.js';
 import type { SessionEvents } from '../core/sessions/observer.js';
 import type { LoginOutcome } from './messages.js';
 
@@ -13,6 +14,8 @@ export interface ProxyObserver {
     count: number,
     at: number,
   ): void;
+  /** Counts sessions over all nodes, of accounts that need it; null: there are no other nodes. */
+  readonly permits: Pick<SessionPermits, 'acquire' | 'hold'> | null;
   /** An imported hash was right: `salted` is to be stored in its place, unless it is no longer `before`. */
   rehashed(accountId: string, before: string, salted: string): void;
 }

@@ -11,6 +11,7 @@ import type { Log } from '../core/log.js';
 import type { SessionEnd, SessionSummary } from '../core/sessions/session.js';
 import type { SessionFacts, SharedMemory, WorkerEvent, WorkerStart } from './messages.js';
 import type { ProxyObserver } from './observer.js';
+import { PlanePermits } from './plane-permits.js';
 import { PlaneSession, type SessionAccount, type SessionOwner } from './plane-session.js';
 import { type SessionCounts, viewSessionCounts } from './session-counts.js';
 import type { Gauges } from './shared.js';
@@ -52,6 +53,7 @@ export class PlaneWorker implements SessionOwner {
   readonly #sessions: (PlaneSession | undefined)[] = [];
   /** Who waits for an answer, by the number of the question; null: the worker died before it answered. */
   readonly #waiting = new Map<number, (event: WorkerEvent | null) => void>();
+  readonly #permits: PlanePermits;
   #wakeFd = -1;
   #isStarted = false;
   #isOver = false;
@@ -64,6 +66,9 @@ export class PlaneWorker implements SessionOwner {
     this.index = start.index;
     this.engine = start.engine;
     this.shared = start.shared;
+    this.#permits = new PlanePermits(options.observer.permits, (token, refusal) =>
+      this.send({ kind: 'permit', token, refusal }),
+    );
     this.counts = viewSessionCounts(start.shared.sessionCounts);
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
@@ -131,6 +136,7 @@ export class PlaneWorker implements SessionOwner {
   close(reason: SessionEnd): void {
     this.readAll();
     for (const session of this.#sessions) if (session) this.#closeSession(session, session.summary(reason));
+    this.#permits.releaseAll();
     this.#isOver = true;
     this.#port.close();
     this.#wakeFd = -1;
@@ -193,6 +199,12 @@ export class PlaneWorker implements SessionOwner {
         const { outcome, username, accountId, client, count, at } = event;
         return observer.logins(outcome, username, accountId, client, count, at);
       }
+      case 'permit-wanted':
+        return this.#permits.wanted(event.token, event.accountId, event.client);
+      case 'permit-held':
+        return this.#permits.held(event.token, event.accountId, event.client);
+      case 'permit-released':
+        return this.#permits.released(event.token);
       case 'rehashed':
         return onRehashed(event);
       case 'log':

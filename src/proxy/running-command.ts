@@ -1,7 +1,7 @@
 // A connection while its command runs: CONNECT, BIND, or one exchange of HTTP, from the authorized request to the relay.
 import { formatHostPort } from '../core/ip.js';
 import type { Account } from './account.js';
-import type { CommandConnection } from './command.js';
+import type { Command, CommandConnection } from './command.js';
 import type { ConnectionHost } from './connection-host.js';
 import type { PayloadInspector } from './game-watch.js';
 import { HttpExchange } from './http-exchange.js';
@@ -68,15 +68,17 @@ export class RunningCommand implements CommandConnection, SessionOwner {
 
   // ── What commands use: see command.ts ────────────────────────────────────────────────────────────────────────────
 
-  openSession(command: 'connect' | 'bind', account: Account, host: string, port: number): Session | null {
+  openSession(kind: 'connect' | 'bind', command: Command, host: string, port: number): Session | null {
+    const { account, permit } = command;
     const session = this.host.openSession({
-      command,
+      command: kind,
       clientProtocol: this.#protocol.name,
       isByAddress: this.#connection.isByAddress,
       account,
       client: this.client,
       destination: { host, port },
       owner: this,
+      permit,
     });
     if (session === null) {
       this.#logDestination(account, host, port, 'too-many-sessions');

@@ -6,6 +6,7 @@ import type { Destination, SessionCommand } from './destination.js';
 import type { PayloadInspector } from './game-watch.js';
 import type { Endpoint } from './io/io.js';
 import type { AccountRates } from './io/rates.js';
+import type { Permit } from './permits.js';
 
 /** Whoever moves the session's bytes. */
 export interface SessionOwner {
@@ -25,6 +26,8 @@ export interface SessionRequest {
   readonly client: Endpoint;
   readonly destination: { readonly host: string; readonly port: number };
   readonly owner: SessionOwner;
+  /** Counts it over all nodes; null: its account has no limit there. */
+  readonly permit: Permit | null;
 }
 
 /** Further fields of the log line of an association. */

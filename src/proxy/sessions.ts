@@ -8,6 +8,7 @@ import type { PayloadInspector } from './game-watch.js';
 import type { Endpoint } from './io/io.js';
 import type { AccountRates } from './io/rates.js';
 import type { SessionFacts } from './messages.js';
+import type { Permit, Permits } from './permits.js';
 import type {
   DatagramSummary,
   Destination,
@@ -24,6 +25,7 @@ export interface SessionsOptions {
   readonly accounts: Accounts;
   readonly counts: SessionCounts;
   readonly events: Pick<Events, 'sessionOpened' | 'sessionClosed' | 'sessionChanged'>;
+  readonly permits: Pick<Permits, 'hold'>;
   /** The rules as they are now. */
   readonly games: () => GameRules;
   /** Time between two reports of a session's GameID at least, whichever GameIDs it has meanwhile, in ms. */
@@ -67,6 +69,7 @@ export class Sessions {
   /** A session is over: its slot is free. */
   remove(session: LiveSession): void {
     this.#sessions[session.slot] = undefined;
+    session.releasePermit();
     this.options.accounts.sessionOver(session.account, session);
     this.#slots.release(session.slot);
   }
@@ -92,6 +95,7 @@ export class LiveSession implements Session, GamesOwner {
   readonly slot: number;
   readonly #sessions: Sessions;
   readonly #openedMs: number;
+  #permit: Permit | null;
   #owner: SessionOwner;
   destination: Destination;
   gameId: string | null = null;
@@ -110,6 +114,8 @@ export class LiveSession implements Session, GamesOwner {
     this.slot = slot;
     this.#sessions = sessions;
     this.#owner = request.owner;
+    this.#permit = request.permit;
+    this.#permit?.use();
     this.destination = { host: request.destination.host, address: '', port: request.destination.port };
     this.#openedMs = Math.round(sessions.options.now());
   }
@@ -148,6 +154,14 @@ export class LiveSession implements Session, GamesOwner {
 
   setRates(rates: AccountRates | null): void {
     this.#owner.setRates(rates);
+  }
+
+  holdPermit(): void {
+    this.#permit ??= this.#sessions.options.permits.hold(this.account, this.client);
+  }
+
+  releasePermit(): void {
+    this.#permit?.release();
   }
 
   end(reason: SessionEnd): void {

@@ -79,13 +79,6 @@ export interface ProxySettings {
 }
 
 /** What a worker must know of an account. */
-/** As of the last second. */
-export interface UseElsewhere {
-  readonly sessions: number;
-  readonly nodes: number;
-  readonly clientAddresses: readonly string[];
-}
-
 export interface AccountRecord {
   /** GUID. */
   readonly id: string;
@@ -97,8 +90,10 @@ export interface AccountRecord {
   readonly limits: AccountLimits;
   /** Its quota is used up. */
   readonly isOverQuota: boolean;
-  /** What it has at the other nodes, of an account with limits that this concerns; null or undefined: nothing. */
-  readonly elsewhere?: UseElsewhere | null;
+  /** It has a limit of sessions or addresses, and other nodes have sessions too: each session needs a permit. */
+  readonly needsPermit: boolean;
+  /** How many other nodes it is active at, of an account whose rate is shared among them; as of the last second. */
+  readonly otherNodes: number;
   /** Client addresses and networks that are the account without credentials. */
   readonly authorizedAddresses: readonly string[];
 }

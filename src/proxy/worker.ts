@@ -1,6 +1,7 @@
 // One worker of the data plane: serves the connections of its accounts, and tells the control plane what happens.
 // It runs the same on both drivers; thread.ts starts it in a thread of its own.
 
+import type { LimitRefusal } from '../core/accounts/limits.js';
 import type { EgressPolicy } from '../core/egress/egress.js';
 import { createGameRules, type GameRules } from '../core/heartbeats/game-rules.js';
 import type { IpBytes } from '../core/ip.js';
@@ -22,6 +23,7 @@ import { createLoginGuard } from './login-guard.js';
 import { Logins } from './logins.js';
 import type { ListenerSpec, Order, PassedConnection, WorkerEvent, WorkerStart } from './messages.js';
 import { createOwnPorts, type OwnPorts } from './own-ports.js';
+import { type PermitAnswer, type PermitQuestion, Permits } from './permits.js';
 import { createFragmentMemory, type FragmentMemory } from './protocols/fragments.js';
 import { createProxySources, type ProxySources } from './protocols/proxy-header.js';
 import { Relayed } from './relayed.js';
@@ -76,6 +78,7 @@ export class ProxyWorker implements ConnectionHost {
   readonly #accounts: Accounts;
   readonly #authorized = new AuthorizedClients();
   readonly #sessions: Sessions;
+  readonly #permits: Permits;
   readonly #handshakes: Handshakes;
   readonly #logins: Logins;
   readonly #isProxy: ProxySources;
@@ -110,10 +113,12 @@ export class ProxyWorker implements ConnectionHost {
       date: Date.now,
     });
     this.#accounts = new Accounts({ io, egressOf: this.#egressOf });
+    this.#permits = new Permits(this.events);
     this.#sessions = new Sessions({
       accounts: this.#accounts,
       counts: viewSessionCounts(shared.sessionCounts),
       events: this.events,
+      permits: this.#permits,
       games: () => this.#games,
       gameIntervalMs: settings.gameIntervalMs,
       now: () => io.now(),
@@ -186,6 +191,8 @@ export class ProxyWorker implements ConnectionHost {
         return this.#accounts.end(order.accountId, order.reason);
       case 'end-all':
         return this.#sessions.endAll(order.reason);
+      case 'permit':
+        return this.#permits.answered(order.token, order.refusal);
       case 'listen':
         return this.#listen(order.listener);
       case 'refuse':
@@ -336,6 +343,14 @@ export class ProxyWorker implements ConnectionHost {
 
   refusal(account: Account, client: Endpoint): string | null {
     return this.#logins.refusal(account, client);
+  }
+
+  refused(account: Account, client: Endpoint, reason: LimitRefusal): void {
+    this.#logins.refused(account, client, reason);
+  }
+
+  acquirePermit(account: Account, client: Endpoint, done: (answer: PermitAnswer) => void): PermitQuestion {
+    return this.#permits.acquire(account, client, done);
   }
 
   // ── Sessions ─────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -1,6 +1,7 @@
 // The interface of a database engine: its connections and engine-specific operations. Opened by sqlite-engine.ts and pg-engine.ts.
 import type { Knex } from 'knex';
 import type { ActivityFeed, AsOf } from '../core/accounts/activity-feed.js';
+import type { PermitStore } from '../core/accounts/permit-store.js';
 import type { ChangeFeed } from '../core/changes.js';
 import type { Clock } from '../core/clock.js';
 import type { HeartbeatStore } from '../core/heartbeats/heartbeat-store.js';
@@ -44,6 +45,8 @@ export interface Engine {
   readonly isShared: boolean;
   /** null: no other daemon can be on the database. */
   liveSessions(process: string, recordChange: RecordChange): LiveSessionStore | null;
+  /** null: no other daemon can be on the database. */
+  permits(process: string): PermitStore | null;
   /** What other daemons write of accounts, and how it is announced to them. null: there are none. */
   activity(origin: string): Promise<ActivityFeed> | null;
   activityRecorder(origin: string): RecordActivity;

@@ -12,6 +12,7 @@ import { nameOf, requireReadable } from './pg-connection.js';
 import { explainPgError, problemOf } from './pg-errors.js';
 import { createPgHeartbeatStore } from './pg-heartbeats.js';
 import { createPgLiveSessionStore } from './pg-live-sessions.js';
+import { createPgPermitStore } from './pg-permits.js';
 import { lockForDaemon } from './sqlite-daemon-lock.js';
 import { toStartError as toFolderError } from './sqlite-errors.js';
 import { prepareFolder, sqliteFile } from './sqlite-files.js';
@@ -72,6 +73,7 @@ function open({ connection, poolSize, reading }: PgOptions, release: () => Promi
     activityRecorder: createPgActivityRecorder,
     snapshot: { sql: 'pg_current_snapshot()::text', parse: asOfSnapshot },
     liveSessions: (process, recordChange) => createPgLiveSessionStore({ db, reads }, process, recordChange),
+    permits: (process) => createPgPermitStore(db, process),
     lockQueue: (trx) => trx.raw('select pg_advisory_xact_lock(?)', [QUEUE_LOCK]),
     lockAddresses: (trx) => trx.raw('select pg_advisory_xact_lock(?)', [ADDRESSES_LOCK]),
     loginSearch: null,

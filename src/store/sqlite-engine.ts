@@ -70,6 +70,7 @@ async function open(
       nowMs: NOW_MS,
       isShared: false,
       liveSessions: () => null,
+      permits: () => null,
       activity: () => null,
       activityRecorder: () => recordNoActivity,
       snapshot: null,

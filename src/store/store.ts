@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { AccountStore } from '../core/accounts/account-store.js';
 import type { ActivityFeed } from '../core/accounts/activity-feed.js';
 import type { LoginStore } from '../core/accounts/login-log.js';
+import type { PermitStore } from '../core/accounts/permit-store.js';
 import type { TrafficStore } from '../core/accounts/traffic-store.js';
 import type { AgentSessionStore } from '../core/agents/agent-session-store.js';
 import type { DeliveryStore } from '../core/agents/delivery-store.js';
@@ -71,6 +72,8 @@ export interface Store {
   readonly activity: ActivityFeed | null;
   /** null: no other daemon can be on the database. */
   readonly liveSessions: LiveSessionStore | null;
+  /** null: no other daemon can be on the database. */
+  readonly permits: PermitStore | null;
   readonly notices: NoticeStore;
   readonly samples: SampleStore;
   readonly heartbeatSums: HeartbeatSumStore;
@@ -148,6 +151,7 @@ async function createStore(engine: Engine, now: Clock): Promise<Store> {
     logins: createLoginStore(db, reads, engine.loginSearch),
     process,
     liveSessions: engine.liveSessions(process, recordChange),
+    permits: engine.permits(process),
     nodes: createNodeStore(engine, recordChange, recordAudit),
     notices: createNoticeStore(db),
     samples: createSampleStore(db),

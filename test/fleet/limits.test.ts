@@ -1,24 +1,34 @@
-// Limits of accounts hold over all nodes: sessions, client addresses, rates.
+// Limits of accounts hold over all nodes: sessions and client addresses, exactly, also when many log in at once or a node dies.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
-import { startFleet } from '../helpers/fleet.js';
-import { connectThrough } from '../helpers/socks-client.js';
+import { type Fleet, startFleet } from '../helpers/fleet.js';
+import {
+  connectThrough,
+  loggedInClient,
+  type RawClient,
+  readReply,
+  request,
+} from '../helpers/socks-client.js';
 import { suiteScope } from '../helpers/suite.js';
 import { echo, startTarget } from '../helpers/targets.js';
 
+const UDP_ASSOCIATE = 3;
+
 describe('limits over two nodes', async () => {
   const t = suiteScope();
+  let fleet: Fleet;
   let one: TestDaemon;
   let two: TestDaemon;
+  let targetPort = 0;
   before(async () => {
-    const { nodes } = await startFleet(t, ['gate-1', 'gate-2']);
-    [one, two] = nodes as [TestDaemon, TestDaemon];
+    fleet = await startFleet(t, ['gate-1', 'gate-2']);
+    [one, two] = fleet.nodes as [TestDaemon, TestDaemon];
+    targetPort = (await startTarget(t, echo)).port;
   });
 
-  async function add(username: string, limits: Readonly<Record<string, number>>): Promise<string> {
-    const id = await one.addAccount(username, 'word');
+  async function limit(id: string, limits: Readonly<Record<string, number>>): Promise<void> {
     assert.equal((await one.api('PATCH', `/api/v1/accounts/${id}/limits`, limits)).status, 200);
     await eventually(async () => {
       const { limits: there } = (await two.api('GET', `/api/v1/accounts/${id}`)).json as {
@@ -26,44 +36,105 @@ describe('limits over two nodes', async () => {
       };
       for (const [name, value] of Object.entries(limits)) assert.equal(there[name], value);
     });
-    return id;
   }
-  async function play(daemon: TestDaemon, username: string) {
-    const target = await startTarget(t, echo);
-    return connectThrough({ port: daemon.socks.port, username, password: 'word' }, '127.0.0.1', target.port);
+  async function add(username: string, limits: Readonly<Record<string, number>>): Promise<void> {
+    await limit(await one.addAccount(username, 'word'), limits);
   }
-  /** Until the node knows how many sessions the account has in all. */
-  const seen = (daemon: TestDaemon, id: string, sessions: number) =>
-    eventually(async () => {
-      const { usage } = (await daemon.api('GET', `/api/v1/accounts/${id}`)).json as {
-        usage: { sessions: number };
-      };
-      assert.equal(usage.sessions, sessions);
-    });
+  const play = ({ socks }: TestDaemon, username: string, from?: string) =>
+    connectThrough({ port: socks.port, username, password: 'word', from }, '127.0.0.1', targetPort);
 
-  test('sessions at one node leave fewer at the other, and are free again when they end', async () => {
-    const id = await add('ann', { maxSessions: 2 });
-    const [first, second] = [await play(one, 'ann'), await play(one, 'ann')];
-    await seen(two, id, 2);
-    await assert.rejects(play(two, 'ann'));
-    first.destroy();
-    await seen(two, id, 1);
-    const third = await play(two, 'ann');
-    await seen(one, id, 2);
-    await assert.rejects(play(one, 'ann'));
-    second.destroy();
-    third.destroy();
+  /** Sixty at once, at both nodes in turn: those that were let in, and what they came from. */
+  async function storm(username: string, fromOf: (n: number) => string) {
+    const answers = await Promise.allSettled(
+      Array.from({ length: 60 }, async (_, n) => {
+        const from = fromOf(n);
+        return { from, client: await play(n % 2 === 0 ? one : two, username, from) };
+      }),
+    );
+    for (const answer of answers) {
+      if (answer.status === 'rejected') assert.match(String(answer.reason), /answered 2$/);
+    }
+    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  }
+
+  test('many logins at once: as many sessions as maxSessions, not one more, and again when they have ended', async () => {
+    await add('ann', { maxSessions: 3 });
+    for (let round = 0; round < 3; round += 1) {
+      const players = await storm('ann', () => '127.0.0.1');
+      assert.equal(players.length, 3);
+      for (const { client } of players) client.destroy();
+      await eventually(async () => {
+        const client = await play(round % 2 === 0 ? two : one, 'ann');
+        client.destroy();
+      });
+      // All of them are gone when the whole limit is free.
+      const next: RawClient[] = [];
+      await eventually(async () => {
+        while (next.length < 3) next.push(await play(one, 'ann'));
+      });
+      for (const client of next) client.destroy();
+    }
   });
 
-  test('sessions of a node that is lost are free with its lease', async () => {
-    const id = await add('bob', { maxSessions: 1 });
-    const held = await play(one, 'bob');
-    await seen(two, id, 1);
-    one.signal('SIGSTOP');
+  test('devices that log in at several nodes at once (3x-ui #4943): no more addresses than maxClientAddresses', async () => {
+    await add('bob', { maxClientAddresses: 2 });
+    const players = await storm('bob', (n) => `127.0.0.${1 + (n % 10)}`);
+    const addresses = new Set(players.map(({ from }) => from));
+    assert.equal(addresses.size, 2);
+    for (const from of addresses) (await play(one, 'bob', from)).destroy();
+    for (const { client } of players) client.destroy();
+  });
+
+  test('a player moves to another node without a wait', async () => {
+    await add('carl', { maxSessions: 1 });
+    let client = await play(one, 'carl');
+    await assert.rejects(play(two, 'carl'));
+    client.destroy();
     await eventually(async () => {
-      (await play(two, 'bob')).destroy();
+      client = await play(two, 'carl');
     });
-    one.signal('SIGCONT');
-    held.destroy();
+    await assert.rejects(play(one, 'carl'));
+    client.destroy();
+  });
+
+  test('a UDP association counts, and so do sessions from before the limit', async () => {
+    const id = await one.addAccount('dora', 'word');
+    await eventually(() => two.account('dora'));
+    const early = await play(one, 'dora');
+    await limit(id, { maxSessions: 2 });
+    const associate = async (daemon: TestDaemon) => {
+      const client = await loggedInClient({ port: daemon.socks.port, username: 'dora', password: 'word' });
+      client.send(request('0.0.0.0', 0, UDP_ASSOCIATE));
+      return { client, code: (await readReply(client)).code };
+    };
+    const association = await associate(two);
+    assert.equal(association.code, 0);
+    await eventually(async () => {
+      const { client, code } = await associate(two);
+      client.destroy();
+      assert.equal(code, 2);
+    });
+    early.destroy();
+    await eventually(async () => {
+      const { client, code } = await associate(one);
+      client.destroy();
+      assert.equal(code, 0);
+    });
+    association.client.destroy();
+  });
+
+  test('sessions of a node that is frozen or killed leave room when its lease is over (3x-ui #6113)', async () => {
+    await add('eve', { maxSessions: 1 });
+    const third = await fleet.start('gate-3');
+    for (const signal of ['SIGSTOP', 'SIGKILL'] as const) {
+      const held = await play(third, 'eve');
+      await assert.rejects(play(two, 'eve'));
+      third.signal(signal);
+      await eventually(async () => (await play(two, 'eve')).destroy());
+      if (signal === 'SIGSTOP') third.signal('SIGCONT');
+      held.destroy();
+      // The session that was let in meanwhile is over, too.
+      if (signal === 'SIGSTOP') await eventually(async () => (await play(third, 'eve')).destroy());
+    }
   });
 });

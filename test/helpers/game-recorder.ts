@@ -6,6 +6,7 @@ import { SessionRegistry } from '../../src/core/sessions/session-registry.js';
 import type { Account } from '../../src/proxy/account.js';
 import type { Accounts } from '../../src/proxy/accounts.js';
 import type { PayloadInspector } from '../../src/proxy/game-watch.js';
+import { Permits } from '../../src/proxy/permits.js';
 import { allocateSessionCounts, viewSessionCounts } from '../../src/proxy/session-counts.js';
 import { type LiveSession, Sessions } from '../../src/proxy/sessions.js';
 import type { FakeSession } from './fake-session.js';
@@ -57,6 +58,7 @@ export function createGameRecorder({ pool, rules, intervalMs, gameIntervalMs, no
         }
       },
     },
+    permits: new Permits({ push() {} }),
     games: () => ({
       start: (flow) =>
         flow.host.startsWith(GAME) ? { gameId: flow.host.slice(GAME.length) } : rules.start(flow),
@@ -78,6 +80,7 @@ export function createGameRecorder({ pool, rules, intervalMs, gameIntervalMs, no
         client,
         destination,
         owner,
+        permit: null,
       } as const;
       const opened = sessions.open(request);
       if (!opened) throw new Error('no room for another session');

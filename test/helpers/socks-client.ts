@@ -146,11 +146,13 @@ export interface LoggedIn {
   readonly port: number;
   readonly username: string;
   readonly password: string;
+  /** The address to connect from. */
+  readonly from?: string | undefined;
 }
 
 /** Connects, logs in, and returns the client ready for its request. */
-export async function loggedInClient({ host, port, username, password }: LoggedIn): Promise<RawClient> {
-  const client = await RawClient.connect(port, host);
+export async function loggedInClient({ host, port, username, password, from }: LoggedIn): Promise<RawClient> {
+  const client = await RawClient.connect(port, host, from);
   client.send(greeting(2));
   await client.read(2);
   client.send(login(username, password));

@@ -65,6 +65,8 @@ export function accountRecord(username: string): AccountRecord {
     isEnabled: true,
     expiresAt: null,
     isOverQuota: false,
+    needsPermit: false,
+    otherNodes: 0,
     authorizedAddresses: [],
     limits: {
       maxSessions: null,
@@ -137,6 +139,7 @@ export async function startPlane(
     maxDescriptors: 65_536,
     observer: {
       sessions,
+      permits: null,
       logins(outcome, _username, _accountId, _client, count) {
         logins[outcome] = (logins[outcome] ?? 0) + count;
       },

@@ -5,6 +5,7 @@ import type { SessionSummary } from '../../src/core/sessions/session.js';
 import type { Account } from '../../src/proxy/account.js';
 import type { Accounts } from '../../src/proxy/accounts.js';
 import type { SessionFacts } from '../../src/proxy/messages.js';
+import { Permits } from '../../src/proxy/permits.js';
 import { allocateSessionCounts, viewSessionCounts } from '../../src/proxy/session-counts.js';
 import { Sessions } from '../../src/proxy/sessions.js';
 
@@ -24,6 +25,7 @@ test('a wall clock that jumps ends no session and lengthens none', () => {
       sessionClosed: (_id, _destination, _via, summary) => void closed.push(summary),
       sessionChanged() {},
     },
+    permits: new Permits({ push() {} }),
     games: () => ({ start: () => null }),
     gameIntervalMs: 1_000,
     now: () => monotonicMs,
@@ -41,6 +43,7 @@ test('a wall clock that jumps ends no session and lengthens none', () => {
     client: { address: '192.0.2.1', port: 40_000 },
     destination: { host: 'game.example', port: 443 },
     owner: { end() {}, tick: (nowMs) => void ticks.push(nowMs), setRates() {} },
+    permit: null,
   });
   assert.ok(session);
   session.start('198.51.100.1');

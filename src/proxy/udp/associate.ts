@@ -48,6 +48,7 @@ export function associate(context: AssociationContext, request: AssociateRequest
     client,
     destination,
     owner: association,
+    permit: request.permit,
   });
   if (session === null) {
     release();

@@ -6,6 +6,7 @@ import type { ConnectionContext } from '../context.js';
 import type { DatagramRelay } from '../io/datagrams.js';
 import type { Endpoint, Stream, StreamListener } from '../io/io.js';
 import type { AccountRates } from '../io/rates.js';
+import type { Permit } from '../permits.js';
 import { type DatagramHeader, readDatagramHeader } from '../protocols/datagram-header.js';
 import { Reassembly } from '../protocols/fragments.js';
 import type { ReplyCode } from '../protocols/socks5.js';
@@ -42,6 +43,8 @@ export interface AssociateRequest {
   /** The account was found by the client's address. */
   readonly isByAddress: boolean;
   readonly account: Account;
+  /** For its session; null: none is needed. */
+  readonly permit: Permit | null;
   readonly egress: EgressPolicy;
   /** DST.ADDR and DST.PORT: where the client will send from, if it knows. */
   readonly addressType: number;

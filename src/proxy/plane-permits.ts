@@ -1,0 +1,46 @@
+// The permits of one worker's sessions as the main thread has them, by the worker's tokens: released when the worker dies.
+import type { LimitRefusal } from '../core/accounts/limits.js';
+import type { SessionPermit, SessionPermits } from '../core/accounts/session-permits.js';
+
+export class PlanePermits {
+  readonly #source: Pick<SessionPermits, 'acquire' | 'hold'> | null;
+  readonly #answer: (token: number, refusal: LimitRefusal | null) => void;
+  readonly #granted = new Map<number, SessionPermit>();
+  #isOver = false;
+
+  /** @param source null: there are no other nodes, and nothing is limited here */
+  constructor(
+    source: Pick<SessionPermits, 'acquire' | 'hold'> | null,
+    answer: (token: number, refusal: LimitRefusal | null) => void,
+  ) {
+    this.#source = source;
+    this.#answer = answer;
+  }
+
+  wanted(token: number, accountId: string, client: string): void {
+    if (this.#source === null) return this.#answer(token, null);
+    void this.#source.acquire(accountId, client).then((answer) => {
+      if (!answer.ok) return this.#answer(token, answer.reason);
+      if (this.#isOver) return answer.permit.release();
+      this.#granted.set(token, answer.permit);
+      this.#answer(token, null);
+    });
+  }
+
+  held(token: number, accountId: string, client: string): void {
+    const permit = this.#source?.hold(accountId, client);
+    if (permit) this.#granted.set(token, permit);
+  }
+
+  released(token: number): void {
+    this.#granted.get(token)?.release();
+    this.#granted.delete(token);
+  }
+
+  /** The worker has died. */
+  releaseAll(): void {
+    this.#isOver = true;
+    for (const permit of this.#granted.values()) permit.release();
+    this.#granted.clear();
+  }
+}

@@ -1,0 +1,140 @@
+// Permits of sessions: the database decides; while it is silent the node does, and tells the database afterwards.
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { LimitRefusal } from '../../../src/core/accounts/limits.js';
+import type { PermitStore } from '../../../src/core/accounts/permit-store.js';
+import {
+  createSessionPermits,
+  type PermitAnswer,
+  type SessionPermit,
+} from '../../../src/core/accounts/session-permits.js';
+import { AWAY } from '../../../src/core/storage.js';
+import { eventually } from '../../helpers/eventually.js';
+
+const SILENT_LOG = { debug() {}, info() {}, warn() {}, error() {} };
+const away = () => Object.assign(new Error('no connection'), { [AWAY]: true });
+
+/** Permits on a database that the test answers for: it keeps what it is given, and refuses what is in `refused`. */
+function world(
+  t: TestContext,
+  limits: { maxSessions?: number; maxClientAddresses?: number },
+  timeoutMs = 60_000,
+) {
+  const rows = new Map<string, string>();
+  const refused = new Set<string>();
+  const world = {
+    rows,
+    /** Client addresses that other nodes leave no room for. */
+    refused,
+    exchanges: 0,
+    answer: async (): Promise<void> => undefined,
+  };
+  const store: Pick<PermitStore, 'exchange'> = {
+    async exchange({ endedIds, held, wanted }) {
+      world.exchanges += 1;
+      await world.answer();
+      const refusals = new Map<string, LimitRefusal>();
+      for (const id of endedIds) rows.delete(id);
+      for (const { id, client } of held) rows.set(id, client);
+      for (const { id, client } of wanted) {
+        if (refused.has(client)) refusals.set(id, 'too-many-sessions');
+        else rows.set(id, client);
+      }
+      return refusals;
+    },
+  };
+  const permits = createSessionPermits({
+    store,
+    limitsOf: () => ({ maxSessions: null, maxClientAddresses: null, ...limits }),
+    timeoutMs,
+    leaseMs: 1_000,
+    log: SILENT_LOG,
+  });
+  permits.start();
+  t.after(permits.stop);
+  return { ...world, world, permits };
+}
+
+function granted(answer: PermitAnswer): SessionPermit {
+  assert.ok(answer.ok);
+  return answer.permit;
+}
+
+test('the database decides, and learns of each end', async (t) => {
+  const { permits, rows, refused } = world(t, { maxSessions: 1 });
+  const permit = granted(await permits.acquire('ann', '192.0.2.1'));
+  assert.deepEqual([...rows.values()], ['192.0.2.1']);
+  refused.add('192.0.2.2');
+  assert.deepEqual(await permits.acquire('ann', '192.0.2.2'), { ok: false, reason: 'too-many-sessions' });
+  permit.release();
+  permit.release();
+  await eventually(() => rows.size === 0);
+});
+
+test('questions that come while the database is asked go together', async (t) => {
+  const { permits, world: database } = world(t, {});
+  await Promise.all(Array.from({ length: 500 }, (_, n) => permits.acquire('ann', `192.0.2.${n % 200}`)));
+  assert.equal(database.rows.size, 500);
+  assert.ok(database.exchanges <= 3, String(database.exchanges));
+});
+
+for (const how of ['fails', 'is silent']) {
+  test(`a database that ${how}: the node decides by what it has itself`, async (t) => {
+    const { permits, world: database } = world(t, { maxSessions: 3, maxClientAddresses: 2 }, 20);
+    granted(await permits.acquire('ann', '192.0.2.1'));
+    let end = (): void => undefined;
+    const silence = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    database.answer = () => (how === 'fails' ? Promise.reject(away()) : silence);
+    const second = granted(await permits.acquire('ann', '192.0.2.2'));
+    const third = await permits.acquire('ann', '192.0.2.3');
+    assert.deepEqual(third, { ok: false, reason: 'too-many-addresses' });
+    granted(await permits.acquire('ann', '192.0.2.1'));
+    const fourth = await permits.acquire('ann', '192.0.2.1');
+    assert.deepEqual(fourth, { ok: false, reason: 'too-many-sessions' });
+    second.release();
+    granted(await permits.acquire('ann', '192.0.2.2'));
+    granted(await permits.acquire('bob', '192.0.2.2'));
+    end();
+  });
+}
+
+test('a database that is back, or another in its place, is told everything, and decides again', async (t) => {
+  const { permits, world: database } = world(t, { maxSessions: 4 });
+  granted(await permits.acquire('ann', '192.0.2.1'));
+  database.answer = () => Promise.reject(away());
+  granted(await permits.acquire('ann', '192.0.2.2'));
+  granted(await permits.acquire('ann', '192.0.2.3')).release();
+  database.rows.clear();
+  database.answer = async () => undefined;
+  await eventually(() => database.rows.size > 0);
+  assert.deepEqual([...database.rows.values()].sort(), ['192.0.2.1', '192.0.2.2']);
+  database.refused.add('192.0.2.4');
+  await eventually(async () => !(await permits.acquire('ann', '192.0.2.4')).ok);
+});
+
+test('an answer that comes too late does not count a session that the node has refused', async (t) => {
+  const { permits, world: database } = world(t, { maxSessions: 1 }, 20);
+  let answer = (): void => undefined;
+  database.answer = () =>
+    new Promise((resolve) => {
+      answer = resolve;
+    });
+  const [first, second] = await Promise.all([
+    permits.acquire('ann', '192.0.2.1'),
+    permits.acquire('ann', '192.0.2.2'),
+  ]);
+  assert.deepEqual([first.ok, second.ok], [true, false]);
+  database.answer = async () => undefined;
+  answer();
+  await eventually(() => [...database.rows.values()].join() === '192.0.2.1');
+});
+
+test('sessions that were open before their account was limited are written', async (t) => {
+  const { permits, rows } = world(t, { maxSessions: 1 });
+  const permit = permits.hold('ann', '192.0.2.1');
+  await eventually(() => rows.size === 1);
+  permit.release();
+  await eventually(() => rows.size === 0);
+});

@@ -1,0 +1,104 @@
+// Permits on PostgreSQL: processes that ask at the same moment never get more than the limit together.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { type TestContext, test } from 'node:test';
+import type { Knex } from 'knex';
+import type { WantedPermit } from '../../src/core/accounts/permit-store.js';
+import { connectPg } from '../../src/store/pg.js';
+import { createPgPermitStore } from '../../src/store/pg-permits.js';
+import { newDatabase } from '../helpers/database.js';
+
+const LEASE_MS = 600_000;
+
+async function open(t: TestContext): Promise<Knex> {
+  const db = connectPg(await newDatabase(t), 6);
+  t.after(() => db.destroy());
+  return db;
+}
+
+/** A node with a lease of that length. */
+async function addNode(db: Knex, leaseMs = LEASE_MS) {
+  const process = randomUUID();
+  const now = Date.now();
+  const names = { name: process, owner: process, process, version: '1' };
+  const times = { started_at: now, renewed_at: now, lease_until: now + leaseMs };
+  await db('nodes').insert({ ...names, ...times, addresses: '{}', load: '{}' });
+  const store = createPgPermitStore(db, process);
+  const exchange = (now: Partial<Parameters<typeof store.exchange>[0]>) =>
+    store.exchange({ endedIds: [], held: [], wanted: [], leaseMs: LEASE_MS, ...now });
+  return { process, exchange, trim: store.trim };
+}
+
+const wanted = (limits: Partial<WantedPermit>): WantedPermit => ({
+  id: randomUUID(),
+  accountId: 'ann',
+  client: '192.0.2.1',
+  maxSessions: null,
+  maxClientAddresses: null,
+  ...limits,
+});
+
+test('of three nodes that ask at once, for two accounts, each account gets its limit and no more', async (t) => {
+  const db = await open(t);
+  const nodes = await Promise.all([addNode(db), addNode(db), addNode(db)]);
+  const questions = Array.from({ length: 300 }, (_, n) =>
+    wanted(n % 2 === 0 ? { accountId: 'ann', maxSessions: 3 } : { accountId: 'bob', maxSessions: 5 }),
+  );
+  const parts = Array.from({ length: 30 }, (_, n) => questions.slice(10 * n, 10 * n + 10));
+  const refusals = await Promise.all(parts.map((part, n) => nodes[n % 3]?.exchange({ wanted: part })));
+  assert.equal(
+    refusals.reduce((sum, each) => sum + (each?.size ?? 0), 0),
+    300 - 8,
+  );
+  const held = await db('session_permits')
+    .groupBy('account_id')
+    .orderBy('account_id')
+    .count()
+    .select('account_id');
+  assert.deepEqual(held, [
+    { account_id: 'ann', count: 3 },
+    { account_id: 'bob', count: 5 },
+  ]);
+});
+
+test('addresses count over all nodes, each once; a known address may have more sessions', async (t) => {
+  const db = await open(t);
+  const nodes = await Promise.all([addNode(db), addNode(db)]);
+  const ask = async (node: number, client: string) => {
+    const question = wanted({ client, maxClientAddresses: 2 });
+    return (await nodes[node]?.exchange({ wanted: [question] }))?.get(question.id) ?? 'granted';
+  };
+  assert.equal(await ask(0, '192.0.2.1'), 'granted');
+  assert.equal(await ask(1, '192.0.2.1'), 'granted');
+  assert.equal(await ask(1, '192.0.2.2'), 'granted');
+  assert.equal(await ask(0, '192.0.2.3'), 'too-many-addresses');
+  assert.equal(await ask(0, '192.0.2.2'), 'granted');
+});
+
+test('what has ended leaves room, and what is held counts', async (t) => {
+  const { exchange } = await addNode(await open(t));
+  const [first, second] = [wanted({ maxSessions: 1 }), wanted({ maxSessions: 1 })];
+  const { id, accountId, client } = first;
+  const held = [{ id, accountId, client }];
+  assert.equal((await exchange({ held, wanted: [second] })).get(second.id), 'too-many-sessions');
+  assert.equal((await exchange({ endedIds: [first.id], wanted: [second] })).size, 0);
+});
+
+test('the row that a dead node has left does not count, and goes with the node', async (t) => {
+  const db = await open(t);
+  const [living, dead] = [await addNode(db), await addNode(db)];
+  const question = () => wanted({ maxSessions: 1 });
+  assert.equal((await dead.exchange({ wanted: [question()] })).size, 0);
+  assert.equal((await living.exchange({ wanted: [question()] })).size, 1);
+  await db('nodes')
+    .where({ process: dead.process })
+    .update({ lease_until: Date.now() - 1_000 });
+  assert.equal((await living.exchange({ wanted: [question()] })).size, 0);
+  // It was frozen: what it goes on with counts again, though it has not renewed its lease yet.
+  assert.equal((await dead.exchange({ wanted: [question()] })).size, 1);
+  const [row] = await db('nodes').where({ process: dead.process }).select('lease_until');
+  assert.ok(Number(row.lease_until) > Date.now());
+  await db('nodes').where({ process: dead.process }).update({ lease_until: null });
+  await living.trim();
+  assert.deepEqual(await db('session_permits').distinct('process').pluck('process'), [living.process]);
+});
