@@ -18,7 +18,7 @@ import { createKeeper } from './keeper.js';
 import { signalGroup } from './processes.js';
 import { createQueueLimit } from './queue-limit.js';
 import { createRunner } from './runner.js';
-import { webhookSecrets } from './secrets.js';
+import { signingSecrets, webhookSecrets } from './secrets.js';
 import type { AgentSettings, HookSettings } from './settings.js';
 import { createTokenCheck } from './token.js';
 import { createWebhook } from './webhook.js';
@@ -76,6 +76,7 @@ export function createHooks(uses: HooksUses): Hooks {
   const owner = randomUUID();
   const newId = createOrderedIds(now);
   const token = createTokenCheck(webhookSecrets(webhooks, log));
+  const signing = new Map(signingSecrets(webhooks));
   const agents = buildAgents(uses);
   const queueLimit = createQueueLimit(webhooks.queue);
   const lastActive = new Map<string, number>();
@@ -170,6 +171,7 @@ export function createHooks(uses: HooksUses): Hooks {
       token,
       maxBodyBytes: webhooks.maxBodyBytes,
       agents: webhooks.agents,
+      signingSecrets: (agent) => signing.get(agent) ?? [],
       retentionMs: uses.retentionMs,
       now,
       intake,
@@ -217,10 +219,13 @@ export function createHooks(uses: HooksUses): Hooks {
     release: keeper.stop,
 
     reload(settings) {
-      // A reload cannot enable or disable webhooks.
-      const secrets = webhookSecrets({ ...settings, enabled: webhooks.enabled }, log);
+      // A reload cannot enable or disable webhooks, nor add or remove a signature.
+      const { enabled } = webhooks;
+      const tokens = webhookSecrets({ ...settings, enabled }, log);
+      const next = signingSecrets({ ...settings, enabled });
       agents.reloadKeys();
-      token.replace(secrets);
+      token.replace(tokens);
+      for (const [agent, secrets] of next) signing.set(agent, secrets);
     },
   };
 }

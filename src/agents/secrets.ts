@@ -1,23 +1,22 @@
 // Reads secrets from files or the configuration: webhook tokens and API keys of agents.
 import { readFileSync } from 'node:fs';
+import { isSenderSecret, STANDARD_FORM } from '../core/agents/signatures.js';
 import { StartError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
-import type { HookSettings } from './settings.js';
+import type { HookSettings, SecretSettings, SignatureSettings } from './settings.js';
 
 const RECOMMENDED_CHARACTERS = 32;
 
 /**
  * The valid webhook tokens: the current one, and the previous one during a change. Empty when webhooks are disabled. Warns of a short
  * token.
- * @throws StartError `secret-file` when a file cannot be read or a secret is empty
+ * @throws SecretFileError when a file cannot be read or a secret is empty
  */
-export function webhookSecrets(settings: HookSettings, log: Pick<Log, 'warn'>): string[] {
+export function webhookSecrets(settings: HookSettings, log: Pick<Log, 'warn'>): readonly string[] {
   if (!settings.enabled) return [];
-  const current = settings.secret?.reveal() ?? readSecretFile(settings.secretFile, 'webhooks.secretFile');
-  const previous =
-    settings.previousSecret?.reveal() ??
-    readSecretFile(settings.previousSecretFile, 'webhooks.previousSecretFile');
-  if (current === null || current.trim() === '') {
+  const secrets = readSecrets(settings, 'webhooks');
+  const [current = ''] = secrets;
+  if (current.trim() === '') {
     throw new StartError(
       'secret-missing',
       'webhooks.enabled is true, but there is no secret. Set webhooks.secret or webhooks.secretFile.',
@@ -29,17 +28,55 @@ export function webhookSecrets(settings: HookSettings, log: Pick<Log, 'warn'>): 
       `webhooks.secret is shorter than ${RECOMMENDED_CHARACTERS} characters and could be guessed`,
     );
   }
-  return previous === null ? [current] : [current, previous];
+  return secrets;
+}
+
+/**
+ * The secrets of senders that sign, by agent: the current one, and the previous one during a change. Empty when webhooks are disabled.
+ * @throws SecretFileError when a file cannot be read, is empty, or has no secret of the scheme
+ */
+export function signingSecrets({
+  enabled,
+  agents,
+}: Pick<HookSettings, 'enabled' | 'agents'>): ReadonlyMap<string, readonly string[]> {
+  if (!enabled) return new Map();
+  return new Map(
+    Object.entries(agents).flatMap(([name, { signature }]) =>
+      signature ? [[name, senderSecrets(signature, `webhooks.agents.${name}.signature`)] as const] : [],
+    ),
+  );
+}
+
+/** @param where the key of the signature. @throws SecretFileError */
+export function senderSecrets(signature: SignatureSettings, where: string): readonly string[] {
+  const secrets = readSecrets(signature, where);
+  const { scheme, secretFile, previousSecretFile } = signature;
+  // The schema has checked those that stand in the configuration.
+  for (const [i, secret] of secrets.entries()) {
+    if (isSenderSecret(scheme, secret)) continue;
+    const [key, file] = i === 0 ? ['secretFile', secretFile] : ['previousSecretFile', previousSecretFile];
+    throw new SecretFileError(`${where}.${key}`, `${file} must hold ${STANDARD_FORM}.`);
+  }
+  return secrets;
+}
+
+/** The current secret, and the previous one if there is one. */
+function readSecrets(settings: SecretSettings, where: string): readonly string[] {
+  const { secret, secretFile, previousSecret, previousSecretFile } = settings;
+  return [
+    secret?.reveal() ?? readSecretFile(secretFile, `${where}.secretFile`),
+    previousSecret?.reveal() ?? readSecretFile(previousSecretFile, `${where}.previousSecretFile`),
+  ].filter((text) => text !== null);
 }
 
 /** A key from a file, read anew by `reload`; null without a file. */
 export interface KeyFile {
   read(): string | null;
-  /** @throws StartError `secret-file` */
+  /** @throws SecretFileError */
   reload(): void;
 }
 
-/** @throws StartError `secret-file` when the file cannot be read or is empty */
+/** @throws SecretFileError when the file cannot be read or is empty */
 export function openKeyFile(path: string | null, key: string): KeyFile {
   let value = readSecretFile(path, key);
   return {
@@ -50,7 +87,22 @@ export function openKeyFile(path: string | null, key: string): KeyFile {
   };
 }
 
-/** The text of a secret's file without the line break at its end; null without a file. @throws StartError `secret-file` */
+/** A start that failed because of a file with a secret. */
+export class SecretFileError extends StartError {
+  /**
+   * @param key the configuration key that names the file
+   * @param fault what is wrong with the file, and what to do about it
+   */
+  constructor(
+    readonly key: string,
+    readonly fault: string,
+    options?: { readonly cause?: unknown },
+  ) {
+    super('secret-file', `${key}: ${fault}`, options);
+  }
+}
+
+/** The text of a secret's file without the line break at its end; null without a file. @throws SecretFileError */
 export function readSecretFile(path: string | null, key: string): string | null {
   if (path === null) return null;
   let text: string;
@@ -58,16 +110,10 @@ export function readSecretFile(path: string | null, key: string): string | null 
     text = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new StartError(
-      'secret-file',
-      `${key}: ${path} cannot be read (${why}). Check its path and permissions.`,
-      {
-        cause,
-      },
-    );
+    const fault = `${path} cannot be read (${why}). Check its path and permissions.`;
+    throw new SecretFileError(key, fault, { cause });
   }
-  if (text.trim() === '')
-    throw new StartError('secret-file', `${key}: ${path} is empty. Write the secret into it.`);
-  if (/[\r\n\0]/.test(text)) throw new StartError('secret-file', `${key}: ${path} must hold one line only.`);
+  if (text.trim() === '') throw new SecretFileError(key, `${path} is empty. Write the secret into it.`);
+  if (/[\r\n\0]/.test(text)) throw new SecretFileError(key, `${path} must hold one line only.`);
   return text;
 }

@@ -7,12 +7,16 @@ export interface Hidden {
   reveal(): string;
 }
 
-export interface HookSettings {
-  readonly enabled: boolean;
+/** A secret, and during a change the previous one, each in the configuration or in a file. */
+export interface SecretSettings {
   readonly secret: Hidden | null;
   readonly secretFile: string | null;
   readonly previousSecret: Hidden | null;
   readonly previousSecretFile: string | null;
+}
+
+export interface HookSettings extends SecretSettings {
+  readonly enabled: boolean;
   readonly maxBodyBytes: number;
   readonly maxFailuresPerSource: number;
   readonly failureWindowMs: number;
@@ -27,13 +31,14 @@ export interface HookSettings {
 export interface WebhookAgentSettings {
   readonly sessionKey: string | null;
   /** Of a sender that signs instead of sending the token. */
-  readonly signature?: {
-    readonly scheme: SignatureScheme;
-    readonly secret: Hidden;
-    readonly toleranceMs: number;
-    /** Template of the message; null: the body itself. */
-    readonly message: string | null;
-  } | null;
+  readonly signature?: SignatureSettings | null;
+}
+
+export interface SignatureSettings extends SecretSettings {
+  readonly scheme: SignatureScheme;
+  readonly toleranceMs: number;
+  /** Template of the message; null: the body itself. */
+  readonly message: string | null;
 }
 
 export type ChannelSettings =

@@ -21,6 +21,8 @@ export interface SignedWebhookUses {
   readonly attempts: Pick<AttemptLimit, 'succeeded'>;
   readonly maxBodyBytes: number;
   readonly agents: Readonly<Record<string, WebhookAgentSettings>>;
+  /** The secrets of the agent's sender as they are now. */
+  readonly signingSecrets: (agent: string) => readonly string[];
   /** How long runs are kept, and with them the deliveries of senders that sign no time, in ms. */
   readonly retentionMs: () => number;
   readonly newId: () => string;
@@ -28,7 +30,7 @@ export interface SignedWebhookUses {
   readonly log: Pick<Log, 'warn'>;
 }
 
-interface Sender extends SigningSender {
+interface Sender extends Omit<SigningSender, 'secrets'> {
   readonly agent: string;
   readonly sessionKey: string | null;
   /** null: the body itself is the message. */
@@ -55,7 +57,8 @@ export function createSignedWebhook(uses: SignedWebhookUses) {
     if (request.method !== 'POST') return refuse(405, 'use POST', { Allow: 'POST' });
     const bytes = await request.readBody(uses.maxBodyBytes);
     if (bytes === null) return refuse(413, `the body is longer than ${uses.maxBodyBytes} bytes`);
-    const verified = verifySignature(sender, request.header, bytes, uses.now());
+    const signing = { ...sender, secrets: uses.signingSecrets(sender.agent) };
+    const verified = verifySignature(signing, request.header, bytes, uses.now());
     if (!verified.ok && verified.reason === 'unsigned') return unsigned(request, sender.agent);
     uses.attempts.succeeded(request.source);
     if (!verified.ok) {
@@ -111,9 +114,9 @@ export function createSignedWebhook(uses: SignedWebhookUses) {
 
 function senderOf(agent: string, { sessionKey, signature }: WebhookAgentSettings): Sender | null {
   if (!signature) return null;
-  const { scheme, secret, toleranceMs, message } = signature;
+  const { scheme, toleranceMs, message } = signature;
   const template = message === null ? null : compileMessageTemplate(message);
-  return { agent, sessionKey, scheme, secret: secret.reveal(), toleranceMs, template };
+  return { agent, sessionKey, scheme, toleranceMs, template };
 }
 
 function sha256(content: string | Uint8Array): string {

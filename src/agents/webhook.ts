@@ -30,6 +30,8 @@ export interface WebhookUses {
   readonly maxBodyBytes: number;
   /** The agents webhooks may trigger, with their fixed session keys. */
   readonly agents: Readonly<Record<string, WebhookAgentSettings>>;
+  /** The secrets of the agent's sender as they are now. */
+  readonly signingSecrets: (agent: string) => readonly string[];
   /** How long runs are kept, in ms. */
   readonly retentionMs: () => number;
   readonly now: () => number;

@@ -40,12 +40,16 @@ export const addConfigCommands: AddCommands = (program, io) => {
     });
 };
 
-/** @throws ConfigError with all problems, including those of the TLS files that the configuration names */
+/** @throws ConfigError with all problems, including those of the files that the configuration names */
 async function check(command: Command, io: CommandIo): Promise<Loaded> {
   const loaded = await load(command, io);
-  const { readTlsFiles } = await import('../config.js');
-  readTlsFiles(loaded.config.admin.tls);
-  for (const [i, { tls }] of loaded.config.socks.listeners.entries())
-    if (tls !== undefined) readTlsFiles(tls, `socks.listeners[${i}].tls`);
-  return loaded;
+  const { readAdminCredentials } = await import('../config/credentials.js');
+  const { agentFileWarnings, certificateProblems, secretFileProblems } = await import(
+    '../parts/named-files.js'
+  );
+  await readAdminCredentials(io.env);
+  const problems = [...certificateProblems(loaded.config), ...secretFileProblems(loaded.config)];
+  if (problems.length > 0) throw new ConfigError(problems);
+  const warnings = agentFileWarnings(loaded.config).map(({ where, text }) => `${where}: ${text}`);
+  return { ...loaded, warnings: [...loaded.warnings, ...warnings] };
 }

@@ -17,6 +17,7 @@ import { engineHere, workerCount } from '../parts/proxy.js';
 import { checkCertificate } from './doctor-certificate.js';
 import { checkDatabase, checkDriver, isLoopback } from './doctor-database.js';
 import { checkDisk } from './doctor-disk.js';
+import { checkFiles } from './doctor-files.js';
 import type { Finding } from './doctor-finding.js';
 
 /** Runs all checks. Changes nothing: creates neither a data folder nor a database. */
@@ -34,6 +35,7 @@ export async function examine(loaded: Loaded): Promise<Finding[]> {
     checkPort(config, 'socks'),
     checkPort(config, 'admin'),
     checkCertificate(config, Date.now()),
+    checkFiles(config),
     checkDns(config),
     checkIpv6(),
     checkLocalPorts(),

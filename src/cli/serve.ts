@@ -171,9 +171,13 @@ const RELOADED: ReadonlySet<string> = new Set([
   'webhooks.previousSecretFile',
 ]);
 
+const SIGNING_SECRET = /^webhooks\.agents\..+\.signature\.(?:s|previousS)ecret(?:File)?$/;
+
 /** SIGHUP replaces the certificate of `admin.tls`, but cannot turn HTTPS on or off. */
 const isReloaded = (key: string, hasTls: boolean): boolean =>
-  RELOADED.has(key) || (hasTls && (key === 'admin.tls.cert' || key === 'admin.tls.key'));
+  RELOADED.has(key) ||
+  SIGNING_SECRET.test(key) ||
+  (hasTls && (key === 'admin.tls.cert' || key === 'admin.tls.key'));
 
 /** The keys that changed since the start and that SIGHUP does not reload. */
 function needsRestart(started: Loaded, { config, settings }: Loaded): string[] {

@@ -1,6 +1,11 @@
 // The keys `webhooks` and `agents`: access to the webhooks, the agents, and the channels of their replies.
 import { z } from 'zod';
-import { SIGNATURE_SCHEMES } from '../core/agents/signatures.js';
+import {
+  isSenderSecret,
+  SIGNATURE_SCHEMES,
+  STANDARD_FORM,
+  STANDARD_SECRET,
+} from '../core/agents/signatures.js';
 import { parseWhitelist } from '../core/auth/whitelist.js';
 import { compileMessageTemplate, MAX_PLACEHOLDERS, MAX_TEMPLATE_CHARS } from '../message-template.js';
 import { about, duration, flag, httpUrl, oneOf, secret, size, text, textThat, whole } from './fields.js';
@@ -39,18 +44,54 @@ function isTemplate(text: string): boolean {
   }
 }
 
+/** A secret, and during a change the previous one, each in the configuration or in a file. */
+interface Secrets {
+  readonly secret: Secret | null;
+  readonly secretFile: string | null;
+  readonly previousSecret: Secret | null;
+  readonly previousSecretFile: string | null;
+}
+
+/** Rejects a secret that is also in a file. */
+function checkSecrets(secrets: Secrets, context: z.RefinementCtx, where: string): void {
+  for (const key of ['secret', 'previousSecret'] as const)
+    if (secrets[key] && secrets[`${key}File`])
+      context.addIssue({
+        code: 'custom',
+        path: [`${key}File`],
+        message: `null, because ${where}${key} is also set`,
+      });
+}
+
+const senderSecret = () =>
+  secret('the secret that the sender signs with, 1 to 4096 characters').nullable().default(null);
+
 /** Deliveries of a sender that signs them instead of sending the token. */
 const signature = z
   .strictObject({
     scheme: oneOf(...SIGNATURE_SCHEMES),
-    secret: secret('the secret that the sender signs with, 1 to 4096 characters'),
+    secret: senderSecret(),
+    secretFile: path().nullable().default(null),
+    previousSecret: senderSecret(),
+    previousSecretFile: path().nullable().default(null),
     tolerance: duration({ min: '10s', max: '24h' }).prefault('5m'),
     message: textThat(TEMPLATE_FORM, isTemplate).nullable().default(null),
   })
-  .superRefine(({ scheme, secret: given }, context) => {
-    if (scheme !== 'standard' || /^whsec_[A-Za-z0-9+/]{16,}={0,2}$/.test(given.reveal())) return;
-    const message = 'whsec_ and base64 of at least 12 bytes, because scheme is standard';
-    context.addIssue({ code: 'custom', path: ['secret'], message });
+  .superRefine(({ scheme, ...secrets }, context) => {
+    checkSecrets(secrets, context, '');
+    if (!secrets.secret && !secrets.secretFile) {
+      const message = 'the secret that the sender signs with (or set secretFile)';
+      context.addIssue({ code: 'custom', path: ['secret'], message });
+    }
+    for (const key of ['secret', 'previousSecret'] as const) {
+      const given = secrets[key]?.reveal();
+      if (given === undefined || isSenderSecret(scheme, given)) continue;
+      context.addIssue({
+        code: 'custom',
+        path: [key],
+        message: `${STANDARD_FORM}, because scheme is standard`,
+      });
+    }
   });
 
 export const webhooksSchema = z
@@ -98,20 +139,7 @@ export const webhooksSchema = z
       .default({}),
   })
   .superRefine((webhooks, context) => {
-    if (webhooks.secret && webhooks.secretFile) {
-      context.addIssue({
-        code: 'custom',
-        path: ['secretFile'],
-        message: 'null, because webhooks.secret is also set',
-      });
-    }
-    if (webhooks.previousSecret && webhooks.previousSecretFile) {
-      context.addIssue({
-        code: 'custom',
-        path: ['previousSecretFile'],
-        message: 'null, because webhooks.previousSecret is also set',
-      });
-    }
+    checkSecrets(webhooks, context, 'webhooks.');
     if (webhooks.enabled && !webhooks.secret && !webhooks.secretFile) {
       context.addIssue({
         code: 'custom',
@@ -127,9 +155,9 @@ export const signingSecret = () =>
   z
     .string()
     .max(4096)
-    .regex(/^whsec_[A-Za-z0-9+/]{16,}={0,2}$/)
+    .regex(STANDARD_SECRET)
     .transform((value) => new Secret(value))
-    .register(about, { allowed: 'whsec_ and base64 of at least 12 bytes', secret: true });
+    .register(about, { allowed: STANDARD_FORM, secret: true });
 
 const channel = () =>
   z

@@ -1,7 +1,6 @@
 // Converts the configuration of `socks` into the settings of the data plane.
-import { readFileSync } from 'node:fs';
+import { readSecretFile } from '../agents/secrets.js';
 import type { Config } from '../config.js';
-import { StartError } from '../core/errors.js';
 import type { UpstreamRule } from '../proxy/upstreams/rules.js';
 
 /** The first and last port of `"40000-49999"`, which the schema has validated. */
@@ -17,7 +16,7 @@ export function upstreamRules(rules: Config['socks']['upstreams']): UpstreamRule
     if (proxy === null) return { match, upstream: null };
     const [, protocol = 'socks5', where = ''] = /^(?:(socks5|http):\/\/)?(.*)$/i.exec(proxy) ?? [];
     const portAt = where.lastIndexOf(':');
-    const secret = password?.reveal() ?? readPassword(passwordFile, `socks.upstreams[${i}].passwordFile`);
+    const secret = password?.reveal() ?? readSecretFile(passwordFile, `socks.upstreams[${i}].passwordFile`);
     return {
       match,
       upstream: {
@@ -32,24 +31,4 @@ export function upstreamRules(rules: Config['socks']['upstreams']): UpstreamRule
       },
     };
   });
-}
-
-function readPassword(path: string | null, key: string): string | null {
-  if (path === null) return null;
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
-  } catch (cause) {
-    const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
-    throw new StartError(
-      'secret-file',
-      `${key}: ${path} cannot be read (${code}). Check its path and permissions.`,
-      {
-        cause,
-      },
-    );
-  }
-  if (text === '')
-    throw new StartError('secret-file', `${key}: ${path} is empty. Write the password into it.`);
-  return text;
 }

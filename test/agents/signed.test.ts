@@ -1,11 +1,14 @@
 // Senders that sign their deliveries: GitHub, Stripe and Standard Webhooks, from the signature to the run.
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { type SigningSender, verifySignature } from '../../src/core/agents/signatures.js';
 import { compileMessageTemplate, MAX_PLACEHOLDERS } from '../../src/message-template.js';
 import { type Gateway, startGateway } from '../helpers/gateway.js';
-import { hidden, httpAgent } from '../helpers/hooks.js';
+import { hidden, hookSettings, httpAgent } from '../helpers/hooks.js';
 import { type HttpAnswer, send } from '../helpers/http.js';
 
 const NOW = 1_614_265_330_000;
@@ -32,11 +35,32 @@ const standard = (body: string, id: string, at = NOW): Headers => {
 describe('signatures', () => {
   const verify = (scheme: SigningSender['scheme'], secret: string, headers: Headers, body: string) =>
     verifySignature(
-      { scheme, secret, toleranceMs: TOLERANCE_MS },
+      { scheme, secrets: [secret], toleranceMs: TOLERANCE_MS },
       (name) => (headers[name] === undefined ? [] : [headers[name]]),
       Buffer.from(body),
       NOW,
     );
+
+  test('each of several secrets is right, with every scheme', () => {
+    for (const [scheme, secret, other, headers] of [
+      ['github', 'secret', 'other', github('{}')],
+      ['stripe', 'secret', 'other', stripe('{}')],
+      ['standard', STANDARD_SECRET, `whsec_${'A'.repeat(16)}`, standard('{}', 'msg_1')],
+    ] as const) {
+      const isRight = (...secrets: readonly string[]) =>
+        verifySignature(
+          { scheme, secrets, toleranceMs: TOLERANCE_MS },
+          (name) => (headers[name] === undefined ? [] : [headers[name]]),
+          Buffer.from('{}'),
+          NOW,
+        ).ok;
+      assert.deepEqual(
+        [isRight(secret, other), isRight(other, secret), isRight(other), isRight()],
+        [true, true, false, false],
+        scheme,
+      );
+    }
+  });
 
   test('the example of GitHub’s documentation is right', () => {
     const hex = '757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17';
@@ -110,7 +134,10 @@ describe('templates', () => {
 });
 
 describe('POST /hooks/agent/<name>', () => {
-  const common = { toleranceMs: TOLERANCE_MS, message: null };
+  const common = {
+    ...{ secretFile: null, previousSecret: null, previousSecretFile: null },
+    toleranceMs: TOLERANCE_MS,
+  };
   const sender = (scheme: SigningSender['scheme'], secret: string, message: string | null = null) => ({
     sessionKey: null,
     signature: { ...common, scheme, secret: hidden(secret), message },
@@ -197,6 +224,40 @@ describe('POST /hooks/agent/<name>', () => {
     const blocked = await deliver(gateway, 'hub', '{}', github('{}'));
     assert.equal(blocked.status, 429);
     assert.equal(gateway.lines.filter(({ msg }) => msg === 'webhook signature refused').length, 3);
+  });
+
+  test('two secrets are right during a change, also when a reload brings it', async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'pulsegate-signed-'));
+    t.after(() => rm(folder, { recursive: true, force: true }));
+    const [file, previousFile] = [join(folder, 'secret'), join(folder, 'previous')];
+    await writeFile(file, 'old\n');
+    const from = { ...sender('github', '').signature, secret: null, secretFile: file };
+    const first = { hub: { sessionKey: null, signature: from } };
+    const gateway = await startGateway(t, { ...options, webhooks: { agents: first } });
+    const status = async (body: string, secret: string) =>
+      (await deliver(gateway, 'hub', body, github(body, secret))).status;
+    assert.deepEqual([await status('{"n":1}', 'old'), await status('{"n":2}', 'new')], [200, 401]);
+
+    await writeFile(file, 'new\n');
+    await writeFile(previousFile, 'old\n');
+    const both = { hub: { sessionKey: null, signature: { ...from, previousSecretFile: previousFile } } };
+    gateway.hooks.reload(hookSettings({ agents: both }));
+    assert.deepEqual([await status('{"n":3}', 'old'), await status('{"n":4}', 'new')], [200, 200]);
+
+    await rm(previousFile);
+    assert.throws(
+      () => gateway.hooks.reload(hookSettings({ agents: both })),
+      /webhooks\.agents\.hub\.signature\.previousSecretFile: .*previous cannot be read/,
+    );
+    assert.equal(await status('{"n":5}', 'old'), 200, 'a reload that fails keeps the old secrets');
+    gateway.hooks.reload(hookSettings({ agents: first }));
+    assert.deepEqual([await status('{"n":6}', 'old'), await status('{"n":7}', 'new')], [401, 200]);
+
+    const standardFrom = { hub: { sessionKey: null, signature: { ...from, scheme: 'standard' as const } } };
+    assert.throws(
+      () => gateway.hooks.reload(hookSettings({ agents: standardFrom })),
+      /hub\.signature\.secretFile: .* must hold whsec_ and base64/,
+    );
   });
 
   test('the bearer token does not stand in for a signature, nor a signature for the token', async (t) => {

@@ -64,6 +64,12 @@ const MISUSES: readonly (readonly [args: string[], code: number, says: RegExp, o
   [['serve', '--socks-port', 'abc'], 2, /flag --socks-port: socks\.port: found "abc"/],
   [['serve', '--log-level', 'loud'], 2, /flag --log-level/],
   [['config', 'check', '--config', 'missing.yaml'], 2, /missing\.yaml: no such file/],
+  [
+    ['config', 'check'],
+    2,
+    /PULSEGATE_ADMIN_PASSWORD_FILE: the file \/nowhere cannot be read/,
+    { env: { PULSEGATE_ADMIN_PASSWORD_FILE: '/nowhere' } },
+  ],
   [['config', 'check'], 2, /PULSEGATE_SOKS__PORT/, { env: { PULSEGATE_SOKS__PORT: '1' } }],
   [['account', 'list'], 2, /socks\.port/, { env: { PULSEGATE_SOCKS__PORT: 'x' } }],
   [['account', 'list'], 1, /\/dev\/null/, { env: { PULSEGATE_DATA_DIR: '/dev/null/x' } }],
@@ -318,6 +324,56 @@ describe('config', () => {
     assert.equal(code, 2);
     assert.match(stderr, /1:16: socks\.port: found -1/);
     assert.match(stderr, /1:20: socks\.prot: .* did you mean socks\.port\?/);
+  });
+
+  it('check names every file that cannot be read, and what it should hold', async (t) => {
+    const cli = await commandLine(t);
+    const named = (name: string) => join(cli.folder, name);
+    await writeFile(named('empty'), '\n');
+    await writeFile(named('plain'), 'secret\n');
+    await writeFile(
+      named('pulsegate.yaml'),
+      `
+socks: { upstreams: [{ proxy: "127.0.0.1:1", username: a, passwordFile: ${named('upstream')} }] }
+webhooks:
+  enabled: true
+  secretFile: ${named('token')}
+  previousSecretFile: ${named('empty')}
+  agents: { sends: { signature: { scheme: standard, secretFile: ${named('plain')}, previousSecretFile: ${named('gone')} } } }
+agents:
+  sends: { type: http, url: "http://127.0.0.1:1/", apiKeyFile: ${named('key')} }
+`,
+    );
+    const { code, stderr } = await cli.run(['config', 'check']);
+    assert.equal(code, 2);
+    for (const expected of [
+      /socks\.upstreams\[0\]\.passwordFile: .*upstream cannot be read \(ENOENT/,
+      /webhooks\.secretFile: .*token cannot be read \(ENOENT/,
+      /webhooks\.previousSecretFile: .*empty is empty/,
+      /webhooks\.agents\.sends\.signature\.previousSecretFile: .*gone cannot be read/,
+      /agents\.sends\.apiKeyFile: .*key cannot be read/,
+    ])
+      assert.match(stderr, expected);
+    const doctor = await cli.run(['doctor', '--json']);
+    const { findings } = doctor.json() as { findings: { check: string; state: string }[] };
+    assert.deepEqual(
+      [doctor.code, findings.filter(({ check, state }) => check === 'files' && state === 'stop').length],
+      [1, 5],
+    );
+    await writeFile(named('gone'), 'whsec_AAAAAAAAAAAAAAAA\n');
+    const wrongForm = await cli.run(['config', 'check']);
+    assert.match(wrongForm.stderr, /signature\.secretFile: .*plain must hold whsec_ and base64/);
+  });
+
+  it('check warns of a folder and a program of agents that are not there', async (t) => {
+    const cli = await commandLine(
+      t,
+      'agents: { a: { type: command, command: [/nowhere/x], cwd: /nowhere } }',
+    );
+    const { code, stderr } = await cli.run(['config', 'check']);
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, /agents\.a\.cwd: there is no folder \/nowhere/);
+    assert.match(stderr, /agents\.a\.command\[0\]: \/nowhere\/x is no executable file/);
   });
 
   it('print can be read back, and hides secrets', async (t) => {

@@ -4,10 +4,19 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 export const SIGNATURE_SCHEMES = ['github', 'stripe', 'standard'] as const;
 export type SignatureScheme = (typeof SIGNATURE_SCHEMES)[number];
 
+/** A secret of Standard Webhooks. */
+export const STANDARD_SECRET = /^whsec_[A-Za-z0-9+/]{16,}={0,2}$/;
+export const STANDARD_FORM = 'whsec_ and base64 of at least 12 bytes';
+
+/** Whether a sender of the scheme can sign with the secret. */
+export function isSenderSecret(scheme: SignatureScheme, secret: string): boolean {
+  return scheme !== 'standard' || STANDARD_SECRET.test(secret);
+}
+
 export interface SigningSender {
   readonly scheme: SignatureScheme;
-  /** Of `standard`: `whsec_` and base64. */
-  readonly secret: string;
+  /** The current one and, during a change, the previous one. Of `standard`: `whsec_` and base64. */
+  readonly secrets: readonly string[];
   /** How far the sender's clock, and a delivery's way, may be off. Of `github` there is no time. */
   readonly toleranceMs: number;
 }
@@ -44,9 +53,10 @@ export function verifySignature(
 }
 
 /** `X-Hub-Signature-256: sha256=<hex>` over the body. */
-function verifyGithub({ secret }: SigningSender, header: Header, body: Uint8Array): Verified {
+function verifyGithub({ secrets }: SigningSender, header: Header, body: Uint8Array): Verified {
   const [, hex] = /^sha256=([0-9a-f]{64})$/.exec(only(header('x-hub-signature-256'))) ?? [];
-  const isRight = isOneOf(hmac(secret, body), hex === undefined ? [] : [Buffer.from(hex, 'hex')]);
+  const right = secrets.map((secret) => hmac(secret, body));
+  const isRight = haveCommon(right, hex === undefined ? [] : [Buffer.from(hex, 'hex')]);
   return isRight ? { ok: true, delivery: null } : UNSIGNED;
 }
 
@@ -57,9 +67,9 @@ function verifyStripe(sender: SigningSender, header: Header, body: Uint8Array, n
     fields.filter((field) => field.startsWith(`${name}=`)).map((field) => field.slice(name.length + 1));
   const [time = '', ...otherTimes] = valuesOf('t');
   const given = valuesOf('v1').filter((hex) => /^[0-9a-f]{64}$/.test(hex));
-  const signed = hmac(sender.secret, `${time}.`, body);
-  const isRight = isOneOf(
-    signed,
+  const right = sender.secrets.map((secret) => hmac(secret, `${time}.`, body));
+  const isRight = haveCommon(
+    right,
     given.map((hex) => Buffer.from(hex, 'hex')),
   );
   return isRight && otherTimes.length === 0 ? inTime(time, null, sender, now) : UNSIGNED;
@@ -72,10 +82,12 @@ function verifyStandard(sender: SigningSender, header: Header, body: Uint8Array,
   const given = only(header('webhook-signature'))
     .split(' ')
     .filter((signature) => /^v1,[A-Za-z0-9+/]{43}=$/.test(signature));
-  const key = Buffer.from(sender.secret.replace(/^whsec_/, ''), 'base64');
-  const signed = hmac(key, `${id}.${time}.`, body);
-  const isRight = isOneOf(
-    signed,
+  const right = sender.secrets.map((secret) => {
+    const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+    return hmac(key, `${id}.${time}.`, body);
+  });
+  const isRight = haveCommon(
+    right,
     given.map((signature) => Buffer.from(signature.slice(3), 'base64')),
   );
   return isRight && id !== '' && id.length <= 255 ? inTime(time, id, sender, now) : UNSIGNED;
@@ -98,10 +110,10 @@ function hmac(key: string | Uint8Array, ...content: readonly (string | Uint8Arra
   return sum.digest();
 }
 
-function isOneOf(right: Buffer, given: readonly Buffer[]): boolean {
+function haveCommon(right: readonly Buffer[], given: readonly Buffer[]): boolean {
   const compared = given
     .slice(0, MAX_SIGNATURES)
-    .map((each) => each.length === right.length && timingSafeEqual(each, right));
+    .flatMap((each) => right.map((one) => each.length === one.length && timingSafeEqual(each, one)));
   return compared.includes(true);
 }
 
