@@ -18,6 +18,7 @@ const GROUPS: Readonly<Record<string, () => Promise<AddCommands>>> = {
   session: async () => (await import('./cli/sessions.js')).addSessionCommands,
   node: async () => (await import('./cli/nodes.js')).addNodeCommands,
   plan: async () => (await import('./cli/plans.js')).addPlanCommands,
+  operator: async () => (await import('./cli/operators.js')).addOperatorCommands,
   token: async () => (await import('./cli/tokens.js')).addTokenCommands,
   audit: async () => (await import('./cli/audit.js')).addAuditCommands,
   config: async () => (await import('./cli/config.js')).addConfigCommands,

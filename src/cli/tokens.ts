@@ -71,7 +71,7 @@ export const addTokenCommands: AddCommands = (program, io) => {
       await withCore(loaded, async (core) => {
         const tokens = await openTokens(core, loaded.config);
         const made = await tokens.create(
-          { name, scopes: [...new Set(options.scope)], expiresAt },
+          { name, scopes: [...new Set(options.scope)], expiresAt, operatorId: null },
           cliActor(),
         );
         if (!made) throw new CommandError('The limit admin.maxTokens is reached. Revoke a token first.');

@@ -134,7 +134,7 @@ export type AuditEntry = {
   readonly address: string | null;
   readonly action: string;
   readonly object: {
-    readonly type: 'account' | 'session' | 'settings' | 'token' | 'run' | 'agent' | 'admin' | 'import' | 'node';
+    readonly type: 'account' | 'session' | 'settings' | 'token' | 'run' | 'agent' | 'admin' | 'operator' | 'import' | 'node';
     readonly id: string | null;
     readonly name: string | null;
   };
@@ -435,6 +435,7 @@ export type Me = {
   readonly username: string;
   readonly via: 'console' | 'basic' | 'token';
   readonly address: string;
+  readonly role: 'administrator' | 'operator' | 'viewer';
   readonly scopes: readonly (Scope)[] | null;
   readonly totpEnabled: boolean;
   readonly isPasswordGiven: boolean;
@@ -483,6 +484,11 @@ export type NewAccountsResult = {
   readonly usernames: readonly (string)[];
   readonly skipped: readonly (SkippedAccount)[];
 };
+export type NewOperator = {
+  readonly name: string;
+  readonly password: string;
+  readonly role: Role;
+};
 export type NewToken = {
   readonly name: string;
   readonly scopes: readonly (Scope)[];
@@ -512,6 +518,24 @@ export type Nodes = {
   readonly items: readonly (Node)[];
 };
 export type OnExisting = 'keep' | 'replace' | 'skip';
+export type Operator = {
+  readonly id: Guid;
+  readonly name: string;
+  readonly role: Role;
+  readonly isEnabled: boolean;
+  readonly createdAt: Time;
+  readonly totpEnabled: boolean;
+  readonly tokens: Count;
+};
+export type OperatorChange = {
+  readonly name?: string | undefined;
+  readonly password?: string | undefined;
+  readonly role?: Role | undefined;
+  readonly isEnabled?: boolean | undefined;
+};
+export type Operators = {
+  readonly items: readonly (Operator)[];
+};
 export type Overview = {
   readonly at: Time;
   readonly sessions: Count;
@@ -595,7 +619,7 @@ export type Problem = {
   readonly detail?: string | undefined;
   readonly errors?: readonly (FieldError)[] | undefined;
 };
-export type ProblemCode = 'bad-request' | 'validation' | 'signed-out' | 'wrong-credentials' | 'totp-required' | 'forbidden' | 'wrong-scope' | 'cross-site' | 'not-found' | 'method-not-allowed' | 'username-taken' | 'address-taken' | 'would-lock-you-out' | 'conflict' | 'changed-meanwhile' | 'too-large' | 'unsupported-media-type' | 'host-not-allowed' | 'too-many-requests' | 'queue-full' | 'internal' | 'unavailable';
+export type ProblemCode = 'bad-request' | 'validation' | 'signed-out' | 'wrong-credentials' | 'totp-required' | 'forbidden' | 'wrong-scope' | 'wrong-role' | 'cross-site' | 'not-found' | 'method-not-allowed' | 'username-taken' | 'address-taken' | 'would-lock-you-out' | 'conflict' | 'changed-meanwhile' | 'too-large' | 'unsupported-media-type' | 'host-not-allowed' | 'too-many-requests' | 'queue-full' | 'internal' | 'unavailable';
 export type PublicAddress = {
   readonly host: string | null;
   readonly hostSource: 'default' | 'file' | 'environment' | 'flag' | 'console';
@@ -626,6 +650,7 @@ export type Retention = {
   readonly loginDays: number;
   readonly auditDays: number;
 };
+export type Role = 'operator' | 'viewer';
 export type Run = {
   readonly id: Guid;
   readonly kind: 'message' | 'wake';
@@ -718,6 +743,7 @@ export type Token = {
   readonly expiresAt: Time | null;
   readonly lastUsedAt: Time | null;
   readonly lastUsedFrom: string | null;
+  readonly operator: string | null;
 };
 export type Tokens = {
   readonly items: readonly (Token)[];
@@ -808,6 +834,11 @@ export interface Operations {
   listNodes: { params: undefined; query: undefined; body: undefined; answer: Nodes };
   drainNode: { params: { name: string }; query: undefined; body: undefined; answer: undefined };
   undrainNode: { params: { name: string }; query: undefined; body: undefined; answer: undefined };
+  listOperators: { params: undefined; query: undefined; body: undefined; answer: Operators };
+  createOperator: { params: undefined; query: undefined; body: NewOperator; answer: Operator };
+  changeOperator: { params: { id: string }; query: undefined; body: OperatorChange; answer: Operator };
+  deleteOperator: { params: { id: string }; query: undefined; body: undefined; answer: undefined };
+  resetOperatorTotp: { params: { id: string }; query: undefined; body: undefined; answer: undefined };
   getWhitelist: { params: undefined; query: undefined; body: undefined; answer: Whitelist };
   setWhitelist: { params: undefined; query: { keepMyAccess?: boolean | undefined }; body: Whitelist; answer: Whitelist };
   checkWhitelist: { params: undefined; query: undefined; body: WhitelistQuestion; answer: WhitelistCheck };
@@ -878,6 +909,11 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   listNodes: ['GET', '/api/v1/nodes'],
   drainNode: ['POST', '/api/v1/nodes/{name}/drain'],
   undrainNode: ['POST', '/api/v1/nodes/{name}/undrain'],
+  listOperators: ['GET', '/api/v1/operators'],
+  createOperator: ['POST', '/api/v1/operators'],
+  changeOperator: ['PATCH', '/api/v1/operators/{id}'],
+  deleteOperator: ['DELETE', '/api/v1/operators/{id}'],
+  resetOperatorTotp: ['DELETE', '/api/v1/operators/{id}/totp'],
   getWhitelist: ['GET', '/api/v1/settings/whitelist'],
   setWhitelist: ['PUT', '/api/v1/settings/whitelist'],
   checkWhitelist: ['POST', '/api/v1/settings/whitelist/check'],

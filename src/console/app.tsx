@@ -1,7 +1,7 @@
 // The frame: rail, page, banners, keyboard. Which page stands where.
 import { useEffect, useState } from 'preact/hooks';
-import type { Me } from './api-types.js';
-import { ApiError, call, lapsed, me, online } from './lib/api.js';
+import type { Me, Scope } from './api-types.js';
+import { ApiError, call, lapsed, may, me, online } from './lib/api.js';
 import { useArrival } from './lib/arrival.js';
 import { useCell } from './lib/cell.js';
 import { type TextKey, t, useLanguage } from './lib/i18n.js';
@@ -22,12 +22,13 @@ import { Icon, type IconName } from './ui/icons.js';
 import { Empty, Failure } from './ui/states.js';
 import { Toasts } from './ui/toast.js';
 
-const PLACES: readonly { path: string; icon: IconName; key: string; text: TextKey }[] = [
-  { path: '', icon: 'overview', key: 'o', text: 'nav.overview' },
-  { path: 'accounts', icon: 'accounts', key: 'a', text: 'nav.accounts' },
-  { path: 'sessions', icon: 'sessions', key: 's', text: 'nav.sessions' },
-  { path: 'heartbeats', icon: 'heartbeats', key: 'h', text: 'nav.heartbeats' },
-  { path: 'agents', icon: 'agents', key: 'g', text: 'nav.agents' },
+/** Whoever lacks the scope does not see the place; without one everybody does. */
+const PLACES: readonly { path: string; icon: IconName; key: string; text: TextKey; scope?: Scope }[] = [
+  { path: '', icon: 'overview', key: 'o', text: 'nav.overview', scope: 'sessions:read' },
+  { path: 'accounts', icon: 'accounts', key: 'a', text: 'nav.accounts', scope: 'accounts:read' },
+  { path: 'sessions', icon: 'sessions', key: 's', text: 'nav.sessions', scope: 'sessions:read' },
+  { path: 'heartbeats', icon: 'heartbeats', key: 'h', text: 'nav.heartbeats', scope: 'heartbeats:read' },
+  { path: 'agents', icon: 'agents', key: 'g', text: 'nav.agents', scope: 'agents:read' },
   { path: 'settings', icon: 'settings', key: 'e', text: 'nav.settings' },
 ];
 
@@ -79,7 +80,8 @@ function Console({ who }: { who: Me }) {
   const { path, query } = usePlace();
   useArrival(path.map(encodeURIComponent).join('/'), query);
   const [help, setHelp] = useState(false);
-  useKeyboard(() => setHelp(true));
+  const places = PLACES.filter(({ scope }) => scope === undefined || may(scope));
+  useKeyboard(places, () => setHelp(true));
   const here = PLACES.find((one) => one.path === (path[0] ?? ''));
   useEffect(() => {
     document.title = here ? `${t(here.text)} · Pulsegate` : 'Pulsegate';
@@ -101,7 +103,7 @@ function Console({ who }: { who: Me }) {
           <img src="./icon.svg" alt="" width="22" height="22" />
           <span>Pulsegate</span>
         </a>
-        {PLACES.map((one) => (
+        {places.map((one) => (
           <a
             key={one.path}
             href={href(one.path ? [one.path] : [])}
@@ -123,7 +125,7 @@ function Console({ who }: { who: Me }) {
       </main>
       <Toasts />
       <UnsavedQuestion />
-      {help && <KeyboardHelp onClose={() => setHelp(false)} />}
+      {help && <KeyboardHelp places={places} onClose={() => setHelp(false)} />}
     </div>
   );
 }
@@ -147,7 +149,7 @@ function Page({ path }: { path: readonly string[] }) {
 }
 
 /** `/` searches, `g` and a letter goes somewhere, `?` tells. */
-function useKeyboard(showHelp: () => void): void {
+function useKeyboard(places: typeof PLACES, showHelp: () => void): void {
   useEffect(() => {
     let goes = 0;
     const onKey = (event: KeyboardEvent) => {
@@ -163,23 +165,23 @@ function useKeyboard(showHelp: () => void): void {
       else if (event.key === 'g' && Date.now() - goes > 1_000) goes = Date.now();
       else if (Date.now() - goes < 1_000) {
         goes = 0;
-        const place = PLACES.find((one) => one.key === event.key);
+        const place = places.find((one) => one.key === event.key);
         if (place) go(place.path ? [place.path] : []);
       }
     };
     document.addEventListener('keydown', onKey);
     return () => document.removeEventListener('keydown', onKey);
-  }, [showHelp]);
+  }, [places, showHelp]);
 }
 
-function KeyboardHelp({ onClose }: { onClose: () => void }) {
+function KeyboardHelp({ places, onClose }: { places: typeof PLACES; onClose: () => void }) {
   const keys: readonly (readonly [string, string])[] = [
     ['/', t('keys.search')],
     ['↑ ↓ / j k', t('keys.move')],
     ['Enter', t('keys.open')],
     ['Space / x', t('keys.select')],
     ['Esc', t('keys.close')],
-    ...PLACES.map((one) => [`g ${one.key}`, t(one.text)] as const),
+    ...places.map((one) => [`g ${one.key}`, t(one.text)] as const),
     ['?', t('keys.help')],
   ];
   return (

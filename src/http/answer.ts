@@ -23,6 +23,7 @@ export const REFUSALS = {
   'not-local': { status: 403, text: '仅允许本地或内网访问' },
   'through-own-proxy': { status: 403, text: '禁止通过代理访问管理接口' },
   'cross-site': { status: 403, text: '禁止跨站请求' },
+  'not-permitted': { status: 403, text: '没有权限' },
   'account-not-found': { status: 404, text: '账号不存在' },
   'user-not-found': { status: 404, text: '用户不存在' },
   'path-not-found': { status: 404, text: '路径不存在' },

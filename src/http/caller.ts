@@ -1,14 +1,18 @@
 // The caller of a request to the admin API, once authenticated.
 import { type Actor, DAEMON } from '../core/audit/audit.js';
+import type { Operator } from '../core/auth/operator.js';
+import { ROLE_SCOPES } from '../core/auth/roles.js';
 
 /** On the control socket: names the system user who asks, percent-encoded, for the audit log. */
 export const USER_HEADER = 'pulsegate-user';
 
 export interface Caller {
   readonly via: 'console' | 'basic' | 'token' | 'cli';
-  /** Admin user name, the name of the token, or the system user of the command line. */
+  /** User name, the name of the token, or the system user of the command line. */
   readonly name: string;
-  /** The scopes of a token; null: everything is allowed. */
+  /** Who calls, or whose token; null: the administrator. */
+  readonly operator: Pick<Operator, 'id' | 'name' | 'role'> | null;
+  /** The scopes of the token and of the operator's role; null: everything is allowed. */
   readonly scopes: readonly string[] | null;
   /** Client address, as the whitelist sees it; of the command line none. */
   readonly address: string;
@@ -19,14 +23,37 @@ export interface Caller {
   readonly key: string | null;
 }
 
+/** A caller with the rights of its operator; a token has no more than its maker. @param tokenScopes null: no token */
+export function callerOf(
+  operator: Operator | null,
+  tokenScopes: readonly string[] | null,
+  caller: Pick<Caller, 'via' | 'name' | 'address' | 'key'>,
+): Caller {
+  const ofRole: readonly string[] | null = operator && ROLE_SCOPES[operator.role];
+  const scopes =
+    tokenScopes && ofRole ? tokenScopes.filter((one) => ofRole.includes(one)) : (tokenScopes ?? ofRole);
+  return { ...caller, operator, scopes };
+}
+
 /** The console session that the caller uses; null: none. */
 export function sessionOf({ via, key }: Caller): string | null {
   return via === 'console' ? key : null;
 }
 
+/** Whether a person calls, who has signed in or given a password: no token. */
+export const isPerson = ({ via }: Caller): boolean => via !== 'token';
+
+export const isAdministrator = (caller: Caller): boolean => isPerson(caller) && caller.operator === null;
+
 /** The caller as the audit log names one; behind the guards there always is one. */
 export function actorOf(caller: Caller | undefined): Actor {
   if (!caller) return DAEMON;
-  const { via, name, address } = caller;
-  return { name, via: via === 'basic' ? 'api' : via, address: via === 'cli' ? null : address };
+  const { via, operator, address } = caller;
+  const name = via === 'token' && operator ? `${operator.name}/${caller.name}` : caller.name;
+  return {
+    name,
+    via: via === 'basic' ? 'api' : via,
+    address: via === 'cli' ? null : address,
+    ...(operator ? { operatorId: operator.id } : {}),
+  };
 }

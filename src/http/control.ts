@@ -23,7 +23,7 @@ export function createControlServer(v1: Router<AdminState>, log: Log): Server {
       client: '',
       isForwarded: false,
       hosts: [],
-      caller: { via: 'cli', name, scopes: null, address: '', key: null },
+      caller: { via: 'cli', name, operator: null, scopes: null, address: '', key: null },
     } satisfies AdminState);
     return next();
   });

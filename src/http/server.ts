@@ -156,8 +156,8 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
     CURRENT_USER_PATH.test(ctx.path) ? currentUser(ctx, next) : next(),
   );
   app.use(otherMethods());
-  const { consoleSessions, apiTokens } = uses.operator;
-  app.use(authenticate({ credentials: uses.credentials, consoleSessions, apiTokens, attempts, log }));
+  const { consoleSessions, apiTokens, principals } = uses.operator;
+  app.use(authenticate({ principals, consoleSessions, apiTokens, attempts, log }));
   app.use(sameOriginGuard());
   app.use(accountApi.routes());
   app.use(compressJson());

@@ -17,6 +17,7 @@ interface TokenRow {
   expires_at: Integer | null;
   last_used_at: Integer | null;
   last_used_from: string | null;
+  operator_id: string | null;
 }
 
 const CHANGED = { topic: 'setting', key: API_TOKENS_KEY } as const;
@@ -63,6 +64,7 @@ function toRow(token: ApiToken): TokenRow {
     expires_at: token.expiresAt,
     last_used_at: token.lastUsedAt,
     last_used_from: token.lastUsedFrom,
+    operator_id: token.operatorId,
   };
 }
 
@@ -78,5 +80,6 @@ function toToken(row: TokenRow): ApiToken {
     expiresAt: row.expires_at === null ? null : toWireDate(Number(row.expires_at)),
     lastUsedAt: toNumber(row.last_used_at),
     lastUsedFrom: row.last_used_from,
+    operatorId: row.operator_id,
   };
 }

@@ -31,9 +31,10 @@ interface AuditRow {
   before: string | null;
   after: string | null;
   import_id: string | null;
+  operator_id: string | null;
 }
 
-/** Rows in one statement: twelve bound values each. */
+/** Rows in one statement: thirteen bound values each. */
 const ROWS_PER_STATEMENT = 200;
 
 export function createAuditRecorder(now: Clock): RecordAudit {
@@ -56,6 +57,7 @@ export function createAuditStore(db: Knex, reads: Knex, recordAudit: RecordAudit
     if (filter.objectId !== undefined) query.where('object_id', filter.objectId);
     if (filter.importId !== undefined) query.where('import_id', filter.importId);
     else if (filter.objectId === undefined) query.whereNull('import_id');
+    if (filter.operatorId !== undefined) query.where('operator_id', filter.operatorId);
     if (filter.from !== undefined) query.where('at', '>=', filter.from);
     if (filter.to !== undefined) query.where('at', '<', filter.to);
     const { search } = filter;
@@ -125,6 +127,7 @@ function toRow({ by, action, object, before, after }: AuditRecord, id: string, a
     before: before && JSON.stringify(before),
     after: after && JSON.stringify(after),
     import_id: by.importId ?? null,
+    operator_id: by.operatorId ?? null,
   };
 }
 

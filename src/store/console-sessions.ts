@@ -15,6 +15,7 @@ interface SessionRow {
   created_at: number | string;
   used_at: number | string;
   credentials: string | null;
+  operator_id: string | null;
 }
 
 const CHANGED = { topic: 'setting', key: CONSOLE_SESSIONS_KEY } as const;
@@ -56,10 +57,11 @@ export function createConsoleSessionStore(db: Knex, recordChange: RecordChange):
 }
 
 function toSession(row: SessionRow): ConsoleSession {
-  const { hash, username, address, created_at, used_at, credentials } = row;
-  return { hash, username, address, createdAt: Number(created_at), usedAt: Number(used_at), credentials };
+  const { hash, username, address, created_at, used_at, credentials, operator_id } = row;
+  const [createdAt, usedAt] = [Number(created_at), Number(used_at)];
+  return { hash, username, address, createdAt, usedAt, credentials, operatorId: operator_id };
 }
 
-function toRow({ hash, username, address, createdAt, usedAt, credentials }: ConsoleSession): SessionRow {
-  return { hash, username, address, created_at: createdAt, used_at: usedAt, credentials };
+function toRow({ createdAt, usedAt, operatorId, ...session }: ConsoleSession): SessionRow {
+  return { ...session, created_at: createdAt, used_at: usedAt, operator_id: operatorId };
 }

@@ -31,6 +31,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   table('logins', ['id']),
   table('samples', ['step', 'at']),
   table('audit', ['id'], LONG_ROWS),
+  table('operators', ['id']),
   table('console_sessions', ['hash']),
   table('api_tokens', ['id']),
   table('runners', ['id']),

@@ -11,6 +11,7 @@ import type { RunStore } from '../core/agents/run-store.js';
 import type { AuditStore } from '../core/audit/audit.js';
 import type { ApiTokenStore } from '../core/auth/api-tokens.js';
 import type { ConsoleSessionStore } from '../core/auth/console-sessions.js';
+import type { OperatorStore } from '../core/auth/operator.js';
 import type { ChangeFeed } from '../core/changes.js';
 import type { Clock } from '../core/clock.js';
 import type { HeartbeatStore } from '../core/heartbeats/heartbeat-store.js';
@@ -32,6 +33,7 @@ import { createHeartbeatSumStore } from './heartbeat-sums.js';
 import { createLoginStore } from './logins.js';
 import { createNodeStore } from './nodes.js';
 import { createNoticeStore } from './notices.js';
+import { createOperatorStore } from './operators.js';
 import type { PgOptions } from './pg-engine.js';
 import { createRunStore } from './runs.js';
 import { createSampleStore } from './samples.js';
@@ -64,6 +66,7 @@ export interface Store {
   readonly audit: AuditStore;
   readonly consoleSessions: ConsoleSessionStore;
   readonly apiTokens: ApiTokenStore;
+  readonly operators: OperatorStore;
   readonly logins: LoginStore;
   /** GUID of this process, by which the others know it. */
   readonly process: string;
@@ -148,6 +151,7 @@ async function createStore(engine: Engine, now: Clock): Promise<Store> {
     audit: createAuditStore(db, reads, recordAudit),
     consoleSessions: createConsoleSessionStore(db, recordChange),
     apiTokens: createApiTokenStore(db, recordChange, recordAudit),
+    operators: createOperatorStore(db, recordChange, recordAudit),
     logins: createLoginStore(db, reads, engine.loginSearch),
     process,
     liveSessions: engine.liveSessions(process, recordChange),

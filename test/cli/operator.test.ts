@@ -28,6 +28,38 @@ describe('with the daemon running', () => {
   const sessions = async (...args: string[]) =>
     (await run('session', 'list', '--json', ...args)).json() as { id: string; username: string }[];
 
+  it('operators are added, listed, changed and removed, and the daemon knows them at once', async () => {
+    const list = '/ProxyAccount/GetProxyAccountList';
+    const statusOf = async (name: string) => {
+      const authorization = `Basic ${Buffer.from(`${name}:a-good-password`).toString('base64')}`;
+      return (await daemon.api('GET', list, undefined, { authorization })).status;
+    };
+    const withPassword = (...args: string[]) =>
+      runCommand(join(daemon.configFile, '..'), [...args, '--password-stdin'], {
+        stdin: 'a-good-password\n',
+      });
+    const added = await withPassword('operator', 'add', 'kim', '--role', 'viewer');
+    assert.equal(added.stdout, 'Added kim (viewer).\n', added.stderr);
+    await eventually(async () => assert.equal(await statusOf('kim'), 200));
+    assert.match((await withPassword('operator', 'add', 'kim', '--role', 'viewer')).stderr, /has this name/);
+    assert.match(
+      (await withPassword('operator', 'add', 'admin', '--role', 'viewer')).stderr,
+      /has this name/,
+    );
+    assert.equal((await withPassword('operator', 'add', 'lee', '--role', 'root')).code, 2);
+    assert.match((await run('operator', 'list')).stdout, /^kim +viewer +enabled/m);
+
+    assert.equal((await run('operator', 'update', 'kim', '--disable')).stdout, 'Updated kim.\n');
+    await eventually(async () => assert.equal(await statusOf('kim'), 401));
+    await run('operator', 'update', 'kim', '--enable', '--rename', 'lee');
+    await eventually(async () => assert.equal(await statusOf('lee'), 200));
+    assert.match((await run('operator', 'second-factor-off', 'lee')).stdout, /already disabled/);
+    assert.equal((await run('operator', 'remove', 'lee')).code, 2);
+    assert.equal((await run('operator', 'remove', 'lee', '--yes')).stdout, 'Removed lee.\n');
+    await eventually(async () => assert.equal(await statusOf('lee'), 401));
+    assert.match((await run('operator', 'update', 'lee', '--enable')).stderr, /No such operator: "lee"/);
+  });
+
   it('sessions are listed, found and ended, one and all of an account, and the end is in the audit log', async () => {
     await Promise.all([play('ann'), play('ann'), play('bob')]);
     await eventually(async () => assert.equal((await sessions()).length, 3));

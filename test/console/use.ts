@@ -53,8 +53,10 @@ export function useTests(getWorld: () => World): void {
     const address = page.url();
     assert.match(address, /expired=true/);
     assert.match(address, /sort=lastLoginAt/);
+    await page.waitForSelector('.counts >> text=of');
     const counted = (await page.textContent('.counts')) ?? '';
     await page.reload();
+    await page.waitForSelector('.counts >> text=of');
     await page.waitForSelector('.chip[aria-pressed=true] >> text=Expired');
     await page.waitForSelector('th[aria-sort=ascending] >> text=Last login');
     assert.equal((await page.textContent('.counts')) ?? '', counted);

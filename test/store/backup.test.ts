@@ -154,6 +154,7 @@ async function livelyStore(t: TestContext) {
     createdAt: at,
     usedAt: at,
     credentials: 'c',
+    operatorId: null,
   });
   const token = {
     id: 't',
@@ -170,7 +171,8 @@ async function livelyStore(t: TestContext) {
     before: null,
     after: null,
   } as const;
-  await store.apiTokens.add({ ...token, expiresAt: null, lastUsedAt: null, lastUsedFrom: null }, audit);
+  const unused = { expiresAt: null, lastUsedAt: null, lastUsedFrom: null };
+  await store.apiTokens.add({ ...token, ...unused, operatorId: null }, audit);
   await store.runs.seen({ id: 'runner', host: 'h', pid: 1, pidStart: '1', seenAt: at });
   const ids: string[] = [];
   for (const session of ['waits', 'runs', 'ended']) {

@@ -167,7 +167,10 @@ onEachEngine('deliveries are due in order, kept with every try, and end', async 
 
 onEachEngine('console sessions, tokens, audit entries and notices come back as they were', async (open) => {
   const { consoleSessions, apiTokens, audit, notices, settings } = (await open()).store;
-  const session = { hash: 'h', username: TEXT, address: '::1', createdAt: 1, usedAt: 2, credentials: null };
+  const session = {
+    ...{ hash: 'h', username: TEXT, address: '::1', createdAt: 1, usedAt: 2, credentials: null },
+    operatorId: 'o',
+  };
   await consoleSessions.add(session);
   await consoleSessions.used('h', 5);
   await consoleSessions.renew({ ...session, usedAt: 5, credentials: 'c' });
@@ -186,6 +189,7 @@ onEachEngine('console sessions, tokens, audit entries and notices come back as t
     expiresAt: null,
     lastUsedAt: null,
     lastUsedFrom: null,
+    operatorId: 'o',
   };
   const record = (action: AuditRecord['action'], name: string): AuditRecord => ({
     by: DAEMON,

@@ -1,5 +1,5 @@
 // Every request to /api/v1 goes through `call`: typed by the document, errors as one kind of object.
-import { type Me, OPERATIONS, type Operations, type Problem } from '../api-types.js';
+import { type Me, OPERATIONS, type Operations, type Problem, type Scope } from '../api-types.js';
 import { cell } from './cell.js';
 
 /** undefined: not known yet; null: signed out. */
@@ -7,6 +7,12 @@ export const me = cell<Me | null | undefined>(undefined);
 
 /** Whose session the daemon ended while the console was open: forms stay as they are until somebody signs in again. */
 export const lapsed = cell<Me | null>(null);
+
+/** Whether whoever is signed in, or was until the session ended, has this right. */
+export function may(scope: Scope): boolean {
+  const who = me.get() ?? lapsed.get();
+  return who?.scopes == null ? who != null : who.scopes.includes(scope);
+}
 
 /** The operator has signed out: nothing stays on the screen. */
 export async function signOut(): Promise<void> {

@@ -2,7 +2,7 @@
 import type { Texts } from './texts.js';
 
 export const admin = {
-  'admin.password': { en: 'Admin password', zh: '管理员密码' },
+  'admin.password': { en: 'Your password', zh: '登录密码' },
   'admin.password.text': {
     en: 'Changing it signs out every other browser.',
     zh: '修改后，其他浏览器里的登录会失效。',

@@ -15,6 +15,10 @@ export const errors = {
     en: 'Your address is not on the whitelist, or the token lacks the scope. On the server: pulsegate whitelist show.',
     zh: '您的地址不在白名单中，或令牌缺少权限。可在服务器上运行 pulsegate whitelist show。',
   },
+  'error.wrongRole.next': {
+    en: 'Your role does not include this. Ask the administrator.',
+    zh: '您的角色不包含此操作，请联系管理员。',
+  },
   'error.crossSite': {
     en: 'The request came from another site and was refused',
     zh: '请求来自其他网站，已拒绝',

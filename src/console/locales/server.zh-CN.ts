@@ -17,5 +17,8 @@ export const SERVER_TEXTS: Readonly<Record<string, string>> = {
   'another daemon is running it': '另一个服务进程正在运行它',
   'password hashes are for the operator only': '只有管理员能导出密码散列',
   'tokens may not do this': '令牌不能做这件事',
+  'only the administrator may do this': '只有管理员能做这件事',
+  'there is no such operator': '没有这个操作员',
+  'another operator or the administrator has the name': '另一个操作员或管理员已使用这个名字',
   'send text/csv, application/json or text/plain': '只接受 CSV、JSON 或文本文件',
 };

@@ -4,7 +4,7 @@ import type { Texts } from './texts.js';
 export const settings = {
   'settings.whitelist': { en: 'IP whitelist', zh: 'IP 白名单' },
   'settings.address': { en: 'Players’ address', zh: '连接地址' },
-  'settings.admin': { en: 'Administrator', zh: '管理员' },
+  'settings.admin': { en: 'Sign-in', zh: '登录安全' },
   'settings.games': { en: 'Game rules', zh: '游戏规则' },
   'settings.nodes': { en: 'Nodes', zh: '节点' },
   'settings.audit': { en: 'Audit log', zh: '审计日志' },

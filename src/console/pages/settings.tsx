@@ -1,5 +1,7 @@
 // Settings: a list of rooms, each with its own address.
 
+import type { Scope } from '../api-types.js';
+import { may } from '../lib/api.js';
 import { type TextKey, t } from '../lib/i18n.js';
 import { href } from '../lib/router.js';
 import { Tabs } from '../ui/tabs.js';
@@ -15,23 +17,26 @@ import { TokenSettings } from './settings-tokens.js';
 import { WhitelistSettings } from './settings-whitelist.js';
 
 const SECTIONS = {
-  whitelist: { text: 'settings.whitelist', Page: WhitelistSettings },
-  address: { text: 'settings.address', Page: PublicAddressSettings },
-  plans: { text: 'settings.plans', Page: PlanSettings },
+  whitelist: { text: 'settings.whitelist', Page: WhitelistSettings, scope: 'settings:read' },
+  address: { text: 'settings.address', Page: PublicAddressSettings, scope: 'settings:read' },
+  plans: { text: 'settings.plans', Page: PlanSettings, scope: 'settings:read' },
   admin: { text: 'settings.admin', Page: AdminSettings },
-  games: { text: 'settings.games', Page: GameSettings },
-  nodes: { text: 'settings.nodes', Page: NodeSettings },
-  audit: { text: 'settings.audit', Page: AuditPage },
+  games: { text: 'settings.games', Page: GameSettings, scope: 'settings:read' },
+  nodes: { text: 'settings.nodes', Page: NodeSettings, scope: 'settings:read' },
+  audit: { text: 'settings.audit', Page: AuditPage, scope: 'audit:read' },
   tokens: { text: 'settings.tokens', Page: TokenSettings },
-  retention: { text: 'settings.retention', Page: RetentionSettings },
-  effective: { text: 'settings.effective', Page: EffectiveSettings },
+  retention: { text: 'settings.retention', Page: RetentionSettings, scope: 'settings:read' },
+  effective: { text: 'settings.effective', Page: EffectiveSettings, scope: 'settings:read' },
   api: { text: 'settings.api', Page: ApiDocument },
-} as const satisfies Record<string, { text: TextKey; Page: () => unknown }>;
+} as const satisfies Record<string, { text: TextKey; Page: () => unknown; scope?: Scope }>;
 type Section = keyof typeof SECTIONS;
 
 export function SettingsPage({ tab }: { tab: string | undefined }) {
-  const names = Object.keys(SECTIONS) as Section[];
-  const current = names.find((name) => name === tab) ?? 'whitelist';
+  const names = (Object.keys(SECTIONS) as Section[]).filter((name) => {
+    const section = SECTIONS[name];
+    return !('scope' in section) || may(section.scope);
+  });
+  const current = names.find((name) => name === tab) ?? names[0] ?? 'admin';
   const { Page } = SECTIONS[current];
   return (
     <>

@@ -51,6 +51,7 @@ const KNOWN: Partial<Record<ApiError['code'], { title: TextKey; next: TextKey }>
   offline: { title: 'error.offline', next: 'error.offline.next' },
   forbidden: { title: 'error.forbidden', next: 'error.forbidden.next' },
   'wrong-scope': { title: 'error.forbidden', next: 'error.forbidden.next' },
+  'wrong-role': { title: 'error.forbidden', next: 'error.wrongRole.next' },
   'cross-site': { title: 'error.crossSite', next: 'error.crossSite.next' },
   'not-found': { title: 'error.notFound', next: 'error.notFound.next' },
   'username-taken': { title: 'error.usernameTaken', next: 'error.usernameTaken.next' },

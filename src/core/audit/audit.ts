@@ -9,6 +9,8 @@ export interface Actor {
   readonly address: string | null;
   /** Id of the audit entry of the import that the change is a part of. */
   readonly importId?: string | undefined;
+  /** The operator who made it, or whose token; undefined: the administrator, or the daemon. */
+  readonly operatorId?: string | undefined;
 }
 
 /** The actor of changes that the daemon makes by itself. */
@@ -22,6 +24,7 @@ export type AuditObjectType =
   | 'run'
   | 'agent'
   | 'admin'
+  | 'operator'
   | 'node'
   | 'import';
 
@@ -47,6 +50,9 @@ export const AUDIT_ACTIONS = [
   'admin.totp-off',
   'admin.recovery-codes',
   'admin.recovery-code-used',
+  'operator.create',
+  'operator.update',
+  'operator.delete',
   'token.create',
   'token.revoke',
   'run.cancel',
@@ -90,6 +96,8 @@ export interface AuditFilter {
   /** With `objectId` or `importId`, the list contains the parts of imports; otherwise an import is one entry. */
   readonly objectId?: string;
   readonly importId?: string;
+  /** What this operator did. */
+  readonly operatorId?: string;
   /** `from` is inside the range, `to` is not. */
   readonly from?: number;
   readonly to?: number;
@@ -108,6 +116,9 @@ export interface AuditStore {
   /** Deletes at most `limit` entries that are older than `before`; returns their number. */
   trim(before: number, limit: number): Promise<number>;
 }
+
+/** The administrator as the object of a change. */
+export const ADMINISTRATOR: AuditRecord['object'] = { type: 'admin', id: null, name: null };
 
 /** The fields of two objects that differ as JSON. */
 export function differences(

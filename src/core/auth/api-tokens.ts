@@ -17,6 +17,8 @@ export interface ApiToken {
   readonly expiresAt: number | null;
   readonly lastUsedAt: number | null;
   readonly lastUsedFrom: string | null;
+  /** Its maker; null: the administrator. */
+  readonly operatorId: string | null;
 }
 
 export interface ApiTokenStore {
@@ -27,13 +29,15 @@ export interface ApiTokenStore {
 }
 
 export interface ApiTokens extends Reloadable {
-  list(): ApiToken[];
-  /** Null when the maximum number of tokens is reached. */
+  /** Oldest first; with `operatorId` those of this operator. */
+  list(operatorId?: string): ApiToken[];
+  /** Null when its maker has as many tokens as allowed. */
   create(
-    input: Pick<ApiToken, 'name' | 'scopes' | 'expiresAt'>,
+    input: Pick<ApiToken, 'name' | 'scopes' | 'expiresAt' | 'operatorId'>,
     by: Actor,
   ): Promise<{ readonly token: ApiToken; readonly secret: string } | null>;
-  revoke(id: string, by: Actor): Promise<boolean>;
+  /** With `operatorId` only a token of this operator. */
+  revoke(id: string, by: Actor, operatorId?: string): Promise<boolean>;
   /** The token with this secret, if it is valid; records the use. */
   find(secret: string, from: string): ApiToken | null;
   /** Whether the token exists and has not expired. */
@@ -53,6 +57,7 @@ export function createApiTokens(uses: {
   readonly store: ApiTokenStore;
   readonly now: Clock;
   readonly newId: () => string;
+  /** Of one maker. */
   readonly maxTokens: number;
   readonly onError: (error: unknown) => void;
 }): ApiTokens {
@@ -88,10 +93,14 @@ export function createApiTokens(uses: {
       for (const token of stored) put(token);
     },
 
-    list: () => [...byId.values()].sort((a, b) => a.createdAt - b.createdAt),
+    list: (operatorId) =>
+      [...byId.values()]
+        .filter((token) => operatorId === undefined || token.operatorId === operatorId)
+        .sort((a, b) => a.createdAt - b.createdAt),
 
     async create(input, by) {
-      if (byId.size >= uses.maxTokens) return null;
+      const made = [...byId.values()].filter(({ operatorId }) => operatorId === input.operatorId);
+      if (made.length >= uses.maxTokens) return null;
       const secret = MARK + randomBytes(SECRET_BYTES).toString('base64url');
       const token: ApiToken = {
         ...input,
@@ -107,9 +116,9 @@ export function createApiTokens(uses: {
       return { token, secret };
     },
 
-    async revoke(id, by) {
+    async revoke(id, by, operatorId) {
       const token = byId.get(id);
-      if (!token) return false;
+      if (!token || (operatorId !== undefined && token.operatorId !== operatorId)) return false;
       await store.remove(id, audit(by, token, false));
       byId.delete(id);
       idByHash.delete(token.hash);

@@ -1,5 +1,5 @@
 // Console sessions: a random cookie value, stored as a hash, with an idle and an absolute time limit. A session ends when the
-// credentials (user name, password, second factor) change.
+// credentials of its user (user name, password, role, second factor) change.
 import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../clock.js';
 import type { Reloadable } from '../settings/setting.js';
@@ -13,6 +13,8 @@ export interface ConsoleSession {
   readonly usedAt: number;
   /** Fingerprint of the credentials at the sign-in; null for a session of an older version. */
   readonly credentials: string | null;
+  /** Who signed in; null: the administrator. */
+  readonly operatorId: string | null;
 }
 
 /** The key of session changes in the list of changes. */
@@ -30,7 +32,7 @@ export interface ConsoleSessionStore {
 
 export interface ConsoleSessions extends Reloadable {
   /** Opens a session; returns its cookie value. */
-  open(username: string, address: string): Promise<string>;
+  open(username: string, operatorId: string | null, address: string): Promise<string>;
   /** The session of a cookie value, if it is valid; counts as use. */
   find(value: string): ConsoleSession | null;
   /** Like `find`, for a session that another daemon has just opened: reads the database. Rejects when it cannot be read. */
@@ -38,8 +40,8 @@ export interface ConsoleSessions extends Reloadable {
   /** Whether a session is valid; does not count as use. */
   isOpen(hash: string): boolean;
   close(hash: string): Promise<void>;
-  /** After a change of the credentials: ends all sessions except `hash`; null ends all. */
-  keepOnly(hash: string | null): Promise<void>;
+  /** After a change of somebody's credentials: ends all sessions of theirs except `hash`; null ends all. */
+  keepOnly(operatorId: string | null, hash: string | null): Promise<void>;
   /** Ends the sessions whose credentials another process has changed; returns how many. */
   sweep(): number;
 }
@@ -47,13 +49,13 @@ export interface ConsoleSessions extends Reloadable {
 export interface ConsoleSessionOptions {
   readonly store: ConsoleSessionStore;
   readonly now: Clock;
-  /** Fingerprint of the current credentials. */
-  readonly credentials: () => string;
+  /** Fingerprint of the current credentials; null: the operator is disabled or does not exist. */
+  readonly credentials: (operatorId: string | null) => string | null;
   /** A session without requests ends after this time. */
   readonly idleMs: number;
   /** A session ends at this age, also when it is in use. */
   readonly maxAgeMs: number;
-  /** Maximum number of sessions; a new one ends the least recently used. */
+  /** Maximum number of sessions of one user; a new one ends the least recently used. */
   readonly maxSessions: number;
   readonly onError: (error: unknown) => void;
 }
@@ -70,7 +72,11 @@ export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSe
   const isInTime = ({ createdAt, usedAt }: ConsoleSession, at: number): boolean =>
     at - usedAt < options.idleMs && at - createdAt < options.maxAgeMs;
   const isGood = (session: ConsoleSession, at: number): boolean =>
-    isInTime(session, at) && session.credentials === options.credentials();
+    isInTime(session, at) &&
+    session.credentials !== null &&
+    session.credentials === options.credentials(session.operatorId);
+  const sessionsOf = (operatorId: string | null): ConsoleSession[] =>
+    [...open.values()].filter((session) => session.operatorId === operatorId);
 
   async function forget(hashes: readonly string[]): Promise<void> {
     if (hashes.length === 0) return;
@@ -121,7 +127,7 @@ export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSe
       await forget(stored.filter((session) => !isInTime(session, at)).map(({ hash }) => hash));
     },
 
-    async open(username, address) {
+    async open(username, operatorId, address) {
       const value = randomBytes(VALUE_BYTES).toString('base64url');
       const at = now();
       const session = {
@@ -130,11 +136,13 @@ export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSe
         address,
         createdAt: at,
         usedAt: at,
-        credentials: options.credentials(),
+        credentials: options.credentials(operatorId),
+        operatorId,
       };
-      const surplus = [...open.values()]
+      const others = sessionsOf(operatorId);
+      const surplus = others
         .sort((a, b) => a.usedAt - b.usedAt)
-        .slice(0, Math.max(0, open.size + 1 - options.maxSessions));
+        .slice(0, Math.max(0, others.length + 1 - options.maxSessions));
       await forget(surplus.map(({ hash }) => hash));
       await store.add(session);
       open.set(session.hash, session);
@@ -162,14 +170,15 @@ export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSe
     isOpen: (hash) => current(hash) !== null,
     close: (hash) => forget([hash]),
 
-    async keepOnly(hash) {
+    async keepOnly(operatorId, hash) {
       const kept = hash === null ? undefined : open.get(hash);
       if (kept) {
-        const renewed = { ...kept, credentials: options.credentials() };
+        const renewed = { ...kept, credentials: options.credentials(operatorId) };
         open.set(kept.hash, renewed);
         await store.renew(renewed);
       }
-      await forget([...open.keys()].filter((each) => each !== kept?.hash));
+      const ended = sessionsOf(operatorId).filter((session) => session.hash !== kept?.hash);
+      await forget(ended.map((session) => session.hash));
     },
 
     sweep() {

@@ -1,12 +1,10 @@
 // Recovery codes: each replaces a code of the second factor once, after the loss of the authenticator.
 import { randomBytes } from 'node:crypto';
 import { hashPassword, verifyPassword } from '../accounts/password.js';
-import type { Actor, AuditAction } from '../audit/audit.js';
+import { type Actor, ADMINISTRATOR, type AuditAction, type AuditRecord } from '../audit/audit.js';
 import { type Change, createSetting, type Reloadable } from '../settings/setting.js';
 import type { SettingStore } from '../settings/setting-store.js';
 import { toBase32 } from './totp.js';
-
-export const RECOVERY_CODES_KEY = 'admin.recovery-codes';
 
 /** Number of new codes. */
 const COUNT = 10;
@@ -21,12 +19,18 @@ export interface RecoveryCodes extends Reloadable {
   left(): number;
 }
 
-export function createRecoveryCodes(settings: SettingStore): RecoveryCodes {
+/** @param prefix of the key of its setting  @param object whose they are, for the audit log */
+export function createRecoveryCodes(
+  settings: SettingStore,
+  prefix = 'admin',
+  object: AuditRecord['object'] = ADMINISTRATOR,
+): RecoveryCodes {
+  const key = `${prefix}.recovery-codes`;
   /** Hashes. */
   type Codes = readonly string[];
   const setting = createSetting<Codes>({
     store: settings,
-    key: RECOVERY_CODES_KEY,
+    key,
     initial: [],
     parse: (text) => (text === '' ? [] : (JSON.parse(text) as Codes)),
     format: (hashes) => JSON.stringify(hashes),
@@ -36,13 +40,13 @@ export function createRecoveryCodes(settings: SettingStore): RecoveryCodes {
     write(next, {
       by,
       action,
-      object: { type: 'admin', id: null, name: null },
+      object,
       before: { recoveryCodes: setting.value().length },
       after: { recoveryCodes: next.length },
     });
 
   return {
-    key: RECOVERY_CODES_KEY,
+    key,
     reload: setting.reload,
 
     renew: (by) =>

@@ -1,15 +1,11 @@
-// The administrator's second factor: a setting with the secret, enabled after one correct code.
+// The second factor of the administrator or an operator: a setting with the secret, enabled after one correct code.
 
-import { type Actor, type AuditRecord, DAEMON } from '../audit/audit.js';
+import { type Actor, ADMINISTRATOR, type AuditRecord, DAEMON } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
 import { createSetting, type Reloadable } from '../settings/setting.js';
 import type { CounterStore, SettingStore } from '../settings/setting-store.js';
 import { fingerprintOf } from './fingerprint.js';
 import { matchTotp, newTotpSecret, toBase32, totpUri } from './totp.js';
-
-export const SECOND_FACTOR_KEY = 'admin.totp';
-/** The time step of the newest code that was used. */
-const USED_STEP_KEY = 'admin.totp-used';
 
 export interface SecondFactor extends Reloadable {
   isEnabled(): boolean;
@@ -27,16 +23,24 @@ export interface SecondFactor extends Reloadable {
   fingerprint(): string;
 }
 
+/** @param prefix of the keys of its settings  @param object whose it is, for the audit log */
 export function createSecondFactor({
   settings,
   now,
+  prefix = 'admin',
+  object = ADMINISTRATOR,
 }: {
   settings: SettingStore & CounterStore;
   now: Clock;
+  prefix?: string;
+  object?: AuditRecord['object'];
 }): SecondFactor {
+  const key = `${prefix}.totp`;
+  /** The time step of the newest code that was used. */
+  const usedStepKey = `${prefix}.totp-used`;
   const setting = createSetting<Buffer | null>({
     store: settings,
-    key: SECOND_FACTOR_KEY,
+    key,
     initial: null,
     parse: (text) => (text === '' ? null : Buffer.from(text, 'base64')),
     format: (secret) => secret?.toString('base64') ?? '',
@@ -44,9 +48,9 @@ export function createSecondFactor({
   let offered: Buffer | null = null;
   let usedStep = 0;
 
-  async function use(key: Buffer, code: string): Promise<boolean> {
-    const step = matchTotp(key, code, now(), usedStep);
-    if (step === null || !(await settings.raise(USED_STEP_KEY, step))) return false;
+  async function use(secret: Buffer, code: string): Promise<boolean> {
+    const step = matchTotp(secret, code, now(), usedStep);
+    if (step === null || !(await settings.raise(usedStepKey, step))) return false;
     usedStep = step;
     return true;
   }
@@ -54,13 +58,13 @@ export function createSecondFactor({
   const auditOf = (isOn: boolean, by: Actor): AuditRecord => ({
     by,
     action: isOn ? 'admin.totp-on' : 'admin.totp-off',
-    object: { type: 'admin', id: null, name: null },
+    object,
     before: { secondFactor: !isOn },
     after: { secondFactor: isOn },
   });
 
   return {
-    key: SECOND_FACTOR_KEY,
+    key,
     reload: setting.reload,
     isEnabled: () => setting.value() !== null,
 

@@ -1,11 +1,13 @@
-// The five endpoints of the account API that need the admin credentials. Paths match without regard to case.
+// The five endpoints of the account API that need the credentials of the administrator or an operator. Paths match without regard to case.
 import type Router from '@koa/router';
+import type { Middleware } from 'koa';
 import type { AddRefusal, UpdateRefusal } from '../../core/accounts/account-input.js';
 import type { Accounts } from '../../core/accounts/accounts.js';
 import { answer, type RefusalCode, refuse } from '../answer.js';
 import type { ReadJsonObject } from '../body.js';
 import { actorOf } from '../caller.js';
 import type { AdminState } from '../state.js';
+import { refuseCaller } from '../v1/serve.js';
 import { parseAccountIdQuery, parseChangedAccount, parseNewAccount } from './parse.js';
 import { presentAccount } from './present.js';
 
@@ -33,13 +35,21 @@ const UPDATE_REFUSALS: Record<UpdateRefusal, RefusalCode> = {
   'not-found': 'account-to-change-not-found',
 };
 
+/** The rights that the routes of /api/v1 ask for. */
+const needs =
+  (scope: 'accounts:read' | 'accounts:write'): Middleware<AdminState> =>
+  (ctx, next) =>
+    refuseCaller(ctx.state.caller, scope) ? refuse(ctx, 'not-permitted') : next();
+
 export function accountRoutes(
   router: Router<AdminState>,
   { accounts, readJsonObject }: { accounts: Accounts; readJsonObject: ReadJsonObject },
 ): void {
-  router.get('/ProxyAccount/GetProxyAccountList', (ctx) => answer(ctx, accounts.list().map(presentAccount)));
+  router.get('/ProxyAccount/GetProxyAccountList', needs('accounts:read'), (ctx) =>
+    answer(ctx, accounts.list().map(presentAccount)),
+  );
 
-  router.get('/ProxyAccount/GetProxyAccountByID', (ctx) => {
+  router.get('/ProxyAccount/GetProxyAccountByID', needs('accounts:read'), (ctx) => {
     const id = parseAccountIdQuery(ctx.querystring);
     if (!id.ok) return refuse(ctx, id.code, id.detail);
     const found = accounts.get(id.value);
@@ -47,7 +57,7 @@ export function accountRoutes(
     answer(ctx, presentAccount(found));
   });
 
-  router.post('/ProxyAccount/AddProxyAccount', async (ctx) => {
+  router.post('/ProxyAccount/AddProxyAccount', needs('accounts:write'), async (ctx) => {
     const body = await readJsonObject(ctx);
     if (!body.ok) return refuse(ctx, body.code, body.detail);
     const input = parseNewAccount(body.fields);
@@ -57,7 +67,7 @@ export function accountRoutes(
     answer(ctx, '添加账号成功');
   });
 
-  router.post('/ProxyAccount/UpdateProxyAccount', async (ctx) => {
+  router.post('/ProxyAccount/UpdateProxyAccount', needs('accounts:write'), async (ctx) => {
     const body = await readJsonObject(ctx);
     if (!body.ok) return refuse(ctx, body.code, body.detail);
     const input = parseChangedAccount(body.fields);
@@ -68,7 +78,7 @@ export function accountRoutes(
   });
 
   // Takes no body; one that is sent is not looked at.
-  router.post('/ProxyAccount/DeleteProxyAccount', async (ctx) => {
+  router.post('/ProxyAccount/DeleteProxyAccount', needs('accounts:write'), async (ctx) => {
     const id = parseAccountIdQuery(ctx.querystring);
     if (!id.ok) return refuse(ctx, id.code, id.detail);
     const removed = await accounts.remove(id.value, actorOf(ctx.state.caller));

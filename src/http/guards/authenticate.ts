@@ -1,13 +1,13 @@
 // Authentication: Basic everywhere; under /api/v1 also the console's cookie and API tokens.
 import type { Context, Middleware, Next, ParameterizedContext } from 'koa';
-import type { AdminCredentials } from '../../core/auth/admin-credentials.js';
 import type { ApiTokens } from '../../core/auth/api-tokens.js';
 import type { ConsoleSession, ConsoleSessions } from '../../core/auth/console-sessions.js';
 import { parseBasic } from '../../core/auth/credentials.js';
+import type { Principals } from '../../core/auth/principals.js';
 import type { Log } from '../../core/log.js';
 import { printable } from '../../core/printable.js';
 import { refuse, refuseForAWhile } from '../answer.js';
-import type { Caller } from '../caller.js';
+import { type Caller, callerOf } from '../caller.js';
 import { headerValues } from '../header-values.js';
 import type { AdminState } from '../state.js';
 import { isBrowser, sendProblem } from '../v1/problem.js';
@@ -20,7 +20,7 @@ export const SESSION_COOKIE = 'pulsegate_session';
 const UNDER_V1 = /^\/api\/v1\//i;
 
 export interface AuthenticateUses {
-  readonly credentials: Pick<AdminCredentials, 'verify' | 'fingerprint'>;
+  readonly principals: Pick<Principals, 'verify' | 'get'>;
   readonly consoleSessions: Pick<ConsoleSessions, 'find' | 'read'>;
   readonly apiTokens: Pick<ApiTokens, 'find'>;
   readonly attempts: AdminAttempts;
@@ -28,7 +28,7 @@ export interface AuthenticateUses {
 }
 
 export function authenticate({
-  credentials,
+  principals,
   consoleSessions,
   apiTokens,
   attempts,
@@ -78,7 +78,8 @@ export function authenticate({
     if (!session) return sendProblem(ctx, { problem: 'signed-out' });
     if (!isFromOurPage(ctx)) return refuse(ctx, 'cross-site', 'the console session is for its own page');
     const { username: name, hash: key } = session;
-    ctx.state.caller = { via: 'console', name, scopes: null, address: ctx.state.client, key };
+    const operator = principals.get(session.operatorId)?.operator ?? null;
+    ctx.state.caller = callerOf(operator, null, { via: 'console', name, address: ctx.state.client, key });
     return next();
   }
 
@@ -89,15 +90,20 @@ export function authenticate({
 
   function fromBasic(header: string | undefined, address: string): Caller | null {
     const given = parseBasic(header);
-    if (!given || !credentials.verify(given.username, given.password)) return null;
-    const key = credentials.fingerprint();
-    return { via: 'basic', name: given.username, scopes: null, address, key };
+    const principal = given && principals.verify(given.username, given.password);
+    if (!principal) return null;
+    const { name, operator, secondFactor } = principal;
+    // Basic has no place for a code: it would be the way around the second factor. The administrator's is the account API's.
+    if (operator && secondFactor.isEnabled()) return null;
+    return callerOf(operator, null, { via: 'basic', name, address, key: principal.fingerprint() });
   }
 
   function fromToken(header: string | undefined, address: string): Caller | null {
     const [, secret] = /^bearer +(\S+)$/i.exec(header ?? '') ?? [];
     const token = secret === undefined ? null : apiTokens.find(secret, address);
-    return token && { via: 'token', name: token.name, scopes: token.scopes, address, key: token.id };
+    const maker = token && principals.get(token.operatorId);
+    if (!token || !maker) return null;
+    return callerOf(maker.operator, token.scopes, { via: 'token', name: token.name, address, key: token.id });
   }
 }
 

@@ -1,6 +1,7 @@
 // Puts /api/v1 together: the routes, and what their handlers need.
 import type Router from '@koa/router';
 import type { ApiTokens } from '../../core/auth/api-tokens.js';
+import type { Principal } from '../../core/auth/principals.js';
 import { createBodyReader, type ReadJsonObject } from '../body.js';
 import type { Caller } from '../caller.js';
 import type { AdminState } from '../state.js';
@@ -8,6 +9,7 @@ import type { ApiDocument } from './document.js';
 import { documentPage } from './document-page.js';
 import { createEventStreams, type EventStreamOptions } from './events.js';
 import { buildOpenApi } from './openapi.js';
+import { usesOf } from './restricted.js';
 import { type RouteUses, routes } from './routes.js';
 import { serveRoutes } from './serve.js';
 
@@ -23,33 +25,36 @@ export interface ApiUses
 }
 
 export function serveApi(router: Router<AdminState>, uses: ApiUses): void {
-  const { accounts, apiTokens, changes, consoleSessions, credentials, whitelist, readJsonObject } = uses;
-  const isStillGood: Readonly<Record<Caller['via'], (key: string) => boolean>> = {
-    basic: (key) => key === credentials.fingerprint(),
+  const { accounts, apiTokens, changes, consoleSessions, principals, whitelist, readJsonObject } = uses;
+  const isStillGood: Readonly<Record<Caller['via'], (key: string, principal: Principal) => boolean>> = {
+    basic: (key, principal) => key === principal.fingerprint(),
     console: consoleSessions.isOpen,
     token: apiTokens.isGood,
     cli: () => true,
   };
   const events = createEventStreams({
     ...uses,
-    mayStillWatch: ({ via, key, address }) => whitelist.allows(address) && isStillGood[via](key ?? ''),
-  });
-  serveRoutes(
-    router,
-    routes,
-    {
-      ...uses,
-      countAccounts: () => accounts.count(),
-      document: createDocument(),
-      events,
-      onSettingChanged() {
-        changes.notify('settings');
-        changes.notify('audit');
-      },
-      socks: () => uses.about().socks,
+    mayStillWatch({ via, key, address, operator }) {
+      const principal = principals.get(operator?.id ?? null);
+      if (!principal || principal.operator?.role !== operator?.role) return false;
+      return whitelist.allows(address) && isStillGood[via](key ?? '', principal);
     },
-    { readJsonObject, readBulkJsonObject: createBodyReader(uses.maxBulkBodyBytes) },
-  );
+  });
+  const all: RouteUses = {
+    ...uses,
+    countAccounts: () => accounts.count(),
+    document: createDocument(),
+    events,
+    onSettingChanged() {
+      changes.notify('settings');
+      changes.notify('audit');
+    },
+    socks: () => uses.about().socks,
+  };
+  serveRoutes(router, routes, (caller) => (caller?.operator ? usesOf(all, caller.operator) : all), {
+    readJsonObject,
+    readBulkJsonObject: createBodyReader(uses.maxBulkBodyBytes),
+  });
 }
 
 function createDocument(): () => ApiDocument {

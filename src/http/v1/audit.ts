@@ -11,7 +11,7 @@ const AuditEntry = z
   .object({
     id: Guid,
     at: Time,
-    /** Admin user name, or the name of the token, or the system user of the command line. */
+    /** User name, or the name of the token (of an operator, behind its name and a slash), or the system user of the command line. */
     actor: z.string(),
     via: z.enum(['console', 'api', 'token', 'cli', 'daemon']),
     /** null: not over the network. */
@@ -19,7 +19,18 @@ const AuditEntry = z
     /** `account.create`, `account.update`, `account.delete`, `account.password`, `settings.whitelist`, … */
     action: z.string(),
     object: z.object({
-      type: z.enum(['account', 'session', 'settings', 'token', 'run', 'agent', 'admin', 'import', 'node']),
+      type: z.enum([
+        'account',
+        'session',
+        'settings',
+        'token',
+        'run',
+        'agent',
+        'admin',
+        'operator',
+        'import',
+        'node',
+      ]),
       id: z.string().nullable(),
       name: z.string().nullable(),
     }),
@@ -41,7 +52,8 @@ export const auditRoutes = [
       method: 'GET',
       path: '/api/v1/audit',
       operationId: 'listAudit',
-      summary: 'Every change: who, from where, what before and after; newest first.',
+      summary:
+        'Every change: who, from where, what before and after; newest first. Operators see what they did themselves.',
       access: 'audit:read',
       request: {
         query: z.object({

@@ -36,7 +36,8 @@ export function buildOpenApi(): Json {
         basic: {
           type: 'http',
           scheme: 'basic',
-          description: 'The admin credentials, without the second factor.',
+          description:
+            'User name and password of the administrator, or of an operator without a second factor.',
         },
         session: {
           type: 'apiKey',
@@ -90,7 +91,7 @@ function operation(route: RouteDescription, components: Json): Json {
 const STATUS_TEXT: Readonly<Record<number, string>> = {
   400: 'The request is not as described here.',
   401: 'Not signed in.',
-  403: 'The address is not on the whitelist, the token lacks the scope, or another site sent it.',
+  403: 'The address is not on the whitelist, the token or the role lacks the scope, or another site sent it.',
   404: 'There is no such object.',
   409: 'It conflicts with what there is; `code` says how.',
   412: 'It was changed meanwhile: read it again.',
@@ -110,7 +111,7 @@ export function problemsOf(route: RouteDescription): number[] {
 function security(access: Access): Json[] {
   if (access === 'public') return [];
   const operator = [{ basic: [] }, { session: [] }];
-  if (access === 'operator') return operator;
+  if (access === 'person' || access === 'administrator') return operator;
   return [...operator, { token: access === 'any' ? [] : [access] }];
 }
 

@@ -11,10 +11,10 @@ export const Scope = z.enum(TOKEN_SCOPES).meta({ id: 'Scope' });
 export type Scope = z.infer<typeof Scope>;
 
 /**
- * Who may call a route: `public` (whitelist only), `any` (every caller with credentials, tokens too),
- * `operator` (console session or Basic, never a token), or the scope a token needs.
+ * Who may call a route: `public` (whitelist only), `any` (every caller with credentials, tokens too), `person` (console session
+ * or Basic, never a token), `administrator` (the same, and no operator), or the scope that a token or an operator's role needs.
  */
-export type Access = 'public' | 'any' | 'operator' | Scope;
+export type Access = 'public' | 'any' | 'person' | 'administrator' | Scope;
 
 export interface RouteRequest {
   /** Values between braces in the path. */

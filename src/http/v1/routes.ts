@@ -22,6 +22,7 @@ import { auditRoutes } from './audit.js';
 import { type ApiDocument, documentRoutes } from './document.js';
 import { type EventStreams, eventRoutes } from './events.js';
 import { type NodeUses, nodeRoutes } from './nodes.js';
+import { type OperatorUses, operatorRoutes } from './operators.js';
 import { type OverviewUses, overviewRoutes } from './overview.js';
 import type { Route } from './route.js';
 import { type SecondFactorUses, secondFactorRoutes } from './second-factor.js';
@@ -47,6 +48,7 @@ export interface RouteUses
     AgentRouteUses,
     OverviewUses,
     NodeUses,
+    OperatorUses,
     SecondFactorUses,
     SessionUses,
     AdminPasswordUses,
@@ -62,6 +64,9 @@ export interface RouteUses
   readonly plans: PlanUses['plans'];
   readonly credentials: AdminPasswordUses['credentials'];
   readonly consoleSessions: SessionUses['consoleSessions'];
+  readonly principals: SessionUses['principals'];
+  readonly operators: OperatorUses['operators'];
+  readonly apiTokens: TokenUses['apiTokens'];
   readonly audit: AuditStore;
   readonly document: () => ApiDocument;
   readonly events: EventStreams;
@@ -93,6 +98,7 @@ export const routes: readonly Route<RouteUses>[] = [
   ...runRoutes,
   ...conversationRoutes,
   ...nodeRoutes,
+  ...operatorRoutes,
   ...whitelistRoutes,
   ...gameRuleRoutes,
   ...retentionRoutes,

@@ -1,12 +1,11 @@
-// /api/v1/session/totp: the second factor of the admin account, and its recovery codes.
+// /api/v1/session/totp: the caller's own second factor, and its recovery codes.
 import { z } from 'zod';
 import type { Actor } from '../../core/audit/audit.js';
-import type { AdminCredentials } from '../../core/auth/admin-credentials.js';
 import type { ConsoleSessions } from '../../core/auth/console-sessions.js';
-import type { RecoveryCodes as StoredRecoveryCodes } from '../../core/auth/recovery-codes.js';
+import type { Principal, Principals } from '../../core/auth/principals.js';
 import type { SecondFactor } from '../../core/auth/second-factor.js';
 import { TOO_MANY_ATTEMPTS } from '../answer.js';
-import { actorOf, sessionOf } from '../caller.js';
+import { actorOf, type Caller, sessionOf } from '../caller.js';
 import type { AdminAttempts } from '../guards/attempts.js';
 import { invalid, type ProblemAnswer } from './problem.js';
 import { type Answered, routesOf } from './route.js';
@@ -29,10 +28,8 @@ const TotpCode = z.object({ code: z.string().regex(/^\d{6}$/) });
 const RecoveryCodes = z.object({ codes: z.array(z.string()) }).meta({ id: 'RecoveryCodes' });
 
 export interface SecondFactorUses {
-  readonly credentials: Pick<AdminCredentials, 'username'>;
+  readonly principals: Pick<Principals, 'get'>;
   readonly consoleSessions: Pick<ConsoleSessions, 'keepOnly'>;
-  readonly secondFactor: SecondFactor;
-  readonly recoveryCodes: StoredRecoveryCodes;
   readonly attempts: AdminAttempts;
 }
 
@@ -45,13 +42,14 @@ export const secondFactorRoutes = [
       path: '/api/v1/session/totp',
       operationId: 'enrolTotp',
       summary: 'Makes a new secret for the second factor; it counts once confirmed with a code.',
-      access: 'operator',
+      access: 'person',
       request: {},
       responses: { 200: { description: 'The secret, shown once.', schema: TotpEnrolment } },
       problems: [409],
     },
-    async (_asked, { secondFactor, credentials }) => {
-      const offered = secondFactor.enrol(credentials.username());
+    async ({ caller }, uses) => {
+      const { secondFactor, name } = principalOf(uses, caller);
+      const offered = secondFactor.enrol(name);
       return offered ? { status: 200, body: offered } : conflict('the second factor is on already');
     },
   ),
@@ -61,16 +59,17 @@ export const secondFactorRoutes = [
       path: '/api/v1/session/totp',
       operationId: 'confirmTotp',
       summary: 'Turns the second factor on with a code of the new secret.',
-      access: 'operator',
+      access: 'person',
       request: { body: TotpCode },
       responses: { 204: { description: 'On.' } },
       problems: [409],
     },
-    async ({ body, caller }, { secondFactor, recoveryCodes, consoleSessions }) => {
+    async ({ body, caller }, uses) => {
+      const { secondFactor, recoveryCodes } = principalOf(uses, caller);
       switch (await secondFactor.confirm(body.code, actorOf(caller))) {
         case 'on':
           await recoveryCodes.forget(actorOf(caller));
-          await consoleSessions.keepOnly(sessionOf(caller));
+          await uses.consoleSessions.keepOnly(caller.operator?.id ?? null, sessionOf(caller));
           return DONE;
         case 'wrong-code':
           return wrongCode();
@@ -87,12 +86,13 @@ export const secondFactorRoutes = [
       path: '/api/v1/session/recovery-codes',
       operationId: 'renewRecoveryCodes',
       summary: 'Makes ten new recovery codes, each good once in place of a code; those before count no more.',
-      access: 'operator',
+      access: 'person',
       request: {},
       responses: { 200: { description: 'The codes, shown once.', schema: RecoveryCodes } },
       problems: [409],
     },
-    async ({ caller }, { secondFactor, recoveryCodes }) => {
+    async ({ caller }, uses) => {
+      const { secondFactor, recoveryCodes } = principalOf(uses, caller);
       if (!secondFactor.isEnabled()) return conflict('the second factor is off');
       return { status: 200, body: { codes: await recoveryCodes.renew(actorOf(caller)) } };
     },
@@ -103,7 +103,7 @@ export const secondFactorRoutes = [
       path: '/api/v1/session/totp/disable',
       operationId: 'disableTotp',
       summary: 'Turns the second factor off; needs a current code or a recovery code.',
-      access: 'operator',
+      access: 'person',
       request: { body: z.object({ code: TotpOrRecovery }) },
       responses: { 204: { description: 'Off.' } },
       problems: [409],
@@ -113,22 +113,32 @@ export const secondFactorRoutes = [
       if (attempts.isFull(caller.address)) return { problem: 'too-many-requests' };
       const retryAfterS = attempts.begin(caller.address);
       if (retryAfterS !== null) return { ...TOO_MANY_ATTEMPTS, retryAfterS };
-      const outcome = await turnOff(uses, body.code, actorOf(caller));
+      const outcome = await turnOff(principalOf(uses, caller), body.code, actorOf(caller));
       if (outcome === 'wrong-code') {
         await attempts.delay(caller.address);
         return wrongCode();
       }
       attempts.succeeded(caller.address);
       if (outcome === 'off-already') return conflict('the second factor is off already');
-      await consoleSessions.keepOnly(sessionOf(caller));
+      await consoleSessions.keepOnly(caller.operator?.id ?? null, sessionOf(caller));
       return DONE;
     },
   ),
 ];
 
+/** The administrator or operator who calls: enabled, as authentication has seen. */
+export function principalOf(
+  { principals }: { readonly principals: Pick<Principals, 'get'> },
+  caller: Caller,
+): Principal {
+  const principal = principals.get(caller.operator?.id ?? null);
+  if (!principal) throw new Error('the operator was disabled during the request');
+  return principal;
+}
+
 /** Turns it off with a code, or with a recovery code, which is used up then. */
 async function turnOff(
-  { secondFactor, recoveryCodes }: SecondFactorUses,
+  { secondFactor, recoveryCodes }: Principal,
   code: string,
   by: Actor,
 ): ReturnType<SecondFactor['disable']> {

@@ -4,7 +4,7 @@ import type Router from '@koa/router';
 import type { Context, ParameterizedContext } from 'koa';
 import type { z } from 'zod';
 import type { ReadJsonObject } from '../body.js';
-import type { Caller } from '../caller.js';
+import { type Caller, isAdministrator, isPerson } from '../caller.js';
 import type { AdminState } from '../state.js';
 import { type FieldFault, fieldErrorOf } from './field-errors.js';
 import { type ProblemAnswer, type ProblemCode, sendProblem } from './problem.js';
@@ -16,11 +16,11 @@ export interface BodyReaders {
   readonly readBulkJsonObject: ReadJsonObject;
 }
 
-/** Registers `routes`; their handlers are given `uses`. */
+/** Registers `routes`; their handlers are given what `usesFor` makes of the caller. */
 export function serveRoutes<Uses>(
   router: Router<AdminState>,
   routes: readonly Route<Uses>[],
-  uses: Uses,
+  usesFor: (caller: Caller | undefined) => Uses,
   { readJsonObject, readBulkJsonObject }: BodyReaders,
 ): void {
   for (const { method, path, access, request, bulkBody, handler } of routes) {
@@ -28,6 +28,7 @@ export function serveRoutes<Uses>(
     router.register(path.replace(/\{(\w+)\}/g, ':$1'), [method], async (ctx) => {
       const refused = refuseCaller(ctx.state.caller, access);
       if (refused) return sendProblem(ctx, refused);
+      const uses = usesFor(ctx.state.caller);
       if (!handler.isChecked) return handler.handle(ctx, uses, readBody);
       const asked = await read(ctx, request, readBody);
       send(ctx, 'problem' in asked ? asked : await handler.handle(asked, uses));
@@ -39,14 +40,30 @@ export function serveRoutes<Uses>(
 export function refuseCaller(caller: Caller | undefined, access: Access): ProblemAnswer | null {
   if (access === 'public') return null;
   if (!caller) return { problem: 'signed-out' };
-  if (access === 'any' || caller.scopes === null) return null;
-  if (access === 'operator') return { problem: 'wrong-scope', detail: 'tokens may not do this' };
-  if (caller.scopes.includes(access)) return null;
-  return { problem: 'wrong-scope', detail: `the token lacks the scope ${access}` };
+  if (access === 'any') return null;
+  if (access === 'person' || access === 'administrator') {
+    if (!isPerson(caller)) return { problem: 'wrong-scope', detail: 'tokens may not do this' };
+    return access === 'person' || isAdministrator(caller) ? null : ADMINISTRATOR_ONLY;
+  }
+  if (caller.scopes === null || caller.scopes.includes(access)) return null;
+  if (!isPerson(caller)) return { problem: 'wrong-scope', detail: `the token lacks the scope ${access}` };
+  return { problem: 'wrong-role', detail: `the role ${caller.operator?.role} lacks the scope ${access}` };
 }
 
+const ADMINISTRATOR_ONLY: ProblemAnswer = {
+  problem: 'wrong-role',
+  detail: 'only the administrator may do this',
+};
+
 /** The caller of a public route that brought no credentials. */
-const nobody = (address: string): Caller => ({ via: 'basic', name: '', scopes: [], address, key: null });
+const nobody = (address: string): Caller => ({
+  via: 'basic',
+  name: '',
+  operator: null,
+  scopes: [],
+  address,
+  key: null,
+});
 
 async function read(
   ctx: ParameterizedContext<AdminState>,

@@ -2,19 +2,19 @@
 import { z } from 'zod';
 import type { AdminCredentials } from '../../core/auth/admin-credentials.js';
 import type { ConsoleSessions } from '../../core/auth/console-sessions.js';
-import type { RecoveryCodes } from '../../core/auth/recovery-codes.js';
-import type { SecondFactor } from '../../core/auth/second-factor.js';
+import type { Principals } from '../../core/auth/principals.js';
+import { ROLES } from '../../core/auth/roles.js';
 import type { Log } from '../../core/log.js';
 import { printable } from '../../core/printable.js';
 import { TOO_MANY_ATTEMPTS } from '../answer.js';
-import type { Caller } from '../caller.js';
+import { type Caller, callerOf } from '../caller.js';
 import { isSecure } from '../client.js';
 import type { AdminAttempts } from '../guards/attempts.js';
 import { SESSION_COOKIE } from '../guards/authenticate.js';
 import type { ProblemAnswer } from './problem.js';
 import { routesOf, Scope } from './route.js';
 import { Bytes, Count, Time } from './schemas.js';
-import { isTotp, TotpOrRecovery } from './second-factor.js';
+import { isTotp, principalOf, TotpOrRecovery } from './second-factor.js';
 import { LinkAddress, type LinkUses, linkAddressFor } from './settings/public-address.js';
 
 const SignIn = z
@@ -32,12 +32,14 @@ const Me = z
     via: z.enum(['console', 'basic', 'token']),
     /** The address this request came from, as the whitelist sees it. */
     address: z.string(),
+    /** What the caller is, or whoever made its token. */
+    role: z.enum(['administrator', ...ROLES]),
     /** null: everything. */
     scopes: z.array(Scope).nullable(),
     totpEnabled: z.boolean(),
     /**
      * Whether the last start was given the admin password, by a variable, a file or a credential: the next start sets it
-     * again, whatever it was changed to.
+     * again, whatever it was changed to. False for operators.
      */
     isPasswordGiven: z.boolean(),
     /** Recovery codes that were not used yet. */
@@ -71,10 +73,9 @@ export interface AboutDaemon {
 }
 
 export interface SessionUses extends LinkUses {
-  readonly credentials: Pick<AdminCredentials, 'verify' | 'username' | 'givenBy'>;
+  readonly credentials: Pick<AdminCredentials, 'givenBy'>;
+  readonly principals: Principals;
   readonly consoleSessions: ConsoleSessions;
-  readonly secondFactor: SecondFactor;
-  readonly recoveryCodes: RecoveryCodes;
   readonly attempts: AdminAttempts;
   readonly about: () => AboutDaemon;
   readonly countAccounts: () => number;
@@ -90,32 +91,35 @@ export const sessionRoutes = [
       method: 'POST',
       path: '/api/v1/session',
       operationId: 'signIn',
-      summary: 'Signs in with the admin credentials and sets the session cookie (HttpOnly, SameSite=Strict).',
+      summary:
+        'Signs in as the administrator or an operator, and sets the session cookie (HttpOnly, SameSite=Strict).',
       access: 'public',
       request: { body: SignIn },
       responses: { 200: { description: 'Signed in.', schema: Me } },
       problems: [401, 429],
     },
     async ({ body: { username, password, code }, ctx }, uses) => {
-      const { attempts, credentials, secondFactor, recoveryCodes, consoleSessions, log } = uses;
+      const { attempts, principals, consoleSessions, log } = uses;
       const { client } = ctx.state;
       if (attempts.isFull(client)) return { problem: 'too-many-requests' };
       const retryAfterS = attempts.begin(client);
       if (retryAfterS !== null) return { ...TOO_MANY_ATTEMPTS, retryAfterS };
-      if (!credentials.verify(username, password)) return refuseLate(uses, client, username);
+      const principal = principals.verify(username, password);
+      if (!principal) return refuseLate(uses, client, username);
+      const { operator, secondFactor, recoveryCodes } = principal;
       if (secondFactor.isEnabled()) {
         if (code === undefined) {
           attempts.succeeded(client);
           return { problem: 'totp-required' };
         }
-        const by = { name: username, via: 'console', address: client } as const;
+        const by = { name: username, via: 'console', address: client, operatorId: operator?.id } as const;
         const isGood = await (isTotp(code) ? secondFactor.verify(code) : recoveryCodes.use(code, by));
         if (!isGood) return refuseLate(uses, client, username);
       }
       attempts.succeeded(client);
-      const value = await consoleSessions.open(username, client);
+      const value = await consoleSessions.open(username, operator?.id ?? null, client);
       log.info({ client, username: printable(username) }, 'console sign-in');
-      const caller: Caller = { via: 'console', name: username, scopes: null, address: client, key: null };
+      const caller = callerOf(operator, null, { via: 'console', name: username, address: client, key: null });
       return {
         status: 200,
         body: await me(uses, caller, ctx.hostname),
@@ -153,13 +157,14 @@ export const sessionRoutes = [
 ];
 
 async function me(uses: SessionUses, caller: Caller, hostname: string): Promise<Record<string, unknown>> {
-  const { credentials, secondFactor, recoveryCodes } = uses;
+  const { secondFactor, recoveryCodes } = principalOf(uses, caller);
   const about = uses.about();
-  const { password: givenBy } = await credentials.givenBy();
+  const { password: givenBy } = caller.operator ? {} : await uses.credentials.givenBy();
   return {
     username: caller.name,
     via: caller.via,
     address: caller.address,
+    role: caller.operator?.role ?? 'administrator',
     scopes: caller.scopes,
     isPasswordGiven: givenBy !== undefined,
     totpEnabled: secondFactor.isEnabled(),

@@ -1,8 +1,9 @@
 // /api/v1/tokens: API tokens, which programs sign in with.
 import { z } from 'zod';
 import type { ApiToken, ApiTokens } from '../../core/auth/api-tokens.js';
+import type { Operators } from '../../core/auth/operators.js';
 import type { ChangeSignal } from '../../core/stats/change-signal.js';
-import { actorOf } from '../caller.js';
+import { actorOf, type Caller } from '../caller.js';
 import { invalid } from './problem.js';
 import { routesOf, Scope } from './route.js';
 import { Guid, IdParams, Time, TimeIn } from './schemas.js';
@@ -19,6 +20,8 @@ const Token = z
     expiresAt: Time.nullable(),
     lastUsedAt: Time.nullable(),
     lastUsedFrom: z.string().nullable(),
+    /** Name of the operator who made it; null: the administrator. */
+    operator: z.string().nullable(),
   })
   .meta({ id: 'Token' });
 
@@ -32,6 +35,7 @@ const NewToken = z
 
 export interface TokenUses {
   readonly apiTokens: ApiTokens;
+  readonly operators: Pick<Operators, 'get'>;
   readonly changes: ChangeSignal;
   readonly now: () => number;
 }
@@ -44,8 +48,8 @@ export const tokenRoutes = [
       method: 'GET',
       path: '/api/v1/tokens',
       operationId: 'listTokens',
-      summary: 'API tokens, without their secrets.',
-      access: 'operator',
+      summary: 'The own API tokens, without their secrets; the administrator sees all.',
+      access: 'person',
       request: {},
       responses: {
         200: {
@@ -54,15 +58,18 @@ export const tokenRoutes = [
         },
       },
     },
-    async (_asked, { apiTokens }) => ({ status: 200, body: { items: apiTokens.list().map(presentToken) } }),
+    async ({ caller }, uses) => {
+      const items = uses.apiTokens.list(caller.operator?.id).map((token) => presentToken(uses, token));
+      return { status: 200, body: { items } };
+    },
   ),
   route(
     {
       method: 'POST',
       path: '/api/v1/tokens',
       operationId: 'createToken',
-      summary: 'Makes a token; its secret is in this answer and never again.',
-      access: 'operator',
+      summary: 'Makes a token with scopes that its maker has; its secret is in this answer and never again.',
+      access: 'person',
       request: { body: NewToken },
       responses: {
         201: {
@@ -71,16 +78,23 @@ export const tokenRoutes = [
         },
       },
     },
-    async ({ body, caller }, { apiTokens, changes, now }) => {
+    async ({ body, caller }, uses) => {
+      const { apiTokens, changes, now } = uses;
       const expiresAt = fromIsoOrNull(body.expiresAt);
       if (expiresAt !== null && expiresAt <= now()) {
         return invalid('body.expiresAt', 'past-time');
       }
       const scopes = [...new Set(body.scopes)];
-      const made = await apiTokens.create({ name: body.name, scopes, expiresAt }, actorOf(caller));
+      const lacking = scopes.find((scope) => !hasScope(caller, scope));
+      if (lacking) return { problem: 'wrong-role', detail: `your role lacks the scope ${lacking}` };
+      const operatorId = caller.operator?.id ?? null;
+      const made = await apiTokens.create(
+        { name: body.name, scopes, expiresAt, operatorId },
+        actorOf(caller),
+      );
       changes.notify('tokens');
       if (!made) return { problem: 'conflict', detail: 'there are as many tokens as there may be' };
-      return { status: 201, body: { token: presentToken(made.token), secret: made.secret } };
+      return { status: 201, body: { token: presentToken(uses, made.token), secret: made.secret } };
     },
   ),
   route(
@@ -88,14 +102,14 @@ export const tokenRoutes = [
       method: 'DELETE',
       path: '/api/v1/tokens/{id}',
       operationId: 'revokeToken',
-      summary: 'Revokes a token at once.',
-      access: 'operator',
+      summary: 'Revokes an own token at once; the administrator may revoke any.',
+      access: 'person',
       request: { params: IdParams },
       responses: { 204: { description: 'Revoked.' } },
       problems: [404],
     },
     async ({ params, caller }, { apiTokens, changes }) => {
-      const isRevoked = await apiTokens.revoke(params.id.toLowerCase(), actorOf(caller));
+      const isRevoked = await apiTokens.revoke(params.id.toLowerCase(), actorOf(caller), caller.operator?.id);
       if (!isRevoked) return { problem: 'not-found', detail: 'there is no such token' };
       changes.notify('tokens');
       return { status: 204 };
@@ -103,16 +117,10 @@ export const tokenRoutes = [
   ),
 ];
 
-function presentToken({
-  id,
-  name,
-  prefix,
-  scopes,
-  createdAt,
-  expiresAt,
-  lastUsedAt,
-  lastUsedFrom,
-}: ApiToken) {
+const hasScope = ({ scopes }: Caller, scope: Scope): boolean => scopes === null || scopes.includes(scope);
+
+function presentToken({ operators }: Pick<TokenUses, 'operators'>, token: ApiToken) {
+  const { id, name, prefix, scopes, createdAt, expiresAt, lastUsedAt, lastUsedFrom, operatorId } = token;
   return {
     id,
     name,
@@ -122,5 +130,6 @@ function presentToken({
     expiresAt: isoOrNull(expiresAt),
     lastUsedAt: isoOrNull(lastUsedAt),
     lastUsedFrom,
+    operator: operatorId === null ? null : (operators.get(operatorId)?.name ?? operatorId),
   };
 }

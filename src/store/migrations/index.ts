@@ -22,6 +22,7 @@ import * as runCancel from './0015_run_cancel.js';
 import * as accountPlans from './0016_account_plans.js';
 import * as pgAccountActivity from './0017_pg_account_activity.js';
 import * as pgSessionPermits from './0018_pg_session_permits.js';
+import * as operators from './0019_operators.js';
 
 /** One step of the schema. `down` undoes exactly what `up` did. */
 export interface Migration {
@@ -51,4 +52,5 @@ export const migrations: readonly Migration[] = [
   { name: '0016_account_plans', ...accountPlans },
   { name: '0017_pg_account_activity', engine: 'pg', ...pgAccountActivity },
   { name: '0018_pg_session_permits', engine: 'pg', ...pgSessionPermits },
+  { name: '0019_operators', ...operators },
 ];

@@ -1,19 +1,22 @@
-// /api/v1/settings/admin-password: the operator's own password.
+// /api/v1/settings/admin-password: the caller's own password.
 import { z } from 'zod';
 import {
   type AdminCredentials,
   MIN_ADMIN_PASSWORD_CHARACTERS,
 } from '../../../core/auth/admin-credentials.js';
 import type { ConsoleSessions } from '../../../core/auth/console-sessions.js';
+import type { Principals } from '../../../core/auth/principals.js';
 import type { Log } from '../../../core/log.js';
 import { TOO_MANY_ATTEMPTS } from '../../answer.js';
 import { actorOf, sessionOf } from '../../caller.js';
 import type { AdminAttempts } from '../../guards/attempts.js';
 import { invalid } from '../problem.js';
 import { routesOf } from '../route.js';
+import { principalOf } from '../second-factor.js';
 
 export interface AdminPasswordUses {
-  readonly credentials: AdminCredentials;
+  readonly credentials: Pick<AdminCredentials, 'givenBy'>;
+  readonly principals: Pick<Principals, 'get'>;
   readonly consoleSessions: Pick<ConsoleSessions, 'keepOnly'>;
   readonly attempts: AdminAttempts;
   readonly log: Pick<Log, 'warn'>;
@@ -22,7 +25,6 @@ export interface AdminPasswordUses {
 const { route } = routesOf<AdminPasswordUses>('Settings');
 
 const PASSWORD_FAULTS = {
-  'invalid-username': invalid('body.next', 'admin-username'),
   'invalid-password': invalid('body.next', 'password'),
   'short-password': invalid('body.next', 'short-password', { min: MIN_ADMIN_PASSWORD_CHARACTERS }),
 } as const;
@@ -33,8 +35,9 @@ export const adminPasswordRoutes = [
       method: 'PUT',
       path: '/api/v1/settings/admin-password',
       operationId: 'setAdminPassword',
-      summary: 'Changes the admin password; every other console session ends.',
-      access: 'operator',
+      summary:
+        'Changes the own password of the administrator or an operator; its other console sessions end.',
+      access: 'person',
       request: {
         body: z
           .object({ current: z.string().min(1).max(1_024), next: z.string().min(1).max(255) })
@@ -43,21 +46,23 @@ export const adminPasswordRoutes = [
       responses: { 204: { description: 'Changed.' } },
       problems: [409],
     },
-    async ({ body: { current, next }, caller }, { credentials, consoleSessions, attempts, log }) => {
+    async ({ body: { current, next }, caller }, uses) => {
+      const { credentials, consoleSessions, attempts, log } = uses;
+      const principal = principalOf(uses, caller);
       if (attempts.isFull(caller.address)) return { problem: 'too-many-requests' };
       const retryAfterS = attempts.begin(caller.address);
       if (retryAfterS !== null) return { ...TOO_MANY_ATTEMPTS, retryAfterS };
-      if (!credentials.verify(credentials.username(), current)) {
+      if (!principal.verifyPassword(current)) {
         await attempts.delay(caller.address);
         return invalid('body.current', 'present-password');
       }
       attempts.succeeded(caller.address);
-      const set = await credentials.set(undefined, next, actorOf(caller));
-      if (!set.ok) return PASSWORD_FAULTS[set.reason];
+      const refusal = await principal.setPassword(next, actorOf(caller));
+      if (refusal) return PASSWORD_FAULTS[refusal];
       const { password: givenBy } = await credentials.givenBy();
-      if (givenBy !== undefined)
+      if (givenBy !== undefined && caller.operator === null)
         log.warn({ givenBy }, 'admin password will be overwritten at the next start');
-      await consoleSessions.keepOnly(sessionOf(caller));
+      await consoleSessions.keepOnly(caller.operator?.id ?? null, sessionOf(caller));
       return { status: 204 };
     },
   ),

@@ -25,7 +25,7 @@ export const backupRoutes = [
       path: '/api/v1/backup',
       operationId: 'downloadBackup',
       summary: 'A whole copy of the database, for `pulsegate restore`; it holds password hashes.',
-      access: 'operator',
+      access: 'administrator',
       request: {},
       responses: { 200: { description: 'The file.', contentType: 'application/vnd.sqlite3' } },
       problems: [409],

@@ -1,0 +1,206 @@
+// `pulsegate operator`: operators beside the administrator.
+import { randomUUID } from 'node:crypto';
+import { type Command, Option } from 'commander';
+import {
+  MIN_OPERATOR_PASSWORD_CHARACTERS,
+  type Operator,
+  operatorSettingsPrefix,
+} from '../core/auth/operator.js';
+import { createOperators, type OperatorRefusal, type Operators } from '../core/auth/operators.js';
+import { createRecoveryCodes } from '../core/auth/recovery-codes.js';
+import { ROLES, type Role } from '../core/auth/roles.js';
+import { createSecondFactor } from '../core/auth/second-factor.js';
+import type { Core } from '../parts/core.js';
+import { cliActor } from './actor.js';
+import { type AddCommands, CommandError, type CommandIo, load, printJson, printLine } from './command.js';
+import { confirm, readNewPassword } from './prompt.js';
+import { iso } from './runs.js';
+import { withCore } from './store.js';
+import { formatTime, printTable } from './table.js';
+
+const NO_TERMINAL = 'Cannot prompt for a password: stdin is not a terminal. Use --password-stdin.';
+
+export const addOperatorCommands: AddCommands = (program, io) => {
+  const operator = program
+    .command('operator')
+    .description('operators beside the administrator, with a role each')
+    .addHelpText(
+      'after',
+      '\nRoles:\n  viewer    sees every account and changes nothing\n  operator  works on every account, but not on settings, nodes and agents\n' +
+        '\nExamples:\n  pulsegate operator add kim --role viewer\n  pulsegate operator update kim --disable',
+    );
+  addList(operator, io);
+  addAdd(operator, io);
+  addUpdate(operator, io);
+  addSecondFactorOff(operator, io);
+  addRemove(operator, io);
+};
+
+function addList(operator: Command, io: CommandIo): void {
+  operator
+    .command('list')
+    .description('list operators by name')
+    .option('--json', 'print JSON')
+    .action(async (options: { json?: true }, command: Command) => {
+      await withOperators(command, io, async ({ operators }) => {
+        const list = operators.list();
+        if (options.json) return printJson(io, list.map(toJson));
+        if (list.length === 0)
+          return printLine(
+            io.stderr,
+            'No operators beside the administrator. See: pulsegate operator add --help',
+          );
+        printTable(
+          io,
+          ['NAME', 'ROLE', 'STATE', 'CREATED'],
+          list.map((each) => [
+            each.name,
+            each.role,
+            each.isEnabled ? 'enabled' : 'disabled',
+            formatTime(each.createdAt, ''),
+          ]),
+        );
+      });
+    });
+}
+
+function addAdd(operator: Command, io: CommandIo): void {
+  operator
+    .command('add')
+    .argument('<name>', 'user name, with which the operator signs in')
+    .description('add an operator; a running daemon knows it within a second')
+    .addOption(new Option('--role <role>', 'what it may do').choices([...ROLES]).makeOptionMandatory())
+    .option('--password-stdin', 'read the password from stdin')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nExample:\n  pulsegate operator add kim --role viewer --password-stdin < password.txt',
+    )
+    .action(
+      async (name: string, options: { role: Role; passwordStdin?: true; json?: true }, command: Command) => {
+        const password = await readNewPassword(io, options.passwordStdin ?? false, NO_TERMINAL);
+        await withOperators(command, io, async ({ operators }) => {
+          const created = await operators.create({ name, role: options.role, password }, cliActor());
+          if (!created.ok) throw new CommandError(REFUSALS[created.reason]);
+          if (options.json) return printJson(io, toJson(created.operator));
+          printLine(io.stdout, `Added ${name} (${options.role}).`);
+        });
+      },
+    );
+}
+
+interface UpdateOptions {
+  role?: Role;
+  rename?: string;
+  password?: true;
+  passwordStdin?: true;
+  enable?: true;
+  disable?: true;
+  json?: true;
+}
+
+function addUpdate(operator: Command, io: CommandIo): void {
+  operator
+    .command('update')
+    .argument('<name>', 'operator name or id')
+    .description('update an operator; what you do not give stays as it is')
+    .addOption(new Option('--role <role>', 'what it may do').choices([...ROLES]))
+    .option('--rename <name>', 'another user name')
+    .option('--password', 'prompt for a new password')
+    .option('--password-stdin', 'read a new password from stdin')
+    .option('--enable', 'allow it to sign in')
+    .option('--disable', 'end its sessions, and refuse it and its tokens')
+    .option('--json', 'print JSON')
+    .action(async (nameOrId: string, options: UpdateOptions, command: Command) => {
+      if (options.enable && options.disable)
+        throw new CommandError('--enable and --disable cannot be used together.', 2);
+      if (Object.keys(options).every((given) => given === 'json'))
+        throw new CommandError('No change given. See: pulsegate operator update --help', 2);
+      const isNewPassword = options.password || options.passwordStdin;
+      const password = isNewPassword
+        ? await readNewPassword(io, options.passwordStdin ?? false, NO_TERMINAL)
+        : undefined;
+      await withOperators(command, io, async ({ operators }) => {
+        const { id, name } = findOperator(operators, nameOrId);
+        const isEnabled = options.enable ? true : options.disable ? false : undefined;
+        const change = { role: options.role, name: options.rename, isEnabled, password };
+        const changed = await operators.change(id, change, cliActor());
+        if (!changed.ok) throw new CommandError(REFUSALS[changed.reason]);
+        if (options.json) return printJson(io, toJson(changed.operator));
+        printLine(io.stdout, `Updated ${name}.`);
+      });
+    });
+}
+
+function addSecondFactorOff(operator: Command, io: CommandIo): void {
+  operator
+    .command('second-factor-off')
+    .argument('<name>', 'operator name or id')
+    .description('disable the second factor of an operator, for lost codes; takes effect within a second')
+    .action(async (nameOrId: string, _options, command: Command) => {
+      await withOperators(command, io, async ({ operators, core }) => {
+        const { id, name } = findOperator(operators, nameOrId);
+        const { settings } = core.store;
+        const [prefix, object] = [operatorSettingsPrefix(id), { type: 'operator', id, name } as const];
+        const secondFactor = createSecondFactor({ settings, now: Date.now, prefix, object });
+        const recoveryCodes = createRecoveryCodes(settings, prefix, object);
+        await Promise.all([secondFactor.reload(), recoveryCodes.reload()]);
+        const wasOn = await secondFactor.forget(cliActor());
+        await recoveryCodes.forget(cliActor());
+        printLine(io.stdout, wasOn ? 'Second factor disabled.' : 'The second factor is already disabled.');
+      });
+    });
+}
+
+function addRemove(operator: Command, io: CommandIo): void {
+  operator
+    .command('remove')
+    .argument('<name>', 'operator name or id')
+    .description('remove an operator with its sessions and tokens')
+    .option('--yes', 'skip the confirmation')
+    .action(async (nameOrId: string, options: { yes?: true }, command: Command) => {
+      await withOperators(command, io, async ({ operators }) => {
+        const { id, name } = findOperator(operators, nameOrId);
+        await confirm(io, options.yes ?? false, `The operator ${name} and its tokens will be removed.`);
+        if (!(await operators.remove(id, cliActor()))) throw new CommandError(REFUSALS['not-found']);
+        printLine(io.stdout, `Removed ${name}.`);
+      });
+    });
+}
+
+async function withOperators(
+  command: Command,
+  io: CommandIo,
+  work: (opened: { readonly operators: Operators; readonly core: Core }) => Promise<void>,
+): Promise<void> {
+  const loaded = await load(command, io);
+  await withCore(loaded, async (core) => {
+    const operators = createOperators({
+      store: core.store.operators,
+      isReserved: (name) => name === core.credentials.username(),
+      newId: randomUUID,
+      now: Date.now,
+    });
+    await operators.reload();
+    await work({ operators, core });
+  });
+}
+
+function findOperator(operators: Operators, nameOrId: string): Operator {
+  const found = operators.byName(nameOrId) ?? operators.get(nameOrId.toLowerCase());
+  if (found) return found;
+  throw new CommandError(`No such operator: ${JSON.stringify(nameOrId)}. See: pulsegate operator list`);
+}
+
+/** The operator in the form of /api/v1, without the password hash. */
+function toJson({ passwordHash: _, createdAt, ...operator }: Operator) {
+  return { ...operator, createdAt: iso(createdAt) };
+}
+
+const REFUSALS: Readonly<Record<OperatorRefusal | 'not-found', string>> = {
+  'invalid-name': 'The name must be 1 to 255 bytes, without a colon or control characters.',
+  'name-taken': 'Another operator or the administrator has this name.',
+  'invalid-password': 'The password must be 1 to 255 bytes and not only white space.',
+  'short-password': `The password must have at least ${MIN_OPERATOR_PASSWORD_CHARACTERS} characters.`,
+  'not-found': 'The operator no longer exists.',
+};

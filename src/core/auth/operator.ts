@@ -1,0 +1,50 @@
+// An operator beside the administrator: the record, its rules, and the database interface.
+import { isValidPassword, isValidUsername } from '../accounts/account.js';
+import type { AuditRecord } from '../audit/audit.js';
+import type { Role } from './roles.js';
+
+export interface Operator {
+  readonly id: string;
+  /** Unique. 1 to 255 bytes of UTF-8 without a colon (RFC 7617 §2) or control characters. */
+  readonly name: string;
+  readonly passwordHash: string;
+  readonly role: Role;
+  /** Disabled operators can do nothing, and neither can their tokens. */
+  readonly isEnabled: boolean;
+  readonly createdAt: number;
+}
+
+/** The key of operator changes in the list of changes. */
+export const OPERATORS_KEY = 'admin.operators';
+
+/** Minimum length of a password that an operator chooses. */
+export const MIN_OPERATOR_PASSWORD_CHARACTERS = 8;
+
+/** Another operator has the name. */
+export class OperatorNameTaken extends Error {
+  override readonly name = 'OperatorNameTaken';
+}
+
+/** Each write records its entry in the audit log with it. */
+export interface OperatorStore {
+  all(): Promise<Operator[]>;
+  /** Rejects with OperatorNameTaken. */
+  add(operator: Operator, audit: AuditRecord): Promise<void>;
+  /** Rejects with OperatorNameTaken. False when there is no such operator. */
+  update(operator: Operator, audit: AuditRecord): Promise<boolean>;
+  /** Removes its console sessions, tokens and second factor with it. False when there is no such operator. */
+  remove(id: string, audit: AuditRecord): Promise<boolean>;
+}
+
+/** The prefix of the settings of an operator: its second factor and recovery codes. */
+export const operatorSettingsPrefix = (id: string): string => `operator.${id}`;
+
+/** Basic authentication ends the user name at the first colon (RFC 7617 §2), so a name with a colon could never log in. */
+export function isValidOperatorName(name: string): boolean {
+  return isValidUsername(name) && !name.includes(':');
+}
+
+export function refuseOperatorPassword(password: string): 'invalid-password' | 'short-password' | null {
+  if (!isValidPassword(password)) return 'invalid-password';
+  return [...password].length < MIN_OPERATOR_PASSWORD_CHARACTERS ? 'short-password' : null;
+}

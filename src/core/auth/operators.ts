@@ -1,0 +1,174 @@
+// The operators beside the administrator: kept in the database, held in memory.
+import { hashPassword, verifyAgainstNothing, verifyPassword } from '../accounts/password.js';
+import { type Actor, type AuditRecord, differences } from '../audit/audit.js';
+import type { Clock } from '../clock.js';
+import type { Reloadable } from '../settings/setting.js';
+import { createTurns } from '../turns.js';
+import {
+  isValidOperatorName,
+  OPERATORS_KEY,
+  type Operator,
+  OperatorNameTaken,
+  type OperatorStore,
+  refuseOperatorPassword,
+} from './operator.js';
+
+export interface NewOperator extends Pick<Operator, 'name' | 'role'> {
+  readonly password: string;
+}
+
+/** Undefined fields are not changed. */
+export type OperatorChange = { readonly [K in keyof NewOperator]?: NewOperator[K] | undefined } & {
+  readonly isEnabled?: boolean | undefined;
+};
+
+export type OperatorRefusal = 'invalid-name' | 'name-taken' | 'invalid-password' | 'short-password';
+
+export type OperatorResult<Reason = OperatorRefusal> =
+  | { readonly ok: true; readonly operator: Operator }
+  | { readonly ok: false; readonly reason: Reason };
+
+/** Every change rejects, and changes nothing, when the database cannot be written. */
+export interface Operators extends Reloadable {
+  /** By name. */
+  list(): Operator[];
+  get(id: string): Operator | null;
+  byName(name: string): Operator | null;
+  /** The enabled operator with this name and password; computes one digest in any case. */
+  verify(name: string, password: string): Operator | null;
+  create(input: NewOperator, by: Actor): Promise<OperatorResult>;
+  change(
+    id: string,
+    change: OperatorChange,
+    by: Actor,
+  ): Promise<OperatorResult<OperatorRefusal | 'not-found'>>;
+  /** Removes an operator with its sessions, tokens and second factor; null when it does not exist. */
+  remove(id: string, by: Actor): Promise<Operator | null>;
+}
+
+/** @param isReserved whether a name is the administrator's */
+export function createOperators({
+  store,
+  isReserved,
+  newId,
+  now,
+}: {
+  readonly store: OperatorStore;
+  readonly isReserved: (name: string) => boolean;
+  readonly newId: () => string;
+  readonly now: Clock;
+}): Operators {
+  let byId: ReadonlyMap<string, Operator> = new Map();
+  const inTurn = createTurns();
+
+  const hold = (operators: Iterable<Operator>): void => {
+    byId = new Map(Array.from(operators, (operator) => [operator.id, operator]));
+  };
+  const byName = (name: string): Operator | null =>
+    [...byId.values()].find((operator) => operator.name === name) ?? null;
+
+  function refuse(
+    { name, password }: Pick<OperatorChange, 'name' | 'password'>,
+    id?: string,
+  ): OperatorRefusal | null {
+    if (name !== undefined) {
+      if (!isValidOperatorName(name)) return 'invalid-name';
+      const holder = byName(name);
+      if (isReserved(name) || (holder && holder.id !== id)) return 'name-taken';
+    }
+    return password === undefined ? null : refuseOperatorPassword(password);
+  }
+
+  /** Another process may have taken the name a moment ago. */
+  async function unlessTaken<T>(write: Promise<T>): Promise<T | 'name-taken'> {
+    return write.catch((error: unknown) => {
+      if (error instanceof OperatorNameTaken) return 'name-taken' as const;
+      throw error;
+    });
+  }
+
+  return {
+    key: OPERATORS_KEY,
+    reload: () => inTurn(OPERATORS_KEY, async () => hold(await store.all())),
+    list: () => [...byId.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
+    get: (id) => byId.get(id) ?? null,
+    byName,
+
+    verify(name, password) {
+      const operator = byName(name);
+      if (!operator) return verifyAgainstNothing(password) || null;
+      return verifyPassword(password, operator.passwordHash) && operator.isEnabled ? operator : null;
+    },
+
+    create: ({ name, role, password }, by) =>
+      inTurn(OPERATORS_KEY, async () => {
+        const refusal = refuse({ name, password });
+        if (refusal) return refused(refusal);
+        const passwordHash = hashPassword(password);
+        const operator = { id: newId(), name, passwordHash, role, isEnabled: true, createdAt: now() };
+        const added = await unlessTaken(store.add(operator, recordOf(by, null, operator)));
+        if (added === 'name-taken') return refused(added);
+        hold([...byId.values(), operator]);
+        return { ok: true, operator };
+      }),
+
+    change: (id, { name, role, isEnabled, password }, by) =>
+      inTurn(OPERATORS_KEY, async () => {
+        const before = byId.get(id);
+        if (!before) return refused('not-found');
+        const refusal = refuse({ name, password }, id);
+        if (refusal) return refused(refusal);
+        const operator: Operator = {
+          ...before,
+          name: name ?? before.name,
+          role: role ?? before.role,
+          isEnabled: isEnabled ?? before.isEnabled,
+          passwordHash: password === undefined ? before.passwordHash : hashPassword(password),
+        };
+        const updated = await unlessTaken(store.update(operator, recordOf(by, before, operator)));
+        if (updated === 'name-taken') return refused(updated);
+        if (!updated) return refused('not-found');
+        hold([...byId.values()].map((each) => (each.id === id ? operator : each)));
+        return { ok: true, operator };
+      }),
+
+    remove: (id, by) =>
+      inTurn(OPERATORS_KEY, async () => {
+        const operator = byId.get(id);
+        if (!operator || !(await store.remove(id, recordOf(by, operator, null)))) return null;
+        hold([...byId.values()].filter((each) => each.id !== id));
+        return operator;
+      }),
+  };
+}
+
+function refused<Reason>(reason: Reason): { ok: false; reason: Reason } {
+  return { ok: false, reason };
+}
+
+/** Of a password only that it changed. One of the two is there. */
+function recordOf(by: Actor, before: Operator | null, after: Operator | null): AuditRecord {
+  const operator = after ?? before;
+  const object = { type: 'operator', id: operator?.id ?? null, name: operator?.name ?? null } as const;
+  if (!before || !after) {
+    return {
+      by,
+      action: after ? 'operator.create' : 'operator.delete',
+      object,
+      before: before && shown(before),
+      after: after && shown(after),
+    };
+  }
+  const changed = differences(shown(before), shown(after));
+  const isNewPassword = before.passwordHash !== after.passwordHash;
+  const password = isNewPassword ? { password: 'changed' } : {};
+  return {
+    by,
+    action: 'operator.update',
+    object,
+    before: changed.before,
+    after: { ...changed.after, ...password },
+  };
+}
+
+const shown = ({ name, role, isEnabled }: Operator): Record<string, unknown> => ({ name, role, isEnabled });

@@ -1,0 +1,125 @@
+// Who can sign in: the administrator, and the operators. Each has a password, a second factor and recovery codes of its own.
+import type { Actor, AuditRecord } from '../audit/audit.js';
+import type { Clock } from '../clock.js';
+import type { Reloadable } from '../settings/setting.js';
+import type { CounterStore, SettingStore } from '../settings/setting-store.js';
+import type { AdminCredentials } from './admin-credentials.js';
+import { fingerprintOf } from './fingerprint.js';
+import { type Operator, operatorSettingsPrefix } from './operator.js';
+import type { Operators } from './operators.js';
+import { createRecoveryCodes, type RecoveryCodes } from './recovery-codes.js';
+import { createSecondFactor, type SecondFactor } from './second-factor.js';
+
+export interface Principal {
+  readonly name: string;
+  /** null: the administrator. */
+  readonly operator: Operator | null;
+  readonly secondFactor: SecondFactor;
+  readonly recoveryCodes: RecoveryCodes;
+  /** A digest that changes with user name, password, role and second factor, without revealing them. */
+  fingerprint(): string;
+  verifyPassword(password: string): boolean;
+  /** Returns why it is refused; null: it is changed. Rejects when it cannot be written. */
+  setPassword(password: string, by: Actor): Promise<'invalid-password' | 'short-password' | null>;
+}
+
+export interface Principals extends Reloadable {
+  /** Whose user name and password these are. An operator with the administrator's name is nobody. */
+  verify(username: string, password: string): Principal | null;
+  /** `null` is the administrator. Returns null for an operator that is disabled or does not exist. */
+  get(operatorId: string | null): Principal | null;
+  /** Second factor and recovery codes of an operator, also of a disabled one. */
+  factorsOf(operatorId: string): Factors | null;
+}
+
+interface Factors {
+  readonly secondFactor: SecondFactor;
+  readonly recoveryCodes: RecoveryCodes;
+}
+
+export interface PrincipalUses {
+  readonly credentials: AdminCredentials;
+  readonly operators: Operators;
+  readonly settings: SettingStore & CounterStore;
+  /** Reads a setting, and reads it again when another process changes it. */
+  readonly open: <Kind extends Reloadable>(setting: Kind) => Promise<Kind>;
+  readonly now: Clock;
+}
+
+/** `reload` reads the operators and opens their second factors. Rejects when the database cannot be read. */
+export async function openPrincipals(uses: PrincipalUses): Promise<Principals> {
+  const { credentials, operators } = uses;
+  const openFactors = async (prefix: string, object: AuditRecord['object']): Promise<Factors> => ({
+    secondFactor: await uses.open(
+      createSecondFactor({ settings: uses.settings, now: uses.now, prefix, object }),
+    ),
+    recoveryCodes: await uses.open(createRecoveryCodes(uses.settings, prefix, object)),
+  });
+  const ofAdministrator = await openFactors('admin', { type: 'admin', id: null, name: null });
+  const ofOperators = new Map<string, Factors>();
+
+  async function openNew(): Promise<void> {
+    for (const { id, name } of operators.list()) {
+      if (ofOperators.has(id)) continue;
+      ofOperators.set(id, await openFactors(operatorSettingsPrefix(id), { type: 'operator', id, name }));
+    }
+  }
+
+  const administrator: Principal = {
+    get name() {
+      return credentials.username();
+    },
+    operator: null,
+    ...ofAdministrator,
+    fingerprint: () =>
+      fingerprintOf(`${credentials.fingerprint()} ${ofAdministrator.secondFactor.fingerprint()}`),
+    verifyPassword: (password) => credentials.verify(credentials.username(), password),
+    async setPassword(password, by) {
+      const set = await credentials.set(undefined, password, by);
+      if (set.ok) return null;
+      return set.reason === 'short-password' ? 'short-password' : 'invalid-password';
+    },
+  };
+
+  function principalOf(operator: Operator): Principal | null {
+    const factors = ofOperators.get(operator.id);
+    if (!factors || !operator.isEnabled) return null;
+    const { id, name, role, passwordHash } = operator;
+    return {
+      name,
+      operator,
+      ...factors,
+      fingerprint: () =>
+        fingerprintOf(`${id} ${name} ${role} ${passwordHash} ${factors.secondFactor.fingerprint()}`),
+      verifyPassword: (password) => operators.verify(name, password) !== null,
+      async setPassword(password, by) {
+        const changed = await operators.change(id, { password }, by);
+        if (changed.ok) return null;
+        return changed.reason === 'short-password' ? 'short-password' : 'invalid-password';
+      },
+    };
+  }
+
+  const principals: Principals = {
+    key: operators.key,
+    async reload() {
+      await operators.reload();
+      await openNew();
+    },
+
+    verify(username, password) {
+      if (credentials.verify(username, password)) return administrator;
+      const operator = operators.verify(username, password);
+      return operator && username !== credentials.username() ? principalOf(operator) : null;
+    },
+
+    get(operatorId) {
+      if (operatorId === null) return administrator;
+      const operator = operators.get(operatorId);
+      return operator && principalOf(operator);
+    },
+
+    factorsOf: (operatorId) => ofOperators.get(operatorId) ?? null,
+  };
+  return uses.open(principals);
+}

@@ -1,0 +1,20 @@
+// The roles of operators beside the administrator, and what each may do.
+import type { TOKEN_SCOPES } from './token-scopes.js';
+
+/** `viewer`: sees every account and changes nothing; `operator`: works on every account, but not on the service itself. */
+export const ROLES = ['operator', 'viewer'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** Neither settings, nodes and agents, which are the administrator's. */
+export const ROLE_SCOPES: Readonly<Record<Role, readonly (typeof TOKEN_SCOPES)[number][]>> = {
+  operator: [
+    'accounts:read',
+    'accounts:write',
+    'egress:write',
+    'sessions:read',
+    'sessions:write',
+    'heartbeats:read',
+    'audit:read',
+  ],
+  viewer: ['accounts:read', 'sessions:read', 'heartbeats:read', 'audit:read'],
+};

@@ -1,0 +1,31 @@
+// Operators beside the administrator, and what is theirs: console sessions, tokens, entries of the audit log.
+import type { Knex } from 'knex';
+
+/** Null in each of them: the administrator's. */
+const OWNED = ['console_sessions', 'api_tokens', 'audit'];
+
+export async function up(db: Knex): Promise<void> {
+  await db.schema.createTable('operators', (table) => {
+    table.string('id', 36).primary();
+    table.string('name', 255).notNullable().unique();
+    table.string('password_hash', 128).notNullable();
+    table.string('role', 16).notNullable();
+    table.boolean('is_enabled').notNullable();
+    table.bigInteger('created_at').notNullable();
+  });
+  for (const name of OWNED) {
+    await db.schema.alterTable(name, (table) => {
+      table.string('operator_id', 36);
+    });
+  }
+  await db.schema.alterTable('audit', (table) => {
+    table.index(['operator_id', 'id']);
+  });
+}
+
+export async function down(db: Knex): Promise<void> {
+  await db.raw('drop index audit_operator_id_id_index');
+  // Not `dropColumn`, by which knex makes the whole table anew on SQLite.
+  for (const name of OWNED) await db.raw('alter table ?? drop column operator_id', [name]);
+  await db.schema.dropTable('operators');
+}

@@ -1,0 +1,99 @@
+// The operators table, and what goes with an operator.
+import type { Knex } from 'knex';
+import type { AuditRecord } from '../core/audit/audit.js';
+import { API_TOKENS_KEY } from '../core/auth/api-tokens.js';
+import { CONSOLE_SESSIONS_KEY } from '../core/auth/console-sessions.js';
+import {
+  OPERATORS_KEY,
+  type Operator,
+  OperatorNameTaken,
+  type OperatorStore,
+  operatorSettingsPrefix,
+} from '../core/auth/operator.js';
+import type { Role } from '../core/auth/roles.js';
+import type { RecordAudit } from './audit.js';
+import type { RecordChange } from './changes.js';
+import type { Integer } from './integers.js';
+import { inTransaction } from './transaction.js';
+
+interface OperatorRow {
+  id: string;
+  name: string;
+  password_hash: string;
+  role: string;
+  is_enabled: number | boolean;
+  created_at: Integer;
+}
+
+const settingChanged = (key: string) => ({ topic: 'setting', key }) as const;
+
+export function createOperatorStore(
+  db: Knex,
+  recordChange: RecordChange,
+  recordAudit: RecordAudit,
+): OperatorStore {
+  /** One change of the table; `write` returns how many rows it has changed. */
+  const change = (audit: AuditRecord, write: (trx: Knex.Transaction) => Promise<number>): Promise<boolean> =>
+    inTransaction(db, async (trx) => {
+      if ((await write(trx)) === 0) return false;
+      await recordChange(trx, settingChanged(OPERATORS_KEY));
+      await recordAudit(trx, [audit]);
+      return true;
+    });
+
+  return {
+    async all() {
+      const rows: OperatorRow[] = await db('operators');
+      return rows.map(toOperator);
+    },
+
+    async add(operator, audit) {
+      const isAdded = await change(audit, async (trx) => {
+        const added: unknown[] = await trx('operators')
+          .insert(toRow(operator))
+          .onConflict('name')
+          .ignore()
+          .returning('id');
+        return added.length;
+      });
+      if (!isAdded) throw new OperatorNameTaken('another operator has the name');
+    },
+
+    update: (operator, audit) =>
+      change(audit, async (trx) => {
+        const holder: unknown = await trx('operators')
+          .where({ name: operator.name })
+          .whereNot({ id: operator.id })
+          .first('id');
+        if (holder !== undefined) throw new OperatorNameTaken('another operator has the name');
+        return trx('operators').where({ id: operator.id }).update(toRow(operator));
+      }),
+
+    remove: (id, audit) =>
+      change(audit, async (trx) => {
+        const removed = await trx('operators').where({ id }).delete();
+        await trx('api_tokens').where({ operator_id: id }).delete();
+        await trx('console_sessions').where({ operator_id: id }).delete();
+        await trx('settings')
+          .where('key', 'like', `${operatorSettingsPrefix(id)}.%`)
+          .delete();
+        await recordChange(trx, settingChanged(API_TOKENS_KEY), settingChanged(CONSOLE_SESSIONS_KEY));
+        return removed;
+      }),
+  };
+}
+
+function toRow({ passwordHash, isEnabled, createdAt, ...operator }: Operator): OperatorRow {
+  return { ...operator, password_hash: passwordHash, is_enabled: isEnabled, created_at: createdAt };
+}
+
+function toOperator(row: OperatorRow): Operator {
+  return {
+    id: row.id,
+    name: row.name,
+    passwordHash: row.password_hash,
+    role: row.role as Role,
+    isEnabled: Boolean(row.is_enabled),
+    createdAt: Number(row.created_at),
+  };
+}

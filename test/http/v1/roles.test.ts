@@ -1,0 +1,310 @@
+// What each role may do, on every route there is: a route without a decision here fails the test.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { describe, it } from 'node:test';
+import { totpCode, totpStep } from '../../../src/core/auth/totp.js';
+import { routes } from '../../../src/http/v1/routes.js';
+import { type Console, codeOf, fetchFrom, signIn } from '../../helpers/console.js';
+import { type ApiAnswer, startTestDaemon } from '../../helpers/daemon.js';
+import { suiteScope } from '../../helpers/suite.js';
+
+/** `all`: whoever has signed in; `own`: the same, and each sees only what is theirs; the others by the scopes of the role. */
+type Decision = 'public' | 'all' | 'own' | 'read' | 'write' | 'administrator';
+
+const DECISIONS: Readonly<Record<string, Decision>> = {
+  signIn: 'public',
+  signOut: 'own',
+  getMe: 'own',
+  enrolTotp: 'own',
+  confirmTotp: 'own',
+  renewRecoveryCodes: 'own',
+  disableTotp: 'own',
+  setAdminPassword: 'own',
+  listTokens: 'own',
+  createToken: 'own',
+  revokeToken: 'own',
+  listAudit: 'own',
+  getOverview: 'read',
+  getOverviewHistory: 'read',
+  streamEvents: 'read',
+  exportAccounts: 'read',
+  importAccounts: 'write',
+  createAccounts: 'write',
+  changeAccounts: 'write',
+  listTags: 'read',
+  listAccounts: 'read',
+  createAccount: 'write',
+  getAccount: 'read',
+  changeAccount: 'write',
+  deleteAccount: 'write',
+  resetPassword: 'write',
+  getCredentials: 'write',
+  getAccountLimits: 'read',
+  changeAccountLimits: 'write',
+  resetAccountUsage: 'write',
+  listSessions: 'read',
+  endSession: 'write',
+  endSessions: 'write',
+  listLogins: 'read',
+  getTraffic: 'read',
+  getTimeline: 'read',
+  listHeartbeats: 'read',
+  getHeartbeatSeries: 'read',
+  getHeartbeatSums: 'read',
+  getPlans: 'read',
+  listAgents: 'administrator',
+  sendMessage: 'administrator',
+  listRuns: 'administrator',
+  getRun: 'administrator',
+  cancelRun: 'administrator',
+  rerunRun: 'administrator',
+  listAgentSessions: 'administrator',
+  getAgentSession: 'administrator',
+  deleteAgentSession: 'administrator',
+  listNodes: 'administrator',
+  drainNode: 'administrator',
+  undrainNode: 'administrator',
+  listOperators: 'administrator',
+  createOperator: 'administrator',
+  changeOperator: 'administrator',
+  deleteOperator: 'administrator',
+  resetOperatorTotp: 'administrator',
+  getWhitelist: 'administrator',
+  setWhitelist: 'administrator',
+  checkWhitelist: 'administrator',
+  getGameRules: 'administrator',
+  setGameRules: 'administrator',
+  forgetGameRules: 'administrator',
+  testGameRules: 'administrator',
+  getRetention: 'administrator',
+  setRetention: 'administrator',
+  getPublicAddress: 'administrator',
+  setPublicAddress: 'administrator',
+  setPlans: 'administrator',
+  getEffectiveConfig: 'administrator',
+  downloadBackup: 'administrator',
+  getOpenApi: 'all',
+  getDocs: 'all',
+};
+
+const PASSWORD = 'a-good-password';
+const LIST = '/ProxyAccount/GetProxyAccountList';
+
+describe('operators', async () => {
+  const daemon = await startTestDaemon(suiteScope());
+  const admin = await signIn(daemon);
+
+  async function addOperator(
+    role: string,
+    name = `${role}-${randomUUID()}`,
+  ): Promise<{ id: string; name: string }> {
+    const added = await admin.api('POST', '/api/v1/operators', { name, password: PASSWORD, role });
+    assert.equal(added.status, 201, added.text);
+    return added.json as { id: string; name: string };
+  }
+  const signInAs = (username: string, more = {}) => signIn(daemon, { username, password: PASSWORD, ...more });
+  const basic = (name: string, password = PASSWORD) => ({
+    authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`,
+  });
+
+  it('a decision is made for every route', () => {
+    assert.deepEqual(routes.map(({ operationId }) => operationId).sort(), Object.keys(DECISIONS).sort());
+  });
+
+  it('every route refuses a role what it may not, before it looks at the request', async () => {
+    const may: Readonly<Record<string, readonly Decision[]>> = {
+      viewer: ['public', 'all', 'own', 'read'],
+      operator: ['public', 'all', 'own', 'read', 'write'],
+    };
+    for (const [role, allowed] of Object.entries(may)) {
+      const signedIn = await signInAs((await addOperator(role)).name);
+      for (const { method, path, operationId } of routes) {
+        const decision = DECISIONS[operationId] ?? 'administrator';
+        // Nothing is sent, so that nothing is changed: what is let through finds no such object, or a body missing.
+        if (['signOut', 'enrolTotp', 'streamEvents'].includes(operationId)) continue;
+        const answer = await signedIn.api(method, path.replace(/\{\w+\}/g, randomUUID()));
+        const isRefused = answer.status === 403 && codeOf(answer) === 'wrong-role';
+        assert.equal(
+          isRefused,
+          !allowed.includes(decision),
+          `${role} ${operationId}: ${answer.status} ${answer.text.slice(0, 200)}`,
+        );
+        assert.notEqual(answer.status, 500, operationId);
+      }
+    }
+  });
+
+  it('an operator signs in by name, is told its role, and has password, tokens and audit of its own', async () => {
+    const { name } = await addOperator('operator');
+    const signedIn = await signInAs(name);
+    const other = await signInAs(name);
+    const me = (await signedIn.api('GET', '/api/v1/me')).json as Record<string, unknown>;
+    assert.deepEqual([me['username'], me['role'], me['totpEnabled']], [name, 'operator', false]);
+    assert.ok((me['scopes'] as string[]).includes('accounts:write'));
+
+    const made = await signedIn.api('POST', '/api/v1/accounts', { username: `of-${name}` });
+    assert.equal(made.status, 201, made.text);
+    const audit = (await signedIn.api('GET', '/api/v1/audit')).json as {
+      items: { actor: string; action: string }[];
+      total: number;
+    };
+    assert.deepEqual(
+      audit.items.map(({ actor, action }) => [actor, action]),
+      [[name, 'account.create']],
+    );
+    assert.equal(audit.total, 1, 'nor is it told how much others did');
+
+    const wrong = { current: 'not-this-one', next: 'another-password' };
+    const changePassword = '/api/v1/settings/admin-password';
+    assert.equal((await signedIn.api('PUT', changePassword, wrong)).status, 400);
+    const right = { current: PASSWORD, next: 'another-password' };
+    assert.equal((await signedIn.api('PUT', changePassword, right)).status, 204);
+    assert.equal((await signedIn.api('GET', '/api/v1/me')).status, 200);
+    assert.equal((await other.api('GET', '/api/v1/me')).status, 401, 'its other session ended');
+    assert.equal((await admin.api('GET', '/api/v1/me')).status, 200, "the administrator's did not");
+    assert.equal((await daemon.api('GET', LIST)).status, 200, "nor is the administrator's password another");
+  });
+
+  it("a token has no more rights than its maker's role, is seen by its maker, and dies with it", async () => {
+    const { id, name } = await addOperator('operator');
+    const signedIn = await signInAs(name);
+    const ask = (scopes: string[]) => signedIn.api('POST', '/api/v1/tokens', { name: 'bill', scopes });
+    assert.equal(codeOf(await ask(['settings:write'])), 'wrong-role');
+    const { secret, token } = (await ask(['accounts:read', 'accounts:write'])).json as {
+      secret: string;
+      token: { id: string; operator: string };
+    };
+    assert.equal(token.operator, name);
+    const use = (method: string, path: string, body?: unknown) =>
+      fetchFrom(daemon, method, path, { authorization: `Bearer ${secret}` }, body);
+    assert.equal((await use('POST', '/api/v1/accounts', { username: `t-${name}` })).status, 201);
+    const { actor } = (await audited(`t-${name}`))[0] ?? {};
+    assert.equal(actor, `${name}/bill`);
+
+    const another = await signInAs((await addOperator('operator')).name);
+    const shown = await another.api('GET', '/api/v1/tokens');
+    assert.deepEqual(shown.json, { items: [] });
+    assert.equal((await another.api('DELETE', `/api/v1/tokens/${token.id}`)).status, 404);
+    assert.ok(
+      (await admin.api('GET', '/api/v1/tokens')).text.includes(token.id),
+      'the administrator sees all',
+    );
+
+    const change = (fields: object) => admin.api('PATCH', `/api/v1/operators/${id}`, fields);
+    await change({ role: 'viewer' });
+    assert.equal((await use('GET', '/api/v1/accounts')).status, 200);
+    assert.equal((await use('POST', '/api/v1/accounts', { username: 'no' })).status, 403);
+    await change({ isEnabled: false });
+    assert.equal((await use('GET', '/api/v1/accounts')).status, 401);
+    await change({ isEnabled: true });
+    assert.equal((await use('GET', '/api/v1/accounts')).status, 200);
+    assert.equal((await admin.api('DELETE', `/api/v1/operators/${id}`)).status, 204);
+    assert.equal((await use('GET', '/api/v1/accounts')).status, 401);
+    assert.ok(!(await admin.api('GET', '/api/v1/tokens')).text.includes(token.id));
+  });
+
+  it('sessions end with another password, role or name, and when the operator is disabled or removed', async () => {
+    const changes = [
+      { password: 'another-password' },
+      { role: 'operator' },
+      { name: `renamed-${randomUUID()}` },
+      { isEnabled: false },
+      null,
+    ];
+    for (const change of changes) {
+      const { id, name } = await addOperator('viewer');
+      const signedIn = await signInAs(name);
+      assert.equal((await signedIn.api('GET', '/api/v1/me')).status, 200);
+      const path = `/api/v1/operators/${id}`;
+      const done = change ? await admin.api('PATCH', path, change) : await admin.api('DELETE', path);
+      assert.ok(done.status < 300, done.text);
+      assert.equal((await signedIn.api('GET', '/api/v1/me')).status, 401, JSON.stringify(change));
+    }
+    assert.equal((await admin.api('GET', '/api/v1/me')).status, 200);
+  });
+
+  it('each has a second factor of its own, which the administrator can reset', async () => {
+    const { id, name } = await addOperator('viewer');
+    const signedIn = await signInAs(name);
+    assert.equal((await fetchFrom(daemon, 'GET', LIST, basic(name))).status, 200);
+    const secret = await switchOn(signedIn);
+    const attempt = (code?: string) =>
+      fetchFrom(
+        daemon,
+        'POST',
+        '/api/v1/session',
+        {},
+        { username: name, password: PASSWORD, ...(code ? { code } : {}) },
+      );
+    assert.equal(codeOf(await attempt()), 'totp-required');
+    assert.equal((await attempt(totpCode(secret, totpStep(Date.now())))).status, 200);
+    const codes = (await signedIn.api('POST', '/api/v1/session/recovery-codes')).json as { codes: string[] };
+    assert.equal((await attempt(codes.codes[0])).status, 200);
+    assert.equal(
+      (await fetchFrom(daemon, 'GET', LIST, basic(name))).status,
+      401,
+      'Basic is no way around it',
+    );
+    const me = (await admin.api('GET', '/api/v1/me')).json as { totpEnabled: boolean };
+    assert.equal(me.totpEnabled, false, "it is not the administrator's");
+    assert.equal((await admin.api('DELETE', `/api/v1/operators/${id}/totp`)).status, 204);
+    assert.equal((await admin.api('DELETE', `/api/v1/operators/${id}/totp`)).status, 409);
+    assert.equal((await attempt()).status, 200);
+  });
+
+  it('the account API takes operators with their rights, in its own words', async () => {
+    const viewer = (await addOperator('viewer')).name;
+    const operator = (await addOperator('operator')).name;
+    const add = (name: string, username: string) =>
+      fetchFrom(daemon, 'POST', '/ProxyAccount/AddProxyAccount', basic(name), {
+        Username: username,
+        Password: 'p',
+      });
+    assert.equal((await fetchFrom(daemon, 'GET', LIST, basic(viewer))).status, 200);
+    const refused = await add(viewer, 'by-viewer');
+    assert.deepEqual([refused.status, refused.json], [403, '没有权限']);
+    assert.equal((await add(operator, `by-${operator}`)).json, '添加账号成功');
+    assert.equal((await audited(`by-${operator}`))[0]?.actor, operator);
+    assert.equal((await fetchFrom(daemon, 'GET', LIST, basic(operator, 'wrong-password'))).status, 401);
+  });
+
+  it('names are unique and are never the administrator’s; short passwords are refused', async () => {
+    const { name } = await addOperator('viewer');
+    const add = (fields: object) =>
+      admin.api('POST', '/api/v1/operators', {
+        name: `n-${randomUUID()}`,
+        password: PASSWORD,
+        role: 'viewer',
+        ...fields,
+      });
+    assert.deepEqual(codesOf(await add({ name })), [409, 'username-taken']);
+    assert.deepEqual(codesOf(await add({ name: 'admin' })), [409, 'username-taken']);
+    assert.deepEqual(codesOf(await add({ name: 'a:b' })), [400, 'validation']);
+    assert.deepEqual(codesOf(await add({ password: '1234567' })), [400, 'validation']);
+    assert.deepEqual(codesOf(await add({ role: 'root' })), [400, 'validation']);
+    assert.equal((await add({ password: '12345678' })).status, 201);
+    const list = (await admin.api('GET', '/api/v1/operators')).text;
+    assert.ok(!list.includes('sha256$'), 'no hash');
+    const log = (await admin.api('GET', '/api/v1/audit?action=operator.create&limit=1000')).text;
+    assert.ok(!log.includes(PASSWORD) && !log.includes('sha256$'));
+  });
+
+  async function audited(search: string): Promise<{ actor: string }[]> {
+    const answer = await admin.api('GET', `/api/v1/audit?search=${encodeURIComponent(search)}`);
+    return (answer.json as { items: { actor: string }[] }).items;
+  }
+});
+
+const codesOf = (answer: ApiAnswer) => [answer.status, codeOf(answer)];
+
+async function switchOn(signedIn: Console): Promise<Buffer> {
+  const offered = (await signedIn.api('POST', '/api/v1/session/totp')).json as { secret: string };
+  const bits = [...offered.secret]
+    .map((c) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(c).toString(2).padStart(5, '0'))
+    .join('');
+  const secret = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
+  // One step back, so that the present code is left for the next use.
+  const code = totpCode(secret, totpStep(Date.now()) - 1);
+  assert.equal((await signedIn.api('PUT', '/api/v1/session/totp', { code })).status, 204);
+  return secret;
+}
