@@ -55,11 +55,53 @@ function stdout(): DestinationStream {
     sync: false,
     maxLength: MAX_WAITING_BYTES,
     minLength: BATCH_BYTES,
-    periodicFlush: BATCH_MS,
+    contentMode: 'buffer',
   });
   // The reader of the log is gone (EPIPE). The daemon continues.
   lines.on('error', () => undefined);
-  return lines;
+  return inBatches(lines);
+}
+
+type Destination = ReturnType<typeof pino.destination>;
+
+/**
+ * Collects lines as bytes, because `lines` would measure a batch of strings again at each line. Its timer only runs while lines
+ * wait.
+ */
+function inBatches(lines: Destination): DestinationStream & Pick<Destination, 'flush' | 'flushSync'> {
+  // Its type only knows strings.
+  const { write } = lines as unknown as { write(this: Destination, line: Buffer): boolean };
+  let waitingBytes = 0;
+  let isScheduled = false;
+  const taken = (bytes: number): void => {
+    waitingBytes -= bytes;
+  };
+  lines.on('write', taken);
+  lines.on('drop', (line: Buffer) => taken(line.length));
+  const schedule = (): void => {
+    isScheduled = true;
+    setTimeout(writeBatch, BATCH_MS).unref();
+  };
+  const writeBatch = (): void => {
+    isScheduled = false;
+    if (waitingBytes === 0) return;
+    lines.flush();
+    // What came during a write waits for the next one.
+    schedule();
+  };
+  return {
+    write(line) {
+      const bytes = Buffer.from(line);
+      waitingBytes += bytes.length;
+      write.call(lines, bytes);
+      if (!isScheduled) schedule();
+    },
+    flush: (done) => lines.flush(done),
+    flushSync() {
+      lines.flushSync();
+      waitingBytes = 0;
+    },
+  };
 }
 
 let shownAt = 0;
