@@ -11,6 +11,7 @@ import type { Log } from '../core/log.js';
 import type { SessionEnd, SessionSummary } from '../core/sessions/session.js';
 import type { SessionFacts, SharedMemory, WorkerEvent, WorkerStart } from './messages.js';
 import type { ProxyObserver } from './observer.js';
+import { type PackedEvent, unpackEvent } from './packed-events.js';
 import { PlanePermits } from './plane-permits.js';
 import { PlaneSession, type SessionAccount, type SessionOwner } from './plane-session.js';
 import { type SessionCounts, viewSessionCounts } from './session-counts.js';
@@ -80,7 +81,7 @@ export class PlaneWorker implements SessionOwner {
       name: `proxy-${start.index}`,
     });
     this.exited = new Promise((resolve) => this.thread.once('exit', () => resolve()));
-    port1.on('message', (events: readonly WorkerEvent[]) => this.#takeAll(events));
+    port1.on('message', (events: readonly PackedEvent[]) => this.#takeAll(events));
     this.thread.on('error', (error) => log.error({ err: error, worker: start.index }, 'proxy worker failed'));
     this.thread.on('exit', () => options.onExit(this));
   }
@@ -128,7 +129,7 @@ export class PlaneWorker implements SessionOwner {
   /** Takes in all events that have been sent so far. */
   readAll(): void {
     for (let mail = receiveMessageOnPort(this.#port); mail; mail = receiveMessageOnPort(this.#port)) {
-      this.#takeAll(mail.message as readonly WorkerEvent[]);
+      this.#takeAll(mail.message as readonly PackedEvent[]);
     }
   }
 
@@ -144,8 +145,8 @@ export class PlaneWorker implements SessionOwner {
     this.#waiting.clear();
   }
 
-  #takeAll(events: readonly WorkerEvent[]): void {
-    for (const event of events) this.#take(event);
+  #takeAll(events: readonly PackedEvent[]): void {
+    for (const event of events) this.#take(unpackEvent(event));
     this.#options.gauges.addSign(this.index, 'batchesRead', 1);
   }
 

@@ -11,6 +11,7 @@ import { createNodeIo } from './io/node/index.js';
 import { listenNode } from './io/node/listen-spec.js';
 import type { Order, PassedConnection, WorkerEvent, WorkerStart } from './messages.js';
 import { OwnedDescriptors } from './owned-descriptors.js';
+import { packEvent } from './packed-events.js';
 import { type Gauges, viewGauges } from './shared.js';
 import { ProxyWorker, type WorkerUses } from './worker.js';
 
@@ -83,7 +84,7 @@ class Channel {
   };
 
   readonly post = (events: readonly WorkerEvent[]): void => {
-    this.#port.postMessage(events);
+    this.#port.postMessage(events.map(packEvent));
   };
 
   readonly ask = (question: Question): void => {

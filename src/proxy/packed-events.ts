@@ -1,0 +1,94 @@
+// Events on their way to the control plane. A session that opens is sent as a list of its values: of a message between threads
+// the names of the fields cost more than what is in them.
+import type { SessionSummary } from '../core/sessions/session.js';
+import type { SessionFacts, WorkerEvent } from './messages.js';
+
+type WithFacts = Extract<WorkerEvent, { readonly session: SessionFacts }>;
+
+/** The first is the summary of a session that has ended already; null: it has not. */
+type PackedSession = readonly [
+  summary: SessionSummary | PackedSummary | null,
+  accountId: string,
+  username: string,
+  command: SessionFacts['command'],
+  clientProtocol: SessionFacts['clientProtocol'],
+  clientAddress: string,
+  clientPort: number,
+  host: string,
+  address: string,
+  port: number,
+  openedAt: number,
+  gameId: string | null,
+  via: string | null,
+  slot: number,
+  generation: number,
+];
+
+/** Of a session without datagrams. */
+type PackedSummary = readonly [
+  bytesUp: number,
+  bytesDown: number,
+  end: SessionSummary['end'],
+  durationMs: number,
+  gameId: string | null,
+];
+
+export type PackedEvent = Exclude<WorkerEvent, WithFacts> | PackedSession;
+
+export function packEvent(event: WorkerEvent): PackedEvent {
+  if (event.kind !== 'session-opened' && event.kind !== 'session-passed') return event;
+  const { session } = event;
+  return [
+    event.kind === 'session-opened' ? null : packSummary(event.summary),
+    session.accountId,
+    session.username,
+    session.command,
+    session.clientProtocol,
+    session.client.address,
+    session.client.port,
+    session.destination.host,
+    session.destination.address,
+    session.destination.port,
+    session.openedAt,
+    session.gameId,
+    session.via,
+    session.slot,
+    session.generation,
+  ];
+}
+
+export function unpackEvent(packed: PackedEvent): WorkerEvent {
+  if ('kind' in packed) return packed;
+  // biome-ignore format: one line a kind of field
+  const [
+    summary, accountId, username, command, clientProtocol,
+    clientAddress, clientPort, host, address, port,
+    openedAt, gameId, via, slot, generation,
+  ] = packed;
+  const session: SessionFacts = {
+    accountId,
+    username,
+    command,
+    clientProtocol,
+    client: { address: clientAddress, port: clientPort },
+    destination: { host, address, port },
+    openedAt,
+    gameId,
+    via,
+    slot,
+    generation,
+  };
+  if (summary === null) return { kind: 'session-opened', session };
+  return { kind: 'session-passed', session, summary: unpackSummary(summary) };
+}
+
+function packSummary(summary: SessionSummary): PackedSummary | SessionSummary {
+  if (summary.dropped !== undefined) return summary;
+  return [summary.bytesUp, summary.bytesDown, summary.end, summary.durationMs, summary.gameId];
+}
+
+function unpackSummary(packed: PackedSummary | SessionSummary): SessionSummary {
+  if ('end' in packed) return packed;
+  const [bytesUp, bytesDown, end, durationMs, gameId] = packed;
+  return { bytesUp, bytesDown, end, durationMs, gameId };
+}
