@@ -169,7 +169,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 /** What axe finds serious or critical on the page as it stands, one line each. */
 export async function axeFindings(page: Page): Promise<string[]> {
   // Evaluated by the debugger, which the page's policy does not bind.
-  await page.evaluate(`if (!window.axe) { ${AXE} }`);
+  if (!(await page.evaluate<boolean>('Boolean(window.axe)'))) await page.evaluate(AXE);
   const { violations } = await page.evaluate<{ violations: readonly Violation[] }>(
     `axe.run({ resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } })`,
   );
