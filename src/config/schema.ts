@@ -36,7 +36,7 @@ const database = section({
   connectionFile: text('a file path').nullable().default(null),
   poolSize: whole(1, 1_000).default(10),
   busyTimeout: duration({ min: '0ms', max: '1h' }).prefault('5s'),
-  answerTimeout: duration({ min: '100ms', max: '1m' }).prefault('2s'),
+  answerTimeout: duration({ min: '100ms', max: '1m' }).prefault('3s'),
   checkInterval: duration({ min: '100ms', max: '1h' }).prefault('5s'),
   readers: whole(1, 64).default(2),
   readTimeout: duration({ min: '10ms', max: '10m' }).prefault('3s'),
