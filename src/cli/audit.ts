@@ -36,7 +36,6 @@ export const addAuditCommands: AddCommands = (program, io) => {
         'token',
         'cli',
         'daemon',
-        'player',
       ]),
     )
     .option('--since <when>', 'entries from this time on: an age (24h) or a date in UTC', parsePastTime)

@@ -1,9 +1,11 @@
-// /healthz and /readyz for supervisors and load balancers: without credentials; the answer is `ok` or one code.
+// /healthz, /readyz and /readyz/players for supervisors and load balancers: without credentials; the answer is `ok` or one code.
 import type { Context, Middleware } from 'koa';
 
 export interface HealthUses {
   /** Why the daemon accepts no work, as a code (`stopping`, `disk-full`); null: it does. */
   readonly trouble: () => Promise<string | null>;
+  /** Why it accepts no players (`stopping`, `drained`); null: it does, also without its database. */
+  readonly playersTrouble: () => string | null;
 }
 
 /** How long the database may take to answer. */
@@ -12,18 +14,22 @@ const READY_TIMEOUT_MS = 2_000;
 /** The code when it takes longer, or fails. */
 const NO_ANSWER = 'database-no-answer';
 
-export function healthRoutes({ trouble }: HealthUses): Middleware {
+export function healthRoutes({ trouble, playersTrouble }: HealthUses): Middleware {
+  const routes: Readonly<Record<string, () => Promise<string | null>>> = {
+    '/healthz': async () => null,
+    '/readyz': () => within(trouble()),
+    '/readyz/players': async () => playersTrouble(),
+  };
   // Not async: every other request passes here.
   return (ctx, next) => {
-    const { path } = ctx;
-    if (path !== '/healthz' && path !== '/readyz') return next();
-    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return next();
-    return answer(ctx, trouble);
+    const route = Object.hasOwn(routes, ctx.path) ? routes[ctx.path] : undefined;
+    if (!route || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) return next();
+    return answer(ctx, route);
   };
 }
 
-async function answer(ctx: Context, trouble: HealthUses['trouble']): Promise<void> {
-  const what = ctx.path === '/healthz' ? null : await within(trouble());
+async function answer(ctx: Context, route: () => Promise<string | null>): Promise<void> {
+  const what = await route();
   ctx.status = what === null ? 200 : 503;
   ctx.set('Content-Type', 'text/plain; charset=utf-8');
   ctx.body = what === null ? 'ok\n' : `not ready: ${what}\n`;

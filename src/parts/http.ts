@@ -18,7 +18,7 @@ export interface HttpPart
 }
 
 export function createHttpPart(
-  uses: Omit<OperatorUses, 'plane'> & {
+  uses: Omit<OperatorUses, 'plane' | 'isStopping'> & {
     readonly core: Core;
     readonly plane: ProxyPart['plane'];
     readonly agents: AgentsPart;
@@ -29,7 +29,7 @@ export function createHttpPart(
   const { admin } = config;
   let isStopping = false;
   const server = createAdminServer({
-    ...operatorUses({ ...uses, problem: async () => (isStopping ? 'stopping' : uses.problem()) }),
+    ...operatorUses({ ...uses, isStopping: () => isStopping }),
     handleHook: agents.handle,
     mayCallHooks: agents.mayCall,
     agents: {

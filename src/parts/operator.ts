@@ -21,18 +21,16 @@ import type { TlsListenersPart } from './tls-listeners.js';
 
 export interface OperatorUses {
   readonly config: Config;
-  readonly core: Pick<
-    Core,
-    'store' | 'directory' | 'accounts' | 'usage' | 'sessions' | 'plans' | 'playerLinks' | 'pool'
-  >;
+  readonly core: Pick<Core, 'store' | 'directory' | 'accounts' | 'usage' | 'sessions' | 'plans' | 'pool'>;
   readonly auth: Auth;
   readonly settings: OperatorSettings;
   readonly stats: StatsPart;
   readonly liveSessions: Pick<SessionsPart, 'live'>;
   readonly node: Pick<NodePart, 'nodeName' | 'key' | 'reload' | 'problem'>;
   readonly log: Log;
-  /** Why the daemon is not ready; null when it is. */
+  /** What keeps the database from being relied on; null when nothing does. */
   readonly problem: () => Promise<string | null>;
+  readonly isStopping: () => boolean;
   readonly plane: { readonly engines: Readonly<Record<'native' | 'node', number>> };
   /** The players' listeners. */
   readonly listeners: { readonly addresses: readonly string[] };
@@ -42,14 +40,14 @@ export interface OperatorUses {
 }
 
 const CONSOLE_FOLDER = join(PROGRAM_FOLDER, 'dist/console');
-const PLAYER_FOLDER = join(PROGRAM_FOLDER, 'dist/player');
 
 export function operatorUses(
   uses: OperatorUses,
-): Pick<AdminServerUses, 'operator' | 'health' | 'metrics' | 'consoleFolder' | 'playerFolder'> {
+): Pick<AdminServerUses, 'operator' | 'health' | 'metrics' | 'consoleFolder'> {
   const { config, core, settings, stats, node, log, now } = uses;
   const { store, pool, usage, sessions } = core;
   const version = readVersion();
+  const stopping = () => (uses.isStopping() ? 'stopping' : null);
   return {
     operator: {
       ...uses.auth,
@@ -88,9 +86,6 @@ export function operatorUses(
         ),
       maxImportBytes: config.admin.maxImportBytes,
       plans: core.plans,
-      playerLinks: core.playerLinks,
-      playerPage: config.admin.playerPage,
-      maxAuthorizedAddresses: config.socks.maxAuthorizedAddresses,
       gameRules: settings.gameRules,
       compilePattern,
       retention: settings.retention,
@@ -110,10 +105,11 @@ export function operatorUses(
     },
     health: {
       async trouble() {
-        const problem = (await uses.problem()) ?? node.problem();
+        const problem = stopping() ?? (await uses.problem()) ?? node.problem();
         if (problem === null) await store.ping();
         return problem;
       },
+      playersTrouble: () => stopping() ?? node.problem(),
     },
     metrics: {
       measure: createMeasure({
@@ -128,6 +124,5 @@ export function operatorUses(
       metricsToken: config.metrics.token?.reveal() ?? null,
     },
     consoleFolder: CONSOLE_FOLDER,
-    playerFolder: PLAYER_FOLDER,
   };
 }

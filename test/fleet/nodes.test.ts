@@ -78,7 +78,8 @@ describe('two nodes', async () => {
     const { run } = await commandLine(t, `database: { client: pg, connection: "${fleet.connection}" }\n`);
     assert.match((await run(['node', 'drain', 'gate-2'])).stdout, /^Draining gate-2: /);
     await eventually(async () => (await readyStatus(two)) === 503);
-    assert.equal(await (await fetch(`${two.adminUrl}/readyz`)).text(), 'not ready: drained\n');
+    for (const path of ['/readyz', '/readyz/players'])
+      assert.equal(await (await fetch(two.adminUrl + path)).text(), 'not ready: drained\n', path);
     await eventually(() => isRefused(two));
     await eventually(async () => (await stateAt(one, 'gate-2')) === 'draining');
     client.send('still here');

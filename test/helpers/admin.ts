@@ -11,7 +11,6 @@ import { createAccountUsage } from '../../src/core/accounts/account-usage.js';
 import { type Accounts, createAccounts } from '../../src/core/accounts/accounts.js';
 import { AccountDirectory } from '../../src/core/accounts/directory.js';
 import { createPlansSetting } from '../../src/core/accounts/plans-setting.js';
-import { createPlayerLinks } from '../../src/core/accounts/player-links.js';
 import { createAdminCredentials } from '../../src/core/auth/admin-credentials.js';
 import { createWhitelistSetting, type WhitelistSetting } from '../../src/core/auth/whitelist-setting.js';
 import type { Heartbeat } from '../../src/core/heartbeats/heartbeat.js';
@@ -103,11 +102,7 @@ export async function startTestAdmin(
   const { runs, deliveries, agentSessions } = store;
   const hooks = testHooks(store, { log, now });
   const { config } = await loadConfig({ file: undefined, env: {}, defaultFiles: [] });
-  const playerLinks = createPlayerLinks({ store: store.playerLinks, now });
-  const core = {
-    ...{ store, directory, pool, accounts, usage, sessions, plans, playerLinks },
-    ...{ credentials, settings },
-  };
+  const core = { store, directory, pool, accounts, usage, sessions, plans, credentials, settings };
   const common = {
     config: { ...config, dataDir },
     core,
@@ -125,6 +120,7 @@ export async function startTestAdmin(
     liveSessions: createSessionsPart({ ...common, stats, node: { nodeName: 'test' } }),
     node: { nodeName: 'test', key: NODES_KEY, reload: async () => undefined, problem: () => null },
     problem: async () => null,
+    isStopping: () => false,
     plane: { engines: { native: 0, node: 1 } },
     listeners: { addresses: [] },
   });

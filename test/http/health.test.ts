@@ -14,13 +14,15 @@ import { echo, startTarget } from '../helpers/targets.js';
 test('health asks for nothing; ready ends with the database', async (t) => {
   const admin = await startTestAdmin(t);
   await admin.whitelist.save('10.9.8.7');
-  for (const path of ['/healthz', '/readyz']) {
+  for (const path of ['/healthz', '/readyz', '/readyz/players']) {
     const answer = await send(admin.url + path);
     assert.deepEqual([answer.status, answer.text], [200, 'ok\n'], path);
   }
   await admin.store.close();
   assert.equal((await send(`${admin.url}/readyz`)).status, 503);
-  assert.equal((await send(`${admin.url}/healthz`)).status, 200);
+  // Players log in from memory.
+  for (const path of ['/healthz', '/readyz/players'])
+    assert.equal((await send(admin.url + path)).status, 200, path);
 });
 
 test('metrics are for this host, or for whoever has the token, and name no account', async (t) => {

@@ -9,7 +9,6 @@ import { credentialRoutes } from './accounts/credentials.js';
 import { accountExportRoutes, type ExportUses } from './accounts/export.js';
 import { accountImportRoutes, type ImportUses } from './accounts/import.js';
 import { limitRoutes } from './accounts/limits.js';
-import { type PlayerLinkUses, playerLinkRoutes } from './accounts/player-link.js';
 import type { AccountUses } from './accounts/shared.js';
 import { accountTagRoutes } from './accounts/tags.js';
 import { type HeartbeatUses, heartbeatRoutes } from './activity/heartbeats.js';
@@ -56,7 +55,6 @@ export interface RouteUses
     GameRuleUses,
     PublicAddressUses,
     PlanUses,
-    PlayerLinkUses,
     RetentionUses,
     WhitelistUses,
     BackupUses,
@@ -93,7 +91,6 @@ export const routes: readonly Route<RouteUses>[] = [
   ...accountRoutes,
   ...credentialRoutes,
   ...limitRoutes,
-  ...playerLinkRoutes,
   ...liveSessionRoutes,
   ...loginRoutes,
   ...heartbeatRoutes,
