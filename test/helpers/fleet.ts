@@ -28,8 +28,7 @@ export async function startFleet(
         ...config,
         ...options.config,
         node: { name, lease: options.lease ?? LEASE },
-        // A busy machine is no silent database.
-        database: { client: 'pg', connection, poolSize: 4, answerTimeout: '30s' },
+        database: { client: 'pg', connection, poolSize: 4 },
       },
     });
   const nodes: TestDaemon[] = [];

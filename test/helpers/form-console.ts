@@ -1,10 +1,9 @@
 // One daemon and one browser for all tests of a file about forms, with common steps.
 import assert from 'node:assert/strict';
 import { before, type TestContext } from 'node:test';
-import type { Response } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { signIn as openSession } from './console.js';
-import { type ConsoleOptions, type ConsolePage, launchBrowser } from './console-browser.js';
-import { type ConsoleWindows, consoleWindows } from './console-windows.js';
+import { type ConsoleOptions, type ConsolePage, launchBrowser, openConsole } from './console-browser.js';
 import { ADMIN, startTestDaemon, type TestDaemon } from './daemon.js';
 import { connectThrough } from './socks-client.js';
 import { suiteScope } from './suite.js';
@@ -14,7 +13,7 @@ export type Json = Record<string, unknown>;
 
 export interface FormConsole {
   readonly daemon: () => TestDaemon;
-  /** A browser window that is signed in and as good as new. */
+  /** A browser window of its own, signed in. */
   open(t: TestContext, options?: Partial<ConsoleOptions>): Promise<ConsolePage>;
   /** A request to /api/v1 that must succeed; returns what it answers. */
   api(method: string, path: string, body?: unknown): Promise<Json>;
@@ -31,18 +30,14 @@ export interface FormConsole {
 /** Call it in the body of a `describe`. */
 export function useFormConsole(): FormConsole {
   const scope = suiteScope();
-  let windows: ConsoleWindows;
+  let browser: Browser;
   let daemon: TestDaemon;
   let target: Target;
   before(async () => {
-    const egress = { classes: { friends: { private: 'allow' } } };
-    const [browser, started] = await Promise.all([
-      launchBrowser(),
-      startTestDaemon(scope, { config: { egress } }),
-    ]);
+    browser = await launchBrowser();
     scope.after(() => browser.close());
-    windows = consoleWindows(scope, browser);
-    daemon = started;
+    const egress = { classes: { friends: { private: 'allow' } } };
+    daemon = await startTestDaemon(scope, { config: { egress } });
     target = await startTarget(scope, echo);
   });
 
@@ -56,9 +51,12 @@ export function useFormConsole(): FormConsole {
     api,
     limitsOf: async (id) => (await api('GET', `/accounts/${id}`))['limits'] as Json,
     async open(t, options = {}) {
-      // A test may sign out.
-      const [name = '', value = ''] = (await openSession(daemon, ADMIN)).cookie.split('=');
-      return windows.open(t, { url: daemon.adminUrl, cookie: { name, value }, ...options });
+      const { cookie } = await openSession(daemon, ADMIN);
+      const [name = '', value = ''] = cookie.split('=');
+      const url = daemon.adminUrl;
+      const shown = await openConsole(t, browser, { url, cookie: { name, value }, ...options });
+      await shown.page.waitForSelector('.rail');
+      return shown;
     },
     async play(t, username, everyMs) {
       const account = { port: daemon.socks.port, username, password: 'secret' };
@@ -73,19 +71,15 @@ export function useFormConsole(): FormConsole {
     async stir(t, { page }, path) {
       const id = await daemon.addAccount(`stirred-${Math.random()}`, 'secret');
       let reads = 0;
-      const count = (response: Response): void => {
+      page.on('response', (response) => {
         if (response.request().method() === 'GET' && path.test(response.url())) reads += 1;
-      };
-      page.on('response', count);
+      });
       let round = 0;
       const timer = setInterval(() => {
         round += 1;
         daemon.api('PATCH', `/api/v1/accounts/${id}`, { remarks: `round ${round}` }).catch(() => {});
       }, 100);
-      t.after(() => {
-        clearInterval(timer);
-        page.off('response', count);
-      });
+      t.after(() => clearInterval(timer));
       return () => reads;
     },
   };

@@ -38,6 +38,8 @@ export interface Postgres {
   url(database: string): string;
   /** Runs one statement as its superuser; returns the rows. */
   query(sql: string, database?: string): Promise<Record<string, unknown>[]>;
+  /** Of its first process; undefined while it is stopped. */
+  readonly pid: number | undefined;
   /** Freezes or thaws every process of it. */
   signal(signal: 'SIGSTOP' | 'SIGCONT'): Promise<void>;
   /** Starts it again after `stop`. */
@@ -75,6 +77,9 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
 
   const postgres: Postgres = {
     ...connectTo(folder, settings['port']),
+    get pid() {
+      return server?.pid;
+    },
     async signal(signal) {
       for (const pid of await familyOf(server?.pid)) process.kill(pid, signal);
     },

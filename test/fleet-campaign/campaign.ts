@@ -1,0 +1,106 @@
+// A campaign: load of every kind while one fault follows another, then the verdict.
+import { eventually } from '../helpers/eventually.js';
+import type { Scope } from '../helpers/suite.js';
+import { echo, startTarget } from '../helpers/targets.js';
+import { type Fault, failover, faultsOf, type Lengths, runFault } from './faults.js';
+import { createLedger, type Ledger } from './ledger.js';
+import { keepTryingLimit, LIMITED, MAX_SESSIONS } from './limit.js';
+import { ask, keepChanging, newAccount, type Operator } from './operators.js';
+import { createTraffic, keepPlaying, type Load, PLAYERS, play } from './players.js';
+import { type Servers, startServers } from './servers.js';
+import { judge } from './verdict.js';
+import { judgeWebhooks, KEYS, keepSending, startAgent } from './webhooks.js';
+
+const OPERATORS = ['north', 'south'];
+/** Traffic is stored every second: a node that is killed loses this much at most, in ms. */
+const NOT_STORED_MS = 3_000;
+
+/** Whether everything that is promised held. */
+export async function campaign(t: Scope, seconds: number): Promise<boolean> {
+  const ledger = createLedger();
+  const agent = await startAgent(t, ledger);
+  const servers = await startServers(t, agent.server.url);
+  const target = await startTarget(t, echo);
+  await servers.allReady();
+  const operators = await makeAccounts(servers);
+
+  let isOver = false;
+  const load: Load = { players: servers.players, targetPort: target.port, ledger, isOver: () => isOver };
+  await eventually(async () => (await play(load, PLAYERS[0] as (typeof PLAYERS)[0])).destroy());
+  const traffic = createTraffic();
+  const acknowledged = new Map<string, number[]>();
+  const working = [
+    ...PLAYERS.map((player) => keepPlaying(load, player, traffic)),
+    keepTryingLimit(load),
+    ...operators.map((operator, i) =>
+      keepChanging(servers, ledger, operator, OPERATORS[i] ?? '', load.isOver),
+    ),
+    ...KEYS.map(async (key) => {
+      acknowledged.set(key, await keepSending(servers, ledger, key, load.isOver));
+    }),
+  ];
+  let notStored = 0;
+  const beforeFault = ({ name }: Fault) => {
+    if (name.endsWith('killed')) notStored += traffic.recent(NOT_STORED_MS);
+  };
+  await runFaults(servers, ledger, seconds, beforeFault);
+  isOver = true;
+  await Promise.all(working);
+  await servers.allReady();
+  await judge(servers, ledger, operators, traffic, notStored);
+  judgeWebhooks(agent, acknowledged, ledger);
+  print(ledger);
+  return ledger.broken.size === 0;
+}
+
+async function makeAccounts(servers: Servers): Promise<Operator[]> {
+  const url = servers.operatorsUrl;
+  for (const { username, password } of PLAYERS) await newAccount(url, username, password);
+  const limited = await newAccount(url, 'limited', LIMITED[0]?.password ?? '');
+  const limits = { maxSessions: MAX_SESSIONS };
+  const { status, text } = await ask(url, 'PATCH', `/api/v1/accounts/${limited}/limits`, limits);
+  if (status !== 200) throw new Error(text);
+  return Promise.all(
+    OPERATORS.map(async (name) => {
+      const username = `marked-${name}`;
+      return {
+        created: [],
+        marked: { id: await newAccount(url, username, 'secret'), username, acknowledged: 0 },
+      };
+    }),
+  );
+}
+
+/** Every fault once at least, then again until the time is over; failing over comes last. */
+async function runFaults(
+  servers: Servers,
+  ledger: Ledger,
+  seconds: number,
+  beforeFault: (fault: Fault) => void,
+): Promise<void> {
+  const until = Date.now() + seconds * 1000;
+  const ms = (share: number, least: number, most: number) =>
+    Math.min(most, Math.max(least, (seconds * 1000) / share));
+  const lengths: Lengths = {
+    short: ms(60, 1_500, 10_000),
+    long: ms(10, 6_000, 60_000),
+    calm: ms(60, 1_000, 10_000),
+  };
+  const faults = faultsOf(servers, ledger, lengths);
+  for (let n = 0; n < faults.length || Date.now() < until; n += 1) {
+    const fault = faults[n % faults.length] as Fault;
+    beforeFault(fault);
+    await runFault(fault, servers, ledger, lengths.calm);
+  }
+  await runFault(failover(servers), servers, ledger, lengths.calm);
+}
+
+function print({ counts, longest, broken }: Ledger): void {
+  const lines = (of: ReadonlyMap<string, number>, unit = '') =>
+    [...of]
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([what, n]) => `${String(n).padStart(12)}${unit}  ${what}`);
+  console.log(['', ...lines(counts), '', 'longest:', ...lines(longest, ' ms')].join('\n'));
+  if (broken.size === 0) console.log('\nEverything that is promised held.');
+  else console.log(['\nBROKEN:', ...lines(broken)].join('\n'));
+}

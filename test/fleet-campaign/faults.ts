@@ -1,0 +1,138 @@
+// What is done to the parts of a fleet, one after another: each fault names what it may disturb, and ends with every part in place again.
+import { setTimeout as pause } from 'node:timers/promises';
+import { ADMIN } from '../helpers/daemon.js';
+import { eventually } from '../helpers/eventually.js';
+import { basic, send } from '../helpers/http.js';
+import type { Hit, Ledger } from './ledger.js';
+import type { Node, Servers } from './servers.js';
+
+export interface Fault {
+  readonly name: string;
+  readonly hits: readonly Hit[];
+  run(): Promise<void>;
+}
+
+/** How long parts are away, in ms. */
+export interface Lengths {
+  readonly short: number;
+  readonly long: number;
+  /** Between two faults, when everything is in place. */
+  readonly calm: number;
+}
+
+/** After it everything has noticed that all parts are there: haproxy's checks, leases, polls. */
+const SETTLE_MS = 3_000;
+const DRAINED_MS = 120_000;
+
+export function faultsOf(servers: Servers, ledger: Ledger, lengths: Lengths): Fault[] {
+  const [one, two, three] = servers.nodes as [Node, Node, Node];
+  const { short, long } = lengths;
+  const frozen = (signal: (name: 'SIGSTOP' | 'SIGCONT') => unknown, ms: number) => async () => {
+    await signal('SIGSTOP');
+    await pause(ms);
+    await signal('SIGCONT');
+  };
+  const killed = (node: Node) => async () => {
+    ledger.count('nodes killed');
+    node.daemon.signal('SIGKILL');
+    await node.daemon.exited();
+    await pause(short);
+    await node.start();
+  };
+  const ofNode = (node: Node): Hit[] => ['players', 'changes', node.name];
+  const ofDatabase: Hit[] = ['changes', ...servers.nodes.map(({ name }) => name)];
+  return [
+    { name: `${one.name} killed`, hits: ofNode(one), run: killed(one) },
+    { name: 'PostgreSQL crashed', hits: ofDatabase, run: () => stopped(servers, 0) },
+    { name: `${two.name} frozen`, hits: ofNode(two), run: frozen((s) => two.daemon.signal(s), short) },
+    { name: `${three.name} upgraded`, hits: ['changes', three.name], run: () => upgrade(three) },
+    {
+      name: 'PostgreSQL frozen',
+      hits: ofDatabase,
+      run: frozen((s) => servers.postgres.signal(s), short),
+    },
+    {
+      name: 'haproxy killed',
+      hits: ['players', 'changes'],
+      async run() {
+        await servers.balancer().stop();
+        await pause(1_000);
+        await servers.restartBalancer();
+      },
+    },
+    {
+      name: `${three.name} frozen for long`,
+      hits: ofNode(three),
+      run: frozen((s) => three.daemon.signal(s), long),
+    },
+    { name: `${two.name} killed`, hits: ofNode(two), run: killed(two) },
+    { name: 'PostgreSQL away', hits: ofDatabase, run: () => stopped(servers, long / 2) },
+    {
+      name: 'haproxy frozen',
+      hits: ['players', 'changes'],
+      run: frozen((s) => servers.balancer().signal(s), short),
+    },
+    { name: `${one.name} upgraded`, hits: ['changes', one.name], run: () => upgrade(one) },
+  ];
+}
+
+/** Runs one fault, waits until every part is in place, and leaves the calm that follows. */
+export async function runFault(
+  fault: Fault,
+  servers: Servers,
+  ledger: Ledger,
+  calmMs: number,
+): Promise<void> {
+  const startedAt = Date.now();
+  const end = ledger.disturb(fault.hits);
+  await fault.run();
+  await servers.allReady();
+  await pause(SETTLE_MS);
+  end();
+  ledger.count('faults');
+  console.log(`${new Date().toISOString().slice(11, 19)} ${fault.name}: over after ${seconds(startedAt)} s`);
+  await pause(calmMs);
+}
+
+/** The standby takes the place of the primary, which does not come back. */
+export function failover(servers: Servers): Fault {
+  return {
+    name: 'PostgreSQL failed over',
+    hits: ['changes', ...servers.nodes.map(({ name }) => name)],
+    async run() {
+      const standby = await servers.makeStandby();
+      if (!standby) return console.log('skipped: no pg_basebackup of Debian (postgresql): failing over');
+      await servers.postgres.stop();
+      servers.replacePrimary(standby);
+      await standby.query('select pg_promote()');
+    },
+  };
+}
+
+async function stopped(servers: Servers, ms: number): Promise<void> {
+  await servers.postgres.stop();
+  await pause(ms);
+  await servers.postgres.start();
+}
+
+/** As the guide says: drained, without a session, restarted, put back. */
+async function upgrade(node: Node): Promise<void> {
+  const ask = async (path: string) => {
+    const headers = { authorization: basic(ADMIN.username, ADMIN.password) };
+    const method = path === '' ? 'GET' : 'POST';
+    const { status, json, text } = await send(`${node.adminUrl}/api/v1/nodes${path}`, { method, headers });
+    if (status !== 200 && status !== 204) throw new Error(`${path}: ${status} ${text}`);
+    return json;
+  };
+  await ask(`/${node.name}/drain`);
+  await eventually(async () => {
+    const { items } = (await ask('')) as { items: { name: string; state: string }[] };
+    return items.find(({ name }) => name === node.name)?.state === 'drained';
+  }, DRAINED_MS);
+  node.daemon.signal('SIGTERM');
+  await node.daemon.exited();
+  await node.start();
+  await ask(`/${node.name}/undrain`);
+}
+
+const seconds = (since: number): string => ((Date.now() - since) / 1000).toFixed(1);

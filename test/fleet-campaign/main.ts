@@ -1,0 +1,39 @@
+// `npm run fleet -- --minutes 10` (or --seconds 90): a fleet under load whose parts are killed, frozen and restarted in turn. Prints what
+// was sent, answered, lost and run twice, and exits with 1 when something that is promised did not hold.
+// `npm run fleet -- --measure --nodes 3` measures instead what so many nodes do in a second; without --nodes one, two and three.
+import { parseArgs } from 'node:util';
+import { findProgram } from '../helpers/programs.js';
+import { campaign } from './campaign.js';
+import { measure } from './measure.js';
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string' },
+    seconds: { type: 'string' },
+    nodes: { type: 'string' },
+    measure: { type: 'boolean', default: false },
+  },
+});
+const seconds = Number(values.seconds ?? 0) + Number(values.minutes ?? (values.seconds ? 0 : 10)) * 60;
+const nodes = Number(values.nodes ?? 3);
+if (!(seconds > 0) || ![1, 2, 3].includes(nodes)) {
+  console.error(
+    'usage: npm run fleet -- [--minutes N] [--seconds N] | --measure [--nodes 1|2|3] [--seconds N]',
+  );
+  process.exit(2);
+}
+if (!findProgram('haproxy')) {
+  console.log('skipped: haproxy is not installed');
+  process.exit(process.env['CI'] === 'true' ? 1 : 0);
+}
+
+const closers: (() => unknown)[] = [];
+const scope = { after: (close: () => unknown) => void closers.push(close) };
+try {
+  if (values.measure) {
+    const counts = values.nodes ? [nodes] : [1, 2, 3];
+    for (const count of counts) console.log(await measure(scope, count));
+  } else if (!(await campaign(scope, seconds))) process.exitCode = 1;
+} finally {
+  for (const close of closers.reverse()) await close();
+}

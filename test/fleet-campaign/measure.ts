@@ -1,0 +1,131 @@
+// What one, two or three nodes do in a second on this machine, and which share of the CPU the database has.
+import { readFileSync } from 'node:fs';
+import { eventually } from '../helpers/eventually.js';
+import { SECRET } from '../helpers/hooks.js';
+import { send } from '../helpers/http.js';
+import type { RawClient } from '../helpers/socks-client.js';
+import type { Scope } from '../helpers/suite.js';
+import { echo, startTarget } from '../helpers/targets.js';
+import { createLedger } from './ledger.js';
+import { newAccount } from './operators.js';
+import { PLAYERS, play } from './players.js';
+import { type Servers, startServers } from './servers.js';
+import { startAgent } from './webhooks.js';
+
+const PHASE_MS = 8_000;
+const AT_ONCE = 32;
+
+export interface Measured {
+  readonly nodes: number;
+  readonly loginsPerSecond: number;
+  readonly heartbeatsPerSecond: number;
+  readonly webhooksPerSecond: number;
+  /** Of the CPU time that database and nodes used: at logins, and at webhooks. */
+  readonly databaseShareAtLogins: string;
+  readonly databaseShareAtWebhooks: string;
+  /** CPU time of the nodes, in microseconds. */
+  readonly nodeMicrosPerLogin: number;
+  readonly nodeMicrosPerWebhook: number;
+}
+
+/** Load goes to the nodes through haproxy, as players and webhooks do. */
+export async function measure(t: Scope, nodes: number): Promise<Measured> {
+  const agent = await startAgent(t, createLedger());
+  agent.server.answer = () => ({ reply: 'done' });
+  const servers = await startServers(t, agent.server.url, nodes);
+  const target = await startTarget(t, echo);
+  await servers.allReady();
+  for (const { username, password } of PLAYERS) await newAccount(servers.operatorsUrl, username, password);
+  const load = { players: servers.players, targetPort: target.port };
+  const session = async (n: number) => {
+    const client = await play(load, PLAYERS[n % PLAYERS.length] as (typeof PLAYERS)[0]);
+    await oneRound(client);
+    client.destroy();
+  };
+  await eventually(() => session(0));
+  await phase(servers, session, 1_000);
+
+  const entriesBefore = await entries(servers);
+  const logins = await phase(servers, session, PHASE_MS);
+  const heartbeats = (await entries(servers)) - entriesBefore;
+  const webhooks = await phase(servers, (n) => hook(servers, n), PHASE_MS);
+  return {
+    nodes,
+    loginsPerSecond: Math.round(logins.perSecond),
+    heartbeatsPerSecond: Math.round(heartbeats / logins.seconds),
+    webhooksPerSecond: Math.round(webhooks.perSecond),
+    databaseShareAtLogins: `${Math.round(logins.databaseShare * 100)} %`,
+    databaseShareAtWebhooks: `${Math.round(webhooks.databaseShare * 100)} %`,
+    nodeMicrosPerLogin: Math.round(logins.nodeMicros),
+    nodeMicrosPerWebhook: Math.round(webhooks.nodeMicros),
+  };
+}
+
+async function oneRound(client: RawClient): Promise<void> {
+  client.send(Buffer.alloc(500));
+  await client.read(500);
+}
+
+async function hook({ operatorsUrl }: Servers, n: number): Promise<void> {
+  const { status, text } = await send(`${operatorsUrl}/hooks/agent`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${SECRET}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ agent: 'campaign', message: String(n), sessionKey: `key-${n % 1000}` }),
+  });
+  if (status !== 200) throw new Error(`${status} ${text}`);
+}
+
+/** All entries, after those that wait were written. */
+async function entries({ nodes, postgres }: Servers): Promise<number> {
+  let last = -1;
+  await eventually(async () => {
+    const [row] = await postgres.query('select count(*)::int as n from heartbeats', 'fleet');
+    const isSame = Number(row?.['n']) === last;
+    last = Number(row?.['n']);
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    return isSame && nodes.length > 0;
+  });
+  return last;
+}
+
+/** Runs as many steps as it can, `AT_ONCE` at a time. */
+async function phase(servers: Servers, step: (n: number) => Promise<void>, ms: number) {
+  const cpuBefore = cpuOf(servers);
+  const startedAt = performance.now();
+  let done = 0;
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async (_, first) => {
+      for (let n = first; performance.now() - startedAt < ms; n += AT_ONCE) {
+        await step(n);
+        done += 1;
+      }
+    }),
+  );
+  const seconds = (performance.now() - startedAt) / 1000;
+  const cpu = cpuOf(servers);
+  const database = cpu.database - cpuBefore.database;
+  const nodes = cpu.nodes - cpuBefore.nodes;
+  return {
+    seconds,
+    perSecond: done / seconds,
+    databaseShare: database / (database + nodes),
+    nodeMicros: (nodes / done) * 1e6,
+  };
+}
+
+/** CPU time in seconds. PostgreSQL has a process for each connection. */
+function cpuOf({ nodes, postgres }: Servers): { database: number; nodes: number } {
+  const first = postgres.pid ?? 0;
+  const children = readFileSync(`/proc/${first}/task/${first}/children`, 'utf8').trim().split(' ');
+  const database = [first, ...children.map(Number)].reduce((sum, pid) => sum + cpuSeconds(pid), 0);
+  return { database, nodes: nodes.reduce((sum, { daemon }) => sum + cpuSeconds(daemon.pid), 0) };
+}
+
+const TICKS = 100;
+
+/** Of a process and of its children that have ended. */
+function cpuSeconds(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / TICKS;
+}

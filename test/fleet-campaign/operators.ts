@@ -1,0 +1,117 @@
+// Changes by the API through haproxy: what was answered 200 must be there, and every node must know it soon.
+import { setTimeout as pause } from 'node:timers/promises';
+import { ADMIN } from '../helpers/daemon.js';
+import { eventually } from '../helpers/eventually.js';
+import { basic, type HttpAnswer, send } from '../helpers/http.js';
+import { type Ledger, nameOfError } from './ledger.js';
+import type { Node, Servers } from './servers.js';
+
+export interface Operator {
+  /** Names of the accounts whose creation was answered 200. */
+  readonly created: string[];
+  /** The account that is changed again and again, and the last change that was answered 200. */
+  readonly marked: { id: string; username: string; acknowledged: number };
+}
+
+const headers = {
+  authorization: basic(ADMIN.username, ADMIN.password),
+  'content-type': 'application/json',
+};
+const BETWEEN_MS = 200;
+const POLL_MS = 20;
+/** A node that has not seen a change by then has missed it. */
+const SEEN_MS = 120_000;
+/** What is promised is a second; this machine may be busy with other things. */
+const CALM_MS = 5_000;
+
+export function ask(url: string, method: string, path: string, body?: unknown): Promise<HttpAnswer> {
+  return send(url + path, {
+    method,
+    headers,
+    body: body === undefined ? undefined : JSON.stringify(body),
+  });
+}
+
+export async function newAccount(url: string, username: string, password: string): Promise<string> {
+  const added = await ask(url, 'POST', '/ProxyAccount/AddProxyAccount', {
+    Username: username,
+    Password: password,
+  });
+  if (added.status !== 200) throw new Error(`adding ${username}: ${added.status} ${added.text}`);
+  // Another node may be asked than the one that added it.
+  return eventually(async () => {
+    const list = await ask(url, 'GET', '/ProxyAccount/GetProxyAccountList');
+    const found = (list.json as { Username: string; AID: string }[]).find(
+      (each) => each.Username === username,
+    );
+    return found?.AID ?? false;
+  }) as Promise<string>;
+}
+
+/** Creates accounts and changes one until it is over. */
+export async function keepChanging(
+  servers: Servers,
+  ledger: Ledger,
+  operator: Operator,
+  name: string,
+  isOver: () => boolean,
+): Promise<void> {
+  const { marked } = operator;
+  const waiting = new Set<Promise<void>>();
+  for (let n = 1; !isOver(); n += 1) {
+    const username = `${name}-${n}`;
+    const isDone = await change(servers, ledger, 'PATCH', `/api/v1/accounts/${marked.id}`, {
+      remarks: String(n),
+    });
+    if (isDone) {
+      marked.acknowledged = n;
+      const seen = Promise.all(servers.nodes.map((node) => waitUntilSeen(node, ledger, marked.id, n)));
+      const watched: Promise<void> = seen.then(() => void waiting.delete(watched));
+      waiting.add(watched);
+    }
+    const fields = { Username: username, Password: 'secret' };
+    if (await change(servers, ledger, 'POST', '/ProxyAccount/AddProxyAccount', fields))
+      operator.created.push(username);
+    await pause(BETWEEN_MS);
+  }
+  await Promise.all(waiting);
+}
+
+/** Whether it was answered as done. */
+async function change(
+  servers: Servers,
+  ledger: Ledger,
+  method: string,
+  path: string,
+  body: unknown,
+): Promise<boolean> {
+  const startedAt = Date.now();
+  ledger.count('changes sent');
+  let answer = '';
+  try {
+    const { status } = await ask(servers.operatorsUrl, method, path, body);
+    ledger.count(`changes answered ${status}`);
+    if (status === 200) return true;
+    answer = String(status);
+  } catch (error) {
+    ledger.count(`changes without an answer (${nameOfError(error)})`);
+    answer = nameOfError(error);
+  }
+  if (!ledger.wasDisturbed('changes', startedAt))
+    ledger.breach(`a change was answered ${answer} without a fault`);
+  return false;
+}
+
+async function waitUntilSeen(node: Node, ledger: Ledger, id: string, n: number): Promise<void> {
+  const startedAt = Date.now();
+  for (;;) {
+    const answer = await ask(node.adminUrl, 'GET', `/api/v1/accounts/${id}`).catch(() => null);
+    if (Number((answer?.json as { remarks?: string } | undefined)?.remarks ?? 0) >= n) break;
+    if (Date.now() - startedAt > SEEN_MS) return ledger.breach(`a change did not reach ${node.name}`);
+    await pause(POLL_MS);
+  }
+  const tookMs = Date.now() - startedAt;
+  const isCalm = ![node.name, 'changes'].some((hit) => ledger.wasDisturbed(hit, startedAt));
+  ledger.took(isCalm ? 'change to reach every node' : 'change to reach every node, during faults', tookMs);
+  if (isCalm && tookMs > CALM_MS) ledger.breach(`a change took more than ${CALM_MS} ms to reach a node`);
+}

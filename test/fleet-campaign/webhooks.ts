@@ -1,0 +1,91 @@
+// Webhooks through haproxy, and the agent that they run: what was answered 200 is run, one at a time and in order per session key.
+import { setTimeout as pause } from 'node:timers/promises';
+import { type AgentServer, startAgentServer } from '../helpers/agent-server.js';
+import { SECRET } from '../helpers/hooks.js';
+import { send } from '../helpers/http.js';
+import type { Scope } from '../helpers/suite.js';
+import { type Ledger, nameOfError } from './ledger.js';
+import type { Servers } from './servers.js';
+
+export const KEYS = Array.from({ length: 8 }, (_, n) => `key-${n}`);
+const RUN_MS = 30;
+const BETWEEN_MS = 100;
+
+export interface Agent {
+  readonly server: AgentServer;
+  /** Per session key the numbers of the messages in the order in which they were first begun. */
+  readonly begun: ReadonlyMap<string, number[]>;
+  /** How often each message was begun: `key-3:17`. */
+  readonly times: ReadonlyMap<string, number>;
+}
+
+/** Notices two runs of one session at once. */
+export async function startAgent(t: Scope, ledger: Ledger): Promise<Agent> {
+  const begun = new Map<string, number[]>(KEYS.map((key) => [key, []]));
+  const times = new Map<string, number>();
+  const underWay = new Set<string>();
+  const server = await startAgentServer(t, async ({ json }) => {
+    const message = String(json.message);
+    const [key = '', number = ''] = message.split(':');
+    if (underWay.has(key)) ledger.breach('two runs of one session key at once');
+    underWay.add(key);
+    const before = times.get(message) ?? 0;
+    times.set(message, before + 1);
+    if (before === 0) begun.get(key)?.push(Number(number));
+    await pause(RUN_MS);
+    underWay.delete(key);
+    return { reply: 'done' };
+  });
+  return { server, begun, times };
+}
+
+/** Sends one webhook after another until it is over. @returns the numbers that were answered 200 */
+export async function keepSending(
+  servers: Servers,
+  ledger: Ledger,
+  key: string,
+  isOver: () => boolean,
+): Promise<number[]> {
+  const acknowledged: number[] = [];
+  for (let n = 1; !isOver(); n += 1) {
+    const startedAt = Date.now();
+    ledger.count('webhooks sent');
+    let answer: string;
+    try {
+      const { status } = await send(`${servers.operatorsUrl}/hooks/agent`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${SECRET}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ agent: 'campaign', message: `${key}:${n}`, sessionKey: key }),
+      });
+      ledger.count(`webhooks answered ${status}`);
+      if (status === 200) acknowledged.push(n);
+      answer = String(status);
+    } catch (error) {
+      answer = nameOfError(error);
+      ledger.count(`webhooks without an answer (${answer})`);
+    }
+    if (answer !== '200' && !ledger.wasDisturbed('changes', startedAt))
+      ledger.breach(`a webhook was answered ${answer} without a fault`);
+    await pause(BETWEEN_MS);
+  }
+  return acknowledged;
+}
+
+/** Compares what was answered 200 with what the agent was asked to do. */
+export function judgeWebhooks(
+  agent: Agent,
+  acknowledged: ReadonlyMap<string, readonly number[]>,
+  ledger: Ledger,
+): void {
+  for (const [key, numbers] of acknowledged) {
+    const wanted = new Set(numbers);
+    const order = (agent.begun.get(key) ?? []).filter((n) => wanted.has(n));
+    const lost = wanted.size - order.length;
+    ledger.count('acknowledged webhooks lost', lost);
+    if (lost > 0) ledger.breach('an acknowledged webhook was lost');
+    if (order.some((n, i) => n < (order[i - 1] ?? 0))) ledger.breach('runs of one session key out of order');
+  }
+  const repeated = [...agent.times.values()].filter((times) => times > 1).length;
+  ledger.count('webhooks run', agent.times.size);
+  ledger.count('webhooks run twice', repeated);
+}
