@@ -424,7 +424,7 @@ export type Login = {
   readonly outcome: LoginOutcome;
   readonly times: number;
 };
-export type LoginOutcome = 'success' | 'unknown-user' | 'wrong-password' | 'disabled' | 'expired' | 'blocked-address' | 'too-many-sessions' | 'too-many-addresses' | 'over-quota';
+export type LoginOutcome = 'success' | 'unknown-user' | 'wrong-password' | 'no-credentials' | 'disabled' | 'expired' | 'blocked-address' | 'too-many-sessions' | 'too-many-addresses' | 'over-quota';
 export type LoginPage = {
   readonly items: readonly (Login)[];
   readonly matched: Count;

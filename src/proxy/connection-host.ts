@@ -50,6 +50,10 @@ export interface ConnectionHost extends ConnectionContext, RelayedHost {
   authorizedName(client: Endpoint): Uint8Array | null;
   /** The same as `logIn` for a client whose address is the account's. Null: refused. */
   logInByAddress(client: Endpoint, username: Uint8Array): Account | null;
+  /** Counts and reports a client without credentials that is no account; `isAsked`: the refusal asks for credentials. */
+  withoutCredentials(client: Endpoint, isAsked: boolean): void;
+  /** A client that was asked for credentials has logged in. */
+  gaveCredentials(client: Endpoint): void;
   /** Hands the connection to the worker that its account belongs to; false when it is this one. */
   passOn(connection: HostedConnection, username: Uint8Array): boolean;
   /** Why the account may have no further session from this address now; null: it may. Reports it. */

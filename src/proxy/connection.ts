@@ -223,11 +223,11 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
     const username = step.kind === 'login' ? step.username : this.host.authorizedName(this.#client);
     if (username !== null && this.host.passOn(this, username)) return false;
     this.#sent = null;
-    if (username !== null) {
-      this.#account =
-        step.kind === 'login'
-          ? this.host.logIn(this.#client, username, step.password)
-          : this.host.logInByAddress(this.#client, username);
+    if (username === null) this.host.withoutCredentials(this.#client, protocol.asksForCredentials);
+    else if (step.kind === 'address-login') this.#account = this.host.logInByAddress(this.#client, username);
+    else {
+      this.#account = this.host.logIn(this.#client, username, step.password);
+      if (this.#account !== null && protocol.asksForCredentials) this.host.gaveCredentials(this.#client);
     }
     if (this.#account === null) {
       this.refuse(protocol.loginFailed);

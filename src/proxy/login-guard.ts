@@ -25,6 +25,13 @@ export interface LoginGuard {
    */
   attempt(address: string, username: Uint8Array): 'check' | 'block' | 'blocked';
   succeeded(address: string, username: Uint8Array): void;
+  /**
+   * Counts a client without credentials, whose address is no account's. It blocks nobody: there is nothing to guess. 'counted':
+   * one of the first; 'block': the first of many; 'blocked': one that follows.
+   */
+  withoutCredentials(address: string): 'counted' | 'block' | 'blocked';
+  /** The client gave credentials when it was asked for them. */
+  gaveCredentials(address: string): void;
   /** Whether logins of this address are refused now; counts nothing. */
   isBlocked(address: string): boolean;
 }
@@ -67,6 +74,16 @@ export function createLoginGuard(options: LoginGuardOptions): LoginGuard {
       return ofSource === 'block' || ofName === 'block' ? 'block' : 'blocked';
     },
 
+    withoutCredentials(address) {
+      const name = sourceKey(address, NO_NAME);
+      return name === null ? 'counted' : count(names, name, options.maxFailuresPerUser);
+    },
+
+    gaveCredentials(address) {
+      const name = sourceKey(address, NO_NAME);
+      if (name !== null) forgive(names, name, Number.MAX_SAFE_INTEGER);
+    },
+
     isBlocked(address) {
       const source = sourceKey(address);
       if (source === null) return false;
@@ -85,6 +102,8 @@ export function createLoginGuard(options: LoginGuardOptions): LoginGuard {
     },
   };
 }
+
+const NO_NAME = hashName(new Uint8Array());
 
 /** Tells names of one source apart. The lowest two bits of a key's name say which family the address is of. */
 function hashName(name: Uint8Array): number {

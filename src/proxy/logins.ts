@@ -22,6 +22,7 @@ export class Logins {
   readonly #options: LoginsOptions;
   readonly #check: ReturnType<typeof createLogin<Account['record']>>;
   #refusedUnchecked = 0;
+  #withoutCredentials = 0;
 
   constructor(options: LoginsOptions) {
     const { accounts } = options;
@@ -73,6 +74,25 @@ export class Logins {
     return account;
   }
 
+  /**
+   * Reports a client without credentials, whose address is no account's.
+   * @param isAsked the refusal asks for credentials, as HTTP does: a client that does not give them then is reported, once it has come often
+   */
+  withoutCredentials({ address }: Endpoint, isAsked: boolean): void {
+    const { guard, events, log } = this.#options;
+    const verdict = address === UNIX_CLIENT ? 'counted' : guard.withoutCredentials(address);
+    if (verdict === 'counted' && isAsked) return;
+    const reason = 'no-credentials';
+    if (verdict === 'blocked') this.#withoutCredentials += 1;
+    else log.warn({ client: address, reason, user: '' }, 'login failed');
+    events.login(reason, '', null, address);
+  }
+
+  /** A client that was asked for credentials has given them. */
+  gaveCredentials({ address }: Endpoint): void {
+    if (address !== UNIX_CLIENT) this.#options.guard.gaveCredentials(address);
+  }
+
   /** Why the account may have no further session from this address now, which is reported; null: it may. */
   refusal(account: Account, client: Endpoint): string | null {
     const refusal = this.#options.accounts.refusal(account, client.address);
@@ -89,9 +109,13 @@ export class Logins {
 
   /** Reports what was refused since the last call without a line of its own. Meant to be called about once a second. */
   tick(): void {
-    if (this.#refusedUnchecked === 0) return;
-    this.#options.log.warn({ logins: this.#refusedUnchecked }, 'logins of blocked addresses refused');
+    const { log } = this.#options;
+    if (this.#refusedUnchecked > 0)
+      log.warn({ logins: this.#refusedUnchecked }, 'logins of blocked addresses refused');
+    if (this.#withoutCredentials > 0)
+      log.warn({ clients: this.#withoutCredentials }, 'clients without credentials refused');
     this.#refusedUnchecked = 0;
+    this.#withoutCredentials = 0;
   }
 
   #failed(client: string, reason: LoginFailure, shown: string, username: Uint8Array): null {

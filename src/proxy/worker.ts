@@ -337,6 +337,14 @@ export class ProxyWorker implements ConnectionHost {
     return this.#logins.logInByAddress(client, username);
   }
 
+  withoutCredentials(client: Endpoint, isAsked: boolean): void {
+    this.#logins.withoutCredentials(client, isAsked);
+  }
+
+  gaveCredentials(client: Endpoint): void {
+    this.#logins.gaveCredentials(client);
+  }
+
   isStillKnown(account: Account): boolean {
     return this.#accounts.byId(account.record.id) === account;
   }

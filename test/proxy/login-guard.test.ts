@@ -34,6 +34,19 @@ describe('the login guard', () => {
     assert.equal(made.attempt('192.0.2.1', bytes('bert')), 'check');
   });
 
+  it('counts clients without credentials by themselves, and blocks nobody for them', () => {
+    const { guard: made, clock } = guard();
+    const come = (times: number) => Array.from({ length: times }, () => made.withoutCredentials('192.0.2.1'));
+    assert.deepEqual(come(5), ['counted', 'counted', 'counted', 'block', 'blocked']);
+    assert.equal(made.isBlocked('192.0.2.1'), false);
+    assert.equal(made.attempt('192.0.2.1', bytes('anna')), 'check');
+    assert.equal(made.withoutCredentials('192.0.2.2'), 'counted');
+    made.gaveCredentials('192.0.2.1');
+    assert.deepEqual(come(4), ['counted', 'counted', 'counted', 'block']);
+    clock.ms = 60_000;
+    assert.deepEqual(come(1), ['counted']);
+  });
+
   it('blocks a source that tries many names, and no other source', () => {
     const { guard: made } = guard();
     const results = attempts(made, 13, '192.0.2.1', (i) => `name-${i}`);

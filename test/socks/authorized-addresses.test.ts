@@ -44,6 +44,7 @@ describe('an account of addresses', () => {
           workers: 3,
           bind: { enabled: true },
           maxAuthorizedAddresses: 3,
+          login: { maxFailuresPerUser: 4, failureWindow: '1h' },
           proxyProtocolFrom: [BALANCER],
           listeners: [
             { host: '127.0.0.1', port: 0, proxyProtocol: true },
@@ -136,6 +137,58 @@ describe('an account of addresses', () => {
       assert.equal(await client.closed(), 'closed');
     }
     assert.deepEqual(answers, [NO_METHOD, '005d000000000000', '005d000000000000', '407']);
+  });
+
+  it('a client that is nobody is reported like a failed login; HTTP is asked for credentials first', async () => {
+    const come = async (way: string, address: string): Promise<void> => {
+      const client = await RawClient.connect(port, '127.0.0.1', address);
+      assert.notEqual(await ways[way]?.(client), null);
+      await client.closed();
+    };
+    const reported = (address: string) =>
+      daemon.lines.filter(({ msg, client }) => msg === 'login failed' && client === address);
+    const counted = async (): Promise<number> => {
+      const { text } = await daemon.api('GET', '/metrics');
+      return Number(/^pulsegate_logins_total\{outcome="no-credentials"[^}]*\} (\d+)$/m.exec(text)?.[1] ?? 0);
+    };
+    const before = await counted();
+    for (const way of ['socks5', 'socks4', 'socks4a']) await come(way, '127.0.2.2');
+    await eventually(async () => {
+      assert.deepEqual(
+        reported('127.0.2.2').map(({ reason, user }) => [reason, user]),
+        [
+          ['no-credentials', ''],
+          ['no-credentials', ''],
+          ['no-credentials', ''],
+        ],
+      );
+      assert.equal(await counted(), before + 3);
+      const { json } = await daemon.api('GET', '/api/v1/logins?search=127.0.2.2');
+      const { items } = json as { items: { outcome: string; username: string; times: number }[] };
+      assert.deepEqual(
+        items.map(({ outcome, username, times }) => [outcome, username, times]),
+        [['no-credentials', '', 3]],
+      );
+    });
+    // The limit is 4: the fifth is the first of many, and the sixth has no line of its own.
+    for (const way of ['socks5', 'socks5', 'socks5']) await come(way, '127.0.2.2');
+    await daemon.waitForLine(
+      ({ msg, clients }) => msg === 'clients without credentials refused' && clients === 1,
+    );
+    await eventually(async () => assert.equal(reported('127.0.2.2').length, 5));
+
+    for (let times = 0; times < 4; times += 1) await come('http', '127.0.2.3');
+    const client = await RawClient.connect(port, '127.0.0.1', '127.0.2.3');
+    const basic = Buffer.from('one:of one').toString('base64');
+    client.send(connectHead(`127.0.0.1:${target.port}`, `Proxy-Authorization: Basic ${basic}\r\n`));
+    assert.equal((await readHead(client)).status, 200);
+    client.destroy();
+    for (let times = 0; times < 4; times += 1) await come('http', '127.0.2.3');
+    await come('socks5', '127.0.2.4');
+    await daemon.waitForLine(({ msg, client: from }) => msg === 'login failed' && from === '127.0.2.4');
+    assert.deepEqual(reported('127.0.2.3'), []);
+    await come('http', '127.0.2.3');
+    await daemon.waitForLine(({ msg, client: from }) => msg === 'login failed' && from === '127.0.2.3');
   });
 
   it('credentials win where a client offers them; empty ones are none', async () => {

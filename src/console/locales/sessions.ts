@@ -40,6 +40,7 @@ export const sessions = {
   'login.outcome.success': { en: 'Success', zh: '成功' },
   'login.outcome.unknown-user': { en: 'Unknown user', zh: '用户不存在' },
   'login.outcome.wrong-password': { en: 'Wrong password', zh: '密码错误' },
+  'login.outcome.no-credentials': { en: 'No credentials', zh: '未提供用户名和密码' },
   'login.outcome.disabled': { en: 'Account disabled', zh: '账号已停用' },
   'login.outcome.expired': { en: 'Account expired', zh: '账号已过期' },
   'logins.manyNames': { en: '(many names)', zh: '（多个用户名）' },

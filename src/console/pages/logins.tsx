@@ -16,6 +16,11 @@ function loginTone(outcome: LoginOutcome): Tone {
     : 'warn';
 }
 
+/** A login without a user name: none was given, or a blocked address tried many. */
+function nameOf({ username, outcome }: Login): string {
+  return username || (outcome === 'no-credentials' ? '—' : t('logins.manyNames'));
+}
+
 export function Outcome({ login }: { login: Login }) {
   return (
     <State tone={loginTone(login.outcome)}>
@@ -101,7 +106,7 @@ function columns(): readonly Column<Login>[] {
       head: t('account.username'),
       cell: (one) =>
         one.accountId === null ? (
-          <span>{one.username || t('logins.manyNames')}</span>
+          <span>{nameOf(one)}</span>
         ) : (
           <a class="strong" href={href(['accounts', one.accountId])}>
             {one.username}
@@ -136,7 +141,7 @@ function narrowColumns(): readonly Column<Login>[] {
       cell: (one) => (
         <div class="two-lines">
           {one.accountId === null ? (
-            <span>{one.username || t('logins.manyNames')}</span>
+            <span>{nameOf(one)}</span>
           ) : (
             <a class="strong" href={href(['accounts', one.accountId])}>
               {one.username}

@@ -6,6 +6,8 @@ export type LoginOutcome =
   | 'success'
   | 'unknown-user'
   | 'wrong-password'
+  /** The client gave none, and its address is no account's. */
+  | 'no-credentials'
   | 'disabled'
   | 'expired'
   | 'blocked-address'
@@ -18,7 +20,7 @@ export interface LoginEntry {
   readonly at: number;
   /** Null when no account has the user name. */
   readonly accountId: string | null;
-  /** Empty for the many names that a blocked source tried. */
+  /** Empty without credentials, and for the many names that a blocked source tried. */
   readonly username: string;
   /** Client address; the first one of a blocked source. */
   readonly client: string;

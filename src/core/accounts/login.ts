@@ -6,7 +6,13 @@ import { type Account, isExpired } from './account.js';
 import { isSalted, verifyAgainstNothing, verifyPassword } from './password.js';
 
 /** Why a login failed, for the log and the attempt limits. The client gets the same reply for all of them. */
-export type LoginFailure = 'unknown-user' | 'wrong-password' | 'disabled' | 'expired' | 'blocked-address';
+export type LoginFailure =
+  | 'unknown-user'
+  | 'wrong-password'
+  | 'no-credentials'
+  | 'disabled'
+  | 'expired'
+  | 'blocked-address';
 
 /** The account fields that a login needs. */
 type LoginAccount = Pick<Account, 'username' | 'passwordHash' | 'isEnabled' | 'expiresAt'>;

@@ -35,6 +35,8 @@ export interface ClientProtocol {
   accept(): Uint8Array | null;
   /** What a client is sent that is not logged in, whatever the reason. */
   readonly loginFailed: Uint8Array;
+  /** Whether `loginFailed` asks for credentials: clients then send their first request without any. */
+  readonly asksForCredentials: boolean;
   /** The answer to the request. Of a refusal only the code counts. */
   reply(code: ReplyCode, boundAddress?: string, boundPort?: number): Uint8Array;
 }

@@ -35,6 +35,7 @@ const REJECTED: HandshakeStep = { kind: 'refuse', bytes: replyFrame(Socks4Reply.
 export class Socks4Handshake implements ClientProtocol {
   readonly name = 'socks4';
   readonly loginFailed = replyFrame(Socks4Reply.notAuthorized);
+  readonly asksForCredentials = false;
   #unread: Buffer | null = null;
   #request: ClientRequest | null = null;
   #isAccepted = false;

@@ -29,6 +29,7 @@ const REFUSE_BY_OCTET = {
 
 export class Socks5Handshake implements ClientProtocol {
   readonly name = 'socks5';
+  readonly asksForCredentials = false;
   readonly #socks = new SocksParser();
   readonly #login = new LoginParser();
   #stage: 'methods' | 'no-login' | 'login' | 'request' | 'done' = 'methods';

@@ -18,6 +18,7 @@ const LoginOutcome = z
     'success',
     'unknown-user',
     'wrong-password',
+    'no-credentials',
     'disabled',
     'expired',
     'blocked-address',
@@ -32,7 +33,7 @@ const Login = z
     at: Time,
     /** null: no account has the name. */
     accountId: Guid.nullable(),
-    /** Empty: many names that a blocked address tried. */
+    /** Empty: no credentials, or many names that a blocked address tried. */
     username: z.string(),
     client: z.string(),
     outcome: LoginOutcome,

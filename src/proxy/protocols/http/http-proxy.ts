@@ -15,6 +15,7 @@ const MORE: HandshakeStep = { kind: 'more' };
 export class HttpProxy implements ClientProtocol {
   readonly name = 'http';
   readonly loginFailed = LOGIN_FAILED;
+  readonly asksForCredentials = true;
   readonly #head: HeadReader;
   #unread: Buffer | null = null;
   /** The request whose credentials are being checked. */
