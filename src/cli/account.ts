@@ -13,6 +13,7 @@ import { addAccountFileCommands } from './account-files.js';
 import { addLimitCommands } from './account-limits.js';
 import { addLink, choosePassword, type PasswordOptions, printCredentials } from './account-link.js';
 import { addPlanUses } from './account-plan.js';
+import { addPlayerLinkCommands } from './account-player-link.js';
 import { addList, addShow, findAccount, toJson } from './account-show.js';
 import { collectTag } from './account-tags.js';
 import { cliActor } from './actor.js';
@@ -48,6 +49,7 @@ export const addAccountCommands: AddCommands = (program, io) => {
   addRename(account, io);
   addPlanUses(account, io);
   addLink(account, io);
+  addPlayerLinkCommands(account, io);
   addRemove(account, io);
   addLimitCommands(account, io);
   addAccountFileCommands(account, io);

@@ -36,6 +36,7 @@ export const addAuditCommands: AddCommands = (program, io) => {
         'token',
         'cli',
         'daemon',
+        'player',
       ]),
     )
     .option('--since <when>', 'entries from this time on: an age (24h) or a date in UTC', parsePastTime)

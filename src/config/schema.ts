@@ -36,7 +36,7 @@ const database = section({
   connectionFile: text('a file path').nullable().default(null),
   poolSize: whole(1, 1_000).default(10),
   busyTimeout: duration({ min: '0ms', max: '1h' }).prefault('5s'),
-  answerTimeout: duration({ min: '100ms', max: '1m' }).prefault('2s'),
+  answerTimeout: duration({ min: '100ms', max: '1m' }).prefault('3s'),
   checkInterval: duration({ min: '100ms', max: '1h' }).prefault('5s'),
   readers: whole(1, 64).default(2),
   readTimeout: duration({ min: '10ms', max: '10m' }).prefault('3s'),
@@ -168,6 +168,25 @@ const tls = section({
   context.addIssue({ code: 'custom', path: [missing], message });
 });
 
+const PLAYER_CHANGES = 'a list of password and authorizedAddresses';
+
+const playerPage = section({
+  enabled: flag().default(false),
+  outsideWhitelist: flag().default(false),
+  url: textThat(
+    'null, or the start of the addresses of players: http:// or https://, a host and a port, without a path',
+    (url) => URL.canParse(url) && /^https?:\/\/[^/?#@]+$/.test(url),
+  )
+    .nullable()
+    .default(null),
+  mayChange: z
+    .array(oneOf('password', 'authorizedAddresses'))
+    .register(about, { allowed: PLAYER_CHANGES })
+    .default(['password']),
+  maxRequestsPerMinute: whole(1, 1_000_000).default(300),
+  maxChangesPerHour: whole(1, 1_000_000).default(20),
+});
+
 const admin = section({
   session: section({
     idleTimeout: duration({ min: '1s', max: '30d' }).prefault('12h'),
@@ -197,6 +216,7 @@ const admin = section({
     .default([]),
   allowedHosts: z.array(servedHost()).default([]),
   maxBody: size({ min: '1KiB', max: '10MiB' }).prefault('64KiB'),
+  playerPage: playerPage.prefault({}),
   maxDelayedPerSource: whole(1, 100_000).default(64),
   connections: section({
     max: autoOr(whole(1, 1_000_000)),

@@ -130,7 +130,7 @@ export type AuditEntry = {
   readonly id: Guid;
   readonly at: Time;
   readonly actor: string;
-  readonly via: 'console' | 'api' | 'token' | 'cli' | 'daemon';
+  readonly via: 'console' | 'api' | 'token' | 'cli' | 'daemon' | 'player';
   readonly address: string | null;
   readonly action: string;
   readonly object: {
@@ -489,6 +489,11 @@ export type NewOperator = {
   readonly password: string;
   readonly role: Role;
 };
+export type NewPlayerLink = {
+  readonly url: string;
+  readonly createdAt: Time;
+  readonly guess: 'browser' | null;
+};
 export type NewToken = {
   readonly name: string;
   readonly scopes: readonly (Scope)[];
@@ -610,6 +615,10 @@ export type PlanLimits = {
 };
 export type Plans = {
   readonly plans: readonly (Plan)[];
+};
+export type PlayerLink = {
+  readonly isServed: boolean;
+  readonly createdAt: Time | null;
 };
 export type Problem = {
   readonly type: string;
@@ -813,6 +822,9 @@ export interface Operations {
   getAccountLimits: { params: { id: string }; query: undefined; body: undefined; answer: LimitsAndUsage };
   changeAccountLimits: { params: { id: string }; query: undefined; body: AccountLimitsChange; answer: LimitsAndUsage };
   resetAccountUsage: { params: { id: string }; query: undefined; body: undefined; answer: LimitsAndUsage };
+  getPlayerLink: { params: { id: string }; query: undefined; body: undefined; answer: PlayerLink };
+  createPlayerLink: { params: { id: string }; query: undefined; body: undefined; answer: NewPlayerLink };
+  revokePlayerLink: { params: { id: string }; query: undefined; body: undefined; answer: undefined };
   listSessions: { params: undefined; query: { limit?: number | undefined; cursor?: string | undefined; search?: string | undefined; accountId?: Guid | undefined; game?: string | undefined; protocol?: 'tcp' | 'udp' | undefined; sort?: 'openedAt' | 'username' | 'client' | 'destination' | 'gameId' | 'bytes' | 'bytesPerSecond' | '-openedAt' | '-username' | '-client' | '-destination' | '-gameId' | '-bytes' | '-bytesPerSecond' | undefined }; body: undefined; answer: LiveSessionPage };
   endSession: { params: { id: string }; query: undefined; body: undefined; answer: undefined };
   endSessions: { params: undefined; query: undefined; body: EndSessions; answer: EndedSessions };
@@ -855,7 +867,7 @@ export interface Operations {
   setAdminPassword: { params: undefined; query: undefined; body: AdminPasswordChange; answer: undefined };
   getEffectiveConfig: { params: undefined; query: undefined; body: undefined; answer: EffectiveConfig };
   downloadBackup: { params: undefined; query: undefined; body: undefined; answer: undefined };
-  listAudit: { params: undefined; query: { limit?: number | undefined; cursor?: string | undefined; search?: string | undefined; action?: string | undefined; via?: 'console' | 'api' | 'token' | 'cli' | 'daemon' | undefined; objectId?: string | undefined; importId?: Guid | undefined; from?: TimeIn | undefined; to?: TimeIn | undefined }; body: undefined; answer: AuditPage };
+  listAudit: { params: undefined; query: { limit?: number | undefined; cursor?: string | undefined; search?: string | undefined; action?: string | undefined; via?: 'console' | 'api' | 'token' | 'cli' | 'daemon' | 'player' | undefined; objectId?: string | undefined; importId?: Guid | undefined; from?: TimeIn | undefined; to?: TimeIn | undefined }; body: undefined; answer: AuditPage };
   listTokens: { params: undefined; query: undefined; body: undefined; answer: Tokens };
   createToken: { params: undefined; query: undefined; body: NewToken; answer: CreatedToken };
   revokeToken: { params: { id: string }; query: undefined; body: undefined; answer: undefined };
@@ -888,6 +900,9 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   getAccountLimits: ['GET', '/api/v1/accounts/{id}/limits'],
   changeAccountLimits: ['PATCH', '/api/v1/accounts/{id}/limits'],
   resetAccountUsage: ['POST', '/api/v1/accounts/{id}/usage/reset'],
+  getPlayerLink: ['GET', '/api/v1/accounts/{id}/player-link'],
+  createPlayerLink: ['POST', '/api/v1/accounts/{id}/player-link'],
+  revokePlayerLink: ['DELETE', '/api/v1/accounts/{id}/player-link'],
   listSessions: ['GET', '/api/v1/sessions'],
   endSession: ['DELETE', '/api/v1/sessions/{id}'],
   endSessions: ['POST', '/api/v1/sessions/end'],

@@ -1,14 +1,16 @@
 // Starts the console.
 import { render } from 'preact';
 import { App } from './app.js';
-import { language } from './lib/i18n.js';
+import { language, provideTexts } from './lib/i18n.js';
 import { watchDaemon } from './lib/live.js';
 import { applyTheme } from './lib/theme.js';
+import { TEXTS } from './locales/index.js';
 import './styles/base.css';
 import './styles/parts.css';
 import './styles/pages.css';
 import './styles/forms.css';
 
+provideTexts(TEXTS);
 document.documentElement.lang = language.get();
 applyTheme();
 watchDaemon();

@@ -79,7 +79,7 @@ function unlessForwarded(peer: string, { headers }: IncomingMessage, hosts: read
   return { address: forwardedBy !== null && isLoopback(peer) ? UNKNOWN_CLIENT : peer, forwardedBy, hosts };
 }
 
-function isLoopback(address: string): boolean {
+export function isLoopback(address: string): boolean {
   const ip = parseIp(address);
   return ip !== null && LOOPBACK.some((range) => inCidr(ip, range));
 }

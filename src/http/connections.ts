@@ -20,6 +20,8 @@ export interface ConnectionUses {
   /** Whether the whitelist, or the one of the webhooks, allows an address. */
   readonly isListed: (address: string) => boolean;
   readonly isTrustedProxy: (address: string) => boolean;
+  /** Whether the path of a request is answered to clients outside the whitelist. */
+  readonly isOpenPath: (path: string) => boolean;
   readonly log: Pick<Log, 'warn'>;
 }
 

@@ -92,8 +92,8 @@ export function createHttpServers(
   const answer: RequestListener = (req, res) => {
     const connection = bySocket.get(req.socket);
     if (connection) Object.assign(connection, { req, res });
-    // Callers of webhooks are outside the whitelist, and keep their connections.
-    const isRefused = connection?.isOutside && !req.url?.startsWith('/hooks');
+    // Callers of webhooks and players are outside the whitelist, and keep their connections.
+    const isRefused = connection?.isOutside && !uses.isOpenPath(req.url ?? '');
     if (isClosing || isRefused) res.setHeader('Connection', 'close');
     uploads.watch(req);
     handle(req, res);

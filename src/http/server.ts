@@ -28,6 +28,7 @@ import { type HealthUses, healthRoutes } from './health.js';
 import { hookRoutes } from './hooks-routes.js';
 import { createHttpServers, type HttpServersOptions } from './http.js';
 import { type MetricsUses, metricsRoute } from './metrics.js';
+import { isPlayerPath, servePlayers } from './player/serve.js';
 import type { AdminState } from './state.js';
 import type { Tls } from './tls.js';
 import type { RunUses } from './v1/agents/uses.js';
@@ -46,6 +47,8 @@ export interface AdminServerUses extends HttpServersOptions {
   readonly metrics: Omit<MetricsUses, 'certificateExpiresAt' | 'attempts'>;
   /** Folder of the built console. */
   readonly consoleFolder: string;
+  /** Folder of the built page of players. */
+  readonly playerFolder: string;
   /** Answers /hooks. */
   readonly handleHook: HandleHook;
   /** Whether an address is listed as one that calls webhooks. */
@@ -130,6 +133,17 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
     whitelist,
   });
 
+  const { playerPage } = uses.operator;
+  const players = servePlayers({
+    ...uses,
+    ...uses.operator,
+    attempts,
+    readJsonObject,
+    isTrustedProxy: clients.isTrusted,
+    socks: () => uses.operator.about().socks,
+    maxSources: uses.attempts.maxSources,
+  });
+
   const app = new Koa<AdminState>();
   app.use(answerFailures(log));
   app.use(refuseOwnOutbound(uses.isOwnOutbound));
@@ -148,8 +162,11 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
   app.use(hookRoutes(uses.handleHook));
   app.use((ctx, next) => (ctx.path === METRICS_PATH ? checkHost(ctx, next) : next()));
   app.use(metricsRoute({ ...uses.metrics, attempts, certificateExpiresAt: () => tls?.expiresAt ?? null }));
+  // Like webhooks, they need their token: no check of the host is needed.
+  if (playerPage.enabled && playerPage.outsideWhitelist) app.use(players);
   app.use(whitelistGuard(whitelist.allows));
   app.use(checkHost);
+  if (playerPage.enabled && !playerPage.outsideWhitelist) app.use(players);
   app.use(serveConsole(uses.consoleFolder));
   const currentUser = open.routes();
   app.use<object, Parameters<typeof currentUser>[0]>((ctx, next) =>
@@ -173,6 +190,8 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
   const servers = createHttpServers(app.callback(), uses, {
     isListed: (address) => whitelist.allows(address) || uses.mayCallHooks(address),
     isTrustedProxy: clients.isTrusted,
+    isOpenPath: (path) =>
+      path.startsWith('/hooks') || (playerPage.enabled && playerPage.outsideWhitelist && isPlayerPath(path)),
     log,
   });
   return {

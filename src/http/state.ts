@@ -10,4 +10,6 @@ export interface AdminState {
   hosts: readonly string[];
   /** Set by authentication. */
   caller: Caller | undefined;
+  /** Id of the account whose secret address the request came by. */
+  player?: string;
 }

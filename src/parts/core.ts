@@ -5,6 +5,7 @@ import { type AccountUsage, createAccountUsage } from '../core/accounts/account-
 import { type Accounts, createAccounts } from '../core/accounts/accounts.js';
 import { AccountDirectory } from '../core/accounts/directory.js';
 import { createPlansSetting, type PlansSetting } from '../core/accounts/plans-setting.js';
+import { createPlayerLinks, type PlayerLinks } from '../core/accounts/player-links.js';
 import { type AdminCredentials, createAdminCredentials } from '../core/auth/admin-credentials.js';
 import { createWhitelistSetting, type WhitelistSetting } from '../core/auth/whitelist-setting.js';
 import { HeartbeatPool } from '../core/heartbeats/heartbeat-pool.js';
@@ -23,6 +24,7 @@ export interface Core {
   /** Live sessions; always empty in a command. */
   readonly sessions: SessionRegistry;
   readonly plans: PlansSetting;
+  readonly playerLinks: PlayerLinks;
   readonly whitelist: WhitelistSetting;
   readonly credentials: AdminCredentials;
   /** Settings that operators change at run time. The daemon reloads those that other processes change. */
@@ -62,9 +64,13 @@ export async function createCore(config: Config, store: Store): Promise<Core> {
     now: Date.now,
     newId: randomUUID,
   });
+  const playerLinks = createPlayerLinks({ store: store.playerLinks, now: Date.now });
   const settings = createSettings();
   const plans = await settings.open(createPlansSetting({ settings: store.settings }));
   const whitelist = await settings.open(createWhitelistSetting(store.settings));
   const credentials = await settings.open(createAdminCredentials({ settings: store.settings }));
-  return { store, directory, pool, accounts, usage, sessions, plans, whitelist, credentials, settings };
+  return {
+    ...{ store, directory, pool, accounts, usage, sessions, plans, playerLinks },
+    ...{ whitelist, credentials, settings },
+  };
 }

@@ -36,7 +36,8 @@ export function storeOptions({ dataDir, database }: Pick<Config, 'dataDir' | 'da
   const reading = { readers: database.readers, timeoutMs: database.readTimeoutMs };
   const { client } = database;
   if (client !== 'pg') return { client, dataDir, busyTimeoutMs: database.busyTimeoutMs, reading };
-  return { client, dataDir, connection: connectionOf(database), poolSize: database.poolSize, reading };
+  const { poolSize, answerTimeoutMs: answerMs } = database;
+  return { client, dataDir, connection: connectionOf(database), poolSize, answerMs, reading };
 }
 
 /** The schema guarantees that exactly one of the two is set. */

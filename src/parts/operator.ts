@@ -21,7 +21,10 @@ import type { TlsListenersPart } from './tls-listeners.js';
 
 export interface OperatorUses {
   readonly config: Config;
-  readonly core: Pick<Core, 'store' | 'directory' | 'accounts' | 'usage' | 'sessions' | 'plans' | 'pool'>;
+  readonly core: Pick<
+    Core,
+    'store' | 'directory' | 'accounts' | 'usage' | 'sessions' | 'plans' | 'playerLinks' | 'pool'
+  >;
   readonly auth: Auth;
   readonly settings: OperatorSettings;
   readonly stats: StatsPart;
@@ -40,10 +43,11 @@ export interface OperatorUses {
 }
 
 const CONSOLE_FOLDER = join(PROGRAM_FOLDER, 'dist/console');
+const PLAYER_FOLDER = join(PROGRAM_FOLDER, 'dist/player');
 
 export function operatorUses(
   uses: OperatorUses,
-): Pick<AdminServerUses, 'operator' | 'health' | 'metrics' | 'consoleFolder'> {
+): Pick<AdminServerUses, 'operator' | 'health' | 'metrics' | 'consoleFolder' | 'playerFolder'> {
   const { config, core, settings, stats, node, log, now } = uses;
   const { store, pool, usage, sessions } = core;
   const version = readVersion();
@@ -86,6 +90,9 @@ export function operatorUses(
         ),
       maxImportBytes: config.admin.maxImportBytes,
       plans: core.plans,
+      playerLinks: core.playerLinks,
+      playerPage: config.admin.playerPage,
+      maxAuthorizedAddresses: config.socks.maxAuthorizedAddresses,
       gameRules: settings.gameRules,
       compilePattern,
       retention: settings.retention,
@@ -124,5 +131,6 @@ export function operatorUses(
       metricsToken: config.metrics.token?.reveal() ?? null,
     },
     consoleFolder: CONSOLE_FOLDER,
+    playerFolder: PLAYER_FOLDER,
   };
 }

@@ -137,6 +137,7 @@ export function createAccountStore(
       await trx('heartbeat_totals').whereIn('account_id', removedIds).delete();
       await trx('account_limits').whereIn('account_id', removedIds).delete();
       await trx('authorized_addresses').whereIn('account_id', removedIds).delete();
+      await trx('player_links').whereIn('account_id', removedIds).delete();
       await trx('traffic_days').whereIn('account_id', removedIds).delete();
       await trx('accounts').whereIn('id', removedIds).delete();
       await recordChange(trx, ...removed.map(toChange));

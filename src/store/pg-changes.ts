@@ -55,6 +55,35 @@ interface Position {
 
 type UnseenRow = Position & ({ topic: null; key: null } | Pick<ChangeRow, 'topic' | 'key'>);
 
+/** Own changes are read back for so long after the answer to a COMMIT was lost: the server may do it later, in ms. */
+const READ_BACK_MS = MINUTE_MS;
+
+/** Commits whose answer was lost: what they changed may or may not be, or come to be, in the database. */
+export interface LostCommits {
+  readonly note: () => void;
+  /** Whether some were lost since the last call. */
+  take(): boolean;
+  /** Whether some were lost lately. */
+  hasLately(): boolean;
+}
+
+export function createLostCommits(monotonicNow: () => number = () => performance.now()): LostCommits {
+  let lostAt = Number.NEGATIVE_INFINITY;
+  let isNew = false;
+  return {
+    note() {
+      lostAt = monotonicNow();
+      isNew = true;
+    },
+    take() {
+      const was = isNew;
+      isNew = false;
+      return was;
+    },
+    hasLately: () => monotonicNow() - lostAt < READ_BACK_MS,
+  };
+}
+
 export function createPgChangeRecorder(db: Knex, origin: string): RecordChange {
   const record = createChangeRecorder(origin, () => db.raw(PG_NOW_MS));
   return async (trx, ...changes) => {
@@ -72,11 +101,12 @@ export async function createPgChangeFeed(
     /** GUID of this process's store: its own changes are not read back. */
     readonly origin: string;
     readonly now: Clock;
+    readonly lost?: LostCommits;
     /** How long changes are kept. */
     readonly keptMs?: number;
   },
 ): Promise<ChangeFeed> {
-  const { connection, origin, now, keptMs = CHANGES_KEPT_MS } = options;
+  const { connection, origin, now, lost = createLostCommits(), keptMs = CHANGES_KEPT_MS } = options;
   let position = await currentPosition(db);
   let waiting: Change[] = [];
   let trimmedAt = now();
@@ -90,22 +120,28 @@ export async function createPgChangeFeed(
 
   async function readUnseen(): Promise<Change[]> {
     const { snapshot, at, identity } = position;
-    const { rows }: { rows: UnseenRow[] } = await db.raw(UNSEEN_CHANGES, [snapshot, snapshot, origin]);
+    const passedOver = lost.hasLately() ? '' : origin;
+    const { rows }: { rows: UnseenRow[] } = await db.raw(UNSEEN_CHANGES, [snapshot, snapshot, passedOver]);
     const [first] = rows;
     if (!first) return [];
     position = { snapshot: first.snapshot, at: first.at, identity: first.identity };
     const hasMissed =
+      lost.take() ||
       identity !== position.identity ||
       isBefore(position.snapshot, snapshot) ||
       position.at - at > SAFE_PART * keptMs;
-    if (now() - trimmedAt >= TRIM_EVERY_MS) {
-      trimmedAt = now();
-      await db('changes')
-        .where('at', '<', db.raw(`${PG_NOW_MS} - ${keptMs}`))
-        .delete();
-    }
+    // When this fails, what has been read must not be lost; the next read fails too, and says why.
+    await trim().catch(() => undefined);
     if (hasMissed) return [{ topic: 'everything' }];
     return rows.flatMap((row) => (row.topic === null ? [] : toChange(row)));
+  }
+
+  async function trim(): Promise<void> {
+    if (now() - trimmedAt < TRIM_EVERY_MS) return;
+    trimmedAt = now();
+    await db('changes')
+      .where('at', '<', db.raw(`${PG_NOW_MS} - ${keptMs}`))
+      .delete();
   }
 
   return { next: oneAtATime(read), listen: (wake) => listen(connection, CHANNEL, wake) };

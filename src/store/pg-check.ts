@@ -4,13 +4,13 @@ import type { Knex } from 'knex';
 import type { StorageFault } from '../core/storage.js';
 import { problemOf } from './pg-errors.js';
 
-/** A server that has not answered by then counts as away, in ms. The check goes on. */
-const ANSWER_MS = 5_000;
-
 const SILENT: StorageFault = { problem: 'database-away', error: undefined };
 
-/** Returns the check: null when nothing is wrong. One at a time. Never rejects. */
-export function createPgCheck(db: Knex): () => Promise<StorageFault | null> {
+/**
+ * Returns the check: null when nothing is wrong. One at a time. Never rejects.
+ * @param answerMs a server that has not answered by then counts as away; the check goes on
+ */
+export function createPgCheck(db: Knex, answerMs = 5_000): () => Promise<StorageFault | null> {
   /** The first fault of a query since the last check; the check itself may not meet it. */
   let queryFault: StorageFault | null = null;
   db.on('query-error', (error: unknown) => {
@@ -37,7 +37,7 @@ export function createPgCheck(db: Knex): () => Promise<StorageFault | null> {
       pending = null;
     });
     const silence = new AbortController();
-    const silent = pause(ANSWER_MS, SILENT, { signal: silence.signal }).catch(() => SILENT);
+    const silent = pause(answerMs, SILENT, { signal: silence.signal }).catch(() => SILENT);
     const answer = await Promise.race([pending, silent]);
     silence.abort();
     const fault = answer ?? queryFault;

@@ -3,12 +3,18 @@ import type { Knex } from 'knex';
 import PostgresClient from 'knex/lib/dialects/postgres/index.js';
 import PostgresColumnCompiler from 'knex/lib/dialects/postgres/schema/pg-columncompiler.js';
 import type { Client } from 'pg';
+import { isDatabaseAway } from '../core/storage.js';
 import { NO_CONNECTION, withCode } from './pg-away.js';
+import type { SilenceWatch } from './pg-silence.js';
 
 /** Configuration of knex with what a query may take. */
 export type PgConfig = Knex.Config & {
   /** Longest that a statement may take, in ms; then its connection is closed. null: for ever. */
-  readonly answerMs: number | null;
+  readonly hardLimitMs: number | null;
+  /** Ends what waits for a silent server; null: it waits. */
+  readonly silence: SilenceWatch | null;
+  /** The answer to a COMMIT was lost: nobody knows whether it was done, or will be. */
+  readonly onLostCommit?: (() => void) | undefined;
 };
 
 /** The socket of a connection, which pg's types leave out. */
@@ -26,6 +32,9 @@ class BytewiseColumnCompiler extends PostgresColumnCompiler {
     return BYTEWISE_TEXT;
   }
 }
+
+/** As knex writes it. */
+const COMMIT = 'COMMIT;';
 
 const BYTEWISE_TEXT = 'text collate "C"';
 
@@ -54,16 +63,21 @@ export class PgClient extends PostgresClient {
 
   // A frozen or disconnected server does not answer: this closes the connection, and the pool makes another.
   override async _query(connection: unknown, statement: unknown): Promise<unknown> {
-    const { answerMs } = this.config as PgConfig;
+    const { hardLimitMs, silence, onLostCommit } = this.config as PgConfig;
     const { stream } = (connection as RawConnection).connection;
-    const timer =
-      answerMs === null
-        ? undefined
-        : setTimeout(() => stream.destroy(noConnection(`no answer within ${answerMs} ms`)), answerMs);
+    const giveUp = () => void stream.destroy(noConnection('the server does not answer'));
+    const timer = hardLimitMs === null ? undefined : setTimeout(giveUp, hardLimitMs);
+    const end = silence?.begin(giveUp);
     try {
-      return await super._query(connection, statement);
+      const answer = await super._query(connection, statement);
+      end?.(true);
+      return answer;
     } catch (error) {
-      throw withCode(error);
+      const coded = withCode(error);
+      const isAway = isDatabaseAway(coded);
+      end?.(!isAway);
+      if (isAway && (statement as { readonly sql?: string }).sql === COMMIT) onLostCommit?.();
+      throw coded;
     } finally {
       clearTimeout(timer);
     }

@@ -6,7 +6,7 @@ import { DEFAULT_READING, type Engine, type Opener, type ReaderOptions } from '.
 import { isNew, migrate, migrateOnlyNew, missingMigrations, type Target } from './migrate.js';
 import { connectPg, connectPgMigrator, connectPgReaders, preparePg } from './pg.js';
 import { asOfSnapshot, createPgActivityFeed, createPgActivityRecorder } from './pg-activity.js';
-import { createPgChangeFeed, createPgChangeRecorder, PG_NOW_MS } from './pg-changes.js';
+import { createLostCommits, createPgChangeFeed, createPgChangeRecorder, PG_NOW_MS } from './pg-changes.js';
 import { createPgCheck } from './pg-check.js';
 import { nameOf, requireReadable } from './pg-connection.js';
 import { explainPgError, problemOf } from './pg-errors.js';
@@ -25,6 +25,8 @@ export interface PgOptions {
   readonly connection: string;
   /** Connections at most, beside those that only read. */
   readonly poolSize: number;
+  /** A server that answers nothing for so long counts as away, in ms. */
+  readonly answerMs?: number;
   /** Connections for lists and searches. */
   readonly reading?: ReaderOptions;
   /** False: where there are no tables yet none are made, and `database-missing` is thrown. True by default. */
@@ -60,9 +62,11 @@ async function lockFolder(dataDir: string) {
   }
 }
 
-function open({ connection, poolSize, reading }: PgOptions, release: () => Promise<void>): Engine {
-  const db = connectPg(connection, poolSize);
-  const reads = connectPgReaders(connection, reading ?? DEFAULT_READING);
+function open(options: PgOptions, release: () => Promise<void>): Engine {
+  const { connection, poolSize, reading, answerMs } = options;
+  const lost = createLostCommits();
+  const db = connectPg(connection, poolSize, { answerMs, onLostCommit: lost.note });
+  const reads = connectPgReaders(connection, reading ?? DEFAULT_READING, { answerMs });
   return {
     db,
     reads,
@@ -79,7 +83,7 @@ function open({ connection, poolSize, reading }: PgOptions, release: () => Promi
     loginSearch: null,
     changes: async (origin, now) => ({
       record: createPgChangeRecorder(db, origin),
-      feed: await createPgChangeFeed(db, { connection, origin, now }),
+      feed: await createPgChangeFeed(db, { connection, origin, now, lost }),
     }),
     size: () => sizeOf(db),
     async backup() {
@@ -88,7 +92,7 @@ function open({ connection, poolSize, reading }: PgOptions, release: () => Promi
         `The database is ${nameOf(connection)}. Write its backup with PostgreSQL's own program: pg_dump -Fc -f FILE, with the user, host and name above.`,
       );
     },
-    check: createPgCheck(db),
+    check: createPgCheck(db, answerMs),
     isFault: (error) => problemOf(error) !== null,
     close: () =>
       everyStep(

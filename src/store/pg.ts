@@ -6,12 +6,13 @@ import type { ReaderOptions } from './engine.js';
 import { PgClient, type PgConfig } from './pg-client.js';
 import { withLibpqModes } from './pg-connection.js';
 import { codeOf } from './pg-errors.js';
+import { createSilenceWatch } from './pg-silence.js';
 
 /** Longest that a statement of the daemon may take, in ms; migrations take as long as they need. */
 const STATEMENT_MS = 30_000;
 /** The server ends a statement first; when it has said nothing for this much longer, its connection is given up. */
 const SILENCE_MS = 2_000;
-/** Longest that signing in may take, in ms. */
+/** Longest that signing in may take before anything else is known of the server, in ms. */
 const CONNECT_MS = 5_000;
 /** Longest idle time of a transaction, in ms: a stopped process must not hold locks. */
 const IDLE_TRANSACTION_MS = 30_000;
@@ -37,16 +38,18 @@ function connect(
   client: typeof PgClient,
   connection: string,
   size: number,
-  limits: { readonly statementMs: number | null; readonly acquireMs: number },
+  limits: { readonly statementMs: number | null; readonly acquireMs: number; readonly connectMs: number },
+  more: Pick<PgConfig, 'silence' | 'onLostCommit'>,
 ): Knex {
-  const { statementMs, acquireMs } = limits;
+  const { statementMs, acquireMs, connectMs } = limits;
   const config: PgConfig = {
     client,
-    answerMs: statementMs === null ? null : statementMs + SILENCE_MS,
+    ...more,
+    hardLimitMs: statementMs === null ? null : statementMs + SILENCE_MS,
     connection: {
       connectionString: withLibpqModes(connection),
       application_name: 'pulsegate',
-      connectionTimeoutMillis: CONNECT_MS,
+      connectionTimeoutMillis: connectMs,
       idle_in_transaction_session_timeout: IDLE_TRANSACTION_MS,
       keepAlive: true,
       types,
@@ -61,22 +64,38 @@ function connect(
   return knex(config);
 }
 
+export interface PgUse {
+  /** A server that answers nothing for so long counts as away, in ms. */
+  readonly answerMs?: number | undefined;
+  readonly onLostCommit?: () => void;
+}
+
+/** For commands. */
+const DEFAULT_ANSWER_MS = 30_000;
+
 /** knex on up to `size` connections. */
-export function connectPg(connection: string, size: number): Knex {
-  return connect(PgClient, connection, size, { statementMs: STATEMENT_MS, acquireMs: STATEMENT_MS });
+export function connectPg(connection: string, size: number, use: PgUse = {}): Knex {
+  const { answerMs = DEFAULT_ANSWER_MS, onLostCommit } = use;
+  const limits = { statementMs: STATEMENT_MS, acquireMs: 2 * answerMs, connectMs: answerMs };
+  const silence = createSilenceWatch(connection, answerMs);
+  return connect(PgClient, connection, size, limits, { silence, onLostCommit });
 }
 
 /** One connection for what takes as long as it needs. */
 export function connectPgMigrator(connection: string): Knex {
-  return connect(PgClient, connection, 1, { statementMs: null, acquireMs: CONNECT_MS * 2 });
+  const limits = { statementMs: null, acquireMs: CONNECT_MS * 2, connectMs: CONNECT_MS };
+  return connect(PgClient, connection, 1, limits, { silence: null });
 }
 
 /** knex on a few connections for lists and searches. Queries end with QueryTooSlowError when they take too long. */
-export function connectPgReaders(connection: string, { readers, timeoutMs }: ReaderOptions): Knex {
-  return connect(ReadingPgClient, connection, readers, {
-    statementMs: timeoutMs,
-    acquireMs: timeoutMs + CONNECT_MS,
-  });
+export function connectPgReaders(
+  connection: string,
+  { readers, timeoutMs }: ReaderOptions,
+  { answerMs = DEFAULT_ANSWER_MS }: PgUse = {},
+): Knex {
+  const limits = { statementMs: timeoutMs, acquireMs: timeoutMs + answerMs, connectMs: answerMs };
+  const silence = createSilenceWatch(connection, answerMs);
+  return connect(ReadingPgClient, connection, readers, limits, { silence });
 }
 
 class ReadingPgClient extends PgClient {

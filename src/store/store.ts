@@ -4,6 +4,7 @@ import type { AccountStore } from '../core/accounts/account-store.js';
 import type { ActivityFeed } from '../core/accounts/activity-feed.js';
 import type { LoginStore } from '../core/accounts/login-log.js';
 import type { PermitStore } from '../core/accounts/permit-store.js';
+import type { PlayerLinkStore } from '../core/accounts/player-links.js';
 import type { TrafficStore } from '../core/accounts/traffic-store.js';
 import type { AgentSessionStore } from '../core/agents/agent-session-store.js';
 import type { DeliveryStore } from '../core/agents/delivery-store.js';
@@ -35,6 +36,7 @@ import { createNodeStore } from './nodes.js';
 import { createNoticeStore } from './notices.js';
 import { createOperatorStore } from './operators.js';
 import type { PgOptions } from './pg-engine.js';
+import { createPlayerLinkStore } from './player-links.js';
 import { createRunStore } from './runs.js';
 import { createSampleStore } from './samples.js';
 import { createSettingStore } from './settings.js';
@@ -68,6 +70,7 @@ export interface Store {
   readonly apiTokens: ApiTokenStore;
   readonly operators: OperatorStore;
   readonly logins: LoginStore;
+  readonly playerLinks: PlayerLinkStore;
   /** GUID of this process, by which the others know it. */
   readonly process: string;
   readonly nodes: NodeStore;
@@ -153,6 +156,7 @@ async function createStore(engine: Engine, now: Clock): Promise<Store> {
     apiTokens: createApiTokenStore(db, recordChange, recordAudit),
     operators: createOperatorStore(db, recordChange, recordAudit),
     logins: createLoginStore(db, reads, engine.loginSearch),
+    playerLinks: createPlayerLinkStore(db, recordAudit),
     process,
     liveSessions: engine.liveSessions(process, recordChange),
     permits: engine.permits(process),

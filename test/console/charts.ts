@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { settled } from '../helpers/console-browser.js';
+import { openConsole, settled } from '../helpers/console-browser.js';
 import type { World } from '../helpers/console-world.js';
 import { eventually } from '../helpers/eventually.js';
 
@@ -78,9 +78,10 @@ export function chartTests(getWorld: () => World): void {
   });
 
   test('pages do not jump while they load', async (t) => {
-    const { accountId, open } = getWorld();
+    const { accountId, daemon, browser, cookie } = getWorld();
     for (const width of [1280, 390]) {
-      const { page } = await open(t, { width });
+      // Of its own: it keeps the script.
+      const { page } = await openConsole(t, browser, { url: daemon.adminUrl, cookie, width });
       await page.addInitScript(`window.shifted = 0;
         new PerformanceObserver((list) => {
           for (const one of list.getEntries()) if (!one.hadRecentInput) { window.shifted += one.value; (window.moved ??= []).push(one.value.toFixed(3) + ' ' + one.sources.map((s) => (s.node?.className || s.node?.nodeName) + ' ' + s.previousRect.y + '/' + s.previousRect.height + '→' + s.currentRect.y + '/' + s.currentRect.height).join(' | ')); }

@@ -1,13 +1,13 @@
-// The same bytes to danted, microsocks and ours: where what a client sees differs, it differs as written here, and why.
+// The same bytes to danted, microsocks, 3proxy and ours: where what a client sees differs, it differs as written here, and why.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { before, describe, it } from 'node:test';
-import { needs } from '../helpers/programs.js';
+import { findProgram, needs } from '../helpers/programs.js';
 import { type Scope, suiteScope } from '../helpers/suite.js';
 import { echo, startTarget } from '../helpers/targets.js';
 import { type Ports, play, type Script, scripts } from './scripts.js';
-import { type ComparedServer, startDanted, startMicrosocks, startOurs } from './servers.js';
+import { type ComparedServer, start3proxy, startDanted, startMicrosocks, startOurs } from './servers.js';
 
 interface Difference {
   readonly theirs: string;
@@ -106,6 +106,66 @@ const DANTED: Readonly<Record<string, Difference>> = {
   },
 };
 
+const CHECKED_LATER: Difference = {
+  theirs: 'method 02, login 00, silent',
+  why: 'it checks the login with the request and refuses that (02); RFC 1929 §2 has a status for it, by which clients ask again',
+};
+const NO_METHOD: Difference = {
+  theirs: 'method 00, silent',
+  why: 'it refuses the request (02) of a client without a login; RFC 1928 §3 has FF, which says why',
+};
+
+const THREE_PROXY: Readonly<Record<string, Difference>> = {
+  'offers nothing': NO_METHOD,
+  'offers no login': NO_METHOD,
+  'offers GSSAPI and what is private': NO_METHOD,
+  'offers "none acceptable"': NO_METHOD,
+  'speaks SOCKS4': {
+    theirs: 'method 5b',
+    why: 'it serves SOCKS4 too and refuses in its words; ours serves SOCKS5 alone here',
+  },
+  'speaks HTTP': {
+    theirs: 'method 5b',
+    why: 'it takes every version but 5 for SOCKS4; a client that can read it learns from 05 FF that this is SOCKS5',
+  },
+  'logs in with a wrong password': CHECKED_LATER,
+  'logs in as nobody': CHECKED_LATER,
+  'logs in with the beginning of the password': CHECKED_LATER,
+  'logs in with a zero byte behind the password': CHECKED_LATER,
+  'logs in with an empty name': CHECKED_LATER,
+  'logs in with an empty password': CHECKED_LATER,
+  'logs in with version 5': {
+    theirs: 'method 02, login 02',
+    why: 'it answers with a reply to a request (05 02 …), where the client expects two bytes of RFC 1929',
+  },
+  'connects to an octal address written as a name': {
+    theirs: `${LOGS_IN}reply 04, closed`,
+    why: 'its resolver knows no such name; we refuse it by rule (02)',
+  },
+  'connects to a number written as a name': { theirs: `${LOGS_IN}reply 00, silent`, why: NAME_IS_ADDRESS },
+  'connects to a name with a zero byte': { theirs: `${LOGS_IN}reply 00, silent`, why: NAME_IS_ADDRESS },
+  'connects to 0.0.0.0': {
+    theirs: `${LOGS_IN}reply 01, closed`,
+    why: 'we call it a rule (02), not a failure of ours',
+  },
+  'connects to an empty name': {
+    theirs: `${LOGS_IN}reply 04, closed`,
+    why: 'it asks the resolver for it; we refuse it by rule (02)',
+  },
+  'connects to port 0': {
+    theirs: `${LOGS_IN}reply 01, closed`,
+    why: 'we let the system refuse the connection (05), as microsocks does',
+  },
+  'asks for BIND': {
+    theirs: `${LOGS_IN}reply 02, closed`,
+    why: 'its rules forbid it here; with us it is off (07)',
+  },
+  'asks for UDP ASSOCIATE': {
+    theirs: `${LOGS_IN}closed`,
+    why: 'its rules forbid it here, and it closes without a reply; with us it is off (07)',
+  },
+};
+
 async function startEcho(t: Scope): Promise<Ports> {
   const target = await startTarget(t, echo);
   const target6 = createServer({ allowHalfOpen: true }, echo).listen(target.port, '::1');
@@ -119,6 +179,9 @@ async function startEcho(t: Scope): Promise<Ports> {
 function withoutLogin(seen: string): string {
   return seen.replace(/^method 02, login 00, |^method 00, /, '');
 }
+
+// Debian has no package of it: where it was built from its sources, it is in PATH.
+const wants3proxy = { skip: findProgram('3proxy') === undefined && 'not installed: 3proxy' };
 
 const playAll = (which: readonly Script[], server: ComparedServer, ports: Ports): Promise<string[]> =>
   Promise.all(which.map((script) => play(script, server, ports)));
@@ -135,6 +198,11 @@ describe('the same bytes', () => {
   it('to microsocks end in the same, but for what is listed', needs('microsocks'), async (t) => {
     const theirs = await playAll(scripts, await startMicrosocks(t), ports);
     compare(scripts, await playAll(scripts, ours, ports), theirs, MICROSOCKS);
+  });
+
+  it('to 3proxy end in the same, but for what is listed', wants3proxy, async (t) => {
+    const theirs = await playAll(scripts, await start3proxy(t), ports);
+    compare(scripts, await playAll(scripts, ours, ports), theirs, THREE_PROXY);
   });
 
   it('to danted end in the same, but for what is listed', needs('danted'), async (t) => {

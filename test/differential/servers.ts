@@ -1,4 +1,4 @@
-// The servers that are compared: ours, danted, microsocks and, for HTTP, tinyproxy, each on a free loopback port.
+// The servers that are compared: ours, danted, microsocks, 3proxy and, for HTTP, tinyproxy and squid, each on a free loopback port.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
@@ -9,6 +9,8 @@ import { startTestDaemon } from '../helpers/daemon.js';
 import type { Scope } from '../helpers/suite.js';
 
 export const USER = { username: 'player', password: 'secret' };
+
+const WITH_SBIN = { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin` };
 
 export interface ComparedServer {
   readonly port: number;
@@ -44,10 +46,56 @@ export async function startTinyproxy(t: Scope): Promise<number> {
   return port;
 }
 
+/** Its port. */
+export async function startSquid(t: Scope): Promise<number> {
+  const port = await freePort();
+  const folder = await mkdtemp(join(tmpdir(), 'pulsegate-squid-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const file = join(folder, 'squid.conf');
+  const login = `${USER.username} ${USER.password}`;
+  await writeFile(
+    file,
+    `http_port 127.0.0.1:${port}
+configuration_includes_quoted_values on
+auth_param basic program /bin/sh -c 'while read -r login; do [ "$login" = "${login}" ] && echo OK || echo ERR; done'
+acl login proxy_auth REQUIRED
+http_access allow login
+http_access deny all
+cache deny all
+pid_filename none
+access_log none
+cache_log /dev/null
+netdb_filename none
+pinger_enable off
+dns_timeout 5 seconds
+shutdown_lifetime 0 seconds
+`,
+  );
+  await started(t, spawn('squid', ['-N', '-f', file], { stdio: 'ignore', env: WITH_SBIN }), port);
+  return port;
+}
+
 export async function startMicrosocks(t: Scope): Promise<ComparedServer> {
   const port = await freePort();
   const options = ['-i', '127.0.0.1', '-p', String(port), '-u', USER.username, '-P', USER.password];
   await started(t, spawn('microsocks', options, { stdio: 'ignore' }), port);
+  return { port, hasLogin: true };
+}
+
+export async function start3proxy(t: Scope): Promise<ComparedServer> {
+  const port = await freePort();
+  const folder = await mkdtemp(join(tmpdir(), 'pulsegate-3proxy-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const file = join(folder, '3proxy.cfg');
+  await writeFile(
+    file,
+    `users ${USER.username}:CL:${USER.password}
+auth strong
+allow ${USER.username} * * * CONNECT
+socks -46 -p${port} -i127.0.0.1
+`,
+  );
+  await started(t, spawn('3proxy', [file], { stdio: 'ignore' }), port);
   return { port, hasLogin: true };
 }
 

@@ -14,6 +14,8 @@ import { echo, startTarget } from '../helpers/targets.js';
 describe('while the database is away', async () => {
   const t = suiteScope();
   const player = { username: 'ann', password: 'word' };
+  /** Has one session at most. */
+  const limited = { username: 'bob', password: 'word' };
   let postgres: Postgres;
   let daemon: TestDaemon;
   let session: RawClient;
@@ -26,18 +28,27 @@ describe('while the database is away', async () => {
     const server = await startAgentServer(t, () => 'done');
     daemon = await startTestDaemon(t, {
       config: {
-        database: { client: 'pg', connection: postgres.url('fleet'), poolSize: 4, checkInterval: '200ms' },
+        database: {
+          client: 'pg',
+          connection: postgres.url('fleet'),
+          poolSize: 4,
+          checkInterval: '200ms',
+          answerTimeout: '1s',
+        },
         heartbeats: { interval: '1s', maxPending: 1000 },
         webhooks: { enabled: true, secret: SECRET, agents: { a: {} } },
         agents: { a: { type: 'http', url: server.url } },
       },
     });
     accountId = await daemon.addAccount(player.username, player.password);
+    const limitedId = await daemon.addAccount(limited.username, limited.password);
+    await daemon.api('PATCH', `/api/v1/accounts/${limitedId}/limits`, { maxSessions: 1 });
     targetPort = (await startTarget(t, echo)).port;
     session = await newSession();
   });
 
-  const newSession = () => connectThrough({ port: daemon.socks.port, ...player }, '127.0.0.1', targetPort);
+  const newSession = (who = player) =>
+    connectThrough({ port: daemon.socks.port, ...who }, '127.0.0.1', targetPort);
   const readyStatus = async () => (await fetch(`${daemon.adminUrl}/readyz`)).status;
   const dataCount = async () => Number((await daemon.account(player.username))['DataCount']);
   const trigger = () =>
@@ -59,6 +70,11 @@ describe('while the database is away', async () => {
     await echoes(login);
     login.destroy();
     assert.equal((await daemon.account(player.username))['Username'], player.username, 'lists from memory');
+    // Its limit holds at this node.
+    const only = await newSession(limited);
+    await echoes(only);
+    await assert.rejects(newSession(limited), /answered 2/);
+    only.destroy();
   }
 
   async function recovers(name: string): Promise<void> {
@@ -98,19 +114,38 @@ describe('while the database is away', async () => {
     assert.ok(!names.includes('lost'), 'what was refused was not made');
   });
 
-  test('frozen: players go on, /readyz says so in time, and it recovers by itself', async () => {
+  test('frozen: players go on, the API answers 503 in time, and it recovers by itself', async () => {
     await postgres.signal('SIGSTOP');
-    const adding = daemon.api('POST', '/ProxyAccount/AddProxyAccount', {
-      Username: 'waited',
-      Password: 'word',
-    });
-    await eventually(async () => (await readyStatus()) === 503);
+    const names = Array.from({ length: 12 }, (_, n) => `waited-${n}`);
+    // More than there are connections.
+    const answers = names.map((name) =>
+      daemon.api('POST', '/ProxyAccount/AddProxyAccount', { Username: name, Password: 'word' }),
+    );
     await playersGoOn();
+    for (const answer of await Promise.all(answers)) {
+      assert.equal(answer.status, 503, answer.text);
+      assert.ok(Number(answer.headers.get('retry-after')) > 0);
+    }
+    assert.equal(await readyStatus(), 503);
+    const session = await newSession(limited);
     await postgres.signal('SIGCONT');
     await recovers('after-freeze');
-    // It was answered when the server went on: as done, because it is done.
-    assert.equal((await adding).status, 200);
-    assert.equal((await daemon.account('waited'))['Username'], 'waited');
+    // What the server still did with requests of before is known here, too.
+    await eventually(async () => {
+      const stored = await postgres.query('select username from accounts order by username', 'fleet');
+      const { json } = await daemon.api('GET', '/ProxyAccount/GetProxyAccountList');
+      const listed = (json as { Username: string }[]).map(({ Username }) => Username);
+      assert.deepEqual(
+        listed.sort(),
+        stored.map(({ username }) => username),
+      );
+    });
+    // The session of the outage counts for all nodes.
+    await eventually(async () => {
+      const permits = await postgres.query('select id from session_permits', 'fleet');
+      assert.equal(permits.length, 1);
+    });
+    session.destroy();
   });
 
   test('restarted: what was under way is answered truly', async () => {

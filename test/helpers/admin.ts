@@ -11,6 +11,7 @@ import { createAccountUsage } from '../../src/core/accounts/account-usage.js';
 import { type Accounts, createAccounts } from '../../src/core/accounts/accounts.js';
 import { AccountDirectory } from '../../src/core/accounts/directory.js';
 import { createPlansSetting } from '../../src/core/accounts/plans-setting.js';
+import { createPlayerLinks } from '../../src/core/accounts/player-links.js';
 import { createAdminCredentials } from '../../src/core/auth/admin-credentials.js';
 import { createWhitelistSetting, type WhitelistSetting } from '../../src/core/auth/whitelist-setting.js';
 import type { Heartbeat } from '../../src/core/heartbeats/heartbeat.js';
@@ -102,7 +103,11 @@ export async function startTestAdmin(
   const { runs, deliveries, agentSessions } = store;
   const hooks = testHooks(store, { log, now });
   const { config } = await loadConfig({ file: undefined, env: {}, defaultFiles: [] });
-  const core = { store, directory, pool, accounts, usage, sessions, plans, credentials, settings };
+  const playerLinks = createPlayerLinks({ store: store.playerLinks, now });
+  const core = {
+    ...{ store, directory, pool, accounts, usage, sessions, plans, playerLinks },
+    ...{ credentials, settings },
+  };
   const common = {
     config: { ...config, dataDir },
     core,

@@ -69,13 +69,16 @@ export interface ConsolePage {
   readonly errors: string[];
   /** Goes to an address inside the console and waits until nothing is loading. */
   visit(hash: string): Promise<void>;
+  /** Takes back what a test has done to the window, and leaves it on a still picture; false when that fails. */
+  tidy(): Promise<boolean>;
+  /** Loads the console in a tidy window with other options, but for language, theme and time zone. */
+  startAgain(options: ConsoleOptions): Promise<void>;
 }
 
 /** A new window with its own cookies; closed with the test. */
 export async function openConsole(t: Scope, browser: Browser, options: ConsoleOptions): Promise<ConsolePage> {
-  const width = options.width ?? 1440;
   const context = await browser.newContext({
-    viewport: { width, height: options.height ?? (width < 600 ? 844 : 900) },
+    viewport: viewportOf(options),
     ...(options.timezone === undefined ? {} : { timezoneId: options.timezone }),
   });
   t.after(() => context.close());
@@ -97,7 +100,10 @@ export async function openConsole(t: Scope, browser: Browser, options: ConsoleOp
     if (message.type() === 'error' && !message.text().includes('Failed to load resource'))
       errors.push(message.text());
   });
+  let isTidying = false;
   page.on('dialog', (dialog) => {
+    // A form that a test has left filled in asks whether it may be left.
+    if (isTidying) return void dialog.accept();
     errors.push(`a dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });
@@ -110,7 +116,36 @@ export async function openConsole(t: Scope, browser: Browser, options: ConsoleOp
       await settled(page);
       await page.waitForSelector('main:has(.page-head, .empty):not(:has(.skeleton))');
     },
+    async tidy() {
+      isTidying = true;
+      try {
+        for (const other of context.pages()) if (other !== page) await other.close();
+        await page.unrouteAll({ behavior: 'ignoreErrors' });
+        await context.setOffline(false);
+        await context.clearCookies();
+        await page.evaluate('localStorage.clear(); sessionStorage.clear()');
+        // Of the same origin, so that the browser keeps its process.
+        await page.goto(`${options.url}/icon.svg`);
+        return true;
+      } catch {
+        await context.close();
+        return false;
+      } finally {
+        isTidying = false;
+      }
+    },
+    async startAgain(next) {
+      errors.length = 0;
+      await page.setViewportSize(viewportOf(next));
+      await page.mouse.move(0, 0);
+      if (next.cookie) await context.addCookies([{ ...next.cookie, url: next.url }]);
+      await page.goto(`${next.url}/`);
+    },
   };
+}
+
+function viewportOf({ width = 1440, height }: ConsoleOptions): { width: number; height: number } {
+  return { width, height: height ?? (width < 600 ? 844 : 900) };
 }
 
 /** After a change of the address: until the browser has drawn what follows from it. */
@@ -134,7 +169,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 /** What axe finds serious or critical on the page as it stands, one line each. */
 export async function axeFindings(page: Page): Promise<string[]> {
   // Evaluated by the debugger, which the page's policy does not bind.
-  await page.evaluate(`if (!window.axe) { ${AXE} }`);
+  if (!(await page.evaluate<boolean>('Boolean(window.axe)'))) await page.evaluate(AXE);
   const { violations } = await page.evaluate<{ violations: readonly Violation[] }>(
     `axe.run({ resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } })`,
   );

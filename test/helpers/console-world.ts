@@ -3,7 +3,8 @@
 import type { Browser } from 'playwright-core';
 import { openStore } from '../../src/store/store.js';
 import { signIn as openSession } from './console.js';
-import { type ConsoleOptions, type ConsolePage, launchBrowser, openConsole } from './console-browser.js';
+import { type ConsoleOptions, type ConsolePage, launchBrowser } from './console-browser.js';
+import { consoleWindows } from './console-windows.js';
 import { ADMIN, startTestDaemon, type TestDaemon } from './daemon.js';
 import { databaseOf } from './database.js';
 import { connectThrough } from './socks-client.js';
@@ -56,12 +57,14 @@ export const PASSWORD = 'player-secret';
 export interface World {
   readonly daemon: TestDaemon;
   readonly browser: Browser;
+  /** Of the session that its windows are signed in with. */
+  readonly cookie: NonNullable<ConsoleOptions['cookie']>;
   /** A run of the agent `parrot`, which repeats what it is sent. */
   readonly runId: string;
   /** An account with live sessions, limits and remarks. */
   readonly accountId: string;
   readonly targetPort: number;
-  /** A window of its own that is signed in. */
+  /** A window that is signed in and as good as new. */
   open(t: Scope, options?: Partial<ConsoleOptions>): Promise<ConsolePage>;
 }
 
@@ -110,23 +113,17 @@ export async function startWorld(
   await daemon.api('PATCH', `/api/v1/accounts/${AID}`, {
     limits: { quotaBytes: 5_000_000_000, maxSessions: 4 },
   });
-  const { cookie } = await openSession(daemon, ADMIN);
-  const [cookieName = '', value = ''] = cookie.split('=');
+  const [cookieName = '', value = ''] = (await openSession(daemon, ADMIN)).cookie.split('=');
+  const cookie = { name: cookieName, value };
+  const windows = consoleWindows(t, browser);
   return {
     daemon,
     browser,
+    cookie,
     runId,
     accountId: String(AID),
     targetPort: target.port,
-    async open(scope, options = {}) {
-      const shown = await openConsole(scope, browser, {
-        url: daemon.adminUrl,
-        cookie: { name: cookieName, value },
-        ...options,
-      });
-      await shown.page.waitForSelector('.rail');
-      return shown;
-    },
+    open: (test, options = {}) => windows.open(test, { url: daemon.adminUrl, cookie, ...options }),
   };
 }
 

@@ -49,7 +49,7 @@ export async function databaseOf(dataDir: string): Promise<StoreOptions> {
 /** The section `database` of the configuration of a daemon on `dataDir`. */
 export async function databaseSection(dataDir: string): Promise<Record<string, unknown>> {
   if (!isPg) return { client: sqliteClient };
-  return { client: 'pg', connection: await pgDatabaseOf(dataDir), poolSize: 4 };
+  return { client: 'pg', connection: await pgDatabaseOf(dataDir), poolSize: 4, answerTimeout: '30s' };
 }
 
 /** To be called when a data folder goes away. */

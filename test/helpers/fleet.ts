@@ -28,7 +28,8 @@ export async function startFleet(
         ...config,
         ...options.config,
         node: { name, lease: options.lease ?? LEASE },
-        database: { client: 'pg', connection, poolSize: 4 },
+        // A busy machine is no silent database.
+        database: { client: 'pg', connection, poolSize: 4, answerTimeout: '30s' },
       },
     });
   const nodes: TestDaemon[] = [];

@@ -1,9 +1,10 @@
 // One daemon and one browser for all tests of a file about forms, with common steps.
 import assert from 'node:assert/strict';
 import { before, type TestContext } from 'node:test';
-import type { Browser } from 'playwright-core';
+import type { Response } from 'playwright-core';
 import { signIn as openSession } from './console.js';
-import { type ConsoleOptions, type ConsolePage, launchBrowser, openConsole } from './console-browser.js';
+import { type ConsoleOptions, type ConsolePage, launchBrowser } from './console-browser.js';
+import { type ConsoleWindows, consoleWindows } from './console-windows.js';
 import { ADMIN, startTestDaemon, type TestDaemon } from './daemon.js';
 import { connectThrough } from './socks-client.js';
 import { suiteScope } from './suite.js';
@@ -13,7 +14,7 @@ export type Json = Record<string, unknown>;
 
 export interface FormConsole {
   readonly daemon: () => TestDaemon;
-  /** A browser window of its own, signed in. */
+  /** A browser window that is signed in and as good as new. */
   open(t: TestContext, options?: Partial<ConsoleOptions>): Promise<ConsolePage>;
   /** A request to /api/v1 that must succeed; returns what it answers. */
   api(method: string, path: string, body?: unknown): Promise<Json>;
@@ -30,14 +31,18 @@ export interface FormConsole {
 /** Call it in the body of a `describe`. */
 export function useFormConsole(): FormConsole {
   const scope = suiteScope();
-  let browser: Browser;
+  let windows: ConsoleWindows;
   let daemon: TestDaemon;
   let target: Target;
   before(async () => {
-    browser = await launchBrowser();
-    scope.after(() => browser.close());
     const egress = { classes: { friends: { private: 'allow' } } };
-    daemon = await startTestDaemon(scope, { config: { egress } });
+    const [browser, started] = await Promise.all([
+      launchBrowser(),
+      startTestDaemon(scope, { config: { egress } }),
+    ]);
+    scope.after(() => browser.close());
+    windows = consoleWindows(scope, browser);
+    daemon = started;
     target = await startTarget(scope, echo);
   });
 
@@ -51,12 +56,9 @@ export function useFormConsole(): FormConsole {
     api,
     limitsOf: async (id) => (await api('GET', `/accounts/${id}`))['limits'] as Json,
     async open(t, options = {}) {
-      const { cookie } = await openSession(daemon, ADMIN);
-      const [name = '', value = ''] = cookie.split('=');
-      const url = daemon.adminUrl;
-      const shown = await openConsole(t, browser, { url, cookie: { name, value }, ...options });
-      await shown.page.waitForSelector('.rail');
-      return shown;
+      // A test may sign out.
+      const [name = '', value = ''] = (await openSession(daemon, ADMIN)).cookie.split('=');
+      return windows.open(t, { url: daemon.adminUrl, cookie: { name, value }, ...options });
     },
     async play(t, username, everyMs) {
       const account = { port: daemon.socks.port, username, password: 'secret' };
@@ -71,15 +73,19 @@ export function useFormConsole(): FormConsole {
     async stir(t, { page }, path) {
       const id = await daemon.addAccount(`stirred-${Math.random()}`, 'secret');
       let reads = 0;
-      page.on('response', (response) => {
+      const count = (response: Response): void => {
         if (response.request().method() === 'GET' && path.test(response.url())) reads += 1;
-      });
+      };
+      page.on('response', count);
       let round = 0;
       const timer = setInterval(() => {
         round += 1;
         daemon.api('PATCH', `/api/v1/accounts/${id}`, { remarks: `round ${round}` }).catch(() => {});
       }, 100);
-      t.after(() => clearInterval(timer));
+      t.after(() => {
+        clearInterval(timer);
+        page.off('response', count);
+      });
       return () => reads;
     },
   };

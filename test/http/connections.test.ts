@@ -46,6 +46,7 @@ async function serve(
     {
       isListed: (address) => !address.startsWith('127.0.9.'),
       isTrustedProxy: (address) => address === '127.0.0.7',
+      isOpenPath: () => false,
       log: { warn: (fields, msg) => lines.push({ msg, ...fields }) },
     },
   );

@@ -26,7 +26,12 @@ describe('the admin API over TLS', needs('openssl'), () => {
     const servers = createHttpServers(
       handle,
       { tls: own, handshakeTimeoutMs: 10_000, connections: TEST_CONNECTIONS, ...options },
-      { isListed: () => true, isTrustedProxy: () => false, log: { warn: () => undefined } },
+      {
+        isListed: () => true,
+        isTrustedProxy: () => false,
+        isOpenPath: () => false,
+        log: { warn: () => undefined },
+      },
     );
     const server = servers.create().listen(0, '127.0.0.1');
     await once(server, 'listening');

@@ -1,5 +1,5 @@
 // Builds what has changed since it was built last: the program by Rolldown, its tests (and the modules that they import) by tsc,
-// the console by Vite; all three, or those that are named (`node test/tools/build.mjs program console`). What a part is built from
+// the console and the page of players by Vite; all, or those that are named (`node test/tools/build.mjs program console`). What a part is built from
 // is known by its content, so a fresh checkout or another branch builds what differs and no more.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -31,6 +31,12 @@ const parts = {
     inputs: ['package-lock.json', CONSOLE],
     isInput: () => true,
     build: ['vite', 'build', '--config', 'src/console/vite.config.ts', '--logLevel', 'warn'],
+  },
+  player: {
+    result: 'dist/player/index.html',
+    inputs: ['package-lock.json', CONSOLE],
+    isInput: () => true,
+    build: ['vite', 'build', '--config', 'src/console/player/vite.config.ts', '--logLevel', 'warn'],
   },
 };
 

@@ -1,7 +1,9 @@
 // `npm run dev`: the daemon of `npm start`, built again and restarted whenever a source changes. Ctrl-C ends it all.
 import { execFileSync, spawn } from 'node:child_process';
 
-execFileSync(process.execPath, ['test/tools/build.mjs', 'program', 'console'], { stdio: 'inherit' });
+execFileSync(process.execPath, ['test/tools/build.mjs', 'program', 'console', 'player'], {
+  stdio: 'inherit',
+});
 
 const bin = 'node_modules/.bin';
 const children = [
@@ -9,6 +11,11 @@ const children = [
   spawn(`${bin}/vite`, ['build', '--config', 'src/console/vite.config.ts', '--watch', '--logLevel', 'warn'], {
     stdio: 'inherit',
   }),
+  spawn(
+    `${bin}/vite`,
+    ['build', '--config', 'src/console/player/vite.config.ts', '--watch', '--logLevel', 'warn'],
+    { stdio: 'inherit' },
+  ),
   // Node restarts it when a module that it has read changes: what Rolldown writes.
   spawn(
     process.execPath,

@@ -8,11 +8,13 @@ const SHRINKWRAP = 'npm-shrinkwrap.json';
 if (process.argv.includes('--clean')) {
   rmSync(SHRINKWRAP, { force: true });
 } else {
-  for (const name of ['program', 'console']) {
+  for (const name of ['program', 'console', 'player']) {
     rmSync(`dist/.built-${name}`, { force: true });
     rmSync(`dist/${name}`, { recursive: true, force: true });
   }
-  execFileSync(process.execPath, ['test/tools/build.mjs', 'program', 'console'], { stdio: 'inherit' });
+  execFileSync(process.execPath, ['test/tools/build.mjs', 'program', 'console', 'player'], {
+    stdio: 'inherit',
+  });
   const { packages, ...lock } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
   const needed = Object.entries(packages).filter(([, { dev }]) => !dev);
   const { devDependencies: _, ...root } = packages[''];

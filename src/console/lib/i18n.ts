@@ -1,8 +1,10 @@
-// Texts in the reader's language.
-import { TEXTS } from '../locales/index.js';
+// Texts in the reader's language. The console and the page of players share their parts, and each brings its own texts.
+import type { TEXTS } from '../locales/index.js';
+import type { PLAYER_TEXTS } from '../locales/player.js';
+import type { Text } from '../locales/texts.js';
 import { cell, useCell } from './cell.js';
 
-export type TextKey = keyof typeof TEXTS;
+export type TextKey = keyof typeof TEXTS | keyof typeof PLAYER_TEXTS;
 export type Language = 'zh-CN' | 'en';
 type Values = Readonly<Record<string, string | number>>;
 
@@ -22,8 +24,15 @@ export function setLanguage(next: Language): void {
   language.set(next);
 }
 
+let texts: Readonly<Partial<Record<TextKey, Text>>> = {};
+
+/** To be called before anything is drawn. */
+export function provideTexts(provided: typeof texts): void {
+  texts = provided;
+}
+
 export function isTextKey(key: string): key is TextKey {
-  return Object.hasOwn(TEXTS, key);
+  return Object.hasOwn(texts, key);
 }
 
 /**
@@ -31,8 +40,8 @@ export function isTextKey(key: string): key is TextKey {
  * and by the second otherwise.
  */
 export function t(key: TextKey, values: Values = {}): string {
-  const text = TEXTS[key][language.get() === 'zh-CN' ? 'zh' : 'en'];
-  return text.replace(
+  const text = texts[key]?.[language.get() === 'zh-CN' ? 'zh' : 'en'];
+  return (text ?? key).replace(
     /\{(\w+)(?::([^|}]*)\|([^}]*))?\}/g,
     (whole, name: string, one?: string, many?: string) => {
       const value = values[name];

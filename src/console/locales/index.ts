@@ -6,9 +6,11 @@ import { api } from './api.js';
 import { audit } from './audit.js';
 import { bulk } from './bulk.js';
 import { create } from './create.js';
+import { display } from './display.js';
 import { errors } from './errors.js';
 import { fields } from './fields.js';
 import { files } from './files.js';
+import { formats } from './formats.js';
 import { frame } from './frame.js';
 import { games } from './games.js';
 import { heartbeats } from './heartbeats.js';
@@ -17,6 +19,7 @@ import { lists } from './lists.js';
 import { nodes } from './nodes.js';
 import { overview } from './overview.js';
 import { plans } from './plans.js';
+import { playerLink } from './player-link.js';
 import { publicAddress } from './public-address.js';
 import { sessions } from './sessions.js';
 import { settings } from './settings.js';
@@ -35,6 +38,7 @@ export const TEXTS = {
   ...overview,
   ...accounts,
   ...create,
+  ...formats,
   ...files,
   ...fields,
   ...bulk,
@@ -43,9 +47,11 @@ export const TEXTS = {
   ...heartbeats,
   ...agents,
   ...settings,
+  ...display,
   ...nodes,
   ...publicAddress,
   ...plans,
+  ...playerLink,
   ...whitelist,
   ...admin,
   ...games,

@@ -10,7 +10,7 @@ import { Counts, FilterChip, Pager, SearchBox } from '../ui/list.js';
 import { Empty, Failure, Skeleton } from '../ui/states.js';
 import { showField } from './field-words.js';
 
-const VIAS = ['console', 'api', 'token', 'cli', 'daemon'] as const;
+const VIAS = ['console', 'api', 'token', 'cli', 'player', 'daemon'] as const;
 
 export function AuditPage() {
   const { query } = usePlace();
@@ -111,6 +111,8 @@ const ACTIONS: Readonly<Record<string, TextKey>> = {
   'account.password': 'audit.account.password',
   'account.limits': 'audit.account.limits',
   'account.reset-usage': 'audit.account.reset-usage',
+  'account.player-link': 'audit.account.player-link',
+  'account.player-link-revoke': 'audit.account.player-link-revoke',
   'account.import': 'audit.account.import',
   'session.end': 'audit.session.end',
   'settings.whitelist': 'audit.settings.whitelist',

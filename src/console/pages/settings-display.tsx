@@ -1,13 +1,9 @@
 // How the console looks in this browser: language and theme.
 import { useCell } from '../lib/cell.js';
-import { type Language, setLanguage, t, useLanguage } from '../lib/i18n.js';
+import { setLanguage, t, useLanguage } from '../lib/i18n.js';
 import { setTheme, type Theme, theme } from '../lib/theme.js';
 import { Segments } from '../ui/form.js';
-
-export const LANGUAGES: readonly { value: Language; label: string }[] = [
-  { value: 'zh-CN', label: '中文' },
-  { value: 'en', label: 'English' },
-];
+import { LANGUAGES } from '../ui/switches.js';
 
 export function LanguageChoice() {
   const language = useLanguage();

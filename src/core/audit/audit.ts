@@ -2,9 +2,9 @@
 
 /** The author of a change. */
 export interface Actor {
-  /** Administrator user name, name of a token, or system user of the command line. */
+  /** Administrator user name, name of a token, system user of the command line, or user name of a player. */
   readonly name: string;
-  readonly via: 'console' | 'api' | 'token' | 'cli' | 'daemon';
+  readonly via: 'console' | 'api' | 'token' | 'cli' | 'daemon' | 'player';
   /** Client address; null when it did not come over the network. */
   readonly address: string | null;
   /** Id of the audit entry of the import that the change is a part of. */
@@ -36,6 +36,8 @@ export const AUDIT_ACTIONS = [
   'account.password',
   'account.limits',
   'account.reset-usage',
+  'account.player-link',
+  'account.player-link-revoke',
   'account.import',
   'session.end',
   'settings.whitelist',

@@ -15,16 +15,19 @@ export function answerFailures(log: Pick<Log, 'error' | 'warn'>): Middleware {
       await next();
     } catch (err) {
       if (err instanceof QueryTooSlowError) {
-        log.warn({ err, method: ctx.method, path: ctx.path }, 'database query timed out');
+        log.warn({ err, method: ctx.method, path: loggedPath(ctx.path) }, 'database query timed out');
         return refuse(ctx, 'too-slow', TOO_SLOW);
       }
       if (isDatabaseAway(err)) {
-        log.warn({ err, method: ctx.method, path: ctx.path }, 'request refused: database away');
+        log.warn({ err, method: ctx.method, path: loggedPath(ctx.path) }, 'request refused: database away');
         return refuse(ctx, 'database-away', AWAY);
       }
       // Without the query string: it may contain private data.
-      log.error({ err, method: ctx.method, path: ctx.path }, 'admin request failed');
+      log.error({ err, method: ctx.method, path: loggedPath(ctx.path) }, 'admin request failed');
       refuse(ctx, 'server-error');
     }
   };
 }
+
+/** The secret of a player's address is left out. */
+const loggedPath = (path: string): string => path.replace(/^\/(player|pac)\/[^/]*/, '/$1/…');

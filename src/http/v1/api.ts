@@ -19,6 +19,8 @@ export interface ApiUses
   extends Omit<RouteUses, MadeHere>,
     Pick<EventStreamOptions, 'changes' | 'maxEventStreams'> {
   readonly apiTokens: ApiTokens;
+  /** Of one account, for the page of players. */
+  readonly maxAuthorizedAddresses: number;
   /** Largest body of a request about many accounts at once. */
   readonly maxBulkBodyBytes: number;
   readonly readJsonObject: ReadJsonObject;

@@ -11,9 +11,9 @@ const AuditEntry = z
   .object({
     id: Guid,
     at: Time,
-    /** User name, or the name of the token (of an operator, behind its name and a slash), or the system user of the command line. */
+    /** User name, or the name of the token (of an operator, behind its name and a slash), or the system user of the command line, or the player's user name. */
     actor: z.string(),
-    via: z.enum(['console', 'api', 'token', 'cli', 'daemon']),
+    via: z.enum(['console', 'api', 'token', 'cli', 'daemon', 'player']),
     /** null: not over the network. */
     address: z.string().nullable(),
     /** `account.create`, `account.update`, `account.delete`, `account.password`, `settings.whitelist`, … */

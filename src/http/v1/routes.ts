@@ -9,6 +9,7 @@ import { credentialRoutes } from './accounts/credentials.js';
 import { accountExportRoutes, type ExportUses } from './accounts/export.js';
 import { accountImportRoutes, type ImportUses } from './accounts/import.js';
 import { limitRoutes } from './accounts/limits.js';
+import { type PlayerLinkUses, playerLinkRoutes } from './accounts/player-link.js';
 import type { AccountUses } from './accounts/shared.js';
 import { accountTagRoutes } from './accounts/tags.js';
 import { type HeartbeatUses, heartbeatRoutes } from './activity/heartbeats.js';
@@ -55,6 +56,7 @@ export interface RouteUses
     GameRuleUses,
     PublicAddressUses,
     PlanUses,
+    PlayerLinkUses,
     RetentionUses,
     WhitelistUses,
     BackupUses,
@@ -91,6 +93,7 @@ export const routes: readonly Route<RouteUses>[] = [
   ...accountRoutes,
   ...credentialRoutes,
   ...limitRoutes,
+  ...playerLinkRoutes,
   ...liveSessionRoutes,
   ...loginRoutes,
   ...heartbeatRoutes,

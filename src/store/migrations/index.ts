@@ -23,6 +23,7 @@ import * as accountPlans from './0016_account_plans.js';
 import * as pgAccountActivity from './0017_pg_account_activity.js';
 import * as pgSessionPermits from './0018_pg_session_permits.js';
 import * as operators from './0019_operators.js';
+import * as playerLinks from './0020_player_links.js';
 
 /** One step of the schema. `down` undoes exactly what `up` did. */
 export interface Migration {
@@ -53,4 +54,5 @@ export const migrations: readonly Migration[] = [
   { name: '0017_pg_account_activity', engine: 'pg', ...pgAccountActivity },
   { name: '0018_pg_session_permits', engine: 'pg', ...pgSessionPermits },
   { name: '0019_operators', ...operators },
+  { name: '0020_player_links', ...playerLinks },
 ];

@@ -1,9 +1,9 @@
 // /api/v1/sessions: live SOCKS sessions, listed and ended.
 import { z } from 'zod';
-import type { AuditRecord, AuditStore } from '../../../core/audit/audit.js';
+import type { Actor, AuditRecord, AuditStore } from '../../../core/audit/audit.js';
 import type { LiveSessionView } from '../../../core/sessions/live-session-store.js';
 import type { LiveSessions } from '../../../core/sessions/live-sessions.js';
-import { actorOf, type Caller } from '../../caller.js';
+import { actorOf } from '../../caller.js';
 import { badCursor, invalid } from '../problem.js';
 import { routesOf } from '../route.js';
 import { Bytes, BytesPerSecond, Count, Guid, IdParams, PageQuery, pageOf, Time } from '../schemas.js';
@@ -97,7 +97,7 @@ export const liveSessionRoutes = [
       const found = await liveSessions.find([params.id.toLowerCase()]);
       if (found.length === 0) return { problem: 'not-found', detail: 'there is no such live session' };
       await liveSessions.end(found);
-      await audit.add(recordsOf(found, caller));
+      await audit.add(endRecords(found, actorOf(caller)));
       return { status: 204 };
     },
   ),
@@ -129,7 +129,7 @@ export const liveSessionRoutes = [
         : await liveSessions.ofAccount(accountId?.toLowerCase() ?? '');
       if (accountId === undefined) await liveSessions.end(ended);
       else await liveSessions.endAccount(accountId.toLowerCase());
-      await audit.add(recordsOf(ended, caller));
+      await audit.add(endRecords(ended, actorOf(caller)));
       return { status: 200, body: { ended: ended.length } };
     },
   ),
@@ -156,9 +156,10 @@ function present({ client, destination, openedAt, rateUp, rateDown, ...session }
   };
 }
 
-const recordsOf = (ended: readonly LiveSessionView[], caller: Caller): AuditRecord[] =>
+/** What the audit log says of sessions that somebody has ended. */
+export const endRecords = (ended: readonly LiveSessionView[], by: Actor): AuditRecord[] =>
   ended.map(({ accountId, username, client, destination }) => ({
-    by: actorOf(caller),
+    by,
     action: 'session.end',
     object: { type: 'session', id: accountId, name: username },
     before: {

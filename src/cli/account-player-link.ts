@@ -1,0 +1,102 @@
+// `pulsegate account player-link`: the secret address of the player's own page.
+import type { Command } from 'commander';
+import type { Config } from '../config.js';
+import type { Core } from '../parts/core.js';
+import { findAccount } from './account-show.js';
+import { cliActor } from './actor.js';
+import { CommandError, type CommandIo, load, printJson, printLine } from './command.js';
+import { readLinkAddress } from './link.js';
+import { confirm } from './prompt.js';
+import { iso } from './runs.js';
+import { withCore } from './store.js';
+
+export function addPlayerLinkCommands(account: Command, io: CommandIo): void {
+  const link = account
+    .command('player-link')
+    .description("the secret address of a player's own page")
+    .addHelpText(
+      'after',
+      '\nExamples:\n  pulsegate account player-link create player\n  pulsegate account player-link revoke player --yes',
+    );
+  addShow(link, io);
+  addCreate(link, io);
+  addRevoke(link, io);
+}
+
+function addShow(link: Command, io: CommandIo): void {
+  link
+    .command('show')
+    .argument('<account>', 'user name or id')
+    .description('print when the address was made; only its hash is stored')
+    .option('--json', 'print JSON')
+    .action(async (nameOrId: string, options: { json?: true }, command: Command) => {
+      const loaded = await load(command, io);
+      await withCore(loaded, async (core) => {
+        const { account } = findAccount(core, nameOrId);
+        const found = await core.playerLinks.get(account.id, 'page');
+        const createdAt = found && iso(found.createdAt);
+        if (options.json) return printJson(io, { createdAt });
+        printLine(
+          io.stdout,
+          createdAt ? `Address made ${createdAt}.` : `${account.username} has no address of a page.`,
+        );
+      });
+    });
+}
+
+function addCreate(link: Command, io: CommandIo): void {
+  link
+    .command('create')
+    .argument('<account>', 'user name or id')
+    .description('make the address anew and print it once; the one before opens nothing any more')
+    .option('--yes', 'skip the confirmation')
+    .option('--json', 'print JSON')
+    .action(async (nameOrId: string, options: { yes?: true; json?: true }, command: Command) => {
+      const loaded = await load(command, io);
+      const { playerPage } = loaded.config.admin;
+      if (!playerPage.enabled)
+        throw new CommandError('The page of players is off: set admin.playerPage.enabled.');
+      await withCore(loaded, async (core) => {
+        const { account } = findAccount(core, nameOrId);
+        if (await core.playerLinks.get(account.id, 'page'))
+          await confirm(
+            io,
+            options.yes ?? false,
+            `The present address of ${account.username} will open nothing.`,
+          );
+        const { token, createdAt } = await core.playerLinks.create(account, 'page', cliActor());
+        const url = `${playerPage.url ?? (await guessedOrigin(loaded.config, core))}/player/${token}`;
+        if (options.json) printJson(io, { url, createdAt: iso(createdAt) });
+        else printLine(io.stdout, url);
+        if (playerPage.url === null)
+          printLine(
+            io.stderr,
+            'The host and port in the address are a guess. If players use others, set admin.playerPage.url.',
+          );
+      });
+    });
+}
+
+function addRevoke(link: Command, io: CommandIo): void {
+  link
+    .command('revoke')
+    .argument('<account>', 'user name or id')
+    .description('revoke the address')
+    .option('--yes', 'skip the confirmation')
+    .action(async (nameOrId: string, options: { yes?: true }, command: Command) => {
+      const loaded = await load(command, io);
+      await withCore(loaded, async (core) => {
+        const { account } = findAccount(core, nameOrId);
+        await confirm(io, options.yes ?? false, `The address of ${account.username} will open nothing.`);
+        if (!(await core.playerLinks.revoke(account, 'page', cliActor())))
+          throw new CommandError(`${account.username} has no address of a page.`);
+        printLine(io.stdout, `Revoked the address of ${account.username}.`);
+      });
+    });
+}
+
+async function guessedOrigin(config: Config, { store }: Core): Promise<string> {
+  const { host } = await readLinkAddress(config, store.settings);
+  const { tls, port } = config.admin;
+  return `${tls.cert === null ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

@@ -1,0 +1,93 @@
+// One change at a time: busy while it runs, and says in the player's words why it failed.
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { type TextKey, t } from '../lib/i18n.js';
+import { Button } from '../ui/basics.js';
+import { PlayerError } from './api.js';
+
+export function useAct(): {
+  readonly busy: boolean;
+  /** What went wrong; null: nothing. */
+  readonly wrong: string | null;
+  run(act: () => Promise<unknown>): Promise<void>;
+} {
+  const [busy, setBusy] = useState(false);
+  const [wrong, setWrong] = useState<TextKey | null>(null);
+  return {
+    busy,
+    wrong: wrong && t(wrong),
+    async run(act) {
+      setBusy(true);
+      setWrong(null);
+      try {
+        await act();
+      } catch (error) {
+        setWrong(textOf(error));
+      } finally {
+        setBusy(false);
+      }
+    },
+  };
+}
+
+const BY_CODE: Readonly<Record<string, TextKey>> = {
+  'address-taken': 'player.wrong.addressTaken',
+  conflict: 'player.wrong.addressUnknown',
+};
+const BY_STATUS: Readonly<Record<number, TextKey>> = {
+  0: 'player.wrong.offline',
+  400: 'player.wrong.invalid',
+  403: 'player.wrong.forbidden',
+  404: 'player.trouble.gone',
+  429: 'player.wrong.often',
+};
+
+function textOf(error: unknown): TextKey {
+  const { status, code } = error instanceof PlayerError ? error : new PlayerError(0);
+  return BY_CODE[code ?? ''] ?? BY_STATUS[status] ?? 'player.wrong.failed';
+}
+
+export function Wrong({ text }: { text: string | null }) {
+  return text === null ? null : (
+    <p class="bad-text" role="alert">
+      {text}
+    </p>
+  );
+}
+
+/** A button that asks before it acts, in its own place. */
+export function AskingButton({
+  label,
+  question,
+  busy,
+  act,
+}: {
+  label: ComponentChildren;
+  question: string;
+  busy: boolean;
+  act: () => void;
+}) {
+  const [isAsking, setAsking] = useState(false);
+  if (!isAsking)
+    return (
+      <Button disabled={busy} onClick={() => setAsking(true)}>
+        {label}
+      </Button>
+    );
+  return (
+    <div class="player-question" role="group">
+      <span class="grow">{question}</span>
+      <Button onClick={() => setAsking(false)}>{t('dialog.cancel')}</Button>
+      <Button
+        kind="danger"
+        disabled={busy}
+        onClick={() => {
+          setAsking(false);
+          act();
+        }}
+      >
+        {label}
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,38 @@
+// How to connect: the server's address, and the link without the password, which is known only as a hash.
+import { t } from '../lib/i18n.js';
+import { CopyButton } from '../ui/basics.js';
+import { QrCode } from '../ui/qr.js';
+import type { Status } from './api.js';
+
+export function Connect({ status }: { status: Status }) {
+  const facts = [
+    [t('player.server'), status.host],
+    [t('player.port'), String(status.port)],
+    [t('player.username'), status.username],
+  ] as const;
+  return (
+    <section class="card">
+      <h2>{t('player.connect')}</h2>
+      <dl class="facts">
+        {facts.map(([name, value]) => (
+          <div class="contents" key={name}>
+            <dt>{name}</dt>
+            <dd>
+              <code class="break">{value}</code> <CopyButton text={value} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <div class="client-text">
+        <QrCode text={status.link} label={t('player.qr')} />
+        <div class="grow stack">
+          <code class="break">{status.link}</code>
+          <p class="soft">{t('player.link.hint')}</p>
+          <div class="row">
+            <CopyButton text={status.link} label={t('player.copyLink')} />
+          </div>
+        </div>
+      </div>
+    </section>
+  );
+}

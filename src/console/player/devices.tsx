@@ -1,0 +1,57 @@
+// The devices that are connected: one line for each client address.
+import { t } from '../lib/i18n.js';
+import { Ago, Tag, Traffic } from '../ui/basics.js';
+import { AskingButton, useAct, Wrong } from './act.js';
+import { ask, type Device, type Status } from './api.js';
+
+export function Devices({ status, onStatus }: { status: Status; onStatus: (status: Status) => void }) {
+  const { devices, limits } = status;
+  const most = limits.maxClientAddresses;
+  return (
+    <section class="card">
+      <h2>
+        {t('player.devices')}{' '}
+        <span class="soft number">{most === null ? devices.length : `${devices.length} / ${most}`}</span>
+      </h2>
+      {devices.length === 0 && <p class="soft">{t('player.devices.none')}</p>}
+      <ul class="player-list">
+        {devices.map((device) => (
+          <Line key={device.address} device={device} onStatus={onStatus} />
+        ))}
+      </ul>
+      {devices.length > 0 && <p class="soft">{t('player.signOut.hint')}</p>}
+    </section>
+  );
+}
+
+function Line({ device, onStatus }: { device: Device; onStatus: (status: Status) => void }) {
+  const { busy, wrong, run } = useAct();
+  const { address } = device;
+  return (
+    <li>
+      <div class="grow">
+        <div class="row wrap">
+          <code class="break">{address}</code>
+          {device.isThis && <Tag>{t('player.thisDevice')}</Tag>}
+          {device.games.map((game) => (
+            <Tag key={game}>{game}</Tag>
+          ))}
+        </div>
+        <div class="soft row wrap">
+          <span>
+            {t('player.since')} <Ago at={device.since} />
+          </span>
+          <span class="number">{t('player.sessions', { n: device.sessions })}</span>
+          <Traffic up={device.bytesUp} down={device.bytesDown} />
+        </div>
+        <Wrong text={wrong} />
+      </div>
+      <AskingButton
+        label={t('player.signOut')}
+        question={t('player.signOut.sure', { address })}
+        busy={busy}
+        act={() => void run(async () => onStatus(await ask<Status>('devices/end', { address })))}
+      />
+    </li>
+  );
+}

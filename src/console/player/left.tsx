@@ -1,0 +1,94 @@
+// Days and traffic that are left, and what the plan allows.
+import { bytes, DAY, duration, localTime, rate } from '../lib/format.js';
+import { t } from '../lib/i18n.js';
+import { Meter } from '../ui/basics.js';
+import type { Status } from './api.js';
+
+export function Left({ status }: { status: Status }) {
+  const { limits, plan } = status;
+  return (
+    <section class="card" aria-label={t('player.left')}>
+      <div class="player-tiles">
+        <Days status={status} />
+        <Traffic status={status} />
+      </div>
+      <dl class="facts">
+        {plan !== null && (
+          <>
+            <dt>{t('player.plan')}</dt>
+            <dd>{plan}</dd>
+          </>
+        )}
+        <dt>{t('player.speed')}</dt>
+        <dd class="number">
+          ↓ {speed(limits.bytesPerSecondDown)} · ↑ {speed(limits.bytesPerSecondUp)}
+        </dd>
+        {limits.maxSessions !== null && (
+          <>
+            <dt>{t('player.maxSessions')}</dt>
+            <dd class="number">{limits.maxSessions}</dd>
+          </>
+        )}
+      </dl>
+    </section>
+  );
+}
+
+const speed = (value: number | null): string => (value === null ? t('player.unlimited') : rate(value));
+
+function Days({ status: { expiresAt, isExpired, daysFromFirstLogin, now } }: { status: Status }) {
+  if (daysFromFirstLogin !== null)
+    return (
+      <div class="player-tile">
+        <h2>{t('player.time')}</h2>
+        <strong class="number">{duration(daysFromFirstLogin * DAY)}</strong>
+        <span class="soft">{t('player.fromFirstLogin')}</span>
+      </div>
+    );
+  if (expiresAt === null)
+    return (
+      <div class="player-tile">
+        <h2>{t('player.time')}</h2>
+        <strong>{t('player.unlimited')}</strong>
+      </div>
+    );
+  const left = Date.parse(expiresAt) - Date.parse(now);
+  const tone = isExpired ? 'bad-text' : left < 3 * DAY ? 'warn-text' : '';
+  return (
+    <div class="player-tile">
+      <h2>{t('player.time')}</h2>
+      <strong class={`number ${tone}`}>{isExpired ? t('player.expired') : duration(left)}</strong>
+      <span class="soft number">{t('player.until', { time: localTime(expiresAt).slice(0, 16) })}</span>
+    </div>
+  );
+}
+
+function Traffic({ status: { limits, usage } }: { status: Status }) {
+  const { quotaBytes, quotaPeriod } = limits;
+  if (quotaBytes === null)
+    return (
+      <div class="player-tile">
+        <h2>{t('player.traffic')}</h2>
+        <strong>{t('player.unlimited')}</strong>
+        <span class="soft number">
+          {t('player.used', { used: bytes(usage.periodBytes), period: t(`player.period.${quotaPeriod}`) })}
+        </span>
+      </div>
+    );
+  const left = Math.max(0, quotaBytes - usage.periodBytes);
+  return (
+    <div class="player-tile">
+      <h2>{t('player.traffic')}</h2>
+      <strong class={`number ${left === 0 ? 'bad-text' : ''}`}>{bytes(left)}</strong>
+      <Meter value={usage.periodBytes} max={quotaBytes} label={t('player.traffic')} />
+      <span class="soft number">
+        {t('player.usedOf', { used: bytes(usage.periodBytes), quota: bytes(quotaBytes) })}
+      </span>
+      {usage.periodEndsAt !== null && (
+        <span class="soft number">
+          {t('player.resets', { time: localTime(usage.periodEndsAt).slice(0, 16) })}
+        </span>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,61 @@
+// The page of one player: what is left, who is connected, how to connect.
+import { t, useLanguage } from '../lib/i18n.js';
+import { State } from '../ui/basics.js';
+import { Icon } from '../ui/icons.js';
+import { Switches } from '../ui/switches.js';
+import { Toasts } from '../ui/toast.js';
+import { Addresses } from './addresses.js';
+import type { Status } from './api.js';
+import { Connect } from './connect.js';
+import { Devices } from './devices.js';
+import { Left } from './left.js';
+import { NewPassword } from './password.js';
+import { useStatus } from './use-status.js';
+
+export function PlayerPage() {
+  const language = useLanguage();
+  const { status, trouble, setStatus } = useStatus();
+  document.title = t('player.title');
+  return (
+    <main class="player" lang={language}>
+      <header class="player-head">
+        <h1 class="break grow">{status?.username ?? t('player.title')}</h1>
+        <div class="row">
+          <Switches />
+        </div>
+      </header>
+      {trouble !== null && (
+        <p class="notice" role="alert">
+          <Icon name="warn" /> {t(`player.trouble.${trouble}`)}
+        </p>
+      )}
+      {status && trouble !== 'gone' && (
+        <>
+          <p>
+            <Standing status={status} />
+          </p>
+          <Left status={status} />
+          <Devices status={status} onStatus={setStatus} />
+          <Connect status={status} />
+          {status.isEnabled && status.mayChange.includes('password') && <NewPassword />}
+          {status.isEnabled && status.mayChange.includes('authorizedAddresses') && (
+            <Addresses status={status} onStatus={setStatus} />
+          )}
+        </>
+      )}
+      {!status && trouble === null && <p class="soft">{t('player.loading')}</p>}
+      <Toasts />
+    </main>
+  );
+}
+
+/** Whether one can connect now, and if not, why. */
+function Standing({ status }: { status: Status }) {
+  const { limits, usage } = status;
+  if (!status.isEnabled) return <State tone="bad">{t('player.disabled')}</State>;
+  if (status.isExpired) return <State tone="bad">{t('player.expired')}</State>;
+  if (limits.quotaBytes !== null && usage.periodBytes >= limits.quotaBytes)
+    return <State tone="bad">{t('player.overQuota')}</State>;
+  if (usage.sessions > 0) return <State tone="good">{t('player.online')}</State>;
+  return <State tone="info">{t('player.ready')}</State>;
+}

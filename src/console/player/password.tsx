@@ -1,0 +1,90 @@
+// A new password, and what the player's programs read of it: the old one is known only as a hash.
+import { useState } from 'preact/hooks';
+import type { CredentialsInFormats } from '../api-types.js';
+import { t } from '../lib/i18n.js';
+import { ClientFormats } from '../pages/client-formats.js';
+import { Button, CopyButton } from '../ui/basics.js';
+import { Field, Input } from '../ui/form.js';
+import { AskingButton, useAct, Wrong } from './act.js';
+import { ask } from './api.js';
+
+export function NewPassword() {
+  const { busy, wrong, run } = useAct();
+  const [made, setMade] = useState<CredentialsInFormats | null>(null);
+  const [chosen, setChosen] = useState('');
+  const [isChoosing, setChoosing] = useState(false);
+  const set = (body: { readonly password?: string }) =>
+    run(async () => {
+      setMade(await ask<CredentialsInFormats>('password', body));
+      setChosen('');
+      setChoosing(false);
+    });
+  if (made)
+    return (
+      <section class="card">
+        <h2>{t('player.password.made')}</h2>
+        <p class="warn-text">{t('player.password.once')}</p>
+        <dl class="facts">
+          <dt>{t('player.password')}</dt>
+          <dd>
+            <code class="break" data-password>
+              {made.password}
+            </code>{' '}
+            <CopyButton text={made.password} />
+          </dd>
+        </dl>
+        <ClientFormats formats={made.formats} />
+        <div class="row">
+          <Button kind="primary" onClick={() => setMade(null)}>
+            {t('player.password.kept')}
+          </Button>
+        </div>
+      </section>
+    );
+  return (
+    <section class="card">
+      <h2>{t('player.password.new')}</h2>
+      <p class="soft">{t('player.password.text')}</p>
+      {isChoosing && (
+        <form
+          class="stack"
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (chosen !== '' && !busy) void set({ password: chosen });
+          }}
+        >
+          <Field label={t('player.password')}>
+            <Input
+              value={chosen}
+              onInput={setChosen}
+              autocomplete="new-password"
+              maxLength={255}
+              autoFocus
+              required
+            />
+          </Field>
+          <div class="row wrap">
+            <Button onClick={() => setChoosing(false)}>{t('dialog.cancel')}</Button>
+            <Button type="submit" kind="primary" disabled={busy || chosen === ''}>
+              {t('player.password.set')}
+            </Button>
+          </div>
+        </form>
+      )}
+      <Wrong text={wrong} />
+      {!isChoosing && (
+        <div class="row wrap">
+          <AskingButton
+            label={t('player.password.random')}
+            question={t('player.password.sure')}
+            busy={busy}
+            act={() => void set({})}
+          />
+          <Button kind="quiet" onClick={() => setChoosing(true)}>
+            {t('player.password.choose')}
+          </Button>
+        </div>
+      )}
+    </section>
+  );
+}

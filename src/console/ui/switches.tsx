@@ -1,0 +1,36 @@
+// Language and theme, one press each.
+import { useCell } from '../lib/cell.js';
+import { type Language, setLanguage, t, useLanguage } from '../lib/i18n.js';
+import { setTheme, type Theme, theme } from '../lib/theme.js';
+import { Button } from './basics.js';
+import type { IconName } from './icons.js';
+
+export const LANGUAGES: readonly { value: Language; label: string }[] = [
+  { value: 'zh-CN', label: '中文' },
+  { value: 'en', label: 'English' },
+];
+
+/** What one press leads to: from the system's to light, dark, and back. */
+const NEXT: Readonly<Record<Theme, { readonly to: Theme; readonly icon: IconName }>> = {
+  system: { to: 'light', icon: 'screen' },
+  light: { to: 'dark', icon: 'sun' },
+  dark: { to: 'system', icon: 'moon' },
+};
+
+export function Switches() {
+  const other = useLanguage() === 'en' ? 'zh-CN' : 'en';
+  const current = useCell(theme);
+  return (
+    <>
+      <button type="button" class="button quiet" lang={other} onClick={() => setLanguage(other)}>
+        {LANGUAGES.find(({ value }) => value === other)?.label}
+      </button>
+      <Button
+        icon={NEXT[current].icon}
+        kind="quiet"
+        label={`${t('display.theme')}: ${t(`display.${current}`)}`}
+        onClick={() => setTheme(NEXT[current].to)}
+      />
+    </>
+  );
+}

@@ -1,0 +1,34 @@
+// The live sessions of an account, one line for each client address: what a player knows as a device.
+import type { LiveSessionView } from '../../core/sessions/live-session-store.js';
+import { iso } from '../v1/times.js';
+
+interface Device {
+  readonly address: string;
+  readonly isThis: boolean;
+  readonly games: readonly string[];
+  readonly since: string;
+  readonly sessions: number;
+  readonly bytesUp: number;
+  readonly bytesDown: number;
+}
+
+/** @param client address that the request came from. Oldest first. */
+export function devicesOf(sessions: readonly LiveSessionView[], client: string): Device[] {
+  const byAddress = new Map<string, LiveSessionView[]>();
+  const oldestFirst = [...sessions].sort((one, other) => one.openedAt - other.openedAt);
+  for (const session of oldestFirst) {
+    const { address } = session.client;
+    const others = byAddress.get(address);
+    if (others) others.push(session);
+    else byAddress.set(address, [session]);
+  }
+  return Array.from(byAddress, ([address, own]) => ({
+    address,
+    isThis: address === client,
+    games: [...new Set(own.flatMap(({ gameId }) => gameId ?? []))],
+    since: iso(own[0]?.openedAt ?? 0),
+    sessions: own.length,
+    bytesUp: own.reduce((sum, { bytesUp }) => sum + bytesUp, 0),
+    bytesDown: own.reduce((sum, { bytesDown }) => sum + bytesDown, 0),
+  }));
+}

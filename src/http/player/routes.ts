@@ -1,0 +1,165 @@
+// What the player's page asks for and changes: always the account of the address, which no request names.
+import { z } from 'zod';
+import type { Account } from '../../core/accounts/account.js';
+import type { Actor } from '../../core/audit/audit.js';
+import { credentialsInFormats, randomPassword } from '../v1/accounts/credentials.js';
+import { CredentialsInFormats, Password } from '../v1/accounts/schemas.js';
+import { PATCH_PROBLEMS } from '../v1/accounts/shared.js';
+import { endRecords } from '../v1/activity/sessions.js';
+import type { ProblemAnswer } from '../v1/problem.js';
+import { type Answered, routesOf } from '../v1/route.js';
+import {
+  ownNetwork,
+  type PlayerContext,
+  type PlayerPageSettings,
+  PlayerStatus,
+  type PlayerUses,
+  shown,
+} from './status.js';
+
+const { route } = routesOf<PlayerUses>('Player');
+const path = '/player/{token}';
+const responses = { 200: { description: 'The account as it is now.', schema: PlayerStatus } } as const;
+
+export const playerRoutes = [
+  route(
+    {
+      method: 'GET',
+      path: `${path}/status`,
+      operationId: 'playerStatus',
+      summary: 'The account: what is left, what it may, which devices are connected.',
+      access: 'public',
+      request: {},
+      responses,
+    },
+    async ({ ctx }, uses) => {
+      const account = playerOf(ctx, uses);
+      return account ? shown(ctx, account, uses) : GONE;
+    },
+  ),
+  route(
+    {
+      method: 'POST',
+      path: `${path}/password`,
+      operationId: 'playerPassword',
+      summary: 'Sets a new password, a random one unless given; live sessions end.',
+      access: 'public',
+      request: { body: z.object({ password: Password.optional() }) },
+      responses: { 200: { description: 'The credentials, shown once.', schema: CredentialsInFormats } },
+    },
+    async ({ ctx, body }, uses) => {
+      const account = mayChange(ctx, uses, 'password');
+      if ('problem' in account) return account;
+      const { id, username } = account;
+      const password = body.password ?? randomPassword();
+      const changed = await uses.accounts.patch(id, { password }, actorOf(ctx, account));
+      if (!changed.ok) return PATCH_PROBLEMS[changed.reason];
+      return { status: 200, body: credentialsInFormats(uses, ctx.hostname, { id, username, password }) };
+    },
+  ),
+  route(
+    {
+      method: 'POST',
+      path: `${path}/devices/end`,
+      operationId: 'playerEndDevice',
+      summary: 'Ends the live sessions that the account has from a client address.',
+      access: 'public',
+      request: { body: z.object({ address: z.string().max(64) }) },
+      responses,
+    },
+    async ({ ctx, body }, uses) => {
+      const account = mayChange(ctx, uses);
+      if ('problem' in account) return account;
+      const own = await uses.liveSessions.ofAccount(account.id);
+      const ended = own.filter(({ client }) => client.address === body.address);
+      await uses.liveSessions.end(ended);
+      await uses.audit.add(endRecords(ended, actorOf(ctx, account)));
+      return shown(ctx, account, uses);
+    },
+  ),
+  route(
+    {
+      method: 'POST',
+      path: `${path}/addresses`,
+      operationId: 'playerAddAddress',
+      summary: 'Authorizes the address that the request comes from; of IPv6 its /64.',
+      access: 'public',
+      request: { body: z.object({}) },
+      responses,
+    },
+    async ({ ctx }, uses) => {
+      const account = mayChange(ctx, uses, 'authorizedAddresses');
+      if ('problem' in account) return account;
+      const own = ownNetwork(ctx, uses);
+      if (own === null) return UNKNOWN_ADDRESS;
+      return setAddresses(ctx, account, [...account.authorizedAddresses, own], uses);
+    },
+  ),
+  route(
+    {
+      method: 'POST',
+      path: `${path}/addresses/remove`,
+      operationId: 'playerRemoveAddress',
+      summary: 'Removes an authorized address of the account.',
+      access: 'public',
+      request: { body: z.object({ address: z.string().max(64) }) },
+      responses,
+    },
+    async ({ ctx, body }, uses) => {
+      const account = mayChange(ctx, uses, 'authorizedAddresses');
+      if ('problem' in account) return account;
+      const left = account.authorizedAddresses.filter((each) => each !== body.address);
+      return setAddresses(ctx, account, left, uses);
+    },
+  ),
+];
+
+/** The account of the address; null: it was deleted a moment ago. */
+function playerOf({ state }: PlayerContext, { accounts }: PlayerUses): Account | null {
+  return accounts.get(state.player ?? '')?.account ?? null;
+}
+
+const GONE: ProblemAnswer = { problem: 'not-found' };
+
+/** The account of the address when it may be changed now; counts the change. `what`: something that the configuration has to allow. */
+function mayChange(
+  ctx: PlayerContext,
+  uses: PlayerUses,
+  what?: PlayerPageSettings['mayChange'][number],
+): Account | ProblemAnswer {
+  const account = playerOf(ctx, uses);
+  if (!account) return GONE;
+  if (!account.isEnabled) return { problem: 'forbidden', detail: 'the account is disabled' };
+  if (what !== undefined && !uses.playerPage.mayChange.includes(what))
+    return { problem: 'forbidden', detail: `players may not change this (admin.playerPage.mayChange)` };
+  const waitMs = uses.countChange(account.id);
+  if (waitMs === null) return account;
+  return { ...TOO_MANY_CHANGES, retryAfterS: Math.ceil(waitMs / 1000) };
+}
+
+const TOO_MANY_CHANGES = {
+  problem: 'too-many-requests',
+  detail: 'too many changes of this account (admin.playerPage.maxChangesPerHour)',
+} as const;
+
+const UNKNOWN_ADDRESS: ProblemAnswer = {
+  problem: 'conflict',
+  detail: 'the address of this client is not known here (admin.trustedProxies)',
+};
+
+const actorOf = ({ state }: PlayerContext, { username }: Account): Actor => ({
+  name: username,
+  via: 'player',
+  address: state.client,
+});
+
+async function setAddresses(
+  ctx: PlayerContext,
+  account: Account,
+  authorizedAddresses: readonly string[],
+  uses: PlayerUses,
+): Promise<Answered | ProblemAnswer> {
+  const changed = await uses.accounts.patch(account.id, { authorizedAddresses }, actorOf(ctx, account));
+  // The explanation would name the other account.
+  return changed.ok ? shown(ctx, changed.account, uses) : PATCH_PROBLEMS[changed.reason];
+}

@@ -1,0 +1,114 @@
+// What the player's page is told of its account.
+import type { ParameterizedContext } from 'koa';
+import { z } from 'zod';
+import { type Account, isExpired } from '../../core/accounts/account.js';
+import type { AccountUsage } from '../../core/accounts/account-usage.js';
+import type { Accounts } from '../../core/accounts/accounts.js';
+import { isAuthorizedAddress } from '../../core/accounts/authorized-addresses.js';
+import type { PlayerLinks } from '../../core/accounts/player-links.js';
+import { socksLink } from '../../core/accounts/proxy-link.js';
+import type { AuditStore } from '../../core/audit/audit.js';
+import { parseIp } from '../../core/ip.js';
+import type { LiveSessions } from '../../core/sessions/live-sessions.js';
+import { isLoopback } from '../client.js';
+import type { AdminState } from '../state.js';
+import { presentUsage } from '../v1/accounts/present.js';
+import { AccountLimits, AccountUsage as Usage } from '../v1/accounts/schemas.js';
+import type { Answered } from '../v1/route.js';
+import { Bytes, Count, Time } from '../v1/schemas.js';
+import { type LinkUses, linkAddressFor } from '../v1/settings/public-address.js';
+import { iso, isoOrNull } from '../v1/times.js';
+import { devicesOf } from './devices.js';
+
+export type PlayerContext = ParameterizedContext<AdminState>;
+
+/** `admin.playerPage` of the configuration. */
+export interface PlayerPageSettings {
+  readonly enabled: boolean;
+  readonly outsideWhitelist: boolean;
+  /** What addresses of players begin with; null: as the operator's browser names this server. */
+  readonly url: string | null;
+  readonly mayChange: readonly ('password' | 'authorizedAddresses')[];
+  readonly maxRequestsPerMinute: number;
+  readonly maxChangesPerHour: number;
+}
+
+export interface PlayerUses extends LinkUses {
+  readonly playerPage: PlayerPageSettings;
+  readonly playerLinks: PlayerLinks;
+  readonly accounts: Accounts;
+  readonly usage: AccountUsage;
+  readonly liveSessions: LiveSessions;
+  readonly audit: Pick<AuditStore, 'add'>;
+  /** `socks.maxAuthorizedAddresses`. */
+  readonly maxAuthorizedAddresses: number;
+  /** Counts a change of an account; null: it may be made, or the ms to wait. */
+  readonly countChange: (accountId: string) => number | null;
+  readonly isTrustedProxy: (address: string) => boolean;
+  readonly now: () => number;
+}
+
+/** The live sessions of one client address. */
+const Device = z.object({
+  address: z.string(),
+  /** Whether the request came from this address. */
+  isThis: z.boolean(),
+  games: z.array(z.string()),
+  /** When the oldest of its sessions began. */
+  since: Time,
+  sessions: Count,
+  bytesUp: Bytes,
+  bytesDown: Bytes,
+});
+
+export const PlayerStatus = z.object({
+  username: z.string(),
+  isEnabled: z.boolean(),
+  isExpired: z.boolean(),
+  expiresAt: Time.nullable(),
+  daysFromFirstLogin: z.int().nullable(),
+  plan: z.string().nullable(),
+  limits: AccountLimits.omit({ egressClass: true }),
+  usage: Usage,
+  devices: z.array(Device),
+  /** How to connect; the password is known only as a hash. */
+  link: z.string(),
+  host: z.string(),
+  port: z.int(),
+  mayChange: z.array(z.enum(['password', 'authorizedAddresses'])),
+  authorizedAddresses: z.array(z.string()),
+  maxAuthorizedAddresses: Count,
+  /** The network that `POST addresses` would add; null: it is not known, or is there already. */
+  ownAddress: z.string().nullable(),
+  now: Time,
+});
+
+/** The answer to a request of the page. */
+export async function shown(ctx: PlayerContext, account: Account, uses: PlayerUses): Promise<Answered> {
+  const { id, username, isEnabled, expiresAt, daysFromFirstLogin, plan } = account;
+  const { authorizedAddresses } = account;
+  const { egressClass: _, ...limits } = account.limits;
+  const { host, port } = linkAddressFor(uses, ctx.hostname);
+  const { playerPage, maxAuthorizedAddresses } = uses;
+  const now = uses.now();
+  const body = {
+    ...{ username, isEnabled, plan, daysFromFirstLogin, limits, host, port },
+    isExpired: isExpired(account, now),
+    expiresAt: isoOrNull(expiresAt),
+    usage: presentUsage(uses.usage.view(account)),
+    devices: devicesOf(await uses.liveSessions.ofAccount(id), ctx.state.client),
+    link: socksLink({ username, password: null }, { host, port }),
+    ...{ authorizedAddresses, maxAuthorizedAddresses, mayChange: playerPage.mayChange },
+    ownAddress: isAuthorizedAddress(authorizedAddresses, ctx.state.client) ? null : ownNetwork(ctx, uses),
+    now: iso(now),
+  };
+  return { status: 200, body };
+}
+
+/** What the player calls "my address"; null when a proxy hides it, or when it is this machine's own. */
+export function ownNetwork({ state }: PlayerContext, { isTrustedProxy }: PlayerUses): string | null {
+  const { client, isForwarded } = state;
+  const ip = parseIp(client);
+  if (ip === null || isForwarded || isLoopback(client) || isTrustedProxy(client)) return null;
+  return ip.length === 4 ? client : `${client}/64`;
+}

@@ -1,0 +1,57 @@
+// The player_links table: the secret addresses of players.
+import type { Knex } from 'knex';
+import type { PlayerLink, PlayerLinkKind, PlayerLinkStore } from '../core/accounts/player-links.js';
+import type { RecordAudit } from './audit.js';
+import type { Integer } from './integers.js';
+import { inTransaction } from './transaction.js';
+
+interface LinkRow {
+  account_id: string;
+  kind: string;
+  hash: string;
+  token: string | null;
+  created_at: Integer;
+}
+
+export function createPlayerLinkStore(db: Knex, recordAudit: RecordAudit): PlayerLinkStore {
+  return {
+    async ofAccount(accountId) {
+      const rows: LinkRow[] = await db('player_links').where({ account_id: accountId });
+      return rows.map(toLink);
+    },
+
+    async find(kind, hash) {
+      const row: Pick<LinkRow, 'account_id'> | undefined = await db('player_links')
+        .where({ hash, kind })
+        .first('account_id');
+      return row?.account_id ?? null;
+    },
+
+    put: (link, audit) =>
+      inTransaction(db, async (trx) => {
+        await trx('player_links').insert(toRow(link)).onConflict(['account_id', 'kind']).merge();
+        await recordAudit(trx, [audit]);
+      }),
+
+    remove: (accountId, kind, audit) =>
+      inTransaction(db, async (trx) => {
+        const removed = await trx('player_links').where({ account_id: accountId, kind }).delete();
+        if (removed > 0) await recordAudit(trx, [audit]);
+        return removed > 0;
+      }),
+  };
+}
+
+function toRow({ accountId, createdAt, kind, hash, token }: PlayerLink): LinkRow {
+  return { account_id: accountId, kind, hash, token, created_at: createdAt };
+}
+
+function toLink({ account_id, kind, hash, token, created_at }: LinkRow): PlayerLink {
+  return {
+    accountId: account_id,
+    kind: kind as PlayerLinkKind,
+    hash,
+    token,
+    createdAt: Number(created_at),
+  };
+}

@@ -1,0 +1,342 @@
+// The player's own page: its secret address, what it tells and changes, and that it is of one account only.
+import assert from 'node:assert/strict';
+import { dirname } from 'node:path';
+import { before, describe, it } from 'node:test';
+import { runCommand } from '../helpers/command.js';
+import { fetchFrom } from '../helpers/console.js';
+import { type ApiAnswer, startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { eventually } from '../helpers/eventually.js';
+import { connectThrough } from '../helpers/socks-client.js';
+import { suiteScope } from '../helpers/suite.js';
+import { echo, startTarget, type Target } from '../helpers/targets.js';
+
+interface Device {
+  readonly address: string;
+  readonly sessions: number;
+}
+interface Status {
+  readonly username: string;
+  readonly devices: readonly Device[];
+  readonly authorizedAddresses: readonly string[];
+  readonly ownAddress: string | null;
+  readonly now: string;
+  readonly usage: unknown;
+}
+
+/** Behind the trusted proxy: what the player's address is. */
+const from = (address: string) => ({ 'x-forwarded-for': address });
+/** Not on the whitelist. */
+const PLAYER = from('203.0.113.7');
+const UNKNOWN = '/player/AAAAAAAAAAAAAAAAAAAAAAAA';
+
+describe('the page of a player', () => {
+  const scope = suiteScope();
+  let daemon: TestDaemon;
+  let target: Target;
+  const ids = new Map<string, string>();
+  /** The path of the page of each account. */
+  const pages = new Map<string, string>();
+
+  before(async () => {
+    daemon = await startTestDaemon(scope, {
+      config: {
+        socks: { maxAuthorizedAddresses: 2 },
+        admin: {
+          trustedProxies: ['127.0.0.1'],
+          playerPage: {
+            enabled: true,
+            outsideWhitelist: true,
+            url: 'https://play.example',
+            mayChange: ['password', 'authorizedAddresses'],
+          },
+        },
+      },
+    });
+    target = await startTarget(scope, echo);
+    // The header makes the test's own requests come from 127.0.0.1, which stays on the list.
+    const list = await daemon.api('PUT', '/api/v1/settings/whitelist', {
+      whitelist: '127.0.0.1, 198.51.100.1',
+    });
+    assert.equal(list.status, 200);
+    for (const name of ['one', 'two', 'busy']) {
+      ids.set(name, await daemon.addAccount(name, `of ${name}`, { Remarks: `remarks of ${name}` }));
+      pages.set(name, await renew(name));
+    }
+  });
+
+  /** Makes the address of an account anew. */
+  async function renew(name: string): Promise<string> {
+    const made = await daemon.api('POST', `/api/v1/accounts/${ids.get(name)}/player-link`);
+    assert.equal(made.status, 201, made.text);
+    const { url, guess } = made.json as { url: string; guess: string | null };
+    assert.match(url, /^https:\/\/play\.example\/player\/[\w-]{24}$/);
+    assert.equal(guess, null);
+    return url.slice('https://play.example'.length);
+  }
+
+  const ask = (method: string, path: string, body?: unknown, headers = PLAYER): Promise<ApiAnswer> =>
+    fetchFrom(daemon, method, path, headers, body);
+  const post = (name: string, path: string, body: unknown, headers = PLAYER): Promise<ApiAnswer> =>
+    ask('POST', `${pages.get(name)}/${path}`, body, headers);
+  async function status(name: string, headers = PLAYER): Promise<Status> {
+    const answer = await ask('GET', `${pages.get(name)}/status`, undefined, headers);
+    assert.equal(answer.status, 200, answer.text);
+    return answer.json as Status;
+  }
+  const connectAs = (name: string, password = `of ${name}`) =>
+    connectThrough({ port: daemon.socks.port, username: name, password }, target.host, target.port);
+  async function auditOf(
+    name: string,
+  ): Promise<{ action: string; actor: string; via: string; address: string }[]> {
+    const answer = await daemon.api('GET', `/api/v1/audit?via=player&search=${name}`);
+    return (answer.json as { items: { action: string; actor: string; via: string; address: string }[] })
+      .items;
+  }
+
+  it('is served outside the whitelist, under a strict policy, and is nobody’s to keep', async () => {
+    const page = await ask('GET', pages.get('one') ?? '');
+    assert.equal(page.status, 200);
+    assert.match(page.headers.get('content-type') ?? '', /^text\/html/);
+    assert.match(
+      page.headers.get('content-security-policy') ?? '',
+      /default-src 'none'.*frame-ancestors 'none'/,
+    );
+    assert.equal(page.headers.get('cache-control'), 'no-store');
+    assert.equal(page.headers.get('referrer-policy'), 'no-referrer');
+    assert.match(page.headers.get('x-robots-tag') ?? '', /noindex/);
+    const [, script = ''] = /<script[^>]* src="([^"]+)"/.exec(page.text) ?? [];
+    const code = await ask('GET', script);
+    assert.equal(code.status, 200);
+    assert.match(code.headers.get('cache-control') ?? '', /immutable/);
+    assert.doesNotMatch(
+      code.text,
+      /\/api\/v1|listAccounts|whitelist/,
+      'the console’s code is not for players',
+    );
+    const consolePage = await ask('GET', '/');
+    assert.equal(consolePage.status, 403, 'the rest stays behind the whitelist');
+  });
+
+  it('tells of its account what a player may know', async () => {
+    const { text, headers } = await ask('GET', `${pages.get('one')}/status`);
+    assert.equal(headers.get('cache-control'), 'no-store');
+    const shown = JSON.parse(text) as Status;
+    assert.equal(shown.username, 'one');
+    for (const secret of ['remarks of one', 'two', ids.get('one') ?? '', 'egressClass', 'tags'])
+      assert.ok(!text.includes(secret), secret);
+  });
+
+  it('has one address, which the operator makes anew and revokes', async () => {
+    const old = pages.get('one') ?? '';
+    pages.set('one', await renew('one'));
+    assert.equal((await ask('GET', old)).status, 404);
+    await status('one');
+    const path = `/api/v1/accounts/${ids.get('one')}/player-link`;
+    assert.equal((await daemon.api('DELETE', path)).status, 204);
+    assert.equal((await ask('GET', pages.get('one') ?? '')).status, 404);
+    assert.equal((await daemon.api('DELETE', path)).status, 404);
+    const { json } = await daemon.api('GET', path);
+    assert.deepEqual(json, { isServed: true, createdAt: null });
+    pages.set('one', await renew('one'));
+    const { items } = (await daemon.api('GET', `/api/v1/audit?objectId=${ids.get('one')}`)).json as {
+      items: { action: string }[];
+    };
+    const actions = items.map(({ action }) => action);
+    assert.equal(actions.filter((action) => action === 'account.player-link').length, 3);
+    assert.equal(actions.filter((action) => action === 'account.player-link-revoke').length, 1);
+    const shown = JSON.stringify(daemon.lines) + (await daemon.api('GET', '/api/v1/audit')).text;
+    assert.ok(![old, ...pages.values()].some((secret) => shown.includes(secret.slice('/player/'.length))));
+  });
+
+  it('answers an unknown token as any unknown path', async () => {
+    const answers = await Promise.all(
+      [UNKNOWN, `${UNKNOWN}/status`, '/player', '/player/x', `${pages.get('two')}/nothing`].map((path) =>
+        ask('GET', path, undefined, from('203.0.113.40')),
+      ),
+    );
+    const [first, ...others] = answers.map(({ status: code, text, headers }) => ({
+      code,
+      text,
+      type: headers.get('content-type'),
+      policy: headers.get('cache-control'),
+    }));
+    assert.deepEqual(first, {
+      code: 404,
+      text: '"路径不存在"',
+      type: 'application/json; charset=utf-8',
+      policy: 'no-store',
+    });
+    for (const other of others) assert.deepEqual(other, first);
+  });
+
+  it('counts guesses with the other attempts to log in', async () => {
+    const guesser = from('203.0.113.41');
+    const guesses = await Promise.all(
+      Array.from({ length: 20 }, () => ask('GET', UNKNOWN, undefined, guesser)),
+    );
+    assert.ok(guesses.every(({ status: code }) => code === 404));
+    const refused = await ask('GET', pages.get('two') ?? '', undefined, guesser);
+    assert.equal(refused.status, 429, 'a right one too');
+    assert.ok(Number(refused.headers.get('retry-after')) > 0);
+    await status('two');
+  });
+
+  it('signs out a device: the sessions of its address, and of no other account', async () => {
+    const [mine, theirs] = [await connectAs('one'), await connectAs('two')];
+    const [device] = await eventually(async () => {
+      const { devices } = await status('one');
+      assert.equal(devices.length, 1);
+      return devices;
+    });
+    assert.equal(device?.address, '127.0.0.1');
+    const ended = await post('one', 'devices/end', { address: device?.address });
+    assert.equal(ended.status, 200, ended.text);
+    await mine.closed();
+    await eventually(async () => assert.deepEqual((await status('one')).devices, []));
+    assert.equal((await status('two')).devices.length, 1, 'the other account has the same address');
+    const [entry] = await auditOf('one');
+    assert.deepEqual(
+      { action: entry?.action, actor: entry?.actor, address: entry?.address },
+      { action: 'session.end', actor: 'one', address: '203.0.113.7' },
+    );
+    theirs.destroy();
+  });
+
+  it('sets a new password, and ends the sessions of the old one', async () => {
+    const session = await connectAs('one');
+    const made = await post('one', 'password', {});
+    assert.equal(made.status, 200, made.text);
+    const { password, formats } = made.json as {
+      password: string;
+      formats: { format: string; text: string }[];
+    };
+    await session.closed();
+    const link = formats.find(({ format }) => format === 'link')?.text ?? '';
+    assert.ok(link.startsWith(`socks5h://one:${password}@`), link);
+    const again = await connectAs('one', password);
+    again.destroy();
+    await assert.rejects(connectAs('one'), 'the old password');
+    const chosen = await post('one', 'password', { password: 'of one' });
+    assert.equal((chosen.json as { password: string }).password, 'of one');
+    assert.equal((await post('one', 'password', { password: '  ' })).status, 400);
+    assert.ok((await auditOf('one')).some(({ action }) => action === 'account.password'));
+  });
+
+  it('authorizes the address that the player has, as a trusted proxy names it', async () => {
+    const added = await post('one', 'addresses', {}, from('203.0.113.7'));
+    assert.deepEqual((added.json as Status).authorizedAddresses, ['203.0.113.7']);
+    assert.equal((added.json as Status).ownAddress, null, 'nothing is left to add');
+    const taken = await post('two', 'addresses', {}, from('203.0.113.7'));
+    assert.equal(taken.status, 409);
+    assert.ok(!taken.text.includes('one'), 'whose it is stays unsaid');
+    const six = await post('one', 'addresses', {}, from('2001:db8:1:2:3::4'));
+    assert.deepEqual((six.json as Status).authorizedAddresses, ['203.0.113.7', '2001:db8:1:2::/64']);
+    assert.equal((await post('one', 'addresses', {}, from('203.0.113.8'))).status, 400, 'two are the most');
+    const left = await post('one', 'addresses/remove', { address: '203.0.113.7' });
+    assert.deepEqual((left.json as Status).authorizedAddresses, ['2001:db8:1:2::/64']);
+    // Without the header it is the proxy's own address: every player would be this account.
+    const own = await ask('POST', `${pages.get('one')}/addresses`, {}, {} as typeof PLAYER);
+    assert.equal(own.status, 409);
+  });
+
+  it('reaches nothing of another account', async () => {
+    const theirs = ids.get('two') ?? '';
+    const session = await connectAs('two');
+    const { items } = (await daemon.api('GET', `/api/v1/sessions?accountId=${theirs}`)).json as {
+      items: { id: string }[];
+    };
+    await daemon.api('PATCH', `/api/v1/accounts/${theirs}`, { authorizedAddresses: ['198.51.100.9'] });
+    const before = await status('two');
+    const token = (pages.get('two') ?? '').slice('/player/'.length);
+    // Names of the other account wherever a request has room for one: they are nobody's here.
+    const tries = [theirs, 'two', items[0]?.id ?? '', token].flatMap((name) => {
+      const query = `?id=${name}&accountId=${name}&username=${name}&token=${name}`;
+      const body = { id: name, accountId: name, username: name, address: name, ids: [name] };
+      return [
+        ask('GET', `${pages.get('one')}/status${query}`),
+        post('one', `devices/end${query}`, body),
+        post('one', `addresses/remove${query}`, { ...body, address: '198.51.100.9' }),
+        ask('GET', `${pages.get('one')}/${name}/status`),
+        ask('DELETE', `${pages.get('one')}/devices/${name}`),
+      ];
+    });
+    for (const answer of await Promise.all(tries)) {
+      assert.ok([200, 404].includes(answer.status), answer.text);
+      if (answer.status === 200) assert.equal((answer.json as Status).username, 'one');
+    }
+    assert.deepEqual(
+      { ...(await status('two')), now: 0, devices: [], usage: 0 },
+      { ...before, now: 0, devices: [], usage: 0 },
+    );
+    assert.equal((await status('two')).devices.length, 1, 'its session lives');
+    session.destroy();
+    const asOperator = await fetchFrom(daemon, 'GET', '/api/v1/accounts', {
+      authorization: `Bearer ${token}`,
+    });
+    assert.equal(asOperator.status, 401, 'it opens nothing else');
+  });
+
+  it('changes nothing of a disabled account, and counts changes', async () => {
+    const path = `/api/v1/accounts/${ids.get('busy')}`;
+    await daemon.api('PATCH', path, { isEnabled: false });
+    assert.equal((await post('busy', 'password', {})).status, 403);
+    await daemon.api('PATCH', path, { isEnabled: true });
+    for (let change = 0; change < 20; change += 1)
+      assert.equal((await post('busy', 'devices/end', { address: '192.0.2.1' })).status, 200);
+    const refused = await post('busy', 'devices/end', { address: '192.0.2.1' });
+    assert.equal(refused.status, 429);
+    assert.ok(Number(refused.headers.get('retry-after')) > 3_000);
+    await status('busy');
+  });
+
+  it('goes with its account, and is made and revoked on the command line', async () => {
+    const cli = (...args: string[]) =>
+      runCommand(dirname(daemon.configFile), ['account', 'player-link', ...args]);
+    const made = await cli('create', 'busy', '--yes');
+    assert.equal(made.code, 0, made.stderr);
+    const page = made.stdout.trim().slice('https://play.example'.length);
+    assert.equal((await ask('GET', `${page}/status`)).status, 200);
+    assert.equal((await ask('GET', pages.get('busy') ?? '')).status, 404, 'made anew');
+    assert.match((await cli('show', 'busy')).stdout, /^Address made 20/);
+    assert.equal((await cli('revoke', 'busy', '--yes')).code, 0);
+    assert.equal((await ask('GET', page)).status, 404);
+    pages.set('busy', await renew('busy'));
+    assert.equal((await daemon.api('DELETE', `/api/v1/accounts/${ids.get('busy')}`)).status, 200);
+    assert.equal((await ask('GET', pages.get('busy') ?? '')).status, 404);
+  });
+});
+
+describe('the page of a player as the configuration has it', () => {
+  const scope = suiteScope();
+
+  it('is off by default, and inside the whitelist when it is on', async () => {
+    const off = await startTestDaemon(scope);
+    const id = await off.addAccount('one', 'secret');
+    const refused = await off.api('POST', `/api/v1/accounts/${id}/player-link`);
+    assert.equal(refused.status, 409);
+    assert.equal((await off.api('GET', UNKNOWN)).status, 404);
+
+    const on = await startTestDaemon(scope, {
+      config: {
+        admin: {
+          trustedProxies: ['127.0.0.1'],
+          playerPage: { enabled: true, mayChange: [], maxRequestsPerMinute: 4 },
+        },
+      },
+    });
+    await on.api('PUT', '/api/v1/settings/whitelist', { whitelist: '127.0.0.1' });
+    const made = await on.api('POST', `/api/v1/accounts/${await on.addAccount('one', 'secret')}/player-link`);
+    const { url, guess } = made.json as { url: string; guess: string };
+    assert.ok(url.startsWith(`${on.adminUrl}/player/`), url);
+    assert.equal(guess, 'browser');
+    const path = url.slice(on.adminUrl.length);
+    assert.equal((await fetchFrom(on, 'GET', path, PLAYER)).status, 403);
+    assert.equal((await fetchFrom(on, 'GET', path, {})).status, 200);
+    for (const what of ['password', 'addresses'])
+      assert.equal((await fetchFrom(on, 'POST', `${path}/${what}`, {}, {})).status, 403);
+    assert.equal((await fetchFrom(on, 'GET', `${path}/status`, {})).status, 200);
+    const often = await fetchFrom(on, 'GET', `${path}/status`, {});
+    assert.equal(often.status, 429, 'the fifth request of a minute');
+    assert.ok(Number(often.headers.get('retry-after')) >= 1);
+  });
+});

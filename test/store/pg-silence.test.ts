@@ -1,0 +1,91 @@
+// A PostgreSQL server that says nothing is given up in time; one that is slow is not; and a COMMIT whose answer is lost is found out.
+import assert from 'node:assert/strict';
+import { createServer, connect as dial, type Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { isDatabaseAway } from '../../src/core/storage.js';
+import { connectPg } from '../../src/store/pg.js';
+import { openStore } from '../../src/store/store.js';
+import { newDatabase } from '../helpers/database.js';
+import { eventually } from '../helpers/eventually.js';
+import { account, tempDir } from './helpers.js';
+
+/** A wire to the server of `connection`: what passes is shown to `onClientData`, and nothing passes back while it is cut. */
+async function startWire(t: TestContext, connection: string) {
+  const url = new URL(connection);
+  // The test's server listens in a folder.
+  const path = `${url.searchParams.get('host')}/.s.PGSQL.${url.port}`;
+  const wire = { isCut: false, onClientData: (_bytes: Buffer, _client: Socket): void => undefined };
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => {
+    const onward = dial(path);
+    for (const socket of [client, onward]) {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        client.destroy();
+        onward.end();
+      });
+    }
+    client.on('data', (bytes: Buffer) => {
+      onward.write(bytes);
+      wire.onClientData(bytes, client);
+    });
+    onward.on('data', (bytes: Buffer) => {
+      if (!wire.isCut) client.write(bytes);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  url.searchParams.delete('host');
+  url.hostname = '127.0.0.1';
+  url.port = String((server.address() as { port: number }).port);
+  return Object.assign(wire, { connection: url.href });
+}
+
+test('a query that nothing answers fails as away, and the next one works when the wire does', async (t) => {
+  const wire = await startWire(t, await newDatabase(t));
+  const db = connectPg(wire.connection, 2, { answerMs: 200 });
+  t.after(() => db.destroy());
+  await eventually(() => db.raw('select 1').then(() => true));
+  wire.isCut = true;
+  const failures = await Promise.allSettled(Array.from({ length: 5 }, () => db.raw('select 1')));
+  for (const failure of failures) {
+    assert.equal(failure.status, 'rejected');
+    assert.ok(isDatabaseAway(failure.reason), String(failure.reason));
+  }
+  wire.isCut = false;
+  await eventually(() => db.raw('select 1').then(() => true));
+});
+
+test('a slow query of a server that answers others is waited for', async (t) => {
+  const db = connectPg(await newDatabase(t), 1, { answerMs: 5_000 });
+  t.after(() => db.destroy());
+  await db.raw('select pg_sleep(5.5)');
+});
+
+test('an account whose COMMIT was done, but not answered, is read back', async (t) => {
+  const wire = await startWire(t, await newDatabase(t));
+  const store = await openStore({
+    client: 'pg',
+    dataDir: await tempDir(t),
+    connection: wire.connection,
+    poolSize: 2,
+  });
+  t.after(() => store.close());
+  const [before, lost, after] = [account(), account(), account()];
+  await store.accounts.add(before);
+  assert.deepEqual(await store.changes.next(), [], 'its own changes are not read back');
+  wire.onClientData = (bytes, client) => {
+    if (bytes.includes('COMMIT')) client.destroy();
+  };
+  await assert.rejects(store.accounts.add(lost), isDatabaseAway);
+  wire.onClientData = () => undefined;
+  assert.deepEqual(await eventually(() => store.changes.next()), [{ topic: 'everything' }]);
+  // The server may do it later: for a while, its own changes are read back.
+  await store.accounts.add(after);
+  assert.deepEqual((await store.changes.next()).at(-1), { topic: 'account', id: after.id });
+  assert.ok(await eventually(async () => (await store.accounts.all()).find(({ id }) => id === lost.id)));
+});
