@@ -16,7 +16,7 @@ import { SECRET } from '../helpers/hooks.js';
 import { send } from '../helpers/http.js';
 import { scaled } from '../helpers/scale.js';
 
-const ROUNDS = scaled(8);
+const ROUNDS = scaled(4);
 const SIDE_BY_SIDE = 2;
 const REQUESTS_A_ROUND = 12;
 const SESSIONS = 4;

@@ -10,7 +10,7 @@ import { connectThrough } from '../helpers/socks-client.js';
 import { suiteScope } from '../helpers/suite.js';
 import { echo, startTarget } from '../helpers/targets.js';
 
-const ROUNDS = scaled(5);
+const ROUNDS = scaled(3);
 const WRITERS = 4;
 
 /** What the daemon has answered 200 to, and the accounts whose change was under way when it died. */

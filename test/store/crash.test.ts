@@ -11,7 +11,7 @@ import { sqliteClient } from '../helpers/sqlite-client.js';
 import type { Line, Operation } from './crash-child.js';
 import { connectBeside, tempDir } from './helpers.js';
 
-const ROUNDS = scaled(12);
+const ROUNDS = scaled(6);
 /** Most rounds strike a removal: it is the change of several steps. */
 const KINDS: readonly Operation['do'][] = ['remove', 'add', 'remove', 'append', 'remove', 'update'];
 /** A kill comes at a random moment of about as long as a change takes. */

@@ -237,7 +237,7 @@ onEachEngine(
           await store.close();
         }
       }),
-      { numRuns: scaled(15) },
+      { numRuns: scaled(8) },
     );
   },
 );

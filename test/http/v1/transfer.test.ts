@@ -1,10 +1,11 @@
 // Account files over /api/v1 on the daemon itself: both ways, dry run, kept, replaced and skipped, large files.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { before, describe, it, test } from 'node:test';
 import { codeOf, fetchFrom } from '../../helpers/console.js';
 import { ADMIN, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
 import { scaled } from '../../helpers/scale.js';
 import { loggedInClient } from '../../helpers/socks-client.js';
+import { suiteScope } from '../../helpers/suite.js';
 
 type Json = Record<string, unknown>;
 const basic = `Basic ${Buffer.from(`${ADMIN.username}:${ADMIN.password}`).toString('base64')}`;
@@ -99,34 +100,47 @@ test('an import is one entry of the audit log; the history of each account names
   assert.equal((await audit(`&importId=${entry?.['id']}`)).matched, 500);
 });
 
-for (const [format, type] of [
-  ['csv', 'text/csv'],
-  ['json', 'application/json'],
-] as const) {
-  test(`accounts move to another daemon by ${format} with passwords, limits and usage`, async (t) => {
-    const [from, to] = [await startTestDaemon(t), await startTestDaemon(t)];
-    const header =
-      'username,password,expiresAt,quotaBytes,quotaPeriod,totalBytesUp,totalBytesDown,periodBytes\n';
-    const made = await importFile(from, `${header}alice,secret,2030-01-01T00:00:00,5000,never,300,200,400\n`);
-    assert.deepEqual(counts(made.json), [1, 1, 0, 0, 0, 0]);
-    const exported = await from.api('GET', `/api/v1/accounts/export?format=${format}&withHashes=true`);
-    assert.equal(exported.status, 200);
-    assert.match(exported.headers.get('content-disposition') ?? '', /attachment; filename="accounts\./);
-    const report = await importFile(to, exported.text, `?format=${format}`, type);
-    assert.deepEqual(counts(report.json), [1, 1, 0, 0, 0, 0], report.text);
-    (await loggedInClient({ port: to.socks.port, username: 'alice', password: 'secret' })).destroy();
-    const { items } = (await to.api('GET', '/api/v1/accounts')).json as { items: Json[] };
-    const [alice] = items;
-    const usage = alice?.['usage'] as Json;
-    assert.deepEqual([usage['totalBytesUp'], usage['totalBytesDown']], [300, 200]);
-    assert.equal((alice?.['limits'] as Json | undefined)?.['quotaBytes'], 5_000);
-    assert.equal(alice?.['expiresAt'], '2030-01-01T00:00:00.000Z');
-    const again = await importFile(to, exported.text, `?format=${format}&existing=replace`, type);
-    assert.deepEqual(counts(again.json), [1, 0, 1, 0, 0, 0]);
-    const after = (await to.api('GET', '/api/v1/accounts')).json as { items: Json[] };
-    assert.deepEqual(after.items[0]?.['usage'], usage, 'usage is not counted twice');
+describe('accounts move to another daemon with passwords, limits and usage', () => {
+  const scope = suiteScope();
+  let from: TestDaemon;
+  let to: TestDaemon;
+  before(async () => {
+    [from, to] = await Promise.all([startTestDaemon(scope), startTestDaemon(scope)]);
   });
-}
+  for (const [format, type] of [
+    ['csv', 'text/csv'],
+    ['json', 'application/json'],
+  ] as const)
+    it(`by ${format}`, async () => {
+      const header =
+        'username,password,expiresAt,quotaBytes,quotaPeriod,totalBytesUp,totalBytesDown,periodBytes\n';
+      const made = await importFile(
+        from,
+        `${header}alice,secret,2030-01-01T00:00:00,5000,never,300,200,400\n`,
+      );
+      assert.deepEqual(counts(made.json), [1, 1, 0, 0, 0, 0]);
+      const exported = await from.api('GET', `/api/v1/accounts/export?format=${format}&withHashes=true`);
+      assert.equal(exported.status, 200);
+      assert.match(exported.headers.get('content-disposition') ?? '', /attachment; filename="accounts\./);
+      const report = await importFile(to, exported.text, `?format=${format}`, type);
+      assert.deepEqual(counts(report.json), [1, 1, 0, 0, 0, 0], report.text);
+      (await loggedInClient({ port: to.socks.port, username: 'alice', password: 'secret' })).destroy();
+      const { items } = (await to.api('GET', '/api/v1/accounts')).json as { items: Json[] };
+      const [alice] = items;
+      const usage = alice?.['usage'] as Json;
+      assert.deepEqual([usage['totalBytesUp'], usage['totalBytesDown']], [300, 200]);
+      assert.equal((alice?.['limits'] as Json | undefined)?.['quotaBytes'], 5_000);
+      assert.equal(alice?.['expiresAt'], '2030-01-01T00:00:00.000Z');
+      const again = await importFile(to, exported.text, `?format=${format}&existing=replace`, type);
+      assert.deepEqual(counts(again.json), [1, 0, 1, 0, 0, 0]);
+      const after = (await to.api('GET', '/api/v1/accounts')).json as { items: Json[] };
+      assert.deepEqual(after.items[0]?.['usage'], usage, 'usage is not counted twice');
+      for (const daemon of [from, to]) {
+        const { AID } = await daemon.account('alice');
+        assert.equal((await daemon.api('DELETE', `/api/v1/accounts/${AID}`)).status, 200);
+      }
+    });
+});
 
 test("CCProxy's file comes in and goes out; hashes go to nobody with a token", async (t) => {
   const daemon = await startTestDaemon(t);
@@ -164,7 +178,7 @@ test('a file that is too large, cut, or of another type is refused', async (t) =
   assert.deepEqual(counts(cut.json), [1, 0, 0, 0, 0, 1]);
 });
 
-const MANY = scaled(20_000);
+const MANY = scaled(10_000);
 
 test(`${MANY} accounts come in at once, and do not hold up logins meanwhile`, async (t) => {
   const daemon = await startTestDaemon(t);
@@ -175,11 +189,10 @@ test(`${MANY} accounts come in at once, and do not hold up logins meanwhile`, as
   const importing = importFile(daemon, `username,passwordHash,remarks\n${rows.join('\n')}\n`).finally(() => {
     isDone = true;
   });
-  const times: number[] = [];
+  let logins = 0;
   while (!isDone) {
-    const before = performance.now();
     const client = await loggedInClient({ port: daemon.socks.port, username: 'player', password: 'secret' });
-    times.push(performance.now() - before);
+    if (!isDone) logins += 1;
     client.destroy();
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
@@ -187,10 +200,7 @@ test(`${MANY} accounts come in at once, and do not hold up logins meanwhile`, as
   assert.deepEqual(counts(report.json), [MANY, MANY, 0, 0, 0, 0], report.text.slice(0, 500));
   const { lines, linesLeftOut } = report.json as { lines: unknown[]; linesLeftOut: number };
   assert.deepEqual([lines.length, linesLeftOut], [1_000, MANY - 1_000]);
-  times.sort((a, b) => a - b);
-  const p99 = times[Math.floor(times.length * 0.99)] ?? 0;
-  t.diagnostic(`${times.length} logins, p99 ${p99.toFixed(1)} ms, longest ${times.at(-1)?.toFixed(1)} ms`);
-  assert.ok(times.length > 2);
-  // Some 20 ms. A login that waits for the import waits for all of it.
-  assert.ok(p99 <= 2_000, `${p99} ms`);
+  t.diagnostic(`${logins} logins meanwhile`);
+  // A login that waits for the import waits for all of it.
+  assert.ok(logins > 2, `${logins} logins`);
 });
