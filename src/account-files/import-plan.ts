@@ -134,6 +134,7 @@ export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
       id: idFor(from),
       username,
       passwordHash,
+      passwordVersion: 0,
       isEnabled: from.isEnabled ?? true,
       remarks: from.remarks ?? null,
       tags: from.tags ?? [],

@@ -68,6 +68,7 @@ export function createProxyPart(uses: ProxyUses): ProxyPart {
     id: account.id,
     username: account.username,
     passwordHash: account.passwordHash,
+    passwordVersion: account.passwordVersion,
     isEnabled: account.isEnabled,
     expiresAt: account.expiresAt,
     limits: account.limits,

@@ -52,7 +52,8 @@ export class Accounts {
     const before = entry.record;
     if (before.username !== record.username) return this.#replace(entry, record, 'account-renamed');
     if (!record.isEnabled && before.isEnabled) return this.#replace(entry, record, 'account-disabled');
-    if (before.passwordHash !== record.passwordHash) return this.#replace(entry, record, 'password-changed');
+    if (before.passwordVersion !== record.passwordVersion)
+      return this.#replace(entry, record, 'password-changed');
     entry.record = record;
     endUnauthorized(entry);
     this.#applyLimits(entry, before.limits);

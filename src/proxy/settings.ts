@@ -84,6 +84,8 @@ export interface AccountRecord {
   readonly id: string;
   readonly username: string;
   readonly passwordHash: string;
+  /** Another one: the password is another. The hash of the same password may change. */
+  readonly passwordVersion: number;
   readonly isEnabled: boolean;
   /** Milliseconds since the Unix epoch; null: never. */
   readonly expiresAt: number | null;

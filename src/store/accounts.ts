@@ -17,7 +17,7 @@ import { inTransaction } from './transaction.js';
 
 /** Logins written by one statement; two bound values each, well under every engine's limit. */
 const LOGINS_PER_STATEMENT = 400;
-/** Accounts added by one statement; eleven bound values each. */
+/** Accounts added by one statement; twelve bound values each. */
 const ADDED_PER_STATEMENT = 200;
 
 const PG_UNIQUE_VIOLATION = '23505';
@@ -26,6 +26,7 @@ interface AccountRow {
   id: string;
   username: string;
   password_hash: string;
+  password_version: Integer;
   is_enabled: number | boolean;
   remarks: string | null;
   /** A JSON array; null is none. */
@@ -111,7 +112,7 @@ export function createAccountStore(
         const old = before.get(id);
         if (!old) continue;
         const account = updated(old, fields);
-        const row = toUpdate(fields);
+        const row = toUpdate(old, fields);
         if (Object.keys(row).length > 0) await updateRow(trx, id, row);
         changed.push(account);
         audit.push(...changeAudit(by, old, account));
@@ -192,9 +193,13 @@ export function createAccountStore(
       });
     },
 
-    async rehash(id, from, to) {
-      await db('accounts').where({ id, password_hash: from }).update({ password_hash: to });
-    },
+    rehash: (id, from, to) =>
+      inTransaction(db, async (trx) => {
+        const changed = await trx('accounts')
+          .where({ id, password_hash: from })
+          .update({ password_hash: to });
+        if (changed > 0) await recordChange(trx, { topic: 'account', id });
+      }),
   };
 }
 
@@ -227,7 +232,7 @@ function* slices<T>(items: readonly T[], size: number): Generator<readonly T[]> 
 
 const toChange = ({ id }: Account) => ({ topic: 'account', id }) as const;
 
-function toUpdate(fields: AccountUpdate): Partial<AccountRow> {
+function toUpdate(old: Account, fields: AccountUpdate): Partial<AccountRow> {
   return {
     ...(fields.username === undefined ? {} : { username: fields.username }),
     ...(fields.isEnabled === undefined ? {} : { is_enabled: fields.isEnabled }),
@@ -236,8 +241,15 @@ function toUpdate(fields: AccountUpdate): Partial<AccountRow> {
     ...(fields.expiresAt === undefined ? {} : { expires_at: fields.expiresAt }),
     ...(fields.daysFromFirstLogin === undefined ? {} : { days_from_first_login: fields.daysFromFirstLogin }),
     ...(fields.plan === undefined ? {} : { plan: fields.plan }),
-    ...(fields.passwordHash === undefined ? {} : { password_hash: fields.passwordHash }),
+    ...(fields.passwordHash === undefined
+      ? {}
+      : { password_hash: fields.passwordHash, password_version: versionAfter(old, fields) }),
   };
+}
+
+function versionAfter({ passwordHash, passwordVersion }: Account, fields: AccountUpdate): number {
+  const isNew = fields.passwordHash !== undefined && fields.passwordHash !== passwordHash;
+  return passwordVersion + (isNew ? 1 : 0);
 }
 
 function updated(old: Account, { limits, ...fields }: AccountUpdate): Account {
@@ -252,6 +264,7 @@ function updated(old: Account, { limits, ...fields }: AccountUpdate): Account {
       fields.daysFromFirstLogin === undefined ? old.daysFromFirstLogin : fields.daysFromFirstLogin,
     plan: fields.plan === undefined ? old.plan : fields.plan,
     passwordHash: fields.passwordHash ?? old.passwordHash,
+    passwordVersion: versionAfter(old, fields),
     limits: limits ? { ...old.limits, ...limits } : old.limits,
     quotaReset: fields.quotaReset ?? old.quotaReset,
     authorizedAddresses: fields.authorizedAddresses ?? old.authorizedAddresses,
@@ -263,6 +276,7 @@ function toAccount(row: JoinedRow, addressesOf: (id: string) => readonly string[
     id: row.id,
     username: row.username,
     passwordHash: row.password_hash,
+    passwordVersion: Number(row.password_version),
     isEnabled: Boolean(row.is_enabled),
     remarks: row.remarks,
     tags: row.tags === null ? [] : (JSON.parse(row.tags) as string[]),
@@ -288,6 +302,7 @@ function toRow(account: Account): AccountRow {
     id: account.id,
     username: account.username,
     password_hash: account.passwordHash,
+    password_version: account.passwordVersion,
     is_enabled: account.isEnabled,
     remarks: account.remarks,
     tags: toTags(account.tags),

@@ -77,6 +77,7 @@ const accountView: fc.Arbitrary<AccountView> = fc
       ...account,
       id: randomUUID(),
       passwordHash: hash,
+      passwordVersion: 0,
       limits: NO_LIMITS,
       quotaReset: null,
     },

@@ -1,5 +1,6 @@
 // What is changed at one node holds at every other: accounts, settings, tokens, sessions of the console, sessions of players.
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { before, describe, test } from 'node:test';
 import { type Console, fetchFrom, signIn } from '../helpers/console.js';
 import { ADMIN, type TestDaemon } from '../helpers/daemon.js';
@@ -43,6 +44,37 @@ describe('a change at one node', async () => {
         return account['isEnabled'] === true && account['expiresAt'] === null;
       });
     }
+  });
+
+  test('of an imported hash into a salted one leaves the sessions at the others', async () => {
+    const target = await startTarget(t, echo);
+    const passwordHash = createHash('sha256').update('word').digest('hex');
+    const file = [{ username: 'moved', passwordHash }];
+    const imported = await one.api('POST', '/api/v1/accounts/import?format=json', file);
+    assert.equal(imported.status, 200, imported.text);
+    await eventually(() => two.account('moved'));
+    const id = String((await two.account('moved'))['AID']);
+    const play = ({ socks }: TestDaemon) =>
+      connectThrough({ port: socks.port, username: 'moved', password: 'word' }, '127.0.0.1', target.port);
+    const clients = await Promise.all([play(one), play(two)]);
+    // The changes that follow are read together with the new hash.
+    for (const [here, there, remarks] of [
+      [one, two, 'first'],
+      [two, one, 'second'],
+    ] as const) {
+      assert.equal((await here.api('PATCH', `/api/v1/accounts/${id}`, { remarks })).status, 200);
+      await eventually(async () => (await getJson(there, `/api/v1/accounts/${id}`))['remarks'] === remarks);
+    }
+    for (const client of clients) {
+      client.send(Buffer.from('ping'));
+      assert.equal((await client.read(4)).toString(), 'ping');
+    }
+    // A new password ends them everywhere.
+    assert.equal(
+      (await one.api('POST', `/api/v1/accounts/${id}/password`, { password: 'other' })).status,
+      200,
+    );
+    for (const client of clients) await client.closed();
   });
 
   test('of settings and tokens is heard', async () => {

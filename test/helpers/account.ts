@@ -9,6 +9,7 @@ export function account(fields: Partial<Account> = {}): Account {
     id,
     username: `player-${id.slice(0, 8)}`,
     passwordHash: 'a'.repeat(64),
+    passwordVersion: 0,
     isEnabled: true,
     remarks: null,
     createdAt: 1_700_000_000_000,

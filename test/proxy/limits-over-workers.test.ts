@@ -88,7 +88,7 @@ describe('an account that changes', { skip: process.platform !== 'linux' }, () =
 
   for (const [what, change] of [
     ['renamed', { username: nameOf(0, 'renamed') }],
-    ['given another password', { passwordHash: accountRecord('other').passwordHash }],
+    ['given another password', { passwordHash: accountRecord('other').passwordHash, passwordVersion: 1 }],
     ['disabled and enabled again', { isEnabled: false }],
   ] as const satisfies [string, Partial<AccountRecord>][]) {
     it(`is ${what} between a player's login and its request: the request is refused`, async (t) => {

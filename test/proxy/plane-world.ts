@@ -62,6 +62,7 @@ export function accountRecord(username: string): AccountRecord {
     id: randomUUID(),
     username,
     passwordHash: hashPassword(Buffer.from(PASSWORD)),
+    passwordVersion: 0,
     isEnabled: true,
     expiresAt: null,
     isOverQuota: false,

@@ -108,6 +108,7 @@ export function accountOf(input: NewAccount, id: string, createdAt: number): Acc
     id,
     username: input.username,
     passwordHash: hashPassword(input.password),
+    passwordVersion: 0,
     isEnabled: input.isEnabled,
     remarks: input.remarks,
     tags: inOrder(input.tags ?? []),

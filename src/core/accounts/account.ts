@@ -9,6 +9,8 @@ export interface Account {
   readonly username: string;
   /** `sha256$<salt hex>$<digest hex>`, or a bare 64-digit SHA-256 from an import (see password.ts). */
   readonly passwordHash: string;
+  /** How often the password was changed; another hash of the same password does not count. */
+  readonly passwordVersion: number;
   readonly isEnabled: boolean;
   readonly remarks: string | null;
   /** Sorted, without duplicates (see tags.ts). */
@@ -34,6 +36,7 @@ export function withLastLogin(account: Account, at: number): Account {
     id: account.id,
     username: account.username,
     passwordHash: account.passwordHash,
+    passwordVersion: account.passwordVersion,
     isEnabled: account.isEnabled,
     remarks: account.remarks,
     tags: account.tags,

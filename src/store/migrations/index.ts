@@ -24,6 +24,7 @@ import * as pgAccountActivity from './0017_pg_account_activity.js';
 import * as pgSessionPermits from './0018_pg_session_permits.js';
 import * as operators from './0019_operators.js';
 import * as playerLinks from './0020_player_links.js';
+import * as passwordVersions from './0021_password_versions.js';
 
 /** One step of the schema. `down` undoes exactly what `up` did. */
 export interface Migration {
@@ -55,4 +56,5 @@ export const migrations: readonly Migration[] = [
   { name: '0018_pg_session_permits', engine: 'pg', ...pgSessionPermits },
   { name: '0019_operators', ...operators },
   { name: '0020_player_links', ...playerLinks },
+  { name: '0021_password_versions', ...passwordVersions },
 ];
