@@ -100,6 +100,7 @@ export function createHooks(uses: HooksUses): Hooks {
     store: uses.runs,
     owner,
     isLeaseHeld: () => keeper.isHeld(),
+    onDoubt: () => keeper.doubt(),
     queueLimit,
     agents: new Map(
       [...agents.byName].map(([name, { agent, settings, plan }]) => [
@@ -123,6 +124,7 @@ export function createHooks(uses: HooksUses): Hooks {
     queueLimit,
     perAgent: webhooks.queue.perAgent,
     now,
+    onDoubt: () => keeper.doubt(),
     onStored(run) {
       touch(run.agent);
       runner.enqueue(run);
@@ -140,6 +142,7 @@ export function createHooks(uses: HooksUses): Hooks {
     retentionMs: uses.retentionMs,
     now,
     log,
+    known: runner.known,
     onAdopted(run) {
       touch(run.agent);
       runner.enqueue(run);

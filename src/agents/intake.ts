@@ -2,6 +2,7 @@
 import type { RunStore, RunToStore, StoredRun } from '../core/agents/run-store.js';
 import type { NewRun, QueuedRun } from '../core/agents/runs.js';
 import { type Clock, DAY_MS } from '../core/clock.js';
+import { isDatabaseAway } from '../core/storage.js';
 import { createBatches } from './batches.js';
 import type { QueueLimit } from './queue-limit.js';
 
@@ -43,6 +44,8 @@ export function createIntake(uses: {
   readonly queueLimit: QueueLimit;
   readonly perAgent: number;
   readonly now: Clock;
+  /** Storing runs failed because the database is away, and may have been done all the same. */
+  readonly onDoubt: () => void;
   /** Called for every stored run of this daemon, in the order of acceptance. */
   readonly onStored: (run: QueuedRun) => void;
 }): Intake {
@@ -57,7 +60,10 @@ export function createIntake(uses: {
   }
 
   const batches = createBatches(async (items: readonly RunToStore[]) => {
-    const outcomes = await store.add(items, now());
+    const outcomes = await store.add(items, now()).catch((error: unknown) => {
+      if (isDatabaseAway(error)) uses.onDoubt();
+      throw error;
+    });
     for (const [i, { run }] of items.entries()) {
       const stored = outcomes[i];
       if (stored?.outcome === 'stored' && isHere(run.agent)) uses.onStored({ ...run, id: stored.runId });

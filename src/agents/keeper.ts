@@ -16,6 +16,8 @@ export interface Keeper {
   start(): Promise<void>;
   /** Whether this runner holds its lease, so that no other daemon may have adopted its runs. */
   isHeld(): boolean;
+  /** A write of a run failed, and may have been done all the same: runs may be this runner's without its knowledge. */
+  doubt(): void;
   /** Releases the runs of this runner. */
   stop(): Promise<void>;
 }
@@ -45,6 +47,8 @@ export function createKeeper(uses: {
   readonly retentionMs: () => number;
   readonly now: Clock;
   readonly log: Log;
+  /** Ids of the runs that this runner has in its queue, or under way. */
+  readonly known: () => ReadonlySet<string>;
   /** Called for every run taken over, whose place in the queue is taken; oldest first. */
   readonly onAdopted: (run: QueuedRun) => void;
   /** The lease is lost: others may run what this runner has under way. Resolves when none of it runs here any more. */
@@ -61,6 +65,8 @@ export function createKeeper(uses: {
   const lease = createOwnLease(leaseMs, monotonicNow, lose);
   const interrupted = `interrupted ${uses.maxAttempts} times`;
   let hasBegun = false;
+  /** When a write failed last, while its runs may be looked for. */
+  let doubtedAt: number | null = null;
   /** Since the lease was lost: the end of what ran here. */
   let ending: Promise<void> | null = null;
 
@@ -78,8 +84,8 @@ export function createKeeper(uses: {
     hasBegun = true;
     if (ending) {
       await ending;
-      // What nobody took meanwhile is queued again, for whoever comes first.
-      await store.release(owner, uses.maxAttempts, interrupted, now());
+      // Only what nobody took meanwhile.
+      await store.giveBack(owner, now());
       return regain();
     }
     lease.renewed(startedAt);
@@ -118,6 +124,21 @@ export function createKeeper(uses: {
     );
   }
 
+  /** A run that is this runner's without its knowledge would never be run. */
+  async function giveBackStrays(): Promise<void> {
+    if (doubtedAt === null) return;
+    const since = doubtedAt;
+    const held = await store.heldBy(owner);
+    const known = uses.known();
+    const strays = held.filter((id) => !known.has(id));
+    if (strays.length > 0) {
+      await store.giveBack(owner, now(), strays);
+      log.warn({ runs: strays.length }, 'runs whose storing was not answered are queued again');
+    }
+    // A frozen server does what it was asked for when it goes on. After a lease everything is given back anyway.
+    if (doubtedAt === since && monotonicNow() - since > leaseMs) doubtedAt = null;
+  }
+
   async function adopt(): Promise<void> {
     // One even when the queue is full: what waits in it may have to wait for this very run, the oldest.
     for (const run of await store.adopt(owner, Math.max(1, uses.queueLimit.left()), uses.notHere)) {
@@ -151,6 +172,7 @@ export function createKeeper(uses: {
     }),
     every(ADOPT_EVERY_MS, 'looking for waiting runs', async () => {
       if (ending) return;
+      await giveBackStrays();
       await adopt();
       await uses.onTick();
     }),
@@ -159,6 +181,10 @@ export function createKeeper(uses: {
 
   return {
     isHeld: () => !uses.isShared || (ending === null && lease.isHeld()),
+
+    doubt() {
+      doubtedAt = monotonicNow();
+    },
 
     async start() {
       await renew();

@@ -2,6 +2,7 @@
 import PQueue from 'p-queue';
 import type { Claim, RunStore } from '../core/agents/run-store.js';
 import { isFinal, isWorthDelivering, type QueuedRun, type Run } from '../core/agents/runs.js';
+import { isDatabaseAway } from '../core/storage.js';
 import { createBatches } from './batches.js';
 import { type Abort, createExecution, type ExecutionUses } from './execution.js';
 import type { QueueLimit } from './queue-limit.js';
@@ -11,6 +12,8 @@ export interface Runner {
   start(): void;
   /** Queues a stored run, whose slot is acquired, behind the runs of its session with smaller ids. */
   enqueue(run: QueuedRun): void;
+  /** Ids of the runs that wait here or are under way. */
+  known(): ReadonlySet<string>;
   /** Retries sessions that waited for a run of another daemon. */
   retryBlocked(): void;
   /** Cancels a run, and resolves when its processes have ended. `elsewhere`: another daemon is running it. */
@@ -36,6 +39,8 @@ export interface RunnerUses extends Omit<ExecutionUses, 'isStopping' | 'store'> 
     Pick<RunStore, 'get' | 'claim' | 'cancelQueued' | 'requestCancel' | 'cancelRequests'>;
   /** Whether no other daemon may have taken over what this one holds. */
   readonly isLeaseHeld: () => boolean;
+  /** A claim failed because the database is away, and may have been done all the same. */
+  readonly onDoubt: () => void;
   readonly queueLimit: QueueLimit;
   readonly concurrency: number;
 }
@@ -120,6 +125,7 @@ export function createRunner(uses: RunnerUses): Runner {
       return true;
     } catch (err) {
       log.error({ err, run: queued.id }, 'starting a run failed');
+      if (isDatabaseAway(err)) uses.onDoubt();
       return false;
     }
   }
@@ -148,6 +154,11 @@ export function createRunner(uses: RunnerUses): Runner {
 
   return {
     start: () => void queue.start(),
+    known: () =>
+      new Set([
+        ...underWay.keys(),
+        ...[...lines.values()].flatMap(({ waiting }) => waiting.map(({ id }) => id)),
+      ]),
     enqueue,
     interrupt,
 

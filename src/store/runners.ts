@@ -17,7 +17,15 @@ const IDS_PER_STATEMENT = 500;
 
 type RunnerStore = Pick<
   RunStore,
-  'seen' | 'runners' | 'runningOf' | 'release' | 'adopt' | 'requestCancel' | 'cancelRequests'
+  | 'seen'
+  | 'runners'
+  | 'runningOf'
+  | 'release'
+  | 'giveBack'
+  | 'heldBy'
+  | 'adopt'
+  | 'requestCancel'
+  | 'cancelRequests'
 >;
 
 /** @param isShared whether other daemons may claim runs at the same time */
@@ -58,8 +66,9 @@ export function createRunnerStore(db: Knex, isShared: boolean): RunnerStore {
         await interrupted()
           .whereNotNull('cancel_requested_at')
           .update({ status: 'cancelled', finished_at: now, owner: null });
-        const failed: string[] = await interrupted().where('attempt', '>=', maxAttempts).pluck('id');
-        await interrupted().where('attempt', '>=', maxAttempts).update({
+        const hopeless = () => interrupted().whereRaw('attempt - excused >= ?', [maxAttempts]);
+        const failed: string[] = await hopeless().pluck('id');
+        await hopeless().update({
           status: 'failed',
           finished_at: now,
           error,
@@ -71,6 +80,25 @@ export function createRunnerStore(db: Knex, isShared: boolean): RunnerStore {
         await trx('runs').where({ owner }).whereNotNull('next_delivery_at').update({ owner: null });
         return failed;
       }),
+
+    giveBack: (owner, now, ids) =>
+      inTransaction(db, async (trx) => {
+        const held = () => {
+          const runs = trx('runs').where({ owner }).whereNull('finished_at');
+          return ids ? runs.whereIn('id', [...ids]) : runs;
+        };
+        await held()
+          .where('status', 'running')
+          .whereNotNull('cancel_requested_at')
+          .update({ status: 'cancelled', finished_at: now, owner: null });
+        await held()
+          .where('status', 'running')
+          .update({ status: 'queued', excused: trx.raw('excused + 1') });
+        await held().update({ owner: null });
+        if (!ids) await trx('runs').where({ owner }).whereNotNull('next_delivery_at').update({ owner: null });
+      }),
+
+    heldBy: (owner) => db('runs').where({ owner }).whereNull('finished_at').orderBy('id').pluck('id'),
 
     async adopt(owner, limit, exceptAgents = []) {
       // Called every second, mostly without a result: the write lock is needed only for a result.

@@ -7,6 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { createLeaseWatch } from '../../src/agents/lease.js';
 import { processStart, thisHost } from '../../src/agents/processes.js';
 import type { Runner } from '../../src/core/agents/run-store.js';
+import { AWAY } from '../../src/core/storage.js';
 import { openStore, type Store } from '../../src/store/store.js';
 import { startAgentServer } from '../helpers/agent-server.js';
 import { databaseOf } from '../helpers/database.js';
@@ -127,7 +128,7 @@ test('a runner on another machine that renews its lease keeps its runs', async (
   assert.deepEqual(watch.silent([{ ...other, seenAt: 3 }]), []);
 });
 
-test('a lost lease interrupts what runs here; held again, it is queued and run once more', async (t) => {
+test('a lost lease interrupts what runs here; held again, it is run once more, though no attempt is left', async (t) => {
   let isAway = false;
   const server = await startAgentServer(t, (_request, _res, req) =>
     server.requests.length === 1
@@ -142,6 +143,7 @@ test('a lost lease interrupts what runs here; held again, it is queued and run o
   const gateway = await startGateway(t, {
     agents: { a: httpAgent(server.url) },
     uses: { isShared: true, leaseMs: 3000 },
+    webhooks: { maxAttempts: 1 },
     breakStore: (runs) => ({
       ...runs,
       claim: async (...asked) => {
@@ -172,6 +174,40 @@ test('a lost lease interrupts what runs here; held again, it is queued and run o
   assert.deepEqual([done.status, done.attempt], ['succeeded', 2]);
   assert.equal((await gateway.run(waiting)).attempt, 1);
   assert.deepEqual(server.requests.map(({ json }) => json.message).sort(), ['one', 'one', 'two']);
+});
+
+test('runs whose storing or claim was done, but not answered, are run all the same', async (t) => {
+  const server = await startAgentServer(t, () => 'done');
+  const away = () => Object.assign(new Error('no connection'), { [AWAY]: true });
+  let lost: 'add' | 'claim' | null = null;
+  const gateway = await startGateway(t, {
+    agents: { a: httpAgent(server.url) },
+    uses: { isShared: true },
+    breakStore: (runs) => ({
+      ...runs,
+      add: async (...asked) => {
+        const stored = await runs.add(...asked);
+        if (lost !== 'add') return stored;
+        lost = null;
+        throw away();
+      },
+      claim: async (...asked) => {
+        const claims = await runs.claim(...asked);
+        if (lost !== 'claim') return claims;
+        lost = null;
+        throw away();
+      },
+    }),
+  });
+  lost = 'claim';
+  assert.equal((await gateway.run(await gateway.queue('a', 'claimed'))).status, 'succeeded');
+  lost = 'add';
+  await assert.rejects(gateway.queue('a', 'stored'));
+  await eventually(() => server.requests.length === 2);
+  assert.deepEqual(
+    server.requests.map(({ json }) => json.message),
+    ['claimed', 'stored'],
+  );
 });
 
 test('a run that another daemon is running is cancelled by way of that one', async (t) => {

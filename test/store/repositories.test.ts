@@ -121,6 +121,30 @@ onEachEngine(
   },
 );
 
+onEachEngine('attempts that an outage has cost do not count, others do', async (open) => {
+  const { runs } = (await open()).store;
+  const stored = await runs.add([run('a'), run('b')], NOW);
+  const [one = '', two = ''] = stored.map((each) => (each.outcome === 'stored' ? each.runId : ''));
+  const idsOf = (adopted: readonly { readonly id: string }[]) => adopted.map(({ id }) => id);
+  assert.deepEqual(await runs.heldBy('me'), [one, two]);
+  for (const owner of ['me', 'n1']) {
+    await runs.claim([one], owner, NOW);
+    await runs.giveBack(owner, NOW, [one]);
+    assert.deepEqual(idsOf(await runs.adopt('n1', 10)), [one]);
+  }
+  assert.deepEqual(await runs.heldBy('me'), [two]);
+  await runs.claim([one], 'n1', NOW);
+  assert.equal((await runs.get(one))?.attempt, 3);
+  assert.deepEqual(await runs.release('n1', 2, 'interrupted', NOW), [], 'the first that counts');
+  await runs.adopt('n1', 10);
+  await runs.claim([one], 'n1', NOW);
+  assert.deepEqual(await runs.release('n1', 2, 'interrupted', NOW), [one]);
+  await runs.claim([two], 'me', NOW);
+  await runs.requestCancel(two, NOW);
+  await runs.giveBack('me', NOW);
+  assert.equal((await runs.get(two))?.status, 'cancelled');
+});
+
 onEachEngine('an idempotency key belongs to its first request until it expires', async (open) => {
   const { runs } = (await open()).store;
   const keyed = (digest: string, expiresAt = NOW + 10): RunToStore => ({

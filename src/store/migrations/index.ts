@@ -25,6 +25,7 @@ import * as pgSessionPermits from './0018_pg_session_permits.js';
 import * as operators from './0019_operators.js';
 import * as playerLinks from './0020_player_links.js';
 import * as passwordVersions from './0021_password_versions.js';
+import * as runExcuses from './0022_run_excuses.js';
 
 /** One step of the schema. `down` undoes exactly what `up` did. */
 export interface Migration {
@@ -57,4 +58,5 @@ export const migrations: readonly Migration[] = [
   { name: '0019_operators', ...operators },
   { name: '0020_player_links', ...playerLinks },
   { name: '0021_password_versions', ...passwordVersions },
+  { name: '0022_run_excuses', ...runExcuses },
 ];

@@ -27,6 +27,7 @@ const intake = createIntake({
   queueLimit: createQueueLimit({ total: 10_000_000, perAgent: 10_000_000 }),
   now: Date.now,
   onStored() {},
+  onDoubt() {},
 });
 
 servePart<IntakeJob>(async ({ callers, count, message }) => {
