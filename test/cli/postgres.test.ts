@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { commandLine } from '../helpers/command.js';
 import { startTestDaemon } from '../helpers/daemon.js';
-import { newDatabase } from '../helpers/database.js';
 import { eventually } from '../helpers/eventually.js';
+import { newDatabase } from '../helpers/shared-postgres.js';
 import { suiteScope } from '../helpers/suite.js';
 
 describe('commands on an empty PostgreSQL database', async () => {

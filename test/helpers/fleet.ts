@@ -1,6 +1,6 @@
 // Starts several daemons on one PostgreSQL database, each in a separate process.
 import { type DaemonOptions, startTestDaemon, type TestDaemon } from './daemon.js';
-import { newDatabase } from './database.js';
+import { newDatabase } from './shared-postgres.js';
 import type { Scope } from './suite.js';
 
 export interface Fleet {

@@ -5,7 +5,7 @@ import type { Clock } from '../../src/core/clock.js';
 import { connectPg } from '../../src/store/pg.js';
 import { connectSqlite } from '../../src/store/sqlite.js';
 import { openStore, type Store, type StoreOptions } from '../../src/store/store.js';
-import { newDatabase } from '../helpers/database.js';
+import { newDatabase } from '../helpers/shared-postgres.js';
 import { sqliteClient } from '../helpers/sqlite-client.js';
 import { tempDir } from './helpers.js';
 

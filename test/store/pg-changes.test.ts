@@ -8,9 +8,9 @@ import type { Change, ChangeFeed } from '../../src/core/changes.js';
 import { connectPg } from '../../src/store/pg.js';
 import { createPgChangeFeed, createPgChangeRecorder } from '../../src/store/pg-changes.js';
 import { openStore } from '../../src/store/store.js';
-import { newDatabase } from '../helpers/database.js';
 import { eventually } from '../helpers/eventually.js';
 import { scaled } from '../helpers/scale.js';
+import { newDatabase } from '../helpers/shared-postgres.js';
 import { account, tempDir } from './helpers.js';
 
 const WRITERS = 5;

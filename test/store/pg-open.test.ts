@@ -13,8 +13,8 @@ import { migratorConfig } from '../../src/store/migrate.js';
 import { connectPg, connectPgReaders, preparePg } from '../../src/store/pg.js';
 import { type MigrationEvent, openDaemonStore, openStore, type StoreOptions } from '../../src/store/store.js';
 import { makeCertificate } from '../helpers/certificate.js';
-import { newDatabase, sharedPostgres } from '../helpers/database.js';
 import { startPostgres } from '../helpers/postgres.js';
+import { newDatabase, sharedPostgres } from '../helpers/shared-postgres.js';
 import { account, tempDir } from './helpers.js';
 
 const PASSWORD = 'hunter2-secret';

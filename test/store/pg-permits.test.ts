@@ -6,7 +6,7 @@ import type { Knex } from 'knex';
 import type { WantedPermit } from '../../src/core/accounts/permit-store.js';
 import { connectPg } from '../../src/store/pg.js';
 import { createPgPermitStore } from '../../src/store/pg-permits.js';
-import { newDatabase } from '../helpers/database.js';
+import { newDatabase } from '../helpers/shared-postgres.js';
 
 const LEASE_MS = 600_000;
 

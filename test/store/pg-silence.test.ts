@@ -5,8 +5,8 @@ import { type TestContext, test } from 'node:test';
 import { isDatabaseAway } from '../../src/core/storage.js';
 import { connectPg } from '../../src/store/pg.js';
 import { openStore } from '../../src/store/store.js';
-import { newDatabase } from '../helpers/database.js';
 import { eventually } from '../helpers/eventually.js';
+import { newDatabase } from '../helpers/shared-postgres.js';
 import { account, tempDir } from './helpers.js';
 
 /** A wire to the server of `connection`: what passes is shown to `onClientData`, and nothing passes back while it is cut. */
