@@ -79,6 +79,9 @@ export class PlaneWorker implements SessionOwner {
       transferList: [port2],
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
       name: `proxy-${start.index}`,
+      // What is open when the thread dies is closed once, by OwnedDescriptors: Node would close the same number before, and
+      // another worker may have it for a player by then.
+      trackUnmanagedFds: false,
     });
     this.exited = new Promise((resolve) => this.thread.once('exit', () => resolve()));
     port1.on('message', (events: readonly PackedEvent[]) => this.#takeAll(events));

@@ -89,6 +89,27 @@ describe('a worker that dies', { skip: process.platform !== 'linux' }, () => {
     await eventually(() => assert.equal(descriptors(), before));
   });
 
+  it('has each of its descriptors closed once: its number may be that of a player of another worker by then', async (t) => {
+    const libc = loadLibc();
+    const closed: { fd: number; result: number }[] = [];
+    const close = (fd: number): number => {
+      const result = libc.close(fd);
+      closed.push({ fd, result });
+      return result;
+    };
+    const world = await startPlane(t, ['player', 'exit'], { libc: { ...libc, close } });
+    const target = await startTarget(t, echo);
+    const client = await connectThrough(player(world), '127.0.0.1', target.port);
+    await breakWorker(world, 'exit');
+    await client.closed();
+    await eventually(() => said(world, /^proxy worker restarted$/) === 1);
+    assert.ok(closed.length >= 5, `${closed.length} closed`);
+    assert.deepEqual(
+      closed.filter(({ result }) => result !== 0),
+      [],
+    );
+  });
+
   it('does not turn: it shows, and is ended; questions meanwhile are answered', async (t) => {
     const world = await startPlane(t, ['player', 'hang'], { stuckMs: 2_000 });
     const target = await startTarget(t, echo);
