@@ -54,21 +54,28 @@ export async function campaign(t: Scope, seconds: number): Promise<boolean> {
 }
 
 async function makeAccounts(servers: Servers): Promise<Operator[]> {
-  const url = servers.operatorsUrl;
+  // All of one node: the others know them a moment later.
+  const url = servers.nodes[0]?.adminUrl ?? '';
   for (const { username, password } of PLAYERS) await newAccount(url, username, password);
   const limited = await newAccount(url, 'limited', LIMITED[0]?.password ?? '');
   const limits = { maxSessions: MAX_SESSIONS };
   const { status, text } = await ask(url, 'PATCH', `/api/v1/accounts/${limited}/limits`, limits);
   if (status !== 200) throw new Error(text);
-  return Promise.all(
-    OPERATORS.map(async (name) => {
-      const username = `marked-${name}`;
-      return {
-        created: [],
-        marked: { id: await newAccount(url, username, 'secret'), username, acknowledged: 0 },
-      };
-    }),
+  const operators = OPERATORS.map((name) => `marked-${name}`);
+  const marked = await Promise.all(
+    operators.map(async (username) => ({
+      id: await newAccount(url, username, 'secret'),
+      username,
+      acknowledged: 0,
+    })),
   );
+  for (const { adminUrl } of servers.nodes) {
+    await eventually(async () => {
+      const list = (await ask(adminUrl, 'GET', '/ProxyAccount/GetProxyAccountList')).json as unknown[];
+      return list.length === PLAYERS.length + 1 + operators.length;
+    });
+  }
+  return marked.map((each) => ({ created: [], marked: each }));
 }
 
 /** Every fault once at least, then again until the time is over; failing over comes last. */

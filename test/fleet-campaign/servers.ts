@@ -85,7 +85,14 @@ export async function startServers(t: Scope, agentUrl: string, count = 3): Promi
       },
       admin: { port: admin, trustedProxies: ['127.0.0.1'] },
       heartbeats: { interval: '1s' },
-      webhooks: { enabled: true, secret: SECRET, concurrency: 16, agents: { campaign: {} } },
+      webhooks: {
+        enabled: true,
+        secret: SECRET,
+        concurrency: 16,
+        // What waits while a node is gone must not fill it: it would be refused with 429.
+        queue: { perAgent: 10_000, total: 10_000 },
+        agents: { campaign: {} },
+      },
       agents: { campaign: { type: 'http', url: agentUrl } },
     });
     await node.start();
