@@ -1,6 +1,7 @@
-// `pulsegate account player-link`: the secret address of the player's own page.
+// `pulsegate account player-link`: the secret addresses of the player's own page and of its PAC file.
 import type { Command } from 'commander';
 import type { Config } from '../config.js';
+import { type PlayerLinkKind, playerPath } from '../core/accounts/player-links.js';
 import type { Core } from '../parts/core.js';
 import { findAccount } from './account-show.js';
 import { cliActor } from './actor.js';
@@ -10,10 +11,13 @@ import { confirm } from './prompt.js';
 import { iso } from './runs.js';
 import { withCore } from './store.js';
 
+const PAC_HELP = 'the address of the PAC file, in place of that of the page';
+const kindOf = ({ pac }: { readonly pac?: true }): PlayerLinkKind => (pac ? 'pac' : 'page');
+
 export function addPlayerLinkCommands(account: Command, io: CommandIo): void {
   const link = account
     .command('player-link')
-    .description("the secret address of a player's own page")
+    .description("the secret address of a player's own page, or of its PAC file")
     .addHelpText(
       'after',
       '\nExamples:\n  pulsegate account player-link create player\n  pulsegate account player-link revoke player --yes',
@@ -27,18 +31,19 @@ function addShow(link: Command, io: CommandIo): void {
   link
     .command('show')
     .argument('<account>', 'user name or id')
-    .description('print when the address was made; only its hash is stored')
+    .description('print when the address was made')
+    .option('--pac', PAC_HELP)
     .option('--json', 'print JSON')
-    .action(async (nameOrId: string, options: { json?: true }, command: Command) => {
+    .action(async (nameOrId: string, options: { pac?: true; json?: true }, command: Command) => {
       const loaded = await load(command, io);
       await withCore(loaded, async (core) => {
         const { account } = findAccount(core, nameOrId);
-        const found = await core.playerLinks.get(account.id, 'page');
+        const found = await core.playerLinks.get(account.id, kindOf(options));
         const createdAt = found && iso(found.createdAt);
         if (options.json) return printJson(io, { createdAt });
         printLine(
           io.stdout,
-          createdAt ? `Address made ${createdAt}.` : `${account.username} has no address of a page.`,
+          createdAt ? `Address made ${createdAt}.` : `${account.username} has no such address.`,
         );
       });
     });
@@ -49,23 +54,27 @@ function addCreate(link: Command, io: CommandIo): void {
     .command('create')
     .argument('<account>', 'user name or id')
     .description('make the address anew and print it once; the one before opens nothing any more')
+    .option('--pac', PAC_HELP)
     .option('--yes', 'skip the confirmation')
     .option('--json', 'print JSON')
-    .action(async (nameOrId: string, options: { yes?: true; json?: true }, command: Command) => {
+    .action(async (nameOrId: string, options: { pac?: true; yes?: true; json?: true }, command: Command) => {
       const loaded = await load(command, io);
       const { playerPage } = loaded.config.admin;
-      if (!playerPage.enabled)
-        throw new CommandError('The page of players is off: set admin.playerPage.enabled.');
+      const kind = kindOf(options);
+      const key = kind === 'page' ? 'enabled' : 'pac';
+      if (!playerPage[key])
+        throw new CommandError(`The daemon does not serve these addresses: set admin.playerPage.${key}.`);
       await withCore(loaded, async (core) => {
         const { account } = findAccount(core, nameOrId);
-        if (await core.playerLinks.get(account.id, 'page'))
+        if (await core.playerLinks.get(account.id, kind))
           await confirm(
             io,
             options.yes ?? false,
             `The present address of ${account.username} will open nothing.`,
           );
-        const { token, createdAt } = await core.playerLinks.create(account, 'page', cliActor());
-        const url = `${playerPage.url ?? (await guessedOrigin(loaded.config, core))}/player/${token}`;
+        const { token, createdAt } = await core.playerLinks.create(account, kind, cliActor());
+        const origin = playerPage.url ?? (await guessedOrigin(loaded.config, core));
+        const url = origin + playerPath(kind, token);
         if (options.json) printJson(io, { url, createdAt: iso(createdAt) });
         else printLine(io.stdout, url);
         if (playerPage.url === null)
@@ -82,14 +91,15 @@ function addRevoke(link: Command, io: CommandIo): void {
     .command('revoke')
     .argument('<account>', 'user name or id')
     .description('revoke the address')
+    .option('--pac', PAC_HELP)
     .option('--yes', 'skip the confirmation')
-    .action(async (nameOrId: string, options: { yes?: true }, command: Command) => {
+    .action(async (nameOrId: string, options: { pac?: true; yes?: true }, command: Command) => {
       const loaded = await load(command, io);
       await withCore(loaded, async (core) => {
         const { account } = findAccount(core, nameOrId);
         await confirm(io, options.yes ?? false, `The address of ${account.username} will open nothing.`);
-        if (!(await core.playerLinks.revoke(account, 'page', cliActor())))
-          throw new CommandError(`${account.username} has no address of a page.`);
+        if (!(await core.playerLinks.revoke(account, kindOf(options), cliActor())))
+          throw new CommandError(`${account.username} has no such address.`);
         printLine(io.stdout, `Revoked the address of ${account.username}.`);
       });
     });

@@ -172,6 +172,7 @@ const PLAYER_CHANGES = 'a list of password and authorizedAddresses';
 
 const playerPage = section({
   enabled: flag().default(false),
+  pac: flag().default(false),
   outsideWhitelist: flag().default(false),
   url: textThat(
     'null, or the start of the addresses of players: http:// or https://, a host and a port, without a path',

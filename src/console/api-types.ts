@@ -267,7 +267,7 @@ export type EndedSessions = {
 export type FieldError = {
   readonly path: string;
   readonly message: string;
-  readonly code: 'missing' | 'type' | 'too-short' | 'too-long' | 'too-small' | 'too-large' | 'too-few' | 'too-many' | 'option' | 'format' | 'time' | 'time-zone' | 'past-time' | 'username' | 'password' | 'short-password' | 'admin-username' | 'not-storable' | 'blank' | 'tags' | 'address' | 'address-too-wide' | 'too-many-addresses' | 'address-taken' | 'egress-class' | 'plan' | 'plan-name' | 'plan-twice' | 'pattern' | 'one-of' | 'host' | 'destination' | 'game-rule' | 'present-password' | 'account-password' | 'one-time-code' | 'cursor';
+  readonly code: 'missing' | 'type' | 'too-short' | 'too-long' | 'too-small' | 'too-large' | 'too-few' | 'too-many' | 'option' | 'format' | 'time' | 'time-zone' | 'past-time' | 'username' | 'password' | 'short-password' | 'admin-username' | 'not-storable' | 'blank' | 'tags' | 'address' | 'address-too-wide' | 'too-many-addresses' | 'address-taken' | 'egress-class' | 'plan' | 'plan-name' | 'plan-twice' | 'pattern' | 'one-of' | 'pac-match' | 'host' | 'destination' | 'game-rule' | 'present-password' | 'account-password' | 'one-time-code' | 'cursor';
   readonly values: Readonly<Record<string, unknown>>;
 };
 export type FileEncoding = 'utf-8' | 'gb18030' | 'utf-16le' | 'utf-16be';
@@ -596,6 +596,14 @@ export type OverviewHistory = {
   readonly heartbeats: readonly (number | null)[];
   readonly runs: readonly (number | null)[];
 };
+export type PacRules = {
+  readonly rules: readonly ({
+    readonly match: string;
+    readonly via: PacWay;
+  })[];
+  readonly otherwise: PacWay;
+};
+export type PacWay = 'proxy' | 'direct';
 export type PasswordReset = {
   readonly password?: string | undefined;
 };
@@ -619,6 +627,7 @@ export type Plans = {
 export type PlayerLink = {
   readonly isServed: boolean;
   readonly createdAt: Time | null;
+  readonly url: string | null;
 };
 export type Problem = {
   readonly type: string;
@@ -825,6 +834,9 @@ export interface Operations {
   getPlayerLink: { params: { id: string }; query: undefined; body: undefined; answer: PlayerLink };
   createPlayerLink: { params: { id: string }; query: undefined; body: undefined; answer: NewPlayerLink };
   revokePlayerLink: { params: { id: string }; query: undefined; body: undefined; answer: undefined };
+  getPacLink: { params: { id: string }; query: undefined; body: undefined; answer: PlayerLink };
+  createPacLink: { params: { id: string }; query: undefined; body: undefined; answer: NewPlayerLink };
+  revokePacLink: { params: { id: string }; query: undefined; body: undefined; answer: undefined };
   listSessions: { params: undefined; query: { limit?: number | undefined; cursor?: string | undefined; search?: string | undefined; accountId?: Guid | undefined; game?: string | undefined; protocol?: 'tcp' | 'udp' | undefined; sort?: 'openedAt' | 'username' | 'client' | 'destination' | 'gameId' | 'bytes' | 'bytesPerSecond' | '-openedAt' | '-username' | '-client' | '-destination' | '-gameId' | '-bytes' | '-bytesPerSecond' | undefined }; body: undefined; answer: LiveSessionPage };
   endSession: { params: { id: string }; query: undefined; body: undefined; answer: undefined };
   endSessions: { params: undefined; query: undefined; body: EndSessions; answer: EndedSessions };
@@ -864,6 +876,8 @@ export interface Operations {
   setPublicAddress: { params: undefined; query: undefined; body: PublicAddressChange; answer: PublicAddress };
   getPlans: { params: undefined; query: undefined; body: undefined; answer: Plans };
   setPlans: { params: undefined; query: undefined; body: Plans; answer: Plans };
+  getPacRules: { params: undefined; query: undefined; body: undefined; answer: PacRules };
+  setPacRules: { params: undefined; query: undefined; body: PacRules; answer: PacRules };
   setAdminPassword: { params: undefined; query: undefined; body: AdminPasswordChange; answer: undefined };
   getEffectiveConfig: { params: undefined; query: undefined; body: undefined; answer: EffectiveConfig };
   downloadBackup: { params: undefined; query: undefined; body: undefined; answer: undefined };
@@ -903,6 +917,9 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   getPlayerLink: ['GET', '/api/v1/accounts/{id}/player-link'],
   createPlayerLink: ['POST', '/api/v1/accounts/{id}/player-link'],
   revokePlayerLink: ['DELETE', '/api/v1/accounts/{id}/player-link'],
+  getPacLink: ['GET', '/api/v1/accounts/{id}/pac-link'],
+  createPacLink: ['POST', '/api/v1/accounts/{id}/pac-link'],
+  revokePacLink: ['DELETE', '/api/v1/accounts/{id}/pac-link'],
   listSessions: ['GET', '/api/v1/sessions'],
   endSession: ['DELETE', '/api/v1/sessions/{id}'],
   endSessions: ['POST', '/api/v1/sessions/end'],
@@ -942,6 +959,8 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   setPublicAddress: ['PUT', '/api/v1/settings/public-address'],
   getPlans: ['GET', '/api/v1/settings/plans'],
   setPlans: ['PUT', '/api/v1/settings/plans'],
+  getPacRules: ['GET', '/api/v1/settings/pac'],
+  setPacRules: ['PUT', '/api/v1/settings/pac'],
   setAdminPassword: ['PUT', '/api/v1/settings/admin-password'],
   getEffectiveConfig: ['GET', '/api/v1/settings/effective'],
   downloadBackup: ['GET', '/api/v1/backup'],

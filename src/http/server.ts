@@ -163,10 +163,10 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
   app.use((ctx, next) => (ctx.path === METRICS_PATH ? checkHost(ctx, next) : next()));
   app.use(metricsRoute({ ...uses.metrics, attempts, certificateExpiresAt: () => tls?.expiresAt ?? null }));
   // Like webhooks, they need their token: no check of the host is needed.
-  if (playerPage.enabled && playerPage.outsideWhitelist) app.use(players);
+  if (playerPage.outsideWhitelist) app.use(players);
   app.use(whitelistGuard(whitelist.allows));
   app.use(checkHost);
-  if (playerPage.enabled && !playerPage.outsideWhitelist) app.use(players);
+  if (!playerPage.outsideWhitelist) app.use(players);
   app.use(serveConsole(uses.consoleFolder));
   const currentUser = open.routes();
   app.use<object, Parameters<typeof currentUser>[0]>((ctx, next) =>
@@ -191,7 +191,7 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
     isListed: (address) => whitelist.allows(address) || uses.mayCallHooks(address),
     isTrustedProxy: clients.isTrusted,
     isOpenPath: (path) =>
-      path.startsWith('/hooks') || (playerPage.enabled && playerPage.outsideWhitelist && isPlayerPath(path)),
+      path.startsWith('/hooks') || (playerPage.outsideWhitelist && isPlayerPath(playerPage, path)),
     log,
   });
   return {

@@ -4,6 +4,7 @@ import type { Config } from '../config.js';
 import { type AccountUsage, createAccountUsage } from '../core/accounts/account-usage.js';
 import { type Accounts, createAccounts } from '../core/accounts/accounts.js';
 import { AccountDirectory } from '../core/accounts/directory.js';
+import { createPacSetting, type PacSetting } from '../core/accounts/pac-setting.js';
 import { createPlansSetting, type PlansSetting } from '../core/accounts/plans-setting.js';
 import { createPlayerLinks, type PlayerLinks } from '../core/accounts/player-links.js';
 import { type AdminCredentials, createAdminCredentials } from '../core/auth/admin-credentials.js';
@@ -25,6 +26,7 @@ export interface Core {
   readonly sessions: SessionRegistry;
   readonly plans: PlansSetting;
   readonly playerLinks: PlayerLinks;
+  readonly pac: PacSetting;
   readonly whitelist: WhitelistSetting;
   readonly credentials: AdminCredentials;
   /** Settings that operators change at run time. The daemon reloads those that other processes change. */
@@ -67,10 +69,11 @@ export async function createCore(config: Config, store: Store): Promise<Core> {
   const playerLinks = createPlayerLinks({ store: store.playerLinks, now: Date.now });
   const settings = createSettings();
   const plans = await settings.open(createPlansSetting({ settings: store.settings }));
+  const pac = await settings.open(createPacSetting(store.settings));
   const whitelist = await settings.open(createWhitelistSetting(store.settings));
   const credentials = await settings.open(createAdminCredentials({ settings: store.settings }));
   return {
-    ...{ store, directory, pool, accounts, usage, sessions, plans, playerLinks },
+    ...{ store, directory, pool, accounts, usage, sessions, plans, playerLinks, pac },
     ...{ whitelist, credentials, settings },
   };
 }

@@ -23,7 +23,7 @@ export interface OperatorUses {
   readonly config: Config;
   readonly core: Pick<
     Core,
-    'store' | 'directory' | 'accounts' | 'usage' | 'sessions' | 'plans' | 'playerLinks' | 'pool'
+    'store' | 'directory' | 'accounts' | 'usage' | 'sessions' | 'plans' | 'playerLinks' | 'pac' | 'pool'
   >;
   readonly auth: Auth;
   readonly settings: OperatorSettings;
@@ -91,6 +91,8 @@ export function operatorUses(
       maxImportBytes: config.admin.maxImportBytes,
       plans: core.plans,
       playerLinks: core.playerLinks,
+      pac: core.pac,
+      pacListeners: pacListeners(config),
       playerPage: config.admin.playerPage,
       maxAuthorizedAddresses: config.socks.maxAuthorizedAddresses,
       gameRules: settings.gameRules,
@@ -133,4 +135,13 @@ export function operatorUses(
     consoleFolder: CONSOLE_FOLDER,
     playerFolder: PLAYER_FOLDER,
   };
+}
+
+/** What the players' listeners speak, as far as browsers do: PAC files name them. A listener on any free port cannot be named. */
+function pacListeners({ socks: { protocols, listeners } }: Config) {
+  const httpsPorts = listeners.flatMap((listener) => {
+    const isHttps = listener.tls !== undefined && (listener.protocols ?? protocols).includes('http');
+    return isHttps && listener.port ? [listener.port] : [];
+  });
+  return { protocols, httpsPorts };
 }

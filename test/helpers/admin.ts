@@ -10,6 +10,7 @@ import { loadConfig } from '../../src/config.js';
 import { createAccountUsage } from '../../src/core/accounts/account-usage.js';
 import { type Accounts, createAccounts } from '../../src/core/accounts/accounts.js';
 import { AccountDirectory } from '../../src/core/accounts/directory.js';
+import { createPacSetting } from '../../src/core/accounts/pac-setting.js';
 import { createPlansSetting } from '../../src/core/accounts/plans-setting.js';
 import { createPlayerLinks } from '../../src/core/accounts/player-links.js';
 import { createAdminCredentials } from '../../src/core/auth/admin-credentials.js';
@@ -104,8 +105,9 @@ export async function startTestAdmin(
   const hooks = testHooks(store, { log, now });
   const { config } = await loadConfig({ file: undefined, env: {}, defaultFiles: [] });
   const playerLinks = createPlayerLinks({ store: store.playerLinks, now });
+  const pac = await settings.open(createPacSetting(store.settings));
   const core = {
-    ...{ store, directory, pool, accounts, usage, sessions, plans, playerLinks },
+    ...{ store, directory, pool, accounts, usage, sessions, plans, playerLinks, pac },
     ...{ credentials, settings },
   };
   const common = {

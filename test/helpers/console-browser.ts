@@ -29,12 +29,15 @@ export const noBrowser: string | false =
       ? 'the console is not built (npm run build)'
       : false;
 
-/** `proxy`: what `--proxy-server` is given; its login prompt is answered over DevTools. Loopback goes through it too. */
-export async function launchBrowser(proxy?: {
-  readonly server: string;
-  readonly username: string;
-  readonly password: string;
-}): Promise<Browser> {
+/** `args`: more of the command line. `proxy`: what `--proxy-server` is given; its login prompt is answered over DevTools. Loopback goes through it too. */
+export async function launchBrowser(
+  proxy?: {
+    readonly server: string;
+    readonly username: string;
+    readonly password: string;
+  },
+  args: readonly string[] = [],
+): Promise<Browser> {
   return chromium.launch({
     executablePath: findChromium() ?? '',
     ...(proxy === undefined ? {} : { proxy }),
@@ -47,6 +50,7 @@ export async function launchBrowser(proxy?: {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      ...args,
     ],
   });
 }

@@ -6,6 +6,7 @@ import { runCommand } from '../helpers/command.js';
 import { fetchFrom } from '../helpers/console.js';
 import { type ApiAnswer, startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
+import { send } from '../helpers/http.js';
 import { connectThrough } from '../helpers/socks-client.js';
 import { suiteScope } from '../helpers/suite.js';
 import { echo, startTarget, type Target } from '../helpers/targets.js';
@@ -19,6 +20,7 @@ interface Status {
   readonly devices: readonly Device[];
   readonly authorizedAddresses: readonly string[];
   readonly ownAddress: string | null;
+  readonly pac: string | null;
   readonly now: string;
   readonly usage: unknown;
 }
@@ -40,11 +42,12 @@ describe('the page of a player', () => {
   before(async () => {
     daemon = await startTestDaemon(scope, {
       config: {
-        socks: { maxAuthorizedAddresses: 2 },
+        socks: { maxAuthorizedAddresses: 2, publicHost: 'play.example' },
         admin: {
           trustedProxies: ['127.0.0.1'],
           playerPage: {
             enabled: true,
+            pac: true,
             outsideWhitelist: true,
             url: 'https://play.example',
             mayChange: ['password', 'authorizedAddresses'],
@@ -136,7 +139,7 @@ describe('the page of a player', () => {
     assert.equal((await ask('GET', pages.get('one') ?? '')).status, 404);
     assert.equal((await daemon.api('DELETE', path)).status, 404);
     const { json } = await daemon.api('GET', path);
-    assert.deepEqual(json, { isServed: true, createdAt: null });
+    assert.deepEqual(json, { isServed: true, createdAt: null, url: null });
     pages.set('one', await renew('one'));
     const { items } = (await daemon.api('GET', `/api/v1/audit?objectId=${ids.get('one')}`)).json as {
       items: { action: string }[];
@@ -287,6 +290,77 @@ describe('the page of a player', () => {
     assert.equal(refused.status, 429);
     assert.ok(Number(refused.headers.get('retry-after')) > 3_000);
     await status('busy');
+  });
+
+  it('has a PAC file at an address of its own, by the rules of the operator', async () => {
+    const path = `/api/v1/accounts/${ids.get('two')}/pac-link`;
+    const made = (await daemon.api('POST', path)).json as { url: string };
+    assert.match(made.url, /^https:\/\/play\.example\/pac\/[\w-]{24}\.pac$/);
+    assert.equal(((await daemon.api('GET', path)).json as { url: string }).url, made.url, 'shown again');
+    assert.equal((await status('two')).pac, made.url);
+    assert.equal((await status('one')).pac, null);
+    const file = made.url.slice('https://play.example'.length);
+
+    const rules = { rules: [{ match: '*.game.example', via: 'proxy' }], otherwise: 'direct' };
+    assert.equal((await daemon.api('PUT', '/api/v1/settings/pac', rules)).status, 200);
+    const first = await ask('GET', file);
+    assert.equal(first.status, 200);
+    assert.equal(first.headers.get('content-type'), 'application/x-ns-proxy-autoconfig');
+    assert.match(first.text, /"below",".game.example",1/);
+    assert.ok(
+      first.text.includes(`PROXY play.example:${daemon.socks.port}; SOCKS5 play.example:`),
+      first.text,
+    );
+    const etag = first.headers.get('etag') ?? '';
+    // fetch would ask for a fresh one.
+    const conditional = () => send(daemon.adminUrl + file, { headers: { ...PLAYER, 'if-none-match': etag } });
+    const again = await conditional();
+    assert.deepEqual([again.status, again.text], [304, '']);
+    await daemon.api('PUT', '/api/v1/settings/pac', { rules: [], otherwise: 'proxy' });
+    assert.equal((await conditional()).status, 200);
+
+    for (const match of ['*', 'a b', '例.example'])
+      assert.equal(
+        (
+          await daemon.api('PUT', '/api/v1/settings/pac', {
+            rules: [{ match, via: 'proxy' }],
+            otherwise: 'direct',
+          })
+        ).status,
+        400,
+        match,
+      );
+    const many = (n: number) => ({
+      rules: Array.from({ length: n }, (_, i) => ({ match: `g${i}.example`, via: 'proxy' })),
+      otherwise: 'direct',
+    });
+    assert.equal((await daemon.api('PUT', '/api/v1/settings/pac', many(1_001))).status, 400);
+    assert.equal((await daemon.api('PUT', '/api/v1/settings/pac', many(1_000))).status, 200);
+
+    // Neither address is the other, and each is revoked alone.
+    const token = file.slice('/pac/'.length, -'.pac'.length);
+    const crossed = await Promise.all([
+      ask('GET', `/player/${token}/status`),
+      ask('GET', `/pac/${(pages.get('two') ?? '').slice('/player/'.length)}.pac`),
+      ask('GET', `/pac/${token}`),
+    ]);
+    assert.deepEqual(
+      crossed.map(({ status: code }) => code),
+      [404, 404, 404],
+    );
+    const renewed = (await post('two', 'pac', {})).json as Status;
+    assert.notEqual(renewed.pac, made.url);
+    assert.equal((await ask('GET', file)).status, 404);
+    const cli = await runCommand(dirname(daemon.configFile), [
+      'account',
+      'player-link',
+      'revoke',
+      'two',
+      '--pac',
+      '--yes',
+    ]);
+    assert.equal(cli.code, 0, cli.stderr);
+    assert.equal((await status('two')).pac, null, 'the page is still there');
   });
 
   it('goes with its account, and is made and revoked on the command line', async () => {

@@ -63,6 +63,10 @@ export const fields = {
     zh: '须为 player{001-120} 这样的规则，最多 {max} 个',
   },
   'field.one-of': { en: 'give exactly one of {allowed}', zh: '以下只能给一个：{allowed}' },
+  'field.pac-match': {
+    en: 'must be a host name such as example.com or *.example.com, an address or a network',
+    zh: '须为 example.com 或 *.example.com 这样的主机名、地址或网段',
+  },
   'field.host': {
     en: 'must be a host name or an IP address that players can connect to',
     zh: '须为玩家能连接的主机名或 IP 地址',

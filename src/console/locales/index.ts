@@ -18,6 +18,7 @@ import { limits } from './limits.js';
 import { lists } from './lists.js';
 import { nodes } from './nodes.js';
 import { overview } from './overview.js';
+import { pac } from './pac.js';
 import { plans } from './plans.js';
 import { playerLink } from './player-link.js';
 import { publicAddress } from './public-address.js';
@@ -50,6 +51,7 @@ export const TEXTS = {
   ...display,
   ...nodes,
   ...publicAddress,
+  ...pac,
   ...plans,
   ...playerLink,
   ...whitelist,

@@ -2,12 +2,21 @@
 import type { Texts } from './texts.js';
 
 export const playerLink = {
-  'playerLink.title': { en: 'Player’s own page', zh: '玩家页面' },
-  'playerLink.text': {
+  'playerLink.title.page': { en: 'Player’s own page', zh: '玩家页面' },
+  'playerLink.title.pac': { en: 'PAC file', zh: 'PAC 文件' },
+  'playerLink.text.page': {
     en: 'A secret address where the player sees days, traffic and devices, without signing in. Whoever has the address has the page.',
     zh: '一个保密地址，玩家无需登录即可查看剩余天数、流量和设备。谁持有该地址，谁就能打开页面。',
   },
-  'playerLink.off': {
+  'playerLink.text.pac': {
+    en: 'A secret address that browsers and systems take as the automatic proxy configuration. What goes through the proxy is in Settings.',
+    zh: '一个保密地址，供浏览器和系统作为自动代理配置使用。哪些网站走代理在设置中规定。',
+  },
+  'playerLink.off.pac': {
+    en: 'PAC files are off. To turn them on, set admin.playerPage.pac in the configuration and restart.',
+    zh: 'PAC 文件未开启。在配置中设置 admin.playerPage.pac 并重启即可开启。',
+  },
+  'playerLink.off.page': {
     en: 'The page is off. To turn it on, set admin.playerPage.enabled in the configuration and restart.',
     zh: '玩家页面未开启。在配置中设置 admin.playerPage.enabled 并重启即可开启。',
   },
@@ -16,8 +25,8 @@ export const playerLink = {
   'playerLink.create': { en: 'Make address', zh: '生成地址' },
   'playerLink.renew': { en: 'Make anew', zh: '重新生成' },
   'playerLink.renew.text': {
-    en: 'The present address opens nothing any more, and a new one is shown once.',
-    zh: '现有地址将失效，新地址只显示一次。',
+    en: 'The present address opens nothing any more; the player needs the new one.',
+    zh: '现有地址将失效，玩家需要使用新地址。',
   },
   'playerLink.revoke': { en: 'Revoke', zh: '吊销' },
   'playerLink.revoke.text': { en: 'The address opens nothing any more.', zh: '该地址将失效。' },

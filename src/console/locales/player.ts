@@ -79,6 +79,17 @@ const player = {
     en: 'Ask for the password again from {address}?',
     zh: '来自 {address} 的连接重新要求密码？',
   },
+  'player.pac': { en: 'Automatic proxy (PAC)', zh: '自动代理（PAC）' },
+  'player.pac.text': {
+    en: 'Enter this address in the network settings as the automatic proxy configuration: the right sites go through the proxy.',
+    zh: '在网络设置的“自动代理配置”中填入此地址，需要的网站会自动走代理。',
+  },
+  'player.pac.make': { en: 'Make the address', zh: '生成地址' },
+  'player.pac.renew': { en: 'Make anew', zh: '重新生成' },
+  'player.pac.sure': {
+    en: 'The present address stops working.',
+    zh: '现有地址将失效。',
+  },
   'player.wrong.addressTaken': {
     en: 'This address belongs to another account already.',
     zh: '这个地址已属于另一个账号。',

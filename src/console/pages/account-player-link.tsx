@@ -1,4 +1,4 @@
-// The secret address of the player's own page: made, shown once, revoked.
+// The secret addresses of the player's own page and of its PAC file: made, shown, revoked.
 import { useState } from 'preact/hooks';
 import type { Account, NewPlayerLink } from '../api-types.js';
 import { call } from '../lib/api.js';
@@ -11,20 +11,40 @@ import { QrCode } from '../ui/qr.js';
 import { Failure } from '../ui/states.js';
 import { notify } from '../ui/toast.js';
 
-export function PlayerLinkCard({ account: { id } }: { account: Account }) {
-  const { data, error, reload } = useLoad('getPlayerLink', { params: { id } }, { topics: ['accounts'] });
+type Kind = 'page' | 'pac';
+const OPERATIONS = {
+  page: { get: 'getPlayerLink', create: 'createPlayerLink', revoke: 'revokePlayerLink' },
+  pac: { get: 'getPacLink', create: 'createPacLink', revoke: 'revokePacLink' },
+} as const;
+
+export function PlayerLinks({ account }: { account: Account }) {
+  return (
+    <div class="columns">
+      <LinkCard key={`page-${account.id}`} kind="page" id={account.id} />
+      <LinkCard key={`pac-${account.id}`} kind="pac" id={account.id} />
+    </div>
+  );
+}
+
+function LinkCard({ kind, id }: { kind: Kind; id: string }) {
+  const { get, create, revoke } = OPERATIONS[kind];
+  const { data, error, reload } = useLoad(get, { params: { id } }, { topics: ['accounts'] });
   const [asking, setAsking] = useState<'create' | 'revoke' | null>(null);
   const [made, setMade] = useState<NewPlayerLink | null>(null);
-  const create = async () => {
-    setMade(await call('createPlayerLink', { params: { id } }));
-    reload();
-  };
   const createdAt = data?.createdAt ?? null;
+  const createText = t(createdAt === null ? 'playerLink.create' : 'playerLink.renew');
   return (
     <section class="card">
-      <h2>{t('playerLink.title')}</h2>
-      <p class="soft">{t(data && !data.isServed ? 'playerLink.off' : 'playerLink.text')}</p>
+      <h2>{t(`playerLink.title.${kind}`)}</h2>
+      <p class="soft">
+        {data && !data.isServed ? t(`playerLink.off.${kind}`) : t(`playerLink.text.${kind}`)}
+      </p>
       {error ? <Failure error={error} retry={reload} /> : null}
+      {data?.url && (
+        <p>
+          <code class="break">{data.url}</code> <CopyButton text={data.url} />
+        </p>
+      )}
       {data && (data.isServed || createdAt !== null) && (
         <div class="row wrap">
           <span class="grow">
@@ -33,21 +53,20 @@ export function PlayerLinkCard({ account: { id } }: { account: Account }) {
           {createdAt !== null && (
             <Button onClick={() => setAsking('revoke')}>{t('playerLink.revoke')}</Button>
           )}
-          {data.isServed && (
-            <Button onClick={() => setAsking('create')}>
-              {t(createdAt === null ? 'playerLink.create' : 'playerLink.renew')}
-            </Button>
-          )}
+          {data.isServed && <Button onClick={() => setAsking('create')}>{createText}</Button>}
         </div>
       )}
       {asking === 'create' && (
         <Confirm
-          title={t(createdAt === null ? 'playerLink.create' : 'playerLink.renew')}
-          action={t(createdAt === null ? 'playerLink.create' : 'playerLink.renew')}
+          title={createText}
+          action={createText}
           onClose={() => setAsking(null)}
-          act={create}
+          act={async () => {
+            setMade(await call(create, { params: { id } }));
+            reload();
+          }}
         >
-          <p>{t(createdAt === null ? 'playerLink.text' : 'playerLink.renew.text')}</p>
+          <p>{createdAt === null ? t(`playerLink.text.${kind}`) : t('playerLink.renew.text')}</p>
         </Confirm>
       )}
       {asking === 'revoke' && (
@@ -57,7 +76,7 @@ export function PlayerLinkCard({ account: { id } }: { account: Account }) {
           danger
           onClose={() => setAsking(null)}
           act={async () => {
-            await call('revokePlayerLink', { params: { id } });
+            await call(revoke, { params: { id } });
             notify(t('playerLink.revoked'));
             reload();
           }}
@@ -65,25 +84,33 @@ export function PlayerLinkCard({ account: { id } }: { account: Account }) {
           <p>{t('playerLink.revoke.text')}</p>
         </Confirm>
       )}
-      {made && <MadeDialog link={made} onClose={() => setMade(null)} />}
+      {made && <MadeDialog kind={kind} link={made} onClose={() => setMade(null)} />}
     </section>
   );
 }
 
-function MadeDialog({ link: { url, guess }, onClose }: { link: NewPlayerLink; onClose: () => void }) {
+function MadeDialog({
+  kind,
+  link: { url, guess },
+  onClose,
+}: {
+  kind: Kind;
+  link: NewPlayerLink;
+  onClose: () => void;
+}) {
   return (
     <Dialog
-      title={t('playerLink.title')}
+      title={t(`playerLink.title.${kind}`)}
       wide
       onClose={onClose}
-      unsaved="secret"
+      unsaved={kind === 'page' ? 'secret' : null}
       footer={
         <Button kind="primary" onClick={onClose}>
           {t('credentials.kept')}
         </Button>
       }
     >
-      <p class="warn-text">{t('playerLink.once')}</p>
+      {kind === 'page' && <p class="warn-text">{t('playerLink.once')}</p>}
       {guess !== null && <p class="notice">{t('playerLink.guess')}</p>}
       <div class="client-text">
         <QrCode text={url} label={t('playerLink.qr')} />

@@ -17,7 +17,7 @@ import { accountState } from './account-columns.js';
 import { Diagnosis } from './account-diagnosis.js';
 import { EditDialog } from './account-edit.js';
 import { Facts } from './account-facts.js';
-import { PlayerLinkCard } from './account-player-link.js';
+import { PlayerLinks } from './account-player-link.js';
 import { BulkDialog } from './bulk-dialog.js';
 import { CredentialsDialog } from './credentials.js';
 import { PasswordDialog } from './password-dialog.js';
@@ -68,7 +68,7 @@ export function AccountPage({ id }: { id: string }) {
         <Facts account={account} />
       </div>
       <AccountActivity account={account} />
-      <PlayerLinkCard account={account} />
+      <PlayerLinks account={account} />
       <section class="card danger-zone">
         <h2>{t('account.dangerZone')}</h2>
         <div class="row wrap">

@@ -120,6 +120,7 @@ const ACTIONS: Readonly<Record<string, TextKey>> = {
   'settings.public-address': 'audit.settings.public-address',
   'settings.retention': 'audit.settings.retention',
   'settings.plans': 'audit.settings.plans',
+  'settings.pac': 'audit.settings.pac',
   'backup.download': 'audit.backup.download',
   'admin.password': 'audit.admin.password',
   'admin.username': 'audit.admin.username',

@@ -11,6 +11,7 @@ import { AdminSettings } from './settings-admin.js';
 import { EffectiveSettings, RetentionSettings } from './settings-data.js';
 import { GameSettings } from './settings-games.js';
 import { NodeSettings } from './settings-nodes.js';
+import { PacSettings } from './settings-pac.js';
 import { PlanSettings } from './settings-plans.js';
 import { PublicAddressSettings } from './settings-public-address.js';
 import { TokenSettings } from './settings-tokens.js';
@@ -19,6 +20,7 @@ import { WhitelistSettings } from './settings-whitelist.js';
 const SECTIONS = {
   whitelist: { text: 'settings.whitelist', Page: WhitelistSettings, scope: 'settings:read' },
   address: { text: 'settings.address', Page: PublicAddressSettings, scope: 'settings:read' },
+  pac: { text: 'pac.title', Page: PacSettings, scope: 'settings:read' },
   plans: { text: 'settings.plans', Page: PlanSettings, scope: 'settings:read' },
   admin: { text: 'settings.admin', Page: AdminSettings },
   games: { text: 'settings.games', Page: GameSettings, scope: 'settings:read' },

@@ -39,6 +39,8 @@ export interface Status {
   readonly authorizedAddresses: readonly string[];
   readonly maxAuthorizedAddresses: number;
   readonly ownAddress: string | null;
+  readonly pac: string | null;
+  readonly mayMakePac: boolean;
   readonly now: string;
 }
 

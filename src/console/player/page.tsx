@@ -9,6 +9,7 @@ import type { Status } from './api.js';
 import { Connect } from './connect.js';
 import { Devices } from './devices.js';
 import { Left } from './left.js';
+import { Pac } from './pac.js';
 import { NewPassword } from './password.js';
 import { useStatus } from './use-status.js';
 
@@ -37,6 +38,7 @@ export function PlayerPage() {
           <Left status={status} />
           <Devices status={status} onStatus={setStatus} />
           <Connect status={status} />
+          {status.mayMakePac && <Pac status={status} onStatus={setStatus} />}
           {status.isEnabled && status.mayChange.includes('password') && <NewPassword />}
           {status.isEnabled && status.mayChange.includes('authorizedAddresses') && (
             <Addresses status={status} onStatus={setStatus} />

@@ -4,15 +4,18 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Actor, AuditRecord } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
 
-/** `page`: the player's own page. */
-export type PlayerLinkKind = 'page';
+/** `page`: the player's own page. `pac`: the account's proxy auto-configuration file. */
+export type PlayerLinkKind = 'page' | 'pac';
 
 export interface PlayerLink {
   readonly accountId: string;
   readonly kind: PlayerLinkKind;
   /** SHA-256 of the token, hexadecimal. */
   readonly hash: string;
-  /** null: only the hash is known. */
+  /**
+   * null: only the hash is known. That of a PAC file is kept, to be shown again: the file tells the address of the proxy and
+   * what goes through it, which every player knows, and opens nothing.
+   */
   readonly token: string | null;
   readonly createdAt: number;
 }
@@ -36,7 +39,7 @@ interface Owner {
 export interface PlayerLinks {
   /** null: the account has none of this kind. */
   get(accountId: string, kind: PlayerLinkKind): Promise<PlayerLink | null>;
-  /** Makes a new address; the one before opens nothing any more. Returns its token, which is not stored. */
+  /** Makes a new address; the one before opens nothing any more. Returns its token; that of a page is not stored. */
   create(account: Owner, kind: PlayerLinkKind, by: Actor): Promise<{ token: string; createdAt: number }>;
   /** False when the account has none of this kind. */
   revoke(account: Owner, kind: PlayerLinkKind, by: Actor): Promise<boolean>;
@@ -46,6 +49,11 @@ export interface PlayerLinks {
 
 /** 144 bits: 24 characters of base64url. */
 const TOKEN_BYTES = 18;
+
+/** Below the address of the admin port. */
+export function playerPath(kind: PlayerLinkKind, token: string): string {
+  return kind === 'page' ? `/player/${token}` : `/pac/${token}.pac`;
+}
 
 /** What a token looks like in a path. */
 export const PLAYER_TOKEN = '[A-Za-z0-9_-]{24}';
@@ -65,7 +73,13 @@ export function createPlayerLinks({
     async create({ id, username }, kind, by) {
       const token = randomBytes(TOKEN_BYTES).toString('base64url');
       const createdAt = now();
-      const link = { accountId: id, kind, hash: hashOf(token), token: null, createdAt };
+      const link = {
+        accountId: id,
+        kind,
+        hash: hashOf(token),
+        token: kind === 'pac' ? token : null,
+        createdAt,
+      };
       const object = { type: 'account', id, name: username } as const;
       await store.put(link, { by, action: 'account.player-link', object, before: null, after: { kind } });
       return { token, createdAt };

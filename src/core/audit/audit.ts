@@ -45,6 +45,7 @@ export const AUDIT_ACTIONS = [
   'settings.retention',
   'settings.public-address',
   'settings.plans',
+  'settings.pac',
   'backup.download',
   'admin.password',
   'admin.username',

@@ -8,14 +8,8 @@ import { PATCH_PROBLEMS } from '../v1/accounts/shared.js';
 import { endRecords } from '../v1/activity/sessions.js';
 import type { ProblemAnswer } from '../v1/problem.js';
 import { type Answered, routesOf } from '../v1/route.js';
-import {
-  ownNetwork,
-  type PlayerContext,
-  type PlayerPageSettings,
-  PlayerStatus,
-  type PlayerUses,
-  shown,
-} from './status.js';
+import type { PlayerPageSettings } from './settings.js';
+import { ownNetwork, type PlayerContext, PlayerStatus, type PlayerUses, shown } from './status.js';
 
 const { route } = routesOf<PlayerUses>('Player');
 const path = '/player/{token}';
@@ -110,6 +104,24 @@ export const playerRoutes = [
       if ('problem' in account) return account;
       const left = account.authorizedAddresses.filter((each) => each !== body.address);
       return setAddresses(ctx, account, left, uses);
+    },
+  ),
+  route(
+    {
+      method: 'POST',
+      path: `${path}/pac`,
+      operationId: 'playerMakePac',
+      summary: 'Makes the address of the PAC file anew; the one before opens nothing any more.',
+      access: 'public',
+      request: { body: z.object({}) },
+      responses,
+    },
+    async ({ ctx }, uses) => {
+      const account = mayChange(ctx, uses);
+      if ('problem' in account) return account;
+      if (!uses.playerPage.pac) return GONE;
+      await uses.playerLinks.create(account, 'pac', actorOf(ctx, account));
+      return shown(ctx, account, uses);
     },
   ),
 ];

@@ -1,7 +1,8 @@
-// The player's own page, at `/player/<token>`: the token is the only credential. What is asked too often or with a wrong token is
+// The player's own page, at `/player/<token>`, and PAC files, at `/pac/<token>.pac`: the token is the only credential. What is asked too often or with a wrong token is
 // refused here, before any route.
 import Router from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
+import { pacFile, pacProxies } from '../../core/accounts/pac.js';
 import { PLAYER_TOKEN, type PlayerLinkKind } from '../../core/accounts/player-links.js';
 import { createAttemptLimit } from '../../core/auth/attempt-limit.js';
 import { type Clock, HOUR_MS, MINUTE_MS } from '../../core/clock.js';
@@ -13,9 +14,12 @@ import type { AdminAttempts } from '../guards/attempts.js';
 import { hangUp } from '../guards/authenticate.js';
 import { otherMethods } from '../guards/routing.js';
 import type { AdminState } from '../state.js';
+import { etagOf } from '../v1/etag.js';
 import { sendProblem } from '../v1/problem.js';
 import { serveRoutes } from '../v1/serve.js';
+import { linkAddressFor } from '../v1/settings/public-address.js';
 import { playerRoutes } from './routes.js';
+import type { PlayerPageSettings } from './settings.js';
 import type { PlayerUses } from './status.js';
 
 export interface ServePlayersUses extends Omit<PlayerUses, 'countChange'> {
@@ -30,12 +34,15 @@ export interface ServePlayersUses extends Omit<PlayerUses, 'countChange'> {
 }
 
 const PAGE = new RegExp(`^/player/(${PLAYER_TOKEN})(/.*)?$`);
+const PAC = new RegExp(`^/pac/(${PLAYER_TOKEN})\\.pac$`);
 const ASSETS = '/player/assets/';
 
 /** Whether these routes answer a path. */
-export const isPlayerPath = (path: string): boolean => /^\/player(\/|$)/.test(path);
+export function isPlayerPath({ enabled, pac }: PlayerPageSettings, path: string): boolean {
+  return (enabled && /^\/player(\/|$)/.test(path)) || (pac && /^\/pac(\/|$)/.test(path));
+}
 
-/** Answers every path below /player, and lets every other one by. */
+/** Answers every path below /player and /pac, and lets every other one by. */
 export function servePlayers(uses: ServePlayersUses): Middleware<AdminState> {
   const { attempts, playerLinks, accounts, readJsonObject, log } = uses;
   const files = listAssets(uses.playerFolder);
@@ -64,7 +71,7 @@ export function servePlayers(uses: ServePlayersUses): Middleware<AdminState> {
   const routed = router.routes();
   const otherwise = otherMethods();
 
-  return (ctx, next) => (isPlayerPath(ctx.path) ? answer(ctx) : next());
+  return (ctx, next) => (isPlayerPath(uses.playerPage, ctx.path) ? answer(ctx) : next());
 
   async function answer(ctx: ParameterizedContext<AdminState>): Promise<unknown> {
     ctx.set({ 'Referrer-Policy': 'no-referrer', 'X-Robots-Tag': 'noindex, nofollow' });
@@ -74,18 +81,28 @@ export function servePlayers(uses: ServePlayersUses): Middleware<AdminState> {
     // The same for every account, and nobody's secret.
     const asset = ctx.path.startsWith(ASSETS) ? files.get(ctx.path.slice('/player'.length)) : undefined;
     if (asset && (ctx.method === 'GET' || ctx.method === 'HEAD')) return sendAsset(ctx, asset);
-    const [, token] = PAGE.exec(ctx.path) ?? [];
-    if (token === undefined) return refuseUnknown(ctx);
+    const kind = ctx.path.startsWith('/pac/') ? 'pac' : 'page';
+    const [, token] = (kind === 'pac' ? PAC : PAGE).exec(ctx.path) ?? [];
+    return token === undefined ? refuseUnknown(ctx) : answerTo(ctx, kind, token);
+  }
+
+  async function answerTo(
+    ctx: ParameterizedContext<AdminState>,
+    kind: PlayerLinkKind,
+    token: string,
+  ): Promise<unknown> {
+    const { client } = ctx.state;
     if (attempts.isFull(client)) return hangUp(ctx);
     const waitS = waitOf(client);
     if (waitS !== null) return sendProblem(ctx, { ...TOO_MANY_ATTEMPTS, retryAfterS: waitS });
-    const id = await ownerOf('page', token);
+    const id = await ownerOf(kind, token);
     if (id === null) {
       attempts.begin(client);
       log.warn({ client }, 'player link refused');
       return refuseUnknown(ctx);
     }
     ctx.state.player = id;
+    if (kind === 'pac') return sendPac(ctx);
     await routed(ctx as Parameters<typeof routed>[0], () => otherwise(ctx, async () => refuseUnknown(ctx)));
   }
 
@@ -102,6 +119,17 @@ export function servePlayers(uses: ServePlayersUses): Middleware<AdminState> {
   async function ownerOf(kind: PlayerLinkKind, token: string): Promise<string | null> {
     const id = await playerLinks.find(kind, token);
     return id !== null && accounts.get(id) ? id : null;
+  }
+
+  function sendPac(ctx: ParameterizedContext<AdminState>): void {
+    const link = linkAddressFor(uses, ctx.hostname);
+    const file = pacFile(uses.pac.current(), pacProxies(link, uses.pacListeners), link.host);
+    // `no-cache` keeps it, and asks each time whether it is still the same.
+    ctx.set({ ETag: etagOf(file), 'Cache-Control': 'private, no-cache' });
+    ctx.status = 200;
+    ctx.set('Content-Type', 'application/x-ns-proxy-autoconfig');
+    ctx.body = file;
+    if (ctx.fresh) ctx.status = 304;
   }
 
   /** The answer to any path that there is not, after a time that tells nothing. */

@@ -5,6 +5,7 @@ import { type Account, isExpired } from '../../core/accounts/account.js';
 import type { AccountUsage } from '../../core/accounts/account-usage.js';
 import type { Accounts } from '../../core/accounts/accounts.js';
 import { isAuthorizedAddress } from '../../core/accounts/authorized-addresses.js';
+import type { PacSetting } from '../../core/accounts/pac-setting.js';
 import type { PlayerLinks } from '../../core/accounts/player-links.js';
 import { socksLink } from '../../core/accounts/proxy-link.js';
 import type { AuditStore } from '../../core/audit/audit.js';
@@ -18,20 +19,11 @@ import type { Answered } from '../v1/route.js';
 import { Bytes, Count, Time } from '../v1/schemas.js';
 import { type LinkUses, linkAddressFor } from '../v1/settings/public-address.js';
 import { iso, isoOrNull } from '../v1/times.js';
+import { playerUrl } from './address.js';
 import { devicesOf } from './devices.js';
+import type { PacListeners, PlayerPageSettings } from './settings.js';
 
 export type PlayerContext = ParameterizedContext<AdminState>;
-
-/** `admin.playerPage` of the configuration. */
-export interface PlayerPageSettings {
-  readonly enabled: boolean;
-  readonly outsideWhitelist: boolean;
-  /** What addresses of players begin with; null: as the operator's browser names this server. */
-  readonly url: string | null;
-  readonly mayChange: readonly ('password' | 'authorizedAddresses')[];
-  readonly maxRequestsPerMinute: number;
-  readonly maxChangesPerHour: number;
-}
 
 export interface PlayerUses extends LinkUses {
   readonly playerPage: PlayerPageSettings;
@@ -39,6 +31,8 @@ export interface PlayerUses extends LinkUses {
   readonly accounts: Accounts;
   readonly usage: AccountUsage;
   readonly liveSessions: LiveSessions;
+  readonly pac: Pick<PacSetting, 'current'>;
+  readonly pacListeners: PacListeners;
   readonly audit: Pick<AuditStore, 'add'>;
   /** `socks.maxAuthorizedAddresses`. */
   readonly maxAuthorizedAddresses: number;
@@ -80,6 +74,10 @@ export const PlayerStatus = z.object({
   maxAuthorizedAddresses: Count,
   /** The network that `POST addresses` would add; null: it is not known, or is there already. */
   ownAddress: z.string().nullable(),
+  /** The address of the account's PAC file; null: there is none. */
+  pac: z.string().nullable(),
+  /** Whether the player may make one. */
+  mayMakePac: z.boolean(),
   now: Time,
 });
 
@@ -90,6 +88,7 @@ export async function shown(ctx: PlayerContext, account: Account, uses: PlayerUs
   const { egressClass: _, ...limits } = account.limits;
   const { host, port } = linkAddressFor(uses, ctx.hostname);
   const { playerPage, maxAuthorizedAddresses } = uses;
+  const pac = playerPage.pac ? await uses.playerLinks.get(id, 'pac') : null;
   const now = uses.now();
   const body = {
     ...{ username, isEnabled, plan, daysFromFirstLogin, limits, host, port },
@@ -100,6 +99,8 @@ export async function shown(ctx: PlayerContext, account: Account, uses: PlayerUs
     link: socksLink({ username, password: null }, { host, port }),
     ...{ authorizedAddresses, maxAuthorizedAddresses, mayChange: playerPage.mayChange },
     ownAddress: isAuthorizedAddress(authorizedAddresses, ctx.state.client) ? null : ownNetwork(ctx, uses),
+    pac: pac?.token ? playerUrl(playerPage, ctx, 'pac', pac.token) : null,
+    mayMakePac: playerPage.pac,
     now: iso(now),
   };
   return { status: 200, body };

@@ -4,6 +4,7 @@ import type { ApiTokens } from '../../core/auth/api-tokens.js';
 import type { Principal } from '../../core/auth/principals.js';
 import { createBodyReader, type ReadJsonObject } from '../body.js';
 import type { Caller } from '../caller.js';
+import type { PacListeners } from '../player/settings.js';
 import type { AdminState } from '../state.js';
 import type { ApiDocument } from './document.js';
 import { documentPage } from './document-page.js';
@@ -19,6 +20,7 @@ export interface ApiUses
   extends Omit<RouteUses, MadeHere>,
     Pick<EventStreamOptions, 'changes' | 'maxEventStreams'> {
   readonly apiTokens: ApiTokens;
+  readonly pacListeners: PacListeners;
   /** Of one account, for the page of players. */
   readonly maxAuthorizedAddresses: number;
   /** Largest body of a request about many accounts at once. */

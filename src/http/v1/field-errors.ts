@@ -33,6 +33,7 @@ export const FIELD_TEXTS = {
   'plan-twice': 'another plan has this name',
   pattern: 'no pattern such as player{001-120}, of at most {max} names',
   'one-of': 'give exactly one of {allowed}',
+  'pac-match': 'must be a host name such as example.com or *.example.com, an address or a network',
   host: 'must be a host name or an IP address that players can connect to',
   destination: 'must be host:port or [IPv6 address]:port',
   'game-rule': '{fault}',

@@ -32,6 +32,7 @@ import { type AdminPasswordUses, adminPasswordRoutes } from './settings/admin-pa
 import { type BackupUses, backupRoutes } from './settings/backup.js';
 import { type Effective, effectiveRoutes } from './settings/effective.js';
 import { type GameRuleUses, gameRuleRoutes } from './settings/games.js';
+import { type PacUses, pacRoutes } from './settings/pac.js';
 import { type PlanUses, planRoutes } from './settings/plans.js';
 import { type PublicAddressUses, publicAddressRoutes } from './settings/public-address.js';
 import { type RetentionUses, retentionRoutes } from './settings/retention.js';
@@ -56,6 +57,7 @@ export interface RouteUses
     GameRuleUses,
     PublicAddressUses,
     PlanUses,
+    PacUses,
     PlayerLinkUses,
     RetentionUses,
     WhitelistUses,
@@ -107,6 +109,7 @@ export const routes: readonly Route<RouteUses>[] = [
   ...retentionRoutes,
   ...publicAddressRoutes,
   ...planRoutes,
+  ...pacRoutes,
   ...adminPasswordRoutes,
   ...effectiveRoutes,
   ...backupRoutes,

@@ -1,12 +1,10 @@
-// /api/v1/accounts/{id}/player-link: the secret address of the player's own page, made and revoked.
-import type { ParameterizedContext } from 'koa';
+// /api/v1/accounts/{id}/player-link and …/pac-link: the secret addresses of the player's own page and of its PAC file.
 import { z } from 'zod';
 import type { Accounts } from '../../../core/accounts/accounts.js';
-import type { PlayerLinks } from '../../../core/accounts/player-links.js';
+import type { PlayerLinkKind, PlayerLinks } from '../../../core/accounts/player-links.js';
 import { actorOf } from '../../caller.js';
-import { isSecure } from '../../client.js';
-import type { PlayerPageSettings } from '../../player/status.js';
-import type { AdminState } from '../../state.js';
+import { isServed, playerUrl } from '../../player/address.js';
+import type { PlayerPageSettings } from '../../player/settings.js';
 import type { ProblemAnswer } from '../problem.js';
 import { routesOf } from '../route.js';
 import { IdParams, Time } from '../schemas.js';
@@ -15,16 +13,18 @@ import { NO_ACCOUNT } from './shared.js';
 
 const PlayerLink = z
   .object({
-    /** Whether the daemon serves the player's page: `admin.playerPage.enabled`. */
+    /** Whether the daemon answers it: `admin.playerPage.enabled`, `admin.playerPage.pac`. */
     isServed: z.boolean(),
     /** When the address was made; null: there is none. */
     createdAt: Time.nullable(),
+    /** Only of PAC files: of the address of a page only a hash is stored. */
+    url: z.string().nullable(),
   })
   .meta({ id: 'PlayerLink' });
 
 const NewPlayerLink = z
   .object({
-    /** Shown once. Whoever has it sees the account and may change what `admin.playerPage.mayChange` lists. */
+    /** That of a page is shown once. Whoever has it sees the account and may change what `admin.playerPage.mayChange` lists. */
     url: z.string(),
     createdAt: Time,
     /** `browser`: the address begins as this request names the server, since `admin.playerPage.url` is not set. */
@@ -39,85 +39,96 @@ export interface PlayerLinkUses {
 }
 
 const { route } = routesOf<PlayerLinkUses>('Accounts');
-const path = '/api/v1/accounts/{id}/player-link';
 
-export const playerLinkRoutes = [
-  route(
-    {
-      method: 'GET',
-      path,
-      operationId: 'getPlayerLink',
-      summary: 'Whether the account has a secret address of a page of its own.',
-      access: 'accounts:read',
-      request: { params: IdParams },
-      responses: { 200: { description: 'Since when.', schema: PlayerLink } },
-      problems: [404],
-    },
-    async ({ params }, uses) => {
-      const account = accountOf(uses, params.id);
-      if (!account) return NO_ACCOUNT;
-      const link = await uses.playerLinks.get(account.id, 'page');
-      const body = { isServed: uses.playerPage.enabled, createdAt: isoOrNull(link?.createdAt ?? null) };
-      return { status: 200, body };
-    },
-  ),
-  route(
-    {
-      method: 'POST',
-      path,
-      operationId: 'createPlayerLink',
-      summary: 'Makes the secret address of the player’s page anew; the one before opens nothing any more.',
-      access: 'accounts:write',
-      request: { params: IdParams },
-      responses: { 201: { description: 'The address, shown once.', schema: NewPlayerLink } },
-      problems: [404, 409],
-    },
-    async ({ params, caller, ctx }, uses) => {
-      const account = accountOf(uses, params.id);
-      if (!account) return NO_ACCOUNT;
-      const { enabled, url } = uses.playerPage;
-      if (!enabled) return PAGE_OFF;
-      const { token, createdAt } = await uses.playerLinks.create(account, 'page', actorOf(caller));
-      const body = {
-        url: `${url ?? originOf(ctx)}/player/${token}`,
-        createdAt: iso(createdAt),
-        guess: url === null ? 'browser' : null,
-      };
-      return { status: 201, body };
-    },
-  ),
-  route(
-    {
-      method: 'DELETE',
-      path,
-      operationId: 'revokePlayerLink',
-      summary: 'Revokes the secret address of the player’s page.',
-      access: 'accounts:write',
-      request: { params: IdParams },
-      responses: { 204: { description: 'The address opens nothing any more.' } },
-      problems: [404],
-    },
-    async ({ params, caller }, uses) => {
-      const account = accountOf(uses, params.id);
-      if (!account) return NO_ACCOUNT;
-      const isRevoked = await uses.playerLinks.revoke(account, 'page', actorOf(caller));
-      return isRevoked ? { status: 204 } : NO_LINK;
-    },
-  ),
-];
+const KINDS = {
+  page: { path: 'player-link', name: 'PlayerLink', what: 'the player’s page' },
+  pac: { path: 'pac-link', name: 'PacLink', what: 'the account’s PAC file' },
+} as const satisfies Record<PlayerLinkKind, object>;
+
+function routesFor<Kind extends PlayerLinkKind>(kind: Kind) {
+  const { name, what, path: last } = KINDS[kind];
+  const path = `/api/v1/accounts/{id}/${last}` as const;
+  return [
+    route(
+      {
+        method: 'GET',
+        path,
+        operationId: `get${name}`,
+        summary: `Whether there is a secret address of ${what}.`,
+        access: 'accounts:read',
+        request: { params: IdParams },
+        responses: { 200: { description: 'Since when.', schema: PlayerLink } },
+        problems: [404],
+      },
+      async ({ params, ctx }, uses) => {
+        const account = accountOf(uses, params.id);
+        if (!account) return NO_ACCOUNT;
+        const link = await uses.playerLinks.get(account.id, kind);
+        const body = {
+          isServed: isServed(uses.playerPage, kind),
+          createdAt: isoOrNull(link?.createdAt ?? null),
+          url: link?.token ? playerUrl(uses.playerPage, ctx, kind, link.token) : null,
+        };
+        return { status: 200, body };
+      },
+    ),
+    route(
+      {
+        method: 'POST',
+        path,
+        operationId: `create${name}`,
+        summary: `Makes the secret address of ${what} anew; the one before opens nothing any more.`,
+        access: 'accounts:write',
+        request: { params: IdParams },
+        responses: { 201: { description: 'The address.', schema: NewPlayerLink } },
+        problems: [404, 409],
+      },
+      async ({ params, caller, ctx }, uses) => {
+        const account = accountOf(uses, params.id);
+        if (!account) return NO_ACCOUNT;
+        if (!isServed(uses.playerPage, kind)) return NOT_SERVED[kind];
+        const { token, createdAt } = await uses.playerLinks.create(account, kind, actorOf(caller));
+        const body = {
+          url: playerUrl(uses.playerPage, ctx, kind, token),
+          createdAt: iso(createdAt),
+          guess: uses.playerPage.url === null ? 'browser' : null,
+        };
+        return { status: 201, body };
+      },
+    ),
+    route(
+      {
+        method: 'DELETE',
+        path,
+        operationId: `revoke${name}`,
+        summary: `Revokes the secret address of ${what}.`,
+        access: 'accounts:write',
+        request: { params: IdParams },
+        responses: { 204: { description: 'The address opens nothing any more.' } },
+        problems: [404],
+      },
+      async ({ params, caller }, uses) => {
+        const account = accountOf(uses, params.id);
+        if (!account) return NO_ACCOUNT;
+        const isRevoked = await uses.playerLinks.revoke(account, kind, actorOf(caller));
+        return isRevoked ? { status: 204 } : NO_LINK;
+      },
+    ),
+  ];
+}
+
+export const playerLinkRoutes = [...routesFor('page'), ...routesFor('pac')];
 
 const NO_LINK: ProblemAnswer = { problem: 'not-found', detail: 'the account has no such address' };
 
-const PAGE_OFF: ProblemAnswer = {
-  problem: 'conflict',
-  detail: 'the daemon does not serve the page of players; set admin.playerPage.enabled',
+const NOT_SERVED: Readonly<Record<PlayerLinkKind, ProblemAnswer>> = {
+  page: {
+    problem: 'conflict',
+    detail: 'the daemon does not serve the page of players; set admin.playerPage.enabled',
+  },
+  pac: { problem: 'conflict', detail: 'the daemon does not serve PAC files; set admin.playerPage.pac' },
 };
 
 function accountOf({ accounts }: PlayerLinkUses, id: string) {
   return accounts.get(id.toLowerCase())?.account ?? null;
-}
-
-/** As the caller names this server. */
-function originOf(ctx: ParameterizedContext<AdminState>): string {
-  return `${isSecure(ctx.req) ? 'https' : 'http'}://${ctx.host}`;
 }

@@ -1,0 +1,71 @@
+// /api/v1/settings/pac: what the players' proxy auto-configuration files send through the proxy.
+import { z } from 'zod';
+import { isPacMatch, MAX_PAC_RULES, type PacRules as Rules } from '../../../core/accounts/pac.js';
+import type { PacSetting } from '../../../core/accounts/pac-setting.js';
+import { actorOf } from '../../caller.js';
+import { etagOf, matches } from '../etag.js';
+import { fault } from '../field-errors.js';
+import { type Answered, routesOf } from '../route.js';
+
+const PacWay = z.enum(['proxy', 'direct']).meta({ id: 'PacWay' });
+
+const PacRules = z
+  .object({
+    /** The first that matches counts: example.com, *.example.com (every name below it), an address or a network. */
+    rules: z
+      .array(
+        z.object({ match: z.string().min(1).max(255).refine(isPacMatch, fault('pac-match')), via: PacWay }),
+      )
+      .max(MAX_PAC_RULES),
+    /** For hosts that no rule matches. */
+    otherwise: PacWay,
+  })
+  .meta({ id: 'PacRules' });
+
+export interface PacUses {
+  readonly pac: PacSetting;
+  readonly onSettingChanged: () => void;
+}
+
+const { route } = routesOf<PacUses>('Settings');
+const path = '/api/v1/settings/pac';
+
+export const pacRoutes = [
+  route(
+    {
+      method: 'GET',
+      path,
+      operationId: 'getPacRules',
+      summary: 'Which hosts the players’ PAC files send through the proxy.',
+      access: 'settings:read',
+      etag: true,
+      request: {},
+      responses: { 200: { description: 'The rules, in order.', schema: PacRules } },
+    },
+    async (_asked, { pac }) => shown(pac.current()),
+  ),
+  route(
+    {
+      method: 'PUT',
+      path,
+      operationId: 'setPacRules',
+      summary: 'Saves the rules of the players’ PAC files.',
+      access: 'settings:write',
+      etag: true,
+      bulkBody: true,
+      request: { body: PacRules },
+      responses: { 200: { description: 'As saved.', schema: PacRules } },
+      problems: [412],
+    },
+    async ({ body, caller, ifMatch }, { pac, onSettingChanged }) => {
+      if (!matches(ifMatch, etagOf(pac.current()))) return { problem: 'changed-meanwhile' };
+      await pac.save(body, actorOf(caller));
+      onSettingChanged();
+      return shown(pac.current());
+    },
+  ),
+];
+
+function shown(rules: Rules): Answered {
+  return { status: 200, body: rules, headers: { ETag: etagOf(rules) } };
+}

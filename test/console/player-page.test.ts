@@ -1,0 +1,140 @@
+// The player's own page in a browser, and its PAC file: one daemon, and one browser that has the file from its start.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { before, test } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { axeFindings, launchBrowser, noBrowser } from '../helpers/console-browser.js';
+import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { startNameServer } from '../helpers/name-server.js';
+import { connectThrough } from '../helpers/socks-client.js';
+import { suiteScope } from '../helpers/suite.js';
+
+const skip = { skip: noBrowser };
+const scope = suiteScope();
+let daemon: TestDaemon;
+let browser: Browser;
+let web: Server;
+let webPort = 0;
+let id = '';
+let address = '';
+let page: Page;
+const errors: string[] = [];
+
+before(async () => {
+  if (noBrowser) return;
+  // Each name is known only on one of the two ways.
+  const names = await startNameServer(scope, (name, family) =>
+    name === 'through.game.test' && family === 4 ? ['127.0.0.1'] : undefined,
+  );
+  daemon = await startTestDaemon(scope, {
+    config: {
+      dns: { servers: [names.address] },
+      admin: { playerPage: { enabled: true, pac: true, mayChange: ['password', 'authorizedAddresses'] } },
+    },
+  });
+  web = createServer((request, response) => response.end(`served ${request.headers.host}`));
+  web.listen(0, '127.0.0.1');
+  await once(web, 'listening');
+  scope.after(() => web.close());
+  webPort = (web.address() as AddressInfo).port;
+
+  id = await daemon.addAccount('player01', 'secret', { ExpiresAt: '2100-01-01T00:00:00' });
+  const limits = { quotaBytes: 50_000_000_000, quotaPeriod: 'month', maxClientAddresses: 3 };
+  await daemon.api('PATCH', `/api/v1/accounts/${id}`, { limits, authorizedAddresses: ['127.0.0.1'] });
+  const rules = { rules: [{ match: '*.game.test', via: 'proxy' }], otherwise: 'direct' };
+  await daemon.api('PUT', '/api/v1/settings/pac', rules);
+  const make = async (what: string): Promise<string> =>
+    ((await daemon.api('POST', `/api/v1/accounts/${id}/${what}`)).json as { url: string }).url;
+  address = await make('player-link');
+  browser = await launchBrowser(undefined, [
+    `--proxy-pac-url=${await make('pac-link')}`,
+    '--host-resolver-rules=MAP direct.test 127.0.0.1, MAP through.game.test ~NOTFOUND',
+  ]);
+  scope.after(() => browser.close());
+  const context = await browser.newContext({
+    locale: 'en-US',
+    viewport: { width: 390, height: 844 },
+    // Colours that change over 100 ms would be read on their way.
+    reducedMotion: 'reduce',
+  });
+  page = await context.newPage();
+  page.on('pageerror', (error) => errors.push(String(error)));
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !message.text().includes('Failed to load resource'))
+      errors.push(message.text());
+  });
+});
+
+test(
+  'a browser with the PAC file reaches a listed host through the proxy, and another one directly',
+  skip,
+  async () => {
+    const through = await page.goto(`http://through.game.test:${webPort}/`);
+    assert.equal(await through?.text(), `served through.game.test:${webPort}`);
+    const direct = await page.goto(`http://direct.test:${webPort}/`);
+    assert.equal(await direct?.text(), `served direct.test:${webPort}`);
+  },
+);
+
+test('the page shows what is left, signs a device out and makes a new password', skip, async () => {
+  const session = await connectThrough(
+    { port: daemon.socks.port, username: 'player01', password: 'secret' },
+    '127.0.0.1',
+    webPort,
+  );
+  await page.goto(address);
+  await page.waitForSelector('text=Time left');
+  const text = (await page.textContent('main')) ?? '';
+  for (const part of ['player01', 'Traffic left', '50.0 GB', '127.0.0.1', 'this network'])
+    assert.ok(text.includes(part), part);
+  assert.deepEqual(await axeFindings(page), []);
+  assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 390);
+
+  await page.click('button:has-text("Sign out")');
+  await page.click('.player-question .danger');
+  await session.closed();
+  await page.waitForSelector('text=No device is connected now.');
+
+  await page.click('button:has-text("Make a new password")');
+  await page.click('.player-question .danger');
+  await page.waitForSelector('[data-password]');
+  const password = (await page.textContent('[data-password]')) ?? '';
+  assert.match((await page.textContent('[data-format=link]')) ?? '', new RegExp(`player01:${password}@`));
+  await page.selectOption('.client-formats select', 'clash');
+  assert.match((await page.textContent('[data-format=clash]')) ?? '', /type: socks5/);
+  const again = await connectThrough(
+    { port: daemon.socks.port, username: 'player01', password },
+    '127.0.0.1',
+    webPort,
+  );
+  again.destroy();
+  await page.click('button:has-text("I have kept it")');
+  assert.deepEqual(errors, []);
+});
+
+test('the page is in both languages and both themes, for a phone and a desktop', skip, async () => {
+  await page.click('button:has-text("中文")');
+  await page.waitForSelector('text=剩余流量');
+  assert.equal(await page.getAttribute('html', 'lang'), 'zh-CN');
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.waitForSelector(`html[data-theme=${colorScheme}]`);
+    for (const width of [320, 1280]) {
+      await page.setViewportSize({ width, height: 844 });
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width);
+      assert.deepEqual(await axeFindings(page), [], `${colorScheme} ${width}`);
+    }
+  }
+  const shown = (await page.textContent('main')) ?? '';
+  assert.doesNotMatch(shown, /player\.\w+|undefined|NaN/, 'every text was found');
+  assert.deepEqual(errors, []);
+});
+
+test('an address that is revoked says so, and asks no more', skip, async () => {
+  await daemon.api('DELETE', `/api/v1/accounts/${id}/player-link`);
+  await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+  await page.waitForSelector('text=这个地址已失效');
+  assert.equal(await page.locator('.card').count(), 0);
+});

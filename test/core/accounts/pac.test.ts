@@ -1,0 +1,127 @@
+// The PAC file, run as browsers run it.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createContext, runInContext } from 'node:vm';
+import { isPacMatch, type PacRules, pacFile, pacProxies } from '../../../src/core/accounts/pac.js';
+
+const PROXIES = 'PROXY gate.example:1080';
+
+/** The function of a file, with the standard function that it may use and nothing else of ours. */
+function find(rules: PacRules, proxies = PROXIES, proxyHost = 'gate.example') {
+  const file = pacFile(rules, proxies, proxyHost);
+  assert.match(file, /^[\x20-\x7e\n]*$/, 'the same in every encoding');
+  const context = createContext({ isPlainHostName: (host: string) => !host.includes('.') });
+  runInContext(file, context);
+  return (host: string): unknown => {
+    context['host'] = host;
+    return runInContext('FindProxyForURL("http://" + host + "/", host)', context);
+  };
+}
+
+test('the first rule that matches counts, then what is said of all others', () => {
+  const ask = find({
+    rules: [
+      { match: 'Not.Game.example', via: 'direct' },
+      { match: '*.game.example', via: 'proxy' },
+      { match: 'one.example', via: 'proxy' },
+      { match: '203.0.113.0/24', via: 'proxy' },
+      { match: '198.51.100.7', via: 'proxy' },
+      { match: '2001:db8::/33', via: 'proxy' },
+    ],
+    otherwise: 'direct',
+  });
+  for (const host of [
+    ...['a.game.example', 'b.a.GAME.example', 'one.example', 'one.example.'],
+    ...['203.0.113.0', '203.0.113.255', '198.51.100.7'],
+    ...['2001:db8::1', '[2001:db8:7fff::]', '2001:0db8:0:0:0:0:0:1'],
+  ])
+    assert.equal(ask(host), PROXIES, host);
+  for (const host of [
+    ...[
+      'not.game.example',
+      'game.example',
+      'badgame.example',
+      'xone.example',
+      'a.one.example',
+      'other.example',
+    ],
+    ...[
+      '203.0.112.255',
+      '203.0.114.0',
+      '198.51.100.70',
+      '2001:db8:8000::',
+      '2001:db9::',
+      '203.0.113.7.example',
+    ],
+  ])
+    assert.equal(ask(host), 'DIRECT', host);
+});
+
+test('what the proxy does not reach goes direct, unless a rule says otherwise', () => {
+  const ask = find({ rules: [{ match: '10.1.0.0/16', via: 'proxy' }], otherwise: 'proxy' });
+  for (const host of [
+    ...['gate.example', 'localhost', 'printer', '127.0.0.1', '10.2.0.1', '172.31.0.1', '192.168.1.1', '::1'],
+    ...['[::1]', 'fe80::1', 'fd00::2'],
+  ])
+    assert.equal(ask(host), 'DIRECT', host);
+  for (const host of ['game.example', '10.1.2.3', '172.32.0.1', '2001:db8::1'])
+    assert.equal(ask(host), PROXIES, host);
+  assert.equal(find({ rules: [], otherwise: 'proxy' }, PROXIES, '203.0.113.9')('203.0.113.9'), 'DIRECT');
+});
+
+test('the proxies are those that the listeners speak, encrypted first', () => {
+  const to = { host: 'gate.example', port: 1080 };
+  assert.equal(
+    pacProxies(to, { protocols: ['socks5', 'socks4', 'http'], httpsPorts: [443] }),
+    'HTTPS gate.example:443; PROXY gate.example:1080; SOCKS5 gate.example:1080',
+  );
+  assert.equal(pacProxies(to, { protocols: ['socks5'], httpsPorts: [] }), 'SOCKS5 gate.example:1080');
+  const six = pacProxies({ host: '2001:db8::1', port: 1080 }, { protocols: ['http'], httpsPorts: [] });
+  assert.equal(six, 'PROXY [2001:db8::1]:1080');
+});
+
+test('text cannot become code, nor end a script or a line', () => {
+  const proxies = 'PROXY "a\\\n\u2028</script>é';
+  const file = pacFile({ rules: [], otherwise: 'proxy' }, proxies, 'not a host');
+  assert.ok(!file.includes('</script>'));
+  assert.equal(find({ rules: [], otherwise: 'proxy' }, proxies, 'not a host')('x.example'), proxies);
+});
+
+test('a match is a name, names below one, an address or a network', () => {
+  for (const match of [
+    'example.com',
+    '*.example.com',
+    'a_b.example',
+    'localhost',
+    '10.0.0.0/8',
+    '::1',
+    'fc00::/7',
+  ])
+    assert.ok(isPacMatch(match), match);
+  for (const match of [
+    '',
+    '*',
+    '*.',
+    'a..b',
+    '-a.example',
+    'a.example.',
+    '例.example',
+    'a b',
+    '10.0.0',
+    '10.0.0.0/33',
+    'a"b',
+  ])
+    assert.ok(!isPacMatch(match), match);
+  assert.ok(isPacMatch(`${'a'.repeat(63)}.example`));
+  assert.ok(!isPacMatch('a'.repeat(254)));
+});
+
+test('a thousand rules are one file', () => {
+  const rules = Array.from(
+    { length: 1_000 },
+    (_, i) => ({ match: `*.g${i}.example`, via: 'proxy' }) as const,
+  );
+  const ask = find({ rules, otherwise: 'direct' });
+  assert.equal(ask('x.g999.example'), PROXIES);
+  assert.equal(ask('g999.example'), 'DIRECT');
+});
