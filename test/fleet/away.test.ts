@@ -95,6 +95,10 @@ describe('while the database is away', async () => {
     await postgres.stop();
     await eventually(async () => (await readyStatus()) === 503);
     await playersGoOn();
+    // What is moved meanwhile counts when it is back (Marzban #1832).
+    const moved = Buffer.alloc(100_000);
+    session.send(moved);
+    await session.read(moved.length);
     const refused = [
       await daemon.api('POST', '/ProxyAccount/AddProxyAccount', { Username: 'lost', Password: 'word' }),
       await daemon.api('PATCH', `/api/v1/accounts/${accountId}`, { remarks: 'lost' }),
@@ -108,6 +112,13 @@ describe('while the database is away', async () => {
     assert.equal(hook.status, 503, hook.text);
     await postgres.start();
     await recovers('after-stop');
+    await eventually(async () => {
+      const stored = await postgres.query(
+        `select sum(bytes_up) as up, sum(bytes_down) as down from traffic_days where account_id = '${accountId}'`,
+        'fleet',
+      );
+      for (const bytes of [stored[0]?.['up'], stored[0]?.['down']]) assert.ok(Number(bytes) >= moved.length);
+    });
     const names = (
       (await daemon.api('GET', '/ProxyAccount/GetProxyAccountList')).json as { Username: string }[]
     ).map(({ Username }) => Username);

@@ -46,6 +46,17 @@ describe('a change at one node', async () => {
     }
   });
 
+  test('that removes an account ends its sessions at the others', async () => {
+    const target = await startTarget(t, echo);
+    const id = await one.addAccount('gone', 'word');
+    await eventually(() => two.account('gone'));
+    const player = { port: two.socks.port, username: 'gone', password: 'word' };
+    const client = await connectThrough(player, '127.0.0.1', target.port);
+    assert.equal((await one.api('DELETE', `/api/v1/accounts/${id}`)).status, 200);
+    await client.closed();
+    await assert.rejects(connectThrough(player, '127.0.0.1', target.port), /login refused/);
+  });
+
   test('of an imported hash into a salted one leaves the sessions at the others', async () => {
     const target = await startTarget(t, echo);
     const passwordHash = createHash('sha256').update('word').digest('hex');

@@ -154,6 +154,22 @@ test('changes older than an hour by the clock of the database are forgotten', as
   assert.deepEqual(await db('changes').pluck('key'), ['new']);
 });
 
+test('what was read is not lost when old changes cannot be forgotten', async (t) => {
+  const connection = await newDatabase(t);
+  const db = connect(t, connection, 1);
+  let now = Date.now();
+  const cut = () => ({ where: () => ({ delete: () => Promise.reject(new Error('cut')) }) });
+  const raw = (sql: string, bindings: Knex.RawBinding[] = []) => db.raw(sql, bindings);
+  const feed = await createPgChangeFeed(Object.assign(cut, { raw }) as unknown as Knex, {
+    connection,
+    origin: 'reader',
+    now: () => now,
+  });
+  await db('changes').insert({ topic: 'setting', key: 'a', origin: 'writer', at: now });
+  now += 60_000;
+  assert.deepEqual(await hear(feed), ['a']);
+});
+
 test('a reader that was away for longer than changes are kept is told to read everything', async (t) => {
   const connection = await newDatabase(t);
   const db = connect(t, connection, 2);
