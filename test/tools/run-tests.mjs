@@ -1,6 +1,7 @@
 // Runs the compiled tests, several files at a time: all, or those whose path contains one of the arguments
 // (`node test/tools/run-tests.mjs config cli`); `--verbose` shows every test,
-// `--scale 20` makes the campaigns (test/helpers/scale.ts) that much longer. A file that says `// Only by name: …` at its head is
+// `--scale 20` makes the campaigns (test/helpers/scale.ts) that much longer. Most tests wait for a daemon, a disk or a timer: so
+// many files run at a time as `--files-per-core` says. A file that says `// Only by name: …` at its head is
 // run where an argument names it. The list is made from the sources, so that what an earlier build left behind is not run. A file
 // that fails has failed: nothing is tried again.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -12,8 +13,6 @@ import { runFile } from './run-file.mjs';
 
 /** A test that hangs must not hang everything. */
 const FILE_TIMEOUT_MS = 300_000;
-/** Most tests wait for a daemon, a disk or a timer: with two files a core a third of the CPU was idle, with four a tenth. */
-const FILES_PER_CORE = 5;
 /** How many seconds each file took the last time: the longest are started first. */
 const TIMES_FILE = 'dist/.test-times.json';
 const SLOWEST_SHOWN = 10;
@@ -64,16 +63,21 @@ const LONG_FILES = {
 };
 
 const { values: options, positionals: filters } = parseArgs({
-  options: { verbose: { type: 'boolean', default: false }, scale: { type: 'string', default: '1' } },
+  options: {
+    verbose: { type: 'boolean', default: false },
+    scale: { type: 'string', default: '1' },
+    'files-per-core': { type: 'string', default: '5' },
+  },
   allowPositionals: true,
 });
 const files = readdirSync('test', { recursive: true }).filter(
   (file) => file.endsWith('.test.ts') && (filters.length === 0 ? !runsOnlyByName(file) : isNamed(file)),
 );
 process.env.TEST_SCALE = options.scale;
+const filesPerCore = Number(options['files-per-core']);
 const timeoutMs = FILE_TIMEOUT_MS * Math.max(1, Number(options.scale));
-if (!(timeoutMs > 0)) {
-  console.error('--scale is a number: 20');
+if (!(timeoutMs > 0) || !(filesPerCore > 0)) {
+  console.error('--scale and --files-per-core are numbers: 20, 5');
   process.exit(2);
 }
 if (files.length === 0) {
@@ -94,7 +98,7 @@ const sharedPostgres = files.some(needsPostgres) ? startShared() : null;
 const lastTimes = readTimes();
 const sorted = files.sort((one, other) => expectedSeconds(other) - expectedSeconds(one));
 const results = [];
-const width = Math.max(2, availableParallelism()) * FILES_PER_CORE;
+const width = Math.ceil(Math.max(2, availableParallelism()) * filesPerCore);
 await Promise.all(Array.from({ length: width }, () => runAll(sorted)));
 writeFileSync(
   TIMES_FILE,
