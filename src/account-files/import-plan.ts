@@ -64,7 +64,7 @@ export type Plan = Settled | ToAdd | ToChange;
 export interface PlanUses {
   readonly accounts: Pick<
     Accounts,
-    'get' | 'getByUsername' | 'list' | 'hasEgressClass' | 'maxAuthorizedAddresses'
+    'get' | 'getByUsername' | 'hasUsername' | 'hasId' | 'list' | 'hasEgressClass' | 'maxAuthorizedAddresses'
   >;
   /** Whether the caller may set the egress class of accounts. */
   readonly mayChooseEgress: boolean;
@@ -80,7 +80,7 @@ export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
   const addresses = createAddressPlan(uses.accounts);
 
   function idFor({ id: wanted }: FileAccount): string {
-    const isFree = wanted !== undefined && !ids.has(wanted) && uses.accounts.get(wanted) === null;
+    const isFree = wanted !== undefined && !ids.has(wanted) && !uses.accounts.hasId(wanted);
     const id = isFree ? wanted : uses.newId();
     ids.add(id);
     return id;
@@ -122,6 +122,10 @@ export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
         account: existing,
       };
     }
+    // It is another seller's: the caller does not know it.
+    if (uses.accounts.hasUsername(username)) {
+      return settled(line, username, 'failed', because('taken-meanwhile'));
+    }
     const passwordHash = from.password === undefined ? from.passwordHash : hashPassword(from.password);
     if (passwordHash === undefined) {
       return settled(line, username, 'failed', because('no-password'));
@@ -146,6 +150,7 @@ export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
       limits: Object.keys(limits).length > 0 ? { ...NO_LIMITS, ...limits } : NO_LIMITS,
       quotaReset: null,
       authorizedAddresses,
+      owner: null,
     };
     const { remarks, expiresAt } = account;
     return {

@@ -42,14 +42,14 @@ export function toLimits(options: LimitOptions): Partial<AccountLimits> {
   return Object.fromEntries(given.map(([name, value]) => [name, value === NONE ? null : value]));
 }
 
-function parseCount(text: string): number | typeof NONE {
+export function parseCount(text: string): number | typeof NONE {
   if (text === NONE) return NONE;
   const count = Number(text);
   if (/^\d+$/.test(text) && count >= 1 && Number.isSafeInteger(count)) return count;
   throw new InvalidArgumentError('Use a positive whole number, or none.');
 }
 
-function parseByteSize(text: string): number | typeof NONE {
+export function parseByteSize(text: string): number | typeof NONE {
   if (text === NONE) return NONE;
   const bytes = parseSize(text);
   if (bytes !== null && bytes >= 1) return bytes;

@@ -1,6 +1,7 @@
 // `pulsegate operator`: operators beside the administrator.
 import { randomUUID } from 'node:crypto';
 import { type Command, Option } from 'commander';
+import { type Budget, NO_BUDGET } from '../core/accounts/budget.js';
 import {
   MIN_OPERATOR_PASSWORD_CHARACTERS,
   type Operator,
@@ -10,13 +11,15 @@ import { createOperators, type OperatorRefusal, type Operators } from '../core/a
 import { createRecoveryCodes } from '../core/auth/recovery-codes.js';
 import { ROLES, type Role } from '../core/auth/roles.js';
 import { createSecondFactor } from '../core/auth/second-factor.js';
+import { DAY_MS } from '../core/clock.js';
 import type { Core } from '../parts/core.js';
 import { cliActor } from './actor.js';
 import { type AddCommands, CommandError, type CommandIo, load, printJson, printLine } from './command.js';
+import { NONE, parseByteSize, parseCount } from './limit-options.js';
 import { confirm, readNewPassword } from './prompt.js';
 import { iso } from './runs.js';
 import { withCore } from './store.js';
-import { formatTime, printTable } from './table.js';
+import { formatBytes, formatTime, printTable } from './table.js';
 
 const NO_TERMINAL = 'Cannot prompt for a password: stdin is not a terminal. Use --password-stdin.';
 
@@ -26,8 +29,8 @@ export const addOperatorCommands: AddCommands = (program, io) => {
     .description('operators beside the administrator, with a role each')
     .addHelpText(
       'after',
-      '\nRoles:\n  viewer    sees every account and changes nothing\n  operator  works on every account, but not on settings, nodes and agents\n' +
-        '\nExamples:\n  pulsegate operator add kim --role viewer\n  pulsegate operator update kim --disable',
+      '\nRoles:\n  viewer    sees every account and changes nothing\n  seller    works on its own accounts within its budget, and knows no others\n  operator  works on every account, but not on settings, nodes and agents\n' +
+        '\nExamples:\n  pulsegate operator add kim --role viewer\n  pulsegate operator add shop --role seller --accounts 100 --days 3000 --traffic 5TiB\n  pulsegate operator update kim --disable',
     );
   addList(operator, io);
   addAdd(operator, io);
@@ -52,11 +55,12 @@ function addList(operator: Command, io: CommandIo): void {
           );
         printTable(
           io,
-          ['NAME', 'ROLE', 'STATE', 'CREATED'],
+          ['NAME', 'ROLE', 'STATE', 'ACCOUNTS', 'DAYS', 'TRAFFIC', 'CREATED'],
           list.map((each) => [
             each.name,
             each.role,
             each.isEnabled ? 'enabled' : 'disabled',
+            ...budgetWords(each),
             formatTime(each.createdAt, ''),
           ]),
         );
@@ -71,16 +75,24 @@ function addAdd(operator: Command, io: CommandIo): void {
     .description('add an operator; a running daemon knows it within a second')
     .addOption(new Option('--role <role>', 'what it may do').choices([...ROLES]).makeOptionMandatory())
     .option('--password-stdin', 'read the password from stdin')
+    .option('--accounts <n>', BUDGET_HELP.accounts, parseCount)
+    .option('--days <n>', BUDGET_HELP.days, parseCount)
+    .option('--traffic <size>', BUDGET_HELP.traffic, parseByteSize)
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
       '\nExample:\n  pulsegate operator add kim --role viewer --password-stdin < password.txt',
     )
     .action(
-      async (name: string, options: { role: Role; passwordStdin?: true; json?: true }, command: Command) => {
+      async (
+        name: string,
+        options: BudgetOptions & { role: Role; passwordStdin?: true; json?: true },
+        command: Command,
+      ) => {
         const password = await readNewPassword(io, options.passwordStdin ?? false, NO_TERMINAL);
         await withOperators(command, io, async ({ operators }) => {
-          const created = await operators.create({ name, role: options.role, password }, cliActor());
+          const budget = { ...NO_BUDGET, ...toBudget(options) };
+          const created = await operators.create({ name, role: options.role, password, budget }, cliActor());
           if (!created.ok) throw new CommandError(REFUSALS[created.reason]);
           if (options.json) return printJson(io, toJson(created.operator));
           printLine(io.stdout, `Added ${name} (${options.role}).`);
@@ -89,7 +101,7 @@ function addAdd(operator: Command, io: CommandIo): void {
     );
 }
 
-interface UpdateOptions {
+interface UpdateOptions extends BudgetOptions {
   role?: Role;
   rename?: string;
   password?: true;
@@ -108,6 +120,9 @@ function addUpdate(operator: Command, io: CommandIo): void {
     .option('--rename <name>', 'another user name')
     .option('--password', 'prompt for a new password')
     .option('--password-stdin', 'read a new password from stdin')
+    .option('--accounts <n>', BUDGET_HELP.accounts, parseCount)
+    .option('--days <n>', BUDGET_HELP.days, parseCount)
+    .option('--traffic <size>', BUDGET_HELP.traffic, parseByteSize)
     .option('--enable', 'allow it to sign in')
     .option('--disable', 'end its sessions, and refuse it and its tokens')
     .option('--json', 'print JSON')
@@ -123,7 +138,8 @@ function addUpdate(operator: Command, io: CommandIo): void {
       await withOperators(command, io, async ({ operators }) => {
         const { id, name } = findOperator(operators, nameOrId);
         const isEnabled = options.enable ? true : options.disable ? false : undefined;
-        const change = { role: options.role, name: options.rename, isEnabled, password };
+        const budget = toBudget(options);
+        const change = { role: options.role, name: options.rename, isEnabled, password, budget };
         const changed = await operators.change(id, change, cliActor());
         if (!changed.ok) throw new CommandError(REFUSALS[changed.reason]);
         if (options.json) return printJson(io, toJson(changed.operator));
@@ -161,11 +177,42 @@ function addRemove(operator: Command, io: CommandIo): void {
     .action(async (nameOrId: string, options: { yes?: true }, command: Command) => {
       await withOperators(command, io, async ({ operators }) => {
         const { id, name } = findOperator(operators, nameOrId);
-        await confirm(io, options.yes ?? false, `The operator ${name} and its tokens will be removed.`);
+        const lost = `The operator ${name} and its tokens will be removed; its accounts become the administrator's.`;
+        await confirm(io, options.yes ?? false, lost);
         if (!(await operators.remove(id, cliActor()))) throw new CommandError(REFUSALS['not-found']);
         printLine(io.stdout, `Removed ${name}.`);
       });
     });
+}
+
+const BUDGET_HELP = {
+  accounts: 'budget of a seller: accounts it may create, or none for no bound',
+  days: 'budget of a seller: days it may give, added up over its accounts, or none',
+  traffic: 'budget of a seller: traffic it may grant by quotas (500GiB), or none',
+};
+
+interface BudgetOptions {
+  accounts?: number | typeof NONE;
+  days?: number | typeof NONE;
+  traffic?: number | typeof NONE;
+}
+
+/** The bounds that are given. */
+function toBudget({ accounts, days, traffic }: BudgetOptions): Partial<Budget> {
+  const given = Object.entries({ accounts, days, bytes: traffic }).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given.map(([name, value]) => [name, value === NONE ? null : value]));
+}
+
+/** Used of bound, of each of the three; empty for who is no seller. */
+function budgetWords({ role, budget, used }: Operator): readonly string[] {
+  if (role !== 'seller') return ['', '', ''];
+  const of = (amount: string, bound: string | null): string =>
+    bound === null ? amount : `${amount} of ${bound}`;
+  return [
+    of(String(used.accounts), budget.accounts === null ? null : String(budget.accounts)),
+    of((used.ms / DAY_MS).toFixed(1), budget.days === null ? null : String(budget.days)),
+    of(formatBytes(used.bytes), budget.bytes === null ? null : formatBytes(budget.bytes)),
+  ];
 }
 
 async function withOperators(

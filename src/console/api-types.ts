@@ -18,6 +18,10 @@ export type Account = {
   readonly todayBytesUp: Bytes;
   readonly todayBytesDown: Bytes;
   readonly authorizedAddresses: readonly (string)[];
+  readonly owner: {
+    readonly id: Guid;
+    readonly name: string;
+  } | null;
   readonly limits: AccountLimits;
   readonly usage: AccountUsage;
   readonly etag: string;
@@ -30,6 +34,7 @@ export type AccountChange = {
   readonly expiresAt?: TimeIn | null | undefined;
   readonly limits?: AccountLimitsChange | undefined;
   readonly authorizedAddresses?: readonly (string)[] | undefined;
+  readonly owner?: Guid | null | undefined;
 };
 export type AccountFilterBody = {
   readonly search?: string | undefined;
@@ -43,6 +48,7 @@ export type AccountFilterBody = {
   readonly overQuota?: boolean | undefined;
   readonly tag?: Tag | undefined;
   readonly game?: string | undefined;
+  readonly owner?: Guid | undefined;
 };
 export type AccountLimits = {
   readonly maxSessions: number | null;
@@ -151,6 +157,21 @@ export type AuditPage = {
   readonly total: Count;
   readonly nextCursor: string | null;
 };
+export type Budget = {
+  readonly accounts: number | null;
+  readonly days: number | null;
+  readonly bytes: number | null;
+};
+export type BudgetChange = {
+  readonly accounts?: number | null | undefined;
+  readonly days?: number | null | undefined;
+  readonly bytes?: number | null | undefined;
+};
+export type BudgetUsed = {
+  readonly accounts: Count;
+  readonly days: number;
+  readonly bytes: Bytes;
+};
 export type BulkRequest = {
   readonly ids?: readonly (Guid)[] | undefined;
   readonly filter?: AccountFilterBody | undefined;
@@ -170,6 +191,9 @@ export type BulkRequest = {
     readonly type: 'plan';
     readonly plan: string | null;
     readonly use: 'renew' | 'upgrade';
+  } | {
+    readonly type: 'hand-over';
+    readonly owner: Guid | null;
   } | {
     readonly type: 'set-limits';
     readonly limits: AccountLimitsChange;
@@ -267,7 +291,7 @@ export type EndedSessions = {
 export type FieldError = {
   readonly path: string;
   readonly message: string;
-  readonly code: 'missing' | 'type' | 'too-short' | 'too-long' | 'too-small' | 'too-large' | 'too-few' | 'too-many' | 'option' | 'format' | 'time' | 'time-zone' | 'past-time' | 'username' | 'password' | 'short-password' | 'admin-username' | 'not-storable' | 'blank' | 'tags' | 'address' | 'address-too-wide' | 'too-many-addresses' | 'address-taken' | 'egress-class' | 'plan' | 'plan-name' | 'plan-twice' | 'pattern' | 'one-of' | 'pac-match' | 'host' | 'destination' | 'game-rule' | 'present-password' | 'account-password' | 'one-time-code' | 'cursor';
+  readonly code: 'missing' | 'type' | 'too-short' | 'too-long' | 'too-small' | 'too-large' | 'too-few' | 'too-many' | 'option' | 'format' | 'time' | 'time-zone' | 'past-time' | 'username' | 'password' | 'short-password' | 'admin-username' | 'not-storable' | 'blank' | 'tags' | 'address' | 'address-too-wide' | 'too-many-addresses' | 'address-taken' | 'budget-accounts' | 'budget-days' | 'budget-bytes' | 'budget-unbounded' | 'seller' | 'egress-class' | 'plan' | 'plan-name' | 'plan-twice' | 'pattern' | 'one-of' | 'pac-match' | 'host' | 'destination' | 'game-rule' | 'present-password' | 'account-password' | 'one-time-code' | 'cursor';
   readonly values: Readonly<Record<string, unknown>>;
 };
 export type FileEncoding = 'utf-8' | 'gb18030' | 'utf-16le' | 'utf-16be';
@@ -435,7 +459,7 @@ export type Me = {
   readonly username: string;
   readonly via: 'console' | 'basic' | 'token';
   readonly address: string;
-  readonly role: 'administrator' | 'operator' | 'viewer';
+  readonly role: 'administrator' | 'operator' | 'seller' | 'viewer';
   readonly scopes: readonly (Scope)[] | null;
   readonly totpEnabled: boolean;
   readonly isPasswordGiven: boolean;
@@ -446,6 +470,10 @@ export type Me = {
   readonly socks: readonly (string)[];
   readonly link: LinkAddress;
   readonly accounts: Count;
+  readonly budget: {
+    readonly bounds: Budget;
+    readonly used: BudgetUsed;
+  } | null;
   readonly heartbeatIntervalSeconds: number;
   readonly webhooksEnabled: boolean;
   readonly maxImportBytes: Bytes;
@@ -488,6 +516,7 @@ export type NewOperator = {
   readonly name: string;
   readonly password: string;
   readonly role: Role;
+  readonly budget?: Budget | undefined;
 };
 export type NewPlayerLink = {
   readonly url: string;
@@ -531,12 +560,16 @@ export type Operator = {
   readonly createdAt: Time;
   readonly totpEnabled: boolean;
   readonly tokens: Count;
+  readonly accounts: Count;
+  readonly budget: Budget;
+  readonly used: BudgetUsed;
 };
 export type OperatorChange = {
   readonly name?: string | undefined;
   readonly password?: string | undefined;
   readonly role?: Role | undefined;
   readonly isEnabled?: boolean | undefined;
+  readonly budget?: BudgetChange | undefined;
 };
 export type Operators = {
   readonly items: readonly (Operator)[];
@@ -637,7 +670,7 @@ export type Problem = {
   readonly detail?: string | undefined;
   readonly errors?: readonly (FieldError)[] | undefined;
 };
-export type ProblemCode = 'bad-request' | 'validation' | 'signed-out' | 'wrong-credentials' | 'totp-required' | 'forbidden' | 'wrong-scope' | 'wrong-role' | 'cross-site' | 'not-found' | 'method-not-allowed' | 'username-taken' | 'address-taken' | 'would-lock-you-out' | 'conflict' | 'changed-meanwhile' | 'too-large' | 'unsupported-media-type' | 'host-not-allowed' | 'too-many-requests' | 'queue-full' | 'internal' | 'unavailable';
+export type ProblemCode = 'bad-request' | 'validation' | 'signed-out' | 'wrong-credentials' | 'totp-required' | 'forbidden' | 'wrong-scope' | 'wrong-role' | 'cross-site' | 'not-found' | 'method-not-allowed' | 'username-taken' | 'address-taken' | 'over-budget' | 'would-lock-you-out' | 'conflict' | 'changed-meanwhile' | 'too-large' | 'unsupported-media-type' | 'host-not-allowed' | 'too-many-requests' | 'queue-full' | 'internal' | 'unavailable';
 export type PublicAddress = {
   readonly host: string | null;
   readonly hostSource: 'default' | 'file' | 'environment' | 'flag' | 'console';
@@ -668,7 +701,7 @@ export type Retention = {
   readonly loginDays: number;
   readonly auditDays: number;
 };
-export type Role = 'operator' | 'viewer';
+export type Role = 'operator' | 'seller' | 'viewer';
 export type Run = {
   readonly id: Guid;
   readonly kind: 'message' | 'wake';
@@ -816,12 +849,12 @@ export interface Operations {
   getOverview: { params: undefined; query: undefined; body: undefined; answer: Overview };
   getOverviewHistory: { params: undefined; query: { range?: Range | undefined }; body: undefined; answer: OverviewHistory };
   streamEvents: { params: undefined; query: undefined; body: undefined; answer: undefined };
-  exportAccounts: { params: undefined; query: { search?: string | undefined; online?: boolean | undefined; enabled?: boolean | undefined; expired?: boolean | undefined; expiringWithinDays?: number | undefined; expiresFrom?: TimeIn | undefined; expiresBefore?: TimeIn | undefined; neverUsed?: boolean | undefined; overQuota?: boolean | undefined; tag?: Tag | undefined; game?: string | undefined; authorizedAddress?: string | undefined; format?: FileFormat | undefined; sort?: AccountSort | undefined; zone?: string | undefined; withHashes?: boolean | undefined }; body: undefined; answer: undefined };
+  exportAccounts: { params: undefined; query: { search?: string | undefined; online?: boolean | undefined; enabled?: boolean | undefined; expired?: boolean | undefined; expiringWithinDays?: number | undefined; expiresFrom?: TimeIn | undefined; expiresBefore?: TimeIn | undefined; neverUsed?: boolean | undefined; overQuota?: boolean | undefined; tag?: Tag | undefined; game?: string | undefined; authorizedAddress?: string | undefined; owner?: Guid | undefined; format?: FileFormat | undefined; sort?: AccountSort | undefined; zone?: string | undefined; withHashes?: boolean | undefined }; body: undefined; answer: undefined };
   importAccounts: { params: undefined; query: { format?: FileFormat | undefined; existing?: OnExisting | undefined; encoding?: FileEncoding | undefined; zone?: string | undefined; fileName?: string | undefined; dryRun?: boolean | undefined }; body: Blob | string; answer: ImportReport };
   createAccounts: { params: undefined; query: undefined; body: NewAccounts; answer: NewAccountsResult };
   changeAccounts: { params: undefined; query: undefined; body: BulkRequest; answer: BulkResult };
   listTags: { params: undefined; query: undefined; body: undefined; answer: TagUses };
-  listAccounts: { params: undefined; query: { search?: string | undefined; online?: boolean | undefined; enabled?: boolean | undefined; expired?: boolean | undefined; expiringWithinDays?: number | undefined; expiresFrom?: TimeIn | undefined; expiresBefore?: TimeIn | undefined; neverUsed?: boolean | undefined; overQuota?: boolean | undefined; tag?: Tag | undefined; game?: string | undefined; authorizedAddress?: string | undefined; limit?: number | undefined; cursor?: string | undefined; sort?: AccountSort | undefined }; body: undefined; answer: AccountPage };
+  listAccounts: { params: undefined; query: { search?: string | undefined; online?: boolean | undefined; enabled?: boolean | undefined; expired?: boolean | undefined; expiringWithinDays?: number | undefined; expiresFrom?: TimeIn | undefined; expiresBefore?: TimeIn | undefined; neverUsed?: boolean | undefined; overQuota?: boolean | undefined; tag?: Tag | undefined; game?: string | undefined; authorizedAddress?: string | undefined; owner?: Guid | undefined; limit?: number | undefined; cursor?: string | undefined; sort?: AccountSort | undefined }; body: undefined; answer: AccountPage };
   createAccount: { params: undefined; query: undefined; body: NewAccount; answer: CreatedAccount };
   getAccount: { params: { id: string }; query: undefined; body: undefined; answer: Account };
   changeAccount: { params: { id: string }; query: undefined; body: AccountChange; answer: Account };

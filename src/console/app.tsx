@@ -1,5 +1,5 @@
 // The frame: rail, page, banners, keyboard. Which page stands where.
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Me, Scope } from './api-types.js';
 import { ApiError, call, lapsed, may, me, online } from './lib/api.js';
 import { useArrival } from './lib/arrival.js';
@@ -22,9 +22,16 @@ import { Icon, type IconName } from './ui/icons.js';
 import { Empty, Failure } from './ui/states.js';
 import { Toasts } from './ui/toast.js';
 
-/** Whoever lacks the scope does not see the place; without one everybody does. */
-const PLACES: readonly { path: string; icon: IconName; key: string; text: TextKey; scope?: Scope }[] = [
-  { path: '', icon: 'overview', key: 'o', text: 'nav.overview', scope: 'sessions:read' },
+/** Whoever lacks the scope does not see the place; without one everybody does. `ofAll`: of all accounts, not for sellers. */
+const PLACES: readonly {
+  path: string;
+  icon: IconName;
+  key: string;
+  text: TextKey;
+  scope?: Scope;
+  ofAll?: true;
+}[] = [
+  { path: '', icon: 'overview', key: 'o', text: 'nav.overview', scope: 'sessions:read', ofAll: true },
   { path: 'accounts', icon: 'accounts', key: 'a', text: 'nav.accounts', scope: 'accounts:read' },
   { path: 'sessions', icon: 'sessions', key: 's', text: 'nav.sessions', scope: 'sessions:read' },
   { path: 'heartbeats', icon: 'heartbeats', key: 'h', text: 'nav.heartbeats', scope: 'heartbeats:read' },
@@ -80,9 +87,13 @@ function Console({ who }: { who: Me }) {
   const { path, query } = usePlace();
   useArrival(path.map(encodeURIComponent).join('/'), query);
   const [help, setHelp] = useState(false);
-  const places = PLACES.filter(({ scope }) => scope === undefined || may(scope));
+  const isSeller = who.role === 'seller';
+  const places = useMemo(
+    () => PLACES.filter(({ scope, ofAll }) => (scope === undefined || may(scope)) && !(ofAll && isSeller)),
+    [who],
+  );
   useKeyboard(places, () => setHelp(true));
-  const here = PLACES.find((one) => one.path === (path[0] ?? ''));
+  const here = PLACES.find((one) => one.path === (path[0] ?? (who.role === 'seller' ? 'accounts' : '')));
   useEffect(() => {
     document.title = here ? `${t(here.text)} · Pulsegate` : 'Pulsegate';
   });
@@ -121,7 +132,7 @@ function Console({ who }: { who: Me }) {
             <Icon name="warn" /> {t('state.offline')}
           </div>
         )}
-        <Page path={path} />
+        <Page path={path.length === 0 && isSeller ? ['accounts'] : path} />
       </main>
       <Toasts />
       <UnsavedQuestion />

@@ -11,6 +11,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 export const REFUSALS = {
   'empty-credentials': { status: 400, text: '用户名和密码不能为空' },
   'username-taken': { status: 400, text: '该用户名已存在' },
+  'over-budget': { status: 400, text: '额度不足' },
   'invalid-account-id': { status: 400, text: '无效的账号ID' },
   'empty-account-id': { status: 400, text: '账号ID不能为空' },
   // Update and delete answer 400 where the queries answer 404.
@@ -99,6 +100,7 @@ const V1_PROBLEMS: Partial<Record<RefusalCode, ProblemAnswer['problem']>> = {
   'through-own-proxy': 'forbidden',
   'cross-site': 'cross-site',
   'host-not-allowed': 'host-not-allowed',
+  'over-budget': 'over-budget',
   'path-not-found': 'not-found',
   'method-not-allowed': 'method-not-allowed',
   'body-too-large': 'too-large',

@@ -43,6 +43,8 @@ export function sessionOf({ via, key }: Caller): string | null {
 /** Whether a person calls, who has signed in or given a password: no token. */
 export const isPerson = ({ via }: Caller): boolean => via !== 'token';
 
+export const isSeller = (caller: Caller | undefined): boolean => caller?.operator?.role === 'seller';
+
 export const isAdministrator = (caller: Caller): boolean => isPerson(caller) && caller.operator === null;
 
 /** The caller as the audit log names one; behind the guards there always is one. */

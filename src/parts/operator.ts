@@ -81,7 +81,6 @@ export function operatorUses(
         spooled(config.dataDir, input, (file) =>
           importAccounts(readAccounts(format, file, options), {
             ...options,
-            accounts: core.accounts,
             audit: store.audit,
             now,
             newId: randomUUID,

@@ -5,10 +5,12 @@ import { accountAudit, changeAudit, limitsAudit } from '../core/accounts/account
 import { type AccountStore, UsernameTaken } from '../core/accounts/account-store.js';
 import { NO_LIMITS, type TrafficOfDay } from '../core/accounts/limits.js';
 import { type Actor, type AuditRecord, DAEMON } from '../core/audit/audit.js';
+import type { Clock } from '../core/clock.js';
 import { toWireDate } from '../core/wire-date.js';
 import type { RecordActivity } from './activity.js';
 import type { RecordAudit } from './audit.js';
 import { readAddresses, writeAddresses } from './authorized-addresses.js';
+import { chargeSeller } from './budgets.js';
 import type { RecordChange } from './changes.js';
 import { type Integer, toNumber } from './integers.js';
 import { type LimitsRow, toLimits, writeLimits } from './limits.js';
@@ -17,7 +19,7 @@ import { inTransaction } from './transaction.js';
 
 /** Logins written by one statement; two bound values each, well under every engine's limit. */
 const LOGINS_PER_STATEMENT = 400;
-/** Accounts added by one statement; twelve bound values each. */
+/** Accounts added by one statement; thirteen bound values each. */
 const ADDED_PER_STATEMENT = 200;
 
 const PG_UNIQUE_VIOLATION = '23505';
@@ -36,6 +38,7 @@ interface AccountRow {
   expires_at: Integer | null;
   days_from_first_login: Integer | null;
   plan: string | null;
+  owner: string | null;
 }
 
 /** With the row of its limits, if it has one. */
@@ -48,6 +51,7 @@ export function createAccountStore(
   recordAudit: RecordAudit,
   recordActivity: RecordActivity,
   lockAddresses: (trx: Knex) => Promise<unknown>,
+  now: Clock,
 ): AccountStore {
   const joined = (on: Knex): Knex.QueryBuilder =>
     on('accounts')
@@ -75,6 +79,8 @@ export function createAccountStore(
         for (const { id } of rows) added.add(id);
       }
       const inserted = accounts.filter(({ id }) => added.has(id));
+      const paid = inserted.map((after) => ({ before: null, after }));
+      await chargeSeller(trx, by, paid, now());
       const limited = inserted.filter(
         ({ limits, quotaReset }) => limits !== NO_LIMITS || quotaReset !== null,
       );
@@ -105,6 +111,7 @@ export function createAccountStore(
         trx,
       );
       const changed: Account[] = [];
+      const paid: { before: Account; after: Account }[] = [];
       const limited: Account[] = [];
       const addressed: Account[] = [];
       const audit: (AuditRecord | null)[] = [];
@@ -115,10 +122,12 @@ export function createAccountStore(
         const row = toUpdate(old, fields);
         if (Object.keys(row).length > 0) await updateRow(trx, id, row);
         changed.push(account);
+        paid.push({ before: old, after: account });
         audit.push(...changeAudit(by, old, account));
         if (fields.limits || fields.quotaReset) limited.push(account);
         if (fields.authorizedAddresses) addressed.push(account);
       }
+      await chargeSeller(trx, by, paid, now());
       await writeLimits(trx, limited);
       await writeAddresses(trx, addressed, lockAddresses);
       await addTraffic(trx, traffic);
@@ -241,6 +250,7 @@ function toUpdate(old: Account, fields: AccountUpdate): Partial<AccountRow> {
     ...(fields.expiresAt === undefined ? {} : { expires_at: fields.expiresAt }),
     ...(fields.daysFromFirstLogin === undefined ? {} : { days_from_first_login: fields.daysFromFirstLogin }),
     ...(fields.plan === undefined ? {} : { plan: fields.plan }),
+    ...(fields.owner === undefined ? {} : { owner: fields.owner }),
     ...(fields.passwordHash === undefined
       ? {}
       : { password_hash: fields.passwordHash, password_version: versionAfter(old, fields) }),
@@ -263,6 +273,7 @@ function updated(old: Account, { limits, ...fields }: AccountUpdate): Account {
     daysFromFirstLogin:
       fields.daysFromFirstLogin === undefined ? old.daysFromFirstLogin : fields.daysFromFirstLogin,
     plan: fields.plan === undefined ? old.plan : fields.plan,
+    owner: fields.owner === undefined ? old.owner : fields.owner,
     passwordHash: fields.passwordHash ?? old.passwordHash,
     passwordVersion: versionAfter(old, fields),
     limits: limits ? { ...old.limits, ...limits } : old.limits,
@@ -285,6 +296,7 @@ function toAccount(row: JoinedRow, addressesOf: (id: string) => readonly string[
     expiresAt: toDate(row.expires_at),
     daysFromFirstLogin: toNumber(row.days_from_first_login),
     plan: row.plan,
+    owner: row.owner,
     ...toLimits(row),
     authorizedAddresses: addressesOf(row.id),
   };
@@ -311,5 +323,6 @@ function toRow(account: Account): AccountRow {
     expires_at: account.expiresAt,
     days_from_first_login: account.daysFromFirstLogin,
     plan: account.plan,
+    owner: account.owner,
   };
 }

@@ -7,6 +7,7 @@ import {
   OTHER_GAMES,
   sumUp,
 } from '../core/heartbeats/heartbeat-sums.js';
+import { ofOwner } from './owned.js';
 import { inTransaction } from './transaction.js';
 
 /** Rows in one statement; seven bound values each. */
@@ -20,6 +21,8 @@ const toKey = (by: By, value: string): string | null => (by === 'game' && value 
 type Integer = number | string;
 
 export function createHeartbeatSumStore(db: Knex, reads: Knex): HeartbeatSumStore {
+  const sumsOf = (owner: string | undefined): Knex.QueryBuilder =>
+    ofOwner(reads, reads('heartbeat_sums'), 'account_id', owner);
   return {
     async add(steps, rows, maxGames) {
       const grown = Object.fromEntries(
@@ -43,9 +46,9 @@ export function createHeartbeatSumStore(db: Knex, reads: Knex): HeartbeatSumStor
       });
     },
 
-    async largest(stepSeconds, from, by, limit) {
+    async largest(stepSeconds, from, by, limit, owner) {
       const column = COLUMN[by];
-      const rows: Record<string, Integer>[] = await reads('heartbeat_sums')
+      const rows: Record<string, Integer>[] = await sumsOf(owner)
         .where({ step_seconds: stepSeconds })
         .where('at', '>=', from)
         .groupBy(column)
@@ -68,9 +71,9 @@ export function createHeartbeatSumStore(db: Knex, reads: Knex): HeartbeatSumStor
       }));
     },
 
-    async series(stepSeconds, from, by, keys) {
+    async series(stepSeconds, from, by, keys, owner) {
       const column = COLUMN[by];
-      const rows: { at: Integer; key: string; count: Integer }[] = await reads('heartbeat_sums')
+      const rows: { at: Integer; key: string; count: Integer }[] = await sumsOf(owner)
         .where({ step_seconds: stepSeconds })
         .where('at', '>=', from)
         .whereIn(
@@ -83,8 +86,8 @@ export function createHeartbeatSumStore(db: Knex, reads: Knex): HeartbeatSumStor
       return rows.map((row) => ({ at: Number(row.at), key: toKey(by, row.key), count: Number(row.count) }));
     },
 
-    async totals(stepSeconds, from) {
-      const rows: { at: Integer; count: Integer }[] = await reads('heartbeat_sums')
+    async totals(stepSeconds, from, owner) {
+      const rows: { at: Integer; count: Integer }[] = await sumsOf(owner)
         .where({ step_seconds: stepSeconds })
         .where('at', '>=', from)
         .groupBy('at')

@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import type { Heartbeat, HeartbeatTotals } from '../core/heartbeats/heartbeat.js';
 import type { HeartbeatStore } from '../core/heartbeats/heartbeat-store.js';
+import { ofOwner } from './owned.js';
 
 /** Well under every engine's limit of bound values. */
 const IDS_PER_STATEMENT = 500;
@@ -49,9 +50,10 @@ export function createHeartbeatReader(
       );
     },
 
-    async list({ accountId, gameId, from, to }, before, limit) {
+    async list({ accountId, owner, gameId, from, to }, before, limit) {
       const query = reads('heartbeats').orderBy('id', 'desc').limit(limit);
       if (accountId !== undefined) query.where('account_id', accountId);
+      ofOwner(reads, query, 'account_id', owner);
       if (gameId !== undefined) query.where('game_id', gameId);
       if (from !== undefined) query.where('at', '>=', from);
       if (to !== undefined) query.where('at', '<', to);

@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import type { LoginEntry, LoginFilter, LoginOutcome, LoginStore } from '../core/accounts/login-log.js';
 import { containing } from './like.js';
+import { ofOwner } from './owned.js';
 import { inTransaction } from './transaction.js';
 
 interface LoginRow {
@@ -33,16 +34,17 @@ export interface LoginSearch {
  */
 export function createLoginStore(db: Knex, reads: Knex, index: LoginSearch | null): LoginStore {
   /** The rows that match, and the column that tells them apart: from the index of texts where there is a text to be found. */
-  function matching({ accountId, search = '', failed }: LoginFilter): {
+  function matching({ accountId, owner, search = '', failed }: LoginFilter): {
     query: Knex.QueryBuilder;
     id: string;
   } {
     const byIndex = index?.covers(search) ? index : null;
     const query = byIndex ? byIndex.rows(reads, search) : reads('logins');
     const id = byIndex?.id ?? 'logins.id';
-    const isFiltered = accountId !== undefined || failed !== undefined;
+    const isFiltered = accountId !== undefined || owner !== undefined || failed !== undefined;
     if (byIndex && isFiltered) query.join('logins', 'logins.id', id);
     if (accountId !== undefined) query.where('logins.account_id', accountId);
+    ofOwner(reads, query, 'logins.account_id', owner);
     if (failed === true) query.whereNot('logins.outcome', 'success');
     if (failed === false) query.where('logins.outcome', 'success');
     if (!byIndex && search !== '') {

@@ -12,11 +12,12 @@ import {
 } from '../core/auth/operator.js';
 import type { Role } from '../core/auth/roles.js';
 import type { RecordAudit } from './audit.js';
+import { type BudgetRow, toBudget, toUsed } from './budgets.js';
 import type { RecordChange } from './changes.js';
 import type { Integer } from './integers.js';
 import { inTransaction } from './transaction.js';
 
-interface OperatorRow {
+interface OperatorRow extends BudgetRow {
   id: string;
   name: string;
   password_hash: string;
@@ -77,14 +78,35 @@ export function createOperatorStore(
         await trx('settings')
           .where('key', 'like', `${operatorSettingsPrefix(id)}.%`)
           .delete();
-        await recordChange(trx, settingChanged(API_TOKENS_KEY), settingChanged(CONSOLE_SESSIONS_KEY));
+        const accounts: { id: string }[] = await trx('accounts')
+          .where({ owner: id })
+          .update({ owner: null })
+          .returning('id');
+        await recordChange(
+          trx,
+          settingChanged(API_TOKENS_KEY),
+          settingChanged(CONSOLE_SESSIONS_KEY),
+          ...accounts.map((account) => ({ topic: 'account', id: account.id }) as const),
+        );
         return removed;
       }),
   };
 }
 
-function toRow({ passwordHash, isEnabled, createdAt, ...operator }: Operator): OperatorRow {
-  return { ...operator, password_hash: passwordHash, is_enabled: isEnabled, created_at: createdAt };
+/** Without what is used of the budget, which only accounts are charged to. */
+function toRow({
+  id,
+  name,
+  role,
+  passwordHash,
+  isEnabled,
+  createdAt,
+  budget,
+}: Operator): Partial<OperatorRow> {
+  return {
+    ...{ id, name, role, password_hash: passwordHash, is_enabled: isEnabled, created_at: createdAt },
+    ...{ budget_accounts: budget.accounts, budget_days: budget.days, budget_bytes: budget.bytes },
+  };
 }
 
 function toOperator(row: OperatorRow): Operator {
@@ -95,5 +117,7 @@ function toOperator(row: OperatorRow): Operator {
     role: row.role as Role,
     isEnabled: Boolean(row.is_enabled),
     createdAt: Number(row.created_at),
+    budget: toBudget(row),
+    used: toUsed(row),
   };
 }

@@ -147,7 +147,7 @@ async function createStore(engine: Engine, now: Clock): Promise<Store> {
     throw error;
   });
   return {
-    accounts: createAccountStore(db, recordChange, recordAudit, recordActivity, engine.lockAddresses),
+    accounts: createAccountStore(db, recordChange, recordAudit, recordActivity, engine.lockAddresses, now),
     heartbeats: engine.heartbeats(recordActivity),
     activity: await engine.activity(process),
     settings: createSettingStore(db, recordChange, recordAudit),

@@ -78,6 +78,7 @@ const accountView: fc.Arbitrary<AccountView> = fc
       id: randomUUID(),
       passwordHash: hash,
       passwordVersion: 0,
+      owner: null,
       limits: NO_LIMITS,
       quotaReset: null,
     },

@@ -21,6 +21,7 @@ export function account(fields: Partial<Account> = {}): Account {
     plan: null,
     quotaReset: null,
     authorizedAddresses: [],
+    owner: null,
     ...fields,
   };
 }

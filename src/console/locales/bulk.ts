@@ -18,6 +18,7 @@ export const bulk = {
   'bulk.set-expiry': { en: 'Set expiry', zh: '设置到期' },
   'bulk.plan': { en: 'Plan', zh: '套餐' },
   'bulk.tag': { en: 'Tags', zh: '标签' },
+  'bulk.hand-over': { en: 'Hand over', zh: '移交' },
   'bulk.days': { en: 'Days', zh: '天数' },
   'bulk.days.wrong': {
     en: 'A whole number other than 0, from −3650 to 3650.',

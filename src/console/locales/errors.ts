@@ -34,6 +34,11 @@ export const errors = {
     en: 'Choose another, or edit the account that has it.',
     zh: '换一个用户名，或编辑已有的账号。',
   },
+  'error.overBudget': { en: 'The budget does not cover this', zh: '额度不足' },
+  'error.overBudget.next': {
+    en: 'Give less, or ask the administrator for more.',
+    zh: '减少数量，或联系管理员增加额度。',
+  },
   'error.addressTaken': {
     en: 'Another account has one of these addresses',
     zh: '其中有地址已属于另一个账号',

@@ -57,6 +57,17 @@ export const fields = {
     en: 'must have no white space around it and no control characters',
     zh: '首尾不能有空白，不含控制字符',
   },
+  'field.budget-accounts': { en: 'the budget has {left} accounts left', zh: '额度还剩 {left} 个账号' },
+  'field.budget-days': { en: 'the budget has {left} days left', zh: '额度还剩 {left} 天' },
+  'field.budget-bytes': {
+    en: 'the budget has {left} bytes of traffic left',
+    zh: '额度还剩 {left} 字节流量',
+  },
+  'field.budget-unbounded': {
+    en: 'the budget is bounded: give an expiry date, and a quota where traffic is',
+    zh: '额度有上限：请设置到期时间；流量额度有上限时还须设置流量配额',
+  },
+  'field.seller': { en: 'is no seller', zh: '不是代理商' },
   'field.plan-twice': { en: 'another plan has this name', zh: '已有同名套餐' },
   'field.pattern': {
     en: 'no pattern such as player{001-120}, of at most {max} names',

@@ -17,6 +17,7 @@ import { heartbeats } from './heartbeats.js';
 import { limits } from './limits.js';
 import { lists } from './lists.js';
 import { nodes } from './nodes.js';
+import { operators } from './operators.js';
 import { overview } from './overview.js';
 import { pac } from './pac.js';
 import { plans } from './plans.js';
@@ -58,6 +59,7 @@ export const TEXTS = {
   ...admin,
   ...games,
   ...tokens,
+  ...operators,
   ...tags,
   ...audit,
   ...api,

@@ -24,6 +24,12 @@ export function Facts({ account }: { account: Account }) {
             </a>
           ))}
         </dd>
+        {account.owner && (
+          <>
+            <dt>{t('operators.owner')}</dt>
+            <dd>{account.owner.name}</dd>
+          </>
+        )}
         <dt>{t('account.authorizedAddresses')}</dt>
         <dd>{account.authorizedAddresses.join(', ') || <span class="faint">—</span>}</dd>
         <dt>{t('account.createdAt')}</dt>

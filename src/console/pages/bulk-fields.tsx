@@ -13,6 +13,7 @@ import {
   NO_LIMIT_TEXTS,
   readLimits,
 } from './limits.js';
+import { OwnerChoice } from './owner-choice.js';
 import { daysWords, planLimitWords, usePlans } from './plans.js';
 import { readTags, TagField } from './tag-field.js';
 
@@ -31,6 +32,8 @@ export interface Given {
   /** Its name; '' stands for the plan that each account has. */
   readonly plan: string;
   readonly use: 'renew' | 'upgrade';
+  /** Id of a seller; '' is the administrator. */
+  readonly owner: string;
 }
 
 export const NOTHING_GIVEN: Given = {
@@ -43,6 +46,7 @@ export const NOTHING_GIVEN: Given = {
   removeTags: '',
   plan: '',
   use: 'renew',
+  owner: '',
 };
 
 /** null: what is on the screen is not yet something that can be done. */
@@ -60,6 +64,7 @@ export function toAction(type: BulkActionType, given: Given): BulkRequest['actio
     const limits = readLimits(Object.fromEntries(chosen.map((name) => [name, given.limits[name]])));
     return limits && chosen.length > 0 ? { type, limits } : null;
   }
+  if (type === 'hand-over') return { type, owner: given.owner || null };
   if (type === 'plan') return { type, plan: given.plan || null, use: given.use };
   if (type === 'tag') {
     const [add, remove] = [readTags(given.addTags), readTags(given.removeTags)];
@@ -94,6 +99,8 @@ export function BulkFields({ type, given, set }: Props) {
           />
         </>
       );
+    case 'hand-over':
+      return <OwnerChoice value={given.owner} onChange={(owner) => set({ owner })} />;
     case 'plan':
       return <PlanFields given={given} set={set} />;
     case 'tag':

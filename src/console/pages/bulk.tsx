@@ -6,6 +6,7 @@ import { Button } from '../ui/basics.js';
 import { BulkDialog } from './bulk-dialog.js';
 import type { BulkActionType } from './bulk-preview.js';
 import { ManyCredentialsDialog } from './credentials.js';
+import { useSellers } from './owner-choice.js';
 import { usePlans } from './plans.js';
 
 interface BarProps {
@@ -28,6 +29,7 @@ const ACTIONS: readonly BulkActionType[] = [
   'set-limits',
   'set-expiry',
   'tag',
+  'hand-over',
   'delete',
 ];
 
@@ -35,6 +37,9 @@ export function BulkBar({ ids, filter, matched, pageFull, allMatching, onAllMatc
   const [action, setAction] = useState<BulkActionType | null>(null);
   const [credentials, setCredentials] = useState<readonly Credentials[]>([]);
   const plans = usePlans();
+  const sellers = useSellers();
+  const isOffered = (type: BulkActionType): boolean =>
+    (type !== 'plan' || plans.length > 0) && (type !== 'hand-over' || sellers.length > 0);
   const chosen = allMatching ? matched : ids.length;
   return (
     <div class="bulk-bar" role="toolbar" aria-label={t('bulk.label')}>
@@ -45,7 +50,7 @@ export function BulkBar({ ids, filter, matched, pageFull, allMatching, onAllMatc
         </button>
       )}
       <span class="grow" />
-      {ACTIONS.filter((type) => type !== 'plan' || plans.length > 0).map((type) => (
+      {ACTIONS.filter(isOffered).map((type) => (
         <Button key={type} kind={type === 'delete' ? 'danger' : 'plain'} onClick={() => setAction(type)}>
           {t(`bulk.${type}`)}
         </Button>

@@ -17,6 +17,7 @@ const FIELD_TEXTS: Readonly<Record<string, TextKey>> = {
   authorizedAddresses: 'account.authorizedAddresses',
   plan: 'plans.choose',
   daysFromFirstLogin: 'plans.daysField',
+  owner: 'operators.owner',
   username: 'account.username',
   whitelist: 'settings.whitelist',
   password: 'account.password',

@@ -55,6 +55,7 @@ const KNOWN: Partial<Record<ApiError['code'], { title: TextKey; next: TextKey }>
   'cross-site': { title: 'error.crossSite', next: 'error.crossSite.next' },
   'not-found': { title: 'error.notFound', next: 'error.notFound.next' },
   'username-taken': { title: 'error.usernameTaken', next: 'error.usernameTaken.next' },
+  'over-budget': { title: 'error.overBudget', next: 'error.overBudget.next' },
   'address-taken': { title: 'error.addressTaken', next: 'error.addressTaken.next' },
   'wrong-credentials': { title: 'error.wrongCredentials', next: 'error.wrongCredentials.next' },
   'changed-meanwhile': { title: 'error.changedMeanwhile', next: 'error.changedMeanwhile.next' },

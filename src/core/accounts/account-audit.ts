@@ -62,6 +62,7 @@ function shown(account: Account): Record<string, unknown> {
     ...(account.tags.length > 0 ? { tags: textOfTags(account.tags) } : {}),
     ...(account.plan === null ? {} : { plan: account.plan }),
     ...(account.daysFromFirstLogin === null ? {} : { daysFromFirstLogin: account.daysFromFirstLogin }),
+    ...(account.owner === null ? {} : { owner: account.owner }),
     expiresAt: account.expiresAt === null ? null : new Date(account.expiresAt).toISOString(),
     ...(account.authorizedAddresses.length === 0
       ? {}

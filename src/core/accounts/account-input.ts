@@ -30,6 +30,7 @@ export interface NewAccount extends AccountFields {
   readonly limits?: Partial<AccountLimits> | undefined;
   /** Read by `readAuthorizedAddresses`. */
   readonly authorizedAddresses?: readonly string[] | undefined;
+  readonly owner?: string | null | undefined;
 }
 
 /** An undefined, empty or blank `password` keeps the password; the other fields are always written. */
@@ -49,6 +50,8 @@ export interface AccountChange extends Partial<{ [K in keyof AccountFields]: Acc
   readonly limits?: Partial<AccountLimits> | undefined;
   /** All of them, in place of those that it has. */
   readonly authorizedAddresses?: readonly string[] | undefined;
+  /** Another seller, or null for the administrator. */
+  readonly owner?: string | null | undefined;
 }
 
 /** A change of one account, including its user name. */
@@ -120,16 +123,17 @@ export function accountOf(input: NewAccount, id: string, createdAt: number): Acc
     limits: input.limits ? { ...NO_LIMITS, ...input.limits } : NO_LIMITS,
     quotaReset: null,
     authorizedAddresses: input.authorizedAddresses ?? NO_ADDRESSES,
+    owner: input.owner ?? null,
   };
 }
 
 export function toUpdate({ password, passwordHash, ...fields }: AccountPatch): AccountUpdate {
-  const { username, isEnabled, remarks, plan, limits, authorizedAddresses } = fields;
+  const { username, isEnabled, remarks, plan, limits, authorizedAddresses, owner } = fields;
   const { daysFromFirstLogin, expiresAt } = waitOrExpiry(fields);
   const tags = fields.tags && inOrder(fields.tags);
   const hash = password === undefined ? passwordHash : hashPassword(password);
   return {
-    ...{ username, isEnabled, remarks, tags, plan, limits, authorizedAddresses },
+    ...{ username, isEnabled, remarks, tags, plan, limits, authorizedAddresses, owner },
     ...{ expiresAt, daysFromFirstLogin, passwordHash: hash },
   };
 }

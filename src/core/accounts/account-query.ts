@@ -24,6 +24,8 @@ export interface AccountFilter {
   readonly game?: string | undefined;
   /** A client address that is the account without credentials. */
   readonly authorizedAddress?: string | undefined;
+  /** Id of the seller that it belongs to. */
+  readonly owner?: string | undefined;
 }
 
 /** Facts about an account that are not stored with it. */
@@ -55,6 +57,7 @@ export function accountMatcher(
       if (expiresAt < (filter.expiresFrom ?? -Infinity)) return false;
       if (expiresAt >= (filter.expiresBefore ?? Infinity)) return false;
     }
+    if (filter.owner !== undefined && account.owner !== filter.owner) return false;
     if (filter.tag !== undefined && !account.tags.includes(filter.tag)) return false;
     if (filter.game !== undefined && latestGameId !== filter.game) return false;
     if (filter.authorizedAddress !== undefined) {

@@ -21,7 +21,7 @@ export class AddressTaken extends Error {
 
 /**
  * Accounts with their limits and authorized addresses; writing these rejects with AddressTaken when another account has one. Every change is noted in the audit log with the transaction that makes it, as made by `by`
- * (the daemon itself unless given).
+ * (the daemon itself unless given). What a seller gives to accounts is taken from its budget; adding and updating reject with OverBudget when too little is left.
  */
 export interface AccountStore {
   all(): Promise<Account[]>;

@@ -28,6 +28,8 @@ export interface Account {
   readonly quotaReset: QuotaReset | null;
   /** Client addresses and networks that are this account without credentials; see authorized-addresses.ts. */
   readonly authorizedAddresses: readonly string[];
+  /** Id of the seller that it belongs to; null: the administrator. */
+  readonly owner: string | null;
 }
 
 /** The account after a login at `at`. Copies every field by name, because `...` is slow on Node 20 (it creates a new hidden class). */
@@ -48,6 +50,7 @@ export function withLastLogin(account: Account, at: number): Account {
     limits: account.limits,
     quotaReset: account.quotaReset,
     authorizedAddresses: account.authorizedAddresses,
+    owner: account.owner,
   };
 }
 
@@ -65,6 +68,7 @@ export interface AccountUpdate {
   readonly limits?: Partial<AccountLimits> | undefined;
   readonly quotaReset?: QuotaReset | undefined;
   readonly authorizedAddresses?: readonly string[] | undefined;
+  readonly owner?: string | null | undefined;
 }
 
 /** True from `expiresAt` on, to the millisecond. An account without it never expires. */

@@ -117,6 +117,9 @@ export interface Accounts {
   count(): number;
   get(id: string): AccountView | null;
   getByUsername(username: string): AccountView | null;
+  /** Whether any account has the user name, also one that `getByUsername` does not know. */
+  hasUsername(username: string): boolean;
+  hasId(id: string): boolean;
   readonly hasEgressClass: HasEgressClass;
   /** Of one account. */
   readonly maxAuthorizedAddresses: number;
@@ -291,6 +294,8 @@ export function createAccounts(
     list: () => Array.from(directory.all(), view),
     get: (id) => found(directory.byId(id)),
     getByUsername: (username) => found(directory.byUsername(username)),
+    hasUsername: (username) => directory.byUsername(username) !== undefined,
+    hasId: (id) => directory.byId(id) !== undefined,
   };
 }
 

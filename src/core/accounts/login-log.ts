@@ -31,6 +31,8 @@ export interface LoginEntry {
 
 export interface LoginFilter {
   readonly accountId?: string;
+  /** Of accounts of this seller. */
+  readonly owner?: string;
   /** In user name and client address. */
   readonly search?: string;
   readonly failed?: boolean;

@@ -1,5 +1,6 @@
 // An operator beside the administrator: the record, its rules, and the database interface.
 import { isValidPassword, isValidUsername } from '../accounts/account.js';
+import type { Budget, Cost } from '../accounts/budget.js';
 import type { AuditRecord } from '../audit/audit.js';
 import type { Role } from './roles.js';
 
@@ -12,6 +13,10 @@ export interface Operator {
   /** Disabled operators can do nothing, and neither can their tokens. */
   readonly isEnabled: boolean;
   readonly createdAt: number;
+  /** Of a seller. */
+  readonly budget: Budget;
+  /** What is used of it; in memory it may be old. */
+  readonly used: Cost;
 }
 
 /** The key of operator changes in the list of changes. */
@@ -30,9 +35,12 @@ export interface OperatorStore {
   all(): Promise<Operator[]>;
   /** Rejects with OperatorNameTaken. */
   add(operator: Operator, audit: AuditRecord): Promise<void>;
-  /** Rejects with OperatorNameTaken. False when there is no such operator. */
+  /** Rejects with OperatorNameTaken. False when there is no such operator. What is used of the budget stays. */
   update(operator: Operator, audit: AuditRecord): Promise<boolean>;
-  /** Removes its console sessions, tokens and second factor with it. False when there is no such operator. */
+  /**
+   * Removes its console sessions, tokens and second factor with it; its accounts become the administrator's. False when there is no
+   * such operator.
+   */
   remove(id: string, audit: AuditRecord): Promise<boolean>;
 }
 

@@ -1,4 +1,5 @@
 // The operators beside the administrator: kept in the database, held in memory.
+import { type Budget, NO_BUDGET, NO_COST } from '../accounts/budget.js';
 import { hashPassword, verifyAgainstNothing, verifyPassword } from '../accounts/password.js';
 import { type Actor, type AuditRecord, differences } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
@@ -15,11 +16,17 @@ import {
 
 export interface NewOperator extends Pick<Operator, 'name' | 'role'> {
   readonly password: string;
+  /** What a seller may give to accounts; without one there is no bound. */
+  readonly budget?: Budget | undefined;
 }
 
 /** Undefined fields are not changed. */
-export type OperatorChange = { readonly [K in keyof NewOperator]?: NewOperator[K] | undefined } & {
+export type OperatorChange = {
+  readonly [K in 'name' | 'role' | 'password']?: NewOperator[K] | undefined;
+} & {
   readonly isEnabled?: boolean | undefined;
+  /** The bounds that change. */
+  readonly budget?: Partial<Budget> | undefined;
 };
 
 export type OperatorRefusal = 'invalid-name' | 'name-taken' | 'invalid-password' | 'short-password';
@@ -42,7 +49,7 @@ export interface Operators extends Reloadable {
     change: OperatorChange,
     by: Actor,
   ): Promise<OperatorResult<OperatorRefusal | 'not-found'>>;
-  /** Removes an operator with its sessions, tokens and second factor; null when it does not exist. */
+  /** Removes an operator with its sessions, tokens and second factor; null when it does not exist. Its accounts are the administrator's then. */
   remove(id: string, by: Actor): Promise<Operator | null>;
 }
 
@@ -100,19 +107,20 @@ export function createOperators({
       return verifyPassword(password, operator.passwordHash) && operator.isEnabled ? operator : null;
     },
 
-    create: ({ name, role, password }, by) =>
+    create: ({ name, role, password, budget = NO_BUDGET }, by) =>
       inTurn(OPERATORS_KEY, async () => {
         const refusal = refuse({ name, password });
         if (refusal) return refused(refusal);
         const passwordHash = hashPassword(password);
-        const operator = { id: newId(), name, passwordHash, role, isEnabled: true, createdAt: now() };
+        const made = { id: newId(), name, passwordHash, role, isEnabled: true, createdAt: now() };
+        const operator = { ...made, budget, used: NO_COST };
         const added = await unlessTaken(store.add(operator, recordOf(by, null, operator)));
         if (added === 'name-taken') return refused(added);
         hold([...byId.values(), operator]);
         return { ok: true, operator };
       }),
 
-    change: (id, { name, role, isEnabled, password }, by) =>
+    change: (id, { name, role, isEnabled, password, budget }, by) =>
       inTurn(OPERATORS_KEY, async () => {
         const before = byId.get(id);
         if (!before) return refused('not-found');
@@ -124,6 +132,7 @@ export function createOperators({
           role: role ?? before.role,
           isEnabled: isEnabled ?? before.isEnabled,
           passwordHash: password === undefined ? before.passwordHash : hashPassword(password),
+          budget: { ...before.budget, ...budget },
         };
         const updated = await unlessTaken(store.update(operator, recordOf(by, before, operator)));
         if (updated === 'name-taken') return refused(updated);
@@ -171,4 +180,9 @@ function recordOf(by: Actor, before: Operator | null, after: Operator | null): A
   };
 }
 
-const shown = ({ name, role, isEnabled }: Operator): Record<string, unknown> => ({ name, role, isEnabled });
+const shown = ({ name, role, isEnabled, budget }: Operator): Record<string, unknown> => ({
+  ...{ name, role, isEnabled },
+  ...(role === 'seller'
+    ? { budgetAccounts: budget.accounts, budgetDays: budget.days, budgetBytes: budget.bytes }
+    : {}),
+});

@@ -1,8 +1,11 @@
 // The roles of operators beside the administrator, and what each may do.
 import type { TOKEN_SCOPES } from './token-scopes.js';
 
-/** `viewer`: sees every account and changes nothing; `operator`: works on every account, but not on the service itself. */
-export const ROLES = ['operator', 'viewer'] as const;
+/**
+ * `viewer`: sees every account and changes nothing; `seller`: works on its own accounts and knows no others; `operator`: works on
+ * every account, but not on the service itself.
+ */
+export const ROLES = ['operator', 'seller', 'viewer'] as const;
 export type Role = (typeof ROLES)[number];
 
 /** Neither settings, nodes and agents, which are the administrator's. */
@@ -11,6 +14,14 @@ export const ROLE_SCOPES: Readonly<Record<Role, readonly (typeof TOKEN_SCOPES)[n
     'accounts:read',
     'accounts:write',
     'egress:write',
+    'sessions:read',
+    'sessions:write',
+    'heartbeats:read',
+    'audit:read',
+  ],
+  seller: [
+    'accounts:read',
+    'accounts:write',
     'sessions:read',
     'sessions:write',
     'heartbeats:read',

@@ -3,6 +3,8 @@ import type { Heartbeat, HeartbeatRetention, HeartbeatTotals } from './heartbeat
 
 export interface HeartbeatFilter {
   readonly accountId?: string;
+  /** Of accounts of this seller. */
+  readonly owner?: string;
   readonly gameId?: string;
   /** `from` is inside the range, `to` is not. */
   readonly from?: number;

@@ -34,17 +34,18 @@ export interface HeartbeatSumStore {
    * at most `maxGames` GameIDs of an account; the rest are added to OTHER_GAMES.
    */
   add(steps: ReadonlyMap<number, number>, rows: readonly HeartbeatSumRow[], maxGames: number): Promise<void>;
-  /** The largest first. */
-  largest(stepSeconds: number, from: number, by: By, limit: number): Promise<KeySum[]>;
+  /** The largest first; with `owner` only of accounts of this seller, as below. */
+  largest(stepSeconds: number, from: number, by: By, limit: number, owner?: string): Promise<KeySum[]>;
   /** Entries by step for each of `keys`. */
   series(
     stepSeconds: number,
     from: number,
     by: By,
     keys: readonly (string | null)[],
+    owner?: string,
   ): Promise<{ at: number; key: string | null; count: number }[]>;
   /** All entries by step. */
-  totals(stepSeconds: number, from: number): Promise<{ at: number; count: number }[]>;
+  totals(stepSeconds: number, from: number, owner?: string): Promise<{ at: number; count: number }[]>;
   trim(stepSeconds: number, before: number): Promise<void>;
 }
 
@@ -63,8 +64,14 @@ export interface HeartbeatSums {
   record(entry: Heartbeat): void;
   /** Writes what was counted. Rejects with the database's error; nothing is lost then. */
   flush(): Promise<void>;
-  series(range: Range, by: By, limit: number): Promise<Series>;
-  largest(range: Range, by: By, limit: number): Promise<{ from: number; to: number; items: KeySum[] }>;
+  /** With `owner` only of accounts of this seller. */
+  series(range: Range, by: By, limit: number, owner?: string): Promise<Series>;
+  largest(
+    range: Range,
+    by: By,
+    limit: number,
+    owner?: string,
+  ): Promise<{ from: number; to: number; items: KeySum[] }>;
   /** Games with most entries since a moment. */
   games(from: number, limit: number): Promise<KeySum[]>;
 }
@@ -184,8 +191,14 @@ export function createHeartbeatSums({
   }
 
   /** The largest without OTHER_GAMES, which is no game: charts have it among all others. */
-  async function named(stepSeconds: number, from: number, by: By, limit: number): Promise<KeySum[]> {
-    const found = await store.largest(stepSeconds, from, by, limit + 1);
+  async function named(
+    stepSeconds: number,
+    from: number,
+    by: By,
+    limit: number,
+    owner?: string,
+  ): Promise<KeySum[]> {
+    const found = await store.largest(stepSeconds, from, by, limit + 1, owner);
     return found.filter(({ key }) => key !== OTHER_GAMES).slice(0, limit);
   }
 
@@ -202,16 +215,16 @@ export function createHeartbeatSums({
       return writing;
     },
 
-    async series(range, by, limit) {
+    async series(range, by, limit, owner) {
       const at = stepsOf(range, now());
       const { stepMs } = RANGES[range];
       const from = at[0] ?? 0;
       const stepSeconds = stepMs / 1000;
-      const top = await named(stepSeconds, from, by, limit);
+      const top = await named(stepSeconds, from, by, limit, owner);
       const keys = top.map(({ key }) => key);
       const [points, totals] = await Promise.all([
-        store.series(stepSeconds, from, by, keys),
-        store.totals(stepSeconds, from),
+        store.series(stepSeconds, from, by, keys, owner),
+        store.totals(stepSeconds, from, owner),
       ]);
       const indexOf = new Map(at.map((start, i) => [start, i]));
       const counts = new Map(keys.map((key) => [key, new Array<number>(at.length).fill(0)]));
@@ -237,9 +250,9 @@ export function createHeartbeatSums({
       return { at, stepMs, series };
     },
 
-    async largest(range, by, limit) {
+    async largest(range, by, limit, owner) {
       const [from = 0] = stepsOf(range, now());
-      const items = await named(RANGES[range].stepMs / 1000, from, by, limit);
+      const items = await named(RANGES[range].stepMs / 1000, from, by, limit, owner);
       return { from, to: now(), items };
     },
 

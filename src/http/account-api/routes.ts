@@ -1,13 +1,17 @@
 // The five endpoints of the account API that need the credentials of the administrator or an operator. Paths match without regard to case.
 import type Router from '@koa/router';
-import type { Middleware } from 'koa';
+import type { Middleware, ParameterizedContext } from 'koa';
 import type { AddRefusal, UpdateRefusal } from '../../core/accounts/account-input.js';
 import type { Accounts } from '../../core/accounts/accounts.js';
 import { answer, type RefusalCode, refuse } from '../answer.js';
 import type { ReadJsonObject } from '../body.js';
 import { actorOf } from '../caller.js';
 import type { AdminState } from '../state.js';
+import { accountsFor } from '../v1/restricted.js';
 import { refuseCaller } from '../v1/serve.js';
+
+type Context = ParameterizedContext<AdminState>;
+
 import { parseAccountIdQuery, parseChangedAccount, parseNewAccount } from './parse.js';
 import { presentAccount } from './present.js';
 
@@ -45,14 +49,16 @@ export function accountRoutes(
   router: Router<AdminState>,
   { accounts, readJsonObject }: { accounts: Accounts; readJsonObject: ReadJsonObject },
 ): void {
+  const accountsOf = (ctx: Context): Accounts => accountsFor(accounts, ctx.state.caller);
+
   router.get('/ProxyAccount/GetProxyAccountList', needs('accounts:read'), (ctx) =>
-    answer(ctx, accounts.list().map(presentAccount)),
+    answer(ctx, accountsOf(ctx).list().map(presentAccount)),
   );
 
   router.get('/ProxyAccount/GetProxyAccountByID', needs('accounts:read'), (ctx) => {
     const id = parseAccountIdQuery(ctx.querystring);
     if (!id.ok) return refuse(ctx, id.code, id.detail);
-    const found = accounts.get(id.value);
+    const found = accountsOf(ctx).get(id.value);
     if (!found) return refuse(ctx, 'account-not-found');
     answer(ctx, presentAccount(found));
   });
@@ -62,7 +68,7 @@ export function accountRoutes(
     if (!body.ok) return refuse(ctx, body.code, body.detail);
     const input = parseNewAccount(body.fields);
     if (!input.ok) return refuse(ctx, input.code, input.detail);
-    const added = await accounts.add(input.value, actorOf(ctx.state.caller));
+    const added = await accountsOf(ctx).add(input.value, actorOf(ctx.state.caller));
     if (!added.ok) return refuse(ctx, ADD_REFUSALS[added.reason]);
     answer(ctx, '添加账号成功');
   });
@@ -72,7 +78,11 @@ export function accountRoutes(
     if (!body.ok) return refuse(ctx, body.code, body.detail);
     const input = parseChangedAccount(body.fields);
     if (!input.ok) return refuse(ctx, input.code, input.detail);
-    const updated = await accounts.update(input.value.id, input.value.changes, actorOf(ctx.state.caller));
+    const updated = await accountsOf(ctx).update(
+      input.value.id,
+      input.value.changes,
+      actorOf(ctx.state.caller),
+    );
     if (!updated.ok) return refuse(ctx, UPDATE_REFUSALS[updated.reason]);
     answer(ctx, '更新账号成功');
   });
@@ -81,7 +91,7 @@ export function accountRoutes(
   router.post('/ProxyAccount/DeleteProxyAccount', needs('accounts:write'), async (ctx) => {
     const id = parseAccountIdQuery(ctx.querystring);
     if (!id.ok) return refuse(ctx, id.code, id.detail);
-    const removed = await accounts.remove(id.value, actorOf(ctx.state.caller));
+    const removed = await accountsOf(ctx).remove(id.value, actorOf(ctx.state.caller));
     if (!removed.ok) return refuse(ctx, 'account-to-change-not-found');
     answer(ctx, '删除账号成功');
   });

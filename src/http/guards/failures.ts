@@ -1,9 +1,12 @@
 // Outermost middleware: logs an exception and answers 500 without details, or 503 where the database does not answer.
 import type { Middleware } from 'koa';
+import { OverBudget } from '../../core/accounts/budget.js';
 import { QueryTooSlowError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import { isDatabaseAway } from '../../core/storage.js';
-import { refuse } from '../answer.js';
+import { isV1, refuse } from '../answer.js';
+import { fieldError } from '../v1/field-errors.js';
+import { sendProblem } from '../v1/problem.js';
 
 const AWAY = 'the database does not answer; whether a change was made is not known: look, or repeat it';
 const TOO_SLOW =
@@ -21,6 +24,12 @@ export function answerFailures(log: Pick<Log, 'error' | 'warn'>): Middleware {
       if (isDatabaseAway(err)) {
         log.warn({ err, method: ctx.method, path: loggedPath(ctx.path) }, 'request refused: database away');
         return refuse(ctx, 'database-away', AWAY);
+      }
+      if (err instanceof OverBudget) {
+        const code = Number.isFinite(err.needed) ? (`budget-${err.what}` as const) : 'budget-unbounded';
+        const error = fieldError(`budget.${err.what}`, code, { left: err.left });
+        if (!isV1(ctx.path)) return refuse(ctx, 'over-budget', error.message);
+        return sendProblem(ctx, { problem: 'over-budget', detail: error.message, errors: [error] });
       }
       // Without the query string: it may contain private data.
       log.error({ err, method: ctx.method, path: loggedPath(ctx.path) }, 'admin request failed');

@@ -1,7 +1,7 @@
 // /api/v1/events: a stream that says what changes, while it changes (server-sent events).
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import type { ChangeSignal } from '../../core/stats/change-signal.js';
+import type { Changed, ChangeSignal } from '../../core/stats/change-signal.js';
 import type { OverviewNow } from '../../core/stats/overview.js';
 import type { Caller } from '../caller.js';
 import { Overview, presentOverview } from './overview.js';
@@ -17,8 +17,17 @@ const ChangedEvent = z
 
 export interface EventStreams {
   /** A stream for the caller; null: as many are open as there may be. */
-  open(caller: Caller): Readable | null;
+  open(caller: Caller, watched?: Watched): Readable | null;
 }
+
+/** What of the events a stream carries. */
+export interface Watched {
+  readonly hasOverview: boolean;
+  /** What is sent of a change; null: nothing. */
+  filter(changed: Changed): Changed | null;
+}
+
+const EVERYTHING: Watched = { hasOverview: true, filter: (changed) => changed };
 
 export interface EventStreamOptions {
   readonly overview: () => Promise<OverviewNow>;
@@ -69,7 +78,7 @@ const MAX_UNREAD_BYTES = 1024 * 1024;
 export function createEventStreams(options: EventStreamOptions): EventStreams {
   let streams = 0;
 
-  function open(caller: Caller): Readable {
+  function open(caller: Caller, { hasOverview, filter }: Watched): Readable {
     streams += 1;
     const stream = new Readable({ read() {} });
     const send = (text: string): void => {
@@ -82,6 +91,7 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
     const tick = async (): Promise<void> => {
       // A normal end of the stream: the page reconnects, and is then answered 401.
       if (!options.mayStillWatch(caller)) return void stream.push(null);
+      if (!hasOverview) return;
       try {
         event('overview', presentOverview(await options.overview()));
       } catch {
@@ -90,7 +100,10 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
     };
     const overviews = setInterval(() => void tick(), OVERVIEW_EVERY_MS);
     const comments = setInterval(() => send(':\n\n'), COMMENT_EVERY_MS);
-    const stopListening = options.changes.subscribe((changed) => event('changed', changed));
+    const stopListening = options.changes.subscribe((changed) => {
+      const sent = filter(changed);
+      if (sent) event('changed', sent);
+    });
     stream.once('close', () => {
       streams -= 1;
       clearInterval(overviews);
@@ -102,5 +115,8 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
     return stream;
   }
 
-  return { open: (caller) => (streams < options.maxEventStreams ? open(caller) : null) };
+  return {
+    open: (caller, watched = EVERYTHING) =>
+      streams < options.maxEventStreams ? open(caller, watched) : null,
+  };
 }

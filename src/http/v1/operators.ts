@@ -1,21 +1,44 @@
 // /api/v1/operators: operators beside the administrator, who alone manages them.
 import { z } from 'zod';
+import type { Accounts } from '../../core/accounts/accounts.js';
+import type { Budget as Bounds } from '../../core/accounts/budget.js';
 import type { ApiTokens } from '../../core/auth/api-tokens.js';
 import type { ConsoleSessions } from '../../core/auth/console-sessions.js';
 import { MIN_OPERATOR_PASSWORD_CHARACTERS, type Operator } from '../../core/auth/operator.js';
 import type { OperatorRefusal, Operators } from '../../core/auth/operators.js';
 import type { Principals } from '../../core/auth/principals.js';
 import { ROLES } from '../../core/auth/roles.js';
+import { DAY_MS } from '../../core/clock.js';
 import { actorOf } from '../caller.js';
 import { invalid, type ProblemAnswer } from './problem.js';
 import { routesOf } from './route.js';
-import { Count, Guid, IdParams, Time } from './schemas.js';
+import { Bytes, Count, Guid, IdParams, Time } from './schemas.js';
 import { iso } from './times.js';
+import { withoutUndefined } from './without-undefined.js';
+
+const Bound = z.int().min(0).nullable();
+
+/** null: no bound. */
+export const Budget = z
+  .object({
+    /** Accounts created. */
+    accounts: Bound,
+    /** Days given, added up over the accounts. */
+    days: Bound,
+    /** Traffic granted by quotas, in every period until an account expires. */
+    bytes: Bound,
+  })
+  .meta({ id: 'Budget' });
+
+/** What is taken away from accounts, and accounts that are deleted, give nothing back. */
+export const BudgetUsed = z
+  .object({ accounts: Count, days: z.number().min(0), bytes: Bytes })
+  .meta({ id: 'BudgetUsed' });
 
 const Role = z.enum(ROLES).meta({
   id: 'Role',
   description:
-    'viewer: sees every account and changes nothing; operator: works on every account, but not on the service itself.',
+    'viewer: sees every account and changes nothing; seller: works on its own accounts within its budget, and knows no others; operator: works on every account, but not on the service itself.',
 });
 
 const OperatorItem = z
@@ -28,13 +51,26 @@ const OperatorItem = z
     totpEnabled: z.boolean(),
     /** API tokens that it has made. */
     tokens: Count,
+    /** Accounts that belong to it. */
+    accounts: Count,
+    /** What a seller may give to accounts, and has given. */
+    budget: Budget,
+    used: BudgetUsed,
   })
   .meta({ id: 'Operator' });
 
 const Name = z.string().min(1).max(255);
 const Password = z.string().min(1).max(255);
 
-const NewOperator = z.object({ name: Name, password: Password, role: Role }).meta({ id: 'NewOperator' });
+const NewOperator = z
+  .object({
+    name: Name,
+    password: Password,
+    role: Role,
+    /** Of a seller; left out: no bound. */
+    budget: Budget.optional(),
+  })
+  .meta({ id: 'NewOperator' });
 
 const OperatorChange = z
   .object({
@@ -44,10 +80,13 @@ const OperatorChange = z
     role: Role.optional(),
     /** false: it and its tokens can do nothing until it is enabled again. */
     isEnabled: z.boolean().optional(),
+    /** The bounds given. */
+    budget: Budget.partial().meta({ id: 'BudgetChange' }).optional(),
   })
   .meta({ id: 'OperatorChange', description: 'What is left out stays as it is.' });
 
 export interface OperatorUses {
+  readonly accounts: Pick<Accounts, 'list' | 'refresh'>;
   readonly operators: Operators;
   readonly principals: Principals;
   readonly apiTokens: ApiTokens;
@@ -73,10 +112,14 @@ export const operatorRoutes = [
         },
       },
     },
-    async (_asked, uses) => ({
-      status: 200,
-      body: { items: uses.operators.list().map((operator) => present(uses, operator)) },
-    }),
+    async (_asked, uses) => {
+      // What is used of the budgets grows with accounts, here and at other daemons.
+      await uses.operators.reload();
+      return {
+        status: 200,
+        body: { items: uses.operators.list().map((operator) => present(uses, operator)) },
+      };
+    },
   ),
   route(
     {
@@ -109,10 +152,16 @@ export const operatorRoutes = [
       problems: [404, 409],
     },
     async ({ params, body, caller }, uses) => {
-      const changed = await uses.operators.change(params.id.toLowerCase(), body, actorOf(caller));
+      const budget = body.budget && withoutUndefined<Partial<Bounds>>(body.budget);
+      const change = { ...body, budget };
+      const changed = await uses.operators.change(params.id.toLowerCase(), change, actorOf(caller));
       if (!changed.ok) return REFUSALS[changed.reason];
+      await uses.operators.reload();
       uses.onSettingChanged();
-      return { status: 200, body: present(uses, changed.operator) };
+      return {
+        status: 200,
+        body: present(uses, uses.operators.get(changed.operator.id) ?? changed.operator),
+      };
     },
   ),
   route(
@@ -120,15 +169,19 @@ export const operatorRoutes = [
       method: 'DELETE',
       path: '/api/v1/operators/{id}',
       operationId: 'deleteOperator',
-      summary: 'Removes an operator with its console sessions, tokens and second factor.',
+      summary:
+        "Removes an operator with its console sessions, tokens and second factor; its accounts become the administrator's.",
       access: 'administrator',
       request: { params: IdParams },
       responses: { 204: { description: 'Removed.' } },
       problems: [404],
     },
     async ({ params, caller }, uses) => {
-      const removed = await uses.operators.remove(params.id.toLowerCase(), actorOf(caller));
+      const id = params.id.toLowerCase();
+      const accounts = ownAccounts(uses, id);
+      const removed = await uses.operators.remove(id, actorOf(caller));
       if (!removed) return NO_OPERATOR;
+      await uses.accounts.refresh(accounts);
       await uses.apiTokens.reload();
       uses.onSettingChanged();
       return { status: 204 };
@@ -171,13 +224,24 @@ const REFUSALS: Readonly<Record<OperatorRefusal | 'not-found', ProblemAnswer>> =
   'not-found': NO_OPERATOR,
 };
 
-function present(
-  { principals, apiTokens }: OperatorUses,
-  { id, name, role, isEnabled, createdAt }: Operator,
-) {
+const ownAccounts = ({ accounts }: Pick<OperatorUses, 'accounts'>, owner: string): string[] =>
+  accounts.list().flatMap(({ account }) => (account.owner === owner ? [account.id] : []));
+
+/** Days to a hundredth. */
+export const presentUsed = ({ accounts, ms, bytes }: Operator['used']) => ({
+  accounts,
+  days: Math.round((ms / DAY_MS) * 100) / 100,
+  bytes,
+});
+
+function present(uses: OperatorUses, { id, name, role, isEnabled, createdAt, budget, used }: Operator) {
+  const { principals, apiTokens } = uses;
   return {
     ...{ id, name, role, isEnabled, createdAt: iso(createdAt) },
     totpEnabled: principals.factorsOf(id)?.secondFactor.isEnabled() ?? false,
     tokens: apiTokens.list(id).length,
+    accounts: ownAccounts(uses, id).length,
+    budget,
+    used: presentUsed(used),
   };
 }

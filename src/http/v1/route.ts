@@ -41,6 +41,8 @@ export interface RouteDescription {
   readonly summary: string;
   readonly tag: string;
   readonly access: Access;
+  /** It tells of all accounts together: nothing for sellers, who know only their own. */
+  readonly ofAllAccounts?: boolean;
   /** The answer carries an `ETag`; on a change, `If-Match` is honoured and a mismatch is 412. */
   readonly etag?: boolean;
   readonly request: RouteRequest;

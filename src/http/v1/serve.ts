@@ -4,7 +4,7 @@ import type Router from '@koa/router';
 import type { Context, ParameterizedContext } from 'koa';
 import type { z } from 'zod';
 import type { ReadJsonObject } from '../body.js';
-import { type Caller, isAdministrator, isPerson } from '../caller.js';
+import { type Caller, isAdministrator, isPerson, isSeller } from '../caller.js';
 import type { AdminState } from '../state.js';
 import { type FieldFault, fieldErrorOf } from './field-errors.js';
 import { type ProblemAnswer, type ProblemCode, sendProblem } from './problem.js';
@@ -23,12 +23,14 @@ export function serveRoutes<Uses>(
   usesFor: (caller: Caller | undefined) => Uses,
   { readJsonObject, readBulkJsonObject }: BodyReaders,
 ): void {
-  for (const { method, path, access, request, bulkBody, handler } of routes) {
+  for (const { method, path, access, ofAllAccounts, request, bulkBody, handler } of routes) {
     const readBody = bulkBody ? readBulkJsonObject : readJsonObject;
     router.register(path.replace(/\{(\w+)\}/g, ':$1'), [method], async (ctx) => {
-      const refused = refuseCaller(ctx.state.caller, access);
+      const { caller } = ctx.state;
+      const refused =
+        refuseCaller(caller, access) ?? (ofAllAccounts && isSeller(caller) ? OF_ALL_ACCOUNTS : null);
       if (refused) return sendProblem(ctx, refused);
-      const uses = usesFor(ctx.state.caller);
+      const uses = usesFor(caller);
       if (!handler.isChecked) return handler.handle(ctx, uses, readBody);
       const asked = await read(ctx, request, readBody);
       send(ctx, 'problem' in asked ? asked : await handler.handle(asked, uses));
@@ -53,6 +55,11 @@ export function refuseCaller(caller: Caller | undefined, access: Access): Proble
 const ADMINISTRATOR_ONLY: ProblemAnswer = {
   problem: 'wrong-role',
   detail: 'only the administrator may do this',
+};
+
+const OF_ALL_ACCOUNTS: ProblemAnswer = {
+  problem: 'wrong-role',
+  detail: 'this tells of all accounts together; a seller knows only its own',
 };
 
 /** The caller of a public route that brought no credentials. */

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { AdminCredentials } from '../../core/auth/admin-credentials.js';
 import type { ConsoleSessions } from '../../core/auth/console-sessions.js';
+import type { Operators } from '../../core/auth/operators.js';
 import type { Principals } from '../../core/auth/principals.js';
 import { ROLES } from '../../core/auth/roles.js';
 import type { Log } from '../../core/log.js';
@@ -11,6 +12,7 @@ import { type Caller, callerOf } from '../caller.js';
 import { isSecure } from '../client.js';
 import type { AdminAttempts } from '../guards/attempts.js';
 import { SESSION_COOKIE } from '../guards/authenticate.js';
+import { Budget, BudgetUsed, presentUsed } from './operators.js';
 import type { ProblemAnswer } from './problem.js';
 import { routesOf, Scope } from './route.js';
 import { Bytes, Count, Time } from './schemas.js';
@@ -52,6 +54,8 @@ const Me = z
     /** Where links lead. */
     link: LinkAddress,
     accounts: Count,
+    /** What a seller may give to accounts, and has given; null: the caller is none. */
+    budget: z.object({ bounds: Budget, used: BudgetUsed }).nullable(),
     heartbeatIntervalSeconds: z.number(),
     webhooksEnabled: z.boolean(),
     maxImportBytes: Bytes,
@@ -75,6 +79,7 @@ export interface AboutDaemon {
 export interface SessionUses extends LinkUses {
   readonly credentials: Pick<AdminCredentials, 'givenBy'>;
   readonly principals: Principals;
+  readonly operators: Pick<Operators, 'get' | 'reload'>;
   readonly consoleSessions: ConsoleSessions;
   readonly attempts: AdminAttempts;
   readonly about: () => AboutDaemon;
@@ -175,11 +180,20 @@ async function me(uses: SessionUses, caller: Caller, hostname: string): Promise<
     socks: about.socks,
     link: linkAddressFor(uses, hostname),
     accounts: uses.countAccounts(),
+    budget: await budgetOf(uses, caller),
     heartbeatIntervalSeconds: about.heartbeatIntervalMs / 1000,
     webhooksEnabled: about.webhooksEnabled,
     maxImportBytes: about.maxImportBytes,
     egressClasses: about.egressClasses,
   };
+}
+
+/** Read from the database: accounts are charged to it, here and at other daemons. */
+async function budgetOf({ operators }: SessionUses, { operator }: Caller) {
+  if (operator?.role !== 'seller') return null;
+  await operators.reload();
+  const now = operators.get(operator.id);
+  return now && { bounds: now.budget, used: presentUsed(now.used) };
 }
 
 async function refuseLate(

@@ -136,6 +136,8 @@ test('an added account is in the database and in memory, with a salted hash', as
     plan: null,
     quotaReset: null,
     authorizedAddresses: [],
+    owner: null,
+    passwordVersion: 0,
   });
   assert.ok(verifyPassword('secret', passwordHash));
   assert.deepEqual(rows.get('id-1'), added.account);

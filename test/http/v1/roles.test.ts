@@ -8,8 +8,11 @@ import { type Console, codeOf, fetchFrom, signIn } from '../../helpers/console.j
 import { type ApiAnswer, startTestDaemon } from '../../helpers/daemon.js';
 import { suiteScope } from '../../helpers/suite.js';
 
-/** `all`: whoever has signed in; `own`: the same, and each sees only what is theirs; the others by the scopes of the role. */
-type Decision = 'public' | 'all' | 'own' | 'read' | 'write' | 'administrator';
+/**
+ * `all`: whoever has signed in; `own`: the same, and each sees only what is theirs; `overview`: of all accounts together; the others by
+ * the scopes of the role. What a seller sees of accounts is tried in sellers.test.ts.
+ */
+type Decision = 'public' | 'all' | 'own' | 'read' | 'write' | 'overview' | 'administrator';
 
 const DECISIONS: Readonly<Record<string, Decision>> = {
   signIn: 'public',
@@ -24,8 +27,8 @@ const DECISIONS: Readonly<Record<string, Decision>> = {
   createToken: 'own',
   revokeToken: 'own',
   listAudit: 'own',
-  getOverview: 'read',
-  getOverviewHistory: 'read',
+  getOverview: 'overview',
+  getOverviewHistory: 'overview',
   streamEvents: 'read',
   exportAccounts: 'read',
   importAccounts: 'write',
@@ -121,8 +124,9 @@ describe('operators', async () => {
 
   it('every route refuses a role what it may not, before it looks at the request', async () => {
     const may: Readonly<Record<string, readonly Decision[]>> = {
-      viewer: ['public', 'all', 'own', 'read'],
-      operator: ['public', 'all', 'own', 'read', 'write'],
+      viewer: ['public', 'all', 'own', 'read', 'overview'],
+      seller: ['public', 'all', 'own', 'read', 'write'],
+      operator: ['public', 'all', 'own', 'read', 'write', 'overview'],
     };
     for (const [role, allowed] of Object.entries(may)) {
       const signedIn = await signInAs((await addOperator(role)).name);

@@ -21,8 +21,10 @@ import {
   accountSortKeys,
   explained,
   NO_ACCOUNT,
+  ownerOf,
   PATCH_PROBLEMS,
   refuseEgressClass,
+  refuseOwner,
   termsOfNew,
 } from './shared.js';
 
@@ -131,9 +133,12 @@ export const accountRoutes = [
         accounts.get(id)?.account.limits.egressClass,
       );
       if (wrong) return wrong;
+      const notHanded = refuseOwner(uses, body.owner, caller, 'body.owner');
+      if (notHanded) return notHanded;
       const { username, isEnabled, remarks, tags, authorizedAddresses } = body;
+      const owner = body.owner?.toLowerCase() ?? body.owner;
       const expiresAt = body.expiresAt === undefined ? undefined : fromIsoOrNull(body.expiresAt);
-      const fields = { username, isEnabled, remarks, tags, expiresAt, authorizedAddresses };
+      const fields = { username, isEnabled, remarks, tags, expiresAt, authorizedAddresses, owner };
       const change = { ...fields, limits: limitsOf(body) };
       const changed = await accounts.patch(id, change, actorOf(caller), (account) =>
         isCurrent(account, ifMatch),
@@ -172,9 +177,11 @@ export const accountRoutes = [
   ),
 ];
 
-function presented({ usage, activity, now }: AccountUses, view: AccountView): Record<string, unknown> {
+function presented(uses: AccountUses, view: AccountView): Record<string, unknown> {
+  const { usage, activity, now } = uses;
   const { account } = view;
-  return presentAccount(view, usage.glance(account), activity.todayOf(account.id), now());
+  const owner = ownerOf(uses, account);
+  return presentAccount(view, usage.glance(account), activity.todayOf(account.id), now(), owner);
 }
 
 function shownAccount(uses: AccountUses, id: string): Answered | ProblemAnswer {

@@ -78,7 +78,7 @@ export const accountBatchRoutes = [
       for (const { username, password = randomPassword(), remarks = body.remarks } of wanted) {
         const reason = seen.has(username)
           ? 'username-twice'
-          : refuse(username, password, accounts.getByUsername(username) !== null);
+          : refuse(username, password, accounts.hasUsername(username));
         seen.add(username);
         if (reason) skipped.push({ id: null, username, reason });
         else accepted.push({ username, password, isEnabled, remarks, tags, ...terms });

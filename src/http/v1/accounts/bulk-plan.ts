@@ -10,7 +10,7 @@ import { changedTags, MAX_TAGS } from '../../../core/accounts/tags.js';
 import type { Actor } from '../../../core/audit/audit.js';
 import { DAY_MS } from '../../../core/clock.js';
 import { isWireDate } from '../../../core/wire-date.js';
-import { TimeIn } from '../schemas.js';
+import { Guid, TimeIn } from '../schemas.js';
 import { fromIsoOrNull, isoOrNull } from '../times.js';
 import { withoutUndefined } from '../without-undefined.js';
 import { randomPassword } from './credentials.js';
@@ -34,6 +34,8 @@ export const BulkAction = z.discriminatedUnion('type', [
     plan: z.string().max(64).nullable(),
     use: z.enum(['renew', 'upgrade']),
   }),
+  /** Hands them to a seller, or to the administrator (null), who alone may do this. */
+  z.object({ type: z.literal('hand-over'), owner: Guid.nullable() }),
   z.object({ type: z.literal('set-limits'), limits: AccountLimitsChange }),
   z.object({ type: z.literal('set-expiry'), expiresAt: TimeIn.nullable() }),
   z.object({
@@ -64,7 +66,7 @@ export interface Planned extends Plan {
 
 /** Returns why the account is skipped in place of a plan. */
 export function changeFor(
-  { sessions, plans, usage }: Pick<AccountUses, 'sessions' | 'plans' | 'usage'>,
+  { sessions, plans, usage, operators }: Pick<AccountUses, 'sessions' | 'plans' | 'usage' | 'operators'>,
   view: AccountView,
   action: BulkAction,
   at: number,
@@ -95,6 +97,13 @@ export function changeFor(
       if (!plan) return 'no-plan';
       const change = planFor(account, plan, action.use, usage.view(account), at);
       return withPlan(account, change, live, at);
+    }
+    case 'hand-over': {
+      const owner = action.owner?.toLowerCase() ?? null;
+      if (account.owner === owner) return 'already-so';
+      const nameOf = (id: string | null) => id && (operators.get(id)?.name ?? id);
+      const names = { before: { owner: nameOf(account.owner) }, after: { owner: nameOf(owner) } };
+      return { live, change: { owner }, ...names };
     }
     case 'set-limits': {
       const set = account.limits;

@@ -14,7 +14,7 @@ import { BulkAction, carryOut, changeFor, type Planned } from './bulk-plan.js';
 import { credentials } from './credentials.js';
 import { matcherFor } from './filter.js';
 import { Credentials, SkippedAccount, Tag } from './schemas.js';
-import { type AccountUses, noPlan, PATCH_PROBLEMS, refuseEgressClass } from './shared.js';
+import { type AccountUses, noPlan, PATCH_PROBLEMS, refuseEgressClass, refuseOwner } from './shared.js';
 
 type BulkUses = AccountUses & { readonly log: Pick<Log, 'error'> };
 
@@ -36,6 +36,7 @@ const AccountFilterBody = z
     overQuota: z.boolean().optional(),
     tag: Tag.optional(),
     game: z.string().max(255).optional(),
+    owner: Guid.optional(),
   })
   .meta({ id: 'AccountFilterBody' });
 
@@ -94,7 +95,7 @@ export const accountBulkRoutes = [
       path: '/api/v1/accounts/bulk',
       operationId: 'changeAccounts',
       summary:
-        'Enables, disables, deletes, extends, renews by a plan, limits, tags or gives new passwords to many accounts at once, or previews it.',
+        'Enables, disables, deletes, extends, renews by a plan, limits, tags, hands over or gives new passwords to many accounts at once, or previews it.',
       access: 'accounts:write',
       bulkBody: true,
       request: { body: BulkRequest },
@@ -108,6 +109,9 @@ export const accountBulkRoutes = [
       }
       const wrong = action.type === 'set-limits' ? refuseEgressClass(uses, action.limits, caller) : null;
       if (wrong) return wrong;
+      const owner = action.type === 'hand-over' ? action.owner : undefined;
+      const notHanded = refuseOwner(uses, owner, caller, 'body.action.owner');
+      if (notHanded) return notHanded;
       if (action.type === 'tag' && !action.add.every(isValidTag)) return PATCH_PROBLEMS['invalid-tags'];
       if (action.type === 'plan' && action.plan !== null && !uses.plans.byName(action.plan))
         return noPlan('body.action.plan');

@@ -1,6 +1,7 @@
 // /api/v1/accounts/import: accounts from a file. The formats are handed in: the command line has the same.
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
+import type { Accounts } from '../../../core/accounts/accounts.js';
 import type { Actor } from '../../../core/audit/audit.js';
 import { isTimeZone } from '../../../core/time-zone.js';
 import { actorOf } from '../../caller.js';
@@ -77,6 +78,8 @@ export interface ImportedLine {
 }
 
 interface ImportOptions {
+  /** Those that the caller may know and change. */
+  readonly accounts: Accounts;
   readonly existing: z.infer<typeof OnExisting>;
   readonly dryRun: boolean;
   readonly by: Actor;
@@ -94,6 +97,7 @@ export interface ImportUses {
     input: AsyncIterable<Buffer>,
     options: ImportOptions,
   ) => AsyncIterable<ImportedLine>;
+  readonly accounts: Accounts;
   /** Largest file, in bytes. */
   readonly maxImportBytes: number;
 }
@@ -148,6 +152,7 @@ export const accountImportRoutes = [
       const added: ImportedLine[] = [];
       try {
         const lines = uses.importAccounts(format, atMost(ctx.req, maxImportBytes), {
+          accounts: uses.accounts,
           existing,
           dryRun,
           by: actorOf(caller),

@@ -10,6 +10,7 @@ export function presentAccount(
   usage: LimitUsage,
   today: { readonly up: number; readonly down: number },
   now: number,
+  owner: { readonly id: string; readonly name: string } | null,
 ): Record<string, unknown> {
   return {
     id: account.id,
@@ -28,6 +29,7 @@ export function presentAccount(
     todayBytesUp: today.up,
     todayBytesDown: today.down,
     authorizedAddresses: account.authorizedAddresses,
+    owner,
     limits: account.limits,
     usage: presentUsage(usage),
     etag: accountEtag(account),
@@ -45,6 +47,6 @@ export function presentUsage({ periodStartedAt, periodEndsAt, ...counts }: Limit
 /** Changes with what an operator sets, not with logins and traffic. */
 export function accountEtag({ limits, authorizedAddresses, ...account }: Account): string {
   const { username, isEnabled, remarks, tags, expiresAt, daysFromFirstLogin, plan } = account;
-  const own = [username, isEnabled, remarks, tags, expiresAt, daysFromFirstLogin, plan];
+  const own = [username, isEnabled, remarks, tags, expiresAt, daysFromFirstLogin, plan, account.owner];
   return etagOf([...own, limits, authorizedAddresses]);
 }

@@ -79,6 +79,8 @@ export const Account = z
     todayBytesUp: Bytes,
     todayBytesDown: Bytes,
     authorizedAddresses: AuthorizedAddresses,
+    /** The seller that it belongs to; null: the administrator. */
+    owner: z.object({ id: Guid, name: z.string() }).nullable(),
     limits: AccountLimits,
     usage: AccountUsage,
     /** What `If-Match` of a change takes; the same as the `ETag` header of the single account. */
@@ -109,6 +111,8 @@ export const AccountFilter = z
     game: z.string().max(255).optional(),
     /** The account that this client address is without credentials. */
     authorizedAddress: z.string().max(64).optional(),
+    /** Id of the seller that it belongs to. */
+    owner: Guid.optional(),
   })
   .meta({ id: 'AccountFilter' });
 
@@ -194,6 +198,8 @@ export const AccountChange = z
     limits: AccountLimitsChange.optional(),
     /** All of them, in place of those that it has. */
     authorizedAddresses: AuthorizedAddresses.optional(),
+    /** Hands it to another seller, or to the administrator (null), who alone may do this. */
+    owner: Guid.nullable().optional(),
   })
   .meta({ id: 'AccountChange', description: 'What is left out stays as it is.' });
 

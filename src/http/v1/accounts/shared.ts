@@ -1,4 +1,5 @@
 // What the routes of accounts share: what they need of the daemon, how lists sort and filter, and checks of limits.
+import type { Account } from '../../../core/accounts/account.js';
 import type { AccountFacts } from '../../../core/accounts/account-query.js';
 import type { AccountUsage } from '../../../core/accounts/account-usage.js';
 import type { Accounts, AccountView } from '../../../core/accounts/accounts.js';
@@ -8,6 +9,7 @@ import type { LiveActivity } from '../../../core/accounts/live-activity.js';
 import { planForNew } from '../../../core/accounts/plans.js';
 import type { PlansSetting } from '../../../core/accounts/plans-setting.js';
 import { MAX_TAG_CHARS, MAX_TAGS } from '../../../core/accounts/tags.js';
+import type { Operators } from '../../../core/auth/operators.js';
 import type { SessionRegistry } from '../../../core/sessions/session-registry.js';
 import { WIRE_DATE_RANGE } from '../../../core/wire-date.js';
 import type { Caller } from '../../caller.js';
@@ -25,6 +27,7 @@ export interface AccountUses extends LinkUses {
   readonly sessions: SessionRegistry;
   readonly activity: LiveActivity;
   readonly plans: Pick<PlansSetting, 'byName'>;
+  readonly operators: Pick<Operators, 'get'>;
   readonly now: () => number;
 }
 
@@ -95,6 +98,27 @@ export function refuseEgressClass(
   if (refused) return refused;
   if (accounts.hasEgressClass(change.egressClass)) return null;
   return unknownEgressClass(path);
+}
+
+/** The seller that an account belongs to, by name; null: the administrator. */
+export function ownerOf(
+  { operators }: Pick<AccountUses, 'operators'>,
+  { owner }: Account,
+): { readonly id: string; readonly name: string } | null {
+  return owner === null ? null : { id: owner, name: operators.get(owner)?.name ?? owner };
+}
+
+/** Checks that the caller may hand accounts over, and that `owner` can have them; null: both. @param path for the error */
+export function refuseOwner(
+  { operators }: Pick<AccountUses, 'operators'>,
+  owner: string | null | undefined,
+  caller: Caller,
+  path: string,
+): ProblemAnswer | null {
+  if (owner === undefined) return null;
+  const refused = refuseCaller(caller, 'administrator');
+  if (refused || owner === null) return refused;
+  return operators.get(owner.toLowerCase())?.role === 'seller' ? null : invalid(path, 'seller');
 }
 
 export function unknownEgressClass(path: string): ProblemAnswer {

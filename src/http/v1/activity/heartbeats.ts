@@ -73,7 +73,7 @@ const By = z.enum(['game', 'account']).default('game');
 export interface HeartbeatUses {
   readonly accounts: Pick<Accounts, 'get'>;
   readonly heartbeats: Pick<HeartbeatStore, 'list'>;
-  readonly heartbeatSums: HeartbeatSums;
+  readonly heartbeatSums: Pick<HeartbeatSums, 'series' | 'largest'>;
   readonly heartbeatIntervalMs: number;
   readonly now: () => number;
 }

@@ -1,0 +1,31 @@
+// To whom accounts belong: a seller, or the administrator. Only the administrator hands them over.
+import type { Operator } from '../api-types.js';
+import { me } from '../lib/api.js';
+import { useCell } from '../lib/cell.js';
+import { t } from '../lib/i18n.js';
+import { useLoad } from '../lib/load.js';
+import { Field, Select } from '../ui/form.js';
+
+/** The sellers that accounts can be handed to; none for whoever may not hand them over. */
+export function useSellers(): readonly Operator[] {
+  const isAdministrator = useCell(me)?.role === 'administrator';
+  const { data } = useLoad('listOperators', isAdministrator ? {} : null, { topics: ['settings'] });
+  return data?.items.filter(({ role }) => role === 'seller') ?? [];
+}
+
+/** @param value id of a seller; '' is the administrator */
+export function OwnerChoice({ value, onChange }: { value: string; onChange: (owner: string) => void }) {
+  const sellers = useSellers();
+  return (
+    <Field label={t('operators.owner')}>
+      <Select
+        value={value}
+        onChange={onChange}
+        options={[
+          { value: '', label: t('operators.administrator') },
+          ...sellers.map(({ id, name }) => ({ value: id, label: name })),
+        ]}
+      />
+    </Field>
+  );
+}

@@ -1,0 +1,94 @@
+// The budget of a seller: what it may still give to accounts, and what a change of an account takes of it.
+import { DAY_MS } from '../clock.js';
+import type { Account } from './account.js';
+
+/** null: no bound. */
+export interface Budget {
+  /** Accounts created. */
+  readonly accounts: number | null;
+  /** Days given, added up over the accounts. */
+  readonly days: number | null;
+  /** Traffic granted by quotas, in bytes. */
+  readonly bytes: number | null;
+}
+
+export const NO_BUDGET: Budget = { accounts: null, days: null, bytes: null };
+
+/** What was taken of a budget. Time is exact: an hour given is an hour taken. */
+export interface Cost {
+  readonly accounts: number;
+  readonly ms: number;
+  readonly bytes: number;
+}
+
+export const NO_COST: Cost = { accounts: 0, ms: 0, bytes: 0 };
+
+/** A change would take more of the budget than is left; nothing was written. */
+export class OverBudget extends Error {
+  override readonly name = 'OverBudget';
+  /** @param left accounts, days or bytes  @param needed Infinity: the account would have no bound */
+  constructor(
+    readonly what: keyof Budget,
+    readonly left: number,
+    readonly needed: number,
+  ) {
+    super(`the budget has ${left} ${what} left`);
+  }
+}
+
+const PERIOD_MS = { day: DAY_MS, week: 7 * DAY_MS, month: 30 * DAY_MS } as const;
+
+/**
+ * What a change takes: the account itself when it is new, the time by which it lasts longer, the traffic by which its quotas allow more
+ * until it expires, and a quota that starts again by a reset. What is taken away from an account gives nothing back, and neither does
+ * its removal. Infinity for what has no bound. `now` in ms since the epoch.
+ */
+export function costOf(before: Account | null, after: Account, now: number): Cost {
+  const isReset = before !== null && before.quotaReset !== after.quotaReset;
+  return {
+    accounts: before ? 0 : 1,
+    ms: growth(before ? msLeft(before, now) : 0, msLeft(after, now)),
+    bytes:
+      growth(before ? bytesGranted(before, now) : 0, bytesGranted(after, now)) +
+      (isReset ? (after.limits.quotaBytes ?? 0) : 0),
+  };
+}
+
+export function sumOf(costs: readonly Cost[]): Cost {
+  return costs.reduce(
+    (sum, { accounts, ms, bytes }) => ({
+      accounts: sum.accounts + accounts,
+      ms: sum.ms + ms,
+      bytes: sum.bytes + bytes,
+    }),
+    NO_COST,
+  );
+}
+
+/** Throws OverBudget when `cost` is more than `used` leaves of the budget. */
+export function checkBudget(budget: Budget, used: Cost, cost: Cost): void {
+  const check = (what: keyof Budget, bound: number | null, usedOfIt: number, needed: number): void => {
+    const left = Math.max(0, (bound ?? Infinity) - usedOfIt);
+    if (needed > left) throw new OverBudget(what, Math.floor(left * 100) / 100, needed);
+  };
+  check('accounts', budget.accounts, used.accounts, cost.accounts);
+  check('days', budget.days, used.ms / DAY_MS, cost.ms / DAY_MS);
+  check('bytes', budget.bytes, used.bytes, cost.bytes);
+}
+
+/** Infinity minus Infinity is no growth. */
+const growth = (before: number, after: number): number => (after > before ? after - before : 0);
+
+/** How long the account lasts, or would last if it had its first login now. */
+function msLeft({ expiresAt, daysFromFirstLogin }: Account, now: number): number {
+  if (daysFromFirstLogin !== null) return daysFromFirstLogin * DAY_MS;
+  return expiresAt === null ? Infinity : Math.max(0, expiresAt - now);
+}
+
+/** What the quota allows until the account expires: once, or in every period that is begun. */
+function bytesGranted(account: Account, now: number): number {
+  const { quotaBytes, quotaPeriod } = account.limits;
+  if (quotaBytes === null) return Infinity;
+  if (quotaPeriod === 'never') return quotaBytes;
+  return quotaBytes * Math.ceil(msLeft(account, now) / PERIOD_MS[quotaPeriod]);
+}

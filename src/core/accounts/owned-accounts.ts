@@ -1,0 +1,75 @@
+// The accounts of one seller: the account service as if there were no others. Every read and write of a seller goes through it.
+import type { Account } from './account.js';
+import type { Accounts } from './accounts.js';
+import { type AddressRefusal, readAuthorizedAddresses } from './authorized-addresses.js';
+
+/** A client address is one account of the whole server: whose it is, the administrator decides. */
+const MAX_ADDRESSES = 0;
+
+/** @param owner id of the seller */
+export function accountsOf(accounts: Accounts, owner: string): Accounts {
+  const isOwn = (account: Account): boolean => account.owner === owner;
+  const owns = (id: string): boolean => {
+    const view = accounts.get(id);
+    return view !== null && isOwn(view.account);
+  };
+  const ownIds = (ids: readonly string[]): string[] => ids.filter(owns);
+  const list: Accounts['list'] = () => accounts.list().filter(({ account }) => isOwn(account));
+
+  return {
+    list,
+    count: () => list().length,
+    get: (id) => (owns(id) ? accounts.get(id) : null),
+    getByUsername(username) {
+      const view = accounts.getByUsername(username);
+      return view && isOwn(view.account) ? view : null;
+    },
+    // Names and ids are unique over all accounts, as creating one tells.
+    hasUsername: accounts.hasUsername,
+    hasId: accounts.hasId,
+    hasEgressClass: accounts.hasEgressClass,
+    maxAuthorizedAddresses: MAX_ADDRESSES,
+
+    async add(input, by) {
+      return refuseAddresses(input) ?? accounts.add({ ...input, owner }, by);
+    },
+    addMany: (inputs, by) =>
+      accounts.addMany(
+        inputs.map((input) => ({ ...input, owner })),
+        by,
+      ),
+    takeIn: (imported, by) =>
+      accounts.takeIn(
+        imported.map(({ account, ...rest }) => ({ ...rest, account: { ...account, owner } })),
+        by,
+      ),
+
+    update: async (id, input, by) => (owns(id) ? accounts.update(id, input, by) : NOT_FOUND),
+    patch: async (id, change, by, isCurrent) =>
+      owns(id) ? (refuseAddresses(change) ?? accounts.patch(id, change, by, isCurrent)) : NOT_FOUND,
+    patchMany: (changes, by) =>
+      accounts.patchMany(
+        changes.filter(({ id }) => owns(id)),
+        by,
+      ),
+    resetUsage: async (id, by) => owns(id) && accounts.resetUsage(id, by),
+    firstLogin: async (id, at) => (owns(id) ? accounts.firstLogin(id, at) : undefined),
+    remove: async (id, by) => (owns(id) ? accounts.remove(id, by) : NOT_FOUND),
+    removeMany: (ids, by) => accounts.removeMany(ownIds(ids), by),
+    refresh: (ids) => accounts.refresh(ownIds(ids)),
+  };
+}
+
+const NOT_FOUND = { ok: false, reason: 'not-found' } as const;
+
+/** Null: it names none. */
+function refuseAddresses({
+  authorizedAddresses = [],
+}: {
+  readonly authorizedAddresses?: readonly string[] | undefined;
+}) {
+  const read = readAuthorizedAddresses(authorizedAddresses, MAX_ADDRESSES);
+  if (read.ok) return null;
+  const address: AddressRefusal = read.refusal;
+  return { ok: false, reason: 'invalid-addresses', address } as const;
+}

@@ -1,0 +1,61 @@
+// Takes what a seller gives to accounts from its budget, in the transaction that writes the accounts.
+import type { Knex } from 'knex';
+import type { Account } from '../core/accounts/account.js';
+import { type Cost, checkBudget, costOf, sumOf } from '../core/accounts/budget.js';
+import type { Actor } from '../core/audit/audit.js';
+import { type Integer, toNumber } from './integers.js';
+
+export interface BudgetRow {
+  budget_accounts: Integer | null;
+  budget_days: Integer | null;
+  budget_bytes: Integer | null;
+  used_accounts: Integer;
+  used_ms: Integer;
+  used_bytes: Integer;
+}
+
+export const toBudget = (row: BudgetRow) => ({
+  accounts: toNumber(row.budget_accounts),
+  days: toNumber(row.budget_days),
+  bytes: toNumber(row.budget_bytes),
+});
+
+export const toUsed = (row: BudgetRow): Cost => ({
+  accounts: Number(row.used_accounts),
+  ms: Number(row.used_ms),
+  bytes: Number(row.used_bytes),
+});
+
+/**
+ * Charges the seller that makes these changes; changes by others cost nothing. Until the transaction ends nobody else charges it.
+ * Rejects with OverBudget.
+ */
+export async function chargeSeller(
+  trx: Knex.Transaction,
+  { operatorId }: Actor,
+  changes: readonly { readonly before: Account | null; readonly after: Account }[],
+  now: number,
+): Promise<void> {
+  if (operatorId === undefined || changes.length === 0) return;
+  const seller = { id: operatorId, role: 'seller' };
+  const row: BudgetRow | undefined = await trx('operators').where(seller).forUpdate().first();
+  if (!row) return;
+  const cost = sumOf(changes.map(({ before, after }) => costOf(before, after, now)));
+  checkBudget(toBudget(row), toUsed(row), cost);
+  const grown = ([column, by]: readonly [string, number]) => [
+    column,
+    trx.raw('?? + ?', [column, stored(by)]),
+  ];
+  const columns = [
+    ['used_accounts', cost.accounts],
+    ['used_ms', cost.ms],
+    ['used_bytes', cost.bytes],
+  ] as const;
+  await trx('operators')
+    .where(seller)
+    .update(Object.fromEntries(columns.map(grown)));
+}
+
+/** What has no bound is not counted: it can be given only where the budget has none. */
+const stored = (amount: number): number =>
+  Number.isFinite(amount) ? Math.min(Math.ceil(amount), Number.MAX_SAFE_INTEGER) : 0;

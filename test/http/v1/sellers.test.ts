@@ -1,0 +1,331 @@
+// A seller works on its own accounts, within its budget, and learns nothing of others: tried on every route there is.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { before, describe, it } from 'node:test';
+import { routes } from '../../../src/http/v1/routes.js';
+import { type Console, codeOf, fetchFrom, signIn } from '../../helpers/console.js';
+import { type ApiAnswer, startTestDaemon } from '../../helpers/daemon.js';
+import { eventually } from '../../helpers/eventually.js';
+import { connectThrough } from '../../helpers/socks-client.js';
+import { suiteScope } from '../../helpers/suite.js';
+import { hold, startTarget } from '../../helpers/targets.js';
+
+const PASSWORD = 'a-good-password';
+const DAY_MS = 86_400_000;
+/** In the name, remarks and tag of the account that the seller must not see. */
+const SECRET = 'zz-hidden';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+describe('sellers', async () => {
+  const scope = suiteScope();
+  const daemon = await startTestDaemon(scope, { config: { heartbeats: { interval: '1s' } } });
+  const admin = await signIn(daemon);
+  let foreignId = '';
+  let foreignSession = '';
+  let seller: Console;
+
+  async function addSeller(budget?: Fields): Promise<{ id: string; name: string; console: Console }> {
+    const name = `shop-${randomUUID()}`;
+    const added = await admin.api('POST', '/api/v1/operators', {
+      name,
+      password: PASSWORD,
+      role: 'seller',
+      budget,
+    });
+    assert.equal(added.status, 201, added.text);
+    const { id } = added.json as { id: string };
+    return { id, name, console: await signIn(daemon, { username: name, password: PASSWORD }) };
+  }
+  const create = (by: Console, fields: Fields = {}) =>
+    by.api('POST', '/api/v1/accounts', { username: `p-${randomUUID()}`, ...fields });
+  const idOf = (made: ApiAnswer): string => {
+    assert.equal(made.status, 201, made.text);
+    return (made.json as { account: { id: string } }).account.id;
+  };
+  const inDays = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString();
+  const usedOf = async (by: Console) =>
+    (
+      (await by.api('GET', '/api/v1/me')).json as {
+        budget: { used: { accounts: number; days: number; bytes: number } };
+      }
+    ).budget.used;
+
+  before(async () => {
+    const target = await startTarget(scope, hold);
+    const made = await create(admin, {
+      username: SECRET,
+      password: 'secret',
+      remarks: SECRET,
+      tags: [SECRET],
+    });
+    foreignId = idOf(made);
+    seller = (await addSeller()).console;
+    const play = (username: string, password: string) =>
+      connectThrough({ port: daemon.socks.port, username, password }, '127.0.0.1', target.port);
+    const own = await create(seller, { username: 'own-player', password: 'secret', tags: ['own-tag'] });
+    idOf(own);
+    await Promise.all([play(SECRET, 'secret'), play('own-player', 'secret')]);
+    await assert.rejects(play(SECRET, 'wrong'));
+    await eventually(async () => {
+      const sessions = await admin.api('GET', '/api/v1/sessions');
+      const found = (sessions.json as { items: { id: string; username: string }[] }).items;
+      foreignSession = found.find(({ username }) => username === SECRET)?.id ?? '';
+      assert.equal(found.length, 2);
+      assert.ok((await admin.api('GET', '/api/v1/logins?failed=true')).text.includes(SECRET));
+      assert.ok((await admin.api('GET', '/api/v1/heartbeats')).text.includes(SECRET));
+    });
+  });
+
+  it('on every route it is refused, or learns and changes nothing of an account of another', async () => {
+    // What is sent to routes that take a body; a new route must be added here.
+    const bodies: Readonly<Record<string, () => Fields>> = {
+      createAccount: () => ({ username: SECRET, password: 'x' }),
+      createAccounts: () => ({ list: [{ username: SECRET }], dryRun: true }),
+      changeAccounts: () => ({ ids: [foreignId], action: { type: 'delete' }, dryRun: false }),
+      changeAccount: () => ({ remarks: 'changed', isEnabled: false }),
+      resetPassword: () => ({ password: 'taken-over' }),
+      getCredentials: () => ({ password: 'secret' }),
+      changeAccountLimits: () => ({ maxSessions: 1 }),
+      endSessions: () => ({ accountId: foreignId }),
+      signIn: () => ({ username: 'x', password: 'x' }),
+      confirmTotp: () => ({ code: '123456' }),
+      disableTotp: () => ({ code: '123456' }),
+      createToken: () => ({ name: 't', scopes: ['accounts:read'] }),
+      setAdminPassword: () => ({ current: 'x', next: 'another-password' }),
+    };
+    // They end or lock the session that asks, or do not end; each is tried elsewhere.
+    const apart = ['signOut', 'signIn', 'streamEvents', 'enrolTotp'];
+    const unchanged = (await admin.api('GET', `/api/v1/accounts/${foreignId}`)).json as Fields;
+    for (const route of routes.filter(({ operationId }) => !apart.includes(operationId))) {
+      const { method, path, operationId, request } = route;
+      const id = path.includes('/sessions/') ? foreignSession : foreignId;
+      const filters =
+        request.query && 'accountId' in request.query.shape ? [`accountId=${foreignId}`, ''] : [''];
+      for (const search of filters) {
+        const body = bodies[operationId]?.();
+        judge(route, body, await seller.api(method, `${path.replace(/\{\w+\}/g, id)}?${search}`, body));
+      }
+    }
+    const after = (await admin.api('GET', `/api/v1/accounts/${foreignId}`)).json as Fields;
+    assert.equal(after['etag'], unchanged['etag']);
+    assert.ok(
+      (await admin.api('GET', '/api/v1/sessions')).text.includes(foreignSession),
+      'its session goes on',
+    );
+  });
+
+  function judge(
+    { operationId, path, access, request }: (typeof routes)[number],
+    body: unknown,
+    answer: ApiAnswer,
+  ) {
+    const what = `${operationId}: ${answer.status} ${answer.text.slice(0, 300)}`;
+    if (answer.status === 403) return assert.equal(codeOf(answer), 'wrong-role', what);
+    assert.notEqual(access, 'administrator', what);
+    assert.ok(!request.body || body, `${operationId} takes a body: say which is to be tried`);
+    assert.ok(answer.status < 500, what);
+    // A name that is asked for is taken or free, and the answer repeats it.
+    if (!JSON.stringify(body ?? null).includes(SECRET)) assert.ok(!answer.text.includes(SECRET), what);
+    if (!body) assert.ok(!answer.text.includes(foreignId), what);
+    if (path.includes('{')) assert.equal(answer.status, 404, what);
+  }
+
+  it('it sees all of its own: accounts, sessions, logins, heartbeats, tags, exports and what it did', async () => {
+    for (const path of [
+      '/accounts',
+      '/sessions',
+      '/logins',
+      '/heartbeats',
+      '/accounts/export?format=csv',
+      '/accounts/export?format=json',
+      '/audit',
+    ]) {
+      assert.match((await seller.api('GET', `/api/v1${path}`)).text, /own-player/, path);
+    }
+    assert.match((await seller.api('GET', '/api/v1/accounts/tags')).text, /own-tag/);
+    const sums = await seller.api('GET', '/api/v1/heartbeats/sums?by=account');
+    assert.ok(!sums.text.includes(foreignId));
+    const page = (await seller.api('GET', '/api/v1/sessions')).json as { matched: number; total: number };
+    assert.deepEqual([page.matched, page.total], [1, 1]);
+    const me = (await seller.api('GET', '/api/v1/me')).json as { accounts: number; role: string };
+    assert.deepEqual([me.accounts, me.role], [1, 'seller']);
+  });
+
+  it('bulk work with an empty filter reaches its own accounts only, and a file takes no name or id of another', async () => {
+    const { console: shop } = await addSeller();
+    idOf(await create(shop));
+    const bulk = await shop.api('POST', '/api/v1/accounts/bulk', {
+      filter: {},
+      action: { type: 'disable' },
+      dryRun: false,
+    });
+    assert.equal((bulk.json as { count: number }).count, 1);
+    const file = JSON.stringify([
+      { username: SECRET, password: 'taken-over' },
+      { id: foreignId, username: `imported-${randomUUID()}`, password: 'p' },
+    ]);
+    for (const dryRun of [true, false]) {
+      const path = `/api/v1/accounts/import?format=json&existing=replace&dryRun=${dryRun}`;
+      const done = await shop.api('POST', path, file, { 'content-type': 'application/json' });
+      const report = done.json as { added: number; failed: number };
+      assert.deepEqual([report.added, report.failed], [1, 1], done.text);
+    }
+    const foreign = (await admin.api('GET', `/api/v1/accounts/${foreignId}`)).json as Fields;
+    assert.equal(foreign['username'], SECRET);
+    assert.equal(foreign['isEnabled'], true);
+  });
+
+  it('a client address, which is one account of the whole server, and an egress class are not its to give', async () => {
+    const addresses = await create(seller, { authorizedAddresses: ['203.0.113.7'] });
+    assert.deepEqual([addresses.status, codeOf(addresses)], [400, 'validation']);
+    const egress = await create(seller, { limits: { egressClass: 'x' } });
+    assert.deepEqual([egress.status, codeOf(egress)], [403, 'wrong-role']);
+  });
+
+  it('the account API knows its own accounts only', async () => {
+    const { name, console: shop } = await addSeller({ accounts: 1, days: null, bytes: null });
+    const basic = { authorization: `Basic ${Buffer.from(`${name}:${PASSWORD}`).toString('base64')}` };
+    const ask = (method: string, path: string, body?: unknown) =>
+      fetchFrom(daemon, method, `/ProxyAccount/${path}`, basic, body);
+    assert.deepEqual((await ask('GET', 'GetProxyAccountList')).json, []);
+    const add = () => ask('POST', 'AddProxyAccount', { Username: `w-${randomUUID()}`, Password: 'p' });
+    assert.equal((await add()).json, '添加账号成功');
+    const over = await add();
+    assert.deepEqual([over.status, over.json], [400, '额度不足']);
+    assert.equal(over.headers.get('x-error-detail'), 'the budget has 0 accounts left');
+    assert.equal(((await ask('GET', 'GetProxyAccountList')).json as unknown[]).length, 1);
+    assert.equal((await ask('GET', `GetProxyAccountByID?AID=${foreignId}`)).status, 404);
+    const change = await ask('POST', 'UpdateProxyAccount', { AID: foreignId, Password: 'taken-over' });
+    assert.deepEqual([change.status, change.json], [400, '账号不存在']);
+    assert.equal((await ask('POST', `DeleteProxyAccount?AID=${foreignId}`)).status, 400);
+    assert.equal((await usedOf(shop)).accounts, 1);
+  });
+
+  it('the live stream tells it of its own accounts, and never who else does what', async () => {
+    const { console: shop } = await addSeller();
+    const events = await fetch(`${daemon.adminUrl}/api/v1/events`, { headers: { cookie: shop.cookie } });
+    let text = '';
+    const reading = (async () => {
+      const decoder = new TextDecoder();
+      for await (const chunk of events.body ?? [])
+        text += decoder.decode(chunk as Uint8Array, { stream: true });
+    })();
+    await eventually(() => assert.match(text, /retry/));
+    await admin.api('PATCH', `/api/v1/accounts/${foreignId}`, { remarks: `${SECRET} again` });
+    const own = idOf(await create(shop));
+    await eventually(() => assert.match(text, /"topic":"accounts"/));
+    assert.ok(!text.includes(foreignId));
+    assert.ok(!text.includes('event: overview'));
+    await shop.api('PATCH', `/api/v1/accounts/${own}`, { remarks: 'mine' });
+    await eventually(() => assert.ok(text.includes(own)));
+    await shop.api('DELETE', '/api/v1/session');
+    await reading;
+  });
+
+  it('the administrator hands accounts to a seller, one and many, and gets them back when it goes', async () => {
+    const { id, name, console: shop } = await addSeller({ accounts: 0, days: 0, bytes: 0 });
+    const accounts = [idOf(await create(admin)), idOf(await create(admin))];
+    const [first = '', second = ''] = accounts;
+    const handed = await admin.api('PATCH', `/api/v1/accounts/${first}`, { owner: id });
+    assert.deepEqual((handed.json as Fields)['owner'], { id, name });
+    const action = { type: 'hand-over', owner: id };
+    const bulk = await admin.api('POST', '/api/v1/accounts/bulk', { ids: accounts, action, dryRun: false });
+    assert.equal((bulk.json as { count: number }).count, 1, bulk.text);
+    const list = async (by: Console, query = '') =>
+      ((await by.api('GET', `/api/v1/accounts${query}`)).json as { items: { id: string }[] }).items
+        .map((one) => one.id)
+        .sort();
+    assert.deepEqual(await list(shop), [...accounts].sort());
+    assert.deepEqual(await list(admin, `?owner=${id}`), [...accounts].sort());
+    assert.deepEqual(
+      await usedOf(shop),
+      { accounts: 0, days: 0, bytes: 0 },
+      'what is handed over costs nothing',
+    );
+    assert.equal((await shop.api('PATCH', `/api/v1/accounts/${first}`, { remarks: 'mine' })).status, 200);
+    const back = await shop.api('PATCH', `/api/v1/accounts/${first}`, { owner: null });
+    assert.deepEqual([back.status, codeOf(back)], [403, 'wrong-role']);
+    const toNobody = await admin.api('PATCH', `/api/v1/accounts/${first}`, { owner: randomUUID() });
+    assert.deepEqual([toNobody.status, codeOf(toNobody)], [400, 'validation']);
+    await admin.api('DELETE', `/api/v1/operators/${id}`);
+    const orphan = (await admin.api('GET', `/api/v1/accounts/${second}`)).json as Fields;
+    assert.equal(orphan['owner'], null);
+  });
+
+  it('twenty creations at once, with a budget of five, make five', async () => {
+    const { console: shop } = await addSeller({ accounts: 5, days: null, bytes: null });
+    const made = await Promise.all(Array.from({ length: 20 }, () => create(shop)));
+    const refused = made.filter(({ status }) => status !== 201);
+    assert.equal(refused.length, 15);
+    for (const answer of refused) {
+      assert.deepEqual([answer.status, codeOf(answer)], [409, 'over-budget']);
+      assert.equal((answer.json as { detail: string }).detail, 'the budget has 0 accounts left');
+    }
+    assert.equal((await usedOf(shop)).accounts, 5);
+    const [one] = made.filter(({ status }) => status === 201);
+    await shop.api('DELETE', `/api/v1/accounts/${one ? idOf(one) : ''}`);
+    assert.equal((await create(shop)).status, 409, 'a deleted account gives nothing back');
+    const batch = await shop.api('POST', '/api/v1/accounts/batch', { pattern: 'b{1-3}' });
+    assert.deepEqual([batch.status, codeOf(batch)], [409, 'over-budget']);
+  });
+
+  it('days are charged when they are given: at creation, extension and renewal, exactly', async () => {
+    const { console: shop } = await addSeller({ accounts: null, days: 40, bytes: null });
+    const endless = await create(shop);
+    assert.deepEqual(
+      [endless.status, codeOf(endless)],
+      [409, 'over-budget'],
+      'without an expiry there is no bound',
+    );
+    const id = idOf(await create(shop, { expiresAt: inDays(10) }));
+    assert.ok(Math.abs((await usedOf(shop)).days - 10) < 0.1);
+    const extend = (days: number) =>
+      shop.api('POST', '/api/v1/accounts/bulk', {
+        ids: [id],
+        action: { type: 'extend', days, from: 'later' },
+        dryRun: false,
+      });
+    assert.equal((await extend(25)).status, 200);
+    const over = await extend(6);
+    assert.equal(over.status, 409);
+    assert.match(over.text, /the budget has 5(\.\d+)? days left/);
+    assert.equal((await extend(5)).status, 200);
+    await extend(-20);
+    assert.ok((await usedOf(shop)).days > 39.9, 'days taken away give nothing back');
+    assert.equal(
+      (await shop.api('PATCH', `/api/v1/accounts/${id}`, { remarks: 'x', isEnabled: false })).status,
+      200,
+    );
+    assert.equal((await shop.api('PATCH', `/api/v1/accounts/${id}`, { expiresAt: null })).status, 409);
+    const before = (await admin.api('GET', `/api/v1/accounts/${id}`)).json as Fields;
+    await admin.api('PATCH', `/api/v1/accounts/${id}`, { expiresAt: inDays(100) });
+    assert.notEqual(
+      ((await admin.api('GET', `/api/v1/accounts/${id}`)).json as Fields)['expiresAt'],
+      before['expiresAt'],
+    );
+    assert.ok((await usedOf(shop)).days < 40.1, 'what the administrator gives costs nothing');
+  });
+
+  it('traffic is charged by the quota of every period, and by a reset', async () => {
+    const { console: shop } = await addSeller({ accounts: null, days: null, bytes: 10_000 });
+    const quota = (quotaBytes: number | null, quotaPeriod: string) => ({
+      limits: { quotaBytes, quotaPeriod },
+    });
+    assert.equal((await create(shop)).status, 409, 'without a quota there is no bound');
+    assert.equal((await create(shop, quota(10, 'day'))).status, 409, 'nor without an end of its days');
+    const id = idOf(await create(shop, quota(4_000, 'never')));
+    assert.equal((await usedOf(shop)).bytes, 4_000);
+    idOf(await create(shop, { ...quota(100, 'day'), expiresAt: inDays(9.5) }));
+    assert.equal((await usedOf(shop)).bytes, 5_000);
+    const patch = (limits: Fields) => shop.api('PATCH', `/api/v1/accounts/${id}/limits`, limits);
+    assert.equal((await patch({ quotaBytes: 6_000 })).status, 200);
+    assert.equal((await usedOf(shop)).bytes, 7_000);
+    assert.equal((await patch({ quotaBytes: null })).status, 409);
+    const reset = () => shop.api('POST', `/api/v1/accounts/${id}/usage/reset`);
+    assert.equal((await reset()).status, 409, '6,000 are more than the 3,000 left');
+    assert.equal((await patch({ quotaBytes: 3_000 })).status, 200);
+    assert.equal((await reset()).status, 200);
+    assert.equal((await usedOf(shop)).bytes, 10_000);
+  });
+});

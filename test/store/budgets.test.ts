@@ -1,0 +1,52 @@
+// Budgets of sellers are charged in the transaction of the accounts, whoever asks at the same time.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { NO_BUDGET, NO_COST, OverBudget } from '../../src/core/accounts/budget.js';
+import { DAEMON } from '../../src/core/audit/audit.js';
+import { onEachEngine } from './engines.js';
+import { account } from './helpers.js';
+
+onEachEngine('two processes with a budget of five accounts add five', async (open) => {
+  const { store, place } = await open();
+  const { store: other } = await open({ place });
+  const seller = {
+    ...{
+      id: randomUUID(),
+      name: 'shop',
+      passwordHash: 'h',
+      role: 'seller' as const,
+      isEnabled: true,
+      createdAt: 1,
+    },
+    budget: { ...NO_BUDGET, accounts: 5 },
+    used: NO_COST,
+  } as const;
+  const object = { type: 'operator', id: seller.id, name: 'shop' } as const;
+  await store.operators.add(seller, {
+    by: DAEMON,
+    action: 'operator.create',
+    object,
+    before: null,
+    after: null,
+  });
+  const by = { name: 'shop', via: 'console', address: '::1', operatorId: seller.id } as const;
+  const tries = Array.from({ length: 20 }, (_, i) =>
+    (i % 2 ? other : store).accounts.add(account({ owner: seller.id }), by).catch((error: unknown) => error),
+  );
+  const outcomes = await Promise.all(tries);
+  assert.equal(outcomes.filter((one) => one === 'added').length, 5);
+  assert.equal(outcomes.filter((one) => one instanceof OverBudget).length, 15);
+  assert.equal((await store.accounts.all()).length, 5, 'what was refused is not there');
+  const [now] = await store.operators.all();
+  assert.deepEqual(now?.used, { ...NO_COST, accounts: 5 });
+
+  const [own] = await store.accounts.all();
+  await store.operators.remove(seller.id, {
+    by: DAEMON,
+    action: 'operator.delete',
+    object,
+    before: null,
+    after: null,
+  });
+  assert.equal((await store.accounts.get(own?.id ?? ''))?.owner, null, "it is the administrator's again");
+});
