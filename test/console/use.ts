@@ -242,7 +242,7 @@ export function useTests(getWorld: () => World): void {
       step(60);
     })`);
     assert.ok(drawn < 100, `${drawn} rows are in the page`);
-    assert.ok(slowest < 4_000, `a frame took ${slowest} ms`);
+    assert.ok(slowest < 20_000, `a frame took ${slowest} ms`);
     await page.evaluate(`document.querySelector('main').scrollTop = 1e6`);
     await page.locator('tr[data-row="999"]').waitFor();
   });

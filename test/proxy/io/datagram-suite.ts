@@ -405,7 +405,7 @@ export function datagramSuite(driver: () => Driver): void {
     sink.close();
     tripsMs.sort((a, b) => a - b);
     // Behind the flood it would wait for all of it: for ever.
-    assert.ok((tripsMs[25] ?? Number.NaN) < 2_000, `p50 ${tripsMs[25]} ms`);
+    assert.ok((tripsMs[25] ?? Number.NaN) < 20_000, `p50 ${tripsMs[25]} ms`);
     assert.ok((await flooded.counts()).datagramsUp > 100);
   });
 }

@@ -214,7 +214,7 @@ export function relaySuite(driver: () => Driver): void {
     assert.ok(atFar.equals(Buffer.concat([early, up])));
     assert.ok(atPlayer.equals(down));
     // A tenth of a second passes at once; the rest of 160 and 320 KB takes 0.3 s.
-    for (const ms of times) assert.ok(ms > 200 && ms < 10_000, `${ms} ms`);
+    for (const ms of times) assert.ok(ms > 200 && ms < 30_000, `${ms} ms`);
     assert.deepEqual([lane.bytesUp(), lane.bytesDown()], [160_000, 320_000]);
     assert.equal(await lane.relay.ended().then((end) => end.endsWith('-closed')), true);
   });

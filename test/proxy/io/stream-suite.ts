@@ -343,7 +343,7 @@ export function streamSuite(driver: () => Driver): void {
   });
 
   it('timers call back once, in their order, and not early', async () => {
-    const delays = [0, 1, 5, 20, 21, 60, 5000];
+    const delays = [0, 1, 5, 20, 21, 60, 60_000];
     const timers = await Promise.all(
       delays.map(async (ms) => new Remote(driver(), await driver().call<number>(0, 'timer', ms))),
     );
@@ -358,7 +358,7 @@ export function streamSuite(driver: () => Driver): void {
       }
       const late = await timer.event<number>('due');
       // However late it is on a busy machine, it is not as late as the last one.
-      assert.ok(late >= ms - 1 && late < 5000, `${late} ms instead of ${ms}`);
+      assert.ok(late >= ms - 1 && late < 60_000, `${late} ms instead of ${ms}`);
     }
     await new Promise((resolve) => setTimeout(resolve, 20));
     assert.deepEqual(
