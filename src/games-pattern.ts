@@ -1,28 +1,16 @@
 // Compiles the patterns of game rules with re2js, which matches in linear time.
 import { RE2JS } from 're2js';
-import type { CompiledPattern, PatternMatch } from './core/heartbeats/game-rules.js';
-
-/** An invalid pattern. `reason` says why; the message also contains the pattern. */
-export class PatternError extends Error {
-  override readonly name = 'PatternError';
-
-  constructor(
-    readonly pattern: string,
-    readonly reason: string,
-    options?: ErrorOptions,
-  ) {
-    super(`pattern ${JSON.stringify(pattern)}: ${reason}`, options);
-  }
-}
+import type { PatternFault } from './core/heartbeats/game-rule-error.js';
+import { type CompiledPattern, PatternError, type PatternMatch } from './core/heartbeats/game-rules.js';
 
 /** Matching time also grows with the program size: at this size, 4 KiB take tens of milliseconds in the worst case. */
 const MAX_PROGRAM_SIZE = 500;
 
 // Unsupported syntax of other regular expression engines, with better messages than those of re2js.
-const UNSUPPORTED: readonly (readonly [RegExp, string])[] = [
-  [/^(?:[^\\]|\\[^1-9k])*\\(?:[1-9]|k[<{'])/s, 'backreferences are not supported'],
-  [/^(?:[^\\]|\\.)*\(\?<?[=!]/s, 'lookahead and lookbehind are not supported'],
-  [/^(?:[^\\]|\\.)*\(\?>/s, 'atomic groups are not supported'],
+const UNSUPPORTED: readonly (readonly [RegExp, PatternFault])[] = [
+  [/^(?:[^\\]|\\[^1-9k])*\\(?:[1-9]|k[<{'])/s, 'pattern-backreference'],
+  [/^(?:[^\\]|\\.)*\(\?<?[=!]/s, 'pattern-lookaround'],
+  [/^(?:[^\\]|\\.)*\(\?>/s, 'pattern-atomic'],
 ];
 
 /**
@@ -30,11 +18,10 @@ const UNSUPPORTED: readonly (readonly [RegExp, string])[] = [
  * @throws PatternError for backreferences, lookaround, invalid syntax, and programs that are too large
  */
 export function compilePattern(pattern: string): CompiledPattern {
-  if (pattern === '') throw new PatternError(pattern, 'is empty');
+  const shown = { pattern: JSON.stringify(pattern) };
+  if (pattern === '') throw new PatternError('pattern-empty', shown);
   const compiled = compile(pattern);
-  if (compiled.programSize() > MAX_PROGRAM_SIZE) {
-    throw new PatternError(pattern, 'is too large; use smaller repeat counts');
-  }
+  if (compiled.programSize() > MAX_PROGRAM_SIZE) throw new PatternError('pattern-too-large', shown);
   return { exec: (text) => firstGroup(compiled, text) };
 }
 
@@ -42,9 +29,11 @@ function compile(pattern: string): RE2JS {
   try {
     return RE2JS.compile(pattern);
   } catch (error) {
-    const known = UNSUPPORTED.find(([sign]) => sign.test(pattern))?.[1];
-    const reason = known ?? (error instanceof Error ? error.message : String(error));
-    throw new PatternError(pattern, reason.replace(/^error parsing regexp: /, ''), { cause: error });
+    const code = UNSUPPORTED.find(([sign]) => sign.test(pattern))?.[1] ?? 'pattern-syntax';
+    const message = error instanceof Error ? error.message : String(error);
+    const reason = message.replace(/^error parsing regexp: /, '');
+    const values = { pattern: JSON.stringify(pattern), reason };
+    throw new PatternError(code, values, { cause: error });
   }
 }
 

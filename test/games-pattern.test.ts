@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compilePattern, PatternError } from '../src/games-pattern.js';
+import { PatternError } from '../src/core/heartbeats/game-rules.js';
+import { compilePattern } from '../src/games-pattern.js';
 
 test('a match tells the group and where it ends', () => {
   assert.deepEqual(compilePattern('GAMEID=([A-Z0-9]{4,16});').exec('..GAMEID=ABCD;..'), {
@@ -42,8 +43,7 @@ test('patterns that cannot be used are refused with the reason', async (t) => {
         () => compilePattern(pattern),
         (error) =>
           error instanceof PatternError &&
-          error.pattern === pattern &&
-          reason.test(error.reason) &&
+          reason.test(error.message) &&
           error.message.includes(JSON.stringify(pattern)),
       );
     });

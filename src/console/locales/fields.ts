@@ -86,7 +86,46 @@ export const fields = {
     en: 'must be host:port or [IPv6 address]:port',
     zh: '须为 host:port 或 [IPv6]:port',
   },
-  'field.game-rule': { en: '{fault}', zh: '{fault}' },
+  'field.pattern-empty': { en: 'the pattern {pattern} is empty', zh: '正则表达式 {pattern} 为空' },
+  'field.pattern-too-large': {
+    en: 'the pattern {pattern} is too large; use smaller repeat counts',
+    zh: '正则表达式 {pattern} 过大，请减少重复次数',
+  },
+  'field.pattern-backreference': {
+    en: 'backreferences are not supported: {pattern}',
+    zh: '不支持反向引用：{pattern}',
+  },
+  'field.pattern-lookaround': {
+    en: 'lookahead and lookbehind are not supported: {pattern}',
+    zh: '不支持前瞻和后顾：{pattern}',
+  },
+  'field.pattern-atomic': { en: 'atomic groups are not supported: {pattern}', zh: '不支持原子组：{pattern}' },
+  'field.pattern-syntax': {
+    en: 'the pattern {pattern} is not valid: {reason}',
+    zh: '正则表达式 {pattern} 有语法错误：{reason}',
+  },
+  'field.rule-id-and-pattern': {
+    en: 'has both id and gameId; give one of them',
+    zh: '固定 GameID 和正则表达式只能给一个',
+  },
+  'field.rule-without-id': { en: 'needs an id or a gameId pattern', zh: '须有固定 GameID 或正则表达式' },
+  'field.game-id': { en: 'must be 1 to {max} visible characters', zh: '须为 1 到 {max} 个可见字符' },
+  'field.max-bytes': {
+    en: 'must be 1 to {max} bytes, not {value}',
+    zh: '须为 1 到 {max} 字节，不能是 {value}',
+  },
+  'field.match-empty': {
+    en: 'must not be empty; leave it out to match everything',
+    zh: '不能为空；要匹配全部，请不要填写',
+  },
+  'field.match-host': {
+    en: '{value} is not a host name, "*.name", an address or a CIDR block',
+    zh: '{value} 不是主机名、“*.主机名”、地址或网段',
+  },
+  'field.match-port': {
+    en: '{value} is not a port (1 to 65535) or a range of them such as "7100-7200"',
+    zh: '{value} 不是端口（1 到 65535）或端口范围（如 7100-7200）',
+  },
   'field.present-password': { en: 'not the present password', zh: '不是当前的密码' },
   'field.account-password': { en: 'is not that of the account', zh: '不是这个账号的密码' },
   'field.one-time-code': { en: 'not the code of this moment', zh: '不是此刻的验证码' },

@@ -2,6 +2,7 @@
 
 import { type Cidr, type IpBytes, inCidr, parseCidr, parseIp } from '../ip.js';
 import type { Protocol } from '../sessions/session.js';
+import { GameRuleError } from './game-rule-error.js';
 
 /** All parts are optional; an omitted part matches everything. */
 export interface GameMatch {
@@ -20,19 +21,6 @@ export interface Flow {
   readonly ip: IpBytes | null;
   readonly port: number;
   readonly protocol: Protocol;
-}
-
-/** An invalid game rule. `path` is the position in the list of rules, such as `[2].match.ports[0]`. */
-export class GameRuleError extends Error {
-  override readonly name = 'GameRuleError';
-
-  constructor(
-    readonly path: string,
-    message: string,
-    options?: ErrorOptions,
-  ) {
-    super(message, options);
-  }
 }
 
 /** A flow's destination in the form that hosts are compared in: a lower-case name without root dot, and an address. */
@@ -64,8 +52,7 @@ function readList<Entry, Read>(
 ): Read[] | null {
   if (entries === undefined) return null;
   // Refuse an empty list: ambiguous whether it means "none" or "any".
-  if (entries.length === 0)
-    throw new GameRuleError(path, 'must not be empty; leave it out to match everything');
+  if (entries.length === 0) throw new GameRuleError(path, 'match-empty');
   return entries.map((entry, i) => read(entry, `${path}[${i}]`));
 }
 
@@ -80,12 +67,7 @@ function readHost(text: string, path: string): HostTest {
   if (block) return inBlock(block);
   const below = text.startsWith('*.');
   const name = hostName(below ? text.slice(2) : text);
-  if (name === null) {
-    throw new GameRuleError(
-      path,
-      `${JSON.stringify(text)} is not a host name, "*.name", an address or a CIDR block`,
-    );
-  }
+  if (name === null) throw new GameRuleError(path, 'match-host', { value: JSON.stringify(text) });
   if (below) return (target) => target.name.endsWith(`.${name}`) && target.name.length > name.length + 1;
   return (target) => target.name === name;
 }
@@ -119,8 +101,5 @@ function readPorts(entry: number | string, path: string): readonly [number, numb
   const first = Number(parts?.[1]);
   const last = Number(parts?.[2] ?? first);
   if (parts && first >= 1 && last <= 65535 && first <= last) return [first, last];
-  throw new GameRuleError(
-    path,
-    `${JSON.stringify(entry)} is not a port (1 to 65535) or a range of them such as "7100-7200"`,
-  );
+  throw new GameRuleError(path, 'match-port', { value: JSON.stringify(entry) });
 }

@@ -12,10 +12,7 @@ import {
 
 export const GAME_RULES_KEY = 'heartbeats.games';
 
-export type GameRulesSaved =
-  | { readonly ok: true }
-  /** `path` is the place of the fault: `[2].match.ports[0]`. */
-  | { readonly ok: false; readonly path: string; readonly message: string };
+export type GameRulesSaved = { readonly ok: true } | { readonly ok: false; readonly error: GameRuleError };
 
 export interface GameRulesSetting extends GameRules, Reloadable {
   readonly rules: () => readonly GameRule[];
@@ -81,7 +78,7 @@ export function createGameRulesSetting({
           next = ofConsole(rules);
         } catch (error) {
           if (!(error instanceof GameRuleError)) throw error;
-          return { ok: false, path: error.path, message: error.message };
+          return { ok: false, error };
         }
         await writeAs(next, by, change);
         return { ok: true };

@@ -1,13 +1,16 @@
 // The operator's game rules: which GameID a flow has, by its destination or by its first client bytes.
-import { type Flow, type GameMatch, GameRuleError, readDestination } from './game-destination.js';
+import { type Flow, type GameMatch, readDestination } from './game-destination.js';
+import { GameRuleError, PatternError } from './game-rule-error.js';
 import {
   type CompiledPattern,
   cleanGameId,
+  MAX_GAME_ID_LENGTH,
   type PayloadCandidate,
   PayloadMatcher,
 } from './payload-matcher.js';
 
-export { type Flow, type GameMatch, GameRuleError } from './game-destination.js';
+export type { Flow, GameMatch } from './game-destination.js';
+export { GameRuleError, PatternError } from './game-rule-error.js';
 export type { CompiledPattern, PatternMatch, PayloadMatcher, PayloadVerdict } from './payload-matcher.js';
 
 /** Client bytes that a payload rule looks at unless it says otherwise. */
@@ -27,7 +30,7 @@ export interface GameRule {
   readonly maxBytes?: number | undefined;
 }
 
-/** Makes a matcher of a pattern, or throws an error whose message says what is wrong with it. */
+/** Makes a matcher of a pattern. @throws PatternError */
 export type CompilePattern = (pattern: string) => CompiledPattern;
 
 export interface GameRules {
@@ -80,13 +83,12 @@ function readRule(rule: GameRule, path: string, compile: CompilePattern): ReadRu
 
 function readOutcome(rule: GameRule, path: string, compile: CompilePattern): ReadRule['outcome'] {
   const { id, gameId, maxBytes } = rule;
-  if (id !== undefined && gameId !== undefined)
-    throw new GameRuleError(path, 'has both id and gameId; give one of them');
+  if (id !== undefined && gameId !== undefined) throw new GameRuleError(path, 'rule-id-and-pattern');
   if (id !== undefined) {
-    if (cleanGameId(id) !== id) throw new GameRuleError(`${path}.id`, 'must be 1 to 128 visible characters');
+    if (cleanGameId(id) !== id) throw new GameRuleError(`${path}.id`, 'game-id', { max: MAX_GAME_ID_LENGTH });
     return { id };
   }
-  if (gameId === undefined) throw new GameRuleError(path, 'needs an id or a gameId pattern');
+  if (gameId === undefined) throw new GameRuleError(path, 'rule-without-id');
   return {
     pattern: compiled(gameId, `${path}.gameId`, compile),
     maxBytes: readMaxBytes(maxBytes, `${path}.maxBytes`),
@@ -97,12 +99,13 @@ function compiled(pattern: string, path: string, compile: CompilePattern): Compi
   try {
     return compile(pattern);
   } catch (error) {
-    throw new GameRuleError(path, error instanceof Error ? error.message : String(error), { cause: error });
+    if (!(error instanceof PatternError)) throw error;
+    throw new GameRuleError(path, error.code, error.values, { cause: error });
   }
 }
 
 function readMaxBytes(maxBytes: number | undefined, path: string): number {
   if (maxBytes === undefined) return DEFAULT_MAX_BYTES;
   if (Number.isInteger(maxBytes) && maxBytes >= 1 && maxBytes <= MAX_MAX_BYTES) return maxBytes;
-  throw new GameRuleError(path, `must be 1 to ${MAX_MAX_BYTES} bytes, not ${maxBytes}`);
+  throw new GameRuleError(path, 'max-bytes', { max: MAX_MAX_BYTES, value: maxBytes });
 }

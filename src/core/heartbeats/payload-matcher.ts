@@ -24,7 +24,7 @@ export interface PayloadCandidate {
 }
 
 /** GameIDs are the client's words: kept short. UTF-16 code units. */
-const MAX_GAME_ID_LENGTH = 128;
+export const MAX_GAME_ID_LENGTH = 128;
 
 /**
  * A flow may send its bytes one at a time, and every look starts from the first byte. So looks are free only up to this

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { ADDRESS_TEXTS } from '../../core/accounts/authorized-addresses.js';
 import { fillText } from '../../core/fill-text.js';
+import { GAME_RULE_TEXTS } from '../../core/heartbeats/game-rule-error.js';
 
 /** Values of a text stand in braces. */
 export const FIELD_TEXTS = {
@@ -41,7 +42,7 @@ export const FIELD_TEXTS = {
   'pac-match': 'must be a host name such as example.com or *.example.com, an address or a network',
   host: 'must be a host name or an IP address that players can connect to',
   destination: 'must be host:port or [IPv6 address]:port',
-  'game-rule': '{fault}',
+  ...GAME_RULE_TEXTS,
   'present-password': 'not the present password',
   'account-password': 'is not that of the account',
   'one-time-code': 'not the code of this moment',

@@ -10,7 +10,7 @@ import { testGameRules } from '../../../core/heartbeats/game-rules-test.js';
 import { parseIp } from '../../../core/ip.js';
 import { actorOf } from '../../caller.js';
 import { etagOf, matches } from '../etag.js';
-import { invalid } from '../problem.js';
+import { invalid, type ProblemAnswer } from '../problem.js';
 import { type Answered, routesOf } from '../route.js';
 
 /** One rule; the first that matches wins. Exactly one of `id` and `gameId`. */
@@ -110,7 +110,7 @@ export const gameRuleRoutes = [
       if (!matches(ifMatch, String(shownRules(gameRules).headers?.['ETag'])))
         return { problem: 'changed-meanwhile' };
       const saved = await gameRules.save(body.rules as readonly Rule[], actorOf(caller));
-      if (!saved.ok) return invalid(`body.rules${saved.path}`, 'game-rule', { fault: saved.message });
+      if (!saved.ok) return invalidRule(saved.error);
       onSettingChanged();
       return shownRules(gameRules);
     },
@@ -159,13 +159,15 @@ export const gameRuleRoutes = [
         const body = testGameRules(rules as readonly Rule[], flow, first, compilePattern);
         return { status: 200, body };
       } catch (error) {
-        if (error instanceof GameRuleError)
-          return invalid(`body.rules${error.path}`, 'game-rule', { fault: error.message });
+        if (error instanceof GameRuleError) return invalidRule(error);
         throw error;
       }
     },
   ),
 ];
+
+const invalidRule = ({ path, code, values }: GameRuleError): ProblemAnswer =>
+  invalid(`body.rules${path}`, code, values);
 
 function shownRules(gameRules: GameRulesSetting): Answered {
   const rules = gameRules.rules();

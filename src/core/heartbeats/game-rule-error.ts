@@ -1,0 +1,55 @@
+// Why a game rule is refused: a code with values for programs, and an English text.
+import { fillText } from '../fill-text.js';
+
+/** What is wrong with a pattern. Values stand in braces. */
+export const PATTERN_TEXTS = {
+  'pattern-empty': 'pattern {pattern}: is empty',
+  'pattern-too-large': 'pattern {pattern}: is too large; use smaller repeat counts',
+  'pattern-backreference': 'pattern {pattern}: backreferences are not supported',
+  'pattern-lookaround': 'pattern {pattern}: lookahead and lookbehind are not supported',
+  'pattern-atomic': 'pattern {pattern}: atomic groups are not supported',
+  'pattern-syntax': 'pattern {pattern}: {reason}',
+} as const;
+
+/** What is wrong with a rule. Values stand in braces. */
+export const GAME_RULE_TEXTS = {
+  ...PATTERN_TEXTS,
+  'rule-id-and-pattern': 'has both id and gameId; give one of them',
+  'rule-without-id': 'needs an id or a gameId pattern',
+  'game-id': 'must be 1 to {max} visible characters',
+  'max-bytes': 'must be 1 to {max} bytes, not {value}',
+  'match-empty': 'must not be empty; leave it out to match everything',
+  'match-host': '{value} is not a host name, "*.name", an address or a CIDR block',
+  'match-port': '{value} is not a port (1 to 65535) or a range of them such as "7100-7200"',
+} as const;
+
+export type PatternFault = keyof typeof PATTERN_TEXTS;
+export type GameRuleFault = keyof typeof GAME_RULE_TEXTS;
+type Values = Readonly<Record<string, string | number>>;
+
+/** An invalid pattern. */
+export class PatternError extends Error {
+  override readonly name = 'PatternError';
+
+  constructor(
+    readonly code: PatternFault,
+    readonly values: Values,
+    options?: ErrorOptions,
+  ) {
+    super(fillText(PATTERN_TEXTS[code], values), options);
+  }
+}
+
+/** An invalid game rule. `path` is the position in the list of rules, such as `[2].match.ports[0]`. */
+export class GameRuleError extends Error {
+  override readonly name = 'GameRuleError';
+
+  constructor(
+    readonly path: string,
+    readonly code: GameRuleFault,
+    readonly values: Values = {},
+    options?: ErrorOptions,
+  ) {
+    super(fillText(GAME_RULE_TEXTS[code], values), options);
+  }
+}
