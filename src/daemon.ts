@@ -101,7 +101,7 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
   await use(tlsListeners);
   const listeners = createSocksListenersPart({ config, plane, libc, sockets, tls: tlsListeners });
   const forHttp = {
-    ...{ ...shared, log, auth, problem: storage.problem },
+    ...{ ...shared, log, auth, notices, problem: storage.problem },
     ...{ plane, listeners, tlsListeners, agents, tls },
   };
   const http = await use(createHttpPart(forHttp));

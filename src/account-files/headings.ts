@@ -7,6 +7,8 @@ const CHINESE: Readonly<Record<string, string>> = {
   remarks: '备注 备注信息 说明',
   tags: '标签 分组 分类',
   plan: '套餐',
+  email: '邮箱 电子邮箱 邮件地址',
+  language: '语言',
   authorizedaddresses: '免密地址 授权地址',
   createdat: '创建时间 创建日期 开通时间 开通日期 添加时间 注册时间',
   expiresat: '到期时间 到期日期 到期日 到期 过期时间 过期日期 有效期 有效期至 失效时间 截止时间 截止日期',

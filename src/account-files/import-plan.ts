@@ -2,6 +2,7 @@
 import type { Account } from '../core/accounts/account.js';
 import type { Accounts } from '../core/accounts/accounts.js';
 import { NO_ADDRESSES } from '../core/accounts/authorized-addresses.js';
+import { changedContacts, NO_CONTACTS } from '../core/accounts/contacts.js';
 import { type AccountLimits, NO_LIMITS } from '../core/accounts/limits.js';
 import { hashPassword } from '../core/accounts/password.js';
 import type { Clock } from '../core/clock.js';
@@ -151,6 +152,7 @@ export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
       quotaReset: null,
       authorizedAddresses,
       owner: null,
+      contacts: changedContacts(NO_CONTACTS, from.contacts),
     };
     const { remarks, expiresAt } = account;
     return {

@@ -206,7 +206,7 @@ function createImportEntry({ audit, by, fileName }: ImportUses) {
 function changeOf({ kind, from, limits, authorizedAddresses }: ToChange): AccountChange {
   if (kind === 'keep') return { limits };
   const { password, passwordHash, isEnabled, remarks, tags, expiresAt, daysFromFirstLogin, plan } = from;
-  const limited = { plan, limits, authorizedAddresses };
+  const limited = { plan, limits, authorizedAddresses, contacts: from.contacts };
   return { password, passwordHash, isEnabled, remarks, tags, expiresAt, daysFromFirstLogin, ...limited };
 }
 

@@ -13,6 +13,7 @@ export const REASON_TEXTS = {
   'is-enabled': 'isEnabled is neither true nor false',
   remarks: 'the remarks cannot be stored',
   tags: 'the tags must be at most 16 words of 1 to 32 characters, separated by commas',
+  contacts: 'email must be one address, telegram a chat id or @name, language zh or en',
   plan: 'plan must be a name of 1 to 64 characters, daysFromFirstLogin a whole number from 1 to 36500',
   ...ADDRESS_TEXTS,
   addresses: 'authorizedAddresses must be text, or a list of texts',

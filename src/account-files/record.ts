@@ -4,6 +4,7 @@ import { isValidPassword, isValidUsername } from '../core/accounts/account.js';
 import { isValidRemarks } from '../core/accounts/account-input.js';
 import type { AccountView } from '../core/accounts/accounts.js';
 import { addressesOfText, textOfAddresses } from '../core/accounts/authorized-addresses.js';
+import { CONTACT_LANGUAGES, type Contacts, wrongContact } from '../core/accounts/contacts.js';
 import {
   type AccountLimits,
   type CountedTraffic,
@@ -35,6 +36,8 @@ export interface FileAccount {
   readonly plan?: string | undefined;
   /** As the file has them: the import reads them. */
   readonly authorizedAddresses?: readonly string[] | undefined;
+  /** Those that the file contains; null for an empty field. */
+  readonly contacts: Partial<Contacts>;
   /** The limits that the file contains. */
   readonly limits: Partial<AccountLimits>;
   /** The usage of the account on the other server; undefined when the file does not contain it. */
@@ -78,6 +81,9 @@ export const FIELDS = [
   'plan',
   'daysFromFirstLogin',
   'authorizedAddresses',
+  'email',
+  'telegram',
+  'language',
 ] as const;
 
 export type Row = Readonly<Record<(typeof FIELDS)[number], string | number | boolean | null>>;
@@ -105,6 +111,7 @@ export function toRow({ view, usage }: FileView): Row {
     plan: account.plan,
     daysFromFirstLogin: account.daysFromFirstLogin,
     authorizedAddresses: textOfAddresses(account.authorizedAddresses),
+    ...account.contacts,
   };
 }
 
@@ -149,6 +156,8 @@ export function readRecord(
   if (tags === null) return fault('tags');
   const authorizedAddresses = readTexts(field('authorizedAddresses'), addressesOfText);
   if (authorizedAddresses === null) return fault('addresses');
+  const contacts = readContacts(field, (name) => named.has(name));
+  if (contacts === null) return fault('contacts');
   const planned = readPlan(field);
   if (planned === null) return fault('plan');
   const createdAt = readDate(field('createdAt'), zone);
@@ -175,6 +184,7 @@ export function readRecord(
       remarks: remarks ?? (named.has('remarks') ? null : undefined),
       tags: tags ?? (named.has('tags') ? [] : undefined),
       authorizedAddresses: authorizedAddresses ?? (named.has('authorizedaddresses') ? [] : undefined),
+      contacts,
       ...planned,
       createdAt,
       expiresAt: expiresAt ?? (named.has('expiresat') ? null : undefined),
@@ -226,6 +236,20 @@ function readTags(value: unknown): readonly string[] | null | undefined {
 function readDate(value: unknown, zone: string): number | null | undefined {
   if (value === undefined) return undefined;
   return typeof value === 'string' ? parseFileDate(value, zone) : null;
+}
+
+/** An empty field removes a contact, a missing one keeps it; null when one is invalid. */
+function readContacts(field: ReadField, has: (name: string) => boolean): Partial<Contacts> | null {
+  const contacts: Record<string, unknown> = {};
+  for (const name of ['email', 'telegram', 'language']) {
+    const value = field(name);
+    if (value !== undefined) contacts[name] = typeof value === 'number' ? String(value) : value;
+    else if (has(name)) contacts[name] = null;
+  }
+  const { email = null, telegram = null, language = null } = contacts;
+  if (![email, telegram].every((each) => each === null || typeof each === 'string')) return null;
+  if (language !== null && !CONTACT_LANGUAGES.some((known) => known === language)) return null;
+  return wrongContact(contacts) === null ? contacts : null;
 }
 
 const MAX_DAYS = 36_500;

@@ -90,6 +90,9 @@ export function addShow(account: Command, io: CommandIo): void {
           ['last login', formatTime(shown.lastLoginAt, 'never')],
           ['plan', shown.plan ?? ''],
           ['expires', expiryWords(shown)],
+          ['e-mail', shown.contacts.email ?? ''],
+          ['telegram', shown.contacts.telegram ?? ''],
+          ['language', shown.contacts.language ?? ''],
           ['authorized', shown.authorizedAddresses.join(', ')],
           ['entries', String(view.dataCount)],
           ['latest game', view.latestGameId ?? ''],
@@ -160,5 +163,6 @@ export function toJson({ account, dataCount, latestGameId }: AccountView, now: n
     dataCount,
     latestGameId,
     authorizedAddresses: account.authorizedAddresses,
+    contacts: account.contacts,
   };
 }

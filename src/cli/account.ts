@@ -1,11 +1,12 @@
 // `pulsegate account`: adds, updates and removes accounts.
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { ACCOUNT_DEFAULTS, type AddRefusal, type UpdateRefusal } from '../core/accounts/account-input.js';
 import {
   ADDRESS_TEXTS,
   type AddressRefusal,
   addressesOfText,
 } from '../core/accounts/authorized-addresses.js';
+import type { Contacts } from '../core/accounts/contacts.js';
 import { planForNew } from '../core/accounts/plans.js';
 import { changedTags, MAX_TAGS, TAG_RULE } from '../core/accounts/tags.js';
 import { fillText } from '../core/fill-text.js';
@@ -34,7 +35,7 @@ const readAddresses = (text: string, before: readonly string[] = []): readonly s
   ...addressesOfText(text),
 ];
 
-interface FieldOptions {
+interface FieldOptions extends ContactOptions {
   remarks?: string;
   expires?: string;
   tag?: readonly string[];
@@ -55,6 +56,30 @@ export const addAccountCommands: AddCommands = (program, io) => {
   addAccountFileCommands(account, io);
 };
 
+interface ContactOptions {
+  email?: string;
+  telegram?: string;
+  language?: string;
+}
+
+function withContactOptions(command: Command): Command {
+  return command
+    .option('--email <address>', 'e-mail address for notices to the player')
+    .option('--telegram <chat>', 'Telegram chat id for notices to the player')
+    .addOption(
+      new Option('--language <language>', 'language of notices to the player').choices(['zh', 'en', '']),
+    );
+}
+
+/** An empty text removes a contact. */
+function contactsOf({ email, telegram, language }: ContactOptions): Partial<Contacts> {
+  return {
+    ...(email === undefined ? {} : { email: email || null }),
+    ...(telegram === undefined ? {} : { telegram: telegram || null }),
+    ...(language === undefined ? {} : { language: (language || null) as Contacts['language'] }),
+  };
+}
+
 function withPasswordOptions(command: Command): Command {
   return command
     .option('--generate', 'generate a random password and print it once')
@@ -62,7 +87,7 @@ function withPasswordOptions(command: Command): Command {
 }
 
 function addAdd(account: Command, io: CommandIo): void {
-  withPasswordOptions(account.command('add'))
+  withContactOptions(withPasswordOptions(account.command('add')))
     .argument('<name>', 'user name')
     .description('add an account and print its proxy link')
     .option('--remarks <text>', 'notes about the account')
@@ -103,6 +128,7 @@ function addAdd(account: Command, io: CommandIo): void {
                 ...terms,
                 ...(options.expires === undefined && terms ? {} : { expiresAt, daysFromFirstLogin: null }),
                 authorizedAddresses: options.authorize,
+                contacts: contactsOf(options),
               },
               cliActor(),
             );
@@ -116,7 +142,7 @@ function addAdd(account: Command, io: CommandIo): void {
 }
 
 function addUpdate(account: Command, io: CommandIo): void {
-  withPasswordOptions(account.command('update'))
+  withContactOptions(withPasswordOptions(account.command('update')))
     .argument('<account>', 'user name or id')
     .description('update an account; fields you do not give stay as they are')
     .option('--password', 'prompt for a new password')
@@ -161,6 +187,7 @@ function addUpdate(account: Command, io: CommandIo): void {
                 ? changedTags(before.tags, { add: options.tag ?? [], remove: options.untag ?? [] })
                 : undefined,
             expiresAt,
+            contacts: contactsOf(options),
             authorizedAddresses: isReaddressed
               ? [...(authorizedAddresses ?? before.authorizedAddresses), ...authorize]
               : undefined,
@@ -248,6 +275,8 @@ const REFUSALS: Readonly<Record<AddRefusal | UpdateRefusal | 'changed-meanwhile'
   'invalid-remarks': 'The remarks contain characters that cannot be stored.',
   'invalid-tags': `At most ${MAX_TAGS} tags, and ${TAG_RULE}.`,
   'invalid-expiry': 'The expiry must be in the years 0001 to 9999 (UTC).',
+  'invalid-email': 'The e-mail address is not one address such as name@example.com.',
+  'invalid-telegram': 'The Telegram chat must be a number, or @ and the name of a channel.',
   'unknown-egress-class': 'The configuration has no such egress class.',
   'invalid-addresses': 'The authorized addresses cannot be stored.',
   'address-taken': 'Another account has one of these authorized addresses.',

@@ -144,7 +144,16 @@ const notices = section({
   maxTries: whole(1, 100).default(10),
   backoff: duration({ min: '10ms', max: '1h' }).prefault('1s'),
   lookEvery: duration({ min: '10ms', max: '1h' }).prefault('1m'),
-  expiring: duration({ min: '1m', max: '365d' }).prefault('3d'),
+  expiryDays: z
+    .array(whole(0, 365))
+    .max(8)
+    .register(about, { allowed: 'at most 8 whole numbers of days from 0 to 365' })
+    .default([7, 1, 0]),
+  quotaPercent: z
+    .array(whole(1, 100))
+    .max(8)
+    .register(about, { allowed: 'at most 8 whole numbers from 1 to 100' })
+    .default([80, 100]),
   loginFailures: whole(1, 1_000_000).default(50),
   loginFailureWindow: duration({ min: '1s', max: '24h' }).prefault('10m'),
 });

@@ -22,6 +22,7 @@ export type Account = {
     readonly id: Guid;
     readonly name: string;
   } | null;
+  readonly contacts: Contacts;
   readonly limits: AccountLimits;
   readonly usage: AccountUsage;
   readonly etag: string;
@@ -35,6 +36,7 @@ export type AccountChange = {
   readonly limits?: AccountLimitsChange | undefined;
   readonly authorizedAddresses?: readonly (string)[] | undefined;
   readonly owner?: Guid | null | undefined;
+  readonly contacts?: ContactsChange | undefined;
 };
 export type AccountFilterBody = {
   readonly search?: string | undefined;
@@ -228,8 +230,18 @@ export type BulkResult = {
 export type Bytes = number;
 export type BytesPerSecond = number;
 export type ChangedEvent = {
-  readonly topic: 'accounts' | 'sessions' | 'settings' | 'runs' | 'agents' | 'tokens' | 'audit';
+  readonly topic: 'accounts' | 'sessions' | 'settings' | 'runs' | 'agents' | 'tokens' | 'audit' | 'notices';
   readonly id: string | null;
+};
+export type Contacts = {
+  readonly email: string | null;
+  readonly telegram: string | null;
+  readonly language: 'zh' | 'en' | null;
+};
+export type ContactsChange = {
+  readonly email?: string | null | undefined;
+  readonly telegram?: string | null | undefined;
+  readonly language?: 'zh' | 'en' | null | undefined;
 };
 export type Count = number;
 export type CreatedAccount = {
@@ -291,7 +303,7 @@ export type EndedSessions = {
 export type FieldError = {
   readonly path: string;
   readonly message: string;
-  readonly code: 'missing' | 'type' | 'too-short' | 'too-long' | 'too-small' | 'too-large' | 'too-few' | 'too-many' | 'option' | 'format' | 'time' | 'time-zone' | 'past-time' | 'username' | 'password' | 'short-password' | 'admin-username' | 'not-storable' | 'blank' | 'tags' | 'address' | 'address-too-wide' | 'too-many-addresses' | 'address-taken' | 'budget-accounts' | 'budget-days' | 'budget-bytes' | 'budget-unbounded' | 'seller' | 'egress-class' | 'plan' | 'plan-name' | 'plan-twice' | 'pattern' | 'one-of' | 'pac-match' | 'host' | 'destination' | 'pattern-empty' | 'pattern-too-large' | 'pattern-backreference' | 'pattern-lookaround' | 'pattern-atomic' | 'pattern-syntax' | 'rule-id-and-pattern' | 'rule-without-id' | 'game-id' | 'max-bytes' | 'match-empty' | 'match-host' | 'match-port' | 'present-password' | 'account-password' | 'one-time-code' | 'cursor';
+  readonly code: 'missing' | 'type' | 'too-short' | 'too-long' | 'too-small' | 'too-large' | 'too-few' | 'too-many' | 'option' | 'format' | 'time' | 'time-zone' | 'past-time' | 'username' | 'password' | 'short-password' | 'admin-username' | 'not-storable' | 'blank' | 'tags' | 'address' | 'address-too-wide' | 'too-many-addresses' | 'address-taken' | 'budget-accounts' | 'budget-days' | 'budget-bytes' | 'budget-unbounded' | 'seller' | 'egress-class' | 'plan' | 'plan-name' | 'plan-twice' | 'pattern' | 'one-of' | 'pac-match' | 'url' | 'signing-secret' | 'mail-address' | 'chat-id' | 'secret-again' | 'placeholder' | 'host' | 'destination' | 'pattern-empty' | 'pattern-too-large' | 'pattern-backreference' | 'pattern-lookaround' | 'pattern-atomic' | 'pattern-syntax' | 'rule-id-and-pattern' | 'rule-without-id' | 'game-id' | 'max-bytes' | 'match-empty' | 'match-host' | 'match-port' | 'present-password' | 'account-password' | 'one-time-code' | 'cursor';
   readonly values: Readonly<Record<string, unknown>>;
 };
 export type FileEncoding = 'utf-8' | 'gb18030' | 'utf-16le' | 'utf-16be';
@@ -489,6 +501,7 @@ export type NewAccount = {
   readonly limits?: AccountLimitsChange | undefined;
   readonly plan?: string | undefined;
   readonly authorizedAddresses?: readonly (string)[] | undefined;
+  readonly contacts?: ContactsChange | undefined;
 };
 export type NewAccounts = {
   readonly pattern?: string | undefined;
@@ -550,6 +563,147 @@ export type Node = {
 };
 export type Nodes = {
   readonly items: readonly (Node)[];
+};
+export type Notice = {
+  readonly id: Guid;
+  readonly type: string;
+  readonly at: Time;
+  readonly channel: NoticeChannel;
+  readonly recipient: 'operator' | 'player';
+  readonly accountId: Guid | null;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly state: NoticeState;
+  readonly tries: Count;
+  readonly triedAt: Time | null;
+  readonly nextTryAt: Time | null;
+  readonly detail: string | null;
+};
+export type NoticeChannel = 'webhook' | 'email' | 'telegram' | 'wecom';
+export type NoticePage = {
+  readonly items: readonly (Notice)[];
+  readonly nextCursor: string | null;
+};
+export type NoticeSettings = {
+  readonly language: 'zh' | 'en';
+  readonly timeZone: string;
+  readonly expiryDays: readonly (number)[];
+  readonly quotaPercent: readonly (number)[];
+  readonly perMinute: number;
+  readonly historyDays: number;
+  readonly templates: {
+    readonly expiring: {
+      readonly zh: string | null;
+      readonly en: string | null;
+    };
+    readonly expired: {
+      readonly zh: string | null;
+      readonly en: string | null;
+    };
+    readonly quota: {
+      readonly zh: string | null;
+      readonly en: string | null;
+    };
+  };
+  readonly webhook: {
+    readonly operator: boolean;
+    readonly url: string | null;
+    readonly hasSecret: boolean;
+  };
+  readonly email: {
+    readonly operator: boolean;
+    readonly players: boolean;
+    readonly host: string | null;
+    readonly port: number;
+    readonly security: 'tls' | 'starttls' | 'none';
+    readonly user: string | null;
+    readonly from: string | '';
+    readonly to: string | null;
+    readonly hasPassword: boolean;
+  };
+  readonly telegram: {
+    readonly operator: boolean;
+    readonly players: boolean;
+    readonly baseUrl: string;
+    readonly chatId: string | null;
+    readonly hasToken: boolean;
+  };
+  readonly wecom: {
+    readonly operator: boolean;
+    readonly baseUrl: string;
+    readonly hasKey: boolean;
+  };
+  readonly builtIn: {
+    readonly expiring: {
+      readonly zh: string;
+      readonly en: string;
+    };
+    readonly expired: {
+      readonly zh: string;
+      readonly en: string;
+    };
+    readonly quota: {
+      readonly zh: string;
+      readonly en: string;
+    };
+  };
+};
+export type NoticeSettingsChange = {
+  readonly language: 'zh' | 'en';
+  readonly timeZone: string;
+  readonly expiryDays: readonly (number)[];
+  readonly quotaPercent: readonly (number)[];
+  readonly perMinute: number;
+  readonly historyDays: number;
+  readonly templates: {
+    readonly expiring: {
+      readonly zh: string | null;
+      readonly en: string | null;
+    };
+    readonly expired: {
+      readonly zh: string | null;
+      readonly en: string | null;
+    };
+    readonly quota: {
+      readonly zh: string | null;
+      readonly en: string | null;
+    };
+  };
+  readonly webhook: {
+    readonly operator: boolean;
+    readonly url: string | null;
+    readonly secret?: string | null | undefined;
+  };
+  readonly email: {
+    readonly operator: boolean;
+    readonly players: boolean;
+    readonly host: string | null;
+    readonly port: number;
+    readonly security: 'tls' | 'starttls' | 'none';
+    readonly user: string | null;
+    readonly from: string | '';
+    readonly to: string | null;
+    readonly password?: string | null | undefined;
+  };
+  readonly telegram: {
+    readonly operator: boolean;
+    readonly players: boolean;
+    readonly baseUrl: string;
+    readonly chatId: string | null;
+    readonly token?: string | null | undefined;
+  };
+  readonly wecom: {
+    readonly operator: boolean;
+    readonly baseUrl: string;
+    readonly key?: string | null | undefined;
+  };
+};
+export type NoticeState = 'pending' | 'delivered' | 'failed';
+export type NoticeTest = {
+  readonly channel: NoticeChannel;
+};
+export type NoticeTestResult = {
+  readonly delivered: boolean;
+  readonly detail: string;
 };
 export type OnExisting = 'keep' | 'replace' | 'skip';
 export type Operator = {
@@ -896,6 +1050,8 @@ export interface Operations {
   changeOperator: { params: { id: string }; query: undefined; body: OperatorChange; answer: Operator };
   deleteOperator: { params: { id: string }; query: undefined; body: undefined; answer: undefined };
   resetOperatorTotp: { params: { id: string }; query: undefined; body: undefined; answer: undefined };
+  listNotices: { params: undefined; query: { limit?: number | undefined; cursor?: string | undefined; state?: NoticeState | undefined; channel?: NoticeChannel | undefined; account?: Guid | undefined }; body: undefined; answer: NoticePage };
+  retryNotice: { params: { id: string }; query: undefined; body: undefined; answer: undefined };
   getWhitelist: { params: undefined; query: undefined; body: undefined; answer: Whitelist };
   setWhitelist: { params: undefined; query: { keepMyAccess?: boolean | undefined }; body: Whitelist; answer: Whitelist };
   checkWhitelist: { params: undefined; query: undefined; body: WhitelistQuestion; answer: WhitelistCheck };
@@ -911,6 +1067,9 @@ export interface Operations {
   setPlans: { params: undefined; query: undefined; body: Plans; answer: Plans };
   getPacRules: { params: undefined; query: undefined; body: undefined; answer: PacRules };
   setPacRules: { params: undefined; query: undefined; body: PacRules; answer: PacRules };
+  getNoticeSettings: { params: undefined; query: undefined; body: undefined; answer: NoticeSettings };
+  setNoticeSettings: { params: undefined; query: undefined; body: NoticeSettingsChange; answer: NoticeSettings };
+  testNotice: { params: undefined; query: undefined; body: NoticeTest; answer: NoticeTestResult };
   setAdminPassword: { params: undefined; query: undefined; body: AdminPasswordChange; answer: undefined };
   getEffectiveConfig: { params: undefined; query: undefined; body: undefined; answer: EffectiveConfig };
   downloadBackup: { params: undefined; query: undefined; body: undefined; answer: undefined };
@@ -979,6 +1138,8 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   changeOperator: ['PATCH', '/api/v1/operators/{id}'],
   deleteOperator: ['DELETE', '/api/v1/operators/{id}'],
   resetOperatorTotp: ['DELETE', '/api/v1/operators/{id}/totp'],
+  listNotices: ['GET', '/api/v1/notices'],
+  retryNotice: ['POST', '/api/v1/notices/{id}/retry'],
   getWhitelist: ['GET', '/api/v1/settings/whitelist'],
   setWhitelist: ['PUT', '/api/v1/settings/whitelist'],
   checkWhitelist: ['POST', '/api/v1/settings/whitelist/check'],
@@ -994,6 +1155,9 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   setPlans: ['PUT', '/api/v1/settings/plans'],
   getPacRules: ['GET', '/api/v1/settings/pac'],
   setPacRules: ['PUT', '/api/v1/settings/pac'],
+  getNoticeSettings: ['GET', '/api/v1/settings/notices'],
+  setNoticeSettings: ['PUT', '/api/v1/settings/notices'],
+  testNotice: ['POST', '/api/v1/settings/notices/test'],
   setAdminPassword: ['PUT', '/api/v1/settings/admin-password'],
   getEffectiveConfig: ['GET', '/api/v1/settings/effective'],
   downloadBackup: ['GET', '/api/v1/backup'],

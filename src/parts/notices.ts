@@ -1,82 +1,151 @@
-// Sends notices: signed POST requests to the configured URL about accounts, quotas, failed logins and failed runs.
-import { randomUUID } from 'node:crypto';
-import { createSignedPost } from '../agents/channels/http.js';
-import { createOutbox, nextTryAt } from '../agents/outbox.js';
+// Notices to the operator and to players: finds them once a minute, and delivers those of each channel from its outbox.
+import type { NoticeMessage, SendNotice } from '../agents/notices/send-notice.js';
+import { createNoticeSender } from '../agents/notices/sender.js';
+import { createOutbox, nextTryAt, type Outbox } from '../agents/outbox.js';
 import type { Config } from '../config.js';
+import { type Contacts, NO_CONTACTS } from '../core/accounts/contacts.js';
+import type { DeliveryOutcome } from '../core/agents/runs.js';
+import { MINUTE_MS } from '../core/clock.js';
 import type { Log } from '../core/log.js';
-import { createNotices, type DueNotice } from '../core/notices/notices.js';
+import { CHANNELS, type DueNotice, type Notice, type NoticeChannel } from '../core/notices/notice.js';
+import { addressOf, operatorAddress } from '../core/notices/notice-settings.js';
+import { createNotices } from '../core/notices/notices.js';
+import { textOf } from '../core/notices/texts.js';
+import { createOrderedIds } from '../core/ordered-id.js';
+import type { ChangeSignal } from '../core/stats/change-signal.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
+import type { OperatorSettings } from './settings.js';
 import { createTimers } from './timers.js';
 
 export interface NoticesPart extends Part {
   /** Counts a failed login of a client address. */
   loginFailed(client: string): void;
+  /** Sends a test message to the operator now; its outcome, or null when the channel or the address is not set. */
+  test(channel: NoticeChannel, signal: AbortSignal): Promise<DeliveryOutcome | null>;
+  /** Looks for due notices of all channels: one was made due. */
+  wake(): void;
 }
 
-/** Does nothing when no URL is configured. */
 export function createNoticesPart(uses: {
   readonly config: Pick<Config, 'notices'>;
   readonly core: Pick<Core, 'store' | 'directory' | 'usage'>;
+  readonly settings: Pick<OperatorSettings, 'notices'>;
+  readonly stats: { readonly changes: Pick<ChangeSignal, 'notify'> };
   readonly log: Log;
   readonly now: () => number;
 }): NoticesPart {
   const { core, log, now } = uses;
-  const { url, secret, timeoutMs, ...settings } = uses.config.notices;
-  if (url === null) return { name: 'notices', loginFailed() {}, stop() {} };
+  const { timeoutMs, lookEveryMs, maxTries, backoffMs, ...file } = uses.config.notices;
+  const { changes } = uses.stats;
   const store = core.store.notices;
-  const post = createSignedPost({ url, secret: secret?.reveal() ?? null, timeoutMs, now });
+  const setting = uses.settings.notices;
+  const newId = createOrderedIds(now);
   const notices = createNotices({
     store,
+    settings: setting.current,
     accounts: () => core.directory.all(),
     quotaUse(account) {
       const { quotaBytes } = account.limits;
       if (quotaBytes === null) return null;
-      const { periodBytes, periodStartedAt } = core.usage.glance(account);
-      return { share: periodBytes / quotaBytes, period: String(periodStartedAt) };
+      const { periodBytes, periodStartedAt, periodEndsAt } = core.usage.glance(account);
+      return { usedBytes: periodBytes, quotaBytes, period: String(periodStartedAt), endsAt: periodEndsAt };
     },
-    expiringMs: settings.expiringMs,
-    maxLoginFailures: settings.loginFailures,
-    loginFailureWindowMs: settings.loginFailureWindowMs,
+    maxLoginFailures: file.loginFailures,
+    loginFailureWindowMs: file.loginFailureWindowMs,
     now,
-    newId: randomUUID,
+    newId,
   });
 
-  async function attempt(notice: DueNotice, signal: AbortSignal): Promise<void> {
-    const { id, key, type, at, data } = notice;
-    const body = JSON.stringify({ id, type, at: new Date(at).toISOString(), data });
-    const outcome = await post(id, body, signal);
-    // Aborted by the shutdown: does not count as an attempt, and is due again at the next start.
-    if (!outcome.ok && signal.aborted) return;
-    const nextAt = nextTryAt(outcome, notice.tries + 1, settings, now(), Math.random);
-    await store.tried(key, nextAt);
-    if (nextAt === null && !outcome.ok) {
-      log.warn({ type, key, detail: outcome.detail }, 'notice not delivered');
-    }
+  const senderOf = (channel: NoticeChannel): SendNotice | null =>
+    createNoticeSender(channel, setting.current(), { timeoutMs, now });
+
+  const contactsOf = ({ recipient, accountId }: Pick<Notice, 'recipient' | 'accountId'>): Contacts =>
+    (recipient === 'player' && core.directory.byId(accountId ?? '')?.contacts) || NO_CONTACTS;
+
+  function messageOf(notice: Omit<Notice, 'key' | 'keepUntil'>, to: string): NoticeMessage {
+    const { id, type, at, data, recipient } = notice;
+    const settings = setting.current();
+    const language = contactsOf(notice).language ?? settings.language;
+    const text = textOf(notice, recipient, language, settings, now());
+    return { id, to, ...text, body: { id, type, at: new Date(at).toISOString(), data } };
   }
 
-  const outbox = createOutbox<DueNotice>({
-    name: 'notices',
-    due: (limit) => store.due(now(), limit),
-    nextDueAt: store.nextDueAt,
-    keyOf: ({ key }) => key,
-    attempt,
-    concurrency: 1,
-    now,
-    log,
-  });
+  /** Why it cannot be sent is an outcome too: the history shows it. */
+  async function send(notice: DueNotice, signal: AbortSignal): Promise<DeliveryOutcome> {
+    const { channel, recipient } = notice;
+    const sender = senderOf(channel);
+    // As it is by now: an address that was corrected counts for the next try.
+    const to = addressOf(setting.current(), channel, recipient, contactsOf(notice));
+    if (!sender || to === null) return { ok: false, detail: 'no longer set up, or no address', again: false };
+    return sender(messageOf(notice, to), signal);
+  }
+
+  async function attempt(notice: DueNotice, signal: AbortSignal): Promise<void> {
+    const { key, type, channel } = notice;
+    // Twice the limit of a try: should this daemon end in the middle, another try follows.
+    if (!(await store.claim(notice, now(), now() + 2 * timeoutMs))) return;
+    const outcome = await send(notice, signal);
+    // Aborted by the shutdown: does not count as an attempt, and is due again at the next start.
+    if (!outcome.ok && signal.aborted) return store.release(notice);
+    const dueAt = nextTryAt(outcome, notice.tries + 1, { maxTries, backoffMs }, now(), Math.random);
+    const state = outcome.ok ? 'delivered' : dueAt === null ? 'failed' : 'pending';
+    await store.tried(key, { state, dueAt, detail: outcome.detail });
+    changes.notify('notices');
+    if (state === 'failed') log.warn({ type, key, channel, detail: outcome.detail }, 'notice not delivered');
+  }
+
+  /** Each channel has its own outbox, so that one that is slow or at its limit keeps up no other. */
+  function outboxOf(channel: NoticeChannel): Outbox {
+    const tried = () => store.triedSince(channel, now() - MINUTE_MS);
+    const room = (count: number) => Math.max(0, setting.current().perMinute - count);
+    return createOutbox<DueNotice>({
+      name: 'notices',
+      due: async (limit) => store.due(channel, now(), Math.min(limit, room((await tried()).count))),
+      async nextDueAt() {
+        const at = await store.nextDueAt(channel);
+        const { count, first } = await tried();
+        if (at === null || first === null || room(count) > 0) return at;
+        return Math.max(at, first + MINUTE_MS);
+      },
+      keyOf: ({ key }) => key,
+      attempt,
+      concurrency: 1,
+      now,
+      log,
+    });
+  }
+
+  const outboxes = CHANNELS.map(outboxOf);
+  const wake = () => {
+    for (const outbox of outboxes) outbox.wake();
+  };
   const timers = createTimers(log);
+  const look = async (): Promise<void> => {
+    if (await notices.look()) changes.notify('notices');
+    wake();
+  };
   return {
     name: 'notices',
     loginFailed: notices.loginFailed,
-    start() {
-      outbox.wake();
-      const look = () => notices.look().then(outbox.wake);
-      timers.every(settings.lookEveryMs, () => void timers.attempt('notices', look));
+    wake,
+
+    async test(channel, signal) {
+      const sender = senderOf(channel);
+      const to = operatorAddress(setting.current(), channel);
+      if (!sender || to === null) return null;
+      const test = { id: newId(), type: 'test', at: now(), data: {}, accountId: null } as const;
+      return sender(messageOf({ ...test, channel, recipient: 'operator' }, to), signal);
     },
-    stop() {
+
+    start() {
+      wake();
+      setting.onChanged(wake);
+      timers.every(lookEveryMs, () => void timers.attempt('notices', look));
+    },
+    async stop() {
       timers.stop();
-      return outbox.stop(0);
+      await Promise.all(outboxes.map((outbox) => outbox.stop(0)));
     },
   };
 }

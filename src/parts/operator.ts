@@ -14,6 +14,7 @@ import { createBackup } from './backup.js';
 import type { Core } from './core.js';
 import { createMeasure } from './metrics.js';
 import type { NodePart } from './node.js';
+import type { NoticesPart } from './notices.js';
 import type { SessionsPart } from './sessions.js';
 import type { OperatorSettings } from './settings.js';
 import type { StatsPart } from './stats.js';
@@ -30,6 +31,7 @@ export interface OperatorUses {
   readonly stats: StatsPart;
   readonly liveSessions: Pick<SessionsPart, 'live'>;
   readonly node: Pick<NodePart, 'nodeName' | 'key' | 'reload' | 'problem'>;
+  readonly notices: Pick<NoticesPart, 'test' | 'wake'>;
   readonly log: Log;
   /** What keeps the database from being relied on; null when nothing does. */
   readonly problem: () => Promise<string | null>;
@@ -94,6 +96,10 @@ export function operatorUses(
       pacListeners: pacListeners(config),
       playerPage: config.admin.playerPage,
       maxAuthorizedAddresses: config.socks.maxAuthorizedAddresses,
+      notices: store.notices,
+      noticesSetting: settings.notices,
+      wakeNotices: uses.notices.wake,
+      testNotice: uses.notices.test,
       gameRules: settings.gameRules,
       compilePattern,
       retention: settings.retention,

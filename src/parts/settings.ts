@@ -8,6 +8,12 @@ import {
 import { DAY_MS } from '../core/clock.js';
 import { createGameRulesSetting, type GameRulesSetting } from '../core/heartbeats/game-rules-setting.js';
 import type { HeartbeatRetention } from '../core/heartbeats/heartbeat.js';
+import {
+  createNoticesSetting,
+  NOTICE_DEFAULTS,
+  type NoticeSettings,
+  type NoticesSetting,
+} from '../core/notices/notice-settings.js';
 import { createRetentionSetting, type RetentionSetting } from '../core/settings/retention.js';
 import { compilePattern } from '../games-pattern.js';
 import type { Effective } from '../http/v1/settings/effective.js';
@@ -24,6 +30,7 @@ export interface OperatorSettings {
   readonly gameRules: GameRulesSetting;
   readonly retention: RetentionSetting;
   readonly publicAddress: PublicAddressSetting;
+  readonly notices: NoticesSetting;
   readonly configuredAddress: PublicAddressUses['configuredAddress'];
   /** The current values, from the console or the configuration. */
   readonly heartbeatRetention: HeartbeatRetention;
@@ -80,6 +87,18 @@ export async function openSettings(uses: {
       ofFile: { host: publicHost, port: publicPort },
     }),
   );
+  const ofFile = config.notices;
+  const notices = await settings.open(
+    createNoticesSetting({
+      settings: store.settings,
+      ofFile: {
+        ...NOTICE_DEFAULTS,
+        expiryDays: ofFile.expiryDays,
+        quotaPercent: ofFile.quotaPercent,
+        webhook: { operator: true, url: ofFile.url, secret: ofFile.secret?.reveal() ?? null },
+      },
+    }),
+  );
   const sourceOf = (path: string) =>
     source.effective.find((entry) => entry.path === path)?.source ?? 'default';
 
@@ -92,6 +111,7 @@ export async function openSettings(uses: {
     const { host, port } = publicAddress.saved();
     if (host !== null) changed.set('socks.publicHost', host);
     if (port !== null) changed.set('socks.publicPort', String(port));
+    for (const [path, value] of changedNotices(notices.current(), ofFile)) changed.set(path, value);
     const saved = retention.saved();
     for (const [name, path] of Object.entries(RETENTION_PATHS)) {
       const key = name as keyof typeof RETENTION_PATHS;
@@ -105,6 +125,7 @@ export async function openSettings(uses: {
     gameRules,
     retention,
     publicAddress,
+    notices,
     configuredAddress: {
       host: publicHost,
       hostFrom: sourceOf('socks.publicHost'),
@@ -149,4 +170,19 @@ async function changedSinceStart(source: ConfigSource): Promise<Pick<Effective, 
     if (!(error instanceof ConfigError)) throw error;
     return { needsRestart: [], problem: error.message };
   }
+}
+
+/** The configuration keys of notices that an operator has saved other values of. */
+function changedNotices(
+  { webhook, expiryDays, quotaPercent }: NoticeSettings,
+  ofFile: Config['notices'],
+): [string, string][] {
+  const now = { url: webhook.url, expiryDays, quotaPercent };
+  const names = ['url', 'expiryDays', 'quotaPercent'] as const;
+  return names
+    .filter((name) => JSON.stringify(now[name]) !== JSON.stringify(ofFile[name]))
+    .map((name) => [
+      `notices.${name}`,
+      typeof now[name] === 'string' ? now[name] : JSON.stringify(now[name]),
+    ]);
 }

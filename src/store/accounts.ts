@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import type { Account, AccountUpdate } from '../core/accounts/account.js';
 import { accountAudit, changeAudit, limitsAudit } from '../core/accounts/account-audit.js';
 import { type AccountStore, UsernameTaken } from '../core/accounts/account-store.js';
+import { type Contacts, changedContacts, NO_CONTACTS } from '../core/accounts/contacts.js';
 import { NO_LIMITS, type TrafficOfDay } from '../core/accounts/limits.js';
 import { type Actor, type AuditRecord, DAEMON } from '../core/audit/audit.js';
 import type { Clock } from '../core/clock.js';
@@ -39,6 +40,8 @@ interface AccountRow {
   days_from_first_login: Integer | null;
   plan: string | null;
   owner: string | null;
+  /** A JSON object; null is none. */
+  contacts: string | null;
 }
 
 /** With the row of its limits, if it has one. */
@@ -254,6 +257,9 @@ function toUpdate(old: Account, fields: AccountUpdate): Partial<AccountRow> {
     ...(fields.passwordHash === undefined
       ? {}
       : { password_hash: fields.passwordHash, password_version: versionAfter(old, fields) }),
+    ...(fields.contacts === undefined
+      ? {}
+      : { contacts: contactsText(changedContacts(old.contacts, fields.contacts)) }),
   };
 }
 
@@ -279,6 +285,7 @@ function updated(old: Account, { limits, ...fields }: AccountUpdate): Account {
     limits: limits ? { ...old.limits, ...limits } : old.limits,
     quotaReset: fields.quotaReset ?? old.quotaReset,
     authorizedAddresses: fields.authorizedAddresses ?? old.authorizedAddresses,
+    contacts: changedContacts(old.contacts, fields.contacts),
   };
 }
 
@@ -299,8 +306,15 @@ function toAccount(row: JoinedRow, addressesOf: (id: string) => readonly string[
     owner: row.owner,
     ...toLimits(row),
     authorizedAddresses: addressesOf(row.id),
+    contacts: toContacts(row.contacts),
   };
 }
+
+const toContacts = (text: string | null): Contacts =>
+  text === null ? NO_CONTACTS : changedContacts(NO_CONTACTS, JSON.parse(text) as Partial<Contacts>);
+
+const contactsText = (contacts: Contacts): string | null =>
+  contacts === NO_CONTACTS ? null : JSON.stringify(contacts);
 
 const toTags = (tags: readonly string[]): string | null => (tags.length === 0 ? null : JSON.stringify(tags));
 
@@ -324,5 +338,6 @@ function toRow(account: Account): AccountRow {
     days_from_first_login: account.daysFromFirstLogin,
     plan: account.plan,
     owner: account.owner,
+    contacts: contactsText(account.contacts),
   };
 }

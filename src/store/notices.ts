@@ -1,56 +1,110 @@
 // The notices table.
 import type { Knex } from 'knex';
-import type { NoticeStore, NoticeType } from '../core/notices/notices.js';
+import type {
+  DueNotice,
+  Notice,
+  NoticeChannel,
+  NoticeRecipient,
+  NoticeState,
+  NoticeStore,
+  NoticeType,
+  StoredNotice,
+} from '../core/notices/notice.js';
+import { type Integer, toNumber } from './integers.js';
 
 interface NoticeRow {
   key: string;
   id: string;
   type: string;
-  at: number | string;
+  at: Integer;
   data: string;
+  channel: string;
+  recipient: string;
+  account_id: string | null;
+  state: string;
   tries: number;
-  next_at: number | string | null;
+  due_at: Integer | null;
+  tried_at: Integer | null;
+  detail: string | null;
+  keep_until: Integer;
 }
 
-/** Rows in one statement; seven bound values each. */
-const ROWS_PER_STATEMENT = 200;
+/** Rows in one statement; twelve bound values each. */
+const ROWS_PER_STATEMENT = 100;
 
 export function createNoticeStore(db: Knex): NoticeStore {
   return {
     async add(notices) {
+      let added = 0;
       for (let start = 0; start < notices.length; start += ROWS_PER_STATEMENT) {
-        const rows = notices.slice(start, start + ROWS_PER_STATEMENT).map(({ data, ...notice }) => ({
-          ...notice,
-          data: JSON.stringify(data),
-          tries: 0,
-          next_at: notice.at,
-        }));
-        await db('notices').insert(rows).onConflict('key').ignore();
+        const rows = notices.slice(start, start + ROWS_PER_STATEMENT).map(toRow);
+        const inserted: unknown[] = await db('notices')
+          .insert(rows)
+          .onConflict('key')
+          .ignore()
+          .returning('id');
+        added += inserted.length;
       }
+      return added;
     },
 
-    async due(now, limit) {
+    async due(channel, now, limit) {
       const rows: NoticeRow[] = await db('notices')
-        .where('next_at', '<=', now)
-        .orderBy(['next_at', 'at'])
+        .where({ channel })
+        .where('due_at', '<=', now)
+        .orderBy(['due_at', 'id'])
         .limit(limit);
-      return rows.map(({ key, id, type, at, data, tries }) => ({
-        key,
-        id,
-        type: type as NoticeType,
-        at: Number(at),
-        data: JSON.parse(data) as Record<string, unknown>,
-        tries,
-      }));
+      return rows.map(toDue);
     },
 
-    async nextDueAt() {
-      const row = await db('notices').min({ at: 'next_at' }).first();
+    async nextDueAt(channel) {
+      const row = await db('notices').where({ channel }).min({ at: 'due_at' }).first();
       return row?.at == null ? null : Number(row.at);
     },
 
-    async tried(key, nextAt) {
-      await db('notices').where({ key }).update({ next_at: nextAt }).increment('tries', 1);
+    async triedSince(channel, since) {
+      const row = await db('notices')
+        .where({ channel })
+        .where('tried_at', '>', since)
+        .count({ count: '*' })
+        .min({ first: 'tried_at' })
+        .first();
+      return { count: Number(row?.['count'] ?? 0), first: toNumber(row?.['first'] ?? null) };
+    },
+
+    async claim({ key, dueAt }, at, until) {
+      const claimed = await db('notices')
+        .where({ key, due_at: dueAt })
+        .update({ due_at: until, tried_at: at })
+        .increment('tries', 1);
+      return claimed === 1;
+    },
+
+    async release({ key, dueAt, tries }) {
+      await db('notices').where({ key }).update({ due_at: dueAt, tries });
+    },
+
+    async tried(key, { state, dueAt, detail }) {
+      await db('notices').where({ key }).update({ state, due_at: dueAt, detail });
+    },
+
+    async list({ state, channel, accountId, before, since, limit }) {
+      const query = db('notices').where('at', '>=', since).orderBy('id', 'desc').limit(limit);
+      if (state !== undefined) query.where({ state });
+      if (channel !== undefined) query.where({ channel });
+      if (accountId !== undefined) query.where({ account_id: accountId });
+      if (before !== undefined) query.where('id', '<', before);
+      const rows: NoticeRow[] = await query;
+      return rows.map(toStored);
+    },
+
+    async retry(id, now) {
+      const queued = await db('notices')
+        .where({ id })
+        .whereNull('due_at')
+        .update({ state: 'pending', due_at: now, tries: 0 });
+      if (queued > 0) return 'queued';
+      return (await db('notices').where({ id }).first('id')) ? 'pending' : null;
     },
 
     async failedRuns(since, limit) {
@@ -69,8 +123,60 @@ export function createNoticeStore(db: Knex): NoticeStore {
       return rows.map(({ finished_at, ...run }) => ({ ...run, finishedAt: Number(finished_at) }));
     },
 
-    async trim(before) {
-      await db('notices').where('at', '<', before).whereNull('next_at').delete();
+    async trim(before, now) {
+      const accounts = db('accounts').select('id');
+      await db('notices')
+        .where('at', '<', before)
+        .whereNull('due_at')
+        .where((ended) =>
+          ended
+            .where('keep_until', '<', now)
+            .orWhere((gone) => gone.whereNotNull('account_id').whereNotIn('account_id', accounts)),
+        )
+        .delete();
     },
+  };
+}
+
+function toRow({ data, accountId, keepUntil, ...notice }: Notice): NoticeRow {
+  return {
+    ...notice,
+    data: JSON.stringify(data),
+    account_id: accountId,
+    keep_until: keepUntil,
+    state: 'pending',
+    tries: 0,
+    due_at: notice.at,
+    tried_at: null,
+    detail: null,
+  };
+}
+
+function toNotice(row: NoticeRow): Notice {
+  return {
+    key: row.key,
+    id: row.id,
+    type: row.type as NoticeType,
+    at: Number(row.at),
+    data: JSON.parse(row.data) as Record<string, unknown>,
+    channel: row.channel as NoticeChannel,
+    recipient: row.recipient as NoticeRecipient,
+    accountId: row.account_id,
+    keepUntil: Number(row.keep_until),
+  };
+}
+
+function toDue(row: NoticeRow): DueNotice {
+  return { ...toNotice(row), tries: row.tries, dueAt: Number(row.due_at) };
+}
+
+function toStored(row: NoticeRow): StoredNotice {
+  return {
+    ...toNotice(row),
+    state: row.state as NoticeState,
+    tries: row.tries,
+    triedAt: toNumber(row.tried_at),
+    dueAt: toNumber(row.due_at),
+    detail: row.detail,
   };
 }

@@ -18,7 +18,7 @@ import type { Clock } from '../core/clock.js';
 import type { HeartbeatStore } from '../core/heartbeats/heartbeat-store.js';
 import type { HeartbeatSumStore } from '../core/heartbeats/heartbeat-sums.js';
 import type { NodeStore } from '../core/nodes/nodes.js';
-import type { NoticeStore } from '../core/notices/notices.js';
+import type { NoticeStore } from '../core/notices/notice.js';
 import type { LiveSessionStore } from '../core/sessions/live-session-store.js';
 import type { CounterStore, SettingStore } from '../core/settings/setting-store.js';
 import type { SampleStore } from '../core/stats/history.js';

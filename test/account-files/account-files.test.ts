@@ -18,6 +18,7 @@ import type { FileRecord, FileView } from '../../src/account-files/record.js';
 import { isValidUsername } from '../../src/core/accounts/account.js';
 import { isValidRemarks } from '../../src/core/accounts/account-input.js';
 import type { AccountView } from '../../src/core/accounts/accounts.js';
+import { CONTACT_LANGUAGES } from '../../src/core/accounts/contacts.js';
 import { NO_LIMITS, QUOTA_PERIODS } from '../../src/core/accounts/limits.js';
 import { hashPassword } from '../../src/core/accounts/password.js';
 import { isPlanName } from '../../src/core/accounts/plans.js';
@@ -71,6 +72,14 @@ const accountView: fc.Arbitrary<AccountView> = fc
     daysFromFirstLogin: fc.option(fc.integer({ min: 1, max: 36_500 })),
     plan: fc.option(tricky.filter(isPlanName)),
     authorizedAddresses: fc.array(fc.constantFrom('203.0.113.7', '2001:db8::/48', '::1'), { maxLength: 2 }),
+    contacts: fc.record(
+      {
+        email: fc.option(fc.constantFrom('a@example.com', '+b=c@例子.测试')),
+        telegram: fc.option(fc.constantFrom('-1001234', '42', '@channel')),
+        language: fc.option(fc.constantFrom(...CONTACT_LANGUAGES)),
+      },
+      { noNullPrototype: true },
+    ),
   })
   .map((account) => ({
     account: {
@@ -135,12 +144,14 @@ for (const [name, { read, write }] of Object.entries(FORMATS)) {
                     passwordHash,
                     limits,
                     authorizedAddresses,
+                    contacts,
                   },
                 },
                 usage,
               }) => ({
                 username,
                 limits: Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== null)),
+                contacts,
                 usage,
                 id,
                 password: undefined,

@@ -23,6 +23,8 @@ const pages = ({ accountId, runId }: World): readonly string[] => [
   '/settings/plans',
   '/settings/admin',
   '/settings/games',
+  '/settings/notices',
+  '/settings/reminders',
   '/settings/nodes',
   '/settings/audit',
   '/settings/tokens',

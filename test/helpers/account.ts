@@ -1,6 +1,7 @@
 // An account for tests: every field that a test does not name has its default.
 import { randomUUID } from 'node:crypto';
 import type { Account } from '../../src/core/accounts/account.js';
+import { NO_CONTACTS } from '../../src/core/accounts/contacts.js';
 import { NO_LIMITS } from '../../src/core/accounts/limits.js';
 
 export function account(fields: Partial<Account> = {}): Account {
@@ -22,6 +23,7 @@ export function account(fields: Partial<Account> = {}): Account {
     quotaReset: null,
     authorizedAddresses: [],
     owner: null,
+    contacts: NO_CONTACTS,
     ...fields,
   };
 }

@@ -124,6 +124,7 @@ export async function startTestAdmin(
     auth: await openAuth(common),
     settings: await openSettings({ ...common, source: { file: null, effective: [] } }),
     stats,
+    notices: { test: async () => null, wake() {} },
     liveSessions: createSessionsPart({ ...common, stats, node: { nodeName: 'test' } }),
     node: { nodeName: 'test', key: NODES_KEY, reload: async () => undefined, problem: () => null },
     problem: async () => null,

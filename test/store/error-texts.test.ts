@@ -31,7 +31,10 @@ const token = {
   ...{ id: SECRET, name: SECRET, prefix: SECRET, hash: SECRET, scopes: [SECRET], createdAt: N },
   ...{ expiresAt: N, lastUsedAt: N, lastUsedFrom: SECRET },
 };
-const notice = { id: SECRET, key: SECRET, type: SECRET, at: N, data: { a: SECRET } };
+const notice = {
+  ...{ id: SECRET, key: SECRET, type: SECRET, at: N, data: { a: SECRET }, channel: SECRET },
+  ...{ recipient: SECRET, accountId: SECRET, keepUntil: N, dueAt: N, tries: N },
+};
 const sample = {
   ...{ sessions: N, playersOnline: N, bytesUp: N, bytesDown: N },
   ...{ logins: N, failures: N, heartbeats: N, runs: N },
@@ -103,7 +106,19 @@ const CALLS: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>
     count: [filter],
     trim: [N, 10, 10],
   },
-  notices: { add: [[notice]], due: [N, 10], tried: [SECRET, N], failedRuns: [N, 10], trim: [N] },
+  notices: {
+    add: [[notice]],
+    due: [SECRET, N, 10],
+    nextDueAt: [SECRET],
+    triedSince: [SECRET, N],
+    claim: [notice, N, N],
+    release: [notice],
+    tried: [SECRET, { state: SECRET, dueAt: N, detail: SECRET }],
+    list: [{ state: SECRET, channel: SECRET, accountId: SECRET, before: SECRET, since: N, limit: 10 }],
+    retry: [SECRET, N],
+    failedRuns: [N, 10],
+    trim: [N, N],
+  },
   samples: {
     add: [{ minute: N, hour: N, day: N, month: N }, sample],
     list: ['minute', N],

@@ -5,7 +5,7 @@ import type { LoginEntry } from '../../src/core/accounts/login-log.js';
 import { type AuditRecord, DAEMON } from '../../src/core/audit/audit.js';
 import type { Store } from '../../src/store/store.js';
 import { trimLogs } from '../../src/store/trim-logs.js';
-import { connectBeside, openTestStore } from './helpers.js';
+import { openTestStore } from './helpers.js';
 
 const DAY_MS = 86_400_000;
 const NOW = 1_900_000_000_000;
@@ -62,26 +62,6 @@ test('the audit log goes by age to the millisecond, the oldest first', async (t)
   assert.equal(await store.audit.trim(NOW, 2), 1);
   assert.equal(await store.audit.trim(NOW, 2), 0);
   assert.deepEqual(await times(), [0, 1]);
-});
-
-test('notices go by age to the millisecond, but never before they were sent', async (t) => {
-  const { store, file } = await openTestStore(t);
-  const notice = (key: string, at: number) => ({ key, id: key, type: 'run.failed' as const, at, data: {} });
-  await store.notices.add([
-    notice('old', NOW - 1),
-    notice('unsent', NOW - 1),
-    notice('young', NOW),
-    notice('younger', NOW + 1),
-  ]);
-  for (const key of ['old', 'young']) await store.notices.tried(key, null);
-  await store.notices.trim(NOW);
-  const keys = await connectBeside(t, file)('notices').orderBy('key').pluck('key');
-  assert.deepEqual(keys, ['unsent', 'young', 'younger']);
-  await store.notices.tried('unsent', null);
-  await store.notices.trim(NOW + 1);
-  assert.deepEqual(await store.notices.due(NOW + 1, 10), [{ ...notice('younger', NOW + 1), tries: 0 }]);
-  await store.notices.add([notice('old', NOW + 5)]);
-  assert.equal((await store.notices.due(NOW + 5, 10)).length, 2, 'what was forgotten is news again');
 });
 
 const retention = { current: () => ({ ...KEPT }) };

@@ -5,7 +5,7 @@ import { NO_LIMITS } from '../../src/core/accounts/limits.js';
 import type { LoginEntry } from '../../src/core/accounts/login-log.js';
 import type { RunToStore } from '../../src/core/agents/run-store.js';
 import { type AuditRecord, DAEMON } from '../../src/core/audit/audit.js';
-import type { Notice } from '../../src/core/notices/notices.js';
+import type { Notice } from '../../src/core/notices/notice.js';
 import type { Sample } from '../../src/core/stats/history.js';
 import { onEachEngine } from './engines.js';
 import { account } from './helpers.js';
@@ -189,8 +189,8 @@ onEachEngine('deliveries are due in order, kept with every try, and end', async 
   assert.equal(await deliveries.nextDueAt('me'), null);
 });
 
-onEachEngine('console sessions, tokens, audit entries and notices come back as they were', async (open) => {
-  const { consoleSessions, apiTokens, audit, notices, settings } = (await open()).store;
+onEachEngine('console sessions, tokens and audit entries come back as they were', async (open) => {
+  const { consoleSessions, apiTokens, audit, settings } = (await open()).store;
   const session = {
     ...{ hash: 'h', username: TEXT, address: '::1', createdAt: 1, usedAt: 2, credentials: null },
     operatorId: 'o',
@@ -235,29 +235,58 @@ onEachEngine('console sessions, tokens, audit entries and notices come back as t
   assert.equal(await audit.count({ action: 'token.create' }), 1);
   assert.deepEqual((await audit.list({}, null, 1))[0]?.after, { name: TEXT });
   assert.equal(await audit.trim(Date.now() + 1000, 2), 2);
-
-  const notice = (key: string, at: number): Notice & { id: string } => ({
-    id: randomUUID(),
-    key,
-    type: 'account.expiring',
-    at,
-    data: { text: TEXT },
-  });
-  await notices.add([notice('a', 2), notice('b', 1), notice('a', 3)]);
-  assert.deepEqual(
-    (await notices.due(5, 10)).map(({ key, at, data }) => [key, at, data]),
-    [
-      ['b', 1, { text: TEXT }],
-      ['a', 2, { text: TEXT }],
-    ],
-  );
-  await notices.tried('b', null);
-  await notices.trim(10);
-  assert.deepEqual(
-    (await notices.due(5, 10)).map(({ key }) => key),
-    ['a'],
-  );
 });
+
+onEachEngine(
+  'a notice is stored once, tried by one daemon, and kept as long as it could be found again',
+  async (open) => {
+    const { notices } = (await open()).store;
+    const notice = (key: string, at: number, keepUntil = 0): Notice => ({
+      ...{ id: randomUUID(), key, type: 'account.expiring', at, data: { text: TEXT }, keepUntil },
+      ...{ channel: 'email', recipient: 'operator', accountId: null },
+    });
+    assert.equal(await notices.add([notice('a', 2), notice('b', 1), notice('a', 3)]), 2);
+    assert.equal(await notices.add([notice('a', 4)]), 0, 'by another daemon, or after a restart');
+    const due = await notices.due('email', 5, 10);
+    assert.deepEqual(
+      due.map(({ key, at, data, tries }) => [key, at, data, tries]),
+      [
+        ['b', 1, { text: TEXT }, 0],
+        ['a', 2, { text: TEXT }, 0],
+      ],
+    );
+    assert.deepEqual(await notices.due('telegram', 5, 10), []);
+    assert.equal(await notices.nextDueAt('email'), 1);
+    const [first] = due;
+    assert.ok(first);
+    const claims = await Promise.all([notices.claim(first, 5, 50), notices.claim(first, 5, 50)]);
+    assert.deepEqual(claims.sort(), [false, true], 'one daemon tries it');
+    assert.deepEqual(await notices.triedSince('email', 4), { count: 1, first: 5 });
+    assert.deepEqual(await notices.triedSince('email', 5), { count: 0, first: null });
+    assert.equal((await notices.due('email', 49, 10)).length, 1, 'put off while it is tried');
+    await notices.release(first);
+    assert.equal((await notices.due('email', 49, 10))[0]?.tries, 0);
+    assert.ok(await notices.claim(first, 6, 50));
+    await notices.tried('b', { state: 'failed', dueAt: null, detail: TEXT });
+    const [newest, oldest] = await notices.list({ since: 0, limit: 10 });
+    assert.ok(newest && oldest && newest.id > oldest.id);
+    const [failed] = await notices.list({ since: 0, limit: 10, state: 'failed' });
+    assert.deepEqual([failed?.key, failed?.tries, failed?.triedAt, failed?.detail], ['b', 1, 6, TEXT]);
+    assert.ok(failed);
+    assert.equal(await notices.retry(failed.id, 7), 'queued');
+    assert.equal(await notices.retry(failed.id, 7), 'pending');
+    assert.equal(await notices.retry(randomUUID(), 7), null);
+
+    await notices.tried('b', { state: 'delivered', dueAt: null, detail: '' });
+    await notices.add([notice('kept', 1, 12)]);
+    await notices.tried('kept', { state: 'delivered', dueAt: null, detail: '' });
+    const keys = async () => (await notices.list({ since: 0, limit: 10 })).map(({ key }) => key).sort();
+    await notices.trim(10, 11);
+    assert.deepEqual(await keys(), ['a', 'kept'], 'one that waits, and one that could be found again');
+    await notices.trim(10, 13);
+    assert.deepEqual(await keys(), ['a']);
+  },
+);
 
 onEachEngine('limits and traffic belong to accounts that there are, and add up', async (open) => {
   const { accounts, traffic, samples } = (await open()).store;

@@ -24,6 +24,11 @@ export const API_STATUSES: Readonly<Record<string, string>> = {
 export const API_SUMMARIES: Readonly<Record<keyof typeof OPERATIONS, string>> = {
   createAccounts: '按规则或名单批量创建账号，也可以只预览。',
   changeAccounts: '批量启用、停用、删除、续期、按套餐续费、设置限制、加减标签或重置密码，也可以只预览。',
+  listNotices: '发给管理员和玩家的通知，最新的在前。',
+  retryNotice: '重新发送一条通知。',
+  getNoticeSettings: '何时发通知、用哪些渠道；不含密钥。',
+  setNoticeSettings: '保存何时发通知、用哪些渠道；没有给出的密钥保持不变。',
+  testNotice: '用已保存的渠道给管理员发一条测试消息，并返回对方的答复。',
   getPlans: '套餐列表，按提供的顺序。',
   setPlans: '保存全部套餐；账号保留已得到的内容。',
   listTags: '正在使用的标签，以及各有多少个账号。',

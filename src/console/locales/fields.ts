@@ -78,6 +78,24 @@ export const fields = {
     en: 'must be a host name such as example.com or *.example.com, an address or a network',
     zh: '须为 example.com 或 *.example.com 这样的主机名、地址或网段',
   },
+  'field.url': {
+    en: 'must be an http:// or https:// URL without a user name or password in it',
+    zh: '须为不含用户名和密码的 http:// 或 https:// 地址',
+  },
+  'field.signing-secret': {
+    en: 'must be whsec_ and at least 12 bytes in base64',
+    zh: '须为 whsec_ 加至少 12 字节的 base64',
+  },
+  'field.mail-address': { en: 'must be an e-mail address', zh: '须为一个邮箱地址' },
+  'field.chat-id': {
+    en: 'must be the number of a chat, or @ and the name of a channel',
+    zh: '须为聊天的数字 ID，或 @频道名',
+  },
+  'field.secret-again': {
+    en: 'must be given again, because where it is sent has changed',
+    zh: '发送目标改了，须重新填写',
+  },
+  'field.placeholder': { en: 'knows only {allowed} in braces', zh: '花括号里只能用 {allowed}' },
   'field.host': {
     en: 'must be a host name or an IP address that players can connect to',
     zh: '须为玩家能连接的主机名或 IP 地址',

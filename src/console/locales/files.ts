@@ -75,6 +75,10 @@ export const files = {
     en: 'the tags are not at most 16 words of 1 to 32 characters, with commas between',
     zh: '标签最多 16 个，每个 1 到 32 个字符，用逗号分隔',
   },
+  'import.reason.contacts': {
+    en: 'email must be one address, telegram a chat id or @name, language zh or en',
+    zh: 'email 须为一个邮箱地址，telegram 须为聊天 ID 或 @名称，language 须为 zh 或 en',
+  },
   'import.reason.plan': {
     en: 'plan must be a name of 1 to 64 characters, daysFromFirstLogin a whole number from 1 to 36500',
     zh: 'plan 须为 1 到 64 个字符的名称，daysFromFirstLogin 须为 1 到 36500 的整数',

@@ -17,6 +17,7 @@ import { heartbeats } from './heartbeats.js';
 import { limits } from './limits.js';
 import { lists } from './lists.js';
 import { nodes } from './nodes.js';
+import { notices } from './notices.js';
 import { operators } from './operators.js';
 import { overview } from './overview.js';
 import { pac } from './pac.js';
@@ -51,6 +52,7 @@ export const TEXTS = {
   ...settings,
   ...display,
   ...nodes,
+  ...notices,
   ...publicAddress,
   ...pac,
   ...plans,

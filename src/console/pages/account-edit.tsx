@@ -8,7 +8,7 @@ import { Button } from '../ui/basics.js';
 import { Conflict, type Overtaken } from '../ui/conflict.js';
 import { Dialog, useAction } from '../ui/dialog.js';
 import { ExpiryField, type ExpiryText, expiryText, readExpiry } from '../ui/expiry-field.js';
-import { Area, Checkbox, Field, Input } from '../ui/form.js';
+import { Area, Checkbox, Field, Input, Select } from '../ui/form.js';
 import { Failure } from '../ui/states.js';
 import { notify } from '../ui/toast.js';
 import { fieldLabel, fieldValue } from './field-words.js';
@@ -23,6 +23,9 @@ interface Fields extends LimitTexts {
   readonly addresses: string;
   readonly expiry: ExpiryText;
   readonly isEnabled: boolean;
+  readonly email: string;
+  readonly telegram: string;
+  readonly language: 'zh' | 'en' | '';
 }
 
 const fieldsOf = (account: Account): Fields => ({
@@ -32,6 +35,9 @@ const fieldsOf = (account: Account): Fields => ({
   addresses: account.authorizedAddresses.join('\n'),
   expiry: expiryText(account.expiresAt),
   isEnabled: account.isEnabled,
+  email: account.contacts.email ?? '',
+  telegram: account.contacts.telegram ?? '',
+  language: account.contacts.language ?? '',
   ...limitTexts(account.limits),
 });
 
@@ -109,6 +115,27 @@ export function EditDialog({
       <Field label={t('account.authorizedAddresses')} hint={t('account.authorizedAddresses.hint')}>
         <Area mono value={values.addresses} onInput={(addresses) => set({ addresses })} rows={2} />
       </Field>
+      <h3>{t('contacts.title')}</h3>
+      <p class="soft">{t('contacts.text')}</p>
+      <div class="grid-2">
+        <Field label={t('contacts.email')}>
+          <Input value={values.email} onInput={(email) => set({ email })} maxLength={254} />
+        </Field>
+        <Field label={t('contacts.telegram')}>
+          <Input value={values.telegram} onInput={(telegram) => set({ telegram })} maxLength={64} />
+        </Field>
+      </div>
+      <Field label={t('contacts.language')}>
+        <Select
+          value={values.language}
+          onChange={(language) => set({ language })}
+          options={[
+            { value: '', label: t('contacts.language.none') },
+            { value: 'zh', label: t('contacts.language.zh') },
+            { value: 'en', label: t('contacts.language.en') },
+          ]}
+        />
+      </Field>
       <h3>{t('limits.title')}</h3>
       <LimitFields texts={values} onChange={set} />
       {isStale && change ? (
@@ -122,7 +149,13 @@ export function EditDialog({
 
 /** What is sent for what was changed; undefined while something of it is wrong. */
 function changeOf(changes: Partial<Fields>): AccountChange | undefined {
-  const { username, remarks, expiry, isEnabled, tags: tagText, addresses, ...texts } = changes;
+  const { username, remarks, expiry, isEnabled, tags: tagText, addresses, ...more } = changes;
+  const { email, telegram, language, ...texts } = more;
+  const contacts = {
+    ...(email === undefined ? {} : { email: email.trim() || null }),
+    ...(telegram === undefined ? {} : { telegram: telegram.trim() || null }),
+    ...(language === undefined ? {} : { language: language || null }),
+  };
   if (username?.trim() === '') return undefined;
   const tags = tagText === undefined ? undefined : readTags(tagText);
   const limits = readLimits(texts);
@@ -136,6 +169,7 @@ function changeOf(changes: Partial<Fields>): AccountChange | undefined {
     ...(addresses === undefined ? {} : { authorizedAddresses: readLines(addresses) }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
     ...(isEnabled === undefined ? {} : { isEnabled }),
+    ...(Object.keys(contacts).length === 0 ? {} : { contacts }),
     ...(Object.keys(limits).length === 0 ? {} : { limits }),
   };
 }
@@ -154,15 +188,27 @@ function overtaken(opened: Account, theirs: Account, mine: AccountChange): Overt
     authorizedAddresses: account.authorizedAddresses.join(', '),
     expiresAt: account.expiresAt,
     isEnabled: account.isEnabled,
+    ...account.contacts,
     ...account.limits,
   });
   const [before, now] = [flat(opened), flat(theirs)];
   const ours: Record<string, unknown> = {
     ...mine,
     ...(mine.tags ? { tags: tagsText(mine.tags) } : {}),
+    ...mine.contacts,
     ...mine.limits,
   };
-  const own = ['username', 'remarks', 'tags', 'authorizedAddresses', 'expiresAt', 'isEnabled'];
+  const own = [
+    'username',
+    'remarks',
+    'tags',
+    'authorizedAddresses',
+    'expiresAt',
+    'isEnabled',
+    'email',
+    'telegram',
+    'language',
+  ];
   return [...own, ...LIMIT_NAMES].flatMap((name) => {
     const isTheirs = before[name] !== now[name];
     if (!isTheirs && !(name in ours)) return [];

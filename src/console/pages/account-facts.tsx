@@ -32,6 +32,8 @@ export function Facts({ account }: { account: Account }) {
         )}
         <dt>{t('account.authorizedAddresses')}</dt>
         <dd>{account.authorizedAddresses.join(', ') || <span class="faint">—</span>}</dd>
+        <dt>{t('contacts.title')}</dt>
+        <dd class="break">{contactsText(account) || <span class="faint">—</span>}</dd>
         <dt>{t('account.createdAt')}</dt>
         <dd>
           <At at={account.createdAt} />
@@ -71,4 +73,9 @@ export function Facts({ account }: { account: Account }) {
       </dl>
     </section>
   );
+}
+
+function contactsText({ contacts: { email, telegram, language } }: Account): string {
+  const parts = [email, telegram && `Telegram ${telegram}`, language && t(`contacts.language.${language}`)];
+  return parts.filter((part) => part !== null).join(' · ');
 }

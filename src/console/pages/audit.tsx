@@ -121,6 +121,7 @@ const ACTIONS: Readonly<Record<string, TextKey>> = {
   'settings.retention': 'audit.settings.retention',
   'settings.plans': 'audit.settings.plans',
   'settings.pac': 'audit.settings.pac',
+  'settings.notices': 'audit.settings.notices',
   'backup.download': 'audit.backup.download',
   'admin.password': 'audit.admin.password',
   'admin.username': 'audit.admin.username',

@@ -7,10 +7,12 @@ import { href } from '../lib/router.js';
 import { Tabs } from '../ui/tabs.js';
 import { ApiDocument } from './api-document.js';
 import { AuditPage } from './audit.js';
+import { NoticeHistory } from './notices.js';
 import { AdminSettings } from './settings-admin.js';
 import { EffectiveSettings, RetentionSettings } from './settings-data.js';
 import { GameSettings } from './settings-games.js';
 import { NodeSettings } from './settings-nodes.js';
+import { NoticeSettingsPage } from './settings-notices.js';
 import { PacSettings } from './settings-pac.js';
 import { PlanSettings } from './settings-plans.js';
 import { PublicAddressSettings } from './settings-public-address.js';
@@ -24,6 +26,8 @@ const SECTIONS = {
   plans: { text: 'settings.plans', Page: PlanSettings, scope: 'settings:read' },
   admin: { text: 'settings.admin', Page: AdminSettings },
   games: { text: 'settings.games', Page: GameSettings, scope: 'settings:read' },
+  notices: { text: 'settings.notices', Page: NoticeHistory, scope: 'settings:read' },
+  reminders: { text: 'settings.reminders', Page: NoticeSettingsPage, scope: 'settings:read' },
   nodes: { text: 'settings.nodes', Page: NodeSettings, scope: 'settings:read' },
   audit: { text: 'settings.audit', Page: AuditPage, scope: 'audit:read' },
   tokens: { text: 'settings.tokens', Page: TokenSettings },

@@ -1,6 +1,7 @@
 // Creates the audit records for changes of accounts.
 import { type Actor, type AuditRecord, differences } from '../audit/audit.js';
 import type { Account } from './account.js';
+import { maskedContacts, NO_CONTACTS } from './contacts.js';
 import type { AccountLimits } from './limits.js';
 import { textOfTags } from './tags.js';
 
@@ -67,5 +68,6 @@ function shown(account: Account): Record<string, unknown> {
     ...(account.authorizedAddresses.length === 0
       ? {}
       : { authorizedAddresses: account.authorizedAddresses.join(', ') }),
+    ...(account.contacts === NO_CONTACTS ? {} : { contacts: maskedContacts(account.contacts) }),
   };
 }

@@ -2,6 +2,7 @@
 import { isWireDate } from '../wire-date.js';
 import { type Account, type AccountUpdate, isValidPassword, isValidUsername } from './account.js';
 import { NO_ADDRESSES } from './authorized-addresses.js';
+import { type Contacts, changedContacts, NO_CONTACTS, wrongContact } from './contacts.js';
 import { type AccountLimits, NO_LIMITS } from './limits.js';
 import { hashPassword } from './password.js';
 import { areValidTags, inOrder } from './tags.js';
@@ -31,6 +32,7 @@ export interface NewAccount extends AccountFields {
   /** Read by `readAuthorizedAddresses`. */
   readonly authorizedAddresses?: readonly string[] | undefined;
   readonly owner?: string | null | undefined;
+  readonly contacts?: Partial<Contacts> | undefined;
 }
 
 /** An undefined, empty or blank `password` keeps the password; the other fields are always written. */
@@ -52,6 +54,7 @@ export interface AccountChange extends Partial<{ [K in keyof AccountFields]: Acc
   readonly authorizedAddresses?: readonly string[] | undefined;
   /** Another seller, or null for the administrator. */
   readonly owner?: string | null | undefined;
+  readonly contacts?: Partial<Contacts> | undefined;
 }
 
 /** A change of one account, including its user name. */
@@ -64,6 +67,8 @@ export type FieldRefusal =
   | 'invalid-remarks'
   | 'invalid-tags'
   | 'invalid-expiry'
+  | 'invalid-email'
+  | 'invalid-telegram'
   | 'unknown-egress-class'
   /** `address` of the refusal says what is wrong with them. */
   | 'invalid-addresses'
@@ -93,7 +98,7 @@ export function refuseNew(input: NewAccount, hasEgressClass: HasEgressClass): Ad
 
 /** @param limits the current limits: an account may keep an egress class that the configuration no longer has */
 export function refuseChange(
-  { password, remarks, tags, expiresAt, limits: { egressClass } = {} }: AccountChange,
+  { password, remarks, tags, expiresAt, contacts = {}, limits: { egressClass } = {} }: AccountChange,
   limits: AccountLimits,
   hasEgressClass: HasEgressClass,
 ): FieldRefusal | null {
@@ -101,6 +106,8 @@ export function refuseChange(
   if (remarks !== undefined && remarks !== null && !isValidRemarks(remarks)) return 'invalid-remarks';
   if (tags !== undefined && !areValidTags(inOrder(tags))) return 'invalid-tags';
   if (expiresAt !== undefined && !isValidExpiry(expiresAt)) return 'invalid-expiry';
+  const contact = wrongContact(contacts);
+  if (contact !== null) return contact === 'email' ? 'invalid-email' : 'invalid-telegram';
   const isOther = egressClass !== undefined && egressClass !== limits.egressClass;
   return isOther && !hasEgressClass(egressClass) ? 'unknown-egress-class' : null;
 }
@@ -124,16 +131,17 @@ export function accountOf(input: NewAccount, id: string, createdAt: number): Acc
     quotaReset: null,
     authorizedAddresses: input.authorizedAddresses ?? NO_ADDRESSES,
     owner: input.owner ?? null,
+    contacts: changedContacts(NO_CONTACTS, input.contacts),
   };
 }
 
 export function toUpdate({ password, passwordHash, ...fields }: AccountPatch): AccountUpdate {
-  const { username, isEnabled, remarks, plan, limits, authorizedAddresses, owner } = fields;
+  const { username, isEnabled, remarks, plan, limits, authorizedAddresses, owner, contacts } = fields;
   const { daysFromFirstLogin, expiresAt } = waitOrExpiry(fields);
   const tags = fields.tags && inOrder(fields.tags);
   const hash = password === undefined ? passwordHash : hashPassword(password);
   return {
-    ...{ username, isEnabled, remarks, tags, plan, limits, authorizedAddresses, owner },
+    ...{ username, isEnabled, remarks, tags, plan, limits, authorizedAddresses, owner, contacts },
     ...{ expiresAt, daysFromFirstLogin, passwordHash: hash },
   };
 }

@@ -1,4 +1,5 @@
 // The proxy account with its limits, and the rules for a single account.
+import type { Contacts } from './contacts.js';
 import type { AccountLimits, QuotaReset } from './limits.js';
 
 /** A proxy account. All times are milliseconds since the Unix epoch, UTC. */
@@ -30,6 +31,8 @@ export interface Account {
   readonly authorizedAddresses: readonly string[];
   /** Id of the seller that it belongs to; null: the administrator. */
   readonly owner: string | null;
+  /** Where its player is reached by notices. */
+  readonly contacts: Contacts;
 }
 
 /** The account after a login at `at`. Copies every field by name, because `...` is slow on Node 20 (it creates a new hidden class). */
@@ -51,6 +54,7 @@ export function withLastLogin(account: Account, at: number): Account {
     quotaReset: account.quotaReset,
     authorizedAddresses: account.authorizedAddresses,
     owner: account.owner,
+    contacts: account.contacts,
   };
 }
 
@@ -69,6 +73,8 @@ export interface AccountUpdate {
   readonly quotaReset?: QuotaReset | undefined;
   readonly authorizedAddresses?: readonly string[] | undefined;
   readonly owner?: string | null | undefined;
+  /** The parts that change. */
+  readonly contacts?: Partial<Contacts> | undefined;
 }
 
 /** True from `expiresAt` on, to the millisecond. An account without it never expires. */

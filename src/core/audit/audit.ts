@@ -46,6 +46,7 @@ export const AUDIT_ACTIONS = [
   'settings.public-address',
   'settings.plans',
   'settings.pac',
+  'settings.notices',
   'backup.download',
   'admin.password',
   'admin.username',

@@ -1,53 +1,26 @@
-// Outgoing notices to the operator: each is sent once, and stored until it is delivered.
+// Finds what is to be announced, and stores a notice for each recipient and channel: once for each account, step and period.
 import type { Account } from '../accounts/account.js';
+import { type Contacts, NO_CONTACTS } from '../accounts/contacts.js';
 import { type Clock, DAY_MS } from '../clock.js';
 import { sourceText } from '../source.js';
+import { type Announcement, CHANNELS, type Notice, type NoticeStore, RECIPIENTS } from './notice.js';
+import { addressOf, isSetUp, type NoticeSettings } from './notice-settings.js';
 
-export type NoticeType =
-  | 'account.expiring'
-  | 'account.quota-80'
-  | 'account.quota-100'
-  | 'logins.failing'
-  | 'run.failed';
-
-export interface Notice {
-  /** Says what it is about, so that the same is not sent twice. */
-  readonly key: string;
-  readonly type: NoticeType;
-  readonly at: number;
-  readonly data: Readonly<Record<string, unknown>>;
-}
-
-export interface DueNotice extends Notice {
-  /** GUID: the same at every try, so that a receiver can tell repeats. */
-  readonly id: string;
-  readonly tries: number;
-}
-
-export interface NoticeStore {
-  /** Adds those whose key is not known. */
-  add(notices: readonly (Notice & { readonly id: string })[]): Promise<void>;
-  /** At most `limit` that are to be sent by `now`, the oldest first. */
-  due(now: number, limit: number): Promise<DueNotice[]>;
-  /** When the next one is to be sent; null without one. */
-  nextDueAt(): Promise<number | null>;
-  /** A try was made: `nextAt` null ends it, delivered or given up. */
-  tried(key: string, nextAt: number | null): Promise<void>;
-  /** Runs that failed since a moment, the oldest first. */
-  failedRuns(
-    since: number,
-    limit: number,
-  ): Promise<{ id: string; agent: string; status: string; error: string | null; finishedAt: number }[]>;
-  /** Forgets what ended before a moment. */
-  trim(before: number): Promise<void>;
+/** What an account has used of its quota. */
+export interface QuotaUse {
+  readonly usedBytes: number;
+  readonly quotaBytes: number;
+  /** Tells one period from the next. */
+  readonly period: string;
+  /** ms since the epoch; null: the quota never starts again. */
+  readonly endsAt: number | null;
 }
 
 export interface NoticeOptions {
-  readonly store: NoticeStore;
+  readonly store: Pick<NoticeStore, 'add' | 'failedRuns' | 'trim'>;
+  readonly settings: () => NoticeSettings;
   readonly accounts: () => Iterable<Account>;
-  /** What of its quota an account has used, 1 is all; and what tells one period from the next. */
-  readonly quotaUse: (account: Account) => { readonly share: number; readonly period: string } | null;
-  readonly expiringMs: number;
+  readonly quotaUse: (account: Account) => QuotaUse | null;
   readonly maxLoginFailures: number;
   readonly loginFailureWindowMs: number;
   readonly now: Clock;
@@ -57,71 +30,149 @@ export interface NoticeOptions {
 export interface Notices {
   /** A login of a player failed. */
   loginFailed(client: string): void;
-  /** Looks for what is to be sent, and stores it. Meant to be called about once a minute. */
-  look(): Promise<void>;
+  /** Looks for what is to be sent, and stores it. Meant to be called about once a minute. Returns whether anything was new. */
+  look(): Promise<boolean>;
 }
 
 const MAX_SOURCES = 10_000;
 const BATCH = 50;
-/** Longer than any period of a quota: after it, the same is announced again. */
-const REMEMBERED_MS = 90 * DAY_MS;
-const SHARES = [
-  [0.8, 'account.quota-80'],
-  [1, 'account.quota-100'],
-] as const;
+/** An expiry is announced until so long after it: a daemon that was away for longer does not announce it. */
+const EXPIRED_MS = DAY_MS;
+/** Keys that this process stored, so that they are not offered to the database each minute. */
+const MAX_KNOWN = 200_000;
+const FOREVER = Number.MAX_SAFE_INTEGER;
+
+/** With the player's contacts; none: it is for the operator alone. */
+interface Found {
+  readonly announcement: Announcement;
+  readonly contacts: Contacts;
+}
 
 export function createNotices(options: NoticeOptions): Notices {
   const { store, now } = options;
   const failures = new Map<string, { since: number; count: number }>();
+  const known = new Set<string>();
   let runsSince = now();
 
-  function* found(at: number): Generator<Notice> {
+  function* ofAccounts(settings: NoticeSettings, at: number): Generator<Found> {
     for (const account of options.accounts()) {
-      const { id, username, expiresAt } = account;
       if (!account.isEnabled) continue;
-      if (expiresAt !== null && expiresAt > at && expiresAt <= at + options.expiringMs) {
-        const data = { account: id, username, expiresAt: new Date(expiresAt).toISOString() };
-        yield { key: `expiring ${id} ${expiresAt}`, type: 'account.expiring', at, data };
-      }
+      const expiry = expiryOf(account, settings.expiryDays, at);
+      const { contacts } = account;
+      if (expiry) yield { announcement: expiry, contacts };
       const use = options.quotaUse(account);
-      if (!use) continue;
-      // Of both only the higher one, when both are new.
-      const reached = SHARES.findLast(([share]) => use.share >= share);
-      if (reached) {
-        const data = { account: id, username, used: Math.floor(use.share * 100) };
-        yield { key: `${reached[1]} ${id} ${use.period}`, type: reached[1], at, data };
-      }
+      const quota = use && quotaOf(account, use, settings.quotaPercent, at);
+      if (quota) yield { announcement: quota, contacts };
     }
+  }
+
+  function* ofLogins(at: number): Generator<Announcement> {
     for (const [client, { since, count }] of failures) {
       if (count >= options.maxLoginFailures) {
         const data = { client, failures: count, since: new Date(since).toISOString() };
-        yield { key: `failing ${client} ${since}`, type: 'logins.failing', at, data };
+        const keepUntil = since + 2 * options.loginFailureWindowMs;
+        yield {
+          key: `failing ${client} ${since}`,
+          type: 'logins.failing',
+          at,
+          accountId: null,
+          data,
+          keepUntil,
+        };
       }
       if (at - since >= options.loginFailureWindowMs) failures.delete(client);
     }
   }
 
-  async function runs(at: number): Promise<Notice[]> {
+  async function ofRuns(at: number): Promise<Announcement[]> {
     const failed = await store.failedRuns(runsSince, BATCH);
     return failed.map(({ id, agent, status, error, finishedAt }) => {
       runsSince = Math.max(runsSince, finishedAt);
-      return { key: `run ${id}`, type: 'run.failed', at, data: { run: id, agent, status, error } };
+      const data = { run: id, agent, status, error };
+      return { key: `run ${id}`, type: 'run.failed', at, accountId: null, data, keepUntil: at + DAY_MS };
     });
+  }
+
+  function* noticesOf(found: Iterable<Found>, settings: NoticeSettings): Generator<Notice> {
+    for (const { announcement, contacts } of found) {
+      for (const recipient of RECIPIENTS) {
+        for (const channel of CHANNELS) {
+          const key = `${announcement.key} ${channel} ${recipient}`;
+          if (!known.has(key) && addressOf(settings, channel, recipient, contacts) !== null)
+            yield { ...announcement, key, id: options.newId(), channel, recipient };
+        }
+      }
+    }
   }
 
   return {
     loginFailed(address) {
       const client = sourceText(address);
-      const known = failures.get(client);
-      if (known) known.count += 1;
+      const seen = failures.get(client);
+      if (seen) seen.count += 1;
       else if (failures.size < MAX_SOURCES) failures.set(client, { since: now(), count: 1 });
     },
 
     async look() {
       const at = now();
-      const notices = [...found(at), ...(await runs(at))];
-      await store.add(notices.map((notice) => ({ ...notice, id: options.newId() })));
-      await store.trim(at - REMEMBERED_MS);
+      const settings = options.settings();
+      if (!CHANNELS.some((channel) => isSetUp(settings, channel))) {
+        failures.clear();
+        runsSince = at;
+        return false;
+      }
+      const others = [...ofLogins(at), ...(await ofRuns(at))].map(toOperator);
+      const notices = [...noticesOf([...ofAccounts(settings, at), ...others], settings)];
+      const added = await store.add(notices);
+      if (known.size > MAX_KNOWN) known.clear();
+      for (const { key } of notices) known.add(key);
+      await store.trim(at - settings.historyDays * DAY_MS, at);
+      return added > 0;
     },
+  };
+}
+
+const toOperator = (announcement: Announcement): Found => ({ announcement, contacts: NO_CONTACTS });
+
+/** Only the nearest step that is reached: after a pause of the daemon, the others are not made up for. */
+function expiryOf(
+  { id, username, expiresAt }: Account,
+  days: readonly number[],
+  at: number,
+): Announcement | null {
+  if (expiresAt === null || at >= expiresAt + EXPIRED_MS) return null;
+  const reached = days.filter((each) => each > 0 && expiresAt - at <= each * DAY_MS);
+  const isExpired = at >= expiresAt;
+  if (isExpired ? !days.includes(0) : reached.length === 0) return null;
+  const step = isExpired ? 0 : Math.min(...reached);
+  return {
+    key: `expiring-${step} ${id} ${expiresAt}`,
+    type: isExpired ? 'account.expired' : 'account.expiring',
+    at,
+    accountId: id,
+    data: { account: id, username, expiresAt: new Date(expiresAt).toISOString() },
+    keepUntil: expiresAt + EXPIRED_MS,
+  };
+}
+
+/** Only the highest share that is reached. */
+function quotaOf(
+  { id, username }: Account,
+  { usedBytes, quotaBytes, period, endsAt }: QuotaUse,
+  percents: readonly number[],
+  at: number,
+): Announcement | null {
+  const reached = percents.filter((each) => usedBytes * 100 >= quotaBytes * each);
+  if (reached.length === 0) return null;
+  const step = Math.max(...reached);
+  const used = Math.floor((usedBytes / quotaBytes) * 100);
+  return {
+    // A changed quota is another one.
+    key: `quota-${step} ${id} ${period} ${quotaBytes}`,
+    type: `account.quota-${step}`,
+    at,
+    accountId: id,
+    data: { account: id, username, used, usedBytes, quotaBytes },
+    keepUntil: endsAt ?? FOREVER,
   };
 }

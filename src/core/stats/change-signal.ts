@@ -1,6 +1,6 @@
 // Notifies listeners of changes, and combines frequent changes of a topic.
 
-export type Topic = 'accounts' | 'sessions' | 'settings' | 'runs' | 'agents' | 'tokens' | 'audit';
+export type Topic = 'accounts' | 'sessions' | 'settings' | 'runs' | 'agents' | 'tokens' | 'audit' | 'notices';
 
 export interface Changed {
   readonly topic: Topic;

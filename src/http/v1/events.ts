@@ -10,7 +10,7 @@ import { routesOf } from './route.js';
 /** The data of `changed`, sent when something in a list has changed; `overview` is sent every two seconds. */
 const ChangedEvent = z
   .object({
-    topic: z.enum(['accounts', 'sessions', 'settings', 'runs', 'agents', 'tokens', 'audit']),
+    topic: z.enum(['accounts', 'sessions', 'settings', 'runs', 'agents', 'tokens', 'audit', 'notices']),
     id: z.string().nullable(),
   })
   .meta({ id: 'ChangedEvent' });

@@ -14,6 +14,7 @@ import type { AccountUses } from './accounts/shared.js';
 import { accountTagRoutes } from './accounts/tags.js';
 import { type HeartbeatUses, heartbeatRoutes } from './activity/heartbeats.js';
 import { type LoginUses, loginRoutes } from './activity/logins.js';
+import { type NoticeUses, noticeRoutes } from './activity/notices.js';
 import { type LiveSessionUses, liveSessionRoutes } from './activity/sessions.js';
 import { agentRoutes } from './agents/agents.js';
 import { conversationRoutes } from './agents/conversations.js';
@@ -32,6 +33,7 @@ import { type AdminPasswordUses, adminPasswordRoutes } from './settings/admin-pa
 import { type BackupUses, backupRoutes } from './settings/backup.js';
 import { type Effective, effectiveRoutes } from './settings/effective.js';
 import { type GameRuleUses, gameRuleRoutes } from './settings/games.js';
+import { type NoticeSettingUses, noticeSettingRoutes } from './settings/notices.js';
 import { type PacUses, pacRoutes } from './settings/pac.js';
 import { type PlanUses, planRoutes } from './settings/plans.js';
 import { type PublicAddressUses, publicAddressRoutes } from './settings/public-address.js';
@@ -51,6 +53,8 @@ export interface RouteUses
     OverviewUses,
     NodeUses,
     OperatorUses,
+    NoticeUses,
+    NoticeSettingUses,
     SecondFactorUses,
     SessionUses,
     AdminPasswordUses,
@@ -104,12 +108,14 @@ export const routes: readonly Route<RouteUses>[] = [
   ...conversationRoutes,
   ...nodeRoutes,
   ...operatorRoutes,
+  ...noticeRoutes,
   ...whitelistRoutes,
   ...gameRuleRoutes,
   ...retentionRoutes,
   ...publicAddressRoutes,
   ...planRoutes,
   ...pacRoutes,
+  ...noticeSettingRoutes,
   ...adminPasswordRoutes,
   ...effectiveRoutes,
   ...backupRoutes,

@@ -27,6 +27,7 @@ import * as playerLinks from './0020_player_links.js';
 import * as passwordVersions from './0021_password_versions.js';
 import * as runExcuses from './0022_run_excuses.js';
 import * as sellers from './0023_sellers.js';
+import * as noticeMessages from './0024_notice_messages.js';
 
 /** One step of the schema. `down` undoes exactly what `up` did. */
 export interface Migration {
@@ -61,4 +62,5 @@ export const migrations: readonly Migration[] = [
   { name: '0021_password_versions', ...passwordVersions },
   { name: '0022_run_excuses', ...runExcuses },
   { name: '0023_sellers', ...sellers },
+  { name: '0024_notice_messages', ...noticeMessages },
 ];

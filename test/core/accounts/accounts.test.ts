@@ -6,6 +6,7 @@ import { ACCOUNT_DEFAULTS } from '../../../src/core/accounts/account-input.js';
 import type { AccountStore } from '../../../src/core/accounts/account-store.js';
 import { createAccountUsage } from '../../../src/core/accounts/account-usage.js';
 import { createAccounts } from '../../../src/core/accounts/accounts.js';
+import { NO_CONTACTS } from '../../../src/core/accounts/contacts.js';
 import { type AccountChanged, AccountDirectory } from '../../../src/core/accounts/directory.js';
 import { NO_LIMITS } from '../../../src/core/accounts/limits.js';
 import { verifyPassword } from '../../../src/core/accounts/password.js';
@@ -132,6 +133,7 @@ test('an added account is in the database and in memory, with a salted hash', as
     expiresAt: 5,
     limits: NO_LIMITS,
     tags: [],
+    contacts: NO_CONTACTS,
     daysFromFirstLogin: null,
     plan: null,
     quotaReset: null,

@@ -40,6 +40,7 @@ const notices = (url: string) => ({
   url,
   secret: `whsec_${KEY.toString('base64')}`,
   lookEvery: '50ms',
+  expiryDays: [3],
   backoff: '10ms',
   loginFailures: 3,
 });

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Account as StoredAccount } from '../../../core/accounts/account.js';
 import type { AddRefusal } from '../../../core/accounts/account-input.js';
 import type { AccountView } from '../../../core/accounts/accounts.js';
+import type { Contacts } from '../../../core/accounts/contacts.js';
 import type { AccountLimits } from '../../../core/accounts/limits.js';
 import { actorOf } from '../../caller.js';
 import { matches } from '../etag.js';
@@ -81,7 +82,9 @@ export const accountRoutes = [
       const { username, isEnabled, remarks, tags, authorizedAddresses } = body;
       const terms = termsOfNew(uses, body);
       if ('problem' in terms) return terms;
-      const input = { username, password, isEnabled, remarks, tags, authorizedAddresses, ...terms };
+      const contacts = contactsOf(body);
+      const own = { username, password, isEnabled, remarks, tags, authorizedAddresses, contacts };
+      const input = { ...own, ...terms };
       const added = await uses.accounts.add(input, actorOf(caller));
       if (!added.ok) return explained(ADD_PROBLEMS[added.reason], added);
       const { id } = added.account;
@@ -139,7 +142,7 @@ export const accountRoutes = [
       const owner = body.owner?.toLowerCase() ?? body.owner;
       const expiresAt = body.expiresAt === undefined ? undefined : fromIsoOrNull(body.expiresAt);
       const fields = { username, isEnabled, remarks, tags, expiresAt, authorizedAddresses, owner };
-      const change = { ...fields, limits: limitsOf(body) };
+      const change = { ...fields, limits: limitsOf(body), contacts: contactsOf(body) };
       const changed = await accounts.patch(id, change, actorOf(caller), (account) =>
         isCurrent(account, ifMatch),
       );
@@ -199,6 +202,10 @@ function limitsOf({ limits }: { limits?: Parameters<typeof withoutUndefined>[0] 
   return limits && withoutUndefined<Partial<AccountLimits>>(limits);
 }
 
+function contactsOf({ contacts }: { contacts?: Parameters<typeof withoutUndefined>[0] | undefined }) {
+  return contacts && withoutUndefined<Partial<Contacts>>(contacts);
+}
+
 const ADD_PROBLEMS: Readonly<Record<AddRefusal, ProblemAnswer>> = {
   'empty-credentials': PATCH_PROBLEMS['invalid-username'],
   'invalid-username': PATCH_PROBLEMS['invalid-username'],
@@ -206,6 +213,8 @@ const ADD_PROBLEMS: Readonly<Record<AddRefusal, ProblemAnswer>> = {
   'invalid-remarks': PATCH_PROBLEMS['invalid-remarks'],
   'invalid-tags': PATCH_PROBLEMS['invalid-tags'],
   'invalid-expiry': PATCH_PROBLEMS['invalid-expiry'],
+  'invalid-email': PATCH_PROBLEMS['invalid-email'],
+  'invalid-telegram': PATCH_PROBLEMS['invalid-telegram'],
   'unknown-egress-class': PATCH_PROBLEMS['unknown-egress-class'],
   'invalid-addresses': PATCH_PROBLEMS['invalid-addresses'],
   'address-taken': PATCH_PROBLEMS['address-taken'],

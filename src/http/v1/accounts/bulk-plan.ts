@@ -183,7 +183,9 @@ function withPlan(
   at: number,
 ): Plan | SkippedAccount['reason'] {
   const limits = { ...account.limits, ...change.limits };
-  const next = { ...account, ...withoutUndefined<Partial<Account>>({ ...toUpdate(change), limits }) };
+  // A plan changes no contacts.
+  const { contacts: _, ...update } = toUpdate(change);
+  const next = { ...account, ...withoutUndefined<Partial<Account>>({ ...update, limits }) };
   const { expiresAt } = next;
   if (expiresAt !== null && !isWireDate(expiresAt)) return 'failed';
   const [before, after] = [termsOf(account), termsOf(next)];

@@ -30,6 +30,7 @@ export function presentAccount(
     todayBytesDown: today.down,
     authorizedAddresses: account.authorizedAddresses,
     owner,
+    contacts: account.contacts,
     limits: account.limits,
     usage: presentUsage(usage),
     etag: accountEtag(account),
@@ -48,5 +49,5 @@ export function presentUsage({ periodStartedAt, periodEndsAt, ...counts }: Limit
 export function accountEtag({ limits, authorizedAddresses, ...account }: Account): string {
   const { username, isEnabled, remarks, tags, expiresAt, daysFromFirstLogin, plan } = account;
   const own = [username, isEnabled, remarks, tags, expiresAt, daysFromFirstLogin, plan, account.owner];
-  return etagOf([...own, limits, authorizedAddresses]);
+  return etagOf([...own, limits, authorizedAddresses, account.contacts]);
 }

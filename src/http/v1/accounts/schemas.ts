@@ -1,6 +1,7 @@
 // Schemas of accounts: the account itself with its limits and usage, what finds and what changes it.
 import { z } from 'zod';
 import { CLIENT_FORMATS } from '../../../core/accounts/client-formats.js';
+import { CONTACT_LANGUAGES } from '../../../core/accounts/contacts.js';
 import { MAX_TAG_CHARS, MAX_TAGS } from '../../../core/accounts/tags.js';
 import { Bytes, Count, Flag, Guid, PageQuery, Time, TimeIn } from '../schemas.js';
 
@@ -44,6 +45,19 @@ export const AuthorizedAddresses = z.array(z.string().min(1).max(64)).max(256).m
     'Addresses and networks (203.0.113.7, 2001:db8::/48). A client from there that gives no credentials is this account; no two accounts overlap. At most socks.maxAuthorizedAddresses.',
 });
 
+/** Where notices reach the player. */
+export const Contacts = z
+  .object({
+    email: z.string().max(254).nullable(),
+    /** Id of the chat with the operator's bot, or the name of a channel: @name. */
+    telegram: z.string().max(64).nullable(),
+    /** null: the language of the settings of notices. */
+    language: z.enum(CONTACT_LANGUAGES).nullable(),
+  })
+  .meta({ id: 'Contacts' });
+/** What is left out stays as it is. */
+const ContactsChange = Contacts.partial().meta({ id: 'ContactsChange' });
+
 /** 1 to 255 bytes of UTF-8 (RFC 1929 §2); bytes and control characters are checked by the account rules. */
 export const Username = z.string().min(1).max(255);
 export const Password = z.string().min(1).max(255);
@@ -81,6 +95,7 @@ export const Account = z
     authorizedAddresses: AuthorizedAddresses,
     /** The seller that it belongs to; null: the administrator. */
     owner: z.object({ id: Guid, name: z.string() }).nullable(),
+    contacts: Contacts,
     limits: AccountLimits,
     usage: AccountUsage,
     /** What `If-Match` of a change takes; the same as the `ETag` header of the single account. */
@@ -183,6 +198,7 @@ export const NewAccount = z
     password: Password.optional(),
     ...NewAccountDefaults,
     authorizedAddresses: AuthorizedAddresses.optional(),
+    contacts: ContactsChange.optional(),
   })
   .meta({ id: 'NewAccount' });
 
@@ -200,6 +216,7 @@ export const AccountChange = z
     authorizedAddresses: AuthorizedAddresses.optional(),
     /** Hands it to another seller, or to the administrator (null), who alone may do this. */
     owner: Guid.nullable().optional(),
+    contacts: ContactsChange.optional(),
   })
   .meta({ id: 'AccountChange', description: 'What is left out stays as it is.' });
 

@@ -41,6 +41,8 @@ export const PATCH_PROBLEMS = {
   'invalid-remarks': invalid('body.remarks', 'not-storable'),
   'invalid-tags': invalid('body.tags', 'tags', { max: MAX_TAGS, maxCharacters: MAX_TAG_CHARS }),
   'invalid-expiry': invalid('body.expiresAt', 'time', { range: WIRE_DATE_RANGE }),
+  'invalid-email': invalid('body.contacts.email', 'mail-address'),
+  'invalid-telegram': invalid('body.contacts.telegram', 'chat-id'),
   'unknown-egress-class': unknownEgressClass('body.limits'),
   'invalid-addresses': { problem: 'validation' },
   'address-taken': { problem: 'address-taken' },

@@ -1,0 +1,57 @@
+// E-mail by an SMTP server.
+import { createTransport } from 'nodemailer';
+import type { NoticeSettings } from '../../core/notices/notice-settings.js';
+import type { SenderUses, SendNotice } from './send-notice.js';
+
+const MAX_DETAIL = 300;
+
+export function createEmailSender(
+  { host, port, security, user, password, from }: NoticeSettings['email'],
+  { timeoutMs }: SenderUses,
+): SendNotice | null {
+  if (host === null || from === '') return null;
+  return async ({ id, to, subject, text }, signal) => {
+    const transport = createTransport({
+      host,
+      port,
+      secure: security === 'tls',
+      requireTLS: security === 'starttls',
+      ignoreTLS: security === 'none',
+      ...(user === null ? {} : { auth: { user, pass: password ?? '' } }),
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    });
+    const late = AbortSignal.timeout(timeoutMs);
+    try {
+      // RFC 5322 §3.6.4: the same message has the same id, by which mailboxes detect repeats.
+      const messageId = `<${id}@${from.slice(from.lastIndexOf('@') + 1).replace(/>$/, '')}>`;
+      const until = AbortSignal.any([signal, late]);
+      const sent = await transport.sendMail({ from, to, subject, text, messageId, signal: until });
+      return { ok: true, detail: oneLine(sent.response) };
+    } catch (error) {
+      const detail = late.aborted ? `no answer within ${timeoutMs} ms` : oneLine(explain(error));
+      return { ok: false, detail, again: isPassing(error) };
+    } finally {
+      transport.close();
+    }
+  };
+}
+
+/** The server's own words where it said any. */
+function explain(error: unknown): string {
+  const { response, message } = error as { response?: unknown; message?: unknown };
+  return typeof response === 'string' && response !== '' ? response : String(message ?? error);
+}
+
+/** RFC 5321 §4.2.1: 5yz is permanent. What never reached the server passes. */
+function isPassing(error: unknown): boolean {
+  const { responseCode } = error as { responseCode?: unknown };
+  return typeof responseCode !== 'number' || responseCode < 500;
+}
+
+function oneLine(text: string): string {
+  return text
+    .replace(/[\p{C}\s]+/gu, ' ')
+    .trim()
+    .slice(0, MAX_DETAIL);
+}

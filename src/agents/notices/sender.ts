@@ -1,0 +1,30 @@
+// Sends a notice by its channel. Each sender makes one try and says what the receiver answered; it never rejects.
+import type { NoticeChannel } from '../../core/notices/notice.js';
+import type { NoticeSettings } from '../../core/notices/notice-settings.js';
+import { createSignedPost } from '../channels/http.js';
+import { createEmailSender } from './email.js';
+import type { SenderUses, SendNotice } from './send-notice.js';
+import { createTelegramSender } from './telegram.js';
+import { createWecomSender } from './wecom.js';
+
+/** null: the channel is not set up. */
+export function createNoticeSender(
+  channel: NoticeChannel,
+  settings: NoticeSettings,
+  uses: SenderUses,
+): SendNotice | null {
+  switch (channel) {
+    case 'webhook': {
+      const { url, secret } = settings.webhook;
+      if (url === null) return null;
+      const post = createSignedPost({ url, secret, ...uses });
+      return ({ id, body }, signal) => post(id, JSON.stringify(body), signal);
+    }
+    case 'email':
+      return createEmailSender(settings.email, uses);
+    case 'telegram':
+      return createTelegramSender(settings.telegram, uses);
+    case 'wecom':
+      return createWecomSender(settings.wecom, uses);
+  }
+}

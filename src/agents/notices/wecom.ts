@@ -1,0 +1,34 @@
+// WeCom (企业微信): a message by the robot of a group (https://developer.work.weixin.qq.com/document/path/91770).
+import type { NoticeSettings } from '../../core/notices/notice-settings.js';
+import { postJson } from './post-json.js';
+import type { SenderUses, SendNotice } from './send-notice.js';
+
+/** Of the content of a text message, in UTF-8. */
+const MAX_BYTES = 2048;
+/** "api freq out of limit" and "system busy": these pass by themselves. */
+const PASSING = new Set([45009, -1]);
+
+export function createWecomSender(
+  { baseUrl, key }: NoticeSettings['wecom'],
+  uses: SenderUses,
+): SendNotice | null {
+  if (key === null) return null;
+  const url = `${baseUrl.replace(/\/+$/, '')}/cgi-bin/webhook/send?key=${encodeURIComponent(key)}`;
+  return async ({ text }, signal) => {
+    const content = cut(text);
+    const answer = await postJson(url, { msgtype: 'text', text: { content } }, signal, uses);
+    if (!answer.ok) return { ok: false, detail: answer.detail, again: true };
+    const { status, json } = answer;
+    const detail = `HTTP ${status}: ${json['errmsg'] ?? answer.text}`;
+    const code = json['errcode'];
+    if (code === 0) return { ok: true, detail };
+    return { ok: false, detail, again: typeof code !== 'number' || PASSING.has(code) };
+  };
+}
+
+/** At most `MAX_BYTES`, on whole characters. */
+function cut(text: string): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= MAX_BYTES) return text;
+  return new TextDecoder().decode(bytes.subarray(0, MAX_BYTES), { stream: true });
+}

@@ -1,0 +1,147 @@
+// The form of the notice settings: its texts, and reading them.
+import type { NoticeChannel, NoticeSettings, NoticeSettingsChange } from '../api-types.js';
+import { readNumber } from '../lib/number-text.js';
+
+/** What an emptied field goes back to. */
+const TELEGRAM = 'https://api.telegram.org';
+const WECOM = 'https://qyapi.weixin.qq.com';
+
+export const TEMPLATES = ['expiring', 'expired', 'quota'] as const;
+type Template = (typeof TEMPLATES)[number];
+
+/** Every field as it is typed; secrets are empty until one is typed. */
+export interface NoticeFields {
+  readonly language: 'zh' | 'en';
+  readonly timeZone: string;
+  readonly expiryDays: string;
+  readonly quotaPercent: string;
+  readonly perMinute: string;
+  readonly historyDays: string;
+  readonly templates: Readonly<Record<Template, Readonly<Record<'zh' | 'en', string>>>>;
+  readonly webhookOperator: boolean;
+  readonly url: string;
+  readonly secret: string;
+  readonly emailOperator: boolean;
+  readonly emailPlayers: boolean;
+  readonly host: string;
+  readonly port: string;
+  readonly security: 'tls' | 'starttls' | 'none';
+  readonly user: string;
+  readonly password: string;
+  readonly from: string;
+  readonly mailTo: string;
+  readonly telegramOperator: boolean;
+  readonly telegramPlayers: boolean;
+  readonly telegramUrl: string;
+  readonly token: string;
+  readonly chatId: string;
+  readonly wecomOperator: boolean;
+  readonly wecomUrl: string;
+  readonly key: string;
+}
+
+export function fieldsOf({
+  webhook,
+  email,
+  telegram,
+  wecom,
+  templates,
+  ...common
+}: NoticeSettings): NoticeFields {
+  const text = (of: string | null) => of ?? '';
+  return {
+    language: common.language,
+    timeZone: common.timeZone,
+    expiryDays: common.expiryDays.join(', '),
+    quotaPercent: common.quotaPercent.join(', '),
+    perMinute: String(common.perMinute),
+    historyDays: String(common.historyDays),
+    templates: {
+      expiring: { zh: text(templates.expiring.zh), en: text(templates.expiring.en) },
+      expired: { zh: text(templates.expired.zh), en: text(templates.expired.en) },
+      quota: { zh: text(templates.quota.zh), en: text(templates.quota.en) },
+    },
+    ...{ webhookOperator: webhook.operator, url: text(webhook.url), secret: '' },
+    ...{ emailOperator: email.operator, emailPlayers: email.players, host: text(email.host) },
+    ...{ port: String(email.port), security: email.security, user: text(email.user), password: '' },
+    ...{ from: email.from, mailTo: text(email.to) },
+    ...{ telegramOperator: telegram.operator, telegramPlayers: telegram.players },
+    ...{ telegramUrl: telegram.baseUrl, token: '', chatId: text(telegram.chatId) },
+    ...{ wecomOperator: wecom.operator, wecomUrl: wecom.baseUrl, key: '' },
+  };
+}
+
+/** Whole numbers with commas between; undefined while one is wrong. */
+export function readNumbers(text: string, min: number, max: number): number[] | undefined {
+  const parts = text.split(/[\s,，、]+/).filter((part) => part !== '');
+  const numbers = parts.map((part) => readNumber(part, { min, max, whole: true }) ?? undefined);
+  return parts.length <= 8 && numbers.every((each) => each !== undefined) ? numbers : undefined;
+}
+
+export const readWhole = (text: string, max: number): number | undefined =>
+  readNumber(text, { min: 1, max, whole: true }) ?? undefined;
+
+/** Whether something of a channel was changed: its test would use what is saved. */
+export function isChannelChanged(channel: NoticeChannel, changes: Partial<NoticeFields>): boolean {
+  const names: Readonly<Record<NoticeChannel, readonly (keyof NoticeFields)[]>> = {
+    webhook: ['webhookOperator', 'url', 'secret'],
+    email: ['host', 'port', 'security', 'user', 'password', 'from', 'mailTo'],
+    telegram: ['telegramUrl', 'token', 'chatId'],
+    wecom: ['wecomUrl', 'key'],
+  };
+  return names[channel].some((name) => name in changes);
+}
+
+/** What is sent; undefined while a number is wrong. */
+export function readFields(values: NoticeFields): NoticeSettingsChange | undefined {
+  const expiryDays = readNumbers(values.expiryDays, 0, 365);
+  const quotaPercent = readNumbers(values.quotaPercent, 1, 100);
+  const perMinute = readWhole(values.perMinute, 600);
+  const historyDays = readWhole(values.historyDays, 365);
+  const port = readWhole(values.port, 65_535);
+  if (!expiryDays || !quotaPercent || !perMinute || !historyDays || !port) return undefined;
+  const or = (text: string) => text.trim() || null;
+  const both = ({ zh, en }: { readonly zh: string; readonly en: string }) => ({ zh: or(zh), en: or(en) });
+  return {
+    ...{ language: values.language, timeZone: values.timeZone.trim() },
+    ...{ expiryDays, quotaPercent, perMinute, historyDays },
+    templates: {
+      expiring: both(values.templates.expiring),
+      expired: both(values.templates.expired),
+      quota: both(values.templates.quota),
+    },
+    webhook: {
+      ...{ operator: values.webhookOperator, url: or(values.url) },
+      ...typed('secret', values.secret, values.url),
+    },
+    email: {
+      ...{ operator: values.emailOperator, players: values.emailPlayers, host: or(values.host), port },
+      ...{
+        security: values.security,
+        user: or(values.user),
+        from: values.from.trim(),
+        to: or(values.mailTo),
+      },
+      ...typed('password', values.password, values.host),
+    },
+    telegram: {
+      ...{ operator: values.telegramOperator, players: values.telegramPlayers },
+      ...{ baseUrl: values.telegramUrl.trim() || TELEGRAM, chatId: or(values.chatId) },
+      ...typed('token', values.token, values.telegramUrl),
+    },
+    wecom: {
+      ...{ operator: values.wecomOperator, baseUrl: values.wecomUrl.trim() || WECOM },
+      ...typed('key', values.key, values.wecomUrl),
+    },
+  };
+}
+
+/** A secret that was typed; none for a channel that is taken away; nothing, which keeps the one that is saved. */
+function typed<Name extends string>(
+  name: Name,
+  text: string,
+  target: string,
+): { [K in Name]?: string | null } {
+  if (text !== '') return { [name]: text.trim() } as { [K in Name]?: string };
+  return (target.trim() === '' ? { [name]: null } : {}) as { [K in Name]?: null };
+}

@@ -1,0 +1,170 @@
+// The history of notices: what was sent to whom, what the receiver answered, and sending it again.
+import type { Notice, NoticeChannel, NoticeState } from '../api-types.js';
+import { call } from '../lib/api.js';
+import { t } from '../lib/i18n.js';
+import { useLoad } from '../lib/load.js';
+import { href, usePlace } from '../lib/router.js';
+import { Ago, Button, State, type Tone } from '../ui/basics.js';
+import { ColumnChooser } from '../ui/columns.js';
+import { useAction } from '../ui/dialog.js';
+import { FilterChip, Pager } from '../ui/list.js';
+import { Empty, Failure, Skeleton } from '../ui/states.js';
+import { type Column, Table } from '../ui/table.js';
+import { notify } from '../ui/toast.js';
+
+const TONES: Readonly<Record<NoticeState, Tone>> = { pending: 'info', delivered: 'good', failed: 'bad' };
+const STATES = Object.keys(TONES) as NoticeState[];
+const CHANNELS: readonly NoticeChannel[] = ['webhook', 'email', 'telegram', 'wecom'];
+
+export function NoticeHistory() {
+  const { query } = usePlace();
+  const list = useLoad(
+    'listNotices',
+    {
+      query: {
+        state: STATES.find((state) => state === query.get('state')),
+        channel: CHANNELS.find((channel) => channel === query.get('channel')),
+        account: query.get('account') ?? undefined,
+        cursor: query.get('cursor') ?? undefined,
+        limit: 100,
+      },
+    },
+    { topics: ['notices'], everyMs: 10_000 },
+  );
+  const { error, run } = useAction();
+  const retry = (one: Notice) =>
+    run(async () => {
+      await call('retryNotice', { params: { id: one.id } });
+      notify(t('notices.retried'));
+      list.reload();
+    });
+  const page = list.data;
+  const columns = noticeColumns((one) => void retry(one));
+  return (
+    <>
+      <div class="toolbar">
+        <fieldset class="chips" aria-label={t('list.filters')}>
+          {STATES.map((state) => (
+            <FilterChip key={state} name="state" value={state}>
+              {t(`notices.state.${state}`)}
+            </FilterChip>
+          ))}
+          {CHANNELS.map((channel) => (
+            <FilterChip key={channel} name="channel" value={channel}>
+              {t(`notices.channel.${channel}`)}
+            </FilterChip>
+          ))}
+        </fieldset>
+        <ColumnChooser table="notices" columns={columns} />
+      </div>
+      {error ? <Failure error={error} /> : null}
+      {list.error && <Failure error={list.error} retry={list.reload} />}
+      {!page && !list.error && <Skeleton rows={10} />}
+      {page?.items.length === 0 && (
+        <Empty icon="search" title={t('notices.empty')}>
+          <p>{t('notices.empty.text')}</p>
+          <a class="button primary" href={href(['settings', 'reminders'])}>
+            {t('notices.setUp')}
+          </a>
+        </Empty>
+      )}
+      {page && page.items.length > 0 && (
+        <>
+          <Table
+            label={t('settings.notices')}
+            rows={page.items}
+            columns={columns}
+            table="notices"
+            id={(one) => one.id}
+            pending={list.pending}
+          />
+          <Pager nextCursor={page.nextCursor} shown={page.items.length} />
+        </>
+      )}
+    </>
+  );
+}
+
+function noticeColumns(retry: (one: Notice) => void): readonly Column<Notice>[] {
+  return [
+    {
+      key: 'state',
+      head: t('account.state'),
+      width: '112px',
+      cell: (one) => <State tone={TONES[one.state]}>{t(`notices.state.${one.state}`)}</State>,
+    },
+    { key: 'about', head: t('notices.about'), cell: (one) => <About notice={one} /> },
+    {
+      key: 'channel',
+      head: t('notices.channel'),
+      width: '96px',
+      from: 620,
+      cell: (one) => t(`notices.channel.${one.channel}`),
+    },
+    {
+      key: 'to',
+      head: t('notices.to'),
+      width: '88px',
+      from: 760,
+      cell: (one) => t(`notices.to.${one.recipient}`),
+    },
+    {
+      key: 'answer',
+      head: t('notices.answer'),
+      from: 900,
+      cell: (one) => (
+        <span class={one.state === 'failed' ? 'bad-text' : 'soft'} title={one.detail ?? ''}>
+          {one.detail ?? '—'}
+        </span>
+      ),
+    },
+    {
+      key: 'tries',
+      head: t('notices.tries'),
+      width: '64px',
+      from: 1000,
+      align: 'end',
+      cell: (one) => <span class="number">{one.tries}</span>,
+    },
+    {
+      key: 'at',
+      head: t('notices.at'),
+      width: '104px',
+      from: 520,
+      align: 'end',
+      cell: (one) => <Ago at={one.at} />,
+    },
+    {
+      key: 'retry',
+      head: '',
+      width: '96px',
+      cell: (one) =>
+        one.state === 'failed' ? (
+          <Button kind="quiet" onClick={() => retry(one)}>
+            {t('notices.retry')}
+          </Button>
+        ) : null,
+    },
+  ];
+}
+
+function About({ notice: { type, accountId, data } }: { notice: Notice }) {
+  const name = String(data['username'] ?? data['client'] ?? data['agent'] ?? '');
+  const text = textOf(type, name);
+  return accountId === null ? (
+    <span>{text}</span>
+  ) : (
+    <a class="plain" href={href(['accounts', accountId])}>
+      {text}
+    </a>
+  );
+}
+
+function textOf(type: string, name: string): string {
+  const quota = /^account\.quota-(\d+)$/.exec(type);
+  if (quota) return t('notices.type.quota', { name, n: quota[1] ?? '' });
+  if (type === 'account.expiring') return t('notices.type.expiring', { name });
+  if (type === 'account.expired') return t('notices.type.expired', { name });
+  if (type === 'logins.failing') return t('notices.type.failing', { name });
+  return type === 'run.failed' ? t('notices.type.run', { name }) : type;
+}

@@ -1,0 +1,208 @@
+// The settings of notices: which steps are announced, by which channels, to whom, and what the channels need to send.
+
+import { CONTACT_LANGUAGES, type Contacts } from '../accounts/contacts.js';
+import { type Actor, differences } from '../audit/audit.js';
+import { createSetting, type Reloadable } from '../settings/setting.js';
+import type { SettingStore } from '../settings/setting-store.js';
+import { CHANNELS, type NoticeChannel, type NoticeRecipient } from './notice.js';
+
+export const NOTICES_KEY = 'notices';
+
+export const LANGUAGES = CONTACT_LANGUAGES;
+export type Language = (typeof LANGUAGES)[number];
+
+/** The texts to players that an operator can replace. */
+export const TEMPLATE_NAMES = ['expiring', 'expired', 'quota'] as const;
+export type TemplateName = (typeof TEMPLATE_NAMES)[number];
+/** null: the built-in text. */
+export type Templates = Readonly<Record<TemplateName, Readonly<Record<Language, string | null>>>>;
+
+interface Receivers {
+  readonly operator: boolean;
+  readonly players: boolean;
+}
+
+/** By a webhook, WeCom robot or Telegram bot that is not set up (empty or null where marked), nothing is sent. */
+export interface NoticeSettings {
+  /** Of texts to the operator, and to players without a language of their own. */
+  readonly language: Language;
+  /** IANA name: the zone of the dates in texts. */
+  readonly timeZone: string;
+  /** Days before the expiry; 0 is the expiry itself. */
+  readonly expiryDays: readonly number[];
+  /** Shares of the quota in percent. */
+  readonly quotaPercent: readonly number[];
+  /** Tries of one channel within a minute, over all daemons. */
+  readonly perMinute: number;
+  readonly historyDays: number;
+  readonly templates: Templates;
+  /** Only to the operator. */
+  readonly webhook: {
+    readonly operator: boolean;
+    /** null: not set up. */
+    readonly url: string | null;
+    readonly secret: string | null;
+  };
+  readonly email: Receivers & {
+    /** null: not set up. */
+    readonly host: string | null;
+    readonly port: number;
+    /** TLS from the first byte, by STARTTLS, or none. */
+    readonly security: 'tls' | 'starttls' | 'none';
+    /** null: without authentication. */
+    readonly user: string | null;
+    readonly password: string | null;
+    readonly from: string;
+    /** The operator's address. */
+    readonly to: string | null;
+  };
+  readonly telegram: Receivers & {
+    readonly baseUrl: string;
+    /** Of the bot; null: not set up. */
+    readonly token: string | null;
+    /** The operator's chat. */
+    readonly chatId: string | null;
+  };
+  /** A robot of a WeCom group; only to the operator. */
+  readonly wecom: {
+    readonly operator: boolean;
+    readonly baseUrl: string;
+    /** null: not set up. */
+    readonly key: string | null;
+  };
+}
+
+const NO_TEMPLATES: Templates = {
+  expiring: { zh: null, en: null },
+  expired: { zh: null, en: null },
+  quota: { zh: null, en: null },
+};
+
+export const TELEGRAM_URL = 'https://api.telegram.org';
+export const WECOM_URL = 'https://qyapi.weixin.qq.com';
+
+export const NOTICE_DEFAULTS: NoticeSettings = {
+  language: 'zh',
+  timeZone: 'UTC',
+  expiryDays: [7, 1, 0],
+  quotaPercent: [80, 100],
+  perMinute: 20,
+  historyDays: 30,
+  templates: NO_TEMPLATES,
+  webhook: { operator: true, url: null, secret: null },
+  email: {
+    operator: true,
+    players: true,
+    host: null,
+    port: 465,
+    security: 'tls',
+    user: null,
+    password: null,
+    from: '',
+    to: null,
+  },
+  telegram: { operator: true, players: true, baseUrl: TELEGRAM_URL, token: null, chatId: null },
+  wecom: { operator: true, baseUrl: WECOM_URL, key: null },
+};
+
+/** The secret of each channel, and the fields that say where it is sent: it is kept only while these stay. */
+export const SECRETS = {
+  webhook: { field: 'secret', sentTo: ['url'] },
+  email: { field: 'password', sentTo: ['host', 'port', 'security', 'user'] },
+  telegram: { field: 'token', sentTo: ['baseUrl'] },
+  wecom: { field: 'key', sentTo: ['baseUrl'] },
+} as const;
+
+/** Whether the channel has what it needs to send. */
+export function isSetUp(settings: NoticeSettings, channel: NoticeChannel): boolean {
+  switch (channel) {
+    case 'webhook':
+      return settings.webhook.url !== null;
+    case 'email':
+      return settings.email.host !== null && settings.email.from !== '';
+    case 'telegram':
+      return settings.telegram.token !== null;
+    case 'wecom':
+      return settings.wecom.key !== null;
+  }
+}
+
+/** Where notices for a recipient go by a channel: '' is the channel's only receiver; null: nowhere. */
+export function addressOf(
+  settings: NoticeSettings,
+  channel: NoticeChannel,
+  recipient: NoticeRecipient,
+  contacts: Contacts,
+): string | null {
+  if (!isSetUp(settings, channel)) return null;
+  if (recipient === 'operator') return settings[channel].operator ? operatorAddress(settings, channel) : null;
+  if (channel !== 'email' && channel !== 'telegram') return null;
+  return settings[channel].players ? contacts[channel] : null;
+}
+
+/** Where a channel reaches the operator, also one that is turned off for it. */
+export function operatorAddress(settings: NoticeSettings, channel: NoticeChannel): string | null {
+  if (channel === 'email') return settings.email.to;
+  return channel === 'telegram' ? settings.telegram.chatId : '';
+}
+
+export interface NoticesSetting extends Reloadable {
+  current(): NoticeSettings;
+  save(next: NoticeSettings, by: Actor): Promise<void>;
+  onChanged(listener: () => void): void;
+}
+
+/** @param ofFile what holds until an operator saves something */
+export function createNoticesSetting({
+  settings,
+  ofFile,
+}: {
+  settings: SettingStore;
+  ofFile: NoticeSettings;
+}): NoticesSetting {
+  const setting = createSetting<NoticeSettings>({
+    store: settings,
+    key: NOTICES_KEY,
+    initial: ofFile,
+    parse: (text) => (text === '' ? ofFile : { ...ofFile, ...(JSON.parse(text) as Partial<NoticeSettings>) }),
+    // What is as in the file stays with the file.
+    format: (value) => JSON.stringify(differences({ ...ofFile }, { ...value }).after),
+  });
+  return {
+    key: NOTICES_KEY,
+    reload: setting.reload,
+    current: setting.value,
+    onChanged: (listener) => setting.onChanged(listener),
+
+    save: (next, by) =>
+      setting.change(async ({ write }) => {
+        const changed = differences(flat(setting.value()), flat(next));
+        if (!changed.differs) return;
+        const shown = (values: Record<string, unknown>) =>
+          Object.fromEntries(Object.entries(values).map(([name, value]) => [name, hidden(name, value)]));
+        await write(next, {
+          by,
+          action: 'settings.notices',
+          object: { type: 'settings', id: NOTICES_KEY, name: 'notices' },
+          before: shown(changed.before),
+          after: shown(changed.after),
+        });
+      }),
+  };
+}
+
+/** One entry a field: `email.host`. */
+function flat(settings: NoticeSettings): Record<string, unknown> {
+  const entries = Object.entries(settings).flatMap(([name, value]): [string, unknown][] =>
+    (CHANNELS as readonly string[]).includes(name)
+      ? Object.entries(value as object).map(([field, of]) => [`${name}.${field}`, of])
+      : [[name, value]],
+  );
+  return Object.fromEntries(entries);
+}
+
+/** The audit log has of a secret only whether there is one. */
+function hidden(name: string, value: unknown): unknown {
+  const isSecret = Object.entries(SECRETS).some(([channel, { field }]) => name === `${channel}.${field}`);
+  return isSecret && value !== null ? '(hidden)' : value;
+}

@@ -1,0 +1,106 @@
+// /api/v1/notices: what was announced, by which channel, and what the receiver answered.
+import { z } from 'zod';
+import { DAY_MS } from '../../../core/clock.js';
+import {
+  CHANNELS,
+  NOTICE_STATES,
+  type NoticeStore,
+  RECIPIENTS,
+  type StoredNotice,
+} from '../../../core/notices/notice.js';
+import type { NoticesSetting } from '../../../core/notices/notice-settings.js';
+import { page } from '../agents/uses.js';
+import { routesOf } from '../route.js';
+import { Count, Guid, IdParams, openPageOf, PageQuery, Time } from '../schemas.js';
+import { iso, isoOrNull } from '../times.js';
+
+export const NoticeChannel = z.enum(CHANNELS).meta({ id: 'NoticeChannel' });
+const NoticeState = z.enum(NOTICE_STATES).meta({ id: 'NoticeState' });
+
+const Notice = z
+  .object({
+    id: Guid,
+    /** `account.expiring`, `account.expired`, `account.quota-80`, `logins.failing`, `run.failed`. */
+    type: z.string(),
+    at: Time,
+    channel: NoticeChannel,
+    recipient: z.enum(RECIPIENTS),
+    /** The account that it is about; null: none. */
+    accountId: Guid.nullable(),
+    data: z.record(z.string(), z.unknown()),
+    state: NoticeState,
+    tries: Count,
+    triedAt: Time.nullable(),
+    /** The next try; null: none follows. */
+    nextTryAt: Time.nullable(),
+    /** What the receiver answered to the newest try, or why it failed. */
+    detail: z.string().nullable(),
+  })
+  .meta({ id: 'Notice' });
+
+export interface NoticeUses {
+  readonly notices: Pick<NoticeStore, 'list' | 'retry'>;
+  readonly noticesSetting: NoticesSetting;
+  /** Looks for what is due. */
+  readonly wakeNotices: () => void;
+  readonly now: () => number;
+}
+
+const { route } = routesOf<NoticeUses>('Notices');
+
+export const noticeRoutes = [
+  route(
+    {
+      method: 'GET',
+      path: '/api/v1/notices',
+      operationId: 'listNotices',
+      summary: 'Notices to the operator and to players, newest first.',
+      access: 'settings:read',
+      request: {
+        query: PageQuery.extend({
+          state: NoticeState.optional(),
+          channel: NoticeChannel.optional(),
+          account: Guid.optional(),
+        }),
+      },
+      responses: {
+        200: { description: 'A page.', schema: openPageOf(Notice).meta({ id: 'NoticePage' }) },
+      },
+    },
+    async ({ query: { limit, cursor, account, ...filter } }, { notices, noticesSetting, now }) => {
+      const since = now() - noticesSetting.current().historyDays * DAY_MS;
+      const accountId = account?.toLowerCase();
+      const found = await notices.list({ ...filter, accountId, before: cursor, since, limit: limit + 1 });
+      const { items, nextCursor } = page(found, limit, ({ id }) => id);
+      return { status: 200, body: { items: items.map(presentNotice), nextCursor } };
+    },
+  ),
+  route(
+    {
+      method: 'POST',
+      path: '/api/v1/notices/{id}/retry',
+      operationId: 'retryNotice',
+      summary: 'Sends a notice again, with all its tries; one that waits for its next try is left to it.',
+      access: 'settings:write',
+      request: { params: IdParams },
+      responses: { 204: { description: 'It is due now.' } },
+      problems: [404, 409],
+    },
+    async ({ params }, { notices, wakeNotices, now }) => {
+      const result = await notices.retry(params.id.toLowerCase(), now());
+      if (result === null) return { problem: 'not-found', detail: 'there is no such notice' };
+      if (result === 'pending') return { problem: 'conflict', detail: 'it waits for its next try' };
+      wakeNotices();
+      return { status: 204 };
+    },
+  ),
+];
+
+function presentNotice({ key: _, keepUntil: _until, dueAt, ...notice }: StoredNotice) {
+  return {
+    ...notice,
+    at: iso(notice.at),
+    triedAt: isoOrNull(notice.triedAt),
+    nextTryAt: isoOrNull(dueAt),
+  };
+}

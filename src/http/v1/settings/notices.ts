@@ -1,0 +1,238 @@
+// /api/v1/settings/notices: when notices are sent, by which channels, and a test of each. Secrets are written and never shown.
+import { z } from 'zod';
+import { isChatId, isMailAddress } from '../../../core/accounts/contacts.js';
+import type { DeliveryOutcome } from '../../../core/agents/runs.js';
+import { CHANNELS, type NoticeChannel as Channel } from '../../../core/notices/notice.js';
+import { isHttpUrl } from '../../../core/notices/notice-rules.js';
+import {
+  LANGUAGES,
+  type NoticesSetting,
+  SECRETS,
+  type NoticeSettings as Settings,
+} from '../../../core/notices/notice-settings.js';
+import { PLACEHOLDERS, PLAYER_TEXTS, unknownPlaceholders } from '../../../core/notices/texts.js';
+import { isTimeZone } from '../../../core/time-zone.js';
+import { actorOf } from '../../caller.js';
+import { NoticeChannel } from '../activity/notices.js';
+import { etagOf, matches } from '../etag.js';
+import { fault, fieldError } from '../field-errors.js';
+import type { ProblemAnswer } from '../problem.js';
+import { type Answered, routesOf } from '../route.js';
+
+const Url = z.string().max(2_000).refine(isHttpUrl, fault('url'));
+const MailAddress = z.string().max(254).refine(isMailAddress, fault('mail-address'));
+const ChatId = z.string().max(64).refine(isChatId, fault('chat-id'));
+const SmtpHost = z.string().regex(/^[A-Za-z0-9._:-]{1,253}$/);
+const Language = z.enum(LANGUAGES);
+const Template = z
+  .string()
+  .min(1)
+  .max(1_000)
+  .refine(
+    (text) => unknownPlaceholders(text).length === 0,
+    fault('placeholder', { allowed: PLACEHOLDERS.map((name) => `{${name}}`).join(' ') }),
+  )
+  .nullable();
+
+const TemplateTexts = z.object({ zh: Template, en: Template });
+
+const COMMON = {
+  /** Of texts to the operator, and to players without a language of their own. */
+  language: Language,
+  /** IANA name: the zone of the dates in texts. */
+  timeZone: z.string().max(64).refine(isTimeZone, fault('time-zone')),
+  /** Days before the expiry; 0 is the expiry itself. */
+  expiryDays: z.array(z.int().min(0).max(365)).max(8),
+  quotaPercent: z.array(z.int().min(1).max(100)).max(8),
+  /** Tries of one channel within a minute. */
+  perMinute: z.int().min(1).max(600),
+  historyDays: z.int().min(1).max(365),
+  /** Texts to players in place of the built-in ones; null: the built-in one. */
+  templates: z.object({ expiring: TemplateTexts, expired: TemplateTexts, quota: TemplateTexts }),
+};
+
+const receivers = { operator: z.boolean(), players: z.boolean() };
+const webhook = { operator: z.boolean(), url: Url.nullable() };
+const email = {
+  ...receivers,
+  /** null: no e-mail is sent. */
+  host: SmtpHost.nullable(),
+  port: z.int().min(1).max(65_535),
+  security: z.enum(['tls', 'starttls', 'none']),
+  user: z.string().min(1).max(255).nullable(),
+  from: z.union([MailAddress, z.literal('')]),
+  /** The operator's address. */
+  to: MailAddress.nullable(),
+};
+const telegram = { ...receivers, baseUrl: Url, chatId: ChatId.nullable() };
+const wecom = { operator: z.boolean(), baseUrl: Url };
+
+const has = z.boolean();
+const BuiltIn = z.object({ zh: z.string(), en: z.string() });
+const NoticeSettings = z
+  .object({
+    ...COMMON,
+    webhook: z.object({ ...webhook, hasSecret: has }),
+    email: z.object({ ...email, hasPassword: has }),
+    telegram: z.object({ ...telegram, hasToken: has }),
+    wecom: z.object({ ...wecom, hasKey: has }),
+    /** The built-in texts to players. */
+    builtIn: z.object({ expiring: BuiltIn, expired: BuiltIn, quota: BuiltIn }),
+  })
+  .meta({ id: 'NoticeSettings' });
+
+/** Left out: it stays, as long as where it is sent stays. null: none. */
+const SecretIn = z.string().min(1).max(1_000).nullable().optional();
+const SigningSecret = z
+  .string()
+  .max(1_000)
+  .refine((text) => /^whsec_[A-Za-z0-9+/]{16,}={0,2}$/.test(text), fault('signing-secret'))
+  .nullable()
+  .optional();
+const NoticeSettingsChange = z
+  .object({
+    ...COMMON,
+    webhook: z.object({ ...webhook, secret: SigningSecret }),
+    email: z.object({ ...email, password: SecretIn }),
+    /** `123456:ABC-DEF…`, as BotFather gives it. */
+    telegram: z.object({
+      ...telegram,
+      token: z
+        .string()
+        .regex(/^[\w:-]{1,255}$/)
+        .nullable()
+        .optional(),
+    }),
+    wecom: z.object({
+      ...wecom,
+      key: z
+        .string()
+        .regex(/^[\w-]{1,255}$/)
+        .nullable()
+        .optional(),
+    }),
+  })
+  .meta({ id: 'NoticeSettingsChange' });
+
+const TestResult = z
+  .object({
+    delivered: z.boolean(),
+    /** What the receiver answered, or why it could not be reached. */
+    detail: z.string(),
+  })
+  .meta({ id: 'NoticeTestResult' });
+
+export interface NoticeSettingUses {
+  readonly noticesSetting: NoticesSetting;
+  readonly testNotice: (channel: Channel, signal: AbortSignal) => Promise<DeliveryOutcome | null>;
+  readonly onSettingChanged: () => void;
+}
+
+const { route } = routesOf<NoticeSettingUses>('Notices');
+const path = '/api/v1/settings/notices';
+
+export const noticeSettingRoutes = [
+  route(
+    {
+      method: 'GET',
+      path,
+      operationId: 'getNoticeSettings',
+      summary: 'When notices are sent, and by which channels; without their secrets.',
+      access: 'settings:read',
+      etag: true,
+      request: {},
+      responses: { 200: { description: 'The settings.', schema: NoticeSettings } },
+    },
+    async (_asked, { noticesSetting }) => shown(noticesSetting.current()),
+  ),
+  route(
+    {
+      method: 'PUT',
+      path,
+      operationId: 'setNoticeSettings',
+      summary: 'Saves when notices are sent, and by which channels. A secret that is left out stays.',
+      access: 'settings:write',
+      etag: true,
+      request: { body: NoticeSettingsChange },
+      responses: { 200: { description: 'As saved.', schema: NoticeSettings } },
+      problems: [412],
+    },
+    async ({ body, caller, ifMatch }, { noticesSetting, onSettingChanged }) => {
+      const before = noticesSetting.current();
+      if (!matches(ifMatch, etagOf(presented(before)))) return { problem: 'changed-meanwhile' };
+      const next = withSecrets(body, before);
+      if ('problem' in next) return next;
+      await noticesSetting.save(next, actorOf(caller));
+      onSettingChanged();
+      return shown(noticesSetting.current());
+    },
+  ),
+  route(
+    {
+      method: 'POST',
+      path: `${path}/test`,
+      operationId: 'testNotice',
+      summary: 'Sends a test message to the operator by a channel, as it is saved, and tells the answer.',
+      access: 'settings:write',
+      request: { body: z.object({ channel: NoticeChannel }).meta({ id: 'NoticeTest' }) },
+      responses: { 200: { description: 'What came of it.', schema: TestResult } },
+      problems: [409],
+    },
+    async ({ body, ctx }, { testNotice }) => {
+      const gone = new AbortController();
+      ctx.req.socket.once('close', () => gone.abort());
+      const outcome = await testNotice(body.channel, gone.signal);
+      if (outcome === null)
+        return { problem: 'conflict', detail: 'the channel or the operator’s address in it is not set' };
+      return { status: 200, body: { delivered: outcome.ok, detail: outcome.detail } };
+    },
+  ),
+];
+
+/** Puts in the secrets that were left out; a fault for those that would go somewhere else than before. */
+function withSecrets(body: z.infer<typeof NoticeSettingsChange>, before: Settings): Settings | ProblemAnswer {
+  const errors = CHANNELS.flatMap((channel) => {
+    const { field, sentTo } = SECRETS[channel];
+    const [old, now] = [asFields(before[channel]), asFields(body[channel])];
+    const isKept = now[field] === undefined && old[field] !== null;
+    const isMoved = sentTo.some((name) => old[name] !== now[name]);
+    return isKept && isMoved ? [fieldError(`body.${channel}.${field}`, 'secret-again')] : [];
+  });
+  if (errors.length > 0) return { problem: 'validation', errors };
+  const { webhook: hook, email: mail, telegram: bot, wecom: robot } = body;
+  return {
+    ...body,
+    expiryDays: inOrder(body.expiryDays),
+    quotaPercent: inOrder(body.quotaPercent).reverse(),
+    webhook: { ...hook, secret: hook.secret === undefined ? before.webhook.secret : hook.secret },
+    email: { ...mail, password: mail.password === undefined ? before.email.password : mail.password },
+    telegram: { ...bot, token: bot.token === undefined ? before.telegram.token : bot.token },
+    wecom: { ...robot, key: robot.key === undefined ? before.wecom.key : robot.key },
+  };
+}
+
+const asFields = (channel: object) => channel as Readonly<Record<string, unknown>>;
+const inOrder = (numbers: readonly number[]) => [...new Set(numbers)].sort((a, b) => b - a);
+
+function shown(settings: Settings): Answered {
+  const body = presented(settings);
+  return { status: 200, body, headers: { ETag: etagOf(body) } };
+}
+
+function presented(settings: Settings): z.infer<typeof NoticeSettings> {
+  const { webhook: hook, email: mail, telegram: bot, wecom: robot } = settings;
+  const { secret, ...shownHook } = hook;
+  const { password, ...shownMail } = mail;
+  const { token, ...shownBot } = bot;
+  const { key, ...shownRobot } = robot;
+  return {
+    ...settings,
+    expiryDays: [...settings.expiryDays],
+    quotaPercent: [...settings.quotaPercent],
+    webhook: { ...shownHook, hasSecret: secret !== null },
+    email: { ...shownMail, hasPassword: password !== null },
+    telegram: { ...shownBot, hasToken: token !== null },
+    wecom: { ...shownRobot, hasKey: key !== null },
+    builtIn: PLAYER_TEXTS,
+  };
+}

@@ -1,0 +1,52 @@
+// Notices by channel and recipient, with their state and the receiver's last answer; contacts of accounts.
+import type { Knex } from 'knex';
+
+export async function up(db: Knex): Promise<void> {
+  await db.schema.alterTable('notices', (table) => {
+    table.string('channel', 16).notNullable().defaultTo('webhook');
+    // 'operator' or 'player'.
+    table.string('recipient', 16).notNullable().defaultTo('operator');
+    table.string('account_id', 36);
+    table.string('state', 16).notNullable().defaultTo('delivered');
+    // When it is due. An older version reads only `next_at`, and so leaves these alone.
+    table.bigInteger('due_at');
+    table.bigInteger('tried_at');
+    table.text('detail');
+    // The key is kept until then, so that the same is not announced again.
+    table.bigInteger('keep_until').notNullable().defaultTo(0);
+    table.index(['channel', 'due_at']);
+    table.index(['channel', 'tried_at']);
+    table.index(['id']);
+  });
+  await db.schema.alterTable('accounts', (table) => {
+    // A JSON object; null is none.
+    table.text('contacts');
+  });
+  await db('notices')
+    .whereNotNull('next_at')
+    .update({ due_at: db.ref('next_at'), next_at: null, state: 'pending' });
+}
+
+export async function down(db: Knex): Promise<void> {
+  await db.raw('alter table accounts drop column contacts');
+  await db('notices')
+    .whereNotNull('due_at')
+    .where({ channel: 'webhook' })
+    .update({ next_at: db.ref('due_at') });
+  await db.schema.alterTable('notices', (table) => {
+    table.dropIndex(['channel', 'due_at']);
+    table.dropIndex(['channel', 'tried_at']);
+    table.dropIndex(['id']);
+  });
+  for (const column of [
+    'channel',
+    'recipient',
+    'account_id',
+    'state',
+    'due_at',
+    'tried_at',
+    'detail',
+    'keep_until',
+  ])
+    await db.raw(`alter table notices drop column ${column}`);
+}

@@ -1,0 +1,253 @@
+// Notices by e-mail, Telegram and WeCom: set up by /api/v1, tried, sent once, bounded, with their history.
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { before, describe, it } from 'node:test';
+import { runCommand } from '../../helpers/command.js';
+import { codeOf } from '../../helpers/console.js';
+import { type ApiAnswer, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
+import { eventually } from '../../helpers/eventually.js';
+import { startSmtpServer } from '../../helpers/smtp-server.js';
+import { suiteScope } from '../../helpers/suite.js';
+
+type Json = Record<string, unknown>;
+const SETTINGS = '/api/v1/settings/notices';
+const TOKEN = '4711:secret-of-the-bot';
+const KEY = 'key-of-the-robot';
+const PASSWORD = 'mail-password';
+const TEMPLATES = Object.fromEntries(
+  ['expiring', 'expired', 'quota'].map((name) => [name, { zh: null, en: null }]),
+);
+
+/** Answers as both messengers do. */
+async function startMessengers(t: { after(work: () => unknown): void }) {
+  const received: { path: string; json: Json }[] = [];
+  /** Answers in place of the good one, in turn. */
+  const answers: { status: number; json: Json }[] = [];
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const part of request) body += part;
+    received.push({ path: request.url ?? '', json: JSON.parse(body) as Json });
+    const { status, json } = answers.shift() ?? { status: 200, json: { ok: true, errcode: 0, errmsg: 'ok' } };
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  const to = (path: string) => received.filter((each) => each.path.startsWith(path)).map(({ json }) => json);
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    answers,
+    telegrams: () => to(`/bot${TOKEN}/sendMessage`),
+    wecoms: () => to(`/cgi-bin/webhook/send?key=${KEY}`),
+  };
+}
+
+describe('channels of notices', () => {
+  const scope = suiteScope();
+  let daemon: TestDaemon;
+  let messengers: Awaited<ReturnType<typeof startMessengers>>;
+  let mail: Awaited<ReturnType<typeof startSmtpServer>>;
+  before(async () => {
+    messengers = await startMessengers(scope);
+    mail = await startSmtpServer(scope, { user: 'gate', password: PASSWORD });
+    daemon = await startTestDaemon(scope, {
+      config: { notices: { lookEvery: '50ms', backoff: '10ms', maxTries: 2 } },
+    });
+  });
+
+  const must = (answer: ApiAnswer): Json => {
+    assert.ok(answer.status < 300, `${answer.status} ${answer.text}`);
+    return (answer.json ?? {}) as Json;
+  };
+  const settings = (change: Json = {}): Json => ({
+    ...{ language: 'en', timeZone: 'Asia/Shanghai', expiryDays: [1, 7, 0], quotaPercent: [100, 80] },
+    ...{ perMinute: 600, historyDays: 30, templates: TEMPLATES },
+    webhook: { operator: true, url: null },
+    email: {
+      ...{ operator: true, players: true, host: '127.0.0.1', port: mail.port, security: 'none' },
+      ...{ user: 'gate', from: 'gate@example.com', to: 'boss@example.com' },
+    },
+    telegram: { operator: true, players: true, baseUrl: messengers.url, chatId: '-1001' },
+    wecom: { operator: true, baseUrl: messengers.url },
+    ...change,
+  });
+  const secrets = () => {
+    const { email, telegram, wecom } = settings() as Record<string, Json>;
+    return {
+      email: { ...email, password: PASSWORD },
+      telegram: { ...telegram, token: TOKEN },
+      wecom: { ...wecom, key: KEY },
+    };
+  };
+  const put = (body: Json) => daemon.api('PUT', SETTINGS, body);
+  const test = async (channel: string) => must(await daemon.api('POST', `${SETTINGS}/test`, { channel }));
+  const list = async (query = '') =>
+    must(await daemon.api('GET', `/api/v1/notices?${query}`))['items'] as (Json & { id: string })[];
+  const soon = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
+
+  it('are set up without showing their secrets, and tell the answer to a test', async () => {
+    assert.equal(codeOf(await daemon.api('POST', `${SETTINGS}/test`, { channel: 'email' })), 'conflict');
+    const saved = must(await put(settings(secrets())));
+    assert.deepEqual(saved['expiryDays'], [7, 1, 0]);
+    const shown = await daemon.api('GET', SETTINGS);
+    for (const secret of [TOKEN, KEY, PASSWORD]) assert.ok(!shown.text.includes(secret), secret);
+    assert.deepEqual(await test('email'), { delivered: true, detail: '250 2.0.0 taken as 1' });
+    assert.equal((await test('telegram'))['delivered'], true);
+    assert.equal((await test('wecom'))['delivered'], true);
+    assert.equal(messengers.telegrams()[0]?.['chat_id'], '-1001');
+    messengers.answers.push({
+      status: 401,
+      json: { ok: false, error_code: 401, description: 'Unauthorized' },
+    });
+    const refused = await test('telegram');
+    assert.equal(refused['delivered'], false);
+    assert.match(String(refused['detail']), /^HTTP 401: .*Unauthorized/);
+
+    const moved = { ...(settings()['email'] as Json), host: 'localhost' };
+    const again = await put(settings({ email: moved }));
+    assert.match(again.text, /secret-again/, 'a password goes nowhere else than where it was meant for');
+    for (const wrong of [
+      { perMinute: 0 },
+      { perMinute: 601 },
+      { historyDays: 366 },
+      { expiryDays: [366] },
+      { quotaPercent: [101] },
+      { timeZone: 'Mars/Olympus' },
+      { templates: { ...TEMPLATES, quota: { zh: null, en: 'x {password}' } } },
+      { webhook: { operator: true, url: 'file:///etc/passwd' } },
+      { email: { ...(settings()['email'] as Json), to: 'boss@example.com\r\nBcc: all@example.com' } },
+    ])
+      assert.equal(codeOf(await put(settings(wrong))), 'validation', JSON.stringify(wrong));
+
+    const wrong = { ...(settings()['email'] as Json), password: 'wrong' };
+    must(await put(settings({ email: wrong })));
+    assert.deepEqual(await test('email'), { delivered: false, detail: '535 5.7.8 who are you' });
+    must(await put(settings(secrets())));
+    const audit = (await daemon.api('GET', '/api/v1/audit?action=settings.notices')).text;
+    assert.match(audit, /"email.password":"\(hidden\)"/);
+    for (const secret of [TOKEN, KEY, PASSWORD]) assert.ok(!audit.includes(secret), secret);
+  });
+
+  it('carry each notice to the operator once, in the words of the settings', async () => {
+    const id = await daemon.addAccount('anna', 'secret', { ExpiresAt: soon(12) });
+    await eventually(async () => {
+      const ours = await list(`account=${id}&state=delivered`);
+      assert.deepEqual(ours.map(({ channel }) => channel).sort(), ['email', 'telegram', 'wecom']);
+    });
+    const content = mail.received.at(-1)?.content ?? '';
+    assert.match(content, /^Subject: Account anna expires soon$/m);
+    assert.match(content, /^To: boss@example.com$/m);
+    assert.match(
+      String(messengers.telegrams().at(-1)?.['text']),
+      /^Account anna expires on .*\(Asia\/Shanghai\)/,
+    );
+    assert.deepEqual(messengers.wecoms().at(-1)?.['msgtype'], 'text');
+    const [one] = await list(`account=${id}&channel=email`);
+    assert.deepEqual(
+      [one?.['type'], one?.['recipient'], one?.['tries'], one?.['detail'], one?.['nextTryAt']],
+      ['account.expiring', 'operator', 1, '250 2.0.0 taken as 2', null],
+    );
+  });
+
+  it('remind a player by the contacts of the account, in its language, and no other', async () => {
+    const contacts = { email: 'carla@example.com', telegram: '4242', language: 'zh' };
+    const made = must(
+      await daemon.api('POST', '/api/v1/accounts', { username: 'carla', expiresAt: soon(50), contacts }),
+    );
+    const { id, ...account } = made['account'] as Json & { id: string };
+    assert.deepEqual(account['contacts'], contacts);
+    await eventually(async () => {
+      const ours = await list(`account=${id}&state=delivered`);
+      const to = ours.map(({ channel, recipient }) => `${recipient} ${channel}`).sort();
+      const all = [
+        'operator email',
+        'operator telegram',
+        'operator wecom',
+        'player email',
+        'player telegram',
+      ];
+      assert.deepEqual(to, all);
+    });
+    const mine = mail.received.filter((each) => each.to === contacts.email);
+    assert.equal(mine.length, 1);
+    const [text, ...others] = messengers.telegrams().filter((each) => each['chat_id'] === '4242');
+    assert.match(String(text?.['text']), /^您的账号 carla 将于 .* 到期（还有 3 天），请及时续费。$/);
+    assert.equal(others.length, 0);
+
+    const patch = (change: Json) => daemon.api('PATCH', `/api/v1/accounts/${id}`, { contacts: change });
+    must(await patch({ email: null }));
+    const now = must(await daemon.api('GET', `/api/v1/accounts/${id}`));
+    assert.deepEqual(now['contacts'], { ...contacts, email: null });
+    const long = `${'a'.repeat(251)}@b.c`;
+    for (const wrong of [{ email: 'a@b\r\nc: d' }, { email: long }, { telegram: 'x y' }, { language: 'fr' }])
+      assert.equal(codeOf(await patch(wrong)), 'validation', JSON.stringify(wrong));
+    const audit = await daemon.api('GET', `/api/v1/audit?objectId=${id}`);
+    for (const contact of ['carla@', '4242'])
+      assert.ok(!(JSON.stringify(daemon.lines) + audit.text).includes(contact), 'no contact in logs');
+    const csv = (await daemon.api('GET', '/api/v1/accounts/export?format=csv&search=carla')).text;
+    assert.match(csv, /4242.*zh/);
+    const update = ['account', 'update', 'carla', '--email', 'c@example.com', '--telegram=', '--json'];
+    const cli = await runCommand(daemon.dataDir, [...update, '--config', daemon.configFile]);
+    assert.deepEqual((JSON.parse(cli.stdout) as Json)['contacts'], {
+      ...{ email: 'c@example.com', telegram: null, language: 'zh' },
+    });
+  });
+
+  it('are tried again, given up with what was answered, and sent when an operator asks for it', async () => {
+    const failure = { status: 500, json: { ok: false, description: 'out of order' } };
+    must(
+      await put(
+        settings({
+          email: { ...secrets().email, operator: false },
+          wecom: { ...secrets().wecom, operator: false },
+        }),
+      ),
+    );
+    messengers.answers.push(failure, failure);
+    const id = await daemon.addAccount('berta', 'secret', { ExpiresAt: soon(12) });
+    const line = await daemon.waitForLine(({ msg }) => msg === 'notice not delivered');
+    assert.deepEqual([line['type'], line['channel']], ['account.expiring', 'telegram']);
+    const [failed] = await list(`account=${id}`);
+    assert.deepEqual([failed?.['state'], failed?.['tries'], failed?.['nextTryAt']], ['failed', 2, null]);
+    assert.match(String(failed?.['detail']), /out of order/);
+    const retry = (of: string) => daemon.api('POST', `/api/v1/notices/${of}/retry`);
+    assert.equal((await retry(failed?.id ?? '')).status, 204);
+    await eventually(async () => assert.equal((await list(`account=${id}`))[0]?.['state'], 'delivered'));
+    assert.equal((await retry('00000000-0000-4000-8000-000000000000')).status, 404);
+    assert.ok(!JSON.stringify(daemon.lines).includes(TOKEN), 'no secret in the log');
+  });
+
+  it('send only so many a minute', async () => {
+    const sent = messengers.telegrams().length;
+    must(
+      await put(
+        settings({
+          wecom: { ...secrets().wecom, operator: false },
+          email: { ...secrets().email, operator: false },
+          perMinute: 1,
+        }),
+      ),
+    );
+    const add = (name: string) => daemon.addAccount(name, 'secret', { ExpiresAt: soon(12) });
+    const first = await add('cecil');
+    await eventually(async () => assert.equal((await list(`account=${first}`)).length, 1));
+    const second = await add('dora');
+    await eventually(async () => assert.equal((await list(`account=${second}`)).length, 1));
+    const [waiting] = await list(`account=${first}`);
+    assert.deepEqual(
+      [waiting?.['state'], waiting?.['tries']],
+      ['pending', 0],
+      'others were tried in this minute',
+    );
+    assert.equal(messengers.telegrams().length, sent);
+    must(
+      await put(
+        settings({
+          wecom: { ...secrets().wecom, operator: false },
+          email: { ...secrets().email, operator: false },
+        }),
+      ),
+    );
+    await eventually(() => assert.equal(messengers.telegrams().length, sent + 2));
+  });
+});
