@@ -150,9 +150,9 @@ describe('work on accounts', () => {
     );
 
     assert.match(await cli('account', 'rename', 'new-name', 'cli-name'), /Renamed new-name to cli-name/);
-    await eventually(async () => {
-      (await connectThrough(login('cli-name'), '127.0.0.1', target.port)).destroy();
-    });
+    // Logins that fail while the daemon does not know the name yet would block the client.
+    await eventually(async () => assert.equal((await get(`${ACCOUNTS}/${id}`))['username'], 'cli-name'));
+    (await connectThrough(login('cli-name'), '127.0.0.1', target.port)).destroy();
     const refused = await runCommand(daemon.dataDir, [
       ...['account', 'rename', 'cli-name', 'in-use', '--config', daemon.configFile],
     ]);
