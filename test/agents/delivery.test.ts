@@ -117,17 +117,20 @@ test('http: 410 ends it at once', async (t) => {
 
 test('http: Retry-After puts the next try off, and a receiver that does not answer is a failure', async (t) => {
   const receiver = await startAgentServer(t, ({ path }, res) => {
-    if (path !== '/in') return 'reply';
-    return receiver.requests.length === 2
-      ? undefined
-      : void res.writeHead(429, { 'retry-after': '600' }).end();
+    if (path === '/silent') return undefined;
+    return path === '/later' ? void res.writeHead(429, { 'retry-after': '600' }).end() : 'reply';
   });
   const gateway = await startGateway(t, {
-    agents: { a: httpAgent(receiver.url, { channel: http(`${receiver.url}/in`, { timeoutMs: 100 }) }) },
+    agents: {
+      later: httpAgent(receiver.url, { channel: http(`${receiver.url}/later`) }),
+      silent: httpAgent(receiver.url, { channel: http(`${receiver.url}/silent`, { timeoutMs: 100 }) }),
+    },
   });
-  const run = await gateway.run(await gateway.queue('a', 'x'), ({ deliveryTries }) => deliveryTries === 2);
-  assert.ok((run.nextDeliveryAt ?? 0) - Date.now() > 590_000);
-  const [first] = await gateway.store.deliveries.ofRun(run.id);
+  const hasTried = ({ deliveryTries }: { readonly deliveryTries: number }) => deliveryTries > 0;
+  const later = await gateway.run(await gateway.queue('later', 'x'), hasTried);
+  assert.ok((later.nextDeliveryAt ?? 0) - Date.now() > 500_000);
+  const silent = await gateway.run(await gateway.queue('silent', 'x'), hasTried);
+  const [first] = await gateway.store.deliveries.ofRun(silent.id);
   assert.equal(first?.detail, 'no answer within 100 ms');
 });
 
