@@ -1,4 +1,4 @@
-// The frame: rail, page, banners, keyboard. Which page stands where.
+// The frame of the console: rail, page, banners and keyboard shortcuts. `PLACES` maps each path to its page.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Me, Scope } from './api-types.js';
 import { ApiError, call, lapsed, may, me, online } from './lib/api.js';
@@ -22,7 +22,10 @@ import { Icon, type IconName } from './ui/icons.js';
 import { Empty, Failure } from './ui/states.js';
 import { Toasts } from './ui/toast.js';
 
-/** Whoever lacks the scope does not see the place; without one everybody does. `ofAll`: of all accounts, not for sellers. */
+/**
+ * The rail hides a page whose scope the operator lacks. A page without a scope is for everybody. `ofAll`: the page covers all
+ * accounts and is hidden from sellers.
+ */
 const PLACES: readonly {
   path: string;
   icon: IconName;
@@ -63,14 +66,14 @@ export function App() {
         </main>
       );
     }
-    // The frame stands where it will stand: nothing jumps when the answer is there.
+    // The empty frame has the final layout, so nothing moves when the answer arrives.
     return (
       <div class="frame" role="status" aria-label={t('state.loading')}>
         <div class="rail" />
       </div>
     );
   }
-  // A session that ended leaves the page as it is, under the question who is there: whoever else answers gets a new one.
+  // When a session ends, the page stays unchanged below the sign-in dialog. Another user who signs in gets a new page.
   const shown = who ?? before;
   return (
     shown && (
@@ -159,7 +162,7 @@ function Page({ path }: { path: readonly string[] }) {
   );
 }
 
-/** `/` searches, `g` and a letter goes somewhere, `?` tells. */
+/** `/` focuses the search box, `g` and a letter open a page, `?` shows the help. */
 function useKeyboard(places: typeof PLACES, showHelp: () => void): void {
   useEffect(() => {
     let goes = 0;

@@ -1,11 +1,11 @@
-// A step of the build: beside every file that gains by it, the same with gzip and with brotli.
+// A build step: writes a gzip and a brotli version beside every file that becomes smaller by it.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { Plugin } from 'vite';
 
 const TEXTS = /\.(html|js|css|svg|json|webmanifest|txt)$/;
-/** Shorter files are sent as they are. */
+/** Shorter files are sent uncompressed. */
 const MIN_BYTES = 1024;
 
 export function precompress(folder: string): Plugin {

@@ -1,4 +1,4 @@
-// The foot of the rail: who is signed in, and language, theme and the way out, one press each.
+// The foot of the rail: the signed-in user, and buttons for language, theme and signing out.
 import type { Me } from './api-types.js';
 import { signOut } from './lib/api.js';
 import { t } from './lib/i18n.js';

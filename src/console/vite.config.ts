@@ -1,4 +1,4 @@
-// Builds the console into dist/console: no inline script or style, so that a strict CSP holds.
+// Builds the console into dist/console without inline scripts or styles, so that a strict CSP applies.
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 import { precompress } from './precompress.js';

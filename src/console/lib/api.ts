@@ -1,20 +1,20 @@
-// Every request to /api/v1 goes through `call`: typed by the document, errors as one kind of object.
+// Every request to /api/v1 goes through `call`. The OpenAPI document gives its types, and every failure is an `ApiError`.
 import { type Me, OPERATIONS, type Operations, type Problem, type Scope } from '../api-types.js';
 import { cell } from './cell.js';
 
-/** undefined: not known yet; null: signed out. */
+/** undefined: not known yet; null: nobody is signed in. */
 export const me = cell<Me | null | undefined>(undefined);
 
-/** Whose session the daemon ended while the console was open: forms stay as they are until somebody signs in again. */
+/** The user whose session the daemon ended while the console was open. Forms keep their contents until somebody signs in again. */
 export const lapsed = cell<Me | null>(null);
 
-/** Whether whoever is signed in, or was until the session ended, has this right. */
+/** Returns whether the signed-in user has this scope. After a session ended, the user of that session counts. */
 export function may(scope: Scope): boolean {
   const who = me.get() ?? lapsed.get();
   return who?.scopes == null ? who != null : who.scopes.includes(scope);
 }
 
-/** The operator has signed out: nothing stays on the screen. */
+/** Signs the operator out and removes everything from the screen. */
 export async function signOut(): Promise<void> {
   await call('signOut');
   forgetSession();
@@ -25,7 +25,7 @@ export function forgetSession(): void {
   me.set(null);
 }
 
-/** Whether the daemon answered the last time it was asked. */
+/** Whether the daemon answered the last request. */
 export const online = cell(true);
 
 type Code = Problem['code'] | 'offline';
@@ -52,7 +52,7 @@ type Part<N extends keyof Operations, K extends keyof Operations[N]> = Operation
 export type Input<N extends keyof Operations> = Part<N, 'params'> &
   Part<N, 'query'> &
   Part<N, 'body'> & {
-    /** Sent as If-Match: the change is refused when somebody else changed it meanwhile. */
+    /** Sent as If-Match: the daemon refuses the change when somebody else changed the object meanwhile. */
     readonly etag?: string;
     readonly signal?: AbortSignal;
     /** Media type of a body that is not JSON. */
@@ -62,7 +62,7 @@ export type Input<N extends keyof Operations> = Part<N, 'params'> &
 type Arguments<N extends keyof Operations> =
   Record<string, never> extends Input<N> ? [Input<N>?] : [Input<N>];
 
-/** Calls one operation. Throws ApiError for every failure, and AbortError when `signal` says so. */
+/** Calls one operation. Throws ApiError for every failure, and AbortError when `signal` aborts. */
 export async function call<N extends keyof Operations>(
   name: N,
   ...input: Arguments<N>
@@ -70,7 +70,7 @@ export async function call<N extends keyof Operations>(
   return (await callWithEtag(name, ...input)).answer;
 }
 
-/** The same, and the `ETag` of the answer: what the `etag` of a change takes. */
+/** Like `call`, and also returns the `ETag` of the answer. A change takes it as `etag`. */
 export async function callWithEtag<N extends keyof Operations>(
   name: N,
   ...[input]: Arguments<N>
@@ -108,7 +108,7 @@ interface Loose {
   readonly type?: string;
 }
 
-/** The address of an operation with its parameters filled in; for links to downloads. */
+/** Returns the URL of an operation with its parameters filled in, for download links. */
 export function urlOf(name: keyof Operations, input: Pick<Loose, 'params' | 'query'>): string {
   const path = OPERATIONS[name][1].replace(/\{(\w+)\}/g, (_, key: string) =>
     encodeURIComponent(input.params?.[key] ?? ''),
@@ -136,7 +136,7 @@ async function send(url: string, init: RequestInit): Promise<Response> {
 function toError(status: number, text: string): ApiError {
   try {
     const body = JSON.parse(text) as Problem | string;
-    // The guards before /api/v1 answer with a plain JSON string.
+    // The guards that run before /api/v1 answer with a plain JSON string.
     if (typeof body === 'string') return new ApiError(status, codeOf(status), body);
     return new ApiError(status, body.code ?? codeOf(status), body.detail ?? null, body.errors ?? []);
   } catch {

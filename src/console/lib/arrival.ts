@@ -1,26 +1,26 @@
-// What happens when one comes to another page: its heading has the focus, and a list stands where it was left.
+// Focus and scrolling after a change of page: the heading gets the focus, and a list returns to its last scroll position.
 import { useEffect } from 'preact/hooks';
 
-/** Where each address was scrolled to, in px. */
+/** The scroll position of each address, in px. */
 const places = new Map<string, number>();
 /** The last address of each kind of page: `accounts` → `#/accounts?search=vip&cursor=…`. */
 const lists = new Map<string, string>();
-/** How long a page may take to become as long as it was. */
+/** How long `stand` waits for a page to reach its former length. */
 const SETTLE_MS = 3_000;
 
 const scroller = (): HTMLElement | null => document.querySelector('main');
 
-/** The list one came from, as it was filtered; else the list from its beginning. */
+/** Returns the last address of the list with its filters, or the unfiltered list when the reader has not opened it yet. */
 export function listAddress(path: readonly string[]): string {
   return lists.get(path.join('/')) ?? `#/${path.join('/')}`;
 }
 
 /**
  * @param page path of the page that is shown
- * @param asked the query of its address
+ * @param asked query of its address
  */
 export function useArrival(page: string, asked: URLSearchParams): void {
-  // A dialog over the list is part of its address, but it is the same place.
+  // `new` opens a dialog over the list. The list keeps its scroll position, so `new` is not part of the key.
   const query = [...asked].filter(([name]) => name !== 'new');
   const text = new URLSearchParams(query).toString();
   const address = `#/${page}${text === '' ? '' : `?${text}`}`;
@@ -29,7 +29,7 @@ export function useArrival(page: string, asked: URLSearchParams): void {
     const main = scroller();
     if (!main) return;
     const shownHash = location.hash;
-    // A page that is shorter than the one before moves by itself, before this has heard of it.
+    // A shorter new page makes the browser scroll before this effect is cleaned up. Such a scroll is not stored.
     const leaveAt = () => location.hash === shownHash && places.set(address, main.scrollTop);
     const stop = stand(main, places.get(address) ?? 0);
     main.addEventListener('scroll', leaveAt, { passive: true });
@@ -41,7 +41,7 @@ export function useArrival(page: string, asked: URLSearchParams): void {
   useEffect(() => focusHeading(), [page]);
 }
 
-/** Scrolls to `top` as soon as there is so much; gives up when the reader scrolls. */
+/** Scrolls to `top` as soon as the page is long enough. Stops when the reader scrolls. */
 function stand(main: HTMLElement, top: number): () => void {
   let frame = 0;
   const until = performance.now() + SETTLE_MS;
@@ -57,9 +57,9 @@ function stand(main: HTMLElement, top: number): () => void {
 
 let isFirstPage = true;
 
-/** A screen reader says where one is; the keyboard goes on from there. */
+/** Focuses the heading: a screen reader announces the page, and the keyboard continues at the heading. */
 function focusHeading(): (() => void) | undefined {
-  // On loading the browser's own order holds: the link that leads to the content comes first.
+  // On the first load the browser's own focus order applies: the skip link comes first.
   if (isFirstPage) {
     isFirstPage = false;
     return undefined;

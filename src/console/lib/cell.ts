@@ -1,4 +1,4 @@
-// A value that components can watch: the smallest store that works.
+// A value that components can watch: the smallest useful store.
 import { useEffect, useState } from 'preact/hooks';
 
 export interface Cell<T> {
@@ -26,7 +26,7 @@ export function cell<T>(initial: T): Cell<T> {
   };
 }
 
-/** The cell's value; the component is drawn again when it changes. */
+/** Returns the cell's value. The component renders again when the value changes. */
 export function useCell<T>(source: Cell<T>): T {
   const [value, setValue] = useState(source.get());
   useEffect(() => {

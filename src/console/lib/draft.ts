@@ -1,23 +1,23 @@
-// What is typed into a form: the fields own it until it is sent, whatever is read from the daemon meanwhile.
+// The state of a form. The fields own what the user types until the form is sent, even when the daemon's data changes meanwhile.
 import { useRef, useState } from 'preact/hooks';
 import { type Unsaved, useUnsaved } from './unsaved.js';
 
 export interface Draft<T> {
-  /** What the fields show. */
+  /** The values that the fields show. */
   readonly values: T;
-  /** What was saved when the first field was changed; until then it follows what is read. */
+  /** The saved values at the time of the first change. Before a change, `base` follows the daemon's data. */
   readonly base: T;
-  /** The fields that differ from `base`, and nothing else. */
+  /** Only the fields that differ from `base`. */
   readonly changes: Partial<T>;
   readonly isDirty: boolean;
   set(patch: Partial<T>): void;
-  /** Forgets what was typed: the fields follow what is read again. */
+  /** Discards the changes. The fields follow the daemon's data again. */
   reset(): void;
 }
 
 /**
- * @param saved the fields as they are stored; read again and again, it only reaches a form that nobody has changed
- * @param options.guard false: leaving the page does not ask (a dialog that asks itself)
+ * @param saved the stored fields; new values reach only a form without changes
+ * @param options.guard false: leaving the page does not ask, because the dialog asks itself
  */
 export function useDraft<T extends object>(saved: T, { guard = true } = {}): Draft<T> {
   const [typed, setTyped] = useState<Partial<T>>({});

@@ -1,9 +1,9 @@
-// Numbers, sizes and times as people say them, in the language shown.
+// Formats numbers, sizes and times for people, in the language shown.
 import { language, t } from './i18n.js';
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
 
-/** `1.23 GB`: three digits, decimal units. */
+/** `1.23 GB`: three significant digits, decimal units. */
 export function bytes(value: number): string {
   let scaled = value;
   let unit = 0;
@@ -25,13 +25,13 @@ export function percent(part: number, whole: number): string {
   return `${Math.round((part / whole) * 100)}%`;
 }
 
-/** `2026-11-20 21:04:05` in the viewer's own zone. */
+/** `2026-11-20 21:04:05` in the viewer's time zone. */
 export function localTime(iso: string): string {
   const at = new Date(iso);
   return `${localDay(at)} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
 }
 
-/** The same in UTC, for the hover text. */
+/** The same moment in UTC, for the hover text. */
 export const utcTime = (iso: string): string =>
   `${new Date(iso).toISOString().replace('T', ' ').slice(0, 19)} UTC`;
 
@@ -46,7 +46,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
-/** `3 天`, `2 h`, `45 s`: one unit, to the nearest: 30 days that have just been given are 30 days. */
+/** `3 天`, `2 h`, `45 s`: one unit, rounded to the nearest. An account that has just got 30 days shows 30 days. */
 export function duration(ms: number): string {
   const value = Math.abs(ms);
   const units = [
@@ -61,7 +61,7 @@ export function duration(ms: number): string {
   return t('unit.days', { n: Math.round(value / DAY) });
 }
 
-/** `1:02:09`: for what is still running. */
+/** `1:02:09`: the elapsed time of something that still runs. */
 export function clock(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / SECOND));
   const [h, m, s] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60, seconds % 60];
@@ -73,7 +73,7 @@ export function ago(iso: string, now = Date.now()): string {
   return passed < 5 * SECOND ? t('time.now') : t('time.ago', { time: duration(passed) });
 }
 
-/** The same in a column that is headed "expires". */
+/** Like `expiry`, shortened for a column with the head "expires". */
 export function expiryShort(iso: string | null, now = Date.now()): string {
   if (iso === null) return t('expiry.short.never');
   const left = Date.parse(iso) - now;

@@ -1,4 +1,4 @@
-// Texts in the reader's language. The console and the page of players share their parts, and each brings its own texts.
+// Texts in the reader's language. The console and the player page share this module, and each provides its own texts.
 import type { TEXTS } from '../locales/index.js';
 import type { PLAYER_TEXTS } from '../locales/player.js';
 import type { Text } from '../locales/texts.js';
@@ -26,7 +26,7 @@ export function setLanguage(next: Language): void {
 
 let texts: Readonly<Partial<Record<TextKey, Text>>> = {};
 
-/** To be called before anything is drawn. */
+/** Call this before anything renders. */
 export function provideTexts(provided: typeof texts): void {
   texts = provided;
 }
@@ -36,8 +36,8 @@ export function isTextKey(key: string): key is TextKey {
 }
 
 /**
- * The text of `key`. `{name}` is replaced by a value (numbers grouped), `{n:day|days}` by the first form when n is 1
- * and by the second otherwise.
+ * Returns the text of `key`. A value replaces `{name}`; numbers get digit grouping. `{n:day|days}` becomes the first form when n is
+ * 1, and the second form otherwise.
  */
 export function t(key: TextKey, values: Values = {}): string {
   const text = texts[key]?.[language.get() === 'zh-CN' ? 'zh' : 'en'];
@@ -52,7 +52,7 @@ export function t(key: TextKey, values: Values = {}): string {
   );
 }
 
-/** Draws the component again when the language changes. */
+/** Renders the component again when the language changes. */
 export function useLanguage(): Language {
   return useCell(language);
 }

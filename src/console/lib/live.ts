@@ -1,15 +1,15 @@
-// The stream of server-sent events: fresh numbers for the overview, and word of what a list should read again.
+// The stream of server-sent events: fresh numbers for the overview, and the topics that changed, so that lists read them again.
 import type { ChangedEvent, Overview } from '../api-types.js';
 import { call, me, online } from './api.js';
 import { cell } from './cell.js';
 
-/** The newest overview that came by the stream; null before the first. */
+/** The newest overview from the stream; null before the first one. */
 export const liveOverview = cell<Overview | null>(null);
 
 export type Topic = ChangedEvent['topic'];
 const listeners = new Set<(topic: Topic | 'everything') => void>();
 
-/** Calls `listener` when something of a topic changed, or of everything: after a lost connection came back. */
+/** Calls `listener` with each topic that changes, and with 'everything' after a lost connection is back. */
 export function onChanged(listener: (topic: Topic | 'everything') => void): () => void {
   listeners.add(listener);
   return () => {
@@ -21,7 +21,7 @@ const RETRY_MS = 2_000;
 let source: EventSource | null = null;
 let retry: ReturnType<typeof setTimeout> | undefined;
 
-/** Opens the stream while someone is signed in, and closes it when nobody is. Called once, at start. */
+/** Opens the stream while a user is signed in and closes it otherwise. Called once, at start. */
 export function watchDaemon(): void {
   const follow = () => (me.get() ? open() : close());
   me.subscribe(follow);
@@ -47,7 +47,7 @@ function close(): void {
   source = null;
 }
 
-/** Asks again until the daemon answers; then whoever shows something reads it anew. */
+/** Asks until the daemon answers. Then every listener reads its data again. */
 function comeBack(): void {
   clearTimeout(retry);
   if (!me.get()) return;

@@ -1,33 +1,33 @@
-// Reading for a component: what it shows while it waits, when it fails, and when to read again.
+// Reads data for a component: the answer, the error, and when to read again.
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { Operations } from '../api-types.js';
 import { ApiError, callWithEtag, type Input, me } from './api.js';
 import { onChanged, type Topic } from './live.js';
 
 export interface Loaded<T> {
-  /** The last answer; stays while it is read again, so that nothing jumps. */
+  /** The last answer. It stays during a new request, so that nothing moves. */
   readonly data: T | undefined;
   readonly error: ApiError | null;
-  /** True while the question differs from what `data` answers. */
+  /** True while `data` answers another input than the current one. */
   readonly pending: boolean;
-  /** What a change of `data` sends as If-Match; null: the daemon gave none. */
+  /** A change of `data` sends this value as If-Match; null: the daemon sent no ETag. */
   readonly etag: string | null;
   reload(): void;
-  /** Takes over what a change answered, so that nothing old is shown until it is read again. */
+  /** Stores the answer of a change, so that the component shows no old data until the next read. */
   put(data: T, etag: string | null): void;
 }
 
 interface LoadOptions {
-  /** Changes of these make it read again. */
+  /** A change of one of these topics triggers a new read. */
   readonly topics?: readonly Topic[];
-  /** And every so often; 0 or left out: never by itself. */
+  /** Interval of further reads, in ms; 0 or left out: none. */
   readonly everyMs?: number;
 }
 
-/** Changes come in bursts: a list is read at most this often because of them. */
+/** Changes come in bursts. They trigger at most one read in this time. */
 const SETTLE_MS = 400;
 
-/** Reads an operation and keeps it fresh. `input` null: nothing is read. */
+/** Reads an operation and keeps the answer fresh. `input` null: reads nothing. */
 export function useLoad<N extends keyof Operations>(
   name: N,
   input: Input<N> | null,
@@ -42,14 +42,14 @@ export function useLoad<N extends keyof Operations>(
     error: ApiError | null;
   }>({ key: null, data: undefined, etag: null, error: null });
   const [round, setRound] = useState(0);
-  // Signed out there is nothing to read: it is read when somebody has signed in again.
+  // Without a signed-in user there is nothing to read. The next sign-in triggers the read.
   const reload = useCallback(() => {
     if (me.get() !== null) setRound((n) => n + 1);
   }, []);
   const current = useRef(input);
   current.current = input;
 
-  // `key` stands for the input.
+  // `key` represents the input.
   useEffect(() => {
     if (current.current === null) return;
     const abort = new AbortController();
@@ -79,7 +79,7 @@ export function useLoad<N extends keyof Operations>(
   }, [reload]);
 
   const topicKey = topics.join();
-  // `topicKey` stands for the topics.
+  // `topicKey` represents the topics.
   useEffect(() => {
     let settling: ReturnType<typeof setTimeout> | undefined;
     const stop = onChanged((topic) => {

@@ -1,16 +1,16 @@
-// Numbers as they are typed in fields.
+// Numbers as users type them into fields.
 
 interface NumberOptions {
-  /** The stored number is the typed one times this. */
+  /** The stored number is the typed number times `scale`. */
   readonly scale?: number;
-  /** Of what is stored. */
+  /** The smallest stored number. */
   readonly min: number;
   readonly max: number;
-  /** Only whole numbers of what is typed. */
+  /** Accepts only whole numbers as typed. */
   readonly whole?: boolean;
 }
 
-/** The stored number a text stands for; null for an empty one, undefined for a text that is no number within the limits. */
+/** Returns the stored number of a text; null for an empty text, undefined for a text that is no number within the limits. */
 export function readNumber(
   text: string,
   { scale = 1, min, max, whole = false }: NumberOptions,
@@ -22,7 +22,7 @@ export function readNumber(
   return Number.isSafeInteger(number) && number >= min && number <= max ? number : undefined;
 }
 
-/** The text of a stored number: exactly, so that reading it gives the number again. */
+/** Returns the text of a stored number with all digits: reading the text gives the same number. */
 export function numberText(value: number | null, scale = 1): string {
   if (value === null) return '';
   return scale === 1 ? String(value) : (value / scale).toFixed(9).replace(/\.?0+$/, '');

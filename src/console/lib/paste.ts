@@ -1,4 +1,4 @@
-// Lists pasted from a spreadsheet or a file: fields between commas or tabs, in quotes where they hold one.
+// Reads lists pasted from a spreadsheet or a file. Commas or tabs separate the fields; a field that contains one is in quotes.
 const FIELD = /\s*(?:"((?:[^"]|"")*)"|([^,，\t]*))\s*(?:[,，\t]|$)/y;
 
 /** `"Zhang, San","say ""hi"""` → `['Zhang, San', 'say "hi"']`. */
@@ -8,7 +8,7 @@ export function fieldsOf(line: string): string[] {
   while (FIELD.lastIndex < line.length) {
     const at = FIELD.lastIndex;
     const found = FIELD.exec(line);
-    // A quote in the middle of a field is a letter like others.
+    // A quote in the middle of a field is an ordinary character.
     if (!found || FIELD.lastIndex === at) return line.split(/[,，\t]/).map((part) => part.trim());
     fields.push(found[1]?.replaceAll('""', '"') ?? found[2]?.trim() ?? '');
   }

@@ -1,4 +1,4 @@
-// Where the reader is: path and query live behind the `#`, so every view has an address and the server needs to know none.
+// The router. Path and query follow the `#`, so every view has an address and the server does not see it.
 import { cell, useCell } from './cell.js';
 import { hasUnsaved, leave } from './unsaved.js';
 
@@ -9,14 +9,14 @@ export interface Place {
 }
 
 const place = cell<Place>(read());
-/** The address of what is shown; the browser's differs from it while the reader is asked whether to leave. */
+/** The address of the shown view. The browser's address differs while the console asks the reader whether to leave. */
 let shown = location.hash;
-/** Which entry of this tab's history is shown: tells back from forward. */
+/** The position of the shown entry in this tab's history. It tells back from forward. */
 let position = positionOf() ?? number(0);
-/** The reader has agreed to go there. */
+/** The address that the reader agreed to open. */
 let agreed: string | null = null;
 window.addEventListener('hashchange', arrive);
-// Another entry of the history that shows the same.
+// Moving to another history entry with the same address only updates the position.
 window.addEventListener('popstate', () => {
   if (location.hash === shown) position = positionOf() ?? position;
 });
@@ -39,13 +39,13 @@ function positionOf(): number | null {
   return typeof state?.position === 'number' ? state.position : null;
 }
 
-/** Numbers the present entry of the history. */
+/** Stores the position in the current history entry. */
 function number(at: number): number {
   history.replaceState({ position: at }, '');
   return at;
 }
 
-/** Shows what the address says. While something is unsaved the address goes back to what is shown, and the reader is asked. */
+/** Shows the view of the address. While something is unsaved, restores the shown address and asks the reader. */
 function arrive(): void {
   const target = location.hash;
   const at = positionOf() ?? number(position + 1);
@@ -72,19 +72,19 @@ function show(): void {
 
 export type QueryPatch = Readonly<Record<string, string | null>>;
 
-/** The address of a view inside the console. */
+/** Returns the address of a view in the console. */
 export function href(path: readonly string[], query: QueryPatch = {}): string {
   return `#/${path.map(encodeURIComponent).join('/')}${queryText(new URLSearchParams(), query)}`;
 }
 
-/** Asks first when something unsaved would be lost. */
+/** Opens a view. The console asks first when something unsaved would be lost. */
 export function go(path: readonly string[], query: QueryPatch = {}): void {
   location.hash = href(path, query);
 }
 
 /**
- * Changes parts of the query and stays on the page; null removes one. Typing replaces the entry in the browser's
- * history, choosing adds one.
+ * Changes parts of the query and stays on the page; null removes a part. `replace` is for typing, `push` for a choice: it adds a
+ * history entry.
  */
 export function patchQuery(patch: QueryPatch, how: 'push' | 'replace' = 'replace'): void {
   const { path, query } = place.get();

@@ -1,4 +1,4 @@
-// Files made in the page: offered to the browser as a download.
+// Offers files made in the page as downloads.
 
 export function saveFile(fileName: string, text: string, type: string): void {
   const url = URL.createObjectURL(new Blob([text], { type }));

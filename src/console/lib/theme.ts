@@ -1,11 +1,11 @@
-// Light, dark, or as the system has it.
+// The theme: light, dark, or that of the system.
 import { cell } from './cell.js';
 
 export type Theme = 'system' | 'light' | 'dark';
 const STORED = 'pulsegate.theme';
 
 export const theme = cell<Theme>(first());
-/** What is on screen now; charts are drawn again when it changes. */
+/** The theme on the screen. Charts are drawn again when it changes. */
 export const shownTheme = cell<'light' | 'dark'>('light');
 
 const systemDark = matchMedia('(prefers-color-scheme: dark)');

@@ -1,4 +1,4 @@
-// The way through the pages of a list. Cursors only lead forward: the ones passed are kept, for the way back.
+// The visited pages of a list. A cursor only leads forward, so this module keeps the visited cursors for the way back.
 import type { Place } from './router.js';
 
 const FIRST = '';
@@ -8,7 +8,9 @@ const storedAs = ({ path, query }: Place): string => {
   return `pulsegate.trail.${path.join('/')}?${rest}`;
 };
 
-/** The cursors of the pages seen of the list that `place` shows, the first page first; kept as long as the tab. */
+/**
+ * Returns the cursors of the visited pages of the list that `place` shows, first page first. The tab's session storage keeps them.
+ */
 export function trailOf(place: Place): readonly string[] {
   try {
     const kept = JSON.parse(sessionStorage.getItem(storedAs(place)) ?? '[]') as string[];
@@ -18,12 +20,12 @@ export function trailOf(place: Place): readonly string[] {
   }
 }
 
-/** Which of them is shown, counted from 0; -1 for one that was reached by a link. */
+/** Returns the index of the shown page in the trail, from 0; -1 for a page opened by a link. */
 export function stepOf(place: Place): number {
   return trailOf(place).indexOf(place.query.get('cursor') ?? FIRST);
 }
 
-/** Notes what comes after the page that is shown. */
+/** Stores the cursor of the page after the shown one. */
 export function noteNext(place: Place, cursor: string): void {
   const step = stepOf(place);
   if (step < 0) return;

@@ -1,13 +1,13 @@
-// What would be lost if the page were left now: dirty forms, and secrets that are shown once.
+// Data that would be lost if the reader left the page now: changed forms, and secrets that are shown once.
 import { useLayoutEffect } from 'preact/hooks';
 import { cell } from './cell.js';
 
-/** `typed`: a form with changes that were not saved. `secret`: a password or token on the screen that cannot be shown again. */
+/** `typed`: a form has unsaved changes. `secret`: the screen shows a password or token that the console cannot show again. */
 export type Unsaved = 'typed' | 'secret';
 
 const held = new Map<object, Unsaved>();
 
-/** What the reader is asked before something unsaved goes; null: nothing is asked. */
+/** The open question whether to discard something unsaved; null: none. */
 export const question = cell<Question | null>(null);
 
 interface Question {
@@ -17,7 +17,7 @@ interface Question {
 }
 let questions = 0;
 
-/** While it is not null, leaving the page, closing the window or going back asks first. */
+/** While `what` is not null, the console asks before the reader leaves the page, closes the window or goes back. */
 export function useUnsaved(what: Unsaved | null): void {
   useLayoutEffect(() => {
     if (what === null) return;
@@ -31,7 +31,7 @@ export function useUnsaved(what: Unsaved | null): void {
 
 export const hasUnsaved = (): boolean => held.size > 0;
 
-/** Does it at once, or, when something would be lost, after the reader said so. */
+/** Calls `discard` at once. If something would be lost, asks the reader first. */
 export function leave(discard: () => void): void {
   if (hasUnsaved()) askToDiscard([...held.values()].includes('secret') ? 'secret' : 'typed', discard);
   else discard();

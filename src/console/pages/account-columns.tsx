@@ -1,4 +1,4 @@
-// The columns of the list of accounts, and the one word for how an account stands.
+// The columns of the list of accounts, and an account's state in one word.
 import type { Account } from '../api-types.js';
 import { count, percent } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
@@ -7,7 +7,7 @@ import { Ago, Expiry, Meter, State, Tag, type Tone, Traffic } from '../ui/basics
 import type { Column } from '../ui/table.js';
 import { expiryOf } from './plans.js';
 
-/** The one word for how an account stands. */
+/** Returns the state of an account in one word, with its tone. */
 export function accountState(account: Account): { tone: Tone; text: string } {
   const { limits, usage } = account;
   if (!account.isEnabled) return { tone: 'none', text: t('account.state.disabled') };
@@ -27,7 +27,7 @@ function AccountState({ account }: { account: Account }) {
   return <State tone={tone}>{text}</State>;
 }
 
-/** When it expires, or that it waits for its first login. */
+/** Shows when the account expires, or that it waits for its first login. */
 export function AccountExpiry({ account, short = false }: { account: Account; short?: boolean }) {
   if (account.daysFromFirstLogin === null) return <Expiry at={account.expiresAt} short={short} />;
   return <span title={expiryOf(account)}>{expiryOf(account, short)}</span>;
@@ -161,7 +161,7 @@ export function accountColumns(): readonly Column<Account>[] {
   ];
 }
 
-/** On a phone: two lines a row. */
+/** For narrow screens: two lines per row. */
 export function narrowAccountColumns(): readonly Column<Account>[] {
   return [
     {

@@ -1,4 +1,4 @@
-// Creating accounts: one, or many by a pattern or a list.
+// Creates one account, or many by a pattern or a list.
 import { useEffect, useState } from 'preact/hooks';
 import type { Credentials, CredentialsInFormats, NewAccounts, NewAccountsResult } from '../api-types.js';
 import { call } from '../lib/api.js';
@@ -16,7 +16,7 @@ import { LimitFields, type LimitTexts, NO_LIMIT_TEXTS, readLimits } from './limi
 import { PlanChoice } from './plan-choice.js';
 import { readTags, TagField } from './tag-field.js';
 
-/** What is shown once afterwards. */
+/** The credentials that the console shows once, after it created the accounts. */
 export type Created = { readonly one: CredentialsInFormats } | { readonly many: readonly Credentials[] };
 
 interface CreateProps {
@@ -30,7 +30,7 @@ interface NewFields extends LimitTexts {
   readonly password: string;
   readonly remarks: string;
   readonly tags: string;
-  /** Its name; '' is none. */
+  /** The plan's name; '' is no plan. */
   readonly plan: string;
   readonly expiry: ExpiryText;
   readonly isEnabled: boolean;
@@ -68,7 +68,7 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
           isEnabled,
           remarks: remarks.trim() === '' ? null : remarks,
           tags,
-          // A plan says when it expires and what its limits are.
+          // A plan sets the expiry and the limits.
           ...(values.plan === '' ? { expiresAt, limits } : { plan: values.plan }),
         };
   const many: NewAccounts | null = common && {
@@ -185,7 +185,7 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
   );
 }
 
-/** One account a line: user name, password, remarks, with commas or tabs between; only the name is needed. */
+/** One account per line: user name, password, remarks, separated by commas or tabs. Only the user name is required. */
 function parseList(text: string): { username: string; password?: string; remarks?: string }[] {
   return text
     .split(/\r?\n/)
@@ -215,7 +215,7 @@ function usePreview(body: NewAccounts | null): { result: NewAccountsResult | nul
     );
     return () => abort.abort();
   }, [question]);
-  // What was said of another text says nothing of this one.
+  // A result of another text does not apply to this one.
   return state.question === current ? state : { result: null, error: null };
 }
 

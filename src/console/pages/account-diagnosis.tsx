@@ -1,4 +1,4 @@
-// Why can this player not connect? Each thing that must hold for a login to succeed, and whether it does.
+// Explains why a player cannot connect: lists every condition of a successful login, and whether it holds.
 import type { ComponentChildren } from 'preact';
 import type { Account, Login } from '../api-types.js';
 import { bytes, percent } from '../lib/format.js';

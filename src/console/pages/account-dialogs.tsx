@@ -1,4 +1,4 @@
-// Which dialog over the list of accounts is open: that is in the address.
+// The dialog that is open over the list of accounts. The address names it.
 import { useState } from 'preact/hooks';
 import type { AccountFilterBody } from '../api-types.js';
 import { patchQuery } from '../lib/router.js';

@@ -1,4 +1,4 @@
-// Editing one account: only what was changed is sent, and what somebody else changed meanwhile is shown first.
+// Edits one account. The form sends only changed fields, and first shows what somebody else changed meanwhile.
 import { useState } from 'preact/hooks';
 import type { Account, AccountChange } from '../api-types.js';
 import { ApiError, call } from '../lib/api.js';
@@ -19,7 +19,7 @@ interface Fields extends LimitTexts {
   readonly username: string;
   readonly remarks: string;
   readonly tags: string;
-  /** One a line. */
+  /** One address per line. */
   readonly addresses: string;
   readonly expiry: ExpiryText;
   readonly isEnabled: boolean;
@@ -50,7 +50,7 @@ export function EditDialog({
   onClose: () => void;
   onDone: () => void;
 }) {
-  // The page reads the account anew all the time; what is edited is the one that was opened.
+  // The page reads the account again and again. The form keeps editing the version that it opened.
   const [opened] = useState(account);
   const [overtakenBy, setOvertakenBy] = useState<Account | null>(null);
   const draft = useDraft(fieldsOf(opened), { guard: false });
@@ -62,7 +62,7 @@ export function EditDialog({
     if (!change || !draft.isDirty || busy) return;
     void run(async () => {
       try {
-        // After the warning, saving again is meant: with what it is by now.
+        // Saving again after the warning is intended, so it sends the ETag of the newest version.
         const { etag } = isStale ? overtakenBy : opened;
         await call('changeAccount', { params: { id: opened.id }, body: change, etag });
       } catch (failure) {
@@ -147,7 +147,7 @@ export function EditDialog({
   );
 }
 
-/** What is sent for what was changed; undefined while something of it is wrong. */
+/** Returns the change to send; undefined while a changed field is invalid. */
 function changeOf(changes: Partial<Fields>): AccountChange | undefined {
   const { username, remarks, expiry, isEnabled, tags: tagText, addresses, ...more } = changes;
   const { email, telegram, language, ...texts } = more;
@@ -174,12 +174,12 @@ function changeOf(changes: Partial<Fields>): AccountChange | undefined {
   };
 }
 
-/** Separated by commas, white space or lines. */
+/** Splits a text at commas, white space and line breaks. */
 function readLines(text: string): string[] {
   return text.split(/[\s,，]+/).filter((entry) => entry !== '');
 }
 
-/** The fields that they or we change. */
+/** Returns the fields that the other user or this form changes. */
 function overtaken(opened: Account, theirs: Account, mine: AccountChange): Overtaken[] {
   const flat = (account: Account): Record<string, unknown> => ({
     username: account.username,

@@ -1,4 +1,4 @@
-// The accounts as a file to download.
+// Exports the accounts as a file to download.
 import { useState } from 'preact/hooks';
 import type { AccountFilterBody, FileFormat } from '../api-types.js';
 import { urlOf } from '../lib/api.js';

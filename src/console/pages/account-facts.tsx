@@ -1,4 +1,4 @@
-// What is known of an account: remarks, dates, traffic, speed limits.
+// The facts of an account: remarks, dates, traffic, speed limits.
 import type { Account } from '../api-types.js';
 import { bytes, count, rate } from '../lib/format.js';
 import { t } from '../lib/i18n.js';

@@ -1,4 +1,4 @@
-// The filters of the list of accounts: chips, and two days between which accounts expire. All of it is in the address.
+// The filters of the list of accounts: chips, and a range of expiry days. The address contains all of them.
 import { useRef } from 'preact/hooks';
 import type { AccountFilterBody } from '../api-types.js';
 import { count } from '../lib/format.js';
@@ -8,7 +8,7 @@ import { patchQuery, usePlace } from '../lib/router.js';
 import { FilterChip } from '../ui/list.js';
 import { useMenu } from '../ui/menu.js';
 
-/** What the address says is filtered; the words are short there. */
+/** Returns the filter of an address. The address uses short names. */
 export function filterOf(query: URLSearchParams): AccountFilterBody {
   const flag = (name: string) => (query.has(name) ? query.get(name) === 'true' : undefined);
   const within = Number(query.get('within'));
@@ -23,12 +23,14 @@ export function filterOf(query: URLSearchParams): AccountFilterBody {
     game: query.get('game') ?? undefined,
     expiringWithinDays: within > 0 ? within : undefined,
     expiresFrom: startOfDay(query.get('from'), 0),
-    // The last day is one of them.
+    // The range includes the last day, so the bound is the start of the next day.
     expiresBefore: startOfDay(query.get('until'), 1),
   };
 }
 
-/** The first moment of `2026-12-31`, or of a later day, in the viewer's zone; undefined for what is no day. */
+/**
+ * Returns the first moment of `2026-12-31`, or of the day `daysOn` days later, in the viewer's zone; undefined for an invalid day.
+ */
 function startOfDay(text: string | null, daysOn: number): string | undefined {
   const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text ?? '') ?? [];
   if (!year || !month || !day) return undefined;
@@ -66,7 +68,7 @@ export function AccountFilters({ game }: { game: string | undefined }) {
   );
 }
 
-/** Outside the row of chips, which scrolls on a phone and would cut off what opens. */
+/** This filter is outside the row of chips: on a phone that row scrolls and would cut off the open filter. */
 export function ExpiryFilter() {
   const { query } = usePlace();
   const box = useRef<HTMLDetailsElement>(null);
@@ -103,7 +105,7 @@ export function ExpiryFilter() {
   );
 }
 
-/** Chooses among the tags in use; nothing where there are none. */
+/** Chooses among the tags in use. Renders nothing when no tag is in use. */
 export function TagFilter() {
   const { query } = usePlace();
   const { data } = useLoad('listTags', {}, { topics: ['accounts'] });

@@ -1,4 +1,4 @@
-// Importing accounts from a file: first tried, then done, with what became of each line.
+// Imports accounts from a file: a dry run first, then the import, with the outcome of each line.
 import { useState } from 'preact/hooks';
 import type { FileEncoding, FileFormat, ImportReport, OnExisting } from '../api-types.js';
 import { call, me } from '../lib/api.js';
@@ -162,7 +162,7 @@ const ENCODINGS: Readonly<Record<FileEncoding, string>> = {
 
 const TONES = { added: 'good', replaced: 'info', kept: 'none', skipped: 'warn', failed: 'bad' } as const;
 
-/** The moment that the file's date was read as. */
+/** Shows the moment that the daemon read from the file's date. */
 function Expires({ at }: { at: string | null }) {
   if (at === null) return <span class="faint">{t('expiry.never')}</span>;
   return (
@@ -172,7 +172,7 @@ function Expires({ at }: { at: string | null }) {
   );
 }
 
-/** Lines of a report that are in the page. */
+/** The most report lines that the page lists. */
 const MOST_LISTED = 200;
 
 function Report({ report }: { report: ImportReport }) {

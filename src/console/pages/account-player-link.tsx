@@ -1,4 +1,4 @@
-// The secret addresses of the player's own page and of its PAC file: made, shown, revoked.
+// Makes, shows and revokes the secret addresses of an account's player page and of its PAC file.
 import { useState } from 'preact/hooks';
 import type { Account, NewPlayerLink } from '../api-types.js';
 import { call } from '../lib/api.js';

@@ -1,4 +1,4 @@
-// One account. Its first part answers "why can this player not connect?".
+// One account. Its first part explains why a player cannot connect.
 import { useState } from 'preact/hooks';
 import type { Account, CredentialsInFormats } from '../api-types.js';
 import { ApiError, call } from '../lib/api.js';

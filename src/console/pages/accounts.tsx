@@ -1,4 +1,4 @@
-// All accounts: one dense table that answers everything, and bulk work on what is selected.
+// All accounts in one dense table, and bulk actions on the selected ones.
 import { useEffect, useState } from 'preact/hooks';
 import type { AccountSort } from '../api-types.js';
 import { t } from '../lib/i18n.js';
@@ -30,8 +30,7 @@ export function AccountsPage() {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
   const [allMatching, setAllMatching] = useState(false);
   const question = JSON.stringify(filter);
-  // A selection belongs to what was asked: another search starts anew.
-  // `question` is what it depends on.
+  // A selection belongs to one filter. A changed filter clears the selection. `question` represents the filter.
   useEffect(() => {
     setIds(new Set());
     setAllMatching(false);

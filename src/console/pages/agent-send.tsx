@@ -1,4 +1,4 @@
-// Sending a message to an agent.
+// Sends a message to an agent.
 import { useState } from 'preact/hooks';
 import type { Agent } from '../api-types.js';
 import { call } from '../lib/api.js';

@@ -1,4 +1,4 @@
-// Conversations with agents, the one used last first.
+// Conversations with agents, sorted by last use, newest first.
 import type { AgentSession } from '../api-types.js';
 import { bytes, count } from '../lib/format.js';
 import { t } from '../lib/i18n.js';

@@ -1,4 +1,4 @@
-// The OpenAPI document, readable: every operation with what it takes and answers.
+// Renders the OpenAPI document: every operation with its request and its answers.
 import { useEffect, useState } from 'preact/hooks';
 import { language, t } from '../lib/i18n.js';
 import { API_STATUSES, API_SUMMARIES, API_TAGS } from '../locales/api.zh-CN.js';
@@ -26,7 +26,7 @@ interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-/** In the reader's language where it is not the document's own. */
+/** Returns the Chinese text of `key` when the reader reads Chinese, otherwise the document's own English text. */
 function inChinese(texts: Readonly<Record<string, string>>, key: string, english: string): string {
   return language.get() === 'zh-CN' ? (texts[key] ?? english) : english;
 }
@@ -167,7 +167,10 @@ function Shape({
 
 const refName = (ref: string) => ref.split('/').at(-1) ?? ref;
 
-/** A schema in a few words: `Account`, `string | null`, `Token[]`. */
+/**
+ * Names a schema in a few words: `Account`, `string
+ * null`, `Token[]`.
+ */
 function typeText(schema: Schema): string {
   if (typeof schema['$ref'] === 'string') return refName(schema['$ref']);
   if (Array.isArray(schema['enum'])) return schema['enum'].map((one) => JSON.stringify(one)).join(' | ');

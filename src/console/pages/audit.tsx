@@ -153,7 +153,7 @@ function ObjectName({ entry }: { entry: AuditEntry }) {
   return <span>{name ?? ''}</span>;
 }
 
-/** Of an import the way to what it did; of a part of one, which it was. */
+/** For an import: a link to its entries. For an entry that an import made: a link to that import. */
 function ImportName({ entry }: { entry: AuditEntry }) {
   if (entry.action === 'account.import')
     return <a href={href(['settings', 'audit'], { import: entry.id })}>{t('audit.importParts')}</a>;

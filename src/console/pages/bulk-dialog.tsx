@@ -1,4 +1,4 @@
-// Work on many accounts at once: choose, see what would happen and what is skipped, then do it.
+// A bulk action on accounts: choose the action, preview the changes and the skipped accounts, then run it.
 import { useEffect, useState } from 'preact/hooks';
 import type { AccountFilterBody, BulkRequest, BulkResult } from '../api-types.js';
 import { call } from '../lib/api.js';
@@ -80,7 +80,7 @@ interface Shown {
   readonly error: unknown;
 }
 
-/** What the daemon says would happen; null until it has said so of this very action. */
+/** Returns the daemon's preview of this action; null until the daemon has answered for exactly this action. */
 function usePreview(
   target: Target,
   action: BulkRequest['action'] | null,

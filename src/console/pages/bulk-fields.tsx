@@ -1,4 +1,4 @@
-// What an action on many accounts asks for, as fields, and the action that they stand for.
+// The fields of a bulk action, and the request that they describe.
 import type { BulkRequest } from '../api-types.js';
 import { t } from '../lib/i18n.js';
 import { readNumber } from '../lib/number-text.js';
@@ -20,7 +20,7 @@ import { readTags, TagField } from './tag-field.js';
 type ExtendFrom = 'later' | 'expiry' | 'now';
 const MAX_DAYS = 3_650;
 
-/** As typed. */
+/** The values as typed. */
 export interface Given {
   readonly days: string;
   readonly from: ExtendFrom;
@@ -29,7 +29,7 @@ export interface Given {
   readonly chosen: ReadonlySet<LimitName>;
   readonly addTags: string;
   readonly removeTags: string;
-  /** Its name; '' stands for the plan that each account has. */
+  /** The plan's name; '' means that each account keeps its own plan. */
   readonly plan: string;
   readonly use: 'renew' | 'upgrade';
   /** Id of a seller; '' is the administrator. */
@@ -49,7 +49,7 @@ export const NOTHING_GIVEN: Given = {
   owner: '',
 };
 
-/** null: what is on the screen is not yet something that can be done. */
+/** Returns the action; null while the fields do not describe a valid one. */
 export function toAction(type: BulkActionType, given: Given): BulkRequest['action'] | null {
   if (type === 'extend') {
     const days = readNumber(given.days, { min: -MAX_DAYS, max: MAX_DAYS, whole: true });

@@ -1,4 +1,4 @@
-// What a bulk action would do, account by account, before it does so.
+// Shows the changes of a bulk action account by account before it runs.
 import type { Account, AccountLimits, BulkRequest, BulkResult, SkippedAccount } from '../api-types.js';
 import { expiry, expiryShort, localTime } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
@@ -85,7 +85,7 @@ function Change({ type, before, after }: ChangeProps) {
   );
 }
 
-/** Every value that will hold: plan, expiry and limits. */
+/** Shows every value after the action: plan, expiry and limits. */
 function PlanChange({ before, after }: Record<'before' | 'after', Readonly<Record<string, unknown>>>) {
   const [old, now] = [before, after].map(toTerms) as [Terms, Terms];
   const waits = old.daysFromFirstLogin !== null || now.daysFromFirstLogin !== null;
@@ -109,7 +109,7 @@ function PlanChange({ before, after }: Record<'before' | 'after', Readonly<Recor
 type Terms = AccountLimits & Pick<Account, 'plan' | 'expiresAt' | 'daysFromFirstLogin'>;
 const toTerms = (fields: Readonly<Record<string, unknown>>): Terms => fields as unknown as Terms;
 
-/** `344 days → 29 days`: how long it is from now, and the moment itself. */
+/** `344 days → 29 days`: the time from now, and the exact moment. */
 function ExpiryWords({ before, after }: { before: string | null; after: string | null }) {
   const at = (iso: string | null) => (iso === null ? Number.POSITIVE_INFINITY : Date.parse(iso));
   const staysExpired = at(after) <= Date.now();
@@ -131,7 +131,7 @@ function ExpiryWords({ before, after }: { before: string | null; after: string |
   );
 }
 
-/** Every limit that will hold: those that change with what they were, the others as they stay. */
+/** Shows every limit after the action: changed limits with their former values, and the unchanged ones. */
 function LimitWords({ before, after }: { before: AccountLimits; after: AccountLimits }) {
   const changed = new Set(LIMIT_NAMES.filter((name) => before[name] !== after[name]));
   if (changed.has('quotaPeriod') && (before.quotaBytes !== null || after.quotaBytes !== null))
@@ -151,7 +151,7 @@ function LimitWords({ before, after }: { before: AccountLimits; after: AccountLi
   );
 }
 
-/** Why each account was passed over, grouped by the reason. */
+/** Lists the skipped accounts, grouped by the reason. */
 export function Skipped({ list }: { list: readonly SkippedAccount[] }) {
   const groups = new Map<SkippedAccount['reason'], string[]>();
   for (const one of list) groups.set(one.reason, [...(groups.get(one.reason) ?? []), one.username]);

@@ -1,4 +1,4 @@
-// What is selected in the list of accounts, and what can be done with all of it.
+// The selected accounts of the list, and the bulk actions on them.
 import { useState } from 'preact/hooks';
 import type { AccountFilterBody, Credentials } from '../api-types.js';
 import { t } from '../lib/i18n.js';
@@ -13,7 +13,7 @@ interface BarProps {
   readonly ids: readonly string[];
   readonly filter: AccountFilterBody;
   readonly matched: number;
-  /** The whole page is selected and there is more. */
+  /** The whole page is selected, and the list has more pages. */
   readonly pageFull: boolean;
   readonly allMatching: boolean;
   readonly onAllMatching: (all: boolean) => void;
@@ -62,7 +62,7 @@ export function BulkBar({ ids, filter, matched, pageFull, allMatching, onAllMatc
           onClose={() => setAction(null)}
           onDone={(result) => {
             setAction(null);
-            // The bar goes when the selection does: passwords are seen first.
+            // The bar disappears together with the selection, so the passwords are shown first.
             if (result.credentials.length > 0) setCredentials(result.credentials);
             else onDone();
           }}

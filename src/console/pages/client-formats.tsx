@@ -1,4 +1,4 @@
-// What the players' programs read: one format at a time, to copy, to scan, or to save as a file.
+// The formats that the players' programs read, shown one at a time: to copy, to scan, or to save as a file.
 import { useState } from 'preact/hooks';
 import type { CredentialsInFormats } from '../api-types.js';
 import { t } from '../lib/i18n.js';

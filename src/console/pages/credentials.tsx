@@ -1,4 +1,4 @@
-// A password is shown once: as text, and as what the players' programs read.
+// Shows a password once: as text, and in the formats that the players' programs read.
 import type { Credentials, CredentialsInFormats } from '../api-types.js';
 import { t } from '../lib/i18n.js';
 import { saveFile } from '../lib/save.js';
@@ -44,7 +44,7 @@ export function CredentialsDialog({
   );
 }
 
-/** @param title says that they were created, unless given */
+/** @param title left out: says that the accounts were created */
 export function ManyCredentialsDialog({
   list,
   title = t('credentials.many', { n: list.length }),
@@ -55,7 +55,7 @@ export function ManyCredentialsDialog({
   onClose: () => void;
 }) {
   const text = list.map((one) => `${one.username}\t${one.password}\t${one.link}`).join('\n');
-  // A line that this format cannot carry is a link, which carries everything.
+  // An account whose values this format cannot carry appears as a link, which carries every value.
   const plain = list.map((one) => one.plain ?? one.link).join('\n');
   return (
     <Dialog
@@ -106,10 +106,10 @@ export function ManyCredentialsDialog({
   );
 }
 
-/** What could begin a formula, whichever separator a spreadsheet uses. */
+/** Matches a character that could begin a formula, for every separator that spreadsheets use. */
 const FORMULA = /(^|[,;|\s])(["']*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])/g;
 
-/** A quoted cell; what begins like a formula gets an apostrophe, so that no spreadsheet runs it. */
+/** Returns a quoted cell. A cell that begins like a formula gets an apostrophe, so that no spreadsheet runs it. */
 function csvCell(text: string): string {
   return `"${text.replace(FORMULA, "$1$2'").replaceAll('"', '""')}"`;
 }

@@ -1,4 +1,4 @@
-// Changed fields in words: for previews and for the audit log.
+// Describes changed fields in words, for previews and for the audit log.
 import { bytes, count, expiry, localTime } from '../lib/format.js';
 import { type TextKey, t } from '../lib/i18n.js';
 
@@ -51,16 +51,16 @@ const PERIODS: Readonly<Record<string, TextKey>> = {
   never: 'limits.period.never',
 };
 
-/** Values that are words of the interface rather than somebody's text. */
+/** Returns the interface's word for a value that is not a user's text. */
 function wordFor(name: string, value: unknown): TextKey | undefined {
   if (name === 'quotaPeriod') return PERIODS[String(value)];
   if (name === 'secondFactor') return value === true ? 'totp.on' : 'totp.off';
-  // The audit log never has a password, only that it is a new one.
+  // The audit log never contains a password, only the fact that it changed.
   if (name === 'password') return 'audit.changed';
   return undefined;
 }
 
-/** One changed field in words. */
+/** Describes one changed field. */
 export function showField(name: string, value: unknown): string {
   if (name === 'isEnabled' || name === 'expiresAt') return fieldValue(name, value);
   return t('audit.field', { field: fieldLabel(name), value: fieldValue(name, value) });

@@ -1,4 +1,4 @@
-// What a file of accounts is: its format, and the zone of dates that name none.
+// The choices for an accounts file: its format, and the time zone of dates without one.
 import type { FileFormat } from '../api-types.js';
 import { t } from '../lib/i18n.js';
 import { Field, Segments, Select } from '../ui/form.js';
@@ -27,7 +27,7 @@ export function FormatChoice({
   );
 }
 
-/** The viewer's time zone, by its name. */
+/** Returns the name of the viewer's time zone. */
 export const ownZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** `Asia/Shanghai (GMT+8)`. */

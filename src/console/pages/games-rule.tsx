@@ -1,4 +1,4 @@
-// One game rule as fields: what stands in them is text, read when the rules are saved or tried.
+// One game rule as fields. The fields hold text; `readRule` reads it when the operator saves or tests the rules.
 import type { ComponentChildren } from 'preact';
 import type { GameRule } from '../api-types.js';
 import { t } from '../lib/i18n.js';
@@ -6,17 +6,17 @@ import { readNumber } from '../lib/number-text.js';
 import { Field, Input, Segments, Select } from '../ui/form.js';
 
 export interface RuleFields {
-  /** Stays with the rule when it is moved. */
+  /** Identifies the rule, also after it is moved. */
   readonly key: string;
   readonly kind: 'fixed' | 'pattern';
   readonly id: string;
   readonly pattern: string;
   readonly maxBytes: string;
   readonly protocol: 'any' | 'tcp' | 'udp';
-  /** Several, with commas between. */
+  /** One or more hosts, separated by commas. */
   readonly hosts: string;
   readonly ports: string;
-  /** The rule as it was read; sent again as it is when no field was changed. */
+  /** The rule as the daemon sent it. The form sends it unchanged when no field was changed. */
   readonly original: GameRule | null;
 }
 
@@ -38,7 +38,7 @@ export function ruleFields(rule: GameRule | null, key: string): RuleFields {
   };
 }
 
-/** The rule that the fields stand for; undefined while one of them is missing or wrong. */
+/** Returns the rule that the fields describe; undefined while a field is missing or invalid. */
 export function readRule(fields: RuleFields): GameRule | undefined {
   const { original, key, ...texts } = fields;
   if (original) {
@@ -66,7 +66,7 @@ function words(text: string): string[] {
   return text.split(/[,，、\s]+/).filter((part) => part !== '');
 }
 
-/** Ports and ranges; undefined when one of them is neither. */
+/** Reads ports and port ranges; undefined when an entry is neither. */
 function readPorts(text: string): (number | string)[] | undefined {
   const ports = words(text);
   const isPort = (digits: string) => Number(digits) >= 1 && Number(digits) <= 65_535;
@@ -84,7 +84,7 @@ interface Props {
   readonly index: number;
   readonly fields: RuleFields;
   readonly onChange: (patch: Partial<RuleFields>) => void;
-  /** Also what is missing is marked: somebody has tried to save. */
+  /** Also marks missing fields, because the operator has tried to save. */
   readonly strict: boolean;
   readonly actions: ComponentChildren;
 }
@@ -109,7 +109,7 @@ export function RuleCard({ index, fields, onChange, strict, actions }: Props) {
         {actions}
       </div>
       <div class="grid-2">
-        {/* Each kind has fields of its own: one that became the other would keep what it does not set. */}
+        {/* The two kinds have separate keys: a reused field would keep attributes that the other kind does not set. */}
         {kind === 'fixed' ? (
           <Field key="id" label="GameID" error={missing}>
             <Input value={fields.id} onInput={(id) => onChange({ id })} maxLength={128} />

@@ -1,4 +1,4 @@
-// Tries game rules against a destination and first bytes, saved or not.
+// Tests saved or unsaved game rules against a destination and first bytes.
 import { useState } from 'preact/hooks';
 import type { GameRule, GameRuleTestResult } from '../api-types.js';
 import { call } from '../lib/api.js';
@@ -8,7 +8,7 @@ import { useAction } from '../ui/dialog.js';
 import { Area, Field, Input, Segments } from '../ui/form.js';
 import { Failure } from '../ui/states.js';
 
-/** @param rules null while one of them is not complete */
+/** @param rules null while a rule is incomplete */
 export function RuleTester({ rules }: { rules: readonly GameRule[] | null }) {
   const [destination, setDestination] = useState('gz-1.arena.example:7000');
   const [protocol, setProtocol] = useState<'tcp' | 'udp'>('tcp');

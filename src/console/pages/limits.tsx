@@ -1,4 +1,4 @@
-// The limits of an account as fields of a form. Empty means no limit; zero is a mistake.
+// The limits of an account as form fields. An empty field means no limit; zero is an error.
 import type { AccountLimits, AccountLimitsChange } from '../api-types.js';
 import { me } from '../lib/api.js';
 import { useCell } from '../lib/cell.js';
@@ -34,7 +34,7 @@ export const LIMIT_NAMES = [
   'egressClass',
 ] as const satisfies readonly LimitName[];
 
-/** What the fields show: numbers as they were typed, in the unit of their field. An empty egress class is none. */
+/** The texts of the fields: numbers as typed, in the unit of each field. An empty egress class means none. */
 export type LimitTexts = Readonly<Record<NumberLimit | 'egressClass', string>> &
   Pick<AccountLimits, 'quotaPeriod'>;
 
@@ -60,7 +60,7 @@ export const NO_LIMIT_TEXTS: LimitTexts = limitTexts({
   egressClass: null,
 });
 
-/** The limits that the texts stand for; undefined when one of them is wrong. */
+/** Returns the limits that the texts describe; undefined when a text is invalid. */
 export function readLimits(texts: Partial<LimitTexts>): AccountLimitsChange | undefined {
   const limits: Record<string, unknown> = {};
   for (const name of LIMIT_NAMES) {
@@ -85,7 +85,7 @@ interface Props {
   readonly onChange: (patch: Partial<LimitTexts>) => void;
 }
 
-/** Every limit of one account; of a plan all but the egress class. */
+/** The fields of all limits of an account. A plan has all of them except the egress class. */
 export function LimitFields({
   texts,
   onChange,
@@ -110,7 +110,7 @@ interface ChoiceProps extends Props {
   readonly onChoose: (chosen: ReadonlySet<LimitName>) => void;
 }
 
-/** Limits that can be left as they are: only those that are ticked have a field, and only they are written. */
+/** Limits that may stay unchanged: only a ticked limit has a field, and the form sends only ticked limits. */
 export function LimitChoices({ texts, onChange, chosen, onChoose }: ChoiceProps) {
   const classes = useEgressClasses('');
   const choose = (name: LimitName, on: boolean) => {
@@ -180,7 +180,7 @@ function LimitInput({
   );
 }
 
-/** The classes of the configuration, and the one an account has. */
+/** Returns the egress classes of the configuration and the account's own class. */
 function useEgressClasses(own: string): readonly string[] {
   const known = useCell(me)?.egressClasses ?? [];
   return own === '' || known.includes(own) ? known : [...known, own];
@@ -196,12 +196,12 @@ function wrongWith(name: LimitName, text: string): string | undefined {
   return t(NUMBERS[name].scale === 1 ? 'limits.wrongWhole' : 'limits.wrong');
 }
 
-/** Limits in words: those that are there and those in `always`, the quota with its period. */
+/** Describes the limits that are set and those in `always`. The quota includes its period. */
 export function limitWords(limits: AccountLimits, always: ReadonlySet<LimitName>): [LimitName, string][] {
   const words: [LimitName, string][] = [];
   for (const name of LIMIT_NAMES) {
     const value = limits[name];
-    // The period is part of the quota's words; alone it stands only where there is no quota.
+    // The quota's text contains the period. The period has its own entry only when there is no quota.
     if (name === 'quotaPeriod' ? limits.quotaBytes !== null || !always.has(name) : false) continue;
     if (value === null && !always.has(name)) continue;
     words.push([name, limitWord(limits, name)]);
@@ -214,7 +214,7 @@ function limitWord(limits: AccountLimits, name: LimitName): string {
   if (name === 'quotaPeriod') return t(`limits.period.${limits.quotaPeriod}`);
   const value = limits[name];
   if (value === null) return t('limits.none');
-  // As exactly as the field shows it, not rounded as elsewhere.
+  // Shows the exact number as the field does, without the rounding used elsewhere.
   const { scale, unit } = NUMBERS[name];
   const amount = unit === '' ? numberText(value) : `${numberText(value, scale)} ${unit}`;
   return name === 'quotaBytes' ? `${amount} ${t(`limits.period.${limits.quotaPeriod}`)}` : amount;

@@ -1,4 +1,4 @@
-// Signing in: admin name, password, and the second factor when it is on. Also in place, over a page whose session ended.
+// Signs in with user name, password and, if enabled, the second factor. `SignInAgain` does so over a page whose session ended.
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { Me } from '../api-types.js';
@@ -20,7 +20,7 @@ export function LoginPage() {
   );
 }
 
-/** The session ended while somebody was at work: over everything, and what stands below is as it was afterwards. */
+/** Covers the console after a session ended. The page below keeps its contents, and is unchanged after the next sign-in. */
 export function SignInAgain({ who }: { who: Me }) {
   const ref = useRef<HTMLDialogElement>(null);
   const watched = useModal(ref, () => {});

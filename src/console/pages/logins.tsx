@@ -1,4 +1,4 @@
-// Logins and failures: who tried, from where, and why not.
+// Logins and failed logins: user, address, and the reason of a failure.
 import type { Login, LoginOutcome } from '../api-types.js';
 import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
@@ -16,7 +16,7 @@ function loginTone(outcome: LoginOutcome): Tone {
     : 'warn';
 }
 
-/** A login without a user name: none was given, or a blocked address tried many. */
+/** The text for a login without a user name: the client sent none, or a blocked address tried many names. */
 function nameOf({ username, outcome }: Login): string {
   return username || (outcome === 'no-credentials' ? '—' : t('logins.manyNames'));
 }
@@ -132,7 +132,7 @@ function columns(): readonly Column<Login>[] {
   ];
 }
 
-/** On a phone: two lines a row. */
+/** For narrow screens: two lines per row. */
 function narrowColumns(): readonly Column<Login>[] {
   return [
     {

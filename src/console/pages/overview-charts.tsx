@@ -4,7 +4,7 @@ import { count, rate } from '../lib/format.js';
 import { type TextKey, t } from '../lib/i18n.js';
 import { Chart } from '../ui/chart.js';
 
-/** Without a history, while it is being read: the same frames, empty. */
+/** Without a history, while it loads, the charts have the same frames and no data. */
 export function Charts({ history }: { history: OverviewHistory | undefined }) {
   const series = (key: TextKey, values: readonly (number | null)[] | undefined) => ({
     label: t(key),

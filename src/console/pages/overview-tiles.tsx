@@ -1,4 +1,4 @@
-// The tiles of the overview: one figure each, with what belongs to it.
+// The tiles of the overview: one figure each, with its details.
 import type { ComponentChildren } from 'preact';
 import type { Overview } from '../api-types.js';
 import { bytes, count, rate } from '../lib/format.js';

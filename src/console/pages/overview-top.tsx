@@ -1,4 +1,4 @@
-// Who uses the line most today, and which games are played.
+// The accounts with the most traffic today, and the games in use.
 import type { Overview } from '../api-types.js';
 import { count } from '../lib/format.js';
 import { t } from '../lib/i18n.js';

@@ -1,4 +1,4 @@
-// The overview: who is using the line now, how that was, and what needs a look.
+// The overview: current use, its history, and problems that need attention.
 import { me } from '../lib/api.js';
 import { useCell } from '../lib/cell.js';
 import { t } from '../lib/i18n.js';
@@ -51,7 +51,7 @@ export function OverviewPage() {
   );
 }
 
-/** What to do on a daemon without accounts. */
+/** The first steps on a daemon without accounts. */
 function FirstSteps() {
   const who = useCell(me);
   const address = who ? hostPort(who.link) : '127.0.0.1:1080';

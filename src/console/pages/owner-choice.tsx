@@ -1,4 +1,4 @@
-// To whom accounts belong: a seller, or the administrator. Only the administrator hands them over.
+// Chooses the owner of accounts: a seller, or the administrator. Only the administrator can change the owner.
 import type { Operator } from '../api-types.js';
 import { me } from '../lib/api.js';
 import { useCell } from '../lib/cell.js';
@@ -6,7 +6,7 @@ import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
 import { Field, Select } from '../ui/form.js';
 
-/** The sellers that accounts can be handed to; none for whoever may not hand them over. */
+/** Returns the sellers that can own accounts; none for a user who may not change the owner. */
 export function useSellers(): readonly Operator[] {
   const isAdministrator = useCell(me)?.role === 'administrator';
   const { data } = useLoad('listOperators', isAdministrator ? {} : null, { topics: ['settings'] });

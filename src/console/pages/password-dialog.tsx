@@ -1,4 +1,5 @@
-// A password for an account and what to send the player: a new one, one that is chosen, or the one it has, if it is known.
+// Shows or sets the password of an account, and the texts to send to the player: a generated password, a chosen one, or the present
+// one if it is known.
 import { useState } from 'preact/hooks';
 import type { Account, CredentialsInFormats } from '../api-types.js';
 import { call } from '../lib/api.js';

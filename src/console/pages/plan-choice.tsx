@@ -1,4 +1,4 @@
-// The plan of new accounts: a choice among those there are, with what each gives; nothing where there are none.
+// Chooses the plan of new accounts among the existing plans, with their terms. Renders nothing when there is no plan.
 import { t } from '../lib/i18n.js';
 import { Field, Select } from '../ui/form.js';
 import { daysWords, planLimitWords, usePlans } from './plans.js';

@@ -1,4 +1,4 @@
-// Plans in words, and the plans there are.
+// Descriptions of plans, and the list of plans.
 import type { Account, AccountLimits, Plan } from '../api-types.js';
 import { expiry, expiryShort } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
@@ -23,7 +23,7 @@ export function planLimitWords(limits: Plan['limits']): string {
     .join(' · ');
 }
 
-/** When an account expires, or that it waits for its first login. */
+/** Describes when an account expires, or that it waits for its first login. */
 export function expiryOf(
   { expiresAt, daysFromFirstLogin }: Pick<Account, 'expiresAt' | 'daysFromFirstLogin'>,
   short = false,

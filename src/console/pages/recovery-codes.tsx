@@ -1,4 +1,4 @@
-// Recovery codes of the second factor: how many are left, and ten new ones, shown once.
+// Recovery codes of the second factor: the number left, and ten new codes, shown once.
 import { useEffect, useState } from 'preact/hooks';
 import { call, me } from '../lib/api.js';
 import { useCell } from '../lib/cell.js';
@@ -7,7 +7,7 @@ import { Button, CopyButton } from '../ui/basics.js';
 import { Confirm, Dialog, useAction } from '../ui/dialog.js';
 import { Failure } from '../ui/states.js';
 
-/** @param fresh the second factor has just been switched on: new ones are made and shown at once */
+/** @param fresh the second factor has just been enabled: makes and shows new codes at once */
 export function RecoveryCodes({ fresh }: { fresh: boolean }) {
   const left = useCell(me)?.recoveryCodesLeft ?? 0;
   const [codes, setCodes] = useState<readonly string[] | null>(null);

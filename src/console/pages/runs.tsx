@@ -1,4 +1,4 @@
-// The runs of agents: what they were asked, how that ended, and how long it took.
+// The runs of agents: their requests, results and durations.
 import type { Run, RunStatus } from '../api-types.js';
 import { clock } from '../lib/format.js';
 import { t } from '../lib/i18n.js';

@@ -1,4 +1,4 @@
-// The columns of live sessions, on their own page and on an account's.
+// The columns of live sessions, for the page of sessions and for an account's page.
 import { useState } from 'preact/hooks';
 import type { LiveSession } from '../api-types.js';
 import { ApiError, call } from '../lib/api.js';
@@ -20,17 +20,17 @@ async function end(session: LiveSession): Promise<void> {
   try {
     await call('endSession', { params: { id: session.id } });
   } catch (error) {
-    // One that is gone already has what was asked for.
+    // The session has already ended, which is the requested result.
     if (!(error instanceof ApiError) || error.code !== 'not-found') throw error;
   }
   notify(t('sessions.ended', { n: 1 }));
 }
 
-/** Whether the sessions are at more than one node: a single one needs no column. */
+/** Returns whether the sessions are on more than one node. A single node needs no column. */
 export const areAtSeveralNodes = (sessions: readonly LiveSession[]): boolean =>
   sessions.some(({ node }) => node !== sessions[0]?.node);
 
-/** On a phone: two lines a row. */
+/** For narrow screens: two lines per row. */
 export function narrowSessionColumns(reload: () => void): readonly Column<LiveSession>[] {
   return [
     {

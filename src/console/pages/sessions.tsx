@@ -1,4 +1,4 @@
-// Who is using the line now; and on the second tab, logins and failures.
+// Live sessions, and on the second tab logins and failed logins.
 import { useState } from 'preact/hooks';
 import type { Operations } from '../api-types.js';
 import { call } from '../lib/api.js';
@@ -60,7 +60,7 @@ function LiveList() {
   const page = list.data;
   const isFleet = areAtSeveralNodes(page?.items ?? []);
   useTitleCounts(page);
-  // Those that ended by themselves are no longer selected.
+  // A session that has ended is no longer selected.
   const chosen = new Set(page?.items.filter((one) => ids.has(one.id)).map((one) => one.id));
   return (
     <>

@@ -1,4 +1,4 @@
-// The administrator: password, second factor, how the console looks here, signing out.
+// The signed-in user's settings: password, second factor, display settings of this browser, signing out.
 import { useState } from 'preact/hooks';
 import type { TotpEnrolment } from '../api-types.js';
 import { call, me, signOut } from '../lib/api.js';
@@ -118,7 +118,7 @@ function Totp() {
   );
 }
 
-/** Asks for a code: with an enrolment to turn the factor on, without to turn it off. */
+/** Asks for a code. With an enrolment the code enables the second factor; without one the code disables it. */
 function CodeDialog({
   enrolment,
   onClose,

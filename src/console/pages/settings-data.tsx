@@ -1,4 +1,4 @@
-// How long things are kept, and the configuration that is in force.
+// Retention times, and the effective configuration.
 import type { Retention } from '../api-types.js';
 import { callWithEtag, urlOf } from '../lib/api.js';
 import { useDraft } from '../lib/draft.js';
@@ -29,12 +29,12 @@ function textsOf(saved: Retention | undefined): Texts {
 
 const maxOf = (name: keyof Retention): number => (name === 'heartbeatsPerAccount' ? 10_000_000 : 3_650);
 
-/** undefined: not a number that can be stored. Each of these must have one. */
+/** Reads a field; undefined for an invalid number. Every retention time needs a number. */
 function readField(name: keyof Retention, text: string): number | undefined {
   return readNumber(text, { min: 1, max: maxOf(name), whole: true }) ?? undefined;
 }
 
-/** The numbers of the fields that were changed; undefined while one of them is wrong. */
+/** Returns the numbers of the changed fields; undefined while one of them is invalid. */
 function readChanges(changes: Partial<Texts>): Partial<Retention> | undefined {
   const entries = (Object.entries(changes) as [keyof Retention, string][]).map(
     ([name, text]) => [name, readField(name, text)] as const,
@@ -52,7 +52,7 @@ export function RetentionSettings() {
   const save = () =>
     run(async () => {
       if (!changes) return;
-      // Whatever somebody else changed meanwhile stays: only our fields are laid over it.
+      // Reads the current values first, so that another user's changes to other fields stay.
       const now = await callWithEtag('getRetention');
       const { answer, etag } = await callWithEtag('setRetention', {
         body: { ...now.answer, ...changes },
@@ -101,7 +101,7 @@ export function RetentionSettings() {
   );
 }
 
-/** PostgreSQL has its own program for backups. */
+/** PostgreSQL has its own backup program. */
 function Backup() {
   return (
     <section class="card stack">

@@ -1,4 +1,4 @@
-// How the console looks in this browser: language and theme.
+// The display settings of this browser: language and theme.
 import { useCell } from '../lib/cell.js';
 import { setLanguage, t, useLanguage } from '../lib/i18n.js';
 import { setTheme, type Theme, theme } from '../lib/theme.js';

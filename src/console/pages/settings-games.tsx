@@ -1,4 +1,4 @@
-// Game rules: the first that matches gives a flow its GameID. Each can be tried before it is saved.
+// Game rules: the first matching rule gives a flow its GameID. An operator can test each rule before saving it.
 import { useRef, useState } from 'preact/hooks';
 import type { GameRule } from '../api-types.js';
 import { ApiError, callWithEtag } from '../lib/api.js';
@@ -145,7 +145,7 @@ export function GameSettings() {
   );
 }
 
-/** Rules by what they give. */
+/** Summarizes the rules by their GameIDs. */
 function inShort(rules: readonly GameRule[]): string {
   return rules.length === 0 ? '—' : rules.map((rule) => rule.id ?? rule.gameId ?? '').join(' · ');
 }

@@ -1,4 +1,4 @@
-// Nodes: the daemons that share the database, what each does, and draining them.
+// Nodes: the daemons that share the database, the state of each, and how to drain one.
 import { useState } from 'preact/hooks';
 import type { Node } from '../api-types.js';
 import { call } from '../lib/api.js';
@@ -84,7 +84,7 @@ function Change({ node, change }: { node: Node; change: (node: Node) => void }) 
   );
 }
 
-/** On a phone: two lines a row. */
+/** For narrow screens: two lines per row. */
 function narrowColumns(change: (node: Node) => void): readonly Column<Node>[] {
   return [
     {

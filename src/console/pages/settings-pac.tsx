@@ -1,4 +1,4 @@
-// What the players' PAC files send through the proxy: one rule a line, in order.
+// The rules of the players' PAC files: which destinations use the proxy. One rule per line, in order.
 import type { PacRules } from '../api-types.js';
 import { callWithEtag } from '../lib/api.js';
 import { useDraft } from '../lib/draft.js';
@@ -83,7 +83,7 @@ function textOf(rules: PacRules['rules']): string {
   return rules.map(({ match, via }) => `${via} ${match}`).join('\n');
 }
 
-/** The rules of the lines that are not empty; `wrongLine` counts from 1. What a match may be is for the daemon to say. */
+/** Reads the rules of the lines that are not empty. `wrongLine` counts from 1. The daemon checks the matches themselves. */
 function readRules(text: string): { rules: PacRules['rules']; wrongLine: number | null } {
   const rules: PacRules['rules'][number][] = [];
   for (const [index, line] of text.split('\n').entries()) {

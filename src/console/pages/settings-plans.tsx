@@ -1,4 +1,4 @@
-// Plans: what accounts are created, renewed and upgraded by.
+// Plans: the terms by which accounts are created, renewed and upgraded.
 import { useState } from 'preact/hooks';
 import type { Plan } from '../api-types.js';
 import { ApiError, call } from '../lib/api.js';
@@ -15,7 +15,7 @@ import { notify } from '../ui/toast.js';
 import { LimitFields, type LimitTexts, limitTexts, NO_LIMIT_TEXTS, readLimits } from './limits.js';
 import { daysWords, planLimitWords } from './plans.js';
 
-/** Most that a plan may last. */
+/** The longest duration of a plan, in days. */
 const MAX_DAYS = 3_650;
 
 export function PlanSettings() {
@@ -85,7 +85,7 @@ export function PlanSettings() {
   );
 }
 
-/** On a phone: two lines a row. */
+/** `narrow`: two lines per row. */
 function columns(remove: (plan: Plan) => void, narrow: boolean): readonly Column<Plan>[] {
   return [
     {
@@ -153,7 +153,7 @@ interface DialogProps {
   readonly taken: readonly string[];
   readonly onClose: () => void;
   readonly save: (plan: Plan) => Promise<void>;
-  /** Somebody else saved meanwhile: what they saved is read. */
+  /** Another user saved meanwhile: reads that user's version. */
   readonly onStale: () => void;
 }
 
@@ -225,7 +225,7 @@ function PlanDialog({ plan, taken, onClose, save, onStale }: DialogProps) {
   );
 }
 
-/** null: what is typed is no plan yet. */
+/** Returns the plan that the fields describe; null while they are invalid. */
 function planOf(
   { name, startsAtFirstLogin, ...texts }: Fields,
   days: number | null | undefined,

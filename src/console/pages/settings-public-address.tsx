@@ -1,4 +1,4 @@
-// Where players connect: what links, QR codes and files name, and where that comes from.
+// The address to which players connect: links, QR codes and files contain it. This page also shows its source.
 import { useState } from 'preact/hooks';
 import type { PublicAddress } from '../api-types.js';
 import { call, me } from '../lib/api.js';
@@ -18,7 +18,10 @@ export function hostPort({ host, port }: { host: string; port: number }): string
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** Beside a link whose host was guessed: which one, from what, and why that may be wrong. Nothing for one that is set. */
+/**
+ * Warns beside a link whose host the daemon guessed: names the host, its source, and why it may be wrong. Renders nothing for a
+ * configured host.
+ */
 export function LinkNotice() {
   const link = useCell(me)?.link;
   if (!link || link.guess === null) return null;
@@ -40,7 +43,7 @@ export function PublicAddressSettings() {
   return <AddressForm saved={saved.data} onSaved={saved.reload} />;
 }
 
-/** The form owns its text; a change elsewhere shows in the lines below. */
+/** The form owns its text. The lines below show a change from elsewhere. */
 function AddressForm({ saved, onSaved }: { saved: PublicAddress; onSaved: () => void }) {
   const ofConsole = (source: PublicAddress['hostSource'], value: string | number | null) =>
     source === 'console' && value !== null ? String(value) : '';

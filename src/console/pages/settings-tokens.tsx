@@ -1,4 +1,4 @@
-// API tokens: what programs sign in with. A token's secret is shown once.
+// API tokens, with which programs authenticate. The console shows a token's secret once.
 import { useState } from 'preact/hooks';
 import { SCOPES, type Scope, type Token } from '../api-types.js';
 import { call } from '../lib/api.js';

@@ -1,4 +1,4 @@
-// Settings: a list of rooms, each with its own address.
+// Settings: a list of sections, each with its own address.
 
 import type { Scope } from '../api-types.js';
 import { may } from '../lib/api.js';

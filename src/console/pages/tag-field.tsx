@@ -1,15 +1,15 @@
-// Tags as a field of a form: words with commas between, and those in use to press.
+// A form field for tags: words separated by commas, and buttons for tags in use.
 import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
 import { Field, Input } from '../ui/form.js';
 
-/** What the daemon takes: src/core/accounts/tags.ts. */
+/** The most tags that the daemon accepts: src/core/accounts/tags.ts. */
 const MAX_TAGS = 16;
 const MAX_TAG_CHARS = 32;
-/** Of those in use, the ones with the most accounts are offered. */
+/** The number of tags in use that the field offers: those with the most accounts. */
 const OFFERED = 12;
 
-/** The tags that a text stands for; undefined while one of them is too long, or they are too many. */
+/** Returns the tags of a text; undefined while a tag is too long or there are too many tags. */
 export function readTags(text: string): readonly string[] | undefined {
   const tags = text.split(/[,;，；、]/).map((tag) => tag.trim());
   const named = [...new Set(tags)].filter((tag) => tag !== '').sort();

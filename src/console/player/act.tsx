@@ -1,4 +1,4 @@
-// One change at a time: busy while it runs, and says in the player's words why it failed.
+// Runs one change at a time: tells when it is busy, and explains a failure in the player's language.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { type TextKey, t } from '../lib/i18n.js';
@@ -55,7 +55,7 @@ export function Wrong({ text }: { text: string | null }) {
   );
 }
 
-/** A button that asks before it acts, in its own place. */
+/** A button that asks for confirmation in its own place before it acts. */
 export function AskingButton({
   label,
   question,

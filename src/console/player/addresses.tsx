@@ -1,4 +1,4 @@
-// The addresses from which the account needs no password: for consoles and games that cannot log in.
+// The client addresses that need no password: for game consoles and games that cannot log in.
 import { t } from '../lib/i18n.js';
 import { Button } from '../ui/basics.js';
 import { AskingButton, useAct, Wrong } from './act.js';

@@ -1,4 +1,4 @@
-// Requests of the player's page: all below its own address, which is the credential.
+// Requests of the player page. All paths are below the page's own address, which is the credential.
 
 export interface Device {
   readonly address: string;
@@ -45,7 +45,7 @@ export interface Status {
 }
 
 export class PlayerError extends Error {
-  /** @param status of the answer; 0: there was none */
+  /** @param status HTTP status of the answer; 0: no answer */
   constructor(
     readonly status: number,
     readonly code: string | null = null,
@@ -54,7 +54,10 @@ export class PlayerError extends Error {
   }
 }
 
-/** @param path below the page's own address. Throws PlayerError. */
+/**
+ * @param path below the page's own address
+ * @throws PlayerError
+ */
 export async function ask<Answer>(path: string, body?: unknown): Promise<Answer> {
   const init: RequestInit =
     body === undefined
@@ -68,7 +71,7 @@ export async function ask<Answer>(path: string, body?: unknown): Promise<Answer>
   return (await response.json()) as Answer;
 }
 
-/** The code of a problem; the guards before the routes answer with a plain text. */
+/** Returns the code of a problem. The guards that run before the routes answer with plain text instead. */
 async function codeOf(response: Response): Promise<string | null> {
   const answer: unknown = await response.json().catch(() => null);
   const code = (answer as { readonly code?: unknown } | null)?.code;

@@ -1,4 +1,4 @@
-// How to connect: the server's address, and the link without the password, which is known only as a hash.
+// How to connect: the server's address, and a link without the password, because the daemon stores only a hash of it.
 import { t } from '../lib/i18n.js';
 import { CopyButton } from '../ui/basics.js';
 import { QrCode } from '../ui/qr.js';

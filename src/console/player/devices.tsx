@@ -1,4 +1,4 @@
-// The devices that are connected: one line for each client address.
+// The connected devices: one line per client address.
 import { t } from '../lib/i18n.js';
 import { Ago, Tag, Traffic } from '../ui/basics.js';
 import { AskingButton, useAct, Wrong } from './act.js';

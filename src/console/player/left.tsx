@@ -1,4 +1,4 @@
-// Days and traffic that are left, and what the plan allows.
+// The remaining days and traffic, and the limits of the plan.
 import { bytes, DAY, duration, localTime, rate } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
 import { Meter } from '../ui/basics.js';

@@ -1,4 +1,4 @@
-// Starts the page of a player.
+// Starts the player page.
 import { render } from 'preact';
 import { language, provideTexts } from '../lib/i18n.js';
 import { applyTheme } from '../lib/theme.js';

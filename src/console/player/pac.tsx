@@ -1,4 +1,4 @@
-// The address of the PAC file: what a browser or a system takes in place of a proxy.
+// The address of the PAC file, which a browser or a system accepts in place of a proxy address.
 import { t } from '../lib/i18n.js';
 import { Button, CopyButton } from '../ui/basics.js';
 import { AskingButton, useAct, Wrong } from './act.js';

@@ -1,4 +1,4 @@
-// The page of one player: what is left, who is connected, how to connect.
+// The page of one player: remaining time and traffic, connected devices, how to connect.
 import { t, useLanguage } from '../lib/i18n.js';
 import { State } from '../ui/basics.js';
 import { Icon } from '../ui/icons.js';
@@ -51,7 +51,7 @@ export function PlayerPage() {
   );
 }
 
-/** Whether one can connect now, and if not, why. */
+/** Shows whether the player can connect now, and if not, why. */
 function Standing({ status }: { status: Status }) {
   const { limits, usage } = status;
   if (!status.isEnabled) return <State tone="bad">{t('player.disabled')}</State>;

@@ -1,4 +1,4 @@
-// A new password, and what the player's programs read of it: the old one is known only as a hash.
+// Sets a new password and shows it in the formats of the players' programs. The daemon stores only a hash of the old one.
 import { useState } from 'preact/hooks';
 import type { CredentialsInFormats } from '../api-types.js';
 import { t } from '../lib/i18n.js';

@@ -1,16 +1,16 @@
-// The account as the daemon last told it, asked again while the page is looked at.
+// The status of the account. The page reads it again while it is visible.
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { ask, PlayerError, type Status } from './api.js';
 
 const EVERY_MS = 10_000;
 
-/** `gone`: the address is no longer that of an account. */
+/** `gone`: the page's address no longer belongs to an account. */
 export type Trouble = 'gone' | 'busy' | 'offline';
 
 export function useStatus(): {
   readonly status: Status | null;
   readonly trouble: Trouble | null;
-  /** Shows what a change has answered. */
+  /** Shows the answer of a change. */
   readonly setStatus: (status: Status) => void;
 } {
   const [status, setStatus] = useState<Status | null>(null);

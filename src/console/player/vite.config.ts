@@ -1,4 +1,4 @@
-// Builds the page of players into dist/player: apart from the console, whose code players do not get.
+// Builds the player page into dist/player, separately from the console: players do not get the console's code.
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 import { precompress } from '../precompress.js';

@@ -1,4 +1,4 @@
-// The small parts every page is made of.
+// The small components of every page.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import * as format from '../lib/format.js';
@@ -60,7 +60,7 @@ export function Tag({ children }: { children: ComponentChildren }) {
   return <span class="tag">{children}</span>;
 }
 
-/** How much of a limit is used. The number stands beside the bar. */
+/** Shows how much of a limit is used, as a number beside a bar. */
 export function Meter({ value, max, label }: { value: number; max: number; label: string }) {
   const share = max > 0 ? Math.min(1, value / max) : 0;
   const tone = share >= 1 ? 'bad' : share >= 0.8 ? 'warn' : 'fine';
@@ -78,7 +78,7 @@ export function Meter({ value, max, label }: { value: number; max: number; label
   );
 }
 
-/** A moment as "3 min ago"; its full time in both zones under the pointer. */
+/** A moment as "3 min ago". The hover text is its full time in both time zones. */
 export function Ago({ at }: { at: string | null }) {
   useMinuteTick();
   if (at === null) return <span class="faint">—</span>;
@@ -89,7 +89,7 @@ export function Ago({ at }: { at: string | null }) {
   );
 }
 
-/** A moment in the viewer's zone; UTC under the pointer. */
+/** A moment in the viewer's time zone. The hover text is the UTC time. */
 export function At({ at }: { at: string | null }) {
   if (at === null) return <span class="faint">—</span>;
   return (
@@ -99,7 +99,7 @@ export function At({ at }: { at: string | null }) {
   );
 }
 
-/** When an account expires; `short` for a column that says so in its head. */
+/** When an account expires. `short` is for a column whose head says "expires". */
 export function Expiry({ at, short = false }: { at: string | null; short?: boolean }) {
   useMinuteTick();
   const show = short ? format.expiryShort : format.expiry;
@@ -127,14 +127,14 @@ export function Traffic({ up, down, perSecond = false }: { up: number; down: num
   );
 }
 
-/** A box of its own that scrolls, by keyboard too. */
+/** A scrollable box, also scrollable by keyboard. */
 export function ScrollBox({
   label,
   look = 'scroll',
   children,
 }: {
   label: string;
-  /** Its class. */
+  /** The CSS class of the box. */
   look?: string;
   children: ComponentChildren;
 }) {
@@ -160,7 +160,7 @@ export function CopyButton({ text, label }: { text: string; label?: string }) {
   );
 }
 
-/** The clipboard API needs HTTPS or localhost; elsewhere a selection is copied the old way. */
+/** The clipboard API needs HTTPS or localhost. Elsewhere this function copies a selection with `execCommand`. */
 async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const area = document.createElement('textarea');
@@ -172,7 +172,7 @@ async function copyText(text: string): Promise<void> {
   if (!done) throw new Error('not copied');
 }
 
-/** Draws "3 min ago" again while it stands there. */
+/** Renders the component again every `everyMs`, so that "3 min ago" stays current. */
 export function useMinuteTick(everyMs = 20_000): void {
   const [, draw] = useState(0);
   useEffect(() => {
@@ -181,7 +181,7 @@ export function useMinuteTick(everyMs = 20_000): void {
   }, [everyMs]);
 }
 
-/** The value, once it has stood still for a while: for searches as one types. */
+/** Returns the value after it has not changed for `ms`: for searches while the user types. */
 export function useSettled<T>(value: T, ms = 250): T {
   const [settled, setSettled] = useState(value);
   useEffect(() => {
@@ -191,7 +191,7 @@ export function useSettled<T>(value: T, ms = 250): T {
   return settled;
 }
 
-/** The window's width, for what changes with it. */
+/** Returns the width of the window in px, and renders again when it changes. */
 export function useWidth(): number {
   const [width, setWidth] = useState(innerWidth);
   useEffect(() => {

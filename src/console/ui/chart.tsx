@@ -1,4 +1,4 @@
-// Charts over time: one axis, gaps as gaps, the exact values under the pointer, and a unit in words.
+// Charts over time: one time axis, gaps for missing values, exact values at the pointer, and a named unit.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
@@ -10,30 +10,30 @@ import { shownTheme } from '../lib/theme.js';
 export interface ChartSeries {
   readonly label: string;
   readonly values: readonly (number | null)[];
-  /** A series of failures is drawn red, whatever its place among the others. */
+  /** Draws the series red, as a series of failures, whatever its position. */
   readonly isBad?: boolean;
 }
 
 interface ChartProps {
   readonly title: string;
-  /** Start of each step, ISO 8601; left out while they are being read: the room is kept. */
+  /** Start of each step, ISO 8601; left out while the data loads: the chart keeps its height. */
   readonly at?: readonly string[];
   readonly series: readonly ChartSeries[];
   readonly show: (value: number) => string;
   readonly kind?: 'line' | 'bars';
-  /** Whole days, which carry no time of day. */
+  /** The steps are whole days, so labels show no time of day. */
   readonly days?: boolean;
   readonly height?: number;
-  /** Charts of one group share their pointer. */
+  /** Charts of one group show the pointer at the same moment. */
   readonly group?: string;
 }
 
-/** Fewer values than this are shown as dots too. */
+/** A series with fewer values than this also shows dots. */
 const FEW = 12;
-/** Distances of the lines across: counts and bytes are whole numbers. */
+/** Distances of the horizontal lines. They are whole numbers, because counts and bytes are. */
 const STEPS = Array.from({ length: 16 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
 
-/** A step that has not passed has seen only a part of what it will count: as a line it would look like a fall. */
+/** Returns whether the last step is still in progress. Its count is incomplete: a line would show it as a drop. */
 function isUnfinished(at: readonly string[]): boolean {
   const [before, last] = at.slice(-2).map((moment) => Date.parse(moment));
   return before !== undefined && last !== undefined && last + (last - before) > Date.now();
@@ -42,7 +42,7 @@ function isUnfinished(at: readonly string[]): boolean {
 const withoutLast = <T,>(list: readonly T[], leaveOut: boolean): readonly T[] =>
   leaveOut ? list.slice(0, -1) : list;
 
-/** Bars keep the unfinished step, paler: it says what there is so far. */
+/** Splits each series so that its last, unfinished step is a paler bar. */
 function splitLast(series: readonly ChartSeries[]): readonly (ChartSeries & { isPale: boolean })[] {
   return series.flatMap((one) => {
     const last = one.values.length - 1;
@@ -76,18 +76,18 @@ export function Chart({
   const at = withoutLast(steps, leaveOut);
   const shown = series.map((one) => ({ ...one, isPale: false, values: withoutLast(one.values, leaveOut) }));
   const known = unfinished && kind === 'bars' ? splitLast(shown) : shown;
-  // Without a series there would be no scale, and no room for its labels.
+  // Without a series the plot would have no scale and no labels.
   const drawn = known.length > 0 ? known : [{ label: '', values: at.map(() => null), isPale: false }];
   const tone = (one: ChartSeries): string => (one.isBad ? 'bad' : `chart-${(indexOf(series, one) % 7) + 1}`);
   const x = at.map((moment) => Date.parse(moment) / 1_000);
 
-  // The theme's colours are read from the page.
+  // The effect reads the theme's colours from the page.
   useEffect(() => {
     const element = holder.current;
     if (!element) return;
     const colours = getComputedStyle(element);
     const colour = (name: string) => colours.getPropertyValue(name).trim();
-    // Bars stand in the middle of their step: half a step more at both ends.
+    // A bar is centred on its step, so the axis is half a step longer at both ends.
     const margin = kind === 'bars' && x.length > 1 ? ((x[1] ?? 0) - (x[0] ?? 0)) / 2 : 0;
     const axis = { stroke: colour('--soft'), font: '11px system-ui, sans-serif', ticks: { show: false } };
     const plot = new uPlot(
@@ -95,7 +95,7 @@ export function Chart({
         width: element.clientWidth,
         height,
         legend: { show: false },
-        // Half of the last label stands to the right of the plot.
+        // Half of the last label extends beyond the right end of the plot.
         padding: [8, 20, 0, 0],
         cursor: {
           y: false,
@@ -130,7 +130,7 @@ export function Chart({
             label: one.label,
             stroke: colour(`--${tone(one)}`),
             width: 1.5,
-            // A line needs two points; the first ones after a start are shown as dots.
+            // A line needs two points. Dots show the first values after a start.
             points: { show: one.values.filter((value) => value !== null).length < FEW, size: 5 },
             spanGaps: false,
             ...(kind === 'bars' && uPlot.paths.bars
@@ -186,7 +186,7 @@ export function Chart({
   );
 }
 
-/** The last step in which anything was measured: what the legend says until a step is pointed at. -1: none. */
+/** Returns the index of the last step with a value; the legend shows that step while the pointer is elsewhere. -1: none. */
 function latest(series: readonly ChartSeries[]): number {
   return Math.max(-1, ...series.map((one) => one.values.findLastIndex((value) => value !== null)));
 }

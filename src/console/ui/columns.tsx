@@ -1,4 +1,4 @@
-// Which columns of a table are shown: those that were chosen, and of the rest those for which there is room.
+// Which columns a table shows: the chosen ones, and as many of the others as fit.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { type Cell, cell, useCell } from '../lib/cell.js';
@@ -10,26 +10,26 @@ export interface Column<T> {
   readonly key: string;
   readonly head: string;
   readonly cell: (row: T) => ComponentChildren;
-  /** Name in `sort`; left out: not sortable. */
+  /** Name of the column in the `sort` parameter; left out: the table cannot be sorted by it. */
   readonly sort?: string;
-  /** In px; left out: shares what is left, and has at least `MIN_FLEXIBLE_PX`. */
+  /** In px; left out: the column shares the remaining width, and has at least `MIN_FLEXIBLE_PX`. */
   readonly width?: string;
-  /** Where room is short, the column with the largest number goes first; left out: always shown. */
+  /** When the columns do not fit, the column with the largest number disappears first; left out: always shown. */
   readonly from?: number;
   readonly align?: 'end';
 }
 
-/** Remarks and destinations are read, not guessed at. */
+/** The least width at which remarks and destinations stay readable. */
 export const MIN_FLEXIBLE_PX = 160;
 
 const widthOf = ({ width }: Pick<Column<never>, 'width'>): number =>
   width?.endsWith('px') ? Number.parseFloat(width) : MIN_FLEXIBLE_PX;
 
-/** Room that columns need at least. */
+/** Returns the least width of the columns, in px. */
 export const roomFor = (columns: readonly Pick<Column<never>, 'width'>[]): number =>
   columns.reduce((sum, column) => sum + widthOf(column), 0);
 
-/** By key: true for what was asked for, false for what was taken away; others as there is room. */
+/** By column key: true for a column the user added, false for one the user removed. Other columns appear when they fit. */
 export type ColumnChoice = Readonly<Record<string, boolean>>;
 
 export function fittingColumns<T>(
@@ -52,7 +52,7 @@ const choices = new Map<string, Cell<ColumnChoice>>();
 const drawns = new Map<string, Cell<string>>();
 const storedAs = (table: string): string => `pulsegate.columns.${table}`;
 
-/** What this browser has chosen for a table; kept in it. */
+/** Returns the user's choice for a table. This browser's local storage keeps it. */
 function choiceOf(table: string): Cell<ColumnChoice> {
   let known = choices.get(table);
   if (!known) {
@@ -62,7 +62,7 @@ function choiceOf(table: string): Cell<ColumnChoice> {
   return known;
 }
 
-/** The keys of the columns that a table shows now, with spaces between them. */
+/** The keys of the columns that a table shows now, separated by spaces. */
 function drawnOf(table: string): Cell<string> {
   let known = drawns.get(table);
   if (!known) {
@@ -72,7 +72,7 @@ function drawnOf(table: string): Cell<string> {
   return known;
 }
 
-/** Says which columns a table shows, for its chooser. */
+/** Publishes the keys of the shown columns for the table's column chooser. */
 export function useDrawn(table: string | undefined, keys: string): void {
   useEffect(() => {
     if (table !== undefined) drawnOf(table).set(keys);

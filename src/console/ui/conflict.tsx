@@ -1,12 +1,12 @@
-// A form that somebody else overtook: what they changed, what this form would change, and what "save anyway" writes.
+// Shown when another user changed the same object: their changes, this form's changes, and what "save anyway" writes.
 import { t } from '../lib/i18n.js';
 import { Icon } from './icons.js';
 
 export interface Overtaken {
   readonly label: string;
-  /** As it is now; null: they left it alone. */
+  /** The value now; null: the other user did not change the field. */
   readonly theirs: string | null;
-  /** As this form would set it; null: this form leaves it alone. */
+  /** The value that this form would set; null: this form does not change the field. */
   readonly mine: string | null;
 }
 

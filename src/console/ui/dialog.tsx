@@ -1,4 +1,4 @@
-// Dialogs: the browser's own, so that focus stays inside. What was typed into one is not lost by a stray key.
+// Dialogs. They use the browser's own dialog element, which keeps the focus inside. A stray key discards no typed text.
 import type { ComponentChildren, RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useCell } from '../lib/cell.js';
@@ -11,14 +11,12 @@ interface DialogProps {
   readonly title: string;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
-  /** Given as a function, it gets what closes the dialog and asks first when something would be lost. */
+  /** A function gets `close`, which closes the dialog and asks first when something would be lost. */
   readonly footer?: ComponentChildren | ((close: () => void) => ComponentChildren);
   readonly wide?: boolean;
-  /** Enter in a field does this. */
+  /** Called when the user presses Enter in a field. */
   readonly onSubmit?: () => void;
-  /**
-   * What would be lost if it closed now; null: nothing. Left out: what was typed, as soon as any field was changed.
-   */
+  /** What would be lost if the dialog closed now; null: nothing. Left out: 'typed' as soon as a field was changed. */
   readonly unsaved?: Unsaved | null;
 }
 
@@ -52,15 +50,15 @@ export function Dialog({ title, onClose, children, footer, wide = false, onSubmi
   );
 }
 
-/** What is open over the page, the topmost last. */
+/** The open dialogs, the topmost last. */
 const modals: { readonly close: () => void }[] = [];
 
-/** Esc asks the topmost to close, wherever the focus is: left alone, a browser closes a dialog when Esc comes twice. */
+/** Esc closes the topmost dialog, wherever the focus is. Without this listener a browser closes a dialog when Esc comes twice. */
 document.addEventListener(
   'keydown',
   (event) => {
     const top = modals.at(-1);
-    // Esc ends the composition of a Chinese word first.
+    // During the composition of a Chinese word, Esc ends the composition first.
     if (!top || event.key !== 'Escape' || event.isComposing) return;
     event.preventDefault();
     event.stopPropagation();
@@ -69,11 +67,11 @@ document.addEventListener(
   true,
 );
 
-/** Opens the element over everything else, and lets only its owner close it. */
+/** Opens the element as a modal dialog. Only the owner of the element closes it. */
 export function useModal(ref: RefObject<HTMLDialogElement | null>, close: () => void) {
   const asked = useRef(close);
   asked.current = close;
-  // Before the element goes: afterwards the focus could not return to where it was.
+  // A layout effect closes the dialog before the element is removed: afterwards the focus could not return to its former element.
   useLayoutEffect(() => {
     const modal = { close: () => asked.current() };
     modals.push(modal);
@@ -86,12 +84,12 @@ export function useModal(ref: RefObject<HTMLDialogElement | null>, close: () => 
   }, [ref]);
   return {
     onCancel(event: Event) {
-      // A file chooser inside says `cancel` too.
+      // A file chooser inside the dialog fires `cancel` too.
       if (event.target !== ref.current) return;
       event.preventDefault();
       close();
     },
-    // Closed by the browser all the same (the back gesture of a phone): its owner still shows it.
+    // The browser closed the dialog anyway (the back gesture of a phone) while its owner still shows it.
     onClose() {
       if (!ref.current?.isConnected || ref.current.open) return;
       ref.current.showModal();
@@ -100,10 +98,10 @@ export function useModal(ref: RefObject<HTMLDialogElement | null>, close: () => 
   };
 }
 
-/** Asks whether something unsaved may go. Stands once in the frame, above whatever is open. */
+/** Asks whether to discard something unsaved. The frame renders it once, above every open dialog. */
 export function UnsavedQuestion() {
   const asked = useCell(question);
-  // A new question is a new dialog: it stands above what was opened meanwhile.
+  // Each question is a new dialog, so it opens above the dialogs that opened meanwhile.
   return asked && <Discard key={asked.id} what={asked.what} discard={asked.discard} />;
 }
 
@@ -135,7 +133,7 @@ function Discard({ what, discard }: { what: Unsaved; discard: () => void }) {
           >
             {t(`unsaved.${what}.discard`)}
           </Button>
-          {/* Focused when it opens: Enter and Esc both keep what there is. */}
+          {/* This button has the focus when the dialog opens: Enter and Esc both keep the unsaved data. */}
           <button type="submit" class="button primary" autofocus>
             {t(`unsaved.${what}.stay`)}
           </button>
@@ -150,13 +148,13 @@ interface ConfirmProps {
   readonly children?: ComponentChildren;
   readonly action: string;
   readonly danger?: boolean;
-  /** What must be typed before the button works. */
+  /** The text that the user must type before the button works. */
   readonly typed?: string;
   readonly act: () => Promise<unknown>;
   readonly onClose: () => void;
 }
 
-/** Asks before something is done; stays open with the reason when it fails. */
+/** Asks before an action. When the action fails, the dialog stays open and shows the reason. */
 export function Confirm({ title, children, action, danger = false, typed, act, onClose }: ConfirmProps) {
   const [text, setText] = useState('');
   const { busy, error, run } = useAction();
@@ -196,12 +194,12 @@ export function Confirm({ title, children, action, danger = false, typed, act, o
   );
 }
 
-/** Runs something that may fail, and says so. */
+/** Runs an action that may fail, and returns its state and error. */
 export function useAction(): {
   busy: boolean;
   error: unknown;
   run(act: () => Promise<unknown>): Promise<void>;
-  /** Forgets the last failure. */
+  /** Removes the last error. */
   clear(): void;
 } {
   const [busy, setBusy] = useState(false);

@@ -1,9 +1,9 @@
-// The field for when an account expires, and what its text means.
+// The field for an account's expiry, and the meaning of its text.
 import { useId, useRef } from 'preact/hooks';
 import { t } from '../lib/i18n.js';
 import { Wrong } from './form.js';
 
-/** An expiry as it stands in its field: `datetime-local`'s text in the viewer's zone, `never`, or '' while it is none. */
+/** An expiry as the field holds it: the text of `datetime-local` in the viewer's time zone, `never`, or '' without a date. */
 export type ExpiryText = string;
 export const NEVER: ExpiryText = 'never';
 
@@ -16,7 +16,7 @@ export function expiryText(iso: string | null): ExpiryText {
 export const expiryInDays = (days: number): ExpiryText =>
   expiryText(new Date(Date.now() + days * 86_400_000).toISOString());
 
-/** ISO 8601 in UTC, null for never; undefined when the field has no whole date. */
+/** Returns the moment in UTC (ISO 8601), null for never; undefined when the date is incomplete. */
 export function readExpiry(text: ExpiryText): string | null | undefined {
   if (text === NEVER) return null;
   const at = new Date(text);
@@ -25,7 +25,7 @@ export function readExpiry(text: ExpiryText): string | null | undefined {
 
 const QUICK_DAYS = [7, 30, 90, 365];
 
-/** When an account expires: a time, never, or so many days from now. */
+/** Sets when an account expires: at a time, never, or a number of days from now. */
 export function ExpiryField({
   value,
   onChange,
@@ -33,18 +33,18 @@ export function ExpiryField({
 }: {
   value: ExpiryText;
   onChange: (value: ExpiryText) => void;
-  /** Nothing chosen is no mistake yet. */
+  /** An empty field is not an error. */
   optional?: boolean;
 }) {
   const id = useId();
   const ref = useRef<HTMLInputElement>(null);
   const choose = (next: ExpiryText) => {
-    // Parts of a date that was never whole would stay in sight.
+    // Otherwise the parts of an incomplete date would stay visible.
     if (ref.current) ref.current.value = '';
     onChange(next);
   };
   const isWrong = readExpiry(value) === undefined && !optional;
-  // A date of which parts are missing has no value: it must not pass for the one before, nor for "never".
+  // An incomplete date has no value. The field must not keep the former date or "never" for it.
   const read = (input: HTMLInputElement) => {
     if (input.value !== '') onChange(input.value);
     else if (value !== NEVER || input.validity.badInput) onChange('');

@@ -1,4 +1,4 @@
-// Fields: a label, an input, a hint or what is wrong. A field holds text, as it was typed; whoever sends it reads it.
+// Form fields: a label, an input, and a hint or an error. A field holds the text as typed; the code that sends it parses it.
 import type { ComponentChildren } from 'preact';
 
 export function Field({
@@ -10,9 +10,9 @@ export function Field({
 }: {
   label: string;
   hint?: ComponentChildren;
-  /** The label is only read out: the same words stand beside the field already. */
+  /** The label is only for screen readers: the field's surroundings already show the same words. */
   hideLabel?: boolean;
-  /** What is wrong with what was typed; stands in place of the hint. */
+  /** What is wrong with the typed text; replaces the hint. */
   error?: string | undefined;
   children: ComponentChildren;
 }) {
@@ -25,7 +25,7 @@ export function Field({
   );
 }
 
-/** What is wrong with a field; read out when it appears. */
+/** The error of a field. A screen reader announces it when it appears. */
 export function Wrong({ children }: { children: ComponentChildren }) {
   return (
     <small class="bad-text" role="alert">
@@ -61,14 +61,14 @@ export function Input({
     <input
       {...rest}
       aria-invalid={wrong || undefined}
-      // The attribute, not the property: a property that is taken away would stay behind as 0, and no key would be taken.
+      // Sets the attribute instead of the property: a removed property would remain as 0, and the input would accept no key.
       maxlength={maxLength}
-      // Preact types each kind of input apart; these three are alike.
+      // Preact has a separate type for each kind of input; these three kinds have the same attributes.
       type={type as 'text'}
       value={value}
       autocomplete={autocomplete}
       spellcheck={false}
-      // For a dialog, which focuses when it opens; and the ref for what is shown later.
+      // `autofocus` works in a dialog, which focuses when it opens. The `ref` focuses an input that appears later.
       autofocus={autoFocus}
       ref={(element) => {
         if (element && autoFocus && !element.dataset['focused']) {
@@ -121,7 +121,7 @@ export function Select<T extends string>({ value, options, onChange, label }: Se
   );
 }
 
-/** A choice of a few, all in sight. */
+/** A choice among a few options, all visible. */
 export function Segments<T extends string>({ value, options, onChange, label }: SelectProps<T>) {
   return (
     <fieldset class="segments" aria-label={label}>

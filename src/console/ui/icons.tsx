@@ -1,4 +1,4 @@
-// The icons: strokes in the text's colour, always beside a word or a label.
+// The icons: strokes in the colour of the text. A word or a label always accompanies an icon.
 const PATHS = {
   overview: 'M3 13h4l3-8 4 14 3-6h4',
   accounts:

@@ -1,4 +1,4 @@
-// The head of every list: search, filters, counts; and the way to the next page.
+// The head of every list: search, filters and counts. Also the pager.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { cell, useCell } from '../lib/cell.js';
@@ -8,7 +8,7 @@ import { noteNext, stepOf, trailOf } from '../lib/trail.js';
 import { Button } from './basics.js';
 import { Icon } from './icons.js';
 
-/** Text of the address's `search`, and a box that writes it there as one types. `/` focuses it. */
+/** Edits the address's `search` parameter while the user types. `/` focuses the box. */
 export function SearchBox({ placeholder }: { placeholder: string }) {
   const { query } = usePlace();
   const inQuery = query.get('search') ?? '';
@@ -53,13 +53,13 @@ export function SearchBox({ placeholder }: { placeholder: string }) {
 }
 
 interface ChipProps {
-  /** Name in the query. */
+  /** Name of the query parameter. */
   readonly name: string;
   readonly value: string;
   readonly children: ComponentChildren;
 }
 
-/** A filter that is on or off; its state is in the address. */
+/** A filter that is on or off. The address holds its state. */
 export function FilterChip({ name, value, children }: ChipProps) {
   const { query } = usePlace();
   const on = query.get(name) === value;
@@ -75,7 +75,7 @@ export function FilterChip({ name, value, children }: ChipProps) {
   );
 }
 
-/** "37 of 10,214", and whether that is all of them. */
+/** "37 of 10,214": the number of matches and the total. */
 export function Counts({ matched, total }: { matched: number; total: number }) {
   return (
     <span class="counts number" role="status">
@@ -91,13 +91,13 @@ interface Counted {
 
 const titleCounts = cell<Counted | null>(null);
 
-/** Beside the title of a page whose list is on one of its tabs: what the list there counted. */
+/** Shows the counts of the list on the current tab beside the title of the page. */
 export function TitleCounts() {
   const counts = useCell(titleCounts);
   return counts && <Counts {...counts} />;
 }
 
-/** Says the counts of a list beside the title of its page, as long as the list is shown. */
+/** Publishes the counts of a list for the title of its page while the list is shown. */
 export function useTitleCounts(page: Counted | undefined): void {
   const { matched, total } = page ?? {};
   useEffect(() => {
@@ -106,7 +106,7 @@ export function useTitleCounts(page: Counted | undefined): void {
   useEffect(() => () => titleCounts.set(null), []);
 }
 
-/** From page to page, and which one this is. */
+/** Moves between pages, and shows the number of the current page. */
 export function Pager({
   nextCursor,
   shown,
@@ -130,7 +130,7 @@ export function Pager({
     noteNext(place, nextCursor);
     patchQuery({ cursor: nextCursor, back: String(before + shown) }, 'push');
   };
-  // Pages that were seen can be gone to; those around this one are offered.
+  // Offers the visited pages that are near the current page.
   const seen = trail.map((_, i) => i).filter((i) => Math.abs(i - step) <= 2 || i === 0);
   const pages = matched === undefined || size === 0 ? null : Math.max(step + 1, Math.ceil(matched / size));
   return (

@@ -1,4 +1,4 @@
-// What opens below its button, a <details>: a press elsewhere and Esc close it.
+// Closes a menu (an open <details>) on a press outside it and on Esc.
 import type { RefObject } from 'preact';
 import { useEffect } from 'preact/hooks';
 

@@ -1,4 +1,4 @@
-// A QR code as one SVG path: black on white whatever the theme, since cameras want it so.
+// A QR code as one SVG path, black on white in every theme, because cameras need it.
 import { encode } from 'uqr';
 
 export function QrCode({ text, label }: { text: string; label: string }) {

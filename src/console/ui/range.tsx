@@ -1,4 +1,4 @@
-// How far back charts look: an hour, a day or a month, which the address holds.
+// The time range of charts: an hour, a day or a month. The address holds it.
 import type { Range } from '../api-types.js';
 import { t } from '../lib/i18n.js';
 import { patchQuery } from '../lib/router.js';

@@ -1,4 +1,4 @@
-// What stands where data would: nothing yet, loading, an error, no permission.
+// Components shown in place of data: empty, loading, an error, no permission.
 import type { ComponentChildren } from 'preact';
 import { ApiError } from '../lib/api.js';
 import { type TextKey, t } from '../lib/i18n.js';
@@ -14,7 +14,7 @@ interface EmptyProps {
   readonly action?: ComponentChildren;
 }
 
-/** What this is, and the one thing to begin with. */
+/** Explains an empty list, and offers the first step. */
 export function Empty({ icon, title, children, action }: EmptyProps) {
   return (
     <div class="empty">
@@ -26,7 +26,7 @@ export function Empty({ icon, title, children, action }: EmptyProps) {
   );
 }
 
-/** What happened, why, and the one thing to do next. */
+/** Explains a failure, and offers the next step. */
 export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
   const { title, next, detail } = explain(error);
   return (
@@ -91,7 +91,7 @@ function explain(error: unknown): { title: string; next: string; detail: string 
   };
 }
 
-/** The layout of what is coming, so that nothing jumps when it is there. */
+/** Has the layout of the coming data, so that nothing moves when the data arrives. */
 export function Skeleton({ rows = 6 }: { rows?: number }) {
   return (
     <div class="skeleton" role="status" aria-label={t('state.loading')}>

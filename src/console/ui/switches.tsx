@@ -1,4 +1,4 @@
-// Language and theme, one press each.
+// Buttons that switch language and theme with one press.
 import { useCell } from '../lib/cell.js';
 import { type Language, setLanguage, t, useLanguage } from '../lib/i18n.js';
 import { setTheme, type Theme, theme } from '../lib/theme.js';
@@ -10,7 +10,7 @@ export const LANGUAGES: readonly { value: Language; label: string }[] = [
   { value: 'en', label: 'English' },
 ];
 
-/** What one press leads to: from the system's to light, dark, and back. */
+/** The theme after one press: from the system's to light, to dark, and back. */
 const NEXT: Readonly<Record<Theme, { readonly to: Theme; readonly icon: IconName }>> = {
   system: { to: 'light', icon: 'screen' },
   light: { to: 'dark', icon: 'sun' },

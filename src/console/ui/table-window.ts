@@ -1,12 +1,12 @@
-// Where a table stands in the scrolling page: its width, which of its rows are in sight, and scrolling to a row.
+// Geometry of a table in the scrolling page: its width, its visible rows, and scrolling to a row.
 import { useLayoutEffect, useState } from 'preact/hooks';
 
-/** Rows drawn above and below the visible ones. */
+/** Number of rows drawn above and below the visible ones. */
 const OVERSCAN = 12;
-/** Height of the sticky head. */
+/** Height of the sticky head, in px. */
 const HEAD_PX = 36;
 
-/** The width of the element in px, kept up to date. */
+/** Returns the width of the element in px, and renders again when it changes. */
 export function useClientWidth(holder: { current: HTMLElement | null }): number {
   const [room, setRoom] = useState(innerWidth);
   useLayoutEffect(() => {
@@ -23,7 +23,7 @@ export function useClientWidth(holder: { current: HTMLElement | null }): number 
 
 const scroller = () => document.querySelector<HTMLElement>('main');
 
-/** Which rows are in sight of the scrolling page. */
+/** Returns the range of rows to draw: the visible ones and `OVERSCAN` more at both ends. */
 export function useWindow(body: { current: HTMLElement | null }, total: number, rowHeight: number) {
   const [range, setRange] = useState({ first: 0, last: Math.min(total, 60) });
   useLayoutEffect(() => {
@@ -44,7 +44,7 @@ export function useWindow(body: { current: HTMLElement | null }, total: number, 
       removeEventListener('resize', measure);
     };
   }, [body, total, rowHeight]);
-  // Before rows are painted: whoever sees them may press the key.
+  // A layout effect adds the listener before the rows are painted: a user who sees the rows may already press the key.
   useLayoutEffect(() => {
     const stop = (event: KeyboardEvent) => {
       if (
@@ -65,7 +65,7 @@ export function useWindow(body: { current: HTMLElement | null }, total: number, 
   };
 }
 
-/** Brings a row between the sticky head and the lower edge. */
+/** Scrolls so that the row is between the sticky head and the lower edge. */
 export function scrollTo(body: HTMLElement | null, index: number, rowHeight: number): void {
   const view = scroller();
   if (!view || !body) return;

@@ -1,4 +1,4 @@
-// The one table: fixed rows, only those in sight are in the page, keyboard, sorting and selection.
+// The table of every list: rows of fixed height, of which the page contains only the visible ones; keyboard, sorting and selection.
 import { useRef, useState } from 'preact/hooks';
 import { t } from '../lib/i18n.js';
 import { patchQuery } from '../lib/router.js';
@@ -18,16 +18,16 @@ interface TableProps<T> {
   readonly rows: readonly T[];
   readonly columns: readonly Column<T>[];
   readonly id: (row: T) => string;
-  /** What a screen reader calls a row's checkbox. */
+  /** The accessible name of a row's checkbox. */
   readonly name?: (row: T) => string;
-  /** Enter or a click opens it. */
+  /** Called when the user presses Enter on a row or clicks it. */
   readonly open?: (row: T) => void;
   readonly sort?: string;
   readonly selection?: Selection;
-  /** True while newer rows are on their way. */
+  /** True while newer rows are loading. */
   readonly pending?: boolean;
   readonly rowHeight?: number;
-  /** Under which the choice of columns is kept; left out: none is offered. */
+  /** Name under which the browser keeps the choice of columns; left out: the table offers no choice. */
   readonly table?: string;
 }
 
@@ -60,7 +60,7 @@ export function Table<T>(props: TableProps<T>) {
   const [active, setActive] = useState(-1);
   const anchor = useRef(-1);
   const span = shown.length + (selectable ? 1 : 0);
-  // Tab enters the table at the row last used, or at the nearest that is drawn.
+  // Tab enters the table at the row used last, or at the nearest row that is drawn.
   const tabStop = Math.min(Math.max(active, first), last - 1);
 
   const focusRow = (index: number) => {
@@ -199,7 +199,7 @@ export function Table<T>(props: TableProps<T>) {
   );
 }
 
-/** Shows the whole text of a cell under the pointer where it is cut off. */
+/** Sets the whole text of a cut-off cell as its hover text. */
 function showWhole(event: PointerEvent): void {
   const box = (event.target as Element).closest('td');
   if (!box) return;

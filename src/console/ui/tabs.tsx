@@ -1,4 +1,4 @@
-// Tabs that are links: each has its own address.
+// Tabs that are links. Each tab has its own address.
 import { useEffect, useRef } from 'preact/hooks';
 
 interface Tab {
@@ -10,7 +10,7 @@ interface Tab {
 export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
   const nav = useRef<HTMLElement>(null);
   const current = tabs.find((tab) => tab.current)?.link;
-  // Where there are more than fit, the current one is brought into sight.
+  // When the tabs do not fit, scrolls the current tab into view.
   useEffect(() => {
     const element = nav.current;
     const tab = element?.querySelector<HTMLElement>('[aria-current]');

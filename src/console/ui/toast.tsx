@@ -1,4 +1,4 @@
-// Short notices of what was just done; they go by themselves.
+// Short notices of finished actions. They disappear by themselves.
 import { cell, useCell } from '../lib/cell.js';
 
 interface Notice {
