@@ -1,20 +1,20 @@
-// Responses of the admin API: always JSON; one table maps a refusal to its status and text.
+// Responses of the admin API: always JSON. One table maps each refusal to its status and text.
 import type { Context } from 'koa';
 import { type ProblemAnswer, sendProblem } from './v1/problem.js';
 
-/** When a request that was answered 503 is worth repeating. */
+/** `Retry-After` of a 503, in seconds. */
 export const RETRY_AFTER_S = 5;
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Every refusal. The texts are part of the interface: clients compare them. */
+/** Every refusal. The texts are part of the API: clients compare them. */
 export const REFUSALS = {
   'empty-credentials': { status: 400, text: '用户名和密码不能为空' },
   'username-taken': { status: 400, text: '该用户名已存在' },
   'over-budget': { status: 400, text: '额度不足' },
   'invalid-account-id': { status: 400, text: '无效的账号ID' },
   'empty-account-id': { status: 400, text: '账号ID不能为空' },
-  // Update and delete answer 400 where the queries answer 404.
+  // Update and delete answer 400 for an unknown account; the queries answer 404.
   'account-to-change-not-found': { status: 400, text: '账号不存在' },
   'malformed-request': { status: 400, text: '请求格式错误' },
   'malformed-date': { status: 400, text: '到期时间格式错误' },
@@ -40,7 +40,7 @@ export const REFUSALS = {
 
 export type RefusalCode = keyof typeof REFUSALS;
 
-/** A refusal as a value. `detail`: plain English for debugging a client, ASCII, without secrets. */
+/** A refusal as a value. `detail`: plain English in ASCII for debugging a client, without secrets. */
 export interface Refusal {
   readonly ok: false;
   readonly code: RefusalCode;
@@ -57,7 +57,7 @@ export function answer(ctx: Context, value: unknown): void {
   send(ctx, value);
 }
 
-/** Answers with the status and text of `code`; the detail goes into `X-Error-Detail`. */
+/** Answers with the status and text of `code`. The detail goes into `X-Error-Detail`. */
 export function refuse(ctx: Context, code: RefusalCode, detail?: string): void {
   if (isV1(ctx.path)) {
     const problem = V1_PROBLEMS[code] ?? 'bad-request';
@@ -67,12 +67,12 @@ export function refuse(ctx: Context, code: RefusalCode, detail?: string): void {
   ctx.status = status;
   if (detail !== undefined) ctx.set('X-Error-Detail', detail);
   if (status === 503) ctx.set('Retry-After', String(RETRY_AFTER_S));
-  // RFC 9110 §15.5.2: a 401 names the scheme that would be accepted.
+  // RFC 9110 §15.5.2: a 401 names an accepted scheme.
   if (status === 401) ctx.set('WWW-Authenticate', 'Basic realm="Pulsegate", charset="UTF-8"');
   send(ctx, text);
 }
 
-/** Answers 429 to a source that has made too many wrong attempts to log in. */
+/** Answers 429 to a source with too many failed logins. */
 export function refuseForAWhile(ctx: Context, retryAfterS: number): void {
   if (isV1(ctx.path)) return sendProblem(ctx, { ...TOO_MANY_ATTEMPTS, retryAfterS });
   ctx.set('Retry-After', String(retryAfterS));
@@ -85,10 +85,10 @@ export const TOO_MANY_ATTEMPTS = {
 } as const;
 
 const V1 = '/api/v1/';
-/** Older than the rest of /api/v1: scripts expect the account API's refusals. */
+/** Older than the rest of /api/v1: scripts expect refusals in the account API's form. */
 const WHITELIST_PATH = '/api/v1/settings/whitelist';
 
-/** Whether refusals on this path are problems in the sense of RFC 9457. */
+/** Returns whether refusals on this path are RFC 9457 problems. */
 export function isV1(path: string): boolean {
   const folded = path.toLowerCase();
   return folded.startsWith(V1) && folded !== WHITELIST_PATH;
@@ -110,7 +110,7 @@ const V1_PROBLEMS: Partial<Record<RefusalCode, ProblemAnswer['problem']>> = {
   'database-away': 'unavailable',
 };
 
-/** `text` as JSON in printable ASCII, shortened: what an error detail may quote of a request. */
+/** Returns `text` as shortened JSON in printable ASCII. An error detail may quote a request only in this form. */
 export function quoted(text: string): string {
   const shown = text.length > MAX_QUOTED_LENGTH ? `${text.slice(0, MAX_QUOTED_LENGTH)}...` : text;
   return JSON.stringify(shown).replace(

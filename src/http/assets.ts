@@ -1,4 +1,4 @@
-// Built files that browsers load: found once, by listing their folder, and sent under a strict policy.
+// Built files for browsers. The folder is listed once, and the files are sent with a strict Content-Security-Policy.
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join, sep } from 'node:path';
 import type { Context } from 'koa';
@@ -16,7 +16,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
 };
 
-/** Scripts, styles and connections of this origin only; nothing inline, no frames, no plugins, no foreign forms. */
+/** Allows scripts, styles and connections of this origin only: nothing inline, no frames, no plugins, no foreign forms. */
 export const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -30,10 +30,10 @@ export const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Vite names what never changes by its content: `index-B3x9_a1Z.js`. */
+/** Vite adds a hash of the content to the name: `index-B3x9_a1Z.js`. The content under such a name never changes. */
 const HASHED = /-[\w-]{8}\.\w+$/;
 
-/** How the build has compressed a file, best first, and what the name of such a file ends with. */
+/** The encodings in which the build compresses a file, best first, and the file name suffix of each. */
 const ENCODINGS = { br: '.br', gzip: '.gz' } as const;
 
 export interface Asset {
@@ -43,7 +43,7 @@ export interface Asset {
   readonly isImmutable: boolean;
 }
 
-/** Answers with a file, compressed as the browser likes it best. */
+/** Sends a file in the best encoding that the browser accepts. */
 export function sendAsset(ctx: Context, asset: Asset): void {
   ctx.set({
     'Content-Type': asset.type,
@@ -63,8 +63,8 @@ export function sendAsset(ctx: Context, asset: Asset): void {
 }
 
 /**
- * The files of `folder` by their paths, `/index.html`; none without a build. A path of a request is only ever looked up in
- * this list, so none can lead out of the folder.
+ * Returns the files of `folder` by path (`/index.html`); an empty map without a build. A request's path is only looked up in this
+ * map, so it cannot lead out of the folder.
  */
 export function listAssets(folder: string): ReadonlyMap<string, Asset> {
   const assets = new Map<string, Asset>();

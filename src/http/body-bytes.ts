@@ -3,12 +3,12 @@
 import type { Context, Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
 
-/** The body's bytes; or that there are more than the limit; or that the body ended before it was complete. */
+/** The body's bytes; `too-large`: there are more than the limit; `cut-short`: the body ended before it was complete. */
 export type BodyBytes = Buffer | 'too-large' | 'cut-short';
 
 /**
- * Makes the reader of bodies of at most `maxBytes`. The caller checks Content-Type and Content-Encoding itself:
- * the body is read whatever they are.
+ * Makes the reader of bodies of at most `maxBytes`. The caller checks Content-Type and Content-Encoding itself: the reader ignores
+ * them.
  */
 export function createBytesReader(maxBytes: number): (ctx: Context) => Promise<BodyBytes> {
   const options: bodyParser.Options & { encoding: string } = {

@@ -1,4 +1,4 @@
-// Reading a request body: bounded, not compressed, UTF-8, one JSON object. Every refusal says what was expected.
+// Reads a request body: bounded, not compressed, UTF-8, one JSON object. Every refusal names what was expected.
 import type { Context } from 'koa';
 import { quoted, type Refusal, refusal } from './answer.js';
 import { createBytesReader } from './body-bytes.js';
@@ -11,7 +11,7 @@ export type JsonBody = { readonly ok: true; readonly fields: Fields } | Refusal;
 /** Reads the body of a request as one JSON object. */
 export type ReadJsonObject = (ctx: Context) => Promise<JsonBody>;
 
-/** Makes the reader; `maxBytes` is the largest body it takes. */
+/** Makes the reader. `maxBytes` is the largest body that it accepts. */
 export function createBodyReader(maxBytes: number): ReadJsonObject {
   const readBytes = createBytesReader(maxBytes);
   const tooLarge = refusal('body-too-large', `the body may have at most ${maxBytes} bytes`);
@@ -64,7 +64,7 @@ function parseObject(text: string): JsonBody {
   try {
     value = JSON.parse(text);
   } catch {
-    // Without the parser's message, which quotes the body, and with it a password.
+    // The detail omits the parser's message, which quotes the body and with it a password.
     return refusal('malformed-request', 'the body is not valid JSON');
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

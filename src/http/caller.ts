@@ -1,29 +1,29 @@
-// The caller of a request to the admin API, once authenticated.
+// The authenticated caller of a request to the admin API.
 import { type Actor, DAEMON } from '../core/audit/audit.js';
 import type { Operator } from '../core/auth/operator.js';
 import { ROLE_SCOPES } from '../core/auth/roles.js';
 
-/** On the control socket: names the system user who asks, percent-encoded, for the audit log. */
+/** On the control socket: names the calling system user, percent-encoded, for the audit log. */
 export const USER_HEADER = 'pulsegate-user';
 
 export interface Caller {
   readonly via: 'console' | 'basic' | 'token' | 'cli';
   /** User name, the name of the token, or the system user of the command line. */
   readonly name: string;
-  /** Who calls, or whose token; null: the administrator. */
+  /** The operator who calls, or who made the token; null: the administrator. */
   readonly operator: Pick<Operator, 'id' | 'name' | 'role'> | null;
-  /** The scopes of the token and of the operator's role; null: everything is allowed. */
+  /** The scopes of the token and of the operator's role; null: all scopes. */
   readonly scopes: readonly string[] | null;
-  /** Client address, as the whitelist sees it; of the command line none. */
+  /** Client address, as the whitelist sees it; empty for the command line. */
   readonly address: string;
   /**
-   * Hash of the console session's cookie, id of the token, or fingerprint of the credentials: checked again by
-   * streams, which outlive one request.
+   * Hash of the console session's cookie, id of the token, or fingerprint of the credentials. Streams outlive one request and check
+   * it again.
    */
   readonly key: string | null;
 }
 
-/** A caller with the rights of its operator; a token has no more than its maker. @param tokenScopes null: no token */
+/** Makes a caller with the rights of its operator. A token has no more rights than its maker. @param tokenScopes null: no token */
 export function callerOf(
   operator: Operator | null,
   tokenScopes: readonly string[] | null,
@@ -35,19 +35,19 @@ export function callerOf(
   return { ...caller, operator, scopes };
 }
 
-/** The console session that the caller uses; null: none. */
+/** Returns the caller's console session; null: none. */
 export function sessionOf({ via, key }: Caller): string | null {
   return via === 'console' ? key : null;
 }
 
-/** Whether a person calls, who has signed in or given a password: no token. */
+/** Returns whether the caller is a person with a console session or a password, and no token. */
 export const isPerson = ({ via }: Caller): boolean => via !== 'token';
 
 export const isSeller = (caller: Caller | undefined): boolean => caller?.operator?.role === 'seller';
 
 export const isAdministrator = (caller: Caller): boolean => isPerson(caller) && caller.operator === null;
 
-/** The caller as the audit log names one; behind the guards there always is one. */
+/** Returns the caller as the audit log names it. Behind the guards there always is a caller. */
 export function actorOf(caller: Caller | undefined): Actor {
   if (!caller) return DAEMON;
   const { via, operator, address } = caller;

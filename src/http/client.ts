@@ -1,4 +1,4 @@
-// Finds the client's address and the requested hosts: from the socket, and behind a trusted proxy from its headers.
+// Determines the client's address and the requested hosts: from the socket, and behind a trusted proxy from its headers.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import proxyAddr from 'proxy-addr';
@@ -6,12 +6,12 @@ import { StartError } from '../core/errors.js';
 import { inCidr, normalizeAddress, parseCidr, parseIp } from '../core/ip.js';
 import { headerValues } from './header-values.js';
 
-/** The client's address is unknown: no whitelist entry and no range contains this. */
+/** The client's address is unknown. No whitelist entry and no range contains this value. */
 export const UNKNOWN_CLIENT = 'unknown';
 
 const peers = new WeakMap<Socket, string>();
 
-/** Remote address of the connection, unmapped. Computed once per connection, and still known after it broke. */
+/** Remote address of the connection, unmapped. It is computed once per connection, and stays known after the connection broke. */
 export function peerAddress(socket: Socket): string {
   let address = peers.get(socket);
   if (address === undefined) {
@@ -23,27 +23,27 @@ export function peerAddress(socket: Socket): string {
 
 export interface Client {
   /**
-   * The address that the whitelist, the delay and the local ranges are applied to: the peer, or, when the peer is a trusted
-   * proxy, the rightmost address of X-Forwarded-For that is not. IPv4-mapped addresses are unmapped. It is UNKNOWN_CLIENT
-   * when it cannot be read, and when this machine forwards for somebody without being trusted to say for whom: else
-   * everybody would be 127.0.0.1.
+   * The address for the whitelist, the login delay and the local ranges. It is the peer's address, or behind a trusted proxy the
+   * rightmost address of X-Forwarded-For that is not a trusted proxy. IPv4-mapped addresses are unmapped. It is UNKNOWN_CLIENT when
+   * it cannot be parsed, and when an untrusted proxy on this machine forwards the request: otherwise every client would be
+   * 127.0.0.1.
    */
   readonly address: string;
   /** The forwarding header that an untrusted peer sent; null: none. */
   readonly forwardedBy: string | null;
-  /** Every host, with its port, that the request names: with DNS rebinding, the attacker's name is among them. */
+  /** Every host, with its port, that the request names. With DNS rebinding, the attacker's name is among them. */
   readonly hosts: readonly string[];
 }
 
 export interface ClientReader {
   read(req: IncomingMessage): Client;
-  /** Whether the address of a peer is a trusted proxy's. */
+  /** Whether the address of a peer belongs to a trusted proxy. */
   isTrusted(peer: string): boolean;
 }
 
 const LOOPBACK = ['127.0.0.0/8', '::1/128'].map(parseCidr).filter((range) => range !== null);
 
-/** Headers by which proxies name the client. */
+/** Headers in which proxies name the client. */
 const FORWARDING_HEADERS = ['x-forwarded-for', 'forwarded', 'x-real-ip'];
 const NO_HOSTS: readonly string[] = [];
 
@@ -58,7 +58,7 @@ export function createClientReader(trustedProxies: readonly string[]): ClientRea
       const peer = peerAddress(req.socket);
       if (!isTrusted(peer)) return unlessForwarded(peer, req, hostsOf(req));
       const hosts = [...hostsOf(req), ...forwardedHosts(req)];
-      // Only X-Forwarded-For is read: a proxy that sends another header alone has not named its client.
+      // Only X-Forwarded-For counts: a proxy that sends only another header has not named its client.
       if (req.headers['x-forwarded-for'] === undefined) return unlessForwarded(peer, req, hosts);
       const address = normalizeAddress(proxyAddr(req, (hop, index) => trusts(normalizeAddress(hop), index)));
       return { address: parseIp(address) ? address : UNKNOWN_CLIENT, forwardedBy: null, hosts };
@@ -67,8 +67,8 @@ export function createClientReader(trustedProxies: readonly string[]): ClientRea
 }
 
 /**
- * Whether the client's connection is encrypted, here or, as the header says, at a proxy. Whoever makes the header up only
- * keeps a cookie from travelling in the clear.
+ * Returns whether the client's connection is encrypted, here or, according to the header, at a proxy. A client that forges the
+ * header only prevents its own cookie from being sent in clear text.
  */
 export function isSecure(req: IncomingMessage): boolean {
   return 'encrypted' in req.socket || /^https\s*(,|$)/i.test(String(req.headers['x-forwarded-proto'] ?? ''));
@@ -84,14 +84,14 @@ export function isLoopback(address: string): boolean {
   return ip !== null && LOOPBACK.some((range) => inCidr(ip, range));
 }
 
-/** `Host`, and the host of a request target in absolute form, which goes before it (RFC 9112 §3.2.2). */
+/** `Host`, and the host of a request target in absolute form, which takes precedence (RFC 9112 §3.2.2). */
 function hostsOf(req: IncomingMessage): readonly string[] {
   const named = headerValues(req, 'host');
   const [, authority] = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(req.url ?? '') ?? [];
   return authority === undefined ? named : [...named, authority];
 }
 
-/** Not only the last one: a proxy that adds its value leaves what the client has sent before it. */
+/** Reads all values, not only the last one: a proxy appends its value to those that the client sent. */
 function forwardedHosts(req: IncomingMessage): readonly string[] {
   const plain = req.headers['x-forwarded-host'];
   const standard = req.headers['forwarded'];

@@ -8,38 +8,38 @@ import { peerAddress } from './client.js';
 
 export interface ConnectionLimits {
   readonly max: number;
-  /** Per source; a trusted proxy has no such limit. */
+  /** Limit per source; a trusted proxy has no such limit. */
   readonly maxPerSource: number;
-  /** From all sources outside the whitelist together; they are answered 403. */
+  /** Limit of all sources outside the whitelist together. Their requests are answered 403. */
   readonly maxOutside: number;
-  /** How long a connection from outside the whitelist may take to send the head of its request. */
+  /** Time in which a connection from outside the whitelist must send the head of its request. */
   readonly outsideTimeoutMs: number;
 }
 
 export interface ConnectionUses {
-  /** Whether the whitelist, or the one of the webhooks, allows an address. */
+  /** Whether the whitelist, or the webhooks' own list, allows an address. */
   readonly isListed: (address: string) => boolean;
   readonly isTrustedProxy: (address: string) => boolean;
-  /** Whether the path of a request is answered to clients outside the whitelist. */
+  /** Whether clients outside the whitelist may request the path. */
   readonly isOpenPath: (path: string) => boolean;
   readonly log: Pick<Log, 'warn'>;
 }
 
 export interface Connection {
-  /** As it was accepted; before TLS. */
+  /** The accepted socket, below TLS. */
   readonly raw: Socket;
   readonly source: string;
   readonly isOutside: boolean;
   readonly isProxy: boolean;
-  /** The socket that requests come on; null before the end of the TLS handshake. */
+  /** The socket that carries requests; null before the end of the TLS handshake. */
   socket: Socket | null;
-  /** The newest request, and `res` its response. */
+  /** The newest request and, in `res`, its response. */
   req: IncomingMessage | null;
   res: ServerResponse | null;
 }
 
 export interface Connections {
-  /** Registers an accepted connection; null: it was over a bound and has been closed. */
+  /** Registers an accepted connection; null: the connection exceeded a bound and has been closed. */
   admit(raw: Socket): Connection | null;
   all(): Iterable<Connection>;
 }
@@ -50,7 +50,7 @@ const LOG_EVERY_MS = 60_000;
 type LimitName = 'max' | 'maxPerSource' | 'maxOutside';
 
 export function isUnderWay({ res }: Connection): boolean {
-  // Finished: the operating system has all of it.
+  // When the response is finished, the operating system has all of its bytes.
   return res !== null && !res.writableFinished;
 }
 
@@ -78,7 +78,7 @@ export function createConnections(limits: ConnectionLimits, uses: ConnectionUses
 
   const countOf = ({ source }: Connection): number => countBySource.get(source) ?? 0;
 
-  /** The limit that the newcomer would exceed, and which connections may be closed for it. */
+  /** Returns the limit that the new connection would exceed, and a test of the connections that may be closed for it. */
   function exceeded(newcomer: Connection): [LimitName, (other: Connection) => boolean] | null {
     if (!newcomer.isProxy && countOf(newcomer) >= limits.maxPerSource) {
       return ['maxPerSource', (other) => other.source === newcomer.source];

@@ -1,8 +1,8 @@
-// The console's built files at `/`.
+// Serves the console's built files at `/`.
 import type { Middleware } from 'koa';
 import { type Asset, listAssets, sendAsset } from './assets.js';
 
-/** Serves the files of `folder`. Without a build, `/` says how to make one. */
+/** Serves the files of `folder`. Without a build, `/` explains how to make one. */
 export function serveConsole(folder: string): Middleware {
   const assets = listAssets(folder);
   return (ctx, next) => {

@@ -10,7 +10,7 @@ import { answerFailures } from './guards/failures.js';
 import { otherMethods, unknownPath } from './guards/routing.js';
 import type { AdminState } from './state.js';
 
-/** Commands at the same time; a command sends one request after another. */
+/** Most commands at the same time. A command sends one request after another. */
 const MAX_CONNECTIONS = 64;
 const REQUEST_TIMEOUT_MS = 30_000;
 

@@ -1,7 +1,7 @@
-// Named values of a request body or query: names are case-insensitive, and each may occur once.
+// Named values of a request body or query. Names are case-insensitive, and each may occur once.
 import { quoted, type Refusal, refusal } from './answer.js';
 
-/** By lower-case name. A Map, so that names such as `__proto__` are only names. */
+/** By lower-case name. In a Map, names such as `__proto__` have no special meaning. */
 export type Fields = ReadonlyMap<string, unknown>;
 
 /** Rejects duplicate names, also in different cases: ambiguous which value applies. */
@@ -17,7 +17,7 @@ export function fieldsOf(
   return { ok: true, fields };
 }
 
-/** How a JSON value is named in an error detail: its type, never its content. */
+/** Names the type of a JSON value in an error detail, and never its content. */
 export function kindOf(value: unknown): string {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'array' : typeof value;

@@ -1,6 +1,6 @@
-// Logs once per key: remembers which keys were logged, up to a bound.
+// Logs once per key. The number of remembered keys is bounded.
 export interface Firsts {
-  /** Whether `key` is asked about for the first time. */
+  /** Returns whether this is the first call for `key`. */
   isFirst(key: string): boolean;
 }
 

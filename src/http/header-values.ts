@@ -1,7 +1,7 @@
-// Reads a header with all its repetitions: Node joins or drops repeated ones in `headers`.
+// Reads all values of a repeated header. Node joins or drops repeated headers in `headers`.
 import type { IncomingMessage } from 'node:http';
 
-/** Every value of `name` (lower case), in order. */
+/** Returns every value of `name` (lower case), in order. */
 export function headerValues(req: IncomingMessage, name: string): string[] {
   const { rawHeaders } = req;
   const values: string[] = [];

@@ -1,17 +1,17 @@
-// /healthz, /readyz and /readyz/players for supervisors and load balancers: without credentials; the answer is `ok` or one code.
+// /healthz, /readyz and /readyz/players for supervisors and load balancers. They need no credentials and answer `ok` or one code.
 import type { Context, Middleware } from 'koa';
 
 export interface HealthUses {
-  /** Why the daemon accepts no work, as a code (`stopping`, `disk-full`); null: it does. */
+  /** Returns why the daemon accepts no work, as a code (`stopping`, `disk-full`); null: it does. */
   readonly trouble: () => Promise<string | null>;
-  /** Why it accepts no players (`stopping`, `drained`); null: it does, also without its database. */
+  /** Returns why the daemon accepts no players (`stopping`, `drained`); null: it does, also without its database. */
   readonly playersTrouble: () => string | null;
 }
 
-/** How long the database may take to answer. */
+/** Time in which the database must answer. */
 const READY_TIMEOUT_MS = 2_000;
 
-/** The code when it takes longer, or fails. */
+/** The code when the database answers later, or fails. */
 const NO_ANSWER = 'database-no-answer';
 
 export function healthRoutes({ trouble, playersTrouble }: HealthUses): Middleware {

@@ -1,10 +1,10 @@
-// /hooks: passes requests to the webhooks of agents. Neither the whitelist nor Basic applies here.
+// /hooks: passes requests to the webhooks of agents. Neither the whitelist nor Basic applies to them.
 import type { Context, Middleware, ParameterizedContext } from 'koa';
 import type { HandleHook, HookAnswer } from '../core/agents/webhooks.js';
 import { type BodyBytes, createBytesReader } from './body-bytes.js';
 import type { AdminState } from './state.js';
 
-/** Answers everything under /hooks with `handle`, and lets every other path by. */
+/** Answers everything under /hooks with `handle`. Other paths go on. */
 export function hookRoutes(handle: HandleHook): Middleware<AdminState> {
   // Not async: every other request passes here.
   return (ctx, next) => {
@@ -29,7 +29,7 @@ async function handOver(ctx: ParameterizedContext<AdminState>, handle: HandleHoo
 function send(ctx: Context, { status, headers, body }: HookAnswer): void {
   ctx.status = status;
   ctx.set({ ...headers, 'Content-Type': 'application/json; charset=utf-8' });
-  // An unread rest of the body would be parsed as the next request.
+  // Node would parse the unread rest of the body as the next request.
   if (!ctx.req.complete) {
     ctx.set('Connection', 'close');
     ctx.req.resume();
@@ -37,7 +37,7 @@ function send(ctx: Context, { status, headers, body }: HookAnswer): void {
   ctx.body = JSON.stringify(body);
 }
 
-/** By the limit, which is one for the whole daemon. */
+/** By `maxBytes`. The limit is one for the whole daemon. */
 const readers = new Map<number, (ctx: Context) => Promise<BodyBytes>>();
 
 /** The body's bytes; null when there are more than `maxBytes`. A body that ended early counts as empty. */

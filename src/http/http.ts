@@ -14,22 +14,22 @@ import { createTlsServer, secureContext, type Tls } from './tls.js';
 import { createUploads, type UploadLimits } from './uploads.js';
 
 const LIMITS = {
-  /** From the first byte of a connection or request to the end of its head. */
+  /** Time from the first byte of a connection or request to the end of its head. */
   headersTimeout: 10_000,
   /** Off: uploads.ts bounds the rate of a body instead of its duration. */
   requestTimeout: 0,
   keepAliveTimeout: 10_000,
   maxHeaderSize: 16 * 1024,
-  /** How often Node looks for requests that have exceeded their time. */
+  /** Interval in which Node looks for requests that exceeded their time. */
   connectionsCheckingInterval: 2_000,
 };
-/** How long requests in progress may take once the servers close. */
+/** Time for requests in progress after `close` was called. */
 const CLOSE_GRACE_MS = 5_000;
 
 export interface HttpServers {
-  /** A server that does not listen yet; `close` closes it too. */
+  /** Creates a server that does not listen yet. `close` closes it too. */
   create(): Server;
-  /** Sets the certificate of new connections; without effect on plain HTTP. */
+  /** Sets the certificate of new connections. It has no effect on plain HTTP. */
   setTls(tls: Tls): void;
   /** Accepts nothing new, waits at most 5 s for responses in progress, then closes their connections. */
   close(): Promise<void>;
@@ -38,7 +38,7 @@ export interface HttpServers {
 export interface HttpServersOptions {
   /** null: plain HTTP. */
   readonly tls: Tls | null;
-  /** TLS only: to the first byte, and from there to the end of the handshake. */
+  /** TLS only: time to the first byte, and from then to the end of the handshake. */
   readonly handshakeTimeoutMs: number;
   readonly connections: ConnectionLimits & UploadLimits;
 }
@@ -50,7 +50,7 @@ export function createHttpServers(
 ): HttpServers {
   const servers: Server[] = [];
   const connections = createConnections(limits, uses);
-  /** By the socket that requests come on. */
+  /** By the socket that carries requests. */
   const bySocket = new WeakMap<Socket, Connection>();
   /** Connections in their TLS handshake, by their two endpoints. */
   const handshakes = new Map<string, Connection>();
@@ -92,7 +92,7 @@ export function createHttpServers(
   const answer: RequestListener = (req, res) => {
     const connection = bySocket.get(req.socket);
     if (connection) Object.assign(connection, { req, res });
-    // Callers of webhooks and players are outside the whitelist, and keep their connections.
+    // Callers of webhooks and players are outside the whitelist. Their connections stay open.
     const isRefused = connection?.isOutside && !uses.isOpenPath(req.url ?? '');
     if (isClosing || isRefused) res.setHeader('Connection', 'close');
     uploads.watch(req);
@@ -155,7 +155,7 @@ export function createHttpServers(
   };
 }
 
-/** The same text for a raw socket and the TLS socket above it. */
+/** Returns the same text for a raw socket and for the TLS socket above it. */
 function endsOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
   return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;
 }
@@ -167,7 +167,7 @@ function ended(socket: Socket): Promise<void> {
   });
 }
 
-/** The code is Node's own for a request that takes too long. */
+/** Node's own code for a request that takes too long. */
 const TOO_SLOW = Object.assign(new Error('the request body arrives too slowly'), {
   code: 'ERR_HTTP_REQUEST_TIMEOUT',
 });

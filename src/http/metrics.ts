@@ -1,4 +1,4 @@
-// /metrics for Prometheus: with a token of its own, or, without one configured, from this host only.
+// /metrics for Prometheus: with its own token, or, when no token is configured, from this host only.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Middleware, ParameterizedContext } from 'koa';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
@@ -7,13 +7,13 @@ import type { AdminAttempts } from './guards/attempts.js';
 import { headerValues } from './header-values.js';
 import type { AdminState } from './state.js';
 
-/** What is measured, as of now. Totals count from the start of the daemon. */
+/** The current measurements. Totals count from the start of the daemon. */
 export interface Measured {
   readonly version: string;
-  /** Which of the daemons that share a database this is. */
+  /** The name of this node among the daemons that share the database. */
   readonly node: string;
   readonly sessions: number;
-  /** Workers of the data plane, by engine. */
+  /** Number of data plane workers, by engine. */
   readonly workers: Readonly<Record<'native' | 'node', number>>;
   readonly accountsOnline: number;
   readonly accounts: {
@@ -30,17 +30,17 @@ export interface Measured {
   readonly heartbeatsDropped: number;
   readonly runs: { readonly queued: number; readonly running: number };
   readonly databaseBytes: number | null;
-  /** When the certificates of the players' listeners end, in ms, by the listener's key in the configuration. */
+  /** End of the certificates of the players' listeners, in ms, by the listener's key in the configuration. */
   readonly listenerCertificates: ReadonlyMap<string, number>;
 }
 
 export interface MetricsUses {
   readonly measure: () => Promise<Measured>;
-  /** null: only this host may ask. */
+  /** null: only this host may request the metrics. */
   readonly metricsToken: string | null;
-  /** Wrong tokens count together with the other ways into the admin port. */
+  /** A wrong token counts as a failed login, together with every other way to log in to the admin API. */
   readonly attempts: Pick<AdminAttempts, 'begin' | 'succeeded'>;
-  /** When the certificate that is served ends, in ms; null: none is served. */
+  /** End of the certificate of the admin API, in ms; null: it serves none. */
   readonly certificateExpiresAt: () => number | null;
 }
 
@@ -62,7 +62,7 @@ export function metricsRoute({
   async function tell(ctx: ParameterizedContext<AdminState>): Promise<void> {
     ctx.set('Content-Type', 'text/plain; charset=utf-8');
     const given = headerValues(ctx.req, 'authorization');
-    // A request without a token is no guess, as without a password.
+    // A request without a token is no guess, like a request without a password.
     const isGuess = metricsToken !== null && given.length > 0;
     const waitSeconds = isGuess ? attempts.begin(ctx.state.client) : null;
     if (waitSeconds !== null) {
@@ -96,7 +96,7 @@ function isSame(given: readonly string[], expected: string): boolean {
   return given.length === 1 && timingSafeEqual(digest(given[0] ?? ''), digest(expected));
 }
 
-/** Values are taken over all at once, before they are read: each metric by itself would be of another moment. */
+/** Copies all values at once before they are rendered. Otherwise each metric would be of another moment. */
 function createRegistry({
   measure,
   certificateExpiresAt,
@@ -131,7 +131,7 @@ function createRegistry({
     ['listener'],
   );
 
-  // Without a certificate there is no such metric: an end in 1970 would alarm.
+  // Without a certificate the metric is absent: an end in 1970 would raise an alarm.
   const certificateEnd =
     certificateExpiresAt() === null
       ? null
@@ -165,7 +165,7 @@ function createRegistry({
   };
 }
 
-/** Totals are counted elsewhere: here they only take the value that they have by now. */
+/** The totals are counted elsewhere. This function sets the counter to the current total. */
 function set(counter: Counter, total: number, labels: Record<string, string> = {}): void {
   counter.remove(labels);
   counter.inc(labels, total);

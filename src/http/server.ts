@@ -1,4 +1,4 @@
-// The admin API: the middleware that every request passes, in order, over one HTTP server per address.
+// The admin API: the middleware of every request, in order, over one HTTP server per address.
 import type { Server } from 'node:http';
 import Router from '@koa/router';
 import Koa from 'koa';
@@ -38,7 +38,7 @@ export interface AdminServerUses extends HttpServersOptions {
   readonly accounts: Accounts;
   readonly whitelist: WhitelistSetting;
   readonly credentials: AdminCredentials;
-  /** What the console and the rest of /api/v1 need. */
+  /** What the handlers of /api/v1, and with them the console, need. */
   readonly operator: Omit<
     ApiUses,
     'accounts' | 'agents' | 'attempts' | 'credentials' | 'log' | 'now' | 'readJsonObject' | 'whitelist'
@@ -47,52 +47,50 @@ export interface AdminServerUses extends HttpServersOptions {
   readonly metrics: Omit<MetricsUses, 'certificateExpiresAt' | 'attempts'>;
   /** Folder of the built console. */
   readonly consoleFolder: string;
-  /** Folder of the built page of players. */
+  /** Folder of the built player page. */
   readonly playerFolder: string;
   /** Answers /hooks. */
   readonly handleHook: HandleHook;
-  /** Whether an address is listed as one that calls webhooks. */
+  /** Whether an address is on the list of webhook callers. */
   readonly mayCallHooks: (address: string) => boolean;
   readonly agents: RunUses;
-  /** Takes in what the workers have reported so far; a promise only when one has to be asked. */
+  /** Processes what the workers have reported so far. Returns a promise only when it has to ask a worker. */
   readonly settle: () => void | Promise<void>;
   readonly isOwnOutbound: IsOwnOutbound;
-  /** Addresses and blocks whose X-Forwarded-For is believed. */
+  /** Addresses and blocks whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[];
-  /** Names that requests may be for, beside IP literals, `localhost` and the names of the certificate. */
+  /** Host names that requests may use, besides IP literals, `localhost` and the names of the certificate. */
   readonly allowedHosts: readonly string[];
-  /** Largest request body. */
+  /** Size of the largest request body. */
   readonly maxBodyBytes: number;
-  /** Wrong attempts to log in, by whatever way. */
+  /** Limits of failed logins, of every kind. */
   readonly attempts: AttemptOptions;
-  /** Refused logins of one source that may wait for their answer at once. */
+  /** Most delayed answers to refused logins of one source at once. */
   readonly maxDelayedPerSource: number;
   readonly log: Log;
   readonly now: Clock;
   readonly monotonicNow: Clock;
-  /** In [0, 1): spreads the delay after a refused login. */
+  /** In [0, 1): varies the delay after a refused login. */
   readonly random: () => number;
 }
 
 export interface AdminServer {
-  /** An HTTP server that answers for the admin API, for the caller to let listen; one for every address. */
+  /** Creates an HTTP server of the admin API, one per address. The caller lets it listen. */
   createHttpServer(): Server;
-  /** An HTTP server that answers /api/v1 to whoever may open its socket, without credentials. */
+  /** Creates an HTTP server that answers /api/v1 without credentials to every process that may open its socket. */
   createControlServer(): Server;
-  /** Serves a new certificate to connections from now on, where one is served. */
+  /** Sets the certificate of new connections, on servers with TLS. */
   setTls(tls: Tls): void;
-  /** Every route under /api/v1 as it is registered, `GET /api/v1/accounts/{id}`: the document is held against it. */
+  /** Every registered route of /api/v1, as `GET /api/v1/accounts/{id}`: a test compares the OpenAPI document with it. */
   readonly v1Routes: readonly string[];
-  /** Takes no new requests, answers those under way, hangs up on refused logins that wait, and then ends. */
+  /** Stops accepting requests, answers those in progress, closes the connections of delayed login refusals, and then ends. */
   close(): Promise<void>;
 }
 
-/**
- * HSTS for one day and without subdomains: it applies to every port of the host name, and other services may use those.
- */
+/** HSTS for one day and without subdomains. It applies to every port of the host name, and other services may use those. */
 const TRANSPORT_SECURITY = 'max-age=86400';
 
-/** Not behind the whitelist, which else comes before the check of the host. */
+/** This path is not behind the whitelist, which otherwise runs before the check of the host. */
 const METRICS_PATH = '/metrics';
 
 /** Throws StartError when a trusted proxy is neither an address nor a block. */
@@ -147,22 +145,22 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
   const app = new Koa<AdminState>();
   app.use(answerFailures(log));
   app.use(refuseOwnOutbound(uses.isOwnOutbound));
-  // A request sees everything that players have done so far.
+  // Every request sees all that players have done before it.
   app.use((_ctx, next) => uses.settle()?.then(next) ?? next());
   app.use(readClient(clients, log));
   app.use((ctx, next) => {
-    // Account data must not stay in caches, and browsers must not guess another type.
+    // Caches must not store account data, and browsers must not guess another content type.
     ctx.res.setHeader('Cache-Control', 'no-store');
     ctx.res.setHeader('X-Content-Type-Options', 'nosniff');
     if (tls) ctx.res.setHeader('Strict-Transport-Security', TRANSPORT_SECURITY);
     return next();
   });
   app.use(healthRoutes(uses.health));
-  // Webhooks need their token, which no page has: no check of the host is needed.
+  // Webhooks need their token, which no page has. They need no check of the host.
   app.use(hookRoutes(uses.handleHook));
   app.use((ctx, next) => (ctx.path === METRICS_PATH ? checkHost(ctx, next) : next()));
   app.use(metricsRoute({ ...uses.metrics, attempts, certificateExpiresAt: () => tls?.expiresAt ?? null }));
-  // Like webhooks, they need their token: no check of the host is needed.
+  // Like webhooks, these paths need their token and no check of the host.
   if (playerPage.outsideWhitelist) app.use(players);
   app.use(whitelistGuard(whitelist.allows));
   app.use(checkHost);

@@ -1,4 +1,4 @@
-// HTTPS in place of HTTP: the handshake and its limits, and an answer to plain HTTP.
+// HTTPS in place of HTTP: the handshake with its limits, and an answer to plain HTTP.
 import type { X509Certificate } from 'node:crypto';
 import type { RequestListener, ServerOptions } from 'node:http';
 import { createServer, type Server } from 'node:https';
@@ -7,13 +7,13 @@ import type { SecureContextOptions } from 'node:tls';
 
 /** A certificate and its key. */
 export interface Tls {
-  /** PEM: the certificate, then those that lead to its issuer. */
+  /** PEM: the certificate, then the chain to its issuer. */
   readonly cert: string;
   /** PEM. */
   readonly key: { reveal(): string };
-  /** The first one of `cert`. */
+  /** The first certificate of `cert`. */
   readonly certificate: Pick<X509Certificate, 'checkHost'>;
-  /** When the certificate ends, in ms. */
+  /** End of the certificate, in ms. */
   readonly expiresAt: number;
 }
 
@@ -21,9 +21,9 @@ export interface Tls {
 const HANDSHAKE_RECORD = 0x16;
 
 /**
- * A server that answers over TLS 1.2 and later. Its `connection` is a socket before the handshake, its `secureConnection`
- * the one that requests come on.
- * @param handshakeTimeoutMs to the first byte, and from there to the end of the handshake
+ * Creates a server with TLS 1.2 and later. Its `connection` event has the socket before the handshake, its `secureConnection` event
+ * the socket that carries requests.
+ * @param handshakeTimeoutMs time to the first byte, and from then to the end of the handshake
  */
 export function createTlsServer(
   limits: ServerOptions,
@@ -35,7 +35,7 @@ export function createTlsServer(
     { ...limits, ...secureContext(tls), handshakeTimeout: handshakeTimeoutMs },
     handle,
   );
-  // Node's listener starts the handshake, after which plain HTTP can no longer be answered: check the first byte before.
+  // Node's listener starts the handshake, after which plain HTTP can no longer be answered. Check the first byte before that.
   const begin = server.listeners('connection');
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
@@ -52,7 +52,7 @@ export function createTlsServer(
   return server;
 }
 
-/** What changes with the certificate, for `setSecureContext`. */
+/** The part of the TLS options that changes with the certificate, for `setSecureContext`. */
 export function secureContext({ cert, key }: Tls): SecureContextOptions {
   return { cert, key: key.reveal(), minVersion: 'TLSv1.2' };
 }

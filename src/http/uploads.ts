@@ -1,29 +1,29 @@
-// Bounds the rate of a request body. Its duration is not bounded: that depends on its size.
+// Bounds the rate of a request body. The duration is not bounded, because it depends on the size.
 import type { IncomingMessage } from 'node:http';
 
 export interface UploadLimits {
-  /** A body without a byte for this long is cut, and so is a response that the client does not read. */
+  /** A body without a byte for this time is cut, and so is a response that the client does not read. */
   readonly idleTimeoutMs: number;
-  /** Bytes per second: a slower body is cut, from `idleTimeoutMs` after its start on. */
+  /** Bytes per second. A slower body is cut, once `idleTimeoutMs` has passed since its start. */
   readonly minRateBytes: number;
 }
 
 export interface Uploads {
-  /** Watches the body of a request from its head on. */
+  /** Watches the body of a request after its head. */
   watch(req: IncomingMessage): void;
   close(): void;
 }
 
-/** How often bodies in progress are checked. */
+/** Interval between checks of bodies in progress. */
 const CHECK_EVERY_MS = 1_000;
 
 interface Upload {
   readonly startedAt: number;
-  /** Bytes that the connection had received before. */
+  /** Number of bytes that the connection had received before the body. */
   readonly bytesBefore: number;
 }
 
-/** @param cut ends a request whose body comes too slowly */
+/** @param cut ends a request whose body arrives too slowly */
 export function createUploads(limits: UploadLimits, cut: (req: IncomingMessage) => void): Uploads {
   const uploads = new Map<IncomingMessage, Upload>();
   let timer: NodeJS.Timeout | undefined;

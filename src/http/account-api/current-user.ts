@@ -1,4 +1,4 @@
-// GetCurrentUser: a player's own view, for clients on this host or its private networks, without admin credentials.
+// GetCurrentUser: a player's own view of the account, for clients on this host or its private networks. Needs no admin credentials.
 import type Router from '@koa/router';
 import type { Accounts } from '../../core/accounts/accounts.js';
 import type { Clock } from '../../core/clock.js';
@@ -8,14 +8,14 @@ import { headerValues } from '../header-values.js';
 import type { AdminState } from '../state.js';
 import { presentCurrentUser } from './present.js';
 
-// Exactly the ranges of the specification: ::1 is not among them, so a local client names 127.0.0.1.
+// Exactly the ranges of the specification. ::1 is not among them, so a local client uses 127.0.0.1.
 const LOCAL_RANGES = ['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7', 'fe80::/10']
   .map(parseCidr)
   .filter((range) => range !== null);
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Paths of the route below: to every other request its router would be an expense. */
+/** Paths of the route below. Other requests skip its router, to save the lookup. */
 export const CURRENT_USER_PATH = /^\/ProxyAccount\/GetCurrentUser\/?$/i;
 
 export function currentUserRoute(
@@ -42,7 +42,7 @@ function isLocal(client: string): boolean {
   return ip !== null && LOCAL_RANGES.some((range) => inCidr(ip, range));
 }
 
-/** Node hands header bytes over as Latin-1 (RFC 9110 §5.5 leaves their meaning open); user names are UTF-8. */
+/** Node decodes header bytes as Latin-1 (RFC 9110 §5.5 leaves their meaning open). User names are UTF-8. */
 function decode(header: string): string | null {
   try {
     return utf8.decode(Buffer.from(header, 'latin1'));

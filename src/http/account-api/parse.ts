@@ -1,4 +1,4 @@
-// What a request to the account API says, checked once: account ids, and the bodies of Add and Update.
+// Parses and checks the requests of the account API: account ids, and the bodies of Add and Update.
 import { isValidPassword, isValidUsername, MAX_CREDENTIAL_BYTES } from '../../core/accounts/account.js';
 import {
   ACCOUNT_DEFAULTS,
@@ -14,7 +14,7 @@ import { type Fields, fieldsOf, kindOf } from '../fields.js';
 type Parsed<Value> = { readonly ok: true; readonly value: Value } | Refusal;
 
 const GUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-/** As nearly everybody writes it: nothing to decode, and no second parameter that could be the same one. */
+/** The usual form of the query: nothing to decode, and no second parameter that could have the same name. */
 const PLAIN_QUERY = /^AID=([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/i;
 
 /** Reads the query parameter `AID` of a query string (without the question mark) into a lower-case GUID. */
@@ -102,7 +102,7 @@ function wrongType(name: string, fields: Fields, allowed: string): Refusal {
   return refusal('malformed-request', `${name} is of type ${found}; expected ${allowed}`);
 }
 
-/** Tells the length and the rule, and quotes nothing. */
+/** Explains the length and the rule. The text quotes no part of the value. */
 function credentialRefusal(name: 'Username' | 'Password', value: string): Refusal {
   const rule = name === 'Username' ? ' without control characters' : '';
   return refusal(

@@ -1,4 +1,4 @@
-// The only way out to the wire: exactly the fields of the account API specification, in its order and spelling.
+// The responses of the account API: exactly the fields of its specification, in their order and spelling.
 import { isExpired } from '../../core/accounts/account.js';
 import type { AccountView } from '../../core/accounts/accounts.js';
 import { formatWireDate } from '../../core/wire-date.js';

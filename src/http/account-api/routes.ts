@@ -1,4 +1,4 @@
-// The five endpoints of the account API that need the credentials of the administrator or an operator. Paths match without regard to case.
+// The five endpoints of the account API that need the credentials of the administrator or an operator. Paths are case-insensitive.
 import type Router from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
 import type { AddRefusal, UpdateRefusal } from '../../core/accounts/account-input.js';
@@ -43,7 +43,7 @@ const UPDATE_REFUSALS: Record<UpdateRefusal, RefusalCode> = {
   'not-found': 'account-to-change-not-found',
 };
 
-/** The rights that the routes of /api/v1 ask for. */
+/** Requires a scope, as the routes of /api/v1 do. */
 const needs =
   (scope: 'accounts:read' | 'accounts:write'): Middleware<AdminState> =>
   (ctx, next) =>
@@ -91,7 +91,7 @@ export function accountRoutes(
     answer(ctx, '更新账号成功');
   });
 
-  // Takes no body; one that is sent is not looked at.
+  // The endpoint takes no body and ignores one.
   router.post('/ProxyAccount/DeleteProxyAccount', needs('accounts:write'), async (ctx) => {
     const id = parseAccountIdQuery(ctx.querystring);
     if (!id.ok) return refuse(ctx, id.code, id.detail);

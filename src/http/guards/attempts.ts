@@ -1,5 +1,5 @@
-// Limits guessing of admin credentials. Console sign-in, one-time codes, the current password, Basic and tokens share one
-// count per source, which is checked before anything is compared.
+// Limits guessing of admin credentials. Console sign-in, one-time codes, the current password, Basic and tokens share one count per
+// source. The count is checked before any credentials are compared.
 import { createAttemptLimit } from '../../core/auth/attempt-limit.js';
 import type { Clock } from '../../core/clock.js';
 import type { Log } from '../../core/log.js';
@@ -7,25 +7,28 @@ import { sourceOf } from '../../core/source.js';
 import { createLoginDelay } from './login-delay.js';
 
 export interface AdminAttempts {
-  /** Whether the maximum of delayed responses to the client's source is reached. */
+  /** Whether the client's source has the maximum number of delayed responses. */
   isFull(client: string): boolean;
   /**
-   * Counts an attempt before its check. Returns null when it may be checked; then `succeeded` is called when it was right.
-   * Otherwise it is refused whatever it brought, and the seconds to wait are returned.
+   * Counts an attempt before its credentials are checked. Returns null when they may be checked: the caller then calls `succeeded`
+   * for correct ones. Otherwise returns the seconds to wait, and the caller refuses the attempt whatever its credentials.
    */
   begin(client: string): number | null;
-  /** Uncounts this attempt only: a half sign-in, or another client's valid password, must not clear earlier failures. */
+  /**
+   * Uncounts only this attempt. A sign-in without its second factor, or another client's valid password, must not clear earlier
+   * failures.
+   */
   succeeded(client: string): void;
   /** Resolves after 500 to 1500 ms with 'elapsed', or as soon as `close` is called with 'closed'. */
   delay(client: string): Promise<'elapsed' | 'closed'>;
-  /** Ends every wait, and every timer. */
+  /** Ends every wait and clears every timer. */
   close(): void;
 }
 
 export interface AttemptOptions {
   readonly maxFailuresPerSource: number;
   readonly failureWindowMs: number;
-  /** Sources remembered; the one not seen for longest is forgotten first. */
+  /** Number of remembered sources. The source not seen for the longest time is forgotten first. */
   readonly maxSources: number;
 }
 
@@ -49,7 +52,7 @@ export function createAdminAttempts(
     maxWaitingPerSource: options.maxDelayedPerSource,
     random: options.random,
   });
-  // When the window of a source ends: one log line per source and window.
+  // End of each source's window. The daemon logs one line per source and window.
   const logged = new Map<string, number>();
 
   function logBlock(client: string, waitMs: number): void {

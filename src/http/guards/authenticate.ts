@@ -1,4 +1,4 @@
-// Authentication: Basic everywhere; under /api/v1 also the console's cookie and API tokens.
+// Authentication: Basic everywhere. Under /api/v1 also the console's cookie and API tokens.
 import type { Context, Middleware, Next, ParameterizedContext } from 'koa';
 import type { ApiTokens } from '../../core/auth/api-tokens.js';
 import type { ConsoleSession, ConsoleSessions } from '../../core/auth/console-sessions.js';
@@ -14,7 +14,7 @@ import { isBrowser, sendProblem } from '../v1/problem.js';
 import type { AdminAttempts } from './attempts.js';
 import { isFromOurPage } from './same-origin.js';
 
-/** The cookie's name is in the document of /api/v1. */
+/** The document of /api/v1 contains the cookie's name. */
 export const SESSION_COOKIE = 'pulsegate_session';
 
 const UNDER_V1 = /^\/api\/v1\//i;
@@ -40,7 +40,7 @@ export function authenticate({
     const headers = headerValues(ctx.req, 'authorization');
     const { path } = ctx;
     const underV1 = UNDER_V1.test(path);
-    // Signing in has its credentials in the body, and counts its own attempts.
+    // The sign-in request has its credentials in the body, and its handler counts the attempts.
     if (path === '/api/v1/session' && ctx.method === 'POST') return next();
 
     if (underV1 && headers.length === 0) {
@@ -57,7 +57,7 @@ export function authenticate({
     // Many HTTP clients send credentials only after a 401. That is no failed login, and must not be logged as one:
     // fail2ban would ban them.
     if (headers.length === 0) return refuseLate(ctx);
-    // Before the check: above the limit, credentials are not even compared.
+    // Checks the limit first: above it, credentials are not even compared.
     const waitS = attempts.begin(client);
     if (waitS !== null) return refuseForAWhile(ctx, waitS);
     // Reject duplicates: ambiguous which value applies.
@@ -73,7 +73,7 @@ export function authenticate({
     return refuseLate(ctx);
   };
 
-  /** No guess was made, so no delay: the console sends its cookie at every start. */
+  /** A cookie is no guess, so it is not delayed. The console sends its cookie at every start. */
   function enter(ctx: ParameterizedContext<AdminState>, session: ConsoleSession | null, next: Next) {
     if (!session) return sendProblem(ctx, { problem: 'signed-out' });
     if (!isFromOurPage(ctx)) return refuse(ctx, 'cross-site', 'the console session is for its own page');
@@ -93,7 +93,8 @@ export function authenticate({
     const principal = given && principals.verify(given.username, given.password);
     if (!principal) return null;
     const { name, operator, secondFactor } = principal;
-    // Basic has no place for a code: it would be the way around the second factor. The administrator's is the account API's.
+    // Basic carries no one-time code, so it would bypass an operator's second factor. The administrator's Basic login is for the
+    // account API.
     if (operator && secondFactor.isEnabled()) return null;
     return callerOf(operator, null, { via: 'basic', name, address, key: principal.fingerprint() });
   }

@@ -1,4 +1,4 @@
-// Outermost middleware: logs an exception and answers 500 without details, or 503 where the database does not answer.
+// Outermost middleware: logs an exception and answers 500 without details, or 503 when the database does not answer.
 import type { Middleware } from 'koa';
 import { OverBudget } from '../../core/accounts/budget.js';
 import { QueryTooSlowError } from '../../core/errors.js';
@@ -31,12 +31,12 @@ export function answerFailures(log: Pick<Log, 'error' | 'warn'>): Middleware {
         if (!isV1(ctx.path)) return refuse(ctx, 'over-budget', error.message);
         return sendProblem(ctx, { problem: 'over-budget', detail: error.message, errors: [error] });
       }
-      // Without the query string: it may contain private data.
+      // Logs the path without the query string, which may contain private data.
       log.error({ err, method: ctx.method, path: loggedPath(ctx.path) }, 'admin request failed');
       refuse(ctx, 'server-error');
     }
   };
 }
 
-/** The secret of a player's address is left out. */
+/** Removes the secret token of a player's address. */
 const loggedPath = (path: string): string => path.replace(/^\/(player|pac)\/[^/]*/, '/$1/…');

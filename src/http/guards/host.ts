@@ -1,5 +1,5 @@
-// Refuses requests for host names that are not configured, against DNS rebinding: an attacker's page can resolve its own
-// name to our address and read our responses. IP addresses cannot be rebound.
+// Refuses requests for host names that are not configured, against DNS rebinding: an attacker's page can resolve its own name to
+// our address and read our responses. An attacker cannot rebind an IP address.
 import type { Middleware } from 'koa';
 import { parseIp } from '../../core/ip.js';
 import type { Log } from '../../core/log.js';
@@ -8,13 +8,13 @@ import { quoted, refuse } from '../answer.js';
 import { createFirsts } from '../firsts.js';
 import type { AdminState } from '../state.js';
 
-/** Size of the cache of allowed hosts: nearly every request names one of few. */
+/** Size of the cache of allowed hosts. Nearly every request names one of a few hosts. */
 const MAX_KNOWN = 100;
 
 export interface HostGuardUses {
   /** Host names, and `*.name` for every name below it. */
   readonly allowed: readonly string[];
-  /** Whether our certificate contains a name: over TLS, a page with another name fails at the certificate. */
+  /** Whether our certificate contains a name. Over TLS, a page with another name fails at the certificate check. */
   readonly isCertified: (name: string) => boolean;
   readonly log: Pick<Log, 'warn'>;
 }
@@ -33,7 +33,7 @@ export function hostGuard({ allowed, isCertified, log }: HostGuardUses): Middlew
   };
 }
 
-/** Makes the check of a host with or without a port: an IP literal, `localhost`, or a name of ours. */
+/** Makes the check of a host with or without a port. It accepts an IP literal, `localhost`, and our own names. */
 function createHostCheck(
   allowed: readonly string[],
   isCertified: (name: string) => boolean,
@@ -50,18 +50,18 @@ function createHostCheck(
     return true;
   }
 
-  // A renewed certificate may have other names: what it says is not kept.
+  // The result of this check is not cached: a renewed certificate may have other names.
   return (host) => isListed(host) || isCertified(parseHost(host).name);
 }
 
-/** A host with or without a port; the name is in lower case and without its last dot, empty when there is none. */
+/** Parses a host with or without a port. The name is in lower case and without a final dot; it is empty when there is none. */
 function parseHost(host: string): { readonly isAddress: boolean; readonly name: string } {
   const [, literal, plain = ''] = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::\d{0,5})?$/.exec(host) ?? [];
   const isAddress = literal === undefined ? parseIp(plain)?.length === 4 : parseIp(literal)?.length === 16;
   return { isAddress, name: plain.toLowerCase().replace(/\.$/, '') };
 }
 
-/** `b.c` and `c` of `a.b.c`. */
+/** `b.c` and `c` for `a.b.c`. */
 function parents(name: string): string[] {
   const labels = name.split('.');
   return labels.slice(1).map((_, i) => labels.slice(i + 1).join('.'));

@@ -1,15 +1,15 @@
-// The random wait before a refused login is answered, bounded per source so that waiting cannot be used to exhaust us.
+// The random delay before the answer to a refused login. A bound per source prevents exhaustion by waiting requests.
 import { sourceOf } from '../../core/source.js';
 
 const MIN_MS = 500;
 const MAX_MS = 1500;
 
 export interface LoginDelay {
-  /** Whether as many answers wait for `source` (a client address) as may. */
+  /** Whether `source` (a client address) has the maximum number of delayed answers. */
   isFull(source: string): boolean;
   /** Resolves after 500 to 1500 ms with 'elapsed', or as soon as `close` is called with 'closed'. */
   wait(source: string): Promise<'elapsed' | 'closed'>;
-  /** Ends every wait, and every timer. */
+  /** Ends every wait and clears every timer. */
   close(): void;
 }
 
@@ -38,7 +38,7 @@ export function createLoginDelay({
     isFull: (address) =>
       waitingBySource.size > 0 && (waitingBySource.get(sourceOf(address)) ?? 0) >= maxWaitingPerSource,
 
-    // Counted for the whole time, even after the client disconnected: hanging up does not allow faster guessing.
+    // The delay counts for its whole duration, even after the client disconnected: hanging up does not allow faster guessing.
     wait: (address) =>
       new Promise((resolve) => {
         const source = sourceOf(address);
@@ -49,7 +49,7 @@ export function createLoginDelay({
           resolve(how);
         };
         const endEarly = () => end('closed');
-        // A timer may fire a millisecond early; the lower bound must hold all the same.
+        // A timer may fire a millisecond early. The added millisecond keeps the lower bound.
         const delayMs = MIN_MS + 1 + Math.floor(random() * (MAX_MS - MIN_MS));
         const timer = setTimeout(end, delayMs, 'elapsed');
         endings.add(endEarly);

@@ -1,4 +1,4 @@
-// Stage 0: a request that comes from one of our own outbound sockets came through the proxy. Nobody manages us that way.
+// Stage 0: refuses requests from our own outbound sockets. They came through the proxy, which operators do not use.
 import type { Socket } from 'node:net';
 import type { Middleware } from 'koa';
 import { normalizeAddress } from '../../core/ip.js';
@@ -6,7 +6,7 @@ import type { SocketEnd } from '../../core/sessions/outbound.js';
 import { refuse } from '../answer.js';
 import { peerAddress } from '../client.js';
 
-/** Whether the connection from `peer` to our listener `here` is one that the SOCKS side has opened; both unmapped. */
+/** Whether the SOCKS side opened the connection from `peer` to our listener `here`; both addresses are unmapped. */
 export type IsOwnOutbound = (peer: SocketEnd, here: SocketEnd) => boolean | Promise<boolean>;
 
 export function refuseOwnOutbound(isOwnOutbound: IsOwnOutbound): Middleware {
@@ -24,7 +24,7 @@ interface Ends {
 
 const known = new WeakMap<Socket, Ends>();
 
-/** Worked out once a connection: its ends do not change from one request to the next. */
+/** Computed once per connection: its endpoints do not change between requests. */
 function endsOf(socket: Socket): Ends {
   let ends = known.get(socket);
   if (!ends) {

@@ -1,8 +1,9 @@
-// After a router: a path it knows under another method is 405, or the answer to OPTIONS; an unknown path goes on.
+// Runs after a router. A path that the router knows under another method gets 405, or the answer to OPTIONS. An unknown path goes
+// on.
 import type { Middleware } from 'koa';
 import { refuse } from '../answer.js';
 
-/** What @koa/router leaves in the context: every route whose path matched, whatever its method. */
+/** @koa/router stores in the context every route whose path matched, whatever its method. */
 interface Routed {
   readonly matched?: readonly { readonly methods: readonly string[] }[];
 }

@@ -1,11 +1,11 @@
-// A browser on another site may not change anything here with the operator's stored credentials.
-// Programs send neither header and are let through; there is no method override, and no CORS header is ever sent.
+// Refuses changes that another site's page makes a browser send with the operator's stored credentials.
+// Programs send neither header, and their requests pass. There is no method override, and no response has a CORS header.
 import type { Middleware, ParameterizedContext } from 'koa';
 import { quoted, refuse } from '../answer.js';
 import type { AdminState } from '../state.js';
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
-// Fetch Metadata: what a browser says of the page that made the request.
+// Fetch Metadata: the relation between this site and the page that made the request.
 const FOREIGN_SITES = new Set(['cross-site', 'same-site']);
 
 export function sameOriginGuard(): Middleware<AdminState> {
@@ -22,8 +22,8 @@ export function sameOriginGuard(): Middleware<AdminState> {
 }
 
 /**
- * Whether a request with the console's cookie comes from the console: a browser says so of every change, and says
- * otherwise of what another site makes it ask for.
+ * Returns whether a request with the console's cookie comes from the console. With every change a browser sends the origin or the
+ * site of the requesting page, and it marks a request from another site as such.
  */
 export function isFromOurPage({ req, state }: ParameterizedContext<AdminState>): boolean {
   const { origin } = req.headers;
@@ -34,13 +34,13 @@ export function isFromOurPage({ req, state }: ParameterizedContext<AdminState>):
   return site === 'same-origin';
 }
 
-/** The schemes may differ, since TLS may end in a reverse proxy; a default port counts as given. */
+/** The schemes may differ, because TLS may end at a reverse proxy. A default port equals an explicit one. */
 function isThisHost(origin: string, hosts: readonly string[]): boolean {
   const from = parseOrigin(origin);
   return from !== null && hosts.some((host) => parseOrigin(`${from.protocol}//${host}`)?.host === from.host);
 }
 
-/** Null for `null`, which sandboxed and file pages send, and for anything that is not an http(s) origin. */
+/** Returns null for `null`, which sandboxed and file pages send, and for anything that is not an http(s) origin. */
 function parseOrigin(text: string): URL | null {
   if (!/^https?:\/\/[^/?#@\\\s]+$/i.test(text) || !URL.canParse(text)) return null;
   return new URL(text);

@@ -1,16 +1,16 @@
-// What the system says of the TCP sockets of this machine, whichever program they belong to (proc(5), /proc/pid/net/tcp).
+// The system's table of TCP sockets on this machine, of every program (proc(5), /proc/pid/net/tcp).
 import { readFile } from 'node:fs/promises';
 import { endianness } from 'node:os';
 import { type IpBytes, parseIp, unmap } from '../../core/ip.js';
 import type { SocketEnd } from '../../core/sessions/outbound.js';
 
-/** Of the network namespace of this process; the long way, since systemd's ProcSubset= hides the short one. */
+/** The tables of this process's network namespace. The path contains `self` because systemd's ProcSubset= hides /proc/net. */
 const TABLES = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
 const MAPPED_PREFIX = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
 
 /**
- * Whether there is a socket on this machine that is connected from `local` to `remote` (both unmapped); null where the
- * system does not say, as on others than Linux. Costs a read of the whole table: for rare questions.
+ * Returns whether a socket on this machine is connected from `local` to `remote` (both unmapped); null where the system has no such
+ * table, as outside Linux. Each call reads the whole table, so call it rarely.
  */
 export async function isConnectedHere(local: SocketEnd, remote: SocketEnd): Promise<boolean | null> {
   const rows = rowsOf(local, remote);
@@ -22,7 +22,7 @@ export async function isConnectedHere(local: SocketEnd, remote: SocketEnd): Prom
   }
 }
 
-/** How the socket is written in the tables, as an IPv4 socket and as an IPv6 one. */
+/** Returns the table's text of a socket, as an IPv4 socket and as an IPv6 socket. */
 function rowsOf(local: SocketEnd, remote: SocketEnd): string[] {
   const ips = [parseIp(local.address), parseIp(remote.address)];
   const [from, to] = ips.map((ip) => ip && unmap(ip));
@@ -34,7 +34,7 @@ function rowsOf(local: SocketEnd, remote: SocketEnd): string[] {
   return forms.map((form) => ` ${endText(form(from), local.port)} ${endText(form(to), remote.port)} `);
 }
 
-/** `0100007F:1F90`: each 32-bit word of the address as this machine reads it, then the port. */
+/** `0100007F:1F90`: each 32-bit word of the address in this machine's byte order, then the port. */
 function endText(address: ArrayLike<number>, port: number): string {
   const bytes = Buffer.from(Array.from(address));
   if (endianness() === 'LE') bytes.swap32();

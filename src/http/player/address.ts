@@ -1,11 +1,11 @@
-// The secret addresses of players, as they are shown.
+// Builds the secret addresses of players.
 import type { ParameterizedContext } from 'koa';
 import { type PlayerLinkKind, playerPath } from '../../core/accounts/player-links.js';
 import { isSecure } from '../client.js';
 import type { AdminState } from '../state.js';
 import type { PlayerPageSettings } from './settings.js';
 
-/** @param ctx the request, which names this server where `admin.playerPage.url` is not set */
+/** @param ctx the request, whose host names this server when `admin.playerPage.url` is not set */
 export function playerUrl(
   { url }: PlayerPageSettings,
   ctx: ParameterizedContext<AdminState>,
@@ -16,6 +16,6 @@ export function playerUrl(
   return origin + playerPath(kind, token);
 }
 
-/** Whether the daemon answers addresses of this kind. */
+/** Returns whether the daemon answers addresses of this kind. */
 export const isServed = ({ enabled, pac }: PlayerPageSettings, kind: PlayerLinkKind): boolean =>
   kind === 'page' ? enabled : pac;

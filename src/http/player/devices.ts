@@ -1,4 +1,4 @@
-// The live sessions of an account, one line for each client address: what a player knows as a device.
+// The live sessions of an account, grouped by client address: a player sees one address as one device.
 import type { LiveSessionView } from '../../core/sessions/live-session-store.js';
 import { iso } from '../v1/times.js';
 
@@ -12,7 +12,7 @@ interface Device {
   readonly bytesDown: number;
 }
 
-/** @param client address that the request came from. Oldest first. */
+/** Returns the devices, oldest first. @param client address of the request's client */
 export function devicesOf(sessions: readonly LiveSessionView[], client: string): Device[] {
   const byAddress = new Map<string, LiveSessionView[]>();
   const oldestFirst = [...sessions].sort((one, other) => one.openedAt - other.openedAt);

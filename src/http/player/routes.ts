@@ -1,4 +1,4 @@
-// What the player's page asks for and changes: always the account of the address, which no request names.
+// The routes of the player page. They always concern the account of the secret address; no request names an account.
 import { z } from 'zod';
 import type { Account } from '../../core/accounts/account.js';
 import type { Actor } from '../../core/audit/audit.js';
@@ -126,14 +126,17 @@ export const playerRoutes = [
   ),
 ];
 
-/** The account of the address; null: it was deleted a moment ago. */
+/** Returns the account of the secret address; null: it was deleted a moment ago. */
 function playerOf({ state }: PlayerContext, { accounts }: PlayerUses): Account | null {
   return accounts.get(state.player ?? '')?.account ?? null;
 }
 
 const GONE: ProblemAnswer = { problem: 'not-found' };
 
-/** The account of the address when it may be changed now; counts the change. `what`: something that the configuration has to allow. */
+/**
+ * Returns the account of the secret address if it may be changed now, and counts the change. `what`: a change that the
+ * configuration must allow.
+ */
 function mayChange(
   ctx: PlayerContext,
   uses: PlayerUses,
@@ -172,6 +175,6 @@ async function setAddresses(
   uses: PlayerUses,
 ): Promise<Answered | ProblemAnswer> {
   const changed = await uses.accounts.patch(account.id, { authorizedAddresses }, actorOf(ctx, account));
-  // The explanation would name the other account.
+  // `explained` would name the other account, so the answer omits the explanation.
   return changed.ok ? shown(ctx, changed.account, uses) : PATCH_PROBLEMS[changed.reason];
 }

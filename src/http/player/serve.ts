@@ -1,5 +1,5 @@
-// The player's own page, at `/player/<token>`, and PAC files, at `/pac/<token>.pac`: the token is the only credential. What is asked too often or with a wrong token is
-// refused here, before any route.
+// Serves the player page at `/player/<token>`, and PAC files at `/pac/<token>.pac`. The token is the only credential. This module
+// refuses too frequent requests and wrong tokens before any route runs.
 import Router from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
 import { pacFile, pacProxies } from '../../core/accounts/pac.js';
@@ -23,9 +23,9 @@ import type { PlayerPageSettings } from './settings.js';
 import type { PlayerUses } from './status.js';
 
 export interface ServePlayersUses extends Omit<PlayerUses, 'countChange'> {
-  /** Folder of the built page. */
+  /** Folder of the built player page. */
   readonly playerFolder: string;
-  /** Sources whose requests are counted. */
+  /** Number of sources whose requests are counted. */
   readonly maxSources: number;
   readonly attempts: AdminAttempts;
   readonly readJsonObject: ReadJsonObject;
@@ -37,12 +37,12 @@ const PAGE = new RegExp(`^/player/(${PLAYER_TOKEN})(/.*)?$`);
 const PAC = new RegExp(`^/pac/(${PLAYER_TOKEN})\\.pac$`);
 const ASSETS = '/player/assets/';
 
-/** Whether these routes answer a path. */
+/** Returns whether these routes answer a path. */
 export function isPlayerPath({ enabled, pac }: PlayerPageSettings, path: string): boolean {
   return (enabled && /^\/player(\/|$)/.test(path)) || (pac && /^\/pac(\/|$)/.test(path));
 }
 
-/** Answers every path below /player and /pac, and lets every other one by. */
+/** Answers every path below /player and /pac. Other paths go on. */
 export function servePlayers(uses: ServePlayersUses): Middleware<AdminState> {
   const { attempts, playerLinks, accounts, readJsonObject, log } = uses;
   const files = listAssets(uses.playerFolder);
@@ -78,7 +78,7 @@ export function servePlayers(uses: ServePlayersUses): Middleware<AdminState> {
     const { client } = ctx.state;
     const waitMs = requests.attempt(client);
     if (waitMs !== null) return sendProblem(ctx, { ...TOO_OFTEN, retryAfterS: Math.ceil(waitMs / 1000) });
-    // The same for every account, and nobody's secret.
+    // Assets are the same for every account and contain no secret.
     const asset = ctx.path.startsWith(ASSETS) ? files.get(ctx.path.slice('/player'.length)) : undefined;
     if (asset && (ctx.method === 'GET' || ctx.method === 'HEAD')) return sendAsset(ctx, asset);
     const kind = ctx.path.startsWith('/pac/') ? 'pac' : 'page';
@@ -107,8 +107,8 @@ export function servePlayers(uses: ServePlayersUses): Middleware<AdminState> {
   }
 
   /**
-   * The seconds that a source has to wait; null: none. Only wrong tokens are counted, once they are known to be wrong: many
-   * players of one network may ask at once, and no burst of guesses finds 144 bits.
+   * Returns the seconds that a source must wait; null: none. Only a token known to be wrong counts: many players of one network may
+   * send requests at once, and no burst of guesses finds 144 bits.
    */
   function waitOf(client: string): number | null {
     const waitS = attempts.begin(client);
@@ -124,7 +124,7 @@ export function servePlayers(uses: ServePlayersUses): Middleware<AdminState> {
   function sendPac(ctx: ParameterizedContext<AdminState>): void {
     const link = linkAddressFor(uses, ctx.hostname);
     const file = pacFile(uses.pac.current(), pacProxies(link, uses.pacListeners), link.host);
-    // `no-cache` keeps it, and asks each time whether it is still the same.
+    // `no-cache` lets the browser store the file and revalidate it each time.
     ctx.set({ ETag: etagOf(file), 'Cache-Control': 'private, no-cache' });
     ctx.status = 200;
     ctx.set('Content-Type', 'application/x-ns-proxy-autoconfig');
@@ -132,7 +132,7 @@ export function servePlayers(uses: ServePlayersUses): Middleware<AdminState> {
     if (ctx.fresh) ctx.status = 304;
   }
 
-  /** The answer to any path that there is not, after a time that tells nothing. */
+  /** Answers any unknown path and wrong token, after a random delay that reveals nothing. */
   async function refuseUnknown(ctx: ParameterizedContext<AdminState>): Promise<void> {
     if (attempts.isFull(ctx.state.client)) return hangUp(ctx);
     if ((await attempts.delay(ctx.state.client)) === 'closed') return hangUp(ctx);

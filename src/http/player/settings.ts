@@ -1,4 +1,4 @@
-// What the configuration says of the pages and PAC files of players.
+// The configuration of player pages and PAC files.
 
 /** `admin.playerPage` of the configuration. */
 export interface PlayerPageSettings {
@@ -6,17 +6,17 @@ export interface PlayerPageSettings {
   /** Whether PAC files are served. */
   readonly pac: boolean;
   readonly outsideWhitelist: boolean;
-  /** What addresses of players begin with; null: as the operator's browser names this server. */
+  /** The start of players' addresses; null: the host name in the operator's request. */
   readonly url: string | null;
   readonly mayChange: readonly ('password' | 'authorizedAddresses')[];
   readonly maxRequestsPerMinute: number;
   readonly maxChangesPerHour: number;
 }
 
-/** What browsers can speak to the players' listeners. */
+/** The protocols that browsers can use with the players' listeners. */
 export interface PacListeners {
-  /** Of the first listener. */
+  /** Protocols of the first listener. */
   readonly protocols: readonly string[];
-  /** Of listeners with a certificate that are HTTP proxies. */
+  /** Ports of HTTP proxy listeners with a certificate. */
   readonly httpsPorts: readonly number[];
 }

@@ -1,4 +1,4 @@
-// What the player's page is told of its account.
+// The player page's view of its account.
 import type { ParameterizedContext } from 'koa';
 import { z } from 'zod';
 import { type Account, isExpired } from '../../core/accounts/account.js';
@@ -36,7 +36,7 @@ export interface PlayerUses extends LinkUses {
   readonly audit: Pick<AuditStore, 'add'>;
   /** `socks.maxAuthorizedAddresses`. */
   readonly maxAuthorizedAddresses: number;
-  /** Counts a change of an account; null: it may be made, or the ms to wait. */
+  /** Counts a change of an account. Returns null if it may be made, or the ms to wait. */
   readonly countChange: (accountId: string) => number | null;
   readonly isTrustedProxy: (address: string) => boolean;
   readonly now: () => number;
@@ -48,7 +48,7 @@ const Device = z.object({
   /** Whether the request came from this address. */
   isThis: z.boolean(),
   games: z.array(z.string()),
-  /** When the oldest of its sessions began. */
+  /** Start of its oldest session. */
   since: Time,
   sessions: Count,
   bytesUp: Bytes,
@@ -65,23 +65,23 @@ export const PlayerStatus = z.object({
   limits: AccountLimits.omit({ egressClass: true }),
   usage: Usage,
   devices: z.array(Device),
-  /** How to connect; the password is known only as a hash. */
+  /** How to connect. The link has no password, because the daemon stores only its hash. */
   link: z.string(),
   host: z.string(),
   port: z.int(),
   mayChange: z.array(z.enum(['password', 'authorizedAddresses'])),
   authorizedAddresses: z.array(z.string()),
   maxAuthorizedAddresses: Count,
-  /** The network that `POST addresses` would add; null: it is not known, or is there already. */
+  /** The network that `POST addresses` would add; null: it is unknown, or already in the list. */
   ownAddress: z.string().nullable(),
-  /** The address of the account's PAC file; null: there is none. */
+  /** The address of the account's PAC file; null: the account has none. */
   pac: z.string().nullable(),
-  /** Whether the player may make one. */
+  /** Whether the player may make a PAC address. */
   mayMakePac: z.boolean(),
   now: Time,
 });
 
-/** The answer to a request of the page. */
+/** Answers a request of the page with the account's status. */
 export async function shown(ctx: PlayerContext, account: Account, uses: PlayerUses): Promise<Answered> {
   const { id, username, isEnabled, expiresAt, daysFromFirstLogin, plan } = account;
   const { authorizedAddresses } = account;
@@ -106,7 +106,7 @@ export async function shown(ctx: PlayerContext, account: Account, uses: PlayerUs
   return { status: 200, body };
 }
 
-/** What the player calls "my address"; null when a proxy hides it, or when it is this machine's own. */
+/** Returns the network that the player calls "my address"; null when a proxy hides it, or when it is this machine's own address. */
 export function ownNetwork({ state }: PlayerContext, { isTrustedProxy }: PlayerUses): string | null {
   const { client, isForwarded } = state;
   const ip = parseIp(client);

@@ -1,4 +1,4 @@
-// Puts /api/v1 together: the routes, and what their handlers need.
+// Assembles /api/v1: the routes and the dependencies of their handlers.
 import type Router from '@koa/router';
 import type { ApiTokens } from '../../core/auth/api-tokens.js';
 import type { Principal } from '../../core/auth/principals.js';
@@ -21,9 +21,9 @@ export interface ApiUses
     Pick<EventStreamOptions, 'changes' | 'maxEventStreams'> {
   readonly apiTokens: ApiTokens;
   readonly pacListeners: PacListeners;
-  /** Of one account, for the page of players. */
+  /** Most authorized addresses of one account, for the player page. */
   readonly maxAuthorizedAddresses: number;
-  /** Largest body of a request about many accounts at once. */
+  /** Size of the largest body of a request about many accounts. */
   readonly maxBulkBodyBytes: number;
   readonly readJsonObject: ReadJsonObject;
 }

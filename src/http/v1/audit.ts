@@ -1,4 +1,4 @@
-// /api/v1/audit: every change, who made it, and what it changed.
+// /api/v1/audit: every change, its author, and the changed values.
 import { z } from 'zod';
 import type { AuditFilter, AuditStore, AuditEntry as Entry } from '../../core/audit/audit.js';
 import { badCursor } from './problem.js';
@@ -11,10 +11,13 @@ const AuditEntry = z
   .object({
     id: Guid,
     at: Time,
-    /** User name, or the name of the token (of an operator, behind its name and a slash), or the system user of the command line, or the player's user name. */
+    /**
+     * User name; name of the token (with the operator's name and a slash before an operator's token); system user of the command
+     * line; or the player's user name.
+     */
     actor: z.string(),
     via: z.enum(['console', 'api', 'token', 'cli', 'daemon', 'player']),
-    /** null: not over the network. */
+    /** null: the change did not come over the network. */
     address: z.string().nullable(),
     /** `account.create`, `account.update`, `account.delete`, `account.password`, `settings.whitelist`, … */
     action: z.string(),
@@ -34,10 +37,10 @@ const AuditEntry = z
       id: z.string().nullable(),
       name: z.string().nullable(),
     }),
-    /** Only the fields that differ; passwords and secrets never. */
+    /** Only the fields that differ. Passwords and secrets never appear. */
     before: z.record(z.string(), z.unknown()).nullable(),
     after: z.record(z.string(), z.unknown()).nullable(),
-    /** The import that the change is a part of: the id of its entry, and the name of its file. */
+    /** The import that made the change: the id of its entry, and the name of its file. */
     import: z.object({ id: Guid, name: z.string().nullable() }).nullable(),
   })
   .meta({ id: 'AuditEntry' });
@@ -62,9 +65,9 @@ export const auditRoutes = [
           search: z.string().max(255).optional(),
           action: z.string().max(100).optional(),
           via: AuditEntry.shape.via.optional(),
-          /** Id of the object; also what imports did to it is listed then. */
+          /** Id of the object. The list then also contains changes that imports made to it. */
           objectId: z.string().max(255).optional(),
-          /** Id of an import's entry: what that import did. Without, an import is one entry. */
+          /** Id of an import's entry: lists the changes of that import. Without `importId`, an import is one entry. */
           importId: Guid.optional(),
           from: TimeIn.optional(),
           to: TimeIn.optional(),

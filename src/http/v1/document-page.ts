@@ -1,4 +1,4 @@
-// The OpenAPI document as a page to read: without a script, and nothing from anywhere else.
+// The OpenAPI document as an HTML page without scripts and without resources from elsewhere.
 import { createHash } from 'node:crypto';
 
 type Json = Record<string, unknown>;
@@ -83,7 +83,7 @@ function accessOf(security: readonly Json[]): string {
   return scopes.length === 0 ? 'whoever is signed in' : `the operator, or a token with ${scopes.join(', ')}`;
 }
 
-/** The names of the schemas that a content refers to. */
+/** Returns the names of the schemas in a content. */
 function refsOf(content: unknown): string {
   const text = JSON.stringify(content ?? {});
   return [

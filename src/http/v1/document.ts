@@ -1,4 +1,4 @@
-// /api/v1/openapi.json and /api/v1/docs: what this API is, for programs and for people.
+// /api/v1/openapi.json and /api/v1/docs: the description of this API, for programs and for people.
 import { STYLE_HASH } from './document-page.js';
 import { routesOf } from './route.js';
 
@@ -7,7 +7,7 @@ export interface ApiDocument {
   readonly page: string;
 }
 
-/** `document`: made at the first call and kept. */
+/** `document` is made at the first call and kept. */
 const { route } = routesOf<{ readonly document: () => ApiDocument }>('Document');
 
 export const documentRoutes = [

@@ -1,12 +1,16 @@
-// Whether what a client wants to change is still what it has seen (RFC 9110 §8.8.3, §13.1.1).
+// Entity tags: whether the object that a client wants to change is still the version that the client read (RFC 9110 §8.8.3,
+// §13.1.1).
 import { hash } from 'node:crypto';
 
-/** The strong entity tag of a value that JSON can hold. */
+/** Returns the strong entity tag of a JSON value. */
 export function etagOf(value: unknown): string {
   return `"${hash('sha256', JSON.stringify(value), 'hex').slice(0, 32)}"`;
 }
 
-/** Whether `If-Match` names `etag`; a request without it always goes on. A weak tag names none, a list each of its own. */
+/**
+ * Returns whether `If-Match` names `etag`. A request without the header always matches. A weak tag never matches; in a list, any
+ * tag may match.
+ */
 export function matches(ifMatch: string | null, etag: string): boolean {
   if (ifMatch === null || ifMatch.trim() === '*') return true;
   return ifMatch.split(',').some((each) => each.trim() === etag);

@@ -1,4 +1,4 @@
-// /api/v1/events: a stream that says what changes, while it changes (server-sent events).
+// /api/v1/events: a stream of server-sent events that reports changes as they happen.
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Changed, ChangeSignal } from '../../core/stats/change-signal.js';
@@ -7,7 +7,7 @@ import type { Caller } from '../caller.js';
 import { Overview, presentOverview } from './overview.js';
 import { routesOf } from './route.js';
 
-/** The data of `changed`, sent when something in a list has changed; `overview` is sent every two seconds. */
+/** The data of `changed`, sent when an object of a list changed. The stream also sends `overview` every two seconds. */
 const ChangedEvent = z
   .object({
     topic: z.enum(['accounts', 'sessions', 'settings', 'runs', 'agents', 'tokens', 'audit', 'notices']),
@@ -16,14 +16,14 @@ const ChangedEvent = z
   .meta({ id: 'ChangedEvent' });
 
 export interface EventStreams {
-  /** A stream for the caller; null: as many are open as there may be. */
+  /** Opens a stream for the caller; null: the maximum number of streams is open. */
   open(caller: Caller, watched?: Watched): Readable | null;
 }
 
-/** What of the events a stream carries. */
+/** The events that a stream carries. */
 export interface Watched {
   readonly hasOverview: boolean;
-  /** What is sent of a change; null: nothing. */
+  /** Returns the event to send for a change; null: none. */
   filter(changed: Changed): Changed | null;
 }
 
@@ -32,9 +32,9 @@ const EVERYTHING: Watched = { hasOverview: true, filter: (changed) => changed };
 export interface EventStreamOptions {
   readonly overview: () => Promise<OverviewNow>;
   readonly changes: ChangeSignal;
-  /** Streams at once; each holds a connection. */
+  /** Most streams at once. Each stream occupies a connection. */
   readonly maxEventStreams: number;
-  /** Whether the one who opened a stream may still read it. */
+  /** Whether the caller who opened a stream may still read it. */
   readonly mayStillWatch: (caller: Caller) => boolean;
 }
 
@@ -70,9 +70,9 @@ export const eventRoutes = [
 ];
 
 const OVERVIEW_EVERY_MS = 2_000;
-/** Proxies close idle connections; a comment (a line that begins with a colon) keeps the stream alive. */
+/** Interval of comments (lines that begin with a colon). They keep the stream alive, because proxies close idle connections. */
 const COMMENT_EVERY_MS = 15_000;
-/** A client further behind is disconnected; it reloads everything when it reconnects. */
+/** A client that is further behind is disconnected. It reloads everything when it reconnects. */
 const MAX_UNREAD_BYTES = 1024 * 1024;
 
 export function createEventStreams(options: EventStreamOptions): EventStreams {
@@ -89,7 +89,7 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
     const event = (name: string, data: unknown): void =>
       send(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
     const tick = async (): Promise<void> => {
-      // A normal end of the stream: the page reconnects, and is then answered 401.
+      // Ends the stream normally: the page reconnects, and the daemon then answers 401.
       if (!options.mayStillWatch(caller)) return void stream.push(null);
       if (!hasOverview) return;
       try {

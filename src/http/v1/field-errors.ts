@@ -1,11 +1,10 @@
-// What is wrong with one part of a request: a code with its values for programs, which have words of their own, and an
-// English text.
+// Errors of single request fields: a code with its values for programs, which have their own texts, and an English text.
 import { z } from 'zod';
 import { ADDRESS_TEXTS } from '../../core/accounts/authorized-addresses.js';
 import { fillText } from '../../core/fill-text.js';
 import { GAME_RULE_TEXTS } from '../../core/heartbeats/game-rule-error.js';
 
-/** Values of a text stand in braces. */
+/** Braces in a text contain the name of a value. */
 export const FIELD_TEXTS = {
   missing: 'is missing',
   type: 'must be of type {expected}',
@@ -59,14 +58,14 @@ export type FieldCode = keyof typeof FIELD_TEXTS;
 const CODES = Object.keys(FIELD_TEXTS) as [FieldCode, ...FieldCode[]];
 export type FieldValues = Readonly<Record<string, string | number>>;
 
-/** One fault of a request. */
+/** One error of a request. */
 export const FieldError = z
   .object({
-    /** The part at fault: `body.remarks`, `query.limit`. */
+    /** The field with the error: `body.remarks`, `query.limit`. */
     path: z.string(),
     message: z.string(),
     code: z.enum(CODES),
-    /** What stands in the braces of its text. */
+    /** The values for the braces of the text. */
     values: z.record(z.string(), z.union([z.string(), z.number()])),
   })
   .meta({ id: 'FieldError' });
@@ -82,10 +81,13 @@ export function fieldError(path: string, code: FieldCode, values: FieldValues = 
   return { path, message: fillText(FIELD_TEXTS[code], values), code, values };
 }
 
-/** For `refine`: the fault that a value has when the check fails. */
+/** For `refine`: the error of a value that fails the check. */
 export const fault = (code: FieldCode, values: FieldValues = {}) => ({ params: { code, values } });
 
-/** What a schema has against a value; `where` is the part of the request. Parse with `reportInput`, which tells what is missing. */
+/**
+ * Converts an issue of a schema into a field error. `where` is the part of the request. Parse with `reportInput`, so that a missing
+ * value is recognized.
+ */
 export function fieldErrorOf(where: string, issue: z.core.$ZodIssue): FieldFault {
   const path = [where, ...issue.path].join('.');
   const of = (code: FieldCode, values?: FieldValues): FieldFault => fieldError(path, code, values);

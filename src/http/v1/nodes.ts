@@ -1,4 +1,4 @@
-// /api/v1/nodes: the daemons that share the database, and draining them.
+// /api/v1/nodes: lists and drains the daemons that share the database.
 import { z } from 'zod';
 import { setDrained } from '../../core/nodes/drain.js';
 import type { FleetNode, NodeStore } from '../../core/nodes/nodes.js';
@@ -15,13 +15,13 @@ import { iso } from './times.js';
 export const Node = z
   .object({
     name: z.string(),
-    /** The one that answers. */
+    /** Whether this node sent the answer. */
     isThis: z.boolean(),
     state: z.enum(['serving', 'draining', 'drained', 'lost', 'stopped']).meta({
       description:
         'draining: takes no new connections, and has sessions; lost: has not been heard of for a whole lease; stopped: ended in order.',
     }),
-    /** By an operator; it stays so when the node starts again. */
+    /** Whether an operator drained the node. It stays drained after a restart. */
     isDrained: z.boolean(),
     version: z.string(),
     addresses: z.object({ socks: z.array(z.string()), admin: z.array(z.string()) }),
@@ -29,12 +29,12 @@ export const Node = z
     accountsOnline: Count,
     bytesPerSecondUp: BytesPerSecond,
     bytesPerSecondDown: BytesPerSecond,
-    /** Of one core. */
+    /** Per cent of one core. */
     cpuPercent: z.number().min(0),
-    /** How long the database took to answer its last renewal. */
+    /** Time that the database took to answer the last renewal. */
     databaseDelayMs: z.number().min(0).nullable(),
     startedAt: Time,
-    /** Its last sign of life. */
+    /** Time of the node's last renewal. */
     renewedAt: Time,
     leaseLeftMs: Count,
   })
@@ -111,7 +111,7 @@ async function drain(
   if (!(await setDrained(nodes, name, isDrained, actorOf(caller)))) {
     return { problem: 'not-found', detail: 'there is no such node' };
   }
-  // The others hear of it from the database.
+  // The other nodes read the change from the database.
   if (name === node.nodeName) await node.reload();
   changes.notify('settings');
   changes.notify('audit');

@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 document, made of the very schemas that check requests and shape answers.
+// The OpenAPI 3.1 document, made from the schemas that check the requests and describe the responses.
 import { z } from 'zod';
 import { Problem } from './problem.js';
 import type { Access, RouteDescription, RouteRequest } from './route.js';
@@ -7,8 +7,8 @@ import { routes } from './routes.js';
 type Json = Record<string, unknown>;
 
 /**
- * Returns the OpenAPI 3.1.1 document of /api/v1 as a plain object, ready for JSON. The same object content each
- * time; making it takes some milliseconds, so keep it.
+ * Returns the OpenAPI 3.1.1 document of /api/v1 as a plain object for JSON. Each call makes an equal object and takes some
+ * milliseconds, so keep the result.
  */
 export function buildOpenApi(): Json {
   const components: Json = {};
@@ -101,7 +101,7 @@ const STATUS_TEXT: Readonly<Record<number, string>> = {
   500: 'The daemon failed; its log says why.',
 };
 
-/** Every status of a failure that the route may answer. */
+/** Returns every failure status that the route may answer. */
 export function problemsOf(route: RouteDescription): number[] {
   const always = route.access === 'public' ? [400, 403, 500] : [400, 401, 403, 500];
   const body = route.request.body ? [413, 415] : [];
@@ -146,7 +146,7 @@ function bodyOf(request: RouteRequest, components: Json): Json {
   return { requestBody: { required: true, content: { 'application/json': { schema } } } };
 }
 
-/** JSON Schema 2020-12 of a schema; parts that have an `id` become components, referred to by name. */
+/** Returns the JSON Schema 2020-12 of a schema. Parts with an `id` become components, which the schema refers to by name. */
 function toSchema(schema: z.ZodType, io: 'input' | 'output', components: Json): Json {
   const {
     $schema: _,
@@ -155,13 +155,13 @@ function toSchema(schema: z.ZodType, io: 'input' | 'output', components: Json): 
   } = z.toJSONSchema(schema, { io, override: tidy }) as Json & { $defs?: Json };
   for (const [name, part] of Object.entries($defs)) components[name] = withReferences(part as Json);
   const id = schema.meta()?.id;
-  // A schema with an id that another one uses too is among the parts already.
+  // The parts already include a schema with an id that another schema uses.
   if (id === undefined || '$ref' in top) return withReferences(top);
   components[id] = withReferences(top);
   return { $ref: `#/components/schemas/${id}` };
 }
 
-/** Zod's patterns for dates and the bounds of JavaScript's integers say nothing to a reader. */
+/** Removes Zod's date patterns and the bounds of JavaScript's integers, which do not help a reader. */
 function tidy(context: { jsonSchema: { [key: string]: unknown } }): void {
   const { jsonSchema } = context;
   if (jsonSchema['format'] !== undefined) delete jsonSchema['pattern'];

@@ -1,4 +1,4 @@
-// /api/v1/operators: operators beside the administrator, who alone manages them.
+// /api/v1/operators: the operators besides the administrator. Only the administrator manages them.
 import { z } from 'zod';
 import type { Accounts } from '../../core/accounts/accounts.js';
 import type { Budget as Bounds } from '../../core/accounts/budget.js';
@@ -21,16 +21,16 @@ const Bound = z.int().min(0).nullable();
 /** null: no bound. */
 export const Budget = z
   .object({
-    /** Accounts created. */
+    /** Number of created accounts. */
     accounts: Bound,
-    /** Days given, added up over the accounts. */
+    /** Sum of the days given to all accounts. */
     days: Bound,
-    /** Traffic granted by quotas, in every period until an account expires. */
+    /** Sum of the quotas granted, for every period until an account expires. */
     bytes: Bound,
   })
   .meta({ id: 'Budget' });
 
-/** What is taken away from accounts, and accounts that are deleted, give nothing back. */
+/** The used part of the budget. Reducing or deleting an account refunds nothing. */
 export const BudgetUsed = z
   .object({ accounts: Count, days: z.number().min(0), bytes: Bytes })
   .meta({ id: 'BudgetUsed' });
@@ -49,11 +49,11 @@ const OperatorItem = z
     isEnabled: z.boolean(),
     createdAt: Time,
     totpEnabled: z.boolean(),
-    /** API tokens that it has made. */
+    /** Number of API tokens that the operator made. */
     tokens: Count,
-    /** Accounts that belong to it. */
+    /** Number of accounts that the operator owns. */
     accounts: Count,
-    /** What a seller may give to accounts, and has given. */
+    /** A seller's budget: the bounds of what accounts may get, and the used part. */
     budget: Budget,
     used: BudgetUsed,
   })
@@ -67,7 +67,7 @@ const NewOperator = z
     name: Name,
     password: Password,
     role: Role,
-    /** Of a seller; left out: no bound. */
+    /** Budget of a seller; left out: no bounds. */
     budget: Budget.optional(),
   })
   .meta({ id: 'NewOperator' });
@@ -75,12 +75,12 @@ const NewOperator = z
 const OperatorChange = z
   .object({
     name: Name.optional(),
-    /** Its console sessions end with another password, name or role. */
+    /** Changing password, name or role ends the operator's console sessions. */
     password: Password.optional(),
     role: Role.optional(),
-    /** false: it and its tokens can do nothing until it is enabled again. */
+    /** false: the operator and its tokens have no access until it is enabled again. */
     isEnabled: z.boolean().optional(),
-    /** The bounds given. */
+    /** Changes only the bounds that it contains. */
     budget: Budget.partial().meta({ id: 'BudgetChange' }).optional(),
   })
   .meta({ id: 'OperatorChange', description: 'What is left out stays as it is.' });
@@ -113,7 +113,7 @@ export const operatorRoutes = [
       },
     },
     async (_asked, uses) => {
-      // What is used of the budgets grows with accounts, here and at other daemons.
+      // Accounts at this and other daemons use the budgets, so read the current values.
       await uses.operators.reload();
       return {
         status: 200,
@@ -227,7 +227,7 @@ const REFUSALS: Readonly<Record<OperatorRefusal | 'not-found', ProblemAnswer>> =
 const ownAccounts = ({ accounts }: Pick<OperatorUses, 'accounts'>, owner: string): string[] =>
   accounts.list().flatMap(({ account }) => (account.owner === owner ? [account.id] : []));
 
-/** Days to a hundredth. */
+/** Presents a used budget, with days rounded to a hundredth. */
 export const presentUsed = ({ accounts, ms, bytes }: Operator['used']) => ({
   accounts,
   days: Math.round((ms / DAY_MS) * 100) / 100,

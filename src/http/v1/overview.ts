@@ -1,4 +1,4 @@
-// /api/v1/overview: what is happening now, and what happened over time.
+// /api/v1/overview: current activity and its history.
 import { z } from 'zod';
 import type { History } from '../../core/stats/history.js';
 import type { OverviewNow } from '../../core/stats/overview.js';
@@ -27,23 +27,23 @@ export const Overview = z
       neverUsed: Count,
     }),
     runs: z.object({ queued: Count, running: Count, succeededToday: Count, failedToday: Count }),
-    /** By bytes since midnight UTC, the ten largest. */
+    /** The ten accounts with the most bytes since midnight UTC. */
     topAccounts: z.array(
       z.object({ id: Guid, username: z.string(), bytesUp: Bytes, bytesDown: Bytes, sessions: Count }),
     ),
-    /** By accounts that play them now, then by entries since midnight UTC; the ten largest. */
+    /** The first ten games, sorted by accounts that play them now, then by entries since midnight UTC. */
     topGames: z.array(z.object({ gameId: z.string(), accountsOnline: Count, heartbeats: Count })),
   })
   .meta({ id: 'Overview' });
 
-/** A measurement that was not taken (the daemon was down) is null, so that a chart shows the gap. */
+/** A missing measurement (the daemon was down) is null, so that a chart shows the gap. */
 const Samples = z.array(z.number().nullable());
 
 const OverviewHistory = z
   .object({
     range: Range,
     stepSeconds: z.int().min(1),
-    /** Start of each step. All the lists below are as long as this one. */
+    /** Start of each step. All lists below have the same length. */
     at: z.array(Time),
     sessions: Samples,
     playersOnline: Samples,

@@ -1,9 +1,9 @@
-// Failures of /api/v1 as RFC 9457 problems: one table from code to status and title.
+// Failures of /api/v1 as RFC 9457 problems. One table maps each code to its status and title.
 import type { Context } from 'koa';
 import { z } from 'zod';
 import { type FieldCode, FieldError, type FieldFault, type FieldValues, fieldError } from './field-errors.js';
 
-/** For programs; the texts beside it are for people and may change. */
+/** Codes for programs. The texts are for people and may change. */
 export const ProblemCode = z
   .enum([
     'bad-request',
@@ -42,7 +42,7 @@ export const Problem = z
     status: z.int().min(400).max(599),
     code: ProblemCode,
     detail: z.string().optional(),
-    /** Which part of the request is at fault: `body.remarks`, `query.limit`. */
+    /** The fields of the request that are wrong: `body.remarks`, `query.limit`. */
     errors: z.array(FieldError).optional(),
   })
   .meta({ id: 'Problem', description: 'RFC 9457 problem details.' });
@@ -92,7 +92,7 @@ export function sendProblem(ctx: Context, answer: ProblemAnswer): void {
   ctx.status = status;
   const wait = answer.retryAfterS ?? RETRY_AFTER_S[status];
   if (wait !== undefined) ctx.set('Retry-After', String(wait));
-  // RFC 9110 §15.5.2: a 401 names a scheme. A browser that sees Basic would open its own dialog.
+  // RFC 9110 §15.5.2: a 401 names a scheme. For Basic a browser would open its own dialog.
   if (status === 401) {
     ctx.set(
       'WWW-Authenticate',
@@ -110,14 +110,14 @@ export function sendProblem(ctx: Context, answer: ProblemAnswer): void {
   });
 }
 
-/** By the User-Agent too: browsers omit Sec-Fetch-* over plain HTTP. */
+/** Also uses the User-Agent: browsers omit Sec-Fetch-* over plain HTTP. */
 export function isBrowser(ctx: Context): boolean {
   return ctx.get('Sec-Fetch-Site') !== '' || ctx.get('User-Agent').startsWith('Mozilla/');
 }
 
 const BEARER = 'Bearer realm="Pulsegate"';
 
-/** Says of one part of the request what is wrong with it. */
+/** The problem of one invalid part of the request. */
 export const invalid = (path: string, code: FieldCode, values: FieldValues = {}): ProblemAnswer => ({
   problem: 'validation',
   errors: [fieldError(path, code, values)],

@@ -1,4 +1,4 @@
-// What handlers are given for an operator in place of everything: the one place where what it may know is restricted.
+// Restricts the dependencies of handlers to what an operator may see. All such restrictions are in this module.
 import type { Accounts } from '../../core/accounts/accounts.js';
 import { accountsOf } from '../../core/accounts/owned-accounts.js';
 import type { AuditStore } from '../../core/audit/audit.js';
@@ -7,7 +7,7 @@ import { type Caller, isSeller } from '../caller.js';
 import type { Watched } from './events.js';
 import type { RouteUses } from './routes.js';
 
-/** Uses that know only what the operator may: of the audit log its own part, and as a seller its own accounts. */
+/** Returns uses restricted to the operator: its own entries of the audit log, and for a seller its own accounts. */
 export function usesOf(uses: RouteUses, operator: NonNullable<Caller['operator']>): RouteUses {
   const audit = auditOf(uses.audit, operator.id);
   if (operator.role !== 'seller') return { ...uses, audit };
@@ -33,12 +33,12 @@ export function usesOf(uses: RouteUses, operator: NonNullable<Caller['operator']
   };
 }
 
-/** The accounts that the caller may know. */
+/** Returns the accounts that the caller may see. */
 export function accountsFor(accounts: Accounts, caller: Caller | undefined): Accounts {
   return caller?.operator && isSeller(caller) ? accountsOf(accounts, caller.operator.id) : accounts;
 }
 
-/** The audit log, of which only what the operator did itself can be read. */
+/** Returns an audit log that lists only the operator's own actions. */
 function auditOf(audit: AuditStore, operatorId: string): AuditStore {
   return {
     ...audit,
@@ -47,14 +47,14 @@ function auditOf(audit: AuditStore, operatorId: string): AuditStore {
   };
 }
 
-/** A change without an id says only that a page may have something new. */
+/** Returns a seller's filter of events. A change without an id only means that a page may have something new. */
 function watchedBy(all: Accounts, own: Accounts): Watched {
   return {
     hasOverview: false,
     filter({ topic, id }) {
       if (topic === 'runs' || topic === 'agents') return null;
       if (topic !== 'accounts' || id === null || own.get(id)) return { topic, id };
-      // Of an account that is gone nobody can tell whose it was.
+      // The owner of a removed account is unknown, so its event carries no id.
       return all.hasId(id) ? null : { topic, id: null };
     },
   };

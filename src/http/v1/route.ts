@@ -1,4 +1,4 @@
-// What a route of /api/v1 is: path, access, schemas and handler, together in one value.
+// A route of /api/v1: path, access, schemas and handler in one value.
 import type { ParameterizedContext } from 'koa';
 import { z } from 'zod';
 import { TOKEN_SCOPES } from '../../core/auth/token-scopes.js';
@@ -11,78 +11,79 @@ export const Scope = z.enum(TOKEN_SCOPES).meta({ id: 'Scope' });
 export type Scope = z.infer<typeof Scope>;
 
 /**
- * Who may call a route: `public` (whitelist only), `any` (every caller with credentials, tokens too), `person` (console session
- * or Basic, never a token), `administrator` (the same, and no operator), or the scope that a token or an operator's role needs.
+ * Who may call a route: `public` (whitelist only), `any` (every caller with credentials, tokens too), `person` (console session or
+ * Basic, never a token), `administrator` (like `person`, but not an operator), or the scope that a token or an operator's role
+ * needs.
  */
 export type Access = 'public' | 'any' | 'person' | 'administrator' | Scope;
 
 export interface RouteRequest {
-  /** Values between braces in the path. */
+  /** The parameters in braces in the path. */
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
-  /** A JSON body, or, with `raw`, the media types that the handler reads as a stream. */
+  /** The schema of a JSON body. `raw` instead lists media types, and the handler reads the body as a stream. */
   readonly body?: z.ZodType;
   readonly raw?: readonly string[];
 }
 
 export interface RouteResponse {
   readonly description: string;
-  /** JSON unless `contentType` says otherwise; without a schema there is no body. */
+  /** Schema of JSON, unless `contentType` differs. Without a schema there is no body. */
   readonly schema?: z.ZodType;
   readonly contentType?: string;
 }
 
-/** What the OpenAPI document says of a route. */
+/** A route's description in the OpenAPI document. */
 export interface RouteDescription {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** `/api/v1/accounts/{id}`: OpenAPI's form. */
+  /** The path in OpenAPI's form: `/api/v1/accounts/{id}`. */
   readonly path: string;
   readonly operationId: string;
   readonly summary: string;
   readonly tag: string;
   readonly access: Access;
-  /** It tells of all accounts together: nothing for sellers, who know only their own. */
+  /** The answer covers all accounts together, so sellers, who see only their own accounts, may not call the route. */
   readonly ofAllAccounts?: boolean;
-  /** The answer carries an `ETag`; on a change, `If-Match` is honoured and a mismatch is 412. */
+  /** The answer carries an `ETag`. A change checks `If-Match`, and a mismatch is 412. */
   readonly etag?: boolean;
   readonly request: RouteRequest;
   /** Success statuses only; every failure is a Problem. */
   readonly responses: Readonly<Record<number, RouteResponse>>;
-  /** Statuses of failures to document beside 400, 401, 403 and 500. */
+  /** Failure statuses to document in addition to 400, 401, 403 and 500. */
   readonly problems?: readonly number[];
-  /** The body may have `admin.maxBulkBody` bytes in place of `admin.maxBody`. */
+  /** The body limit is `admin.maxBulkBody` bytes in place of `admin.maxBody`. */
   readonly bulkBody?: boolean;
 }
 
 type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined;
 
-/** What a handler is given: exactly what the schemas of its route let through. */
+/** The input of a handler, checked by the schemas of its route. */
 export interface Asked<R extends RouteRequest> {
   readonly params: Parsed<R['params']>;
   readonly query: Parsed<R['query']>;
   readonly body: Parsed<R['body']>;
   readonly caller: Caller;
-  /** `If-Match` as it was sent. */
+  /** The value of `If-Match` as sent. */
   readonly ifMatch: string | null;
-  /** The request itself: for bodies that are read as streams, and for what lasts as long as its connection. */
+  /** The request itself, for bodies that are read as streams and for work that lasts as long as its connection. */
   readonly ctx: ParameterizedContext<AdminState>;
 }
 
-/** A success: one of the route's statuses and its body. */
+/** A success: one of the route's statuses, and the body. */
 export interface Answered {
   readonly status: number;
-  /** A stream is sent as it comes, and needs a `Content-Type` among the headers. */
+  /** A stream is sent as it arrives. It needs a `Content-Type` in `headers`. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Answers a request that passed the route's access and schemas. `Uses`: what the handler needs of the daemon. */
+/** Handles a request that passed the route's access check and schemas. `Uses`: the handler's dependencies. */
 export type Handler<R extends RouteRequest, Uses> = (
   asked: Asked<R>,
   uses: Uses,
 ) => Promise<Answered | ProblemAnswer>;
 
-/** Answers a request that passed the route's access only: it reads and checks the request itself. */
+/** Handles a request that passed only the route's access check. The handler reads and checks the request itself. */
 export type UncheckedHandler<Uses> = (
   ctx: ParameterizedContext<AdminState>,
   uses: Uses,
@@ -107,7 +108,7 @@ export function routesOf<Uses>(tag: string) {
       description: R,
       handle: Handler<R['request'], Uses>,
     ): Route<Uses> {
-      // The type above ties the handler to its schemas; a list of routes cannot express that.
+      // The type above ties the handler to its schemas. A list of routes cannot express that.
       return {
         ...description,
         tag,

@@ -1,4 +1,4 @@
-// Every route of /api/v1, in the order of the document.
+// Every route of /api/v1, in the order of the OpenAPI document.
 
 import type { AuditStore } from '../../core/audit/audit.js';
 import type { Log } from '../../core/log.js';
@@ -41,7 +41,7 @@ import { type RetentionUses, retentionRoutes } from './settings/retention.js';
 import { type WhitelistUses, whitelistRoutes } from './settings/whitelist.js';
 import { type TokenUses, tokenRoutes } from './tokens.js';
 
-/** What the handlers need of the daemon; each names the part of it that it uses. */
+/** The dependencies of all handlers. Each handler names the part that it uses. */
 export interface RouteUses
   extends AccountUses,
     ExportUses,
@@ -83,8 +83,8 @@ export interface RouteUses
 }
 
 /**
- * Fixed paths (`accounts/export`) stand before those with a parameter (`accounts/{id}`), so that registering them in
- * this order is right.
+ * Fixed paths (`accounts/export`) come before paths with a parameter (`accounts/{id}`), so that routes can be registered in this
+ * order.
  */
 export const routes: readonly Route<RouteUses>[] = [
   ...sessionRoutes,

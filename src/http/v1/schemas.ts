@@ -1,14 +1,14 @@
-// Schemas that the routes of /api/v1 share: times, ids, counts, pages.
+// Shared schemas of /api/v1: times, ids, counts, pages.
 import { z } from 'zod';
 import { isWireDate, WIRE_DATE_RANGE } from '../../core/wire-date.js';
 import { fault } from './field-errors.js';
 
-/** ISO 8601 in UTC with `Z`: `2026-11-20T21:00:00Z` (fractions allowed). What the API answers. */
+/** A time in an answer: ISO 8601 in UTC with `Z`: `2026-11-20T21:00:00Z` (fractions allowed). */
 export const Time = z.iso
   .datetime()
   .meta({ id: 'Time', description: 'ISO 8601 in UTC, for example 2026-11-20T21:00:00Z.' });
 
-/** What the API accepts as a time: ISO 8601 with `Z` or an offset, in the years 0001 to 9999 of UTC. */
+/** A time in a request: ISO 8601 with `Z` or an offset, in the years 0001 to 9999 of UTC. */
 export const TimeIn = z.iso
   .datetime({ offset: true })
   .refine((text) => isWireDate(Date.parse(text)), fault('time', { range: WIRE_DATE_RANGE }))
@@ -18,22 +18,20 @@ export const TimeIn = z.iso
       'ISO 8601 with Z or an offset, for example 2026-11-20T21:00:00+08:00; years 0001 to 9999 in UTC.',
   });
 
-/** A calendar day in UTC. */
 export const Day = z.iso
   .date()
   .meta({ id: 'Day', description: 'A calendar day in UTC, for example 2026-11-20.' });
 
-/** GUID, 8-4-4-4-12 hexadecimal. */
 export const Guid = z.guid().meta({ id: 'Guid', description: 'GUID, 8-4-4-4-12 hexadecimal.' });
 
 export const Count = z.int().min(0).meta({ id: 'Count' });
 export const Bytes = z.int().min(0).meta({ id: 'Bytes', description: 'A number of bytes.' });
 export const BytesPerSecond = z.number().min(0).meta({ id: 'BytesPerSecond' });
 
-/** `?online=true`: only these two words, anything else is 400. */
+/** `?online=true`. Accepts only `true` and `false`; any other value is 400. */
 export const Flag = z.stringbool({ truthy: ['true'], falsy: ['false'], case: 'sensitive' });
 
-/** Opaque: `nextCursor` of the page before. */
+/** Opaque: `nextCursor` of the previous page. */
 export const Cursor = z.string().min(1).max(2_000);
 export const MAX_PAGE = 1_000;
 export const PageQuery = z.object({
@@ -42,8 +40,8 @@ export const PageQuery = z.object({
 });
 
 /**
- * One page of a list. `matched` of `total` is what a reader sees as "37 of 10,214":
- * `total` counts the objects there are, `matched` those that the search and filters leave.
+ * One page of a list. A reader sees "37 of 10,214": `matched` is the number of objects that match the search and filters, and
+ * `total` the number of all objects.
  */
 export function pageOf<T extends z.ZodType>(item: T) {
   return z.object({
@@ -54,14 +52,14 @@ export function pageOf<T extends z.ZodType>(item: T) {
   });
 }
 
-/** A page of what is not counted: there may be millions. */
+/** A page of a list that is not counted, because it may have millions of rows. */
 export function openPageOf<T extends z.ZodType>(item: T) {
   return z.object({ items: z.array(item), nextCursor: Cursor.nullable() });
 }
 
 export const IdParams = z.object({ id: Guid });
 
-/** How far back a chart looks, and with it how fine its steps are. */
+/** The time range of a chart. It determines the length of the steps. */
 export const Range = z.enum(['hour', 'day', 'month']).meta({
   id: 'Range',
   description:

@@ -1,4 +1,4 @@
-// /api/v1/session/totp: the caller's own second factor, and its recovery codes.
+// /api/v1/session/totp: the caller's own second factor and its recovery codes.
 import { z } from 'zod';
 import type { Actor } from '../../core/audit/audit.js';
 import type { ConsoleSessions } from '../../core/auth/console-sessions.js';
@@ -10,12 +10,12 @@ import type { AdminAttempts } from '../guards/attempts.js';
 import { invalid, type ProblemAnswer } from './problem.js';
 import { type Answered, routesOf } from './route.js';
 
-/** `123456`, or `abcde-fghij` of the recovery codes. */
+/** `123456`, or a recovery code such as `abcde-fghij`. */
 export const TotpOrRecovery = z.string().regex(/^(\d{6}|[a-zA-Z2-7]{5}[- ]?[a-zA-Z2-7]{5})$/);
 
 const TotpEnrolment = z
   .object({
-    /** Base32, for typing in. */
+    /** Base32, for manual entry. */
     secret: z.string(),
     /** `otpauth://totp/…`, for a QR code. */
     uri: z.string(),
@@ -126,7 +126,7 @@ export const secondFactorRoutes = [
   ),
 ];
 
-/** The administrator or operator who calls: enabled, as authentication has seen. */
+/** Returns the calling administrator or operator. Authentication has already checked that it is enabled. */
 export function principalOf(
   { principals }: { readonly principals: Pick<Principals, 'get'> },
   caller: Caller,
@@ -136,7 +136,7 @@ export function principalOf(
   return principal;
 }
 
-/** Turns it off with a code, or with a recovery code, which is used up then. */
+/** Disables the second factor with a code or with a recovery code, which is then used up. */
 async function turnOff(
   { secondFactor, recoveryCodes }: Principal,
   code: string,

@@ -12,11 +12,11 @@ import type { Access, Answered, Asked, Route, RouteRequest } from './route.js';
 
 export interface BodyReaders {
   readonly readJsonObject: ReadJsonObject;
-  /** Of routes with `bulkBody`. */
+  /** Reads the bodies of routes with `bulkBody`. */
   readonly readBulkJsonObject: ReadJsonObject;
 }
 
-/** Registers `routes`; their handlers are given what `usesFor` makes of the caller. */
+/** Registers `routes`. Their handlers get the result of `usesFor` for the caller. */
 export function serveRoutes<Uses>(
   router: Router<AdminState>,
   routes: readonly Route<Uses>[],
@@ -38,7 +38,7 @@ export function serveRoutes<Uses>(
   }
 }
 
-/** Whether the caller may use a route of this access; null: it may. */
+/** Returns the problem of a caller who may not use a route with this access; null: the caller may. */
 export function refuseCaller(caller: Caller | undefined, access: Access): ProblemAnswer | null {
   if (access === 'public') return null;
   if (!caller) return { problem: 'signed-out' };
@@ -62,7 +62,7 @@ const OF_ALL_ACCOUNTS: ProblemAnswer = {
   detail: 'this tells of all accounts together; a seller knows only its own',
 };
 
-/** The caller of a public route that brought no credentials. */
+/** The caller of a public route without credentials. */
 const nobody = (address: string): Caller => ({
   via: 'basic',
   name: '',
@@ -88,7 +88,7 @@ async function read(
   };
   const params = check('path', request.params, ctx['params']);
   const checkedQuery = check('query', request.query, query);
-  // A wrong path or query is answered before the body is read.
+  // Answers a wrong path or query before it reads the body.
   if (errors.length > 0) return { problem: 'validation', errors };
   const around = {
     params,
@@ -111,7 +111,7 @@ const BODY_PROBLEMS: Readonly<Record<string, ProblemCode>> = {
   'unsupported-body': 'unsupported-media-type',
 };
 
-/** The body's values under the names of the schema: the reader knows them by lower-case names. */
+/** Returns the body's values under the names of the schema. `fields` has lower-case names. */
 function namedAs(schema: z.ZodType, fields: ReadonlyMap<string, unknown>): Record<string, unknown> {
   const names = 'shape' in schema ? Object.keys(schema.shape as object) : [];
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-// /api/v1/session: signing in to and out of the console, and who the caller is.
+// /api/v1/session: console sign-in and sign-out, and the identity of the caller.
 import { z } from 'zod';
 import type { AdminCredentials } from '../../core/auth/admin-credentials.js';
 import type { ConsoleSessions } from '../../core/auth/console-sessions.js';
@@ -23,7 +23,7 @@ const SignIn = z
   .object({
     username: z.string().min(1).max(255),
     password: z.string().min(1).max(1_024),
-    /** Six digits or a recovery code; needed when the second factor is on. */
+    /** Six digits or a recovery code. Required when the second factor is enabled. */
     code: TotpOrRecovery.optional(),
   })
   .meta({ id: 'SignIn' });
@@ -32,39 +32,39 @@ const Me = z
   .object({
     username: z.string(),
     via: z.enum(['console', 'basic', 'token']),
-    /** The address this request came from, as the whitelist sees it. */
+    /** The client address of this request, as the whitelist sees it. */
     address: z.string(),
-    /** What the caller is, or whoever made its token. */
+    /** The role of the caller, or of the user who made the caller's token. */
     role: z.enum(['administrator', ...ROLES]),
-    /** null: everything. */
+    /** null: all scopes. */
     scopes: z.array(Scope).nullable(),
     totpEnabled: z.boolean(),
     /**
-     * Whether the last start was given the admin password, by a variable, a file or a credential: the next start sets it
-     * again, whatever it was changed to. False for operators.
+     * Whether the last start got the admin password from a variable, a file or a credential. The next start then sets it again,
+     * even after a change. False for operators.
      */
     isPasswordGiven: z.boolean(),
-    /** Recovery codes that were not used yet. */
+    /** Number of unused recovery codes. */
     recoveryCodesLeft: Count,
     version: z.string(),
     startedAt: Time,
     now: Time,
-    /** Where players connect: `host:port` of every SOCKS listener. */
+    /** The addresses for players: `host:port` of every SOCKS listener. */
     socks: z.array(z.string()),
-    /** Where links lead. */
+    /** The address in players' links. */
     link: LinkAddress,
     accounts: Count,
-    /** What a seller may give to accounts, and has given; null: the caller is none. */
+    /** A seller's budget, and the used part of it; null: the caller is no seller. */
     budget: z.object({ bounds: Budget, used: BudgetUsed }).nullable(),
     heartbeatIntervalSeconds: z.number(),
     webhooksEnabled: z.boolean(),
     maxImportBytes: Bytes,
-    /** Names of the egress classes that the configuration has (`egress.classes`). */
+    /** Names of the configured egress classes (`egress.classes`). */
     egressClasses: z.array(z.string()),
   })
   .meta({ id: 'Me' });
 
-/** What every caller with credentials may know of the daemon. */
+/** The facts about the daemon that every caller with credentials may know. */
 export interface AboutDaemon {
   readonly version: string;
   readonly startedAt: number;
@@ -188,7 +188,7 @@ async function me(uses: SessionUses, caller: Caller, hostname: string): Promise<
   };
 }
 
-/** Read from the database: accounts are charged to it, here and at other daemons. */
+/** Reads the database: accounts at this and other daemons use the budget. */
 async function budgetOf({ operators }: SessionUses, { operator }: Caller) {
   if (operator?.role !== 'seller') return null;
   await operators.reload();

@@ -1,4 +1,4 @@
-// Work on many accounts, in transactions of 250 each.
+// Work on many accounts in transactions of 250 accounts each.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Log } from '../../core/log.js';
 
@@ -6,8 +6,8 @@ import type { Log } from '../../core/log.js';
 const SLICE = 250;
 
 /**
- * Does the work slice by slice. Returns the items from the first failed write on, so that the caller can report what was
- * written before. Rejects when nothing was written.
+ * Runs the work slice by slice. Returns the items from the first failed write on, so that the caller can report what was written
+ * before. Rejects when nothing was written.
  */
 export async function inSlices<Item>(
   items: readonly Item[],

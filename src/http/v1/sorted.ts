@@ -1,9 +1,12 @@
-// Lists that are sorted in memory, by the `sort` of their query.
+// Lists that are sorted in memory, by the `sort` parameter of their query.
 import { pageOfSorted, type SortValue } from '../../core/sorted-page.js';
 
 export type SortKeys<Item> = Readonly<Record<string, (item: Item) => SortValue>>;
 
-/** One page of `items`, sorted by `sort` (a key; with a leading minus downwards); null: the cursor is not of this list. */
+/**
+ * Returns one page of `items`, sorted by `sort` (a key; a leading minus means descending); null: the cursor belongs to another
+ * list.
+ */
 export function pageSortedBy<Item>(
   items: readonly Item[],
   query: { readonly sort: string; readonly limit: number; readonly cursor?: string | undefined },

@@ -1,4 +1,4 @@
-// /api/v1/tokens: API tokens, which programs sign in with.
+// /api/v1/tokens: API tokens, with which programs authenticate.
 import { z } from 'zod';
 import type { ApiToken, ApiTokens } from '../../core/auth/api-tokens.js';
 import type { Operators } from '../../core/auth/operators.js';
@@ -13,14 +13,14 @@ const Token = z
   .object({
     id: Guid,
     name: z.string(),
-    /** The first characters, to tell tokens apart. */
+    /** The first characters, which identify the token in lists. */
     prefix: z.string(),
     scopes: z.array(Scope),
     createdAt: Time,
     expiresAt: Time.nullable(),
     lastUsedAt: Time.nullable(),
     lastUsedFrom: z.string().nullable(),
-    /** Name of the operator who made it; null: the administrator. */
+    /** Name of the operator who made the token; null: the administrator. */
     operator: z.string().nullable(),
   })
   .meta({ id: 'Token' });

@@ -1,4 +1,4 @@
-/** `from` without its keys that are undefined: optional properties are absent rather than undefined. */
+/** Returns `from` without keys whose value is undefined: optional properties are absent rather than undefined. */
 export function withoutUndefined<T extends object>(from: { [K in keyof T]: T[K] | undefined }): T {
   return Object.fromEntries(Object.entries(from).filter(([, value]) => value !== undefined)) as T;
 }

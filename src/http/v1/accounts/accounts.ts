@@ -1,4 +1,4 @@
-// /api/v1/accounts: accounts found, created, changed and deleted one at a time.
+// /api/v1/accounts: finds, creates, changes and deletes accounts one at a time.
 import { z } from 'zod';
 import type { Account as StoredAccount } from '../../../core/accounts/account.js';
 import type { AddRefusal } from '../../../core/accounts/account-input.js';
@@ -193,7 +193,7 @@ function shownAccount(uses: AccountUses, id: string): Answered | ProblemAnswer {
   return { status: 200, body: presented(uses, view), headers: { ETag: accountEtag(view.account) } };
 }
 
-/** Whether `If-Match` names the account as it is. */
+/** Returns whether `If-Match` names the current version of the account. */
 function isCurrent(account: StoredAccount, ifMatch: string | null): boolean {
   return matches(ifMatch, accountEtag(account));
 }

@@ -1,4 +1,4 @@
-// /api/v1/accounts/batch: many accounts created at once, from a pattern or a list, with a preview.
+// /api/v1/accounts/batch: creates many accounts at once, from a pattern or a list, with a preview.
 import { z } from 'zod';
 import { isValidPassword, isValidUsername } from '../../../core/accounts/account.js';
 import type { NewAccount } from '../../../core/accounts/account-input.js';
@@ -21,14 +21,14 @@ const NewAccounts = z
   .object({
     /** `{001-120}` counts with leading zeros: `player{001-120}` makes player001 … player120. */
     pattern: z.string().min(1).max(300).optional(),
-    /** Or a list; a password left out is made at random. */
+    /** The alternative to `pattern`: a list. An account without a password gets a random one. */
     list: z
       .array(z.object({ username: Username, password: Password.optional(), remarks: Remarks.optional() }))
       .min(1)
       .max(10_000)
       .optional(),
     ...NewAccountDefaults,
-    /** true: nothing is written; the answer says what would happen. */
+    /** true: writes nothing, and the answer says what would happen. */
     dryRun: z.boolean().default(false),
   })
   .meta({
@@ -39,9 +39,9 @@ const NewAccounts = z
 const NewAccountsResult = z
   .object({
     dryRun: z.boolean(),
-    /** How many were, or with `dryRun` would be, created. */
+    /** Number of accounts that were created, or with `dryRun` would be. */
     count: Count,
-    /** Empty with `dryRun`, when `usernames` tells the names instead. */
+    /** Empty with `dryRun`: then `usernames` contains the names. */
     created: z.array(Credentials),
     usernames: z.array(z.string()),
     skipped: z.array(SkippedAccount),

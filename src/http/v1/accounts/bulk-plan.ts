@@ -1,4 +1,4 @@
-// What a change of many accounts does to each of them, worked out before anything is written, and then written.
+// Plans the change of each account by a bulk action before anything is written, and then writes the changes.
 
 import { z } from 'zod';
 import type { Account } from '../../../core/accounts/account.js';
@@ -22,19 +22,19 @@ export const BulkAction = z.discriminatedUnion('type', [
   z.object({ type: z.literal('disable') }),
   z.object({ type: z.literal('delete') }),
   z.object({ type: z.literal('reset-password') }),
-  /** A tag that is in both is removed. */
+  /** A tag in both lists is removed. */
   z.object({ type: z.literal('tag'), add: Tags.default([]), remove: Tags.default([]) }),
   /**
-   * Renews by a plan, or upgrades to one; null: each account by the plan it has. `renew` adds the plan's days to the later
-   * of now and the old expiry, and a quota that never starts again to what is left of the old one. `upgrade` leaves the
-   * expiry as it is, and of such a quota at least that of the plan.
+   * Renews by a plan, or upgrades to one; null: each account by its own plan. `renew` adds the plan's days to the later of now and
+   * the old expiry, and adds the plan's quota, if it never resets, to the rest of the old one. `upgrade` leaves the expiry
+   * unchanged, and raises the rest of a quota that never resets to at least the plan's quota.
    */
   z.object({
     type: z.literal('plan'),
     plan: z.string().max(64).nullable(),
     use: z.enum(['renew', 'upgrade']),
   }),
-  /** Hands them to a seller, or to the administrator (null), who alone may do this. */
+  /** Changes the owner to a seller, or to the administrator (null). Only the administrator may do this. */
   z.object({ type: z.literal('hand-over'), owner: Guid.nullable() }),
   z.object({ type: z.literal('set-limits'), limits: AccountLimitsChange }),
   z.object({ type: z.literal('set-expiry'), expiresAt: TimeIn.nullable() }),
@@ -42,8 +42,8 @@ export const BulkAction = z.discriminatedUnion('type', [
     type: z.literal('extend'),
     days: z.int().min(-3_650).max(3_650),
     /**
-     * `expiry`: from the old expiry on; `now`: from this moment on; `later`: from whichever of the two is later. With
-     * `expiry` and `later` an account that never expires is skipped.
+     * The start of the days. `expiry`: the old expiry; `now`: this moment; `later`: the later of the two. `expiry` and `later` skip
+     * an account that never expires.
      */
     from: z.enum(['expiry', 'now', 'later']),
   }),
@@ -51,7 +51,7 @@ export const BulkAction = z.discriminatedUnion('type', [
 export type BulkAction = z.infer<typeof BulkAction>;
 
 interface Plan {
-  /** Live sessions of the account at that moment. */
+  /** Number of the account's live sessions when the plan is made. */
   readonly live: number;
   readonly change: AccountChange;
   readonly before: Readonly<Record<string, unknown>>;
@@ -64,7 +64,7 @@ export interface Planned extends Plan {
   readonly view: AccountView;
 }
 
-/** Returns why the account is skipped in place of a plan. */
+/** Returns the planned change of an account, or the reason to skip the account. */
 export function changeFor(
   { sessions, plans, usage, operators }: Pick<AccountUses, 'sessions' | 'plans' | 'usage' | 'operators'>,
   view: AccountView,
@@ -111,7 +111,7 @@ export function changeFor(
       const wanted = Object.entries(limits);
       const differing = wanted.filter(([name, value]) => set[name as keyof typeof set] !== value);
       if (differing.length === 0) return 'already-so';
-      // Every limit, not only those that change: a quota says little without its period.
+      // Shows every limit, not only the changed ones: a quota means little without its period.
       return { live, change: { limits }, before: { ...set }, after: { ...set, ...limits } };
     }
     case 'set-expiry':
@@ -121,7 +121,7 @@ export function changeFor(
   }
 }
 
-/** Writes some accounts in one transaction; returns the ids of those that there are. */
+/** Writes a slice of accounts in one transaction. Returns the ids of the accounts that still exist. */
 export async function carryOut(
   { accounts }: Pick<AccountUses, 'accounts'>,
   slice: readonly Planned[],
@@ -175,7 +175,7 @@ function extension(
   return isWireDate(next) ? expiryPlan(view, next, live, at) : 'failed';
 }
 
-/** Every value that will hold, not only those that change. */
+/** Plans a change of plan. `before` and `after` contain every term, not only the changed ones. */
 function withPlan(
   account: Account,
   change: AccountChange,

@@ -1,4 +1,4 @@
-// /api/v1/accounts/bulk: many accounts changed at once, by a selection, with a preview.
+// /api/v1/accounts/bulk: changes many selected accounts at once, with a preview.
 import { z } from 'zod';
 import type { Account } from '../../../core/accounts/account.js';
 import type { AccountView } from '../../../core/accounts/accounts.js';
@@ -22,7 +22,7 @@ const { route } = routesOf<BulkUses>('Accounts');
 const MAX_SHOWN_CHANGES = 100;
 const MAX_SHOWN_SKIPPED = 1_000;
 
-/** The same words as in the query of the list, as JSON values. */
+/** The fields of the list's query, as JSON values. */
 const AccountFilterBody = z
   .object({
     search: z.string().max(255).optional(),
@@ -42,13 +42,13 @@ const AccountFilterBody = z
 
 const BulkRequest = z
   .object({
-    /** Exactly one of `ids` and `filter`; an empty filter means every account. */
+    /** Exactly one of `ids` and `filter`. An empty filter means every account. */
     ids: z.array(Guid).min(1).max(10_000).optional(),
     filter: AccountFilterBody.optional(),
     action: BulkAction,
-    /** true: nothing is written; the answer is the preview. */
+    /** true: writes nothing, and the answer is the preview. */
     dryRun: z.boolean(),
-    /** What the preview counted; when it is another number by now, 409 and nothing is written. */
+    /** The count of the preview. If the number differs now, the answer is 409 and nothing is written. */
     expectedCount: Count.optional(),
   })
   .meta({ id: 'BulkRequest' });
@@ -57,11 +57,11 @@ type BulkRequest = z.infer<typeof BulkRequest>;
 const BulkResult = z
   .object({
     dryRun: z.boolean(),
-    /** Accounts that are, or would be, changed. */
+    /** Number of accounts that were changed, or would be. */
     count: Count,
     /**
-     * The first 100 of them, and among these first those that `stayingExpired` and `shortened` count. `before` and
-     * `after` are what the action changes: with `set-limits` every limit, with `plan` expiry and limits, with `reset-password` nothing. A deletion's
+     * The first 100 of them, starting with those that `stayingExpired` and `shortened` count. `before` and `after` contain what the
+     * action changes: with `set-limits` every limit, with `plan` expiry and limits, with `reset-password` nothing. A deletion's
      * `after` is null.
      */
     changes: z.array(
@@ -73,17 +73,17 @@ const BulkResult = z
       }),
     ),
     skippedCount: Count,
-    /** The first 1,000 of them. */
+    /** The first 1,000 skipped accounts. */
     skipped: z.array(SkippedAccount),
-    /** Live sessions that end with it. */
+    /** Number of live sessions that the action ends. */
     sessionsEnded: Count,
-    /** Heartbeat entries that go with deleted accounts. */
+    /** Number of heartbeat entries that are removed together with deleted accounts. */
     heartbeatsRemoved: Count,
-    /** Accounts that get another expiry and are expired all the same. */
+    /** Number of accounts that are expired even after their expiry changed. */
     stayingExpired: Count,
-    /** Accounts that expire earlier than before, or at all where they never did. */
+    /** Number of accounts that expire earlier than before, and of accounts that never expired and now expire. */
     shortened: Count,
-    /** With `reset-password`: the new random passwords, in this answer and never again. Empty with `dryRun`. */
+    /** With `reset-password`: the new random passwords, only in this answer. Empty with `dryRun`. */
     credentials: z.array(Credentials),
   })
   .meta({ id: 'BulkResult' });
@@ -138,7 +138,7 @@ const skip = ({ id, username }: Account, reason: SkippedAccount['reason']): Skip
   reason,
 });
 
-/** What the request would do to each account that it chooses. */
+/** Plans the change of each account that the request selects. */
 function plansFor(
   uses: BulkUses,
   { ids, filter, action }: BulkRequest,
@@ -166,7 +166,7 @@ function plansFor(
   return { planned, skipped };
 }
 
-/** Carries the plans out; those whose account is gone, or that could not be written, are skipped. */
+/** Writes the planned changes. Skips an account that is gone, or that could not be written. */
 async function write(
   uses: BulkUses,
   planned: readonly Planned[],
@@ -186,7 +186,7 @@ async function write(
   return { changed, skipped };
 }
 
-/** The password that the account has now been given; none where the action gives none. */
+/** Returns the new password of an account; none when the action sets none. */
 function newCredentials(
   uses: BulkUses,
   hostname: string,

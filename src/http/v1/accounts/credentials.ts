@@ -1,4 +1,4 @@
-// The password of an account, with its link and client formats: shown when it is made, or when the caller knows it.
+// The password of an account with its link and client formats. The API shows it when it is made, or when the caller knows it.
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { clientText, clientTexts } from '../../../core/accounts/client-formats.js';
@@ -63,7 +63,7 @@ export const credentialRoutes = [
   ),
 ];
 
-/** 15 bytes are 20 characters, 120 bits, and none of them needs escaping in a link. */
+/** 15 bytes are 20 characters and 120 bits. No character needs escaping in a link. */
 export function randomPassword(): string {
   return randomBytes(15).toString('base64url');
 }
@@ -79,7 +79,7 @@ export function credentials(uses: LinkUses, hostname: string, account: Shown): C
   return { ...account, link: socksLink(access, access), plain: clientText('plain', access) };
 }
 
-/** The same with every client format: for one account, since they are long. */
+/** Credentials with every client format, for one account only: the formats are long. */
 export function credentialsInFormats(
   uses: LinkUses,
   hostname: string,

@@ -1,4 +1,4 @@
-// /api/v1/accounts/export: accounts as a file. The formats are handed in: the command line has the same.
+// /api/v1/accounts/export: accounts as a file. The formats are injected, and the command line uses the same ones.
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { AccountView } from '../../../core/accounts/accounts.js';
@@ -38,9 +38,9 @@ export const accountExportRoutes = [
         query: AccountFilter.extend({
           format: FileFormat.default('csv'),
           sort: AccountSort.default('username'),
-          /** IANA name of the zone that CCProxy's dates, which name none, are written in. */
+          /** IANA time zone of CCProxy's dates, which name no zone. */
           zone: z.string().max(64).refine(isTimeZone, fault('time-zone')).default('UTC'),
-          /** Needed to move accounts to another Pulsegate with their passwords; the operator only. */
+          /** Needed to move accounts to another Pulsegate with their passwords. Operators and tokens may not set it. */
           withHashes: Flag.default(false),
         }),
       },
@@ -52,7 +52,7 @@ export const accountExportRoutes = [
       },
     },
     async ({ query: { format, sort, withHashes, zone, ...filter }, caller }, uses) => {
-      // Hashes can be guessed at offline: not for whoever holds a token.
+      // Hashes allow offline guessing, so only a caller with all scopes gets them.
       if (withHashes && caller.scopes !== null) {
         return { problem: 'wrong-scope', detail: 'password hashes are for the operator only' };
       }

@@ -1,4 +1,4 @@
-// The filter of accounts as requests give it.
+// Converts the filter of a request into a test of accounts.
 import { type AccountFilter, accountMatcher } from '../../../core/accounts/account-query.js';
 import type { AccountView } from '../../../core/accounts/accounts.js';
 import { type AccountUses, accountFacts } from './shared.js';
@@ -8,7 +8,7 @@ type FilterIn = Omit<AccountFilter, 'expiresFrom' | 'expiresBefore'> & {
   readonly expiresBefore?: string | undefined;
 };
 
-/** The test that an account must pass. */
+/** Returns the test that an account must pass. */
 export function matcherFor(
   uses: Pick<AccountUses, 'sessions' | 'usage'>,
   { expiresFrom, expiresBefore, ...filter }: FilterIn,

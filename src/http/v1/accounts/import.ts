@@ -1,4 +1,4 @@
-// /api/v1/accounts/import: accounts from a file. The formats are handed in: the command line has the same.
+// /api/v1/accounts/import: accounts from a file. The formats are injected, and the command line uses the same ones.
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Accounts } from '../../../core/accounts/accounts.js';
@@ -13,12 +13,12 @@ import { isoOrNull } from '../times.js';
 import { FileFormat } from './schemas.js';
 
 /**
- * What happens to an account that exists already. `keep`: it stays as it is and only takes usage and limits it
- * does not have; `replace`: every field the file has is overwritten; `skip`: it is left wholly alone.
+ * What happens to an existing account. `keep`: it stays unchanged and only takes usage and limits that it does not have; `replace`:
+ * every field in the file overwrites the account's; `skip`: it stays entirely unchanged.
  */
 const OnExisting = z.enum(['keep', 'replace', 'skip']).meta({ id: 'OnExisting' });
 
-/** How the bytes of a file stand for text. `gb18030` is also GBK, its subset. */
+/** The character encoding of a file. `gb18030` includes its subset GBK. */
 const FileEncoding = z.enum(['utf-8', 'gb18030', 'utf-16le', 'utf-16be']).meta({ id: 'FileEncoding' });
 
 type FileEncoding = z.infer<typeof FileEncoding>;
@@ -27,29 +27,29 @@ const ImportReport = z
   .object({
     dryRun: z.boolean(),
     format: FileFormat,
-    /** What the file was read in; null for one that holds nothing. */
+    /** The encoding used; null for an empty file. */
     encoding: FileEncoding.nullable(),
-    /** What dates that name no zone were read in. */
+    /** The time zone used for dates that name none. */
     zone: z.string(),
-    /** Records read from the file. */
+    /** Number of records in the file. */
     read: Count,
     added: Count,
     replaced: Count,
     kept: Count,
     skipped: Count,
     failed: Count,
-    /** Every line that was not simply added first, then the added ones; the first 1,000 of them all. */
+    /** The first 1,000 lines: lines that were not simply added come first, then the added ones. */
     lines: z.array(
       z.object({
         /** 1 is the first line of the file. */
         line: z.int().min(1),
         username: z.string().nullable(),
         outcome: z.enum(['added', 'replaced', 'kept', 'skipped', 'failed']),
-        /** Why, for `failed` and `skipped`. */
+        /** The reason, for `failed` and `skipped`. */
         message: z.string().nullable(),
-        /** The same as a code, with the values in its text. */
+        /** The same reason as a code, with the values in its text. */
         reason: z.object({ code: z.string(), values: z.record(z.string(), z.string()) }).nullable(),
-        /** What the account has, or with a trial would have, afterwards; null where there is none. */
+        /** The account after the import, or after a dry run as it would be; null when there is no account. */
         account: z
           .object({
             remarks: z.string().nullable(),
@@ -78,14 +78,14 @@ export interface ImportedLine {
 }
 
 interface ImportOptions {
-  /** Those that the caller may know and change. */
+  /** The accounts that the caller may see and change. */
   readonly accounts: Accounts;
   readonly existing: z.infer<typeof OnExisting>;
   readonly dryRun: boolean;
   readonly by: Actor;
   readonly fileName: string | null;
   readonly mayChooseEgress: boolean;
-  /** undefined: found out. */
+  /** undefined: detected from the file. */
   readonly encoding: FileEncoding | undefined;
   readonly zone: string;
   readonly onEncoding: (encoding: FileEncoding) => void;
@@ -119,9 +119,9 @@ export const accountImportRoutes = [
         query: z.object({
           format: FileFormat.default('csv'),
           existing: OnExisting.default('skip'),
-          /** Left out: found out from the bytes. JSON is UTF-8 always. */
+          /** Left out: detected from the bytes. JSON is always UTF-8. */
           encoding: FileEncoding.optional(),
-          /** IANA name of the zone that dates such as `2026/12/31` and `2026-12-31 23:59` are in. */
+          /** IANA time zone of dates such as `2026/12/31` and `2026-12-31 23:59`. */
           zone: z.string().max(64).refine(isTimeZone, fault('time-zone')).default('UTC'),
           /** Name of the file, for the audit log. */
           fileName: z.string().max(255).optional(),
@@ -195,7 +195,7 @@ function shownLine({ account, ...line }: ImportedLine): Record<string, unknown> 
   return { ...line, account: account && { ...account, expiresAt: isoOrNull(account.expiresAt) } };
 }
 
-/** The chunks of a request's body. A request stays open when its reader gives up: it is still to be answered. */
+/** Yields the chunks of a request's body. The request stays open when the reader gives up, because it still needs an answer. */
 async function* atMost(input: Readable, maxBytes: number): AsyncGenerator<Buffer> {
   let length = 0;
   for await (const chunk of input.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {

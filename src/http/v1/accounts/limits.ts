@@ -1,4 +1,4 @@
-// /api/v1/accounts/{id}/limits: what an account may use, and what it has used.
+// /api/v1/accounts/{id}/limits: the limits and the usage of an account.
 import { z } from 'zod';
 import type { Account } from '../../../core/accounts/account.js';
 import type { AccountUsage as UsageOfAccounts } from '../../../core/accounts/account-usage.js';

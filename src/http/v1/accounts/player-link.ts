@@ -1,4 +1,4 @@
-// /api/v1/accounts/{id}/player-link and …/pac-link: the secret addresses of the player's own page and of its PAC file.
+// /api/v1/accounts/{id}/player-link and …/pac-link: the secret addresses of an account's player page and of its PAC file.
 import { z } from 'zod';
 import type { Accounts } from '../../../core/accounts/accounts.js';
 import type { PlayerLinkKind, PlayerLinks } from '../../../core/accounts/player-links.js';
@@ -13,21 +13,24 @@ import { NO_ACCOUNT } from './shared.js';
 
 const PlayerLink = z
   .object({
-    /** Whether the daemon answers it: `admin.playerPage.enabled`, `admin.playerPage.pac`. */
+    /** Whether the daemon answers the address: `admin.playerPage.enabled`, `admin.playerPage.pac`. */
     isServed: z.boolean(),
-    /** When the address was made; null: there is none. */
+    /** Time when the address was made; null: there is none. */
     createdAt: Time.nullable(),
-    /** Only of PAC files: of the address of a page only a hash is stored. */
+    /** Only for PAC files: the daemon stores a hash of the player page's address, and not the address. */
     url: z.string().nullable(),
   })
   .meta({ id: 'PlayerLink' });
 
 const NewPlayerLink = z
   .object({
-    /** That of a page is shown once. Whoever has it sees the account and may change what `admin.playerPage.mayChange` lists. */
+    /**
+     * The address of a player page is shown once. Its holder sees the account and may change what `admin.playerPage.mayChange`
+     * lists.
+     */
     url: z.string(),
     createdAt: Time,
-    /** `browser`: the address begins as this request names the server, since `admin.playerPage.url` is not set. */
+    /** `browser`: the address begins with the host name of this request, because `admin.playerPage.url` is not set. */
     guess: z.enum(['browser']).nullable(),
   })
   .meta({ id: 'NewPlayerLink' });

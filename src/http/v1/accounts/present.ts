@@ -45,7 +45,7 @@ export function presentUsage({ periodStartedAt, periodEndsAt, ...counts }: Limit
   };
 }
 
-/** Changes with what an operator sets, not with logins and traffic. */
+/** Changes with the settings of an operator, but not with logins and traffic. */
 export function accountEtag({ limits, authorizedAddresses, ...account }: Account): string {
   const { username, isEnabled, remarks, tags, expiresAt, daysFromFirstLogin, plan } = account;
   const own = [username, isEnabled, remarks, tags, expiresAt, daysFromFirstLogin, plan, account.owner];

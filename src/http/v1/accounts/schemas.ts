@@ -1,4 +1,4 @@
-// Schemas of accounts: the account itself with its limits and usage, what finds and what changes it.
+// Schemas of accounts: the account with its limits and usage, its filter, and its changes.
 import { z } from 'zod';
 import { CLIENT_FORMATS } from '../../../core/accounts/client-formats.js';
 import { CONTACT_LANGUAGES } from '../../../core/accounts/contacts.js';
@@ -8,9 +8,9 @@ import { Bytes, Count, Flag, Guid, PageQuery, Time, TimeIn } from '../schemas.js
 export const AccountLimits = z
   .object({
     maxSessions: z.int().min(1).nullable(),
-    /** Different client addresses at the same time. */
+    /** Number of different client addresses at the same time. */
     maxClientAddresses: z.int().min(1).nullable(),
-    /** Client to destination, shared fairly by the account's sessions. */
+    /** From client to destination. The account's sessions share the rate fairly. */
     bytesPerSecondUp: z.int().min(1).nullable(),
     bytesPerSecondDown: z.int().min(1).nullable(),
     /** Up and down together, within one `quotaPeriod`. */
@@ -21,7 +21,7 @@ export const AccountLimits = z
   })
   .meta({ id: 'AccountLimits' });
 
-/** What is left out stays as it is. */
+/** A field that is left out stays unchanged. */
 export const AccountLimitsChange = AccountLimits.partial().meta({ id: 'AccountLimitsChange' });
 
 export const AccountUsage = z
@@ -31,15 +31,15 @@ export const AccountUsage = z
     /** Up and down since `periodStartedAt`. */
     periodBytes: Bytes,
     periodStartedAt: Time.nullable(),
-    /** When the quota starts again; null when it never does. */
+    /** When the usage of the quota resets; null when it never does. */
     periodEndsAt: Time.nullable(),
-    /** Since the account exists; a reset does not erase it. */
+    /** Since the account was created; a reset does not clear it. */
     totalBytesUp: Bytes,
     totalBytesDown: Bytes,
   })
   .meta({ id: 'AccountUsage' });
 
-/** Client addresses and networks that are the account without credentials; no two accounts' overlap. */
+/** Client addresses and networks that authenticate as the account without credentials. Those of two accounts never overlap. */
 export const AuthorizedAddresses = z.array(z.string().min(1).max(64)).max(256).meta({
   description:
     'Addresses and networks (203.0.113.7, 2001:db8::/48). A client from there that gives no credentials is this account; no two accounts overlap. At most socks.maxAuthorizedAddresses.',
@@ -58,7 +58,7 @@ export const Contacts = z
 /** What is left out stays as it is. */
 const ContactsChange = Contacts.partial().meta({ id: 'ContactsChange' });
 
-/** 1 to 255 bytes of UTF-8 (RFC 1929 §2); bytes and control characters are checked by the account rules. */
+/** 1 to 255 bytes of UTF-8 (RFC 1929 §2). The account rules check bytes and control characters. */
 export const Username = z.string().min(1).max(255);
 export const Password = z.string().min(1).max(255);
 export const Remarks = z.string().max(4_000).nullable();
@@ -67,7 +67,7 @@ export const Tag = z
   .min(1)
   .max(MAX_TAG_CHARS)
   .meta({ id: 'Tag', description: 'A word of the operator; no commas, semicolons or control characters.' });
-/** More than fit an account are refused by its rules, after what is there twice was left out. */
+/** The account rules refuse too many tags only after they removed duplicates, so the schema allows more. */
 export const Tags = z.array(Tag).max(10 * MAX_TAGS);
 
 export const Account = z
@@ -82,9 +82,9 @@ export const Account = z
     lastLoginAt: Time.nullable(),
     expiresAt: Time.nullable(),
     isExpired: z.boolean(),
-    /** Its expiry is set so many days after its first login; null: nothing waits for one. */
+    /** The account's expiry is set this many days after its first login; null: the account does not wait for a first login. */
     daysFromFirstLogin: z.int().min(1).nullable(),
-    /** The plan that it last got something by; null: none. */
+    /** The plan that was applied last; null: none. */
     plan: z.string().nullable(),
     /** Heartbeat entries now in the pool. */
     dataCount: Count,
@@ -93,40 +93,40 @@ export const Account = z
     todayBytesUp: Bytes,
     todayBytesDown: Bytes,
     authorizedAddresses: AuthorizedAddresses,
-    /** The seller that it belongs to; null: the administrator. */
+    /** The seller that owns the account; null: the administrator. */
     owner: z.object({ id: Guid, name: z.string() }).nullable(),
     contacts: Contacts,
     limits: AccountLimits,
     usage: AccountUsage,
-    /** What `If-Match` of a change takes; the same as the `ETag` header of the single account. */
+    /** The value for `If-Match` of a change, equal to the `ETag` header of the single account. */
     etag: z.string(),
   })
   .meta({ id: 'Account' });
 
-/** Filters are joined by "and"; one left out does not filter. */
+/** Filters are joined by "and". A filter that is left out has no effect. */
 export const AccountFilter = z
   .object({
-    /** In user name, remarks, tags, and latest GameID; without regard to case. A whole GUID finds its account. */
+    /** In user name, remarks, tags, and latest GameID; case-insensitive. A whole GUID finds its account. */
     search: z.string().max(255).optional(),
     online: Flag.optional(),
     enabled: Flag.optional(),
     expired: Flag.optional(),
-    /** Not yet expired, but within so many days. */
+    /** Not yet expired, and expires within this number of days. */
     expiringWithinDays: z.coerce.number().int().min(1).max(3_650).optional(),
-    /** Expires at this moment or later; what never expires is left out. */
+    /** Expires at this moment or later. Accounts that never expire are left out. */
     expiresFrom: TimeIn.optional(),
     /** Expires before this moment. */
     expiresBefore: TimeIn.optional(),
     /** Never logged in. */
     neverUsed: Flag.optional(),
     overQuota: Flag.optional(),
-    /** One of its tags, exactly. */
+    /** The exact text of one tag. */
     tag: Tag.optional(),
-    /** Latest GameID, exactly. */
+    /** The exact latest GameID. */
     game: z.string().max(255).optional(),
-    /** The account that this client address is without credentials. */
+    /** The account that this client address authenticates as without credentials. */
     authorizedAddress: z.string().max(64).optional(),
-    /** Id of the seller that it belongs to. */
+    /** Id of the seller that owns the account. */
     owner: Guid.optional(),
   })
   .meta({ id: 'AccountFilter' });
@@ -160,26 +160,26 @@ export const Credentials = z
     password: z.string(),
     /** `socks5h://user:password@host:port`, percent-encoded. */
     link: z.string(),
-    /** `host:port:user:password`; null where a colon in the user name would make it ambiguous. */
+    /** `host:port:user:password`; null when a colon in the user name would make it ambiguous. */
     plain: z.string().nullable(),
   })
   .meta({ id: 'Credentials' });
 export type Credentials = z.infer<typeof Credentials>;
 
-/** The same for one account, with what the players' programs read. */
+/** The credentials of one account, with the formats that players' programs read. */
 export const CredentialsInFormats = Credentials.extend({
   formats: z.array(
     z.object({
       format: z.enum(CLIENT_FORMATS),
-      /** null: the format cannot carry this user name or password. */
+      /** null: the format cannot represent this user name or password. */
       text: z.string().nullable(),
-      /** For what is opened as a file; null for what is pasted. */
+      /** For a format that is opened as a file; null for a format that is pasted. */
       fileName: z.string().nullable(),
     }),
   ),
 }).meta({ id: 'CredentialsInFormats' });
 
-/** What new accounts may be given besides their names. */
+/** The optional fields of new accounts. */
 export const NewAccountDefaults = {
   isEnabled: z.boolean().default(true),
   remarks: Remarks.default(null),
@@ -187,14 +187,14 @@ export const NewAccountDefaults = {
   tags: Tags.default([]),
   expiresAt: TimeIn.nullable().default(null),
   limits: AccountLimitsChange.optional(),
-  /** Name of a plan, which sets expiry and limits; those that are given win. */
+  /** Name of a plan, which sets expiry and limits. Explicit values take precedence. */
   plan: z.string().max(64).optional(),
 };
 
 export const NewAccount = z
   .object({
     username: Username,
-    /** Left out: a random one is made. */
+    /** Left out: the daemon makes a random one. */
     password: Password.optional(),
     ...NewAccountDefaults,
     authorizedAddresses: AuthorizedAddresses.optional(),
@@ -204,29 +204,29 @@ export const NewAccount = z
 
 export const AccountChange = z
   .object({
-    /** Another one ends its live sessions; id, heartbeats and history stay. */
+    /** A new name ends the account's live sessions. Id, heartbeats and history stay. */
     username: Username.optional(),
     isEnabled: z.boolean().optional(),
     remarks: Remarks.optional(),
-    /** All that it will have, at most 16. */
+    /** Replaces all tags; at most 16. */
     tags: Tags.optional(),
     expiresAt: TimeIn.nullable().optional(),
     limits: AccountLimitsChange.optional(),
-    /** All of them, in place of those that it has. */
+    /** Replaces all authorized addresses. */
     authorizedAddresses: AuthorizedAddresses.optional(),
-    /** Hands it to another seller, or to the administrator (null), who alone may do this. */
+    /** Changes the owner to another seller, or to the administrator (null). Only the administrator may do this. */
     owner: Guid.nullable().optional(),
     contacts: ContactsChange.optional(),
   })
   .meta({ id: 'AccountChange', description: 'What is left out stays as it is.' });
 
-/** An account that a change of many left out. */
+/** An account that a bulk action skipped. */
 export const SkippedAccount = z
   .object({
-    /** null for a name that is no account yet. */
+    /** null when no account has the name yet. */
     id: Guid.nullable(),
     username: z.string(),
-    /** `failed`: it could not be stored, and nothing of it was. */
+    /** `failed`: the account could not be stored, and nothing was written for it. */
     reason: z.enum([
       'username-taken',
       'username-twice',

@@ -1,4 +1,4 @@
-// What the routes of accounts share: what they need of the daemon, how lists sort and filter, and checks of limits.
+// Shared code of the account routes: their dependencies, sorting and filtering of lists, and checks of limits.
 import type { Account } from '../../../core/accounts/account.js';
 import type { AccountFacts } from '../../../core/accounts/account-query.js';
 import type { AccountUsage } from '../../../core/accounts/account-usage.js';
@@ -33,7 +33,7 @@ export interface AccountUses extends LinkUses {
 
 export const NO_ACCOUNT: ProblemAnswer = { problem: 'not-found', detail: 'there is no such account' };
 
-/** How refusals of a change are answered. */
+/** The problem for each refusal of a change. */
 export const PATCH_PROBLEMS = {
   'invalid-username': invalid('body.username', 'username'),
   'username-taken': { problem: 'username-taken' },
@@ -53,7 +53,7 @@ export const PATCH_PROBLEMS = {
   },
 } as const;
 
-/** The answer to a refusal, which for authorized addresses says what is wrong with them. */
+/** Answers a refusal. For authorized addresses the answer explains what is wrong with them. */
 export function explained(
   answer: ProblemAnswer,
   { address }: { readonly address?: AddressRefusal },
@@ -67,7 +67,7 @@ export function accountFacts({ usage, sessions }: Pick<AccountUses, 'usage' | 's
   return { isOnline: (id) => sessions.countOf(id) > 0, isOverQuota: usage.isOverQuota };
 }
 
-/** The keys that lists of accounts are sorted by. */
+/** Returns the sort keys of lists of accounts. */
 export function accountSortKeys({ sessions, activity, usage }: AccountUses): SortKeys<AccountView> {
   return {
     username: ({ account }) => account.username,
@@ -83,10 +83,10 @@ export function accountSortKeys({ sessions, activity, usage }: AccountUses): Sor
 }
 
 /**
- * Checks, before anything is written, that limits name an egress class of the configuration and that the caller may
- * choose it; null: they do.
- * @param present the class of the account; undefined: there are several accounts, or it is not known
- * @param path of the limits in the body, for the error
+ * Checks, before anything is written, that the limits name a configured egress class and that the caller may choose it. Returns
+ * null if both hold.
+ * @param present the class of the account; undefined: there are several accounts, or it is unknown
+ * @param path path of the limits in the body, for the error
  */
 export function refuseEgressClass(
   { accounts }: { readonly accounts: Pick<Accounts, 'hasEgressClass'> },
@@ -102,7 +102,7 @@ export function refuseEgressClass(
   return unknownEgressClass(path);
 }
 
-/** The seller that an account belongs to, by name; null: the administrator. */
+/** Returns the seller that owns an account, with the name; null: the administrator. */
 export function ownerOf(
   { operators }: Pick<AccountUses, 'operators'>,
   { owner }: Account,
@@ -110,7 +110,7 @@ export function ownerOf(
   return owner === null ? null : { id: owner, name: operators.get(owner)?.name ?? owner };
 }
 
-/** Checks that the caller may hand accounts over, and that `owner` can have them; null: both. @param path for the error */
+/** Checks that the caller may change the owner, and that `owner` can be one; null if both hold. @param path path for the error */
 export function refuseOwner(
   { operators }: Pick<AccountUses, 'operators'>,
   owner: string | null | undefined,
@@ -136,7 +136,7 @@ interface NewTerms {
   readonly limits: Partial<AccountLimits> | undefined;
 }
 
-/** Expiry and limits of a new account: by its plan, if one is named, and beside it what is given. */
+/** Returns expiry and limits of a new account: those of the named plan, overridden by explicit values. */
 export function termsOfNew(
   { plans, now }: Pick<AccountUses, 'plans' | 'now'>,
   body: {

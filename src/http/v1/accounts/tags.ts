@@ -1,4 +1,4 @@
-// /api/v1/accounts/tags: the tags that accounts have, for choosing among them.
+// /api/v1/accounts/tags: the tags in use, for choosing among them.
 import { z } from 'zod';
 import { routesOf } from '../route.js';
 import { Count } from '../schemas.js';
@@ -12,7 +12,7 @@ const TagUses = z
     items: z.array(
       z.object({
         tag: Tag,
-        /** How many accounts have it. */
+        /** Number of accounts with the tag. */
         accounts: Count,
       }),
     ),

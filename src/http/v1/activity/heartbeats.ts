@@ -1,4 +1,4 @@
-// /api/v1/heartbeats: entries, their sums over time, and when an account was seen in which game.
+// /api/v1/heartbeats: heartbeat entries, their sums over time, and the games of an account over time.
 import { z } from 'zod';
 import type { Accounts } from '../../../core/accounts/accounts.js';
 import type { HeartbeatFilter, HeartbeatStore } from '../../../core/heartbeats/heartbeat-store.js';
@@ -31,7 +31,7 @@ const HeartbeatEntry = z
   })
   .meta({ id: 'HeartbeatEntry' });
 
-/** A stretch of time in which an account was seen in one game (null: in none that a rule knows). */
+/** A time span in which an account played one game (null: no game that a rule knows). */
 const TimelineStretch = z
   .object({ from: Time, to: Time, gameId: z.string().nullable(), heartbeats: Count })
   .meta({ id: 'TimelineStretch' });
@@ -41,7 +41,7 @@ const HeartbeatSeries = z
     range: Range,
     stepSeconds: z.int().min(1),
     at: z.array(Time),
-    /** The largest ones, at most `limit`, then one with key null for all others together when there are any. */
+    /** The largest series, at most `limit`, then, if there are more, one with key null for all others together. */
     series: z.array(
       z.object({
         /** GameID or account id; null: all others. */
@@ -80,7 +80,7 @@ export interface HeartbeatUses {
 
 const { route } = routesOf<HeartbeatUses>('Activity');
 
-/** Entries a timeline is made of at most; what retention keeps of an account is usually less. */
+/** Most entries of a timeline. Retention usually keeps fewer entries of an account. */
 const MAX_TIMELINE_ENTRIES = 20_000;
 
 export const heartbeatRoutes = [
@@ -107,7 +107,7 @@ export const heartbeatRoutes = [
       if (!accounts.get(id)) return NO_ACCOUNT;
       const [from = 0] = stepsOf(query.range, now());
       const entries = await heartbeats.list({ accountId: id, from }, null, MAX_TIMELINE_ENTRIES);
-      // Two beats may be a little late, and a game be left for a moment.
+      // A gap of up to three intervals continues a stretch: beats may be late, and players may leave a game for a moment.
       const stretches = stretchesOf(entries.reverse(), 3 * heartbeatIntervalMs);
       return {
         status: 200,

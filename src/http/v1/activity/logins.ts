@@ -1,4 +1,4 @@
-// /api/v1/logins and the traffic per day: what an account did over time.
+// /api/v1/logins and the daily traffic of an account.
 
 import { z } from 'zod';
 import type { AccountUsage } from '../../../core/accounts/account-usage.js';
@@ -33,11 +33,11 @@ const Login = z
     at: Time,
     /** null: no account has the name. */
     accountId: Guid.nullable(),
-    /** Empty: no credentials, or many names that a blocked address tried. */
+    /** Empty: the client sent no credentials, or a blocked address tried many names. */
     username: z.string(),
     client: z.string(),
     outcome: LoginOutcome,
-    /** The same outcome of the same name and address, up to a minute apart, is one entry; of a blocked address, up to an hour. */
+    /** Number of logins in this entry: the same outcome, name and address up to a minute apart; up to an hour if blocked. */
     times: z.int().min(1),
   })
   .meta({ id: 'Login' });

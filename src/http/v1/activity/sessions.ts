@@ -1,4 +1,4 @@
-// /api/v1/sessions: live SOCKS sessions, listed and ended.
+// /api/v1/sessions: lists and ends live SOCKS sessions.
 import { z } from 'zod';
 import type { Actor, AuditRecord, AuditStore } from '../../../core/audit/audit.js';
 import type { LiveSessionView } from '../../../core/sessions/live-session-store.js';
@@ -19,10 +19,10 @@ export const LiveSession = z
     username: z.string(),
     command: z.enum(['connect', 'bind', 'udp-associate']),
     protocol: Protocol,
-    /** What the client speaks. */
+    /** The protocol of the client. */
     clientProtocol: z.enum(['socks5', 'socks4', 'http']),
     client: z.object({ address: z.string(), port: z.int() }),
-    /** `host` is what the client asked for, `address` what was dialled. */
+    /** `host` is the requested host, `address` the address that the daemon connected to. */
     destination: z.object({ host: z.string(), address: z.string(), port: z.int() }),
     gameId: z.string().nullable(),
     openedAt: Time,
@@ -30,7 +30,7 @@ export const LiveSession = z
     bytesDown: Bytes,
     bytesPerSecondUp: BytesPerSecond,
     bytesPerSecondDown: BytesPerSecond,
-    /** Name of the node that it is at; the counts of other nodes' sessions are up to five seconds old. */
+    /** Name of the session's node. The counts of other nodes' sessions are up to five seconds old. */
     node: z.string(),
   })
   .meta({ id: 'LiveSession' });
@@ -156,7 +156,7 @@ function present({ client, destination, openedAt, rateUp, rateDown, ...session }
   };
 }
 
-/** What the audit log says of sessions that somebody has ended. */
+/** Returns the audit records of ended sessions. */
 export const endRecords = (ended: readonly LiveSessionView[], by: Actor): AuditRecord[] =>
   ended.map(({ accountId, username, client, destination }) => ({
     by,

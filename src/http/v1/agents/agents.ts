@@ -10,12 +10,12 @@ const Agent = z
     name: z.string(),
     /** `command`, `http`, `openai`. */
     type: z.string(),
-    /** `active` from a wake or a run until `idleAfter` later. */
+    /** `active` from a wake or a run until `idleAfter` has passed. */
     state: z.enum(['idle', 'active']),
     lastActiveAt: Time.nullable(),
     queued: Count,
     running: Count,
-    /** The fixed session key, if it has one. */
+    /** The fixed session key; null: none. */
     sessionKey: z.string().nullable(),
     /** Whether webhooks may trigger it. */
     webhook: z.boolean(),

@@ -1,4 +1,4 @@
-// /api/v1/runs: what agents were asked, what they answered, and how that was delivered.
+// /api/v1/runs: the runs of agents, with message, reply and delivery.
 import { z } from 'zod';
 import type { RunFilter } from '../../../core/agents/run-store.js';
 import type { Run as StoredRun } from '../../../core/agents/runs.js';
@@ -30,13 +30,13 @@ const Run = z
     agent: z.string(),
     /** null for a wake of an agent without a fixed session. */
     session: z.string().nullable(),
-    /** In a list at most the first 200 characters, as with `reply`; the whole of it in a single run. null for a wake. */
+    /** In a list only the first 200 characters, as with `reply`; complete in a single run. null for a wake. */
     message: z.string().nullable(),
     origin: z.enum(['webhook', 'api', 'cli']),
-    /** The run this one repeats. */
+    /** The run that this run repeats. */
     rerunOf: Guid.nullable(),
     status: RunStatus,
-    /** How often it was started. */
+    /** Number of starts. */
     attempt: Count,
     acceptedAt: Time,
     /** Start of the newest attempt. */
@@ -44,7 +44,7 @@ const Run = z
     finishedAt: Time.nullable(),
     reply: z.string().nullable(),
     error: z.string().nullable(),
-    /** Where the reply stands on its way to the agent's channel. */
+    /** State of the reply's delivery to the agent's channel. */
     delivery: z.enum(['none', 'pending', 'delivered', 'failed']),
     deliveryTries: Count,
     nextDeliveryAt: Time.nullable(),

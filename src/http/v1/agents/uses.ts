@@ -1,4 +1,4 @@
-// What the routes of agents need of the daemon, and what they share.
+// The dependencies of the agent routes, and their shared code.
 import { z } from 'zod';
 import type { AgentSessionStore } from '../../../core/agents/agent-session-store.js';
 import type { DeliveryStore } from '../../../core/agents/delivery-store.js';
@@ -25,10 +25,10 @@ export interface AgentRouteUses {
 export const AgentName = z.string().min(1).max(128);
 export const SessionKey = z.string().regex(/^[A-Za-z0-9._:-]{1,128}$/);
 
-/** What runs and conversations are both found by. */
+/** The query of both runs and conversations. */
 export const AgentQuery = PageQuery.extend({
   agent: AgentName.optional(),
-  /** Of runs in message and reply, of conversations in the key. */
+  /** Runs: in message and reply. Conversations: in the key. */
   search: z.string().max(255).optional(),
 });
 export const Queued = z.object({ runId: Guid, session: z.string().nullable() }).meta({ id: 'QueuedRun' });
@@ -38,7 +38,7 @@ export const notFound = (what: string): ProblemAnswer => ({
   detail: `there is no such ${what}`,
 });
 
-/** Records what a caller did with agents. */
+/** Writes an audit record of a caller's action on an agent or a run. */
 export function recordAction(
   audit: AgentRouteUses['audit'],
   caller: Caller,
@@ -48,7 +48,7 @@ export function recordAction(
   return audit.add([{ by: actorOf(caller), action, object, before: null, after: null }]);
 }
 
-/** How it is answered that a run was queued, or was not. */
+/** Returns the answer for a run that was queued or refused. */
 export function queued(answer: QueuedAnswer): Answered | ProblemAnswer {
   if (answer.ok) return { status: 202, body: { runId: answer.runId, session: answer.session } };
   switch (answer.reason) {
@@ -67,7 +67,7 @@ export function queued(answer: QueuedAnswer): Answered | ProblemAnswer {
   }
 }
 
-/** One more than `limit` was asked for: whether it came tells if there is a next page. */
+/** Makes a page of `found`, which was read with `limit` + 1: the extra row tells whether another page follows. */
 export function page<T>(found: readonly T[], limit: number, cursorOf: (last: T) => string) {
   const items = found.slice(0, limit);
   const last = items.at(-1);

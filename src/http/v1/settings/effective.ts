@@ -1,4 +1,4 @@
-// /api/v1/settings/effective: the configuration in force.
+// /api/v1/settings/effective: the effective configuration.
 import { z } from 'zod';
 import { routesOf } from '../route.js';
 import { Bytes, Count, Time } from '../schemas.js';
@@ -8,9 +8,9 @@ const EffectiveConfig = z
     configFile: z.string().nullable(),
     entries: z.array(
       z.object({
-        /** `socks.handshakeTimeout`. */
+        /** The key, such as `socks.handshakeTimeout`. */
         path: z.string(),
-        /** As one would write it in the file; secrets are never here. */
+        /** The value as written in the configuration file. Secrets never appear. */
         value: z.string(),
         source: z.enum(['default', 'file', 'environment', 'flag', 'console']),
         isSecret: z.boolean(),
@@ -18,9 +18,9 @@ const EffectiveConfig = z
     ),
     database: z.object({ client: z.string(), bytes: Bytes.nullable(), heartbeats: Count }),
     startedAt: Time,
-    /** Keys that file and environment have another value for by now, and that only a restart takes over. */
+    /** Keys whose value in file or environment has changed and takes effect only after a restart. */
     needsRestart: z.array(z.string()),
-    /** What is wrong with the configuration as it stands by now: with it a restart would fail. */
+    /** The error of the present configuration, with which a restart would fail; null: none. */
     problem: z.string().nullable(),
   })
   .meta({ id: 'EffectiveConfig' });

@@ -1,4 +1,4 @@
-// /api/v1/settings/games: the rules that find the game of a flow.
+// /api/v1/settings/games: the rules that determine the game of a flow.
 import { z } from 'zod';
 import {
   type CompilePattern,
@@ -13,12 +13,12 @@ import { etagOf, matches } from '../etag.js';
 import { invalid, type ProblemAnswer } from '../problem.js';
 import { type Answered, routesOf } from '../route.js';
 
-/** One rule; the first that matches wins. Exactly one of `id` and `gameId`. */
+/** One rule. The first matching rule wins. Exactly one of `id` and `gameId`. */
 const GameRule = z
   .object({
-    /** A fixed GameID for what `match` matches. */
+    /** A fixed GameID for flows that `match` matches. */
     id: z.string().min(1).max(255).optional(),
-    /** A pattern run over the first client bytes; its first group is the GameID. */
+    /** A pattern for the first client bytes. Its first group is the GameID. */
     gameId: z.string().min(1).max(1_000).optional(),
     match: z
       .object({
@@ -32,7 +32,7 @@ const GameRule = z
         protocol: z.enum(['tcp', 'udp']).optional(),
       })
       .optional(),
-    /** How far `gameId` looks. */
+    /** Number of bytes that `gameId` examines. */
     maxBytes: z.int().min(1).max(65_536).optional(),
   })
   .meta({ id: 'GameRule' });
@@ -40,7 +40,7 @@ const GameRule = z
 const GameRules = z
   .object({
     rules: z.array(GameRule).max(1_000),
-    /** `file`: as the configuration file has them; `console`: saved here, and winning over the file. */
+    /** `file`: the rules of the configuration file; `console`: rules saved here, which replace those of the file. */
     source: z.enum(['file', 'console']),
   })
   .meta({ id: 'GameRules' });
@@ -58,10 +58,10 @@ const GameRuleTest = z
 
 const GameRuleTestResult = z
   .object({
-    /** Index of the rule that matched. */
+    /** Index of the matching rule. */
     rule: z.int().min(0).nullable(),
     gameId: z.string().nullable(),
-    /** What each rule said, in order, up to the one that matched. */
+    /** The result of each rule, in order, up to the matching one. */
     steps: z.array(
       z.object({
         rule: z.int().min(0),

@@ -1,4 +1,4 @@
-// /api/v1/settings/pac: what the players' proxy auto-configuration files send through the proxy.
+// /api/v1/settings/pac: which destinations the players' proxy auto-configuration files send through the proxy.
 import { z } from 'zod';
 import { isPacMatch, MAX_PAC_RULES, type PacRules as Rules } from '../../../core/accounts/pac.js';
 import type { PacSetting } from '../../../core/accounts/pac-setting.js';
@@ -11,13 +11,13 @@ const PacWay = z.enum(['proxy', 'direct']).meta({ id: 'PacWay' });
 
 const PacRules = z
   .object({
-    /** The first that matches counts: example.com, *.example.com (every name below it), an address or a network. */
+    /** The first matching rule wins: example.com, *.example.com (every name below it), an address or a network. */
     rules: z
       .array(
         z.object({ match: z.string().min(1).max(255).refine(isPacMatch, fault('pac-match')), via: PacWay }),
       )
       .max(MAX_PAC_RULES),
-    /** For hosts that no rule matches. */
+    /** For hosts without a matching rule. */
     otherwise: PacWay,
   })
   .meta({ id: 'PacRules' });

@@ -1,4 +1,4 @@
-// /api/v1/settings/plans: what accounts are created, renewed and upgraded by.
+// /api/v1/settings/plans: the plans by which accounts are created, renewed and upgraded.
 import { z } from 'zod';
 import { isPlanName, MAX_PLAN_DAYS, MAX_PLAN_NAME, MAX_PLANS } from '../../../core/accounts/plans.js';
 import type { PlansSetting } from '../../../core/accounts/plans-setting.js';
@@ -14,9 +14,9 @@ const PlanLimits = AccountLimits.omit({ egressClass: true }).meta({ id: 'PlanLim
 const Plan = z
   .object({
     name: z.string().min(1).max(MAX_PLAN_NAME).refine(isPlanName, fault('plan-name')),
-    /** How long it lasts; null: for ever. */
+    /** Duration in days; null: without end. */
     days: z.int().min(1).max(MAX_PLAN_DAYS).nullable(),
-    /** The days of an account that has never logged in are counted from its first login. */
+    /** The days of an account that has never logged in start at its first login. */
     startsAtFirstLogin: z.boolean(),
     limits: PlanLimits,
   })

@@ -1,4 +1,4 @@
-// /api/v1/settings/public-address: where players connect, as links name it; set by the operator, or guessed.
+// /api/v1/settings/public-address: the address for players in links, set by the operator or guessed.
 import { z } from 'zod';
 import {
   type PublicAddress as Address,
@@ -12,12 +12,12 @@ import { etagOf, matches } from '../etag.js';
 import { invalid } from '../problem.js';
 import { type Answered, routesOf } from '../route.js';
 
-/** Where links, QR codes and files for players lead. */
+/** The address in links, QR codes and files for players. */
 export const LinkAddress = z
   .object({
     host: z.string(),
     port: z.int().min(0).max(65_535),
-    /** What the host was taken from when none is set: the listener, or the address this browser uses. Null: it is set. */
+    /** The source of a guessed host: the listener, or the address that this browser uses. Null: the host is set. */
     guess: z.enum(['listener', 'browser', 'interface']).nullable(),
   })
   .meta({ id: 'LinkAddress' });
@@ -26,14 +26,14 @@ const PublicHost = z.string().min(1).max(253).nullable();
 const PublicPort = z.int().min(1).max(65_535).nullable();
 const PublicSource = z.enum(['default', 'file', 'environment', 'flag', 'console']);
 
-/** Null: not set. What is saved here wins over the configuration. */
+/** Null: not set. A saved value takes precedence over the configuration. */
 const PublicAddress = z
   .object({
     host: PublicHost,
     hostSource: PublicSource,
     port: PublicPort,
     portSource: PublicSource,
-    /** What the configuration says: socks.publicHost and socks.publicPort. */
+    /** The values of the configuration: socks.publicHost and socks.publicPort. */
     configured: z.object({ host: PublicHost, port: PublicPort }),
     link: LinkAddress,
   })
@@ -41,7 +41,7 @@ const PublicAddress = z
 
 type Source = 'default' | 'file' | 'environment' | 'flag';
 
-/** What it takes to say where links lead. */
+/** The dependencies that determine the address in links. */
 export interface LinkUses {
   readonly publicAddress: PublicAddressSetting;
   /** `host:port` of every SOCKS listener. */
@@ -49,7 +49,7 @@ export interface LinkUses {
 }
 
 export interface PublicAddressUses extends LinkUses {
-  /** What the configuration says, and where it says so. */
+  /** The configured values and their sources. */
   readonly configuredAddress: Address & { readonly hostFrom: Source; readonly portFrom: Source };
   readonly onSettingChanged: () => void;
 }
@@ -97,7 +97,7 @@ export const publicAddressRoutes = [
   ),
 ];
 
-/** @param hostname the host that the caller's browser names in its request */
+/** @param hostname the host in the request of the caller's browser */
 export function linkAddressFor({ publicAddress, socks }: LinkUses, hostname: string): Link {
   const [listener = ':1080'] = socks();
   const at = listener.lastIndexOf(':');

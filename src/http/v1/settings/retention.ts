@@ -1,11 +1,11 @@
-// /api/v1/settings/retention: how long data is kept.
+// /api/v1/settings/retention: how long the daemon keeps data.
 import { z } from 'zod';
 import type { RetentionSetting } from '../../../core/settings/retention.js';
 import { actorOf } from '../../caller.js';
 import { etagOf, matches } from '../etag.js';
 import { type Answered, routesOf } from '../route.js';
 
-/** Each null: the configuration file's value is in force. Days are whole days. */
+/** null: the configuration file's value applies. Days are whole days. */
 const Retention = z
   .object({
     heartbeatDays: z.int().min(1).max(3_650),

@@ -1,5 +1,5 @@
-// /api/v1/settings/whitelist. Reading and saving it is older than the rest of /api/v1: its refusals are those of the
-// account API, JSON strings, but for those that only newer clients ask for.
+// /api/v1/settings/whitelist. Reading and saving are older than the rest of /api/v1. Their refusals are JSON strings as in the
+// account API, except those that only newer clients can cause.
 import { z } from 'zod';
 import { parseWhitelist } from '../../../core/auth/whitelist.js';
 import { explainWhitelist, matchingEntry } from '../../../core/auth/whitelist-explain.js';
@@ -22,18 +22,18 @@ const WhitelistCheck = z
       z.object({
         text: z.string(),
         kind: z.enum(['address', 'wildcard', 'cidr', 'everyone', 'invalid']),
-        /** First and last address, for what is neither everyone nor invalid. */
+        /** First and last address, for an entry that is neither everyone nor invalid. */
         first: z.string().nullable(),
         last: z.string().nullable(),
       }),
     ),
-    /** The address this request came from, and whether the list would still let it in. */
+    /** The client address of this request, and whether the list would still allow it. */
     yourAddress: z.string(),
     yourAddressAllowed: z.boolean(),
-    /** The address asked about: null when none was, or when it is not an address. */
+    /** The tested address; null when none was given, or when it is no address. */
     address: z.string().nullable(),
     addressAllowed: z.boolean().nullable(),
-    /** The entry that lets it in; null: none, or the list is empty and everyone is let in. */
+    /** The entry that allows the address; null: none, or the list is empty and everyone is allowed. */
     matchedBy: z.string().nullable(),
   })
   .meta({ id: 'WhitelistCheck' });
