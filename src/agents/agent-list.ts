@@ -23,13 +23,13 @@ export interface BuiltAgent {
 
 export interface AgentList {
   readonly byName: ReadonlyMap<string, BuiltAgent>;
-  /** Process groups of running commands. */
+  /** Process groups of the commands that run. */
   readonly groups: Set<number>;
-  /** Reads the keys again. @throws StartError `secret-file` */
+  /** Reads the key files again. @throws StartError `secret-file` */
   reloadKeys(): void;
 }
 
-/** Between SIGTERM and SIGKILL. */
+/** Time between SIGTERM and SIGKILL, in ms. */
 const KILL_AFTER_MS = 5000;
 /** Delivery attempts for the file and log channels. */
 const LOCAL_TRIES = 10;
@@ -115,7 +115,7 @@ export function buildAgents(uses: {
   };
 }
 
-/** The variables of the daemon's environment that are passed to commands. */
+/** Returns the variables of the daemon's environment that commands get. */
 function basicEnvironment(): Record<string, string> {
   const names = ['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR'];
   return Object.fromEntries(

@@ -10,7 +10,7 @@ import type { QueueLimit } from './queue-limit.js';
 import type { Runner } from './runner.js';
 
 export function createControl(uses: {
-  /** The agents webhooks may trigger. */
+  /** The agents that webhooks may trigger. */
   readonly webhooks: Readonly<Record<string, { readonly sessionKey: string | null }>>;
   readonly agents: ReadonlyMap<string, BuiltAgent>;
   readonly lastActive: ReadonlyMap<string, number>;

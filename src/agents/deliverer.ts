@@ -13,7 +13,7 @@ export interface DeliveryPlan extends RetryPlan {
 export function createDeliverer(uses: {
   readonly store: DeliveryStore;
   readonly owner: string;
-  /** By agent. */
+  /** By agent name. */
   readonly plans: ReadonlyMap<string, DeliveryPlan>;
   readonly concurrency: number;
   readonly now: Clock;
@@ -27,10 +27,10 @@ export function createDeliverer(uses: {
   async function attempt(run: Run, signal: AbortSignal): Promise<void> {
     const startedAt = now();
     const plan = uses.plans.get(run.agent);
-    // The agent or its channel was removed from the configuration.
+    // The configuration no longer contains the agent or its channel.
     if (!plan) return store.dismiss(run.id);
     const outcome = await deliver(run, plan, signal);
-    // Interrupted by the shutdown: does not count as an attempt, and is due again at the next start.
+    // The shutdown interrupted this attempt: it does not count, and the delivery is due again at the next start.
     if (!outcome.ok && signal.aborted) return;
     const tries = run.deliveryTries + 1;
     const nextAt = nextTryAt(outcome, tries, plan, now(), uses.random);

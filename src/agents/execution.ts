@@ -1,23 +1,23 @@
-// Executes one claimed run: asks its agent within the time limit, and stores how the run ended.
+// Executes one claimed run: calls its agent within the time limit, and stores the result.
 import type { EndedRun, HistoryLimits, RunEnd, RunStore } from '../core/agents/run-store.js';
 import { type Agent, type AgentOutput, isWorthDelivering, type Run } from '../core/agents/runs.js';
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import { createBatches } from './batches.js';
 
-/** An agent as the runner needs it. */
+/** The runner's view of an agent. */
 export interface RunnableAgent {
   readonly agent: Agent;
-  /** Longest a run may take, in milliseconds. */
+  /** Maximum duration of a run, in ms. */
   readonly timeoutMs: number;
-  /** Whether it has a channel for its replies. */
+  /** Whether the agent has a channel for its replies. */
   readonly hasChannel: boolean;
 }
 
 /** Why a run is aborted: the `reason` of its signal. */
 export type Abort = 'timeout' | 'cancelled' | 'shutdown';
 
-/** Pause before a failed write is retried: the result of a run must not get lost. */
+/** Delay before a failed write is retried, in ms. The result of a run must not get lost. */
 const WRITE_RETRY_MS = 1000;
 
 export interface ExecutionUses {
@@ -27,16 +27,16 @@ export interface ExecutionUses {
   readonly history: HistoryLimits;
   readonly now: Clock;
   readonly log: Log;
-  /** Called when a run has ended and is stored so. */
+  /** Called after the end of a run is stored. */
   readonly onFinished: (agent: string, hasDelivery: boolean) => void;
-  /** Whether a failed write is not tried again. */
+  /** Whether a failed write is not retried. */
   readonly isStopping: () => boolean;
 }
 
 export interface Execution {
-  /** Resolves when the run has ended and its end is stored; a run aborted by `shutdown` stays `running` in the store. */
+  /** Resolves when the run has ended and its end is stored. A run aborted by `shutdown` stays `running` in the store. */
   execute(run: Run, history: History, controller: AbortController): Promise<void>;
-  /** Number of runs of an agent under way. */
+  /** Number of an agent's runs in progress. */
   running(agent: string): number;
 }
 
@@ -53,7 +53,7 @@ export function createExecution(uses: ExecutionUses): Execution {
     try {
       const output = await ask(run, history, controller);
       const why = controller.signal.aborted ? (controller.signal.reason as Abort) : null;
-      // Interrupted: it stays `running` here and is tried again by whoever takes over.
+      // An interrupted run stays `running` in the store. The daemon that takes the run over tries it again.
       if (why === 'shutdown') return;
       await finish(run, endOf(output, why, uses.agents.get(run.agent), now()));
     } finally {
@@ -103,7 +103,7 @@ export function createExecution(uses: ExecutionUses): Execution {
     uses.onFinished(run.agent, end.deliver);
   }
 
-  /** Writes the end of a run, again and again while the database fails. False when the run is not ours any more. */
+  /** Stores the end of a run, and retries while the database fails. Returns false when the run no longer belongs to this daemon. */
   async function stored(run: Run, end: RunEnd): Promise<boolean> {
     for (;;) {
       try {
@@ -123,7 +123,7 @@ export function createExecution(uses: ExecutionUses): Execution {
   return { execute, running: (agent) => runningByAgent.get(agent) ?? 0 };
 }
 
-/** How a run ended, by what its agent answered and whether it was cut short. */
+/** Returns the end of a run from the agent's output and the reason of an abort. */
 function endOf(
   output: AgentOutput,
   why: Abort | null,
@@ -131,7 +131,7 @@ function endOf(
   finishedAt: number,
 ): RunEnd {
   const common = { finishedAt, deliver: target?.hasChannel ?? false, reply: null };
-  // First, because a program may print something and exit with 0 after SIGTERM.
+  // This check comes first, because a program may print something and exit with 0 after SIGTERM.
   if (why === 'timeout')
     return { ...common, status: 'timeout', error: `no reply within ${target?.timeoutMs} ms` };
   if (why === 'cancelled') return { ...common, status: 'cancelled', error: null };
@@ -139,7 +139,7 @@ function endOf(
   return { ...common, status: 'failed', error: output.error };
 }
 
-/** The text behind the colon comes from an agent or server and may quote the message: it is for the debug level only. */
+/** The text after the colon comes from an agent or server and may quote the message. Log it only at the debug level. */
 function withoutQuotation(error: string): string {
   return error.split(':', 1)[0] ?? '';
 }

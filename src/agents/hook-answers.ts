@@ -1,4 +1,4 @@
-// Answers to requests to /hooks, and what both ways in ask of a body.
+// Answers to requests to /hooks, and the check of content types for all webhook endpoints.
 import type { HookAnswer, HookRequest } from '../core/agents/webhooks.js';
 
 export const JSON_FAULTS = {
@@ -9,7 +9,7 @@ export const JSON_FAULTS = {
   'too-deep': 'the body is nested too deep',
 } as const;
 
-/** Only plain JSON in UTF-8 is read. */
+/** Returns why the body is not readable; null for plain JSON in UTF-8. */
 export function mediaFault(request: HookRequest): string | null {
   const [type = '', ...more] = request.header('content-type');
   if (

@@ -31,13 +31,13 @@ export interface HooksUses {
   readonly runs: RunStore;
   readonly deliveries: DeliveryStore;
   readonly sessions: AgentSessionStore;
-  /** Whether a source address may call /hooks at all (`webhooks.allowFrom`). */
+  /** Whether a source address may call /hooks (`webhooks.allowFrom`). */
   readonly mayCall: (source: string) => boolean;
-  /** How long finished runs are kept. */
+  /** Time for which finished runs are kept. */
   readonly retentionMs: () => number;
   /** The node name of this daemon. */
   readonly nodeName: string;
-  /** After this time without a renewal, other daemons take over its runs, in ms. */
+  /** Other daemons take over this daemon's runs after this time without a renewal, in ms. */
   readonly leaseMs: number;
   /** Whether other daemons use the same database. */
   readonly isShared: boolean;
@@ -53,13 +53,11 @@ export interface Hooks {
   /** Adopts stored runs and starts to execute them. */
   start(): Promise<void>;
   /**
-   * Refuses new requests (503), waits for running runs and deliveries for `graceMs`, then interrupts the others, which continue after
-   * the next start. Takes up to 5 s longer than `graceMs` when a command ignores SIGTERM.
+   * Refuses new requests (503), and waits up to `graceMs` for runs and deliveries in progress. Then it interrupts the remaining
+   * ones, which continue after the next start. `stop` takes up to 5 s longer than `graceMs` when a command ignores SIGTERM.
    */
   stop(graceMs: number): Promise<void>;
-  /**
-   * After `stop`: releases the runs of this daemon in the database. Rejects on failure; the next start then takes the runs over.
-   */
+  /** After `stop`: releases the runs of this daemon in the database. Rejects on failure; the next start then adopts the runs. */
   release(): Promise<void>;
   /** Interrupts the runs for which `stop` is waiting. */
   interrupt(): void;
@@ -194,7 +192,7 @@ export function createHooks(uses: HooksUses): Hooks {
     }),
 
     async start() {
-      // A daemon that exits immediately, after a second signal or an error, kills its commands.
+      // When the daemon exits immediately, after a second signal or an error, it kills its commands.
       process.once('exit', killGroups);
       for (const name of agents.byName.keys()) {
         const at = await uses.runs.lastActive(name);

@@ -19,10 +19,10 @@ export type HttpResult =
       readonly headers: IncomingHttpHeaders;
       readonly body: Buffer;
     }
-  /** `isSent: false`: the server has certainly not received the request, so it can be sent again. */
+  /** `isSent: false`: the server has certainly not received the request, so the caller can send it again. */
   | { readonly ok: false; readonly detail: string; readonly isSent: boolean };
 
-// Failures of resolving and connecting, before the request is sent.
+// Error codes of name resolution and connecting, which happen before the request is sent.
 const BEFORE_SENDING = new Set([
   'ECONNREFUSED',
   'EAI_AGAIN',
@@ -33,8 +33,8 @@ const BEFORE_SENDING = new Set([
 ]);
 
 /**
- * Sends the request over a new connection. Does not follow redirects: a reply must go only to the configured URL. Never rejects; an
- * aborted call is a failure.
+ * Sends the request over a new connection. Follows no redirects, because a reply must go only to the configured URL. Never rejects:
+ * an aborted call is a failure.
  */
 export function callHttp(call: HttpCall): Promise<HttpResult> {
   return new Promise((resolve) => {
@@ -78,13 +78,13 @@ export function callHttp(call: HttpCall): Promise<HttpResult> {
 }
 
 function describe(error: Error, code: string): string {
-  // Happy eyeballs reports several failures as one without a message of its own.
+  // An AggregateError of Happy Eyeballs contains several failures and has no message itself.
   const first = error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error;
   return first.message || code || 'the request failed';
 }
 
-// RFC 9110 §10.2.3: seconds or a date.
-/** The value of a Retry-After header in milliseconds from `now`; null when it is missing or invalid. */
+// RFC 9110 §10.2.3: the header has seconds or a date.
+/** Returns the value of a Retry-After header in ms from `now`; null when it is missing or invalid. */
 export function retryAfterMs(headers: IncomingHttpHeaders, now: number): number | null {
   const value = headers['retry-after'];
   if (value === undefined) return null;
@@ -93,7 +93,7 @@ export function retryAfterMs(headers: IncomingHttpHeaders, now: number): number 
   return Number.isNaN(at) ? null : Math.max(0, at - now);
 }
 
-/** The beginning of a response on one line, for an error message. */
+/** Returns the beginning of a response on one line, for an error message. */
 export function excerpt(body: Buffer, maxCharacters = 200): string {
   const text = body
     .subarray(0, maxCharacters * 4)

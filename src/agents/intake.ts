@@ -12,10 +12,10 @@ export interface WantedRun {
   readonly idempotency: {
     readonly key: string;
     readonly digest: string;
-    /** How long it is remembered, in ms; KEY_LIFETIME_MS unless given. */
+    /** Time for which the key is stored, in ms; KEY_LIFETIME_MS unless given. */
     readonly lifetimeMs?: number;
   } | null;
-  /** What the request is answered once the run is stored; kept with its key. */
+  /** Returns the answer to the request, once the run is stored. The answer is stored together with the key. */
   answer(runId: string): Readonly<Record<string, unknown>>;
 }
 
@@ -39,12 +39,12 @@ export const KEY_LIFETIME_MS = DAY_MS;
 export function createIntake(uses: {
   readonly store: Pick<RunStore, 'add' | 'findAnswer' | 'countQueued'>;
   readonly owner: string;
-  /** Agents whose runs other nodes have to run: they are stored for those, within `perAgent` for each. */
+  /** Agents whose runs only other nodes execute. The daemon stores such runs, up to `perAgent` for each agent. */
   readonly notHere: readonly string[];
   readonly queueLimit: QueueLimit;
   readonly perAgent: number;
   readonly now: Clock;
-  /** Storing runs failed because the database is away, and may have been done all the same. */
+  /** Called when storing runs failed because the database did not answer. The runs may be stored nevertheless. */
   readonly onDoubt: () => void;
   /** Called for every stored run of this daemon, in the order of acceptance. */
   readonly onStored: (run: QueuedRun) => void;
@@ -53,7 +53,7 @@ export function createIntake(uses: {
   let isStopping = false;
   const isHere = (agent: string) => !uses.notHere.includes(agent);
 
-  /** Also where other nodes run the agent: what waits for them is counted in the database. */
+  /** For an agent of other nodes, counts the queued runs in the database. */
   async function tryAcquire(agent: string): Promise<boolean> {
     if (isHere(agent)) return queueLimit.tryAcquire(agent);
     return ((await store.countQueued()).get(agent) ?? 0) < uses.perAgent;
@@ -75,7 +75,7 @@ export function createIntake(uses: {
     async take({ run: wanted, idempotency, answer }) {
       if (isStopping) return { outcome: 'stopping' };
       if (!(await tryAcquire(wanted.agent))) {
-        // A repeated request needs no place in the queue: its run was accepted before.
+        // A repeated request needs no place in the queue: the daemon has already accepted its run.
         const known = idempotency && (await store.findAnswer(idempotency.key, idempotency.digest, now()));
         return known ? replayed(known) : { outcome: 'full' };
       }

@@ -14,19 +14,19 @@ import type { QueueLimit } from './queue-limit.js';
 export interface Keeper {
   /** Registers this runner, adopts the runs of dead runners, and repeats this periodically. */
   start(): Promise<void>;
-  /** Whether this runner holds its lease, so that no other daemon may have adopted its runs. */
+  /** Whether this runner holds its lease. Then no other daemon may have adopted its runs. */
   isHeld(): boolean;
-  /** A write of a run failed, and may have been done all the same: runs may be this runner's without its knowledge. */
+  /** Call this when a write of a run failed: the write may have taken effect, so this runner may own runs without knowing them. */
   doubt(): void;
   /** Releases the runs of this runner. */
   stop(): Promise<void>;
 }
 
-/** How often to look for runs without an owner, such as runs from the command line. */
+/** Interval between searches for runs without an owner, such as runs from the command line. */
 const ADOPT_EVERY_MS = 1000;
 /** Number of renewals within the lease time. */
 const RENEWALS_PER_LEASE = 3;
-/** At the end the database gets so many chances; each waits for as long as a lock may be waited for. */
+/** Number of attempts to release the runs at the end. Each attempt waits as long as the database may wait for a lock. */
 const RELEASE_ATTEMPTS = 3;
 const CLEAR_EVERY_MS = HOUR_MS;
 const CLEAR_AT_ONCE = 500;
@@ -37,23 +37,23 @@ export function createKeeper(uses: {
   readonly owner: string;
   readonly queueLimit: QueueLimit;
   readonly maxAttempts: number;
-  /** How long this runner may be silent before others take its runs over, in ms. */
+  /** Other daemons adopt this runner's runs after this time without a renewal, in ms. */
   readonly leaseMs: number;
   /** Whether other daemons work on the same database. */
   readonly isShared: boolean;
-  /** Agents whose runs other nodes have to run. */
+  /** Agents whose runs only other nodes execute. */
   readonly notHere: readonly string[];
-  /** How long finished runs are kept; an operator may change it meanwhile. */
+  /** Time for which finished runs are kept. An operator may change it meanwhile. */
   readonly retentionMs: () => number;
   readonly now: Clock;
   readonly log: Log;
-  /** Ids of the runs that this runner has in its queue, or under way. */
+  /** Ids of the runs in this runner's queue or in progress. */
   readonly known: () => ReadonlySet<string>;
-  /** Called for every run taken over, whose place in the queue is taken; oldest first. */
+  /** Called for every adopted run, oldest first. Each has a place in the queue. */
   readonly onAdopted: (run: QueuedRun) => void;
-  /** The lease is lost: others may run what this runner has under way. Resolves when none of it runs here any more. */
+  /** Called when the lease is lost: others may adopt this runner's runs. Resolves when none of them is in progress here. */
   readonly onLost: () => Promise<void>;
-  /** It is held again. */
+  /** Called when this runner holds the lease again. */
   readonly onRegained: () => void;
   /** Called about once a second. */
   readonly onTick: () => Promise<void>;
@@ -65,12 +65,12 @@ export function createKeeper(uses: {
   const lease = createOwnLease(leaseMs, monotonicNow, lose);
   const interrupted = `interrupted ${uses.maxAttempts} times`;
   let hasBegun = false;
-  /** When a write failed last, while its runs may be looked for. */
+  /** Time of the last failed write, while this runner must look for runs that it owns without knowing them; null: none. */
   let doubtedAt: number | null = null;
-  /** Since the lease was lost: the end of what ran here. */
+  /** After the lease was lost: resolves when this runner's runs have ended. */
   let ending: Promise<void> | null = null;
 
-  /** Nobody else is there to take anything over where the database is this daemon's alone. */
+  /** Does nothing when this daemon has the database alone, because nobody else can adopt the runs. */
   function lose(): void {
     if (ending || !uses.isShared) return;
     log.warn({ leaseMs }, 'runner lease lost; interrupting runs');
@@ -84,7 +84,7 @@ export function createKeeper(uses: {
     hasBegun = true;
     if (ending) {
       await ending;
-      // Only what nobody took meanwhile.
+      // Releases only runs that nobody has adopted meanwhile.
       await store.giveBack(owner, now());
       return regain();
     }
@@ -106,7 +106,7 @@ export function createKeeper(uses: {
   async function takeOverFromDead(): Promise<void> {
     const others = (await store.runners()).filter(({ id }) => id !== owner);
     const silent = watch.silent(others);
-    // On this machine a process is there or not; of another only its lease tells.
+    // A process on this machine can be checked directly. A process on another machine is known only by its lease.
     const isDead = (runner: Runner) =>
       runner.host === host ? !isAlive(runner.pid, runner.pidStart) : silent.includes(runner);
     for (const dead of others.filter(isDead)) await takeOver(dead);
@@ -124,7 +124,7 @@ export function createKeeper(uses: {
     );
   }
 
-  /** A run that is this runner's without its knowledge would never be run. */
+  /** Releases runs that this runner owns without knowing them. Otherwise nobody would execute them. */
   async function giveBackStrays(): Promise<void> {
     if (doubtedAt === null) return;
     const since = doubtedAt;
@@ -135,12 +135,12 @@ export function createKeeper(uses: {
       await store.giveBack(owner, now(), strays);
       log.warn({ runs: strays.length }, 'runs whose storing was not answered are queued again');
     }
-    // A frozen server does what it was asked for when it goes on. After a lease everything is given back anyway.
+    // A frozen server executes pending requests when it continues. After one lease, everything is released anyway.
     if (doubtedAt === since && monotonicNow() - since > leaseMs) doubtedAt = null;
   }
 
   async function adopt(): Promise<void> {
-    // One even when the queue is full: what waits in it may have to wait for this very run, the oldest.
+    // Adopts at least one run, even when the queue is full: runs in the queue may wait for exactly this run, the oldest.
     for (const run of await store.adopt(owner, Math.max(1, uses.queueLimit.left()), uses.notHere)) {
       uses.queueLimit.acquire(run.agent);
       uses.onAdopted(run);

@@ -2,13 +2,13 @@
 // this process, is dead. Time without a response from the database does not count.
 import type { Runner } from '../core/agents/run-store.js';
 
-/** How long a daemon whose lease is lost may need to end its runs, in ms: SIGTERM, five seconds, SIGKILL. */
+/** Time that a daemon needs to end its runs after it lost its lease, in ms: SIGTERM, five seconds, SIGKILL. */
 const ENDING_MS = 6000;
 
 export interface LeaseWatch {
-  /** Takes the current leases of the others. Returns those whose lease has expired. */
+  /** Processes the current leases of the other daemons. Returns those whose lease has expired. */
   silent(others: readonly Runner[]): Runner[];
-  /** Resets all times after the database did not respond. */
+  /** Resets all times after the database did not answer. */
   forget(): void;
 }
 

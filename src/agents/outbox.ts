@@ -1,19 +1,19 @@
-// A durable outbox: delivers items from the database, with growing delays between attempts, until they are delivered or given up.
-// Used for replies of agents and for notices.
+// A durable outbox: delivers items from the database, with growing delays between attempts, until an item is delivered or given up.
+// Replies of agents and notices use it.
 import PQueue from 'p-queue';
 import type { DeliveryOutcome } from '../core/agents/runs.js';
 import { type Clock, HOUR_MS } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 
 export interface OutboxOptions<Item> {
-  /** For the log: 'deliveries'. */
+  /** The name in the log: 'deliveries'. */
   readonly name: string;
-  /** The items that are due, earliest first; may include items whose attempt is running. */
+  /** Returns the due items, earliest first. They may include items whose attempt is in progress. */
   readonly due: (limit: number) => Promise<readonly Item[]>;
-  /** When the next item is due, in ms; null without one. */
+  /** Returns when the next item is due, in ms; null: there is none. */
   readonly nextDueAt: () => Promise<number | null>;
   readonly keyOf: (item: Item) => string;
-  /** Makes one attempt and records it. A rejection is logged, and the item is retried shortly. */
+  /** Makes one attempt and records it. The outbox logs a rejection and retries the item shortly after. */
   readonly attempt: (item: Item, signal: AbortSignal) => Promise<void>;
   /** Maximum number of concurrent attempts. */
   readonly concurrency: number;
@@ -38,12 +38,12 @@ const PAUSE_FACTOR = 3;
 const MAX_PAUSE_MS = HOUR_MS;
 /** Random variation of delays, so that items that failed together are not retried together. */
 const SPREAD = 0.2;
-/** After the database failed. */
+/** Delay after a failed read or write of the database, in ms. */
 const STORE_RETRY_MS = 1000;
 
 /**
- * When the next try is due, in ms; null when there is none.
- * @param tries made so far
+ * Returns when the next attempt is due, in ms; null when there is none.
+ * @param tries number of attempts so far
  * @param random in [0, 1), as Math.random
  */
 export function nextTryAt(
@@ -92,11 +92,11 @@ export function createOutbox<Item>(options: OutboxOptions<Item>): Outbox {
     }
   }
 
-  /** Begins as many of the items that are due as there is room for. */
+  /** Starts attempts for due items, up to the maximum number of concurrent attempts. */
   async function begin(): Promise<void> {
     const room = options.concurrency - underWay.size;
     if (room <= 0) return;
-    // Those under way are still due in the database.
+    // Items in progress are still due in the database.
     const due = await options.due(underWay.size + room);
     for (const item of due.filter((each) => !underWay.has(keyOf(each))).slice(0, room)) {
       const key = keyOf(item);
@@ -109,7 +109,7 @@ export function createOutbox<Item>(options: OutboxOptions<Item>): Outbox {
     }
   }
 
-  /** Sets the timer for the next one. While any is under way its end will look again. */
+  /** Sets the timer for the next due item. While an item is in progress, its end triggers the next look. */
   async function sleepUntilDue(): Promise<void> {
     if (underWay.size > 0 || isStopping) return;
     const at = await options.nextDueAt();
@@ -122,7 +122,7 @@ export function createOutbox<Item>(options: OutboxOptions<Item>): Outbox {
     try {
       await options.attempt(item, stopped.signal);
     } catch (err) {
-      // The attempt may have reached the receiver: it is repeated with the same id, so that the receiver can detect it.
+      // The attempt may have reached the receiver. The repeated attempt has the same id, so that the receiver can detect it.
       log.error({ err, key }, `${name}: a try could not be recorded`);
       await new Promise((resolve) => setTimeout(resolve, STORE_RETRY_MS));
     }

@@ -1,11 +1,11 @@
-// Processes of agents: signals process groups, and finds processes that survived a crash of the daemon.
+// Processes of agents: sends signals to process groups, and finds processes that survived a crash of the daemon.
 import { readdirSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { RUN_ID_VARIABLE } from '../core/agents/run-variables.js';
 
 const MAX_ROUNDS = 100;
 
-/** Signals every process of a group; false when there is none left. */
+/** Signals every process of a group. Returns false when the group has no process. */
 export function signalGroup(groupId: number, signal: NodeJS.Signals): boolean {
   try {
     process.kill(-groupId, signal);
@@ -16,7 +16,7 @@ export function signalGroup(groupId: number, signal: NodeJS.Signals): boolean {
 }
 
 /**
- * Kills every process with one of these run ids in its environment, in any process group. Finds nothing without /proc. Returns the
+ * Kills every process with one of these run ids in its environment, in any process group. Finds none without /proc. Returns the
  * number of killed processes.
  */
 export function killMarked(runIds: ReadonlySet<string>): number {
@@ -40,7 +40,7 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended by itself.
+    // The process has ended by itself.
   }
 }
 
@@ -59,27 +59,27 @@ function runIdOf(pid: number): string | null {
   try {
     const variables = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
     const mark = variables.find((variable) => variable.startsWith(`${RUN_ID_VARIABLE}=`));
-    // A zombie's environment reads as empty, so what is killed is not found again.
+    // A zombie's environment is empty, so a killed process is not found again.
     return mark?.slice(RUN_ID_VARIABLE.length + 1) ?? null;
   } catch {
     return null;
   }
 }
 
-/** This machine since it was started: process numbers mean something only within it. */
+/** Identifies this machine and its boot: a process id has a meaning only within one boot. */
 export function thisHost(): string {
   return `${hostname()} ${readText('/proc/sys/kernel/random/boot_id')}`.trim().slice(0, 255);
 }
 
-/** When a process was started, in the kernel's clock ticks; empty when there is no such process, or no /proc. */
+/** Returns the start time of a process, in the kernel's clock ticks; empty when there is no such process, or no /proc. */
 export function processStart(pid: number): string {
-  // proc(5): field 22, counted after the name, which may hold spaces and parentheses.
+  // proc(5): field 22. Fields are counted after the name, which may contain spaces and parentheses.
   const fields = readText(`/proc/${pid}/stat`).split(') ').at(-1)?.split(' ') ?? [];
   const state = fields[0];
   return state === undefined || state === 'Z' || state === 'X' ? '' : (fields[19] ?? '');
 }
 
-/** Whether the process that was started at `start` still runs. */
+/** Returns whether the process that started at `start` still runs. */
 export function isAlive(pid: number, start: string): boolean {
   if (start !== '') return processStart(pid) === start;
   try {

@@ -10,48 +10,51 @@ import type { QueueLimit } from './queue-limit.js';
 export interface Runner {
   /** Starts executing queued runs. */
   start(): void;
-  /** Queues a stored run, whose slot is acquired, behind the runs of its session with smaller ids. */
+  /** Queues a stored run, which has a place in the queue limit. Within its session, runs are ordered by id. */
   enqueue(run: QueuedRun): void;
-  /** Ids of the runs that wait here or are under way. */
+  /** Ids of the runs that wait in this runner or are in progress. */
   known(): ReadonlySet<string>;
   /** Retries sessions that waited for a run of another daemon. */
   retryBlocked(): void;
-  /** Cancels a run, and resolves when its processes have ended. `elsewhere`: another daemon is running it. */
+  /**
+   * Cancels a run, and resolves when its processes have ended. `elsewhere`: another daemon executes it and has not cancelled it in
+   * time.
+   */
   cancel(id: string): Promise<'cancelled' | 'finished' | 'not-found' | 'elsewhere'>;
   /** Number of runs of an agent that this daemon is executing. */
   running(agent: string): number;
   /**
-   * Starts nothing more; runs under way may finish within `graceMs`, then they are interrupted. Resolves when they
-   * have ended; interrupted ones are still `running` in the store.
+   * Starts no more runs. Runs in progress may finish within `graceMs`, then they are interrupted. Resolves when they have ended.
+   * Interrupted runs are still `running` in the store.
    */
   stop(graceMs: number): Promise<void>;
   /** Interrupts all runs now. */
   interrupt(): void;
-  /** Interrupts all runs and starts none until `resume`. Resolves when they have ended and nothing of them is to be written. */
+  /** Interrupts all runs and starts none until `resume`. Resolves when they have ended and nothing more of them will be written. */
   suspend(): Promise<void>;
   resume(): void;
-  /** Cancels those of its runs under way that other daemons were asked to cancel. */
+  /** Cancels the runs in progress whose cancellation other daemons have requested. */
   cancelRequested(): Promise<void>;
 }
 
 export interface RunnerUses extends Omit<ExecutionUses, 'isStopping' | 'store'> {
   readonly store: ExecutionUses['store'] &
     Pick<RunStore, 'get' | 'claim' | 'cancelQueued' | 'requestCancel' | 'cancelRequests'>;
-  /** Whether no other daemon may have taken over what this one holds. */
+  /** Whether no other daemon may have adopted this daemon's runs. */
   readonly isLeaseHeld: () => boolean;
-  /** A claim failed because the database is away, and may have been done all the same. */
+  /** Called when a claim failed because the database did not answer. The claim may have taken effect nevertheless. */
   readonly onDoubt: () => void;
   readonly queueLimit: QueueLimit;
   readonly concurrency: number;
 }
 
-/** The runs of one session that wait, in the order of their ids: the order in which the store lets them be claimed. */
+/** The waiting runs of one session, in the order of their ids. The store permits claims only in this order. */
 interface Line {
   readonly waiting: QueuedRun[];
   isTaken: boolean;
 }
 
-/** Longest that is waited for another daemon to cancel a run, and how often is looked. */
+/** Maximum wait for another daemon to cancel a run, and the interval between checks, in ms. */
 const CANCEL_WAIT_MS = 10_000;
 const CANCEL_LOOK_MS = 100;
 
@@ -63,7 +66,7 @@ export function createRunner(uses: RunnerUses): Runner {
   );
   const queue = new PQueue({ concurrency: uses.concurrency, autoStart: false });
   const lines = new Map<string, Line>();
-  /** Runs that still waited here when they were adopted again, after a lost lease. */
+  /** Runs that were still waiting here when this runner adopted them again, after a lost lease. */
   const adoptedAgain = new Set<string>();
   const underWay = new Map<
     string,
@@ -85,7 +88,7 @@ export function createRunner(uses: RunnerUses): Runner {
     call(key, line);
   }
 
-  /** Lets the first run of a line wait for its turn among the lines; a line has one turn at a time. */
+  /** Queues a turn of the session's line, in which its first run is executed. A line has at most one turn at a time. */
   function call(key: string, line: Line): void {
     if (isStopping || line.isTaken) return;
     if (line.waiting.length === 0) {
@@ -100,7 +103,7 @@ export function createRunner(uses: RunnerUses): Runner {
     });
   }
 
-  /** Runs the first run of the line. False leaves the line as it is, until `retryBlocked`. */
+  /** Executes the first run of the line. Returns false to leave the line unchanged until `retryBlocked`. */
   async function turn(line: Line): Promise<boolean> {
     const [queued] = line.waiting;
     if (!queued || isStopping) return !isStopping;
@@ -118,7 +121,7 @@ export function createRunner(uses: RunnerUses): Runner {
     try {
       const claim = await claims.add(queued.id);
       if (claim.outcome === 'blocked') return false;
-      // Adopted again after the claim had looked: it is ours now, so claim it once more.
+      // This runner adopted the run again after the claim had read it. The run belongs to this runner now, so claim it once more.
       if (adoptedAgain.delete(queued.id) && claim.outcome === 'gone') return true;
       remove(line, queued);
       if (claim.outcome === 'claimed') await execution.execute(claim.run, claim.history, controller);
@@ -137,7 +140,7 @@ export function createRunner(uses: RunnerUses): Runner {
     queueLimit.release(run.agent);
   }
 
-  /** Returns the run as it is when the daemon that has it under way has cancelled it, or takes too long. */
+  /** Returns the run after the daemon that executes it has cancelled it, or after `CANCEL_WAIT_MS`. */
   async function cancelElsewhere(id: string): Promise<Run | null> {
     const isAsked = await store.requestCancel(id, now());
     const until = performance.now() + (isAsked ? CANCEL_WAIT_MS : 0);
@@ -219,8 +222,8 @@ export function createRunner(uses: RunnerUses): Runner {
 }
 
 /**
- * A run of another process (the command line) comes here later than runs that were stored after it. False: it is there already,
- * because it was given up with a lost lease, and taken over again.
+ * Inserts a run by its id: a run of another process (the command line) may arrive later than runs that were stored after it.
+ * Returns false when the run is in the list already: a lost lease released it, and this runner adopted it again.
  */
 function insertInOrder(waiting: QueuedRun[], run: QueuedRun): boolean {
   const at = waiting.findLastIndex(({ id }) => id < run.id) + 1;

@@ -8,8 +8,8 @@ import type { HookSettings, SecretSettings, SignatureSettings } from './settings
 const RECOMMENDED_CHARACTERS = 32;
 
 /**
- * The valid webhook tokens: the current one, and the previous one during a change. Empty when webhooks are disabled. Warns of a short
- * token.
+ * Returns the valid webhook tokens: the current one, and the previous one during a change. Returns none when webhooks are disabled.
+ * Logs a warning for a short token.
  * @throws SecretFileError when a file cannot be read or a secret is empty
  */
 export function webhookSecrets(settings: HookSettings, log: Pick<Log, 'warn'>): readonly string[] {
@@ -32,8 +32,9 @@ export function webhookSecrets(settings: HookSettings, log: Pick<Log, 'warn'>): 
 }
 
 /**
- * The secrets of senders that sign, by agent: the current one, and the previous one during a change. Empty when webhooks are disabled.
- * @throws SecretFileError when a file cannot be read, is empty, or has no secret of the scheme
+ * Returns the secrets of signing senders, by agent: the current one, and the previous one during a change. Returns none when
+ * webhooks are disabled.
+ * @throws SecretFileError when a file cannot be read, is empty, or contains no secret of the scheme
  */
 export function signingSecrets({
   enabled,
@@ -51,7 +52,7 @@ export function signingSecrets({
 export function senderSecrets(signature: SignatureSettings, where: string): readonly string[] {
   const secrets = readSecrets(signature, where);
   const { scheme, secretFile, previousSecretFile } = signature;
-  // The schema has checked those that stand in the configuration.
+  // The schema has already checked the secrets in the configuration.
   for (const [i, secret] of secrets.entries()) {
     if (isSenderSecret(scheme, secret)) continue;
     const [key, file] = i === 0 ? ['secretFile', secretFile] : ['previousSecretFile', previousSecretFile];
@@ -60,7 +61,7 @@ export function senderSecrets(signature: SignatureSettings, where: string): read
   return secrets;
 }
 
-/** The current secret, and the previous one if there is one. */
+/** Returns the current secret, and the previous one if there is one. */
 function readSecrets(settings: SecretSettings, where: string): readonly string[] {
   const { secret, secretFile, previousSecret, previousSecretFile } = settings;
   return [
@@ -69,7 +70,7 @@ function readSecrets(settings: SecretSettings, where: string): readonly string[]
   ].filter((text) => text !== null);
 }
 
-/** A key from a file, read anew by `reload`; null without a file. */
+/** A key from a file, which `reload` reads again; null without a file. */
 export interface KeyFile {
   read(): string | null;
   /** @throws SecretFileError */
@@ -102,7 +103,7 @@ export class SecretFileError extends StartError {
   }
 }
 
-/** The text of a secret's file without the line break at its end; null without a file. @throws SecretFileError */
+/** Returns the text of a secret's file without the line break at its end; null without a file. @throws SecretFileError */
 export function readSecretFile(path: string | null, key: string): string | null {
   if (path === null) return null;
   let text: string;

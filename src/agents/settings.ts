@@ -2,12 +2,12 @@
 
 import type { SignatureScheme } from '../core/agents/signatures.js';
 
-/** A text that is never shown by accident. */
+/** A secret text. Only `reveal` returns it, so that no log or message contains it by accident. */
 export interface Hidden {
   reveal(): string;
 }
 
-/** A secret, and during a change the previous one, each in the configuration or in a file. */
+/** A secret, and during a change the previous one. Each is in the configuration or in a file. */
 export interface SecretSettings {
   readonly secret: Hidden | null;
   readonly secretFile: string | null;
@@ -30,14 +30,14 @@ export interface HookSettings extends SecretSettings {
 /** An agent that webhooks may trigger. */
 export interface WebhookAgentSettings {
   readonly sessionKey: string | null;
-  /** Of a sender that signs instead of sending the token. */
+  /** For a sender that signs its requests and sends no token. */
   readonly signature?: SignatureSettings | null;
 }
 
 export interface SignatureSettings extends SecretSettings {
   readonly scheme: SignatureScheme;
   readonly toleranceMs: number;
-  /** Template of the message; null: the body itself. */
+  /** Template of the message; null: the body is the message. */
   readonly message: string | null;
 }
 
@@ -67,7 +67,7 @@ export type AgentSettings = CommonSettings &
         readonly type: 'command';
         readonly command: readonly string[];
         readonly cwd: string | null;
-        /** Names of the nodes that may run it; null: every one. */
+        /** Names of the nodes that may execute its runs; null: every node. */
         readonly nodes?: readonly string[] | null;
         readonly env: Readonly<Record<string, Hidden>>;
       }

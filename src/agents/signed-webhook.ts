@@ -1,4 +1,4 @@
-// POST /hooks/agent/<name>: deliveries of senders that sign them instead of sending the bearer token.
+// POST /hooks/agent/<name>: requests of senders that sign them and send no bearer token.
 import { createHash } from 'node:crypto';
 import { type SigningSender, verifySignature } from '../core/agents/signatures.js';
 import {
@@ -21,9 +21,9 @@ export interface SignedWebhookUses {
   readonly attempts: Pick<AttemptLimit, 'succeeded'>;
   readonly maxBodyBytes: number;
   readonly agents: Readonly<Record<string, WebhookAgentSettings>>;
-  /** The secrets of the agent's sender as they are now. */
+  /** Returns the current secrets of the agent's sender. */
   readonly signingSecrets: (agent: string) => readonly string[];
-  /** How long runs are kept, and with them the deliveries of senders that sign no time, in ms. */
+  /** Time for which runs are kept, in ms. Deliveries of senders that do not sign a time are remembered as long. */
   readonly retentionMs: () => number;
   readonly newId: () => string;
   readonly now: () => number;
@@ -33,11 +33,11 @@ export interface SignedWebhookUses {
 interface Sender extends Omit<SigningSender, 'secrets'> {
   readonly agent: string;
   readonly sessionKey: string | null;
-  /** null: the body itself is the message. */
+  /** null: the body is the message. */
   readonly template: MessageTemplate | null;
 }
 
-/** Reads one delivery, whose attempt has been counted already. */
+/** Reads one delivery. The caller has already counted its attempt. */
 export function createSignedWebhook(uses: SignedWebhookUses) {
   const senders = new Map(
     Object.entries(uses.agents).flatMap(([agent, settings]) => {
@@ -46,7 +46,7 @@ export function createSignedWebhook(uses: SignedWebhookUses) {
     }),
   );
 
-  /** Null: nobody signs for this path. */
+  /** Returns null when no sender signs for this path. */
   return (request: HookRequest): Promise<WantedRun | HookAnswer> | null => {
     const [, name = ''] = SIGNED_PATH.exec(request.path) ?? [];
     const sender = senders.get(name);
@@ -99,9 +99,9 @@ export function createSignedWebhook(uses: SignedWebhookUses) {
     const session = chooseSession(sessionKey, null, uses.newId);
     const digest = sha256(bytes);
     const event = field(object, 'id');
-    // What the sender signs: a copy of a delivery is the same whatever unsigned headers say.
+    // The id comes from signed content: a copy of a delivery gets the same id, whatever its unsigned headers contain.
     const id = delivery ?? (scheme === 'stripe' && typeof event === 'string' ? event : digest);
-    // The space keeps it apart from the keys of other callers.
+    // The space separates this key from the keys of other callers.
     const key = `delivery ${sha256(`${agent}\n${id}`)}`;
     const lifetimeMs = scheme === 'github' ? uses.retentionMs() : Math.max(DAY_MS, 2 * sender.toleranceMs);
     return {

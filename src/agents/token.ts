@@ -1,10 +1,10 @@
-// The bearer token of /hooks: read from one header, compared in constant time.
+// The bearer token of /hooks. It is read from one header and compared in constant time.
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/** Checks whether the Authorization headers of a request carry one of the secrets. */
+/** Checks whether the Authorization headers of a request contain one of the secrets. */
 export interface TokenCheck {
   isRight(authorization: readonly string[]): boolean;
-  /** Takes new secrets, from the next request on. None lets nobody in. */
+  /** Replaces the secrets, from the next request on. With no secret, every request is refused. */
   replace(secrets: readonly string[]): void;
 }
 
@@ -14,7 +14,7 @@ export function createTokenCheck(secrets: readonly string[]): TokenCheck {
     isRight(authorization) {
       // Reject duplicates: ambiguous which value applies.
       const token = authorization.length === 1 ? bearerToken(authorization[0] ?? '') : null;
-      // Digests have equal length, so timing reveals nothing of the secret's length; all secrets are compared.
+      // Digests have equal length, so the timing does not reveal a secret's length. Every secret is compared.
       const given = digest(token ?? Buffer.alloc(0));
       return digests.map((known) => timingSafeEqual(known, given)).includes(true) && token !== null;
     },
@@ -28,14 +28,16 @@ function digest(text: string | Uint8Array): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** The token of `Bearer <token>` (RFC 6750 §2.1), as the bytes on the wire; the scheme in any case (RFC 9110 §11.1). */
+/**
+ * Returns the token of `Bearer <token>` (RFC 6750 §2.1) as the bytes on the wire. The scheme is case-insensitive (RFC 9110 §11.1).
+ */
 function bearerToken(header: string): Buffer | null {
   const [, token] = /^bearer +([^ ].*)$/i.exec(header) ?? [];
-  // node reads header bytes as Latin-1; a secret outside ASCII is UTF-8 on both sides.
+  // Node decodes header bytes as Latin-1. A secret outside ASCII is UTF-8 on both sides.
   return token === undefined ? null : Buffer.from(token, 'latin1');
 }
 
-// The names under which tokens are put into addresses, where every proxy and log would keep them.
+// Names of query parameters in which clients put tokens. Every proxy and log on the way would store such a token.
 const TOKEN_NAMES = new Set([
   'token',
   'access_token',
@@ -46,7 +48,7 @@ const TOKEN_NAMES = new Set([
   'apikey',
 ]);
 
-/** Whether a query carries a token. It is never looked at. */
+/** Returns whether a query contains a token. The token is never compared. */
 export function hasQueryToken(query: string): boolean {
   return (
     query !== '' && [...new URLSearchParams(query).keys()].some((name) => TOKEN_NAMES.has(name.toLowerCase()))

@@ -1,4 +1,4 @@
-// The webhook endpoints: every check in its order, then the run, then the answer.
+// The webhook endpoints: checks the request step by step, stores the run, then answers.
 
 import type { RunKind } from '../core/agents/runs.js';
 import {
@@ -28,11 +28,11 @@ export interface WebhookUses {
   readonly attempts: AttemptLimit;
   readonly token: TokenCheck;
   readonly maxBodyBytes: number;
-  /** The agents webhooks may trigger, with their fixed session keys. */
+  /** The agents that webhooks may trigger, with their fixed session keys. */
   readonly agents: Readonly<Record<string, WebhookAgentSettings>>;
-  /** The secrets of the agent's sender as they are now. */
+  /** Returns the current secrets of the agent's sender. */
   readonly signingSecrets: (agent: string) => readonly string[];
-  /** How long runs are kept, in ms. */
+  /** Time for which runs are kept, in ms. */
   readonly retentionMs: () => number;
   readonly now: () => number;
   readonly intake: Intake;
@@ -40,9 +40,9 @@ export interface WebhookUses {
   readonly log: Pick<Log, 'warn' | 'error'>;
 }
 
-/** Seconds a caller is asked to wait when the queue is full, and while the daemon shuts down. */
+/** Retry-After while the queue is full or the daemon stops, in seconds. */
 const FULL_RETRY_S = 5;
-/** While the database does not answer. */
+/** Retry-After while the database does not answer, in seconds. */
 const AWAY_RETRY_S = 5;
 const STOPPING_RETRY_S = 10;
 
@@ -65,7 +65,7 @@ export function createWebhook(uses: WebhookUses): HandleHook {
     }
   };
 
-  /** What is decided before anything of the request but its source and its address line is read. */
+  /** Checks only the source and the request line, before anything else of the request is read. */
   function refusedAtTheDoor(request: HookRequest): HookAnswer | null {
     if (!uses.isEnabled) return refuse(404, 'webhooks are not enabled');
     const { source } = request;

@@ -1,5 +1,5 @@
-// The `command` agent: a program without a shell, in a process group of its own. One JSON object on its standard
-// input; its standard output is the reply, and exit status 0 is success.
+// The `command` agent: runs a program without a shell, in its own process group. Its standard input is one JSON object. Its
+// standard output is the reply, and exit status 0 is success.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { runVariables } from '../../core/agents/run-variables.js';
 import type { Agent, AgentInput, AgentOutput } from '../../core/agents/runs.js';
@@ -10,18 +10,19 @@ export interface CommandOptions {
   readonly command: readonly string[];
   /** Working directory; undefined is the daemon's. */
   readonly cwd?: string | undefined;
-  /** The whole environment besides the variables that name the run. */
+  /** The environment of the command, except the variables that name the run. */
   readonly env: Readonly<Record<string, string>>;
-  /** A longer reply is a failure. */
+  /** The command fails when its reply is longer. */
   readonly maxReplyBytes: number;
-  /** Between SIGTERM and SIGKILL, in milliseconds. */
+  /** Time between SIGTERM and SIGKILL, in ms. */
   readonly killAfterMs: number;
-  /** Registry of live process groups, so that a daemon that exits at once kills them. */
+  /** Registry of live process groups: a daemon that exits immediately kills them. */
   readonly groups: Set<number>;
 }
 
 const STDERR_TAIL_BYTES = 4096;
-// Output that is still in the pipe when the program has ended is read; a stray process holding the pipe is not waited for.
+// Time to read the output that is still in the pipe after the program ended. The daemon waits no longer when a stray process holds
+// the pipe open.
 const DRAIN_MS = 1000;
 
 export function createCommandAgent(options: CommandOptions): Agent {
@@ -71,14 +72,14 @@ function supervise(
   });
   stderr?.on('data', errors.add);
   for (const stream of [stdin, stdout, stderr]) stream?.on('error', () => {});
-  // A program that does not read its input is not at fault: its answer counts.
+  // A program that does not read its input has not failed: its answer counts.
   stdin?.end(JSON.stringify(input));
 
   child.on('error', (error: NodeJS.ErrnoException) => {
     if (groupId === undefined) settle(failed(spawnFault(error, options)));
   });
   child.on('exit', () => {
-    // Whoever the program left in its group goes with it.
+    // Kills the processes that the program left in its group.
     if (groupId !== undefined) signalGroup(groupId, 'SIGKILL');
     drainTimer = setTimeout(() => {
       stdout?.destroy();
@@ -87,7 +88,7 @@ function supervise(
   });
   child.on('close', (code, endedBy) => {
     if (groupId === undefined) return;
-    // After an abort also what had left the group.
+    // After an abort, also kills the processes that have left the group.
     if (signal.aborted || fault) killMarked(new Set([input.runId]));
     if (fault) settle(failed(fault));
     else if (code === 0) settle({ ok: true, reply: output.text() });
@@ -103,7 +104,7 @@ function supervise(
   }
 }
 
-/** Gathers at most `maxBytes`; `add` tells whether all of it found room. */
+/** Collects at most `maxBytes`. `add` returns whether all of the chunk fitted. */
 function collect(maxBytes: number) {
   const parts: Buffer[] = [];
   let length = 0;
@@ -114,7 +115,8 @@ function collect(maxBytes: number) {
       parts.push(part);
       return true;
     },
-    // U+0000 cannot be stored by every database; one line break at the end is the shell's habit, not the reply's.
+    // Not every database can store U+0000. The last line break comes from the usual way to print a line, and is not part of the
+    // reply.
     text: () =>
       Buffer.concat(parts)
         .toString('utf8')
@@ -141,7 +143,7 @@ function tail(maxBytes: number) {
 
 function spawnFault(error: NodeJS.ErrnoException, { command, cwd }: CommandOptions): string {
   const program = command[0] ?? '';
-  // ENOENT means either of the two, and node does not say which.
+  // ENOENT means a missing program or a missing working directory. Node does not tell which.
   if (error.code === 'ENOENT')
     return `${program} was not found${cwd === undefined ? '' : ` (or the folder ${cwd})`}`;
   if (error.code === 'EACCES') return `${program} may not be run: permission denied`;

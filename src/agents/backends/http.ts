@@ -1,4 +1,4 @@
-// The `http` agent: a POST with the input as JSON; the answer is `{"reply": "…"}` or plain text.
+// The `http` agent: sends the input as a JSON POST. The answer is `{"reply": "…"}` or plain text.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Agent, AgentOutput } from '../../core/agents/runs.js';
 import type { Clock } from '../../core/clock.js';
@@ -6,7 +6,7 @@ import { callHttp, excerpt, type HttpCall, type HttpResult, retryAfterMs } from 
 
 export interface HttpAgentOptions {
   readonly url: string;
-  /** Sent as `Authorization: Bearer`; null sends none. Asked at every run, since it may be changed. */
+  /** Sent as `Authorization: Bearer`; null: no key. Read at every run, because a reload may change it. */
   readonly apiKey: () => string | null;
   readonly maxReplyBytes: number;
   readonly now: Clock;
@@ -22,7 +22,7 @@ export function createHttpAgent(options: HttpAgentOptions): Agent {
           headers: {
             'content-type': 'application/json',
             accept: 'application/json, text/plain',
-            // Tells a repeated attempt of a run from a new run.
+            // Lets the server tell a repeated attempt of a run from a new run.
             'idempotency-key': input.runId,
             ...bearer(options.apiKey()),
           },
@@ -49,7 +49,7 @@ function readReply({ status, headers, body }: Extract<HttpResult, { ok: true }>)
 }
 
 function replyOf(text: string): string | null {
-  // An agent that has nothing to say (woken, say) may answer with nothing.
+  // An agent without a reply (after a wake, for example) may answer with an empty body.
   if (text.trim() === '') return '';
   try {
     const value: unknown = JSON.parse(text);
@@ -61,7 +61,7 @@ function replyOf(text: string): string | null {
   }
 }
 
-/** What a refused request is reported as. */
+/** Returns the error text of a refused request. */
 export function statusFault(status: number, body: Buffer): string {
   const said = excerpt(body);
   const meaning = status >= 300 && status <= 399 ? ' (redirects are not followed)' : '';
@@ -76,8 +76,8 @@ const MAX_TRIES = 3;
 const PAUSE_MS = 500;
 
 /**
- * Calls up to three times, but again only where the run cannot have begun: the connection was refused, or the other
- * side said 429 or 503 with Retry-After. The signal bounds the whole.
+ * Sends the request up to three times. It retries only when the run cannot have started: the connection was refused, or the server
+ * answered 429 or 503 with Retry-After. The signal bounds the total time.
  */
 export async function callWithRetries(call: HttpCall, now: Clock): Promise<HttpResult> {
   for (let tried = 1; ; tried++) {
@@ -92,7 +92,7 @@ export async function callWithRetries(call: HttpCall, now: Clock): Promise<HttpR
   }
 }
 
-/** How long to wait before trying again, in milliseconds; null when trying again is not safe. */
+/** Returns the time to wait before a retry, in ms; null when a retry is not safe. */
 function pauseBefore(result: HttpResult, tried: number, now: number): number | null {
   if (!result.ok) return result.isSent ? null : PAUSE_MS * tried;
   if (result.status !== 429 && result.status !== 503) return null;

@@ -1,4 +1,4 @@
-// The `openai` agent: any server that speaks the chat-completions interface, asked with the session's history.
+// The `openai` agent: any server with the chat-completions API. The request contains the session's history.
 
 import type { Agent, AgentInput, AgentOutput, HistoryEntry } from '../../core/agents/runs.js';
 import type { Clock } from '../../core/clock.js';
@@ -6,23 +6,23 @@ import { excerpt, type HttpResult } from '../http-call.js';
 import { bearer, callWithRetries, statusFault } from './http.js';
 
 export interface OpenAiOptions {
-  /** Up to and including the version: `https://api.example/v1`. */
+  /** The URL up to and including the version: `https://api.example/v1`. */
   readonly baseUrl: string;
   readonly model: string;
-  /** null asks without a key. Asked at every run, since it may be changed. */
+  /** null: sends no key. Read at every run, because a reload may change it. */
   readonly apiKey: () => string | null;
-  /** First message of every conversation; null for none. */
+  /** First message of every conversation; null: none. */
   readonly system: string | null;
-  /** Longest answer the model may give, in tokens. */
+  /** Maximum length of the model's answer, in tokens. */
   readonly maxTokens: number;
-  /** How much of the session's history is sent along: whichever limit is reached first. */
+  /** Maximum length of the history in a request. Whichever limit is reached first applies. */
   readonly historyMessages: number;
   readonly historyBytes: number;
   readonly maxReplyBytes: number;
   readonly now: Clock;
 }
 
-// An answer is JSON around the reply: escapes may make it several times as long.
+// A response is JSON around the reply. Escapes may make the reply several times as long.
 const ENVELOPE_FACTOR = 6;
 
 export function createOpenAiAgent(options: OpenAiOptions): Agent {
@@ -69,7 +69,7 @@ function messagesOf(input: AgentInput, options: OpenAiOptions): { role: string; 
   return [...system, ...history, { role: 'user', content: input.message ?? '' }];
 }
 
-/** The newest entries within both limits; they begin with what a user said, as servers expect. */
+/** Returns the newest entries within both limits. The first one is a user's message, because servers expect that. */
 export function newest(
   history: readonly HistoryEntry[],
   maxMessages: number,
@@ -85,10 +85,10 @@ export function newest(
   return history.slice(start);
 }
 
-/** There is nothing to say when woken: that the server answers, and takes the key, is all there is to know. */
+/** A wake has no message. It only checks that the server answers and accepts the key. */
 function readWake(result: HttpResult, options: OpenAiOptions): AgentOutput {
   if (!result.ok) return { ok: false, error: result.detail };
-  // Some servers do not list their models; they are awake all the same.
+  // Some servers do not list their models. They are available nevertheless.
   if (result.status === 404 || result.status === 405) return { ok: true, reply: '' };
   if (result.status < 200 || result.status > 299) return { ok: false, error: refusalOf(result, options) };
   return { ok: true, reply: '' };
@@ -108,7 +108,7 @@ function readAnswer(result: HttpResult, options: OpenAiOptions): AgentOutput {
   return { ok: true, reply };
 }
 
-/** `choices[0].message.content`, or what the model said when it refused; null when there is neither. */
+/** Returns `choices[0].message.content`, or the model's refusal; null when there is neither. */
 function contentOf(body: Buffer): string | null {
   let answer: unknown;
   try {
@@ -126,7 +126,7 @@ function member(value: unknown, key: string | number): unknown {
   return (value as Record<string | number, unknown>)[key] ?? undefined;
 }
 
-/** Why the server refused, in the operator's terms. Never with the key: servers like to quote it. */
+/** Returns why the server refused, for the operator. The text omits the key, which servers like to quote. */
 function refusalOf({ status, body }: Extract<HttpResult, { ok: true }>, options: OpenAiOptions): string {
   const said = statusFault(status, Buffer.from(messageOf(body)));
   const key = options.apiKey();
@@ -145,7 +145,7 @@ const HINTS: Readonly<Record<number, (options: OpenAiOptions) => string>> = {
   429: () => 'the server limits the rate, or the quota is used up',
 };
 
-/** `error.message` of an error answer, or the answer itself. */
+/** Returns `error.message` of an error response, or the response itself. */
 function messageOf(body: Buffer): string {
   try {
     const answer: unknown = JSON.parse(body.toString('utf8'));

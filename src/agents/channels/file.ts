@@ -1,11 +1,11 @@
-// The `file` channel: one JSON line a reply, at the end of a file. The file is made when it is missing, its folder is not.
+// The `file` channel: appends one JSON line per reply to a file. It creates a missing file, but not a missing folder.
 import { constants, type FileHandle, open } from 'node:fs/promises';
 import type { Channel } from '../../core/agents/runs.js';
 import type { InTurn } from '../../core/turns.js';
 
 const LINE_FEED = 0x0a;
 
-/** `inTurn` is shared by all file channels: two agents may write to one file. */
+/** All file channels share `inTurn`, because two agents may write to one file. */
 export function createFileChannel(path: string, inTurn: InTurn): Channel {
   return {
     type: 'file',
@@ -20,7 +20,7 @@ export function createFileChannel(path: string, inTurn: InTurn): Channel {
   };
 }
 
-/** Appends a line and waits until it is on the disk. A line that a crash cut short is ended first. */
+/** Appends a line and waits until the disk has it. If a crash cut the last line short, ends that line first. */
 async function appendLine(path: string, line: string): Promise<void> {
   const file = await open(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, 0o600);
   try {

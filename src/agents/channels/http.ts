@@ -1,4 +1,4 @@
-// The `http` channel: a signed POST, by the Standard Webhooks scheme (https://www.standardwebhooks.com).
+// The `http` channel: a POST signed according to Standard Webhooks (https://www.standardwebhooks.com).
 import { createHmac } from 'node:crypto';
 import type { Channel, DeliveryOutcome } from '../../core/agents/runs.js';
 import type { Clock } from '../../core/clock.js';
@@ -6,17 +6,17 @@ import { callHttp, excerpt, type HttpResult, retryAfterMs } from '../http-call.j
 
 export interface HttpChannelOptions {
   readonly url: string;
-  /** `whsec_` and base64; null delivers without a signature. */
+  /** `whsec_` and base64; null: deliveries have no signature. */
   readonly secret: string | null;
-  /** Longest a try may take, in milliseconds. */
+  /** Maximum duration of an attempt, in ms. */
   readonly timeoutMs: number;
   readonly now: Clock;
 }
 
-/** Posts a JSON text. `id` is the same at every try, so that a receiver can tell repeats. Never rejects. */
+/** Posts a JSON text. `id` is the same at every attempt, so that a receiver can detect repeats. Never rejects. */
 export type SignedPost = (id: string, body: string, signal: AbortSignal) => Promise<DeliveryOutcome>;
 
-// Only the status matters; a little of the text explains a failure.
+// Only the status matters. The beginning of the text explains a failure.
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 export function createHttpChannel(options: HttpChannelOptions): Channel {
@@ -62,7 +62,7 @@ function signed(key: Buffer | null, id: string, body: string, now: number): Reco
   return { ...headers, 'webhook-signature': `v1,${signature}` };
 }
 
-/** The bytes that a `whsec_…` secret stands for. */
+/** Returns the bytes of a `whsec_…` secret. */
 function signingKey(secret: string): Buffer {
   return Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
 }
@@ -73,7 +73,7 @@ function outcomeOf(result: HttpResult, now: number): DeliveryOutcome {
   if (status >= 200 && status <= 299) return { ok: true, detail: `HTTP ${status}` };
   const said = excerpt(body);
   const detail = `HTTP ${status}${said === '' ? '' : `: ${said}`}`;
-  // 410: the receiver wants no more of it, by the scheme.
+  // 410: by Standard Webhooks, the receiver wants no more deliveries.
   if (status === 410) return { ok: false, detail, again: false };
   const afterMs = retryAfterMs(headers, now);
   return { ...notYet(detail), ...(afterMs === null ? {} : { afterMs }) };

@@ -1,4 +1,4 @@
-// The `log` channel: the reply as one line of the daemon's log.
+// The `log` channel: writes the reply as one line to the daemon's log.
 
 import type { Channel } from '../../core/agents/runs.js';
 import type { Log } from '../../core/log.js';
