@@ -1,4 +1,4 @@
-// The authorized addresses of the accounts of one file: read, and compared with those of other accounts before anything is written.
+// Parses the authorized addresses in a file of accounts, and compares them with those of other accounts before anything is written.
 import type { Accounts } from '../core/accounts/accounts.js';
 import {
   AddressIndex,
@@ -8,12 +8,15 @@ import {
   readAuthorizedAddresses,
 } from '../core/accounts/authorized-addresses.js';
 
-/** Whose the authorized addresses are after the lines planned so far, so that a dry run and an import refuse the same. */
+/**
+ * Tracks the owner of each authorized address after the lines planned so far, so that a dry run and an import refuse the same
+ * lines.
+ */
 export function createAddressPlan({
   list,
   maxAuthorizedAddresses,
 }: Pick<Accounts, 'list' | 'maxAuthorizedAddresses'>) {
-  /** By user name. Files without addresses need no index. */
+  /** The addresses by user name. They are indexed at the first line with addresses: other files need no index. */
   let owners: { readonly index: AddressIndex<string>; readonly of: Map<string, readonly string[]> } | null =
     null;
 

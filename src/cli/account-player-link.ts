@@ -1,4 +1,4 @@
-// `pulsegate account player-link`: the secret addresses of the player's own page and of its PAC file.
+// `pulsegate account player-link`: the secret addresses of an account's player page and of its PAC file.
 import type { Command } from 'commander';
 import type { Config } from '../config.js';
 import { type PlayerLinkKind, playerPath } from '../core/accounts/player-links.js';

@@ -67,7 +67,7 @@ async function copy(config: Config, to: string, io: CommandIo): Promise<void> {
   );
 }
 
-/** Never printed: it may hold a password. */
+/** Returns the connection string. Never print it: it may contain a password. */
 function connectionOf(to: string): string {
   if (/^postgres(ql)?:\/\//.test(to)) return to;
   throw new CommandError(
@@ -93,7 +93,7 @@ async function dataFolderOf(to: string): Promise<string> {
   );
 }
 
-/** One line on a terminal; nothing elsewhere. */
+/** Shows progress in one line on a terminal, and nothing elsewhere. */
 function createProgress({ stderr }: CommandIo) {
   const write = (text: string) => (stderr.isTTY ? stderr.write(`\r\x1b[K${text}`) : undefined);
   return {

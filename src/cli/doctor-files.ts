@@ -1,4 +1,4 @@
-// `pulsegate doctor`: checks the files of secrets and agents that the configuration names.
+// `pulsegate doctor`: checks the configured files of secrets and agents.
 import type { Config } from '../config.js';
 import { agentFileWarnings, secretFileProblems } from '../parts/named-files.js';
 import type { Finding } from './doctor-finding.js';

@@ -1,4 +1,4 @@
-// `pulsegate operator`: operators beside the administrator.
+// `pulsegate operator`: manages the operators besides the administrator.
 import { randomUUID } from 'node:crypto';
 import { type Command, Option } from 'commander';
 import { type Budget, NO_BUDGET } from '../core/accounts/budget.js';
@@ -197,13 +197,13 @@ interface BudgetOptions {
   traffic?: number | typeof NONE;
 }
 
-/** The bounds that are given. */
+/** Returns the bounds that the options set. */
 function toBudget({ accounts, days, traffic }: BudgetOptions): Partial<Budget> {
   const given = Object.entries({ accounts, days, bytes: traffic }).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given.map(([name, value]) => [name, value === NONE ? null : value]));
 }
 
-/** Used of bound, of each of the three; empty for who is no seller. */
+/** Describes used amount and bound of each of the three parts; empty texts for an operator who is no seller. */
 function budgetWords({ role, budget, used }: Operator): readonly string[] {
   if (role !== 'seller') return ['', '', ''];
   const of = (amount: string, bound: string | null): string =>
@@ -239,7 +239,7 @@ function findOperator(operators: Operators, nameOrId: string): Operator {
   throw new CommandError(`No such operator: ${JSON.stringify(nameOrId)}. See: pulsegate operator list`);
 }
 
-/** The operator in the form of /api/v1, without the password hash. */
+/** Returns the operator in the form of /api/v1, without the password hash. */
 function toJson({ passwordHash: _, createdAt, ...operator }: Operator) {
   return { ...operator, createdAt: iso(createdAt) };
 }

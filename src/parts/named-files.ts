@@ -1,9 +1,9 @@
-// Checks the files that the configuration names, for `config check` and `doctor`. The daemon checks the same at its start.
+// Checks the configured files for `config check` and `doctor`. The daemon makes the same checks at its start.
 import { accessSync, constants, statSync } from 'node:fs';
 import { readSecretFile, SecretFileError, senderSecrets } from '../agents/secrets.js';
 import { type Config, ConfigError, type Problem, readTlsFiles } from '../config.js';
 
-/** What is wrong with certificates and keys (`admin.tls` and listeners): the daemon does not start with them. */
+/** Returns the problems of certificates and keys (`admin.tls` and listeners). With one of them the daemon does not start. */
 export function certificateProblems({ admin, socks }: Config): Problem[] {
   return [
     ...problemsOf(() => readTlsFiles(admin.tls)),
@@ -13,7 +13,7 @@ export function certificateProblems({ admin, socks }: Config): Problem[] {
   ];
 }
 
-/** What is wrong with the files of secrets that the daemon reads: it does not start with them. */
+/** Returns the problems of secret files that the daemon reads. With one of them the daemon does not start. */
 export function secretFileProblems({ database, socks, webhooks, agents }: Config): Problem[] {
   const files: [key: string, path: string | null][] = [
     ['database.connectionFile', database.connectionFile],
@@ -39,17 +39,17 @@ export function secretFileProblems({ database, socks, webhooks, agents }: Config
   ];
 }
 
-/** Folders and programs of agents that are not there: their runs fail until they are. */
+/** Returns missing folders and programs of agents. Runs of such an agent fail until the file exists. */
 export function agentFileWarnings({ agents }: Config): Problem[] {
   return Object.entries(agents).flatMap(([name, agent]) => {
-    // Of agents for other nodes, this machine has no files.
+    // This machine has no files for agents of other nodes.
     if (agent.type !== 'command' || agent.nodes !== null) return [];
     const { cwd, command } = agent;
     const [program = ''] = command;
     const problems: Problem[] = [];
     if (cwd !== null && !isFolder(cwd))
       problems.push({ where: `agents.${name}.cwd`, text: `there is no folder ${cwd}` });
-    // Others are looked for in PATH, which is that of the daemon.
+    // Other programs are searched in the daemon's PATH, which this process does not know.
     if (program.startsWith('/') && !isProgram(program))
       problems.push({ where: `agents.${name}.command[0]`, text: `${program} is no executable file` });
     return problems;

@@ -1,11 +1,11 @@
-// Events on their way to the control plane. A session that opens is sent as a list of its values: of a message between threads
-// the names of the fields cost more than what is in them.
+// Packs events for the control plane. A new session is sent as a list of its values: in a message between threads, the names of the
+// fields cost more than the values.
 import type { SessionSummary } from '../core/sessions/session.js';
 import type { SessionFacts, WorkerEvent } from './messages.js';
 
 type WithFacts = Extract<WorkerEvent, { readonly session: SessionFacts }>;
 
-/** The first is the summary of a session that has ended already; null: it has not. */
+/** The first value is the summary of a session that has already ended; null: the session is open. */
 type PackedSession = readonly [
   summary: SessionSummary | PackedSummary | null,
   accountId: string,
@@ -24,7 +24,7 @@ type PackedSession = readonly [
   generation: number,
 ];
 
-/** Of a session without datagrams. */
+/** Summary of a session without datagrams. */
 type PackedSummary = readonly [
   bytesUp: number,
   bytesDown: number,

@@ -1,4 +1,4 @@
-// The permits of one worker's sessions, for accounts whose limits hold over several nodes: the control plane grants them.
+// The permits of one worker's sessions, for accounts whose limits apply over several nodes. The control plane grants them.
 import type { LimitRefusal } from '../core/accounts/limits.js';
 import type { Account } from './account.js';
 import type { Events } from './events.js';
@@ -16,7 +16,7 @@ export class Permit {
     this.#events = events;
   }
 
-  /** A session has it now, and releases it at its end. */
+  /** Marks the permit as used by a session, which releases the permit at its end. */
   use(): void {
     this.#isUsed = true;
   }
@@ -37,7 +37,7 @@ export type PermitAnswer =
   | { readonly ok: false; readonly reason: LimitRefusal };
 
 export interface PermitQuestion {
-  /** Nobody waits for the answer any more. */
+  /** Nobody waits for the answer any longer. */
   cancel(): void;
 }
 
@@ -50,7 +50,7 @@ export class Permits {
     this.#events = events;
   }
 
-  /** `done` is called later, unless the question is cancelled before. */
+  /** Calls `done` later, unless the request is cancelled before. */
   acquire({ record }: Account, client: Endpoint, done: (answer: PermitAnswer) => void): PermitQuestion {
     const token = this.#nextToken();
     this.#waiting.set(token, done);
@@ -67,7 +67,7 @@ export class Permits {
     else permit.release();
   }
 
-  /** For a session that is open already. */
+  /** For a session that is already open. */
   hold({ record }: Account, client: Endpoint): Permit {
     const token = this.#nextToken();
     const permit = new Permit(token, this.#events);

@@ -1,4 +1,4 @@
-// The permits of one worker's sessions as the main thread has them, by the worker's tokens: released when the worker dies.
+// The main thread's view of one worker's permits, by the worker's tokens. They are released when the worker dies.
 import type { LimitRefusal } from '../core/accounts/limits.js';
 import type { SessionPermit, SessionPermits } from '../core/accounts/session-permits.js';
 
@@ -8,7 +8,7 @@ export class PlanePermits {
   readonly #granted = new Map<number, SessionPermit>();
   #isOver = false;
 
-  /** @param source null: there are no other nodes, and nothing is limited here */
+  /** @param source null: there are no other nodes, and every permit is granted */
   constructor(
     source: Pick<SessionPermits, 'acquire' | 'hold'> | null,
     answer: (token: number, refusal: LimitRefusal | null) => void,
@@ -37,7 +37,7 @@ export class PlanePermits {
     this.#granted.delete(token);
   }
 
-  /** The worker has died. */
+  /** Called when the worker has died. */
   releaseAll(): void {
     this.#isOver = true;
     for (const permit of this.#granted.values()) permit.release();

@@ -1,4 +1,4 @@
-// Takes what a seller gives to accounts from its budget, in the transaction that writes the accounts.
+// Charges a seller's budget in the transaction that writes the accounts.
 import type { Knex } from 'knex';
 import type { Account } from '../core/accounts/account.js';
 import { type Cost, checkBudget, costOf, sumOf } from '../core/accounts/budget.js';
@@ -27,8 +27,8 @@ export const toUsed = (row: BudgetRow): Cost => ({
 });
 
 /**
- * Charges the seller that makes these changes; changes by others cost nothing. Until the transaction ends nobody else charges it.
- * Rejects with OverBudget.
+ * Charges the seller that makes these changes. Changes by others cost nothing. The row lock keeps other transactions from charging
+ * the seller until this one ends. Rejects with OverBudget.
  */
 export async function chargeSeller(
   trx: Knex.Transaction,
@@ -56,6 +56,6 @@ export async function chargeSeller(
     .update(Object.fromEntries(columns.map(grown)));
 }
 
-/** What has no bound is not counted: it can be given only where the budget has none. */
+/** An infinite amount is not counted: only a budget without a bound allows it. */
 const stored = (amount: number): number =>
   Number.isFinite(amount) ? Math.min(Math.ceil(amount), Number.MAX_SAFE_INTEGER) : 0;

@@ -1,13 +1,13 @@
-// The tables of the schema, for `pulsegate database copy`: which of them are copied, in which order, and why the others are not.
-// And what the copy needs of each of the two databases.
+// The tables of the schema for `pulsegate database copy`: which tables are copied, in which order, and why the others are not. Also
+// the interface of the two databases.
 
 import type { Knex } from 'knex';
 
 export interface CopiedTable {
   readonly name: string;
-  /** Its primary key: rows are read in this order, some at a time. */
+  /** The primary key. Rows are read in its order, in batches. */
   readonly key: readonly string[];
-  /** Rows in memory at once; fewer where a row may hold long texts. */
+  /** Number of rows in memory at once; fewer for tables whose rows may contain long texts. */
   readonly rowsAtOnce: number;
 }
 
@@ -18,7 +18,7 @@ function table(name: string, key: readonly string[], rowsAtOnce = SHORT_ROWS): C
   return { name, key, rowsAtOnce };
 }
 
-/** A table stands after those that it refers to. */
+/** A table comes after the tables that it refers to. */
 export const COPIED_TABLES: readonly CopiedTable[] = [
   table('settings', ['key']),
   table('accounts', ['position']),
@@ -56,13 +56,13 @@ export const NOT_COPIED: Readonly<Record<string, string>> = {
 
 /** One of the two databases, open for a copy. */
 export interface CopySide {
-  /** How it is called in messages. */
+  /** The name of the database in messages. */
   readonly where: string;
-  /** Runs `work` in one transaction; no other process writes the copied tables until it ends. */
+  /** Runs `work` in one transaction. No other process writes the copied tables until the transaction ends. */
   alone<T>(work: (trx: Knex) => Promise<T>): Promise<T>;
   /** Called at the end of the transaction that wrote the tables. */
   finish(trx: Knex): Promise<void>;
-  /** A value of the other database as this one stores it. `type`: the type of the column here. */
+  /** Converts a value of the other database for this one. `type`: the type of the column here. */
   toStored(value: unknown, type: string): unknown;
   close(): Promise<void>;
 }

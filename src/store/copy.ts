@@ -1,5 +1,5 @@
-// Copies a whole database between SQLite and PostgreSQL. All of it is one transaction of the target: a copy that ends early leaves
-// nothing behind, and the next one starts over.
+// Copies a whole database between SQLite and PostgreSQL. The copy is one transaction of the target: a copy that ends early leaves
+// no data, and the next one starts again.
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
 import { StartError } from '../core/errors.js';
@@ -16,16 +16,16 @@ export interface CopyOptions {
   readonly sqlite: SqliteOptions;
   readonly pg: PgOptions;
   readonly to: 'sqlite3' | 'pg';
-  /** Called after each batch with the rows of the table that are written so far. */
+  /** Called after each batch with the number of the table's rows written so far. */
   readonly onProgress?: (table: string, rows: number) => void;
 }
 
-/** What a table holds: equal for equal contents, in whatever order the rows are read. */
+/** Summarizes the contents of a table. Equal contents have equal tallies, in whatever order the rows are read. */
 export interface Tally {
   readonly rows: number;
-  /** Of all whole numbers in it. */
+  /** Sum of all whole numbers in the table. */
   readonly sum: bigint;
-  /** Of all values in it, in hexadecimal. */
+  /** Checksum of all values in the table, in hexadecimal. */
   readonly checksum: string;
 }
 
@@ -34,10 +34,10 @@ export interface Copied extends Tally {
 }
 
 /**
- * Copies every table, reads the copy back and compares it before it commits.
- * @returns what each table holds
- * @throws StartError `daemon-running` (a daemon is on one of the two), `copy-target-used` (the target has data of its own),
- *   `copy-differs`, and as `openStore` for each of the two
+ * Copies every table, reads the copy back, and compares it before the commit.
+ * @returns the tally of each table
+ * @throws StartError `daemon-running` (a daemon uses one of the two databases), `copy-target-used` (the target has data of its
+ * own), `copy-differs`, and the errors of `openStore` for both databases
  */
 export async function copyStore(options: CopyOptions): Promise<Copied[]> {
   const { sqlite, pg, to, onProgress = () => {} } = options;
@@ -135,7 +135,7 @@ async function countRows(db: Knex, name: string): Promise<number> {
   return Number((await db(name).count({ n: '*' }).first())?.['n']);
 }
 
-/** Column names with their types. */
+/** Returns the column names with their types. */
 async function columnTypes(db: Knex, name: string): Promise<Record<string, string>> {
   const found = Object.entries(await db(name).columnInfo());
   return Object.fromEntries(found.map(([column, { type }]) => [column, type]));
@@ -143,7 +143,7 @@ async function columnTypes(db: Knex, name: string): Promise<Record<string, strin
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** All rows in the order of the key, some at a time: as much is in memory however many there are. */
+/** Yields all rows in the order of the key, in batches, so that memory use does not depend on the number of rows. */
 async function* batches(db: Knex, { name, key, rowsAtOnce }: CopiedTable, columns: readonly string[]) {
   const tuple = key.map(() => '??').join(', ');
   const values = key.map(() => '?').join(', ');
@@ -162,7 +162,7 @@ async function* batches(db: Knex, { name, key, rowsAtOnce }: CopiedTable, column
 
 const MODULUS = 1n << 64n;
 
-/** Adds up rows as both engines return them. */
+/** Counts rows as both engines return them. */
 function createTallyCounter() {
   let rows = 0;
   let sum = 0n;
@@ -181,7 +181,7 @@ function createTallyCounter() {
   };
 }
 
-/** SQLite has 0 and 1 for booleans, PostgreSQL no NUL in texts. */
+/** SQLite stores booleans as 0 and 1, and PostgreSQL texts cannot contain NUL. */
 function comparable(value: unknown): unknown {
   if (typeof value === 'boolean') return Number(value);
   return typeof value === 'string' ? value.replaceAll('\0', '\uFFFD') : value;

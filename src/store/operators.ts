@@ -1,4 +1,4 @@
-// The operators table, and what goes with an operator.
+// The operators table, and the rows that belong to an operator.
 import type { Knex } from 'knex';
 import type { AuditRecord } from '../core/audit/audit.js';
 import { API_TOKENS_KEY } from '../core/auth/api-tokens.js';
@@ -33,7 +33,7 @@ export function createOperatorStore(
   recordChange: RecordChange,
   recordAudit: RecordAudit,
 ): OperatorStore {
-  /** One change of the table; `write` returns how many rows it has changed. */
+  /** Runs one change of the table. `write` returns the number of changed rows. */
   const change = (audit: AuditRecord, write: (trx: Knex.Transaction) => Promise<number>): Promise<boolean> =>
     inTransaction(db, async (trx) => {
       if ((await write(trx)) === 0) return false;
@@ -93,7 +93,7 @@ export function createOperatorStore(
   };
 }
 
-/** Without what is used of the budget, which only accounts are charged to. */
+/** Omits the used part of the budget, which only account changes update. */
 function toRow({
   id,
   name,

@@ -1,7 +1,10 @@
 // Restricts a query to the accounts of one seller.
 import type { Knex } from 'knex';
 
-/** @param owner undefined: every account  @param column of the account's id */
+/**
+ * @param owner undefined: every account
+ * @param column the column with the account's id
+ */
 export function ofOwner(
   db: Knex,
   query: Knex.QueryBuilder,

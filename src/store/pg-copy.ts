@@ -7,10 +7,10 @@ import { PG_NOW_MS } from './pg-changes.js';
 import { nameOf } from './pg-connection.js';
 import { openPg, type PgOptions } from './pg-engine.js';
 
-/** @throws StartError as `openStore` */
+/** @throws StartError, as `openStore` does */
 export async function openPgCopy(options: PgOptions): Promise<CopySide> {
   const where = nameOf(options.connection);
-  // Checks the server and makes the tables of a new database.
+  // Checks the server, and creates the tables of a new database.
   await (await openPg(options, { is: 'command' })).close();
   const db = connectPgMigrator(options.connection);
   return {
@@ -18,7 +18,7 @@ export async function openPgCopy(options: PgOptions): Promise<CopySide> {
     async alone(work) {
       await requireNoNode(db, where);
       return db.transaction(async (trx) => {
-        // A batch of the other database may take its time.
+        // Reading a batch of the other database may take long.
         await trx.raw('set local idle_in_transaction_session_timeout = 0');
         await lockTables(trx);
         return work(trx);
@@ -45,13 +45,13 @@ async function requireNoNode(db: Knex, where: string): Promise<void> {
   );
 }
 
-/** A daemon that starts meanwhile waits, and is refused when that takes long. */
+/** A daemon that starts meanwhile waits for the locks. Its start fails when that takes long. */
 async function lockTables(trx: Knex): Promise<void> {
   const names = COPIED_TABLES.map(({ name }) => name);
   await trx.raw(`lock table ${names.map(() => '??').join(', ')} in access exclusive mode`, names);
 }
 
-/** The next number of each identity column follows the largest that was copied. */
+/** Sets each identity column's next number to follow the largest copied one. */
 async function setSequences(trx: Knex): Promise<void> {
   for (const { name, key } of COPIED_TABLES) {
     const [column] = key;

@@ -1,12 +1,12 @@
-// The session_permits table and the function that decides with it (migration 0018).
+// The session_permits table, and the function that decides on permits (migration 0018).
 import type { Knex } from 'knex';
 import type { LimitRefusal } from '../core/accounts/limits.js';
 import type { HeldPermit, PermitStore } from '../core/accounts/permit-store.js';
 
-/** Permits of processes that are gone; those of a frozen one count again when it goes on. */
+/** Deletes permits of processes that are gone. A frozen process keeps its permits: they count again when it continues. */
 const TRIM = `delete from session_permits where process not in (select process from nodes where lease_until is not null)`;
 
-/** @param process GUID of this process, as the table of nodes has it */
+/** @param process GUID of this process, as in the nodes table */
 export function createPgPermitStore(db: Knex, process: string): PermitStore {
   return {
     async exchange({ endedIds, held, wanted, leaseMs }) {

@@ -1,20 +1,22 @@
-// Notices that a PostgreSQL server says nothing: frozen, or behind a wire that was cut. A slow query alone does not mean that: while
-// one waits, the server is asked over a new connection, and every answer counts.
+// Detects a PostgreSQL server that does not answer: a frozen server, or a broken connection. A slow query alone is no such sign.
+// While a query waits, this module probes the server over a new connection, and every answer counts.
 import pg from 'pg';
 import { withLibpqModes } from './pg-connection.js';
 
 export interface SilenceWatch {
-  /** A query is sent. `giveUp` is called when the server is silent. Returns what to call at its end. */
+  /**
+   * Call it when a query is sent. It calls `giveUp` when the server does not answer. Call the returned function at the query's end.
+   */
   begin(giveUp: () => void): (isAnswered: boolean) => void;
 }
 
-/** @param answerMs a server that answers nothing for so long while a query waits is silent */
+/** @param answerMs time without any answer while a query waits, after which the server counts as silent */
 export function createSilenceWatch(connection: string, answerMs: number): SilenceWatch {
   const waiting = new Map<() => void, number>();
   let answeredAt = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  /** Looks again when the query that has waited longest has waited for half of the time. */
+  /** Sets a timer for the moment when the oldest query has waited for half of `answerMs`. */
   function schedule(): void {
     const [oldest] = waiting.values();
     if (timer || oldest === undefined) return;
@@ -40,7 +42,7 @@ export function createSilenceWatch(connection: string, answerMs: number): Silenc
     schedule();
   }
 
-  /** An error with an SQLSTATE is an answer, too. */
+  /** Probes the server. An error with an SQLSTATE is an answer too. */
   function ask(): void {
     const client = new pg.Client({
       connectionString: withLibpqModes(connection),

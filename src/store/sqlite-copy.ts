@@ -6,7 +6,10 @@ import { openSqlite, type SqliteOptions } from './sqlite-engine.js';
 import { codeOf } from './sqlite-errors.js';
 import { sqliteFile } from './sqlite-files.js';
 
-/** No daemon runs on its folder until `close`. @throws StartError `daemon-running`, and as `openStore` */
+/**
+ * Locks the data folder, so that no daemon runs on it until `close`. @throws StartError `daemon-running`, and the errors of
+ * `openStore`
+ */
 export async function openSqliteCopy(options: SqliteOptions): Promise<CopySide> {
   const where = sqliteFile(options.dataDir);
   const { db, close } = await openSqlite(options, { is: 'command' });
@@ -14,7 +17,7 @@ export async function openSqliteCopy(options: SqliteOptions): Promise<CopySide> 
     const lock = await lockForDaemon(options.dataDir, `The database ${where}`, options.client);
     return {
       where,
-      // Every transaction is the only one that writes.
+      // SQLite has only one writing transaction at a time.
       alone: (work) => db.transaction(work),
       finish: async () => {},
       toStored: (value) => (typeof value === 'boolean' ? Number(value) : value),

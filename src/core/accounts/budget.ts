@@ -1,20 +1,20 @@
-// The budget of a seller: what it may still give to accounts, and what a change of an account takes of it.
+// The budget of a seller: what its accounts may still get, and the cost of a change of an account.
 import { DAY_MS } from '../clock.js';
 import type { Account } from './account.js';
 
 /** null: no bound. */
 export interface Budget {
-  /** Accounts created. */
+  /** Number of created accounts. */
   readonly accounts: number | null;
-  /** Days given, added up over the accounts. */
+  /** Sum of the days given to all accounts. */
   readonly days: number | null;
-  /** Traffic granted by quotas, in bytes. */
+  /** Sum of the traffic granted by quotas, in bytes. */
   readonly bytes: number | null;
 }
 
 export const NO_BUDGET: Budget = { accounts: null, days: null, bytes: null };
 
-/** What was taken of a budget. Time is exact: an hour given is an hour taken. */
+/** The used part of a budget. Time is exact: an hour given costs an hour. */
 export interface Cost {
   readonly accounts: number;
   readonly ms: number;
@@ -23,10 +23,13 @@ export interface Cost {
 
 export const NO_COST: Cost = { accounts: 0, ms: 0, bytes: 0 };
 
-/** A change would take more of the budget than is left; nothing was written. */
+/** A change needs more of the budget than is left. Nothing was written. */
 export class OverBudget extends Error {
   override readonly name = 'OverBudget';
-  /** @param left accounts, days or bytes  @param needed Infinity: the account would have no bound */
+  /**
+   * @param left accounts, days or bytes
+   * @param needed Infinity: the account would have no bound
+   */
   constructor(
     readonly what: keyof Budget,
     readonly left: number,
@@ -39,9 +42,10 @@ export class OverBudget extends Error {
 const PERIOD_MS = { day: DAY_MS, week: 7 * DAY_MS, month: 30 * DAY_MS } as const;
 
 /**
- * What a change takes: the account itself when it is new, the time by which it lasts longer, the traffic by which its quotas allow more
- * until it expires, and a quota that starts again by a reset. What is taken away from an account gives nothing back, and neither does
- * its removal. Infinity for what has no bound. `now` in ms since the epoch.
+ * Returns the cost of a change: a new account, the added time, the traffic that the quotas additionally allow until the account
+ * expires, and a quota whose usage a reset clears. Reducing or removing an account refunds nothing. The cost of something without a
+ * bound is Infinity.
+ * @param now ms since the epoch
  */
 export function costOf(before: Account | null, after: Account, now: number): Cost {
   const isReset = before !== null && before.quotaReset !== after.quotaReset;
@@ -65,7 +69,7 @@ export function sumOf(costs: readonly Cost[]): Cost {
   );
 }
 
-/** Throws OverBudget when `cost` is more than `used` leaves of the budget. */
+/** Throws OverBudget when `cost` exceeds the unused part of the budget. */
 export function checkBudget(budget: Budget, used: Cost, cost: Cost): void {
   const check = (what: keyof Budget, bound: number | null, usedOfIt: number, needed: number): void => {
     const left = Math.max(0, (bound ?? Infinity) - usedOfIt);
@@ -76,16 +80,16 @@ export function checkBudget(budget: Budget, used: Cost, cost: Cost): void {
   check('bytes', budget.bytes, used.bytes, cost.bytes);
 }
 
-/** Infinity minus Infinity is no growth. */
+/** From Infinity to Infinity there is no growth. */
 const growth = (before: number, after: number): number => (after > before ? after - before : 0);
 
-/** How long the account lasts, or would last if it had its first login now. */
+/** Returns the remaining time of the account, in ms. An account that waits for its first login counts as if it logged in now. */
 function msLeft({ expiresAt, daysFromFirstLogin }: Account, now: number): number {
   if (daysFromFirstLogin !== null) return daysFromFirstLogin * DAY_MS;
   return expiresAt === null ? Infinity : Math.max(0, expiresAt - now);
 }
 
-/** What the quota allows until the account expires: once, or in every period that is begun. */
+/** Returns the bytes that the quota allows until the account expires: one quota, or one for every started period. */
 function bytesGranted(account: Account, now: number): number {
   const { quotaBytes, quotaPeriod } = account.limits;
   if (quotaBytes === null) return Infinity;

@@ -1,9 +1,9 @@
-// The accounts of one seller: the account service as if there were no others. Every read and write of a seller goes through it.
+// The accounts of one seller, as an account service without the accounts of others. Every read and write of a seller uses it.
 import type { Account } from './account.js';
 import type { Accounts } from './accounts.js';
 import { type AddressRefusal, readAuthorizedAddresses } from './authorized-addresses.js';
 
-/** A client address is one account of the whole server: whose it is, the administrator decides. */
+/** An authorized address belongs to one account of the whole server. Only the administrator assigns such addresses. */
 const MAX_ADDRESSES = 0;
 
 /** @param owner id of the seller */
@@ -24,7 +24,7 @@ export function accountsOf(accounts: Accounts, owner: string): Accounts {
       const view = accounts.getByUsername(username);
       return view && isOwn(view.account) ? view : null;
     },
-    // Names and ids are unique over all accounts, as creating one tells.
+    // Names and ids are unique over all accounts. A seller learns this anyway when the creation of an account is refused.
     hasUsername: accounts.hasUsername,
     hasId: accounts.hasId,
     hasEgressClass: accounts.hasEgressClass,
@@ -62,7 +62,7 @@ export function accountsOf(accounts: Accounts, owner: string): Accounts {
 
 const NOT_FOUND = { ok: false, reason: 'not-found' } as const;
 
-/** Null: it names none. */
+/** Returns null when the input names no authorized address. */
 function refuseAddresses({
   authorizedAddresses = [],
 }: {

@@ -1,4 +1,4 @@
-// The rules of the players' proxy auto-configuration files, kept as a setting.
+// The rules of the players' proxy auto-configuration files, stored as a setting.
 import { type Actor, differences } from '../audit/audit.js';
 import { createSetting, type Reloadable } from '../settings/setting.js';
 import type { SettingStore } from '../settings/setting-store.js';

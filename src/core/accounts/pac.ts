@@ -1,5 +1,5 @@
-// Proxy auto-configuration files: which hosts browsers reach through the proxy. Rules of the operator become a script of old
-// JavaScript (ECMAScript 3), which every system runs.
+// Proxy auto-configuration files: which hosts browsers reach through the proxy. The operator's rules become a script in ECMAScript
+// 3, which every system runs.
 import { type Cidr, parseCidr } from '../ip.js';
 
 export type PacWay = 'proxy' | 'direct';
@@ -11,26 +11,26 @@ export interface PacRule {
 }
 
 export interface PacRules {
-  /** The first that matches counts. */
+  /** The first matching rule wins. */
   readonly rules: readonly PacRule[];
-  /** For hosts that no rule matches. */
+  /** For hosts without a matching rule. */
   readonly otherwise: PacWay;
 }
 
 export const MAX_PAC_RULES = 1_000;
 
-/** Everything goes through the proxy. */
+/** Sends everything through the proxy. */
 export const NO_PAC_RULES: PacRules = { rules: [], otherwise: 'proxy' };
 
 const NAME =
   /^(?:\*\.)?(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*$/i;
 
-/** A name in Unicode is written as its ASCII form, `xn--…`, as browsers give it to the script. */
+/** Returns whether a text can be a match. A Unicode name must be in its ASCII form, `xn--…`, which browsers pass to the script. */
 export function isPacMatch(text: string): boolean {
   return parseCidr(text) !== null || (NAME.test(text) && !/^[\d.]+$/.test(text));
 }
 
-/** How browsers connect to the proxy; the first that works is used. */
+/** Returns the ways to connect to the proxy, in a browser's form. Browsers use the first one that works. */
 export function pacProxies(
   { host, port }: { readonly host: string; readonly port: number },
   listeners: { readonly protocols: readonly string[]; readonly httpsPorts: readonly number[] },
@@ -43,7 +43,7 @@ export function pacProxies(
   ].join('; ');
 }
 
-/** Loopback and private addresses, which the proxy does not reach: direct, unless a rule says otherwise. */
+/** Loopback and private addresses, which the proxy does not reach. Browsers connect to them directly, unless a rule differs. */
 const PRIVATE = [
   '127.0.0.0/8',
   '10.0.0.0/8',
@@ -56,9 +56,9 @@ const PRIVATE = [
 ];
 
 /**
- * The script. Names are not looked up, so networks match only hosts that are addresses.
- * @param proxies of `pacProxies`
- * @param proxyHost is reached directly, so that the file and the player's page can be loaded
+ * Returns the script. The script does not resolve names, so networks match only hosts that are addresses.
+ * @param proxies result of `pacProxies`
+ * @param proxyHost reached directly, so that browsers can load the file and the player page
  */
 export function pacFile({ rules, otherwise }: PacRules, proxies: string, proxyHost: string): string {
   const all: readonly PacRule[] = [
@@ -72,7 +72,10 @@ export function pacFile({ rules, otherwise }: PacRules, proxies: string, proxyHo
     .replace('@OTHERWISE@', () => (otherwise === 'proxy' ? '1' : '0'));
 }
 
-/** A network as `4` or `6` and its first bits, a name as it is, and what a name below another one ends with. */
+/**
+ * Returns the pattern of a match: a network as `4` or `6` and its prefix bits, a name unchanged, or the suffix of names below a
+ * name.
+ */
 function patternOf(match: string): ['net' | 'name' | 'below', string] {
   const network = parseCidr(match);
   if (network) return ['net', bitsOf(network)];
@@ -85,7 +88,7 @@ function bitsOf({ bytes, length }: Cidr): string {
   return (bytes.length === 4 ? '4' : '6') + bits.slice(0, length);
 }
 
-/** A literal that is the same in every version of JavaScript and in every encoding. */
+/** Returns a literal that has the same value in every version of JavaScript and in every encoding. */
 function literal(value: unknown): string {
   return JSON.stringify(value).replace(
     /[^\x20-\x7e]|</g,

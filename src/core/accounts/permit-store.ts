@@ -1,4 +1,4 @@
-// The permits of sessions in the database: which sessions of accounts with maxSessions or maxClientAddresses are open at which node.
+// Session permits in the database: the open sessions of accounts with maxSessions or maxClientAddresses, with the node of each.
 import type { LimitRefusal } from './limits.js';
 
 export interface HeldPermit {
@@ -17,17 +17,17 @@ export interface WantedPermit extends HeldPermit {
 
 export interface PermitStore {
   /**
-   * Removes the ended permits of this process, writes those that it holds, and then decides the wanted ones, in their order per account:
-   * each counts against the permits of all live nodes, and is written if it is not refused. All of it or nothing.
-   * @returns the reason of each refused one, by its id
+   * Removes the ended permits of this process, writes the held ones, and then decides the wanted ones, in their order per account.
+   * A wanted permit counts against the permits of all live nodes, and is written unless it is refused. The exchange is atomic.
+   * @returns the reasons of the refused permits, by id
    */
   exchange(now: {
     readonly endedIds: readonly string[];
     readonly held: readonly HeldPermit[];
     readonly wanted: readonly WantedPermit[];
-    /** If the lease of this node has run out, it is extended by this: permits of a lost node do not count. */
+    /** If the lease of this node has expired, extends it by this time: permits of a node without a lease do not count. */
     readonly leaseMs: number;
   }): Promise<ReadonlyMap<string, LimitRefusal>>;
-  /** Removes what processes that are gone have left. */
+  /** Removes the permits of processes that are gone. */
   trim(): Promise<void>;
 }

@@ -1,10 +1,10 @@
-// The secret addresses of players: each opens what belongs to one account. The database is asked every time, so that an address
-// that is revoked at one node opens nothing at another.
+// The secret addresses of players. Each gives access to the page or the PAC file of one account. Every request reads the database,
+// so that an address revoked at one node is invalid at all nodes.
 import { createHash, randomBytes } from 'node:crypto';
 import type { Actor, AuditRecord } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
 
-/** `page`: the player's own page. `pac`: the account's proxy auto-configuration file. */
+/** `page`: the player page. `pac`: the account's proxy auto-configuration file. */
 export type PlayerLinkKind = 'page' | 'pac';
 
 export interface PlayerLink {
@@ -13,8 +13,8 @@ export interface PlayerLink {
   /** SHA-256 of the token, hexadecimal. */
   readonly hash: string;
   /**
-   * null: only the hash is known. That of a PAC file is kept, to be shown again: the file tells the address of the proxy and
-   * what goes through it, which every player knows, and opens nothing.
+   * null: the daemon stores only the hash. The token of a PAC file is stored, so that the console can show it again. The file
+   * contains only the address of the proxy and the rules, which every player knows, and it gives no access.
    */
   readonly token: string | null;
   readonly createdAt: number;
@@ -22,11 +22,11 @@ export interface PlayerLink {
 
 export interface PlayerLinkStore {
   ofAccount(accountId: string): Promise<PlayerLink[]>;
-  /** The id of the account; null: there is no such address. */
+  /** Returns the id of the account; null: no such address. */
   find(kind: PlayerLinkKind, hash: string): Promise<string | null>;
-  /** Replaces the address of this kind that the account has. */
+  /** Replaces the account's address of this kind. */
   put(link: PlayerLink, audit: AuditRecord): Promise<void>;
-  /** False when there was none. */
+  /** Returns false when there was none. */
   remove(accountId: string, kind: PlayerLinkKind, audit: AuditRecord): Promise<boolean>;
 }
 
@@ -35,27 +35,27 @@ interface Owner {
   readonly username: string;
 }
 
-/** Every call rejects when the database cannot be read or written. */
+/** Every method rejects when the database cannot be read or written. */
 export interface PlayerLinks {
-  /** null: the account has none of this kind. */
+  /** null: the account has no address of this kind. */
   get(accountId: string, kind: PlayerLinkKind): Promise<PlayerLink | null>;
-  /** Makes a new address; the one before opens nothing any more. Returns its token; that of a page is not stored. */
+  /** Makes a new address and invalidates the former one. Returns the new token. The database stores no token of a page. */
   create(account: Owner, kind: PlayerLinkKind, by: Actor): Promise<{ token: string; createdAt: number }>;
-  /** False when the account has none of this kind. */
+  /** Returns false when the account has no address of this kind. */
   revoke(account: Owner, kind: PlayerLinkKind, by: Actor): Promise<boolean>;
-  /** The id of the account whose address has this token; null: nobody's. */
+  /** Returns the id of the account whose address has this token; null: none. */
   find(kind: PlayerLinkKind, token: string): Promise<string | null>;
 }
 
 /** 144 bits: 24 characters of base64url. */
 const TOKEN_BYTES = 18;
 
-/** Below the address of the admin port. */
+/** Returns the path of an address on the admin port. */
 export function playerPath(kind: PlayerLinkKind, token: string): string {
   return kind === 'page' ? `/player/${token}` : `/pac/${token}.pac`;
 }
 
-/** What a token looks like in a path. */
+/** Matches a token in a path. */
 export const PLAYER_TOKEN = '[A-Za-z0-9_-]{24}';
 
 export function createPlayerLinks({

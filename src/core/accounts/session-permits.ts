@@ -1,5 +1,6 @@
-// Permits of sessions: they make maxSessions and maxClientAddresses exact over several daemons. The database decides, because only it
-// knows the sessions of all nodes. While it does not answer, this node decides by its own, and writes them when the database is back.
+// Permits of sessions make maxSessions and maxClientAddresses exact over several daemons. The database decides, because only the
+// database knows the sessions of all nodes. While the database does not answer, this node decides by its own permits, and writes
+// them later.
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../log.js';
 import { isDatabaseAway } from '../storage.js';
@@ -8,7 +9,7 @@ import type { HeldPermit, PermitStore } from './permit-store.js';
 
 /** The right of one session to be open. */
 export interface SessionPermit {
-  /** Calling it again does nothing. */
+  /** Further calls do nothing. */
   release(): void;
 }
 
@@ -17,14 +18,14 @@ export type PermitAnswer =
   | { readonly ok: false; readonly reason: LimitRefusal };
 
 export interface SessionPermits {
-  /** Never rejects. While the database is silent it takes `timeoutMs` at most, twice that for one that waits behind another. */
+  /** Never rejects. While the database does not answer, takes at most `timeoutMs`, or twice that behind another exchange. */
   acquire(accountId: string, client: string): Promise<PermitAnswer>;
-  /** For a session that is open when its account gets a limit: it counts from now on. */
+  /** For a session that is already open when its account gets a limit. The session counts from now on. */
   hold(accountId: string, client: string): SessionPermit;
-  /** The database may have lost what was written. */
+  /** Writes all permits again, because the database may have lost them. */
   writeAnew(): void;
   start(): void;
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no exchange is in progress. */
   stop(): Promise<void>;
 }
 
@@ -32,28 +33,28 @@ interface Question extends HeldPermit {
   readonly answer: (answer: PermitAnswer) => void;
 }
 
-/** How often a database that does not answer is asked again, in ms. */
+/** Interval between attempts while the database does not answer, in ms. */
 const RETRY_MS = 500;
-/** Permits of one kind in one exchange. */
+/** Most permits of one kind in one exchange. */
 const AT_ONCE = 1_000;
 
 export function createSessionPermits(uses: {
   readonly store: Pick<PermitStore, 'exchange'>;
   readonly limitsOf: (accountId: string) => Pick<AccountLimits, 'maxSessions' | 'maxClientAddresses'>;
-  /** How long the database may take for one exchange before this node decides without it, in ms. */
+  /** Time for one exchange before this node decides without the database, in ms. */
   readonly timeoutMs: number;
-  /** Of this node. */
+  /** Lease time of this node, in ms. */
   readonly leaseMs: number;
   readonly log: Log;
 }): SessionPermits {
   const { store, limitsOf, timeoutMs, leaseMs, log } = uses;
   const held = new Map<string, HeldPermit>();
   const heldByAccount = new Map<string, Set<HeldPermit>>();
-  /** Held, but the database may not have them. */
+  /** Held permits that the database may not have. */
   const unwritten = new Set<HeldPermit>();
-  /** Ids of those that are released, but the database may have them. */
+  /** Ids of released permits that the database may still have. */
   const ended = new Set<string>();
-  /** Not answered yet, in the order in which they came. */
+  /** Requests without an answer, in the order of arrival. */
   const questions = new Set<Question>();
   let isAway = false;
   let underWay: Promise<void> | null = null;
@@ -75,7 +76,7 @@ export function createSessionPermits(uses: {
   async function exchangeSome(): Promise<void> {
     const endedIds = first(ended, AT_ONCE);
     const written = first(unwritten, AT_ONCE);
-    // What is wanted is counted against exactly what this node holds.
+    // The database counts wanted permits correctly only when it has exactly this node's permits.
     const isExact = written.length === unwritten.size && endedIds.length === ended.size;
     const wanted = isExact ? first(questions, AT_ONCE) : [];
     const silence = setTimeout(decideHere, timeoutMs);
@@ -108,19 +109,19 @@ export function createSessionPermits(uses: {
     return { maxSessions, maxClientAddresses };
   }
 
-  /** By the database. */
+  /** Handles the database's decision. */
   function decided(question: Question, refusal: LimitRefusal | null): void {
     if (questions.delete(question)) answer(question, refusal);
-    // It was decided here meanwhile, and refused or released.
+    // This node has decided the request meanwhile, and then refused it or released its permit.
     else if (!held.has(question.id)) ended.add(question.id);
   }
 
-  /** The database is silent, or fails: from now on, until it answers, this node decides by what it has itself. */
+  /** Called when the database does not answer or fails. Until the database answers, this node decides by its own permits. */
   function decideHere(error?: unknown): void {
     if (!isAway) {
       const failure = error === undefined || isDatabaseAway(error) ? {} : { err: error };
       log.warn(failure, 'limits of accounts hold per node: the database does not answer');
-      // Another database may take its place.
+      // Another database, without these permits, may replace this one.
       for (const permit of held.values()) unwritten.add(permit);
     }
     isAway = true;

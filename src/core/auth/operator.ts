@@ -1,4 +1,4 @@
-// An operator beside the administrator: the record, its rules, and the database interface.
+// An operator besides the administrator: the record, its rules, and the store interface.
 import { isValidPassword, isValidUsername } from '../accounts/account.js';
 import type { Budget, Cost } from '../accounts/budget.js';
 import type { AuditRecord } from '../audit/audit.js';
@@ -10,12 +10,12 @@ export interface Operator {
   readonly name: string;
   readonly passwordHash: string;
   readonly role: Role;
-  /** Disabled operators can do nothing, and neither can their tokens. */
+  /** A disabled operator and its tokens have no access. */
   readonly isEnabled: boolean;
   readonly createdAt: number;
-  /** Of a seller. */
+  /** Bounds for a seller. */
   readonly budget: Budget;
-  /** What is used of it; in memory it may be old. */
+  /** The used part of the budget. The value in memory may be outdated. */
   readonly used: Cost;
 }
 
@@ -30,16 +30,16 @@ export class OperatorNameTaken extends Error {
   override readonly name = 'OperatorNameTaken';
 }
 
-/** Each write records its entry in the audit log with it. */
+/** Each write also records its entry in the audit log, in the same transaction. */
 export interface OperatorStore {
   all(): Promise<Operator[]>;
   /** Rejects with OperatorNameTaken. */
   add(operator: Operator, audit: AuditRecord): Promise<void>;
-  /** Rejects with OperatorNameTaken. False when there is no such operator. What is used of the budget stays. */
+  /** Rejects with OperatorNameTaken. Returns false when there is no such operator. Keeps the used part of the budget. */
   update(operator: Operator, audit: AuditRecord): Promise<boolean>;
   /**
-   * Removes its console sessions, tokens and second factor with it; its accounts become the administrator's. False when there is no
-   * such operator.
+   * Also removes the operator's console sessions, tokens and second factor. The administrator becomes the owner of its accounts.
+   * Returns false when there is no such operator.
    */
   remove(id: string, audit: AuditRecord): Promise<boolean>;
 }

@@ -1,4 +1,4 @@
-// The operators beside the administrator: kept in the database, held in memory.
+// The operators besides the administrator. The database stores them, and this module keeps them in memory.
 import { type Budget, NO_BUDGET, NO_COST } from '../accounts/budget.js';
 import { hashPassword, verifyAgainstNothing, verifyPassword } from '../accounts/password.js';
 import { type Actor, type AuditRecord, differences } from '../audit/audit.js';
@@ -16,16 +16,16 @@ import {
 
 export interface NewOperator extends Pick<Operator, 'name' | 'role'> {
   readonly password: string;
-  /** What a seller may give to accounts; without one there is no bound. */
+  /** Bounds for what a seller's accounts may get; left out: none. */
   readonly budget?: Budget | undefined;
 }
 
-/** Undefined fields are not changed. */
+/** A field that is undefined stays unchanged. */
 export type OperatorChange = {
   readonly [K in 'name' | 'role' | 'password']?: NewOperator[K] | undefined;
 } & {
   readonly isEnabled?: boolean | undefined;
-  /** The bounds that change. */
+  /** The changed bounds. */
   readonly budget?: Partial<Budget> | undefined;
 };
 
@@ -37,11 +37,11 @@ export type OperatorResult<Reason = OperatorRefusal> =
 
 /** Every change rejects, and changes nothing, when the database cannot be written. */
 export interface Operators extends Reloadable {
-  /** By name. */
+  /** Sorted by name. */
   list(): Operator[];
   get(id: string): Operator | null;
   byName(name: string): Operator | null;
-  /** The enabled operator with this name and password; computes one digest in any case. */
+  /** Returns the enabled operator with this name and password. Computes one digest in any case. */
   verify(name: string, password: string): Operator | null;
   create(input: NewOperator, by: Actor): Promise<OperatorResult>;
   change(
@@ -49,11 +49,14 @@ export interface Operators extends Reloadable {
     change: OperatorChange,
     by: Actor,
   ): Promise<OperatorResult<OperatorRefusal | 'not-found'>>;
-  /** Removes an operator with its sessions, tokens and second factor; null when it does not exist. Its accounts are the administrator's then. */
+  /**
+   * Removes an operator with its sessions, tokens and second factor; null when it does not exist. The administrator becomes the
+   * owner of its accounts.
+   */
   remove(id: string, by: Actor): Promise<Operator | null>;
 }
 
-/** @param isReserved whether a name is the administrator's */
+/** @param isReserved whether a name belongs to the administrator */
 export function createOperators({
   store,
   isReserved,
@@ -86,7 +89,7 @@ export function createOperators({
     return password === undefined ? null : refuseOperatorPassword(password);
   }
 
-  /** Another process may have taken the name a moment ago. */
+  /** Another process may have used the name a moment ago. */
   async function unlessTaken<T>(write: Promise<T>): Promise<T | 'name-taken'> {
     return write.catch((error: unknown) => {
       if (error instanceof OperatorNameTaken) return 'name-taken' as const;
@@ -155,7 +158,9 @@ function refused<Reason>(reason: Reason): { ok: false; reason: Reason } {
   return { ok: false, reason };
 }
 
-/** Of a password only that it changed. One of the two is there. */
+/**
+ * Returns the audit record of a change. For a password it only records the fact. At least one of `before` and `after` is not null.
+ */
 function recordOf(by: Actor, before: Operator | null, after: Operator | null): AuditRecord {
   const operator = after ?? before;
   const object = { type: 'operator', id: operator?.id ?? null, name: operator?.name ?? null } as const;

@@ -1,4 +1,4 @@
-// Who can sign in: the administrator, and the operators. Each has a password, a second factor and recovery codes of its own.
+// The users who can sign in: the administrator and the operators. Each has a password, a second factor and recovery codes.
 import type { Actor, AuditRecord } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
 import type { Reloadable } from '../settings/setting.js';
@@ -19,16 +19,16 @@ export interface Principal {
   /** A digest that changes with user name, password, role and second factor, without revealing them. */
   fingerprint(): string;
   verifyPassword(password: string): boolean;
-  /** Returns why it is refused; null: it is changed. Rejects when it cannot be written. */
+  /** Returns why the password is refused; null: it is changed. Rejects when the password cannot be written. */
   setPassword(password: string, by: Actor): Promise<'invalid-password' | 'short-password' | null>;
 }
 
 export interface Principals extends Reloadable {
-  /** Whose user name and password these are. An operator with the administrator's name is nobody. */
+  /** Returns the user with this name and password. An operator with the administrator's name cannot sign in. */
   verify(username: string, password: string): Principal | null;
   /** `null` is the administrator. Returns null for an operator that is disabled or does not exist. */
   get(operatorId: string | null): Principal | null;
-  /** Second factor and recovery codes of an operator, also of a disabled one. */
+  /** Returns second factor and recovery codes of an operator, even of a disabled one. */
   factorsOf(operatorId: string): Factors | null;
 }
 
@@ -41,7 +41,7 @@ export interface PrincipalUses {
   readonly credentials: AdminCredentials;
   readonly operators: Operators;
   readonly settings: SettingStore & CounterStore;
-  /** Reads a setting, and reads it again when another process changes it. */
+  /** Reads a setting, and again after another process changed it. */
   readonly open: <Kind extends Reloadable>(setting: Kind) => Promise<Kind>;
   readonly now: Clock;
 }

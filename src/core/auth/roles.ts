@@ -1,14 +1,14 @@
-// The roles of operators beside the administrator, and what each may do.
+// The roles of operators besides the administrator, and the scopes of each.
 import type { TOKEN_SCOPES } from './token-scopes.js';
 
 /**
- * `viewer`: sees every account and changes nothing; `seller`: works on its own accounts and knows no others; `operator`: works on
- * every account, but not on the service itself.
+ * `viewer`: sees every account and changes nothing; `seller`: manages its own accounts and sees no others; `operator`: manages
+ * every account, but not the service itself.
  */
 export const ROLES = ['operator', 'seller', 'viewer'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Neither settings, nodes and agents, which are the administrator's. */
+/** No role has the scopes of settings, nodes and agents, which belong to the administrator. */
 export const ROLE_SCOPES: Readonly<Record<Role, readonly (typeof TOKEN_SCOPES)[number][]>> = {
   operator: [
     'accounts:read',

@@ -1,4 +1,4 @@
-// The live sessions of some accounts, as if there were no others.
+// The live sessions of some accounts, as a store without the sessions of others.
 import type { LiveSessionView } from './live-session-store.js';
 import type { LiveSessions } from './live-sessions.js';
 

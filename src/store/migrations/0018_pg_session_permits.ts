@@ -1,6 +1,6 @@
-// Permits: the open sessions of accounts with maxSessions or maxClientAddresses, by which these limits are exact over all nodes. Known
-// to PostgreSQL only: elsewhere there is one daemon, which counts in memory. A function decides, so that the lock of an account is never
-// held by a client, which may be frozen, and a login costs one round trip.
+// Permits: the open sessions of accounts with maxSessions or maxClientAddresses. They make these limits exact over all nodes. Only
+// PostgreSQL has this table: with SQLite there is one daemon, which counts in memory. A function of the database decides. Thus no
+// client, which may be frozen, holds the lock of an account, and a login costs one round trip.
 import type { Knex } from 'knex';
 
 export async function up(db: Knex): Promise<void> {
@@ -12,8 +12,8 @@ export async function up(db: Knex): Promise<void> {
   )`);
   await db.raw('create index session_permits_account_id_index on session_permits (account_id)');
   await db.raw('create index session_permits_process_index on session_permits (process)');
-  // 730580887: the class of the advisory locks of accounts. All processes lock in one order. Nothing waits for the disk: what a crash
-  // of the server loses, the nodes write anew.
+  // 730580887: the class of the advisory locks of accounts. All processes lock accounts in the same order. No commit waits for the
+  // disk: after a crash of the server, the nodes write the lost permits again.
   await db.raw(`create function exchange_session_permits(
     my_process text, my_lease_ms bigint, ended jsonb, held jsonb, wanted jsonb
   ) returns table (refused_id text, refusal text) language plpgsql as $$

@@ -1,7 +1,7 @@
-// Operators beside the administrator, and what is theirs: console sessions, tokens, entries of the audit log.
+// Operators besides the administrator, and the owner of console sessions, tokens and audit entries.
 import type { Knex } from 'knex';
 
-/** Null in each of them: the administrator's. */
+/** In each table, null means the administrator. */
 const OWNED = ['console_sessions', 'api_tokens', 'audit'];
 
 export async function up(db: Knex): Promise<void> {
@@ -25,7 +25,7 @@ export async function up(db: Knex): Promise<void> {
 
 export async function down(db: Knex): Promise<void> {
   await db.raw('drop index audit_operator_id_id_index');
-  // Not `dropColumn`, by which knex makes the whole table anew on SQLite.
+  // Not `dropColumn`: on SQLite, knex rebuilds the whole table for it.
   for (const name of OWNED) await db.raw('alter table ?? drop column operator_id', [name]);
   await db.schema.dropTable('operators');
 }

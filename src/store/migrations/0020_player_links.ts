@@ -1,4 +1,4 @@
-// The secret addresses of players: one of each kind for an account.
+// The secret addresses of players: one of each kind per account.
 import type { Knex } from 'knex';
 
 export async function up(db: Knex): Promise<void> {
@@ -7,7 +7,7 @@ export async function up(db: Knex): Promise<void> {
     table.string('kind', 8).notNullable();
     // SHA-256 of the token, hexadecimal.
     table.string('hash', 64).notNullable().unique();
-    // Only of kinds that are shown again.
+    // Only for kinds that the console shows again.
     table.string('token', 32);
     table.bigInteger('created_at').notNullable();
     table.primary(['account_id', 'kind']);

@@ -1,4 +1,4 @@
-// Counts the changes of an account's password, so that daemons tell a new password from another hash of the same one.
+// Counts the changes of an account's password, so that daemons can tell a new password from a new hash of the same password.
 import type { Knex } from 'knex';
 
 export async function up(db: Knex): Promise<void> {
@@ -8,6 +8,6 @@ export async function up(db: Knex): Promise<void> {
 }
 
 export async function down(db: Knex): Promise<void> {
-  // Not `dropColumn`, by which knex makes the whole table anew on SQLite.
+  // Not `dropColumn`: on SQLite, knex rebuilds the whole table for it.
   await db.schema.raw('alter table accounts drop column password_version');
 }

@@ -1,4 +1,4 @@
-// Counts the attempts of a run that do not count against webhooks.maxAttempts: an outage of the database interrupted them.
+// Counts a run's attempts that an outage of the database interrupted. They do not count against webhooks.maxAttempts.
 import type { Knex } from 'knex';
 
 export async function up(db: Knex): Promise<void> {
@@ -8,6 +8,6 @@ export async function up(db: Knex): Promise<void> {
 }
 
 export async function down(db: Knex): Promise<void> {
-  // Not `dropColumn`, by which knex makes the whole table anew on SQLite.
+  // Not `dropColumn`: on SQLite, knex rebuilds the whole table for it.
   await db.schema.raw('alter table runs drop column excused');
 }

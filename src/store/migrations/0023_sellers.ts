@@ -1,13 +1,13 @@
-// Accounts that belong to a seller, and the budgets of sellers.
+// The owner of each account, and the budgets of sellers.
 import type { Knex } from 'knex';
 
-/** Null in each of them: no bound. */
+/** In each column, null means no bound. */
 const BUDGET = ['budget_accounts', 'budget_days', 'budget_bytes'];
 const USED = ['used_accounts', 'used_ms', 'used_bytes'];
 
 export async function up(db: Knex): Promise<void> {
   await db.schema.alterTable('accounts', (table) => {
-    // Id of an operator; null: the administrator's.
+    // Id of an operator; null: the administrator.
     table.string('owner', 36).index();
   });
   await db.schema.alterTable('operators', (table) => {
@@ -18,7 +18,7 @@ export async function up(db: Knex): Promise<void> {
 
 export async function down(db: Knex): Promise<void> {
   await db.raw('drop index accounts_owner_index');
-  // Not `dropColumn`, by which knex makes the whole table anew on SQLite.
+  // Not `dropColumn`: on SQLite, knex rebuilds the whole table for it.
   await db.raw('alter table accounts drop column owner');
   for (const column of [...BUDGET, ...USED]) await db.raw('alter table operators drop column ??', [column]);
 }
