@@ -1,7 +1,7 @@
-// Returns why the live sessions of an account end after a change, as a worker decides it.
+// Returns why the live sessions of an account end after a change, according to the code of a worker.
 import type { AccountChanged } from '../../src/core/accounts/directory.js';
 
-/** `name reason`; nothing when the sessions go on. */
+/** Returns `name reason` when the sessions end; an empty list when they continue. */
 export function endOf({ before, after }: AccountChanged): string[] {
   if (!before || before === after) return [];
   if (!after) return [`${before.username} account-removed`];

@@ -1,4 +1,4 @@
-// An account for tests: every field that a test does not name has its default.
+// An account for tests. A field that the test does not set has its default.
 import { randomUUID } from 'node:crypto';
 import type { Account } from '../../src/core/accounts/account.js';
 import { NO_CONTACTS } from '../../src/core/accounts/contacts.js';

@@ -1,5 +1,5 @@
-// The admin API over a real store in a temporary folder, without the rest of the daemon: the clock, the delay
-// and the connections it sees are the test's.
+// Starts the admin API over a real store in a temporary folder, without the rest of the daemon. The test controls the clock, the
+// login delay and the connections that the API sees.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -32,7 +32,7 @@ import { databaseOf, dropDatabaseOf } from './database.js';
 import { testHooks } from './hooks.js';
 import { basic, type HttpAnswer, type HttpRequest, send } from './http.js';
 
-// With a colon and beyond ASCII, as RFC 7617 allows a password to be.
+// The password contains a colon and characters outside ASCII, as RFC 7617 allows.
 export const ADMIN = { username: 'admin', password: 'pass:wörd:口令' };
 
 export const TEST_CONNECTIONS = {
@@ -54,17 +54,17 @@ export interface TestAdmin {
   readonly pool: HeartbeatPool;
   readonly accounts: Accounts;
   readonly whitelist: WhitelistSetting;
-  /** Lines logged so far, each with its level. */
+  /** The lines logged so far, each with its level. */
   readonly lines: Record<string, unknown>[];
-  /** Sends a request with the admin's credentials; `json` becomes the body, with its content type. */
+  /** Sends a request with the admin's credentials. `json` becomes the body, with its content type. */
   api(method: string, path: string, options?: HttpRequest & { json?: unknown }): Promise<HttpAnswer>;
   /** Adds an account through the API; returns its AID. */
   addAccount(username: string, fields?: Record<string, unknown>): Promise<string>;
-  /** One more address to listen on; returns its URL. */
+  /** Listens on one more address and returns its URL. */
   listen(host: string): Promise<string>;
 }
 
-/** Starts it on a free port of 127.0.0.1; stopped and removed when the test ends. */
+/** Starts the admin API on a free port of 127.0.0.1. The end of the test stops it and removes its folder. */
 export async function startTestAdmin(
   t: { after(fn: () => Promise<void>): void },
   options: Partial<Omit<AdminServerUses, 'accounts' | 'whitelist' | 'credentials' | 'log'>> = {},
@@ -168,7 +168,7 @@ export async function startTestAdmin(
   const url = await listen('127.0.0.1');
   stopServer = async () => {
     await server.close();
-    // A test may have closed the store.
+    // A test may have closed the store already.
     await Promise.resolve(stats.stop()).catch(() => undefined);
   };
 
@@ -206,7 +206,7 @@ export async function startTestAdmin(
   };
 }
 
-/** A heartbeat entry of an account, for the pool. */
+/** Makes a heartbeat entry of an account, for the pool. */
 export function heartbeatOf(
   account: { id: string; username: string },
   gameId: string | null,

@@ -13,13 +13,15 @@ export interface Received {
   readonly json: any;
 }
 
-/** Answers a request; what it returns is sent as JSON (an object) or as text, unless it has answered by itself. */
+/**
+ * Answers a request. The server sends the result as JSON (an object) or as text, unless the function has sent a response itself.
+ */
 export type Answer = (request: Received, res: ServerResponse, req: IncomingMessage) => unknown;
 
 export interface AgentServer {
   readonly url: string;
   readonly requests: Received[];
-  /** Takes over from the previous one. */
+  /** Replaces the previous function. */
   answer: Answer;
 }
 

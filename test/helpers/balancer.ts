@@ -1,4 +1,4 @@
-// The load balancers of etc/fleet.md, started with the very files that the guide shows: only addresses and ports are other ones.
+// The load balancers of etc/fleet.md. They run with the files of the guide; only addresses and ports differ.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import { PROJECT } from './daemon.js';
 import { findProgram } from './programs.js';
 
-/** What stands in the guide, and what takes its place. */
+/** The texts of the guide, and their replacements. */
 export type Replacements = Readonly<Record<string, string>>;
 
 /**
- * The file of the guide with other addresses.
- * @param comment how the comment in its first line begins: a path
- * @throws when an address of `replacements` is not in it
+ * Returns a file of the guide with other addresses.
+ * @param comment the beginning of the comment in its first line: a path
+ * @throws when the file does not contain an address of `replacements`
  */
 export async function documentedConfig(comment: string, replacements: Replacements): Promise<string> {
   const guide = await readFile(join(PROJECT, 'etc/fleet.md'), 'utf8');
@@ -27,7 +27,7 @@ export async function documentedConfig(comment: string, replacements: Replacemen
   }, block);
 }
 
-/** A port that nothing listens on. A balancer's configuration names its ports. */
+/** Returns a free port, because a balancer's configuration names its ports. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -40,11 +40,11 @@ export async function freePort(): Promise<number> {
 export interface Balancer {
   readonly pid: number;
   signal(signal: NodeJS.Signals): void;
-  /** Ends it at once. */
+  /** Stops the process immediately. */
   stop(): Promise<void>;
 }
 
-/** Starts haproxy in the foreground; the file is written to `folder`. */
+/** Starts haproxy in the foreground with a configuration file in `folder`. */
 export async function startHaproxy(folder: string, name: string, config: string): Promise<Balancer> {
   const file = join(folder, `${name}.cfg`);
   await writeFile(file, config);

@@ -7,11 +7,11 @@ import type { Scope } from './suite.js';
 
 export interface BlackHole {
   readonly port: number;
-  /** Makes room in the backlog: the next retried SYN is answered. */
+  /** Accepts the connections in the backlog: the kernel then answers the next retried SYN. */
   open(): void;
 }
 
-// Node accepts by itself, so the listener is a Python program that does not until it is told to.
+// Node accepts connections by itself, so the listener is a Python program that accepts only on request.
 const PROGRAM = `
 import socket, sys
 s = socket.socket(); s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -22,13 +22,13 @@ held = []
 while True: held.append(s.accept())
 `;
 
-/** Needs python3. Fills the backlog of a listener on `address`. */
+/** Fills the backlog of a listener on `address`. Needs python3. */
 export async function startBlackHole(t: Scope, address: string): Promise<BlackHole> {
   const child = spawn('python3', ['-c', PROGRAM, address], { stdio: ['pipe', 'pipe', 'inherit'] });
   t.after(() => child.kill('SIGKILL'));
   const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
   const port = Number(line);
-  // A backlog of 0 holds one connection; the rest of the plugs make sure that it is full.
+  // A backlog of 0 holds one connection. The other connections ensure that it is full.
   const plugs = Array.from({ length: 3 }, () => connect({ host: address, port }));
   for (const plug of plugs) plug.on('error', () => {});
   t.after(() => {

@@ -1,4 +1,4 @@
-// Self-signed certificates, created with openssl, and the certificate that a client receives.
+// Makes self-signed certificates with openssl, and reads the certificate that a server sends to a client.
 import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -17,7 +17,7 @@ export interface TestCertificate extends Tls {
   readonly fingerprint: string;
 }
 
-/** For 127.0.0.1 and localhost unless other names are given; removed when the test or suite ends. */
+/** Makes a certificate for 127.0.0.1 and localhost, unless the test gives other names. The end of the test or suite removes it. */
 export function makeCertificate(
   t: Scope,
   { names = 'DNS:localhost,IP:127.0.0.1', days = 30 }: { names?: string; days?: number } = {},
@@ -48,7 +48,7 @@ export function makeCertificate(
   };
 }
 
-/** The fingerprint of the certificate that is served at `url` to a new client. */
+/** Returns the fingerprint of the certificate that a new client gets at `url`. */
 export function servedAt(url: string): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -61,7 +61,7 @@ export function servedAt(url: string): Promise<string> {
   });
 }
 
-/** As `send` of http.ts, over TLS, believing only `ca`. */
+/** Like `send` of http.ts, over TLS, with `ca` as the only trusted certificate. */
 export function sendOverTls(
   url: string,
   ca: string,

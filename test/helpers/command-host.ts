@@ -1,5 +1,5 @@
-// Runs commands of the command line one after another in one process, for command.ts: a request a line on stdin, a result
-// a line on stdout. It spares each command the start of Node and the reading of every module.
+// Runs commands of the command line one after another in one process, for command.ts: one request per line on stdin, one result per
+// line on stdout. Thus Node does not start and read every module for each command.
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Readable, Writable } from 'node:stream';
@@ -17,7 +17,7 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
-/** What a command writes; read as text once it has ended. */
+/** Collects the output of a command, and returns it as text after the command ended. */
 class Written extends Writable {
   readonly #chunks: Buffer[] = [];
 
@@ -31,14 +31,14 @@ class Written extends Writable {
   }
 }
 
-// The built program, as `bin/pulsegate.js` starts it.
+// Loads the built program, as `bin/pulsegate.js` does.
 const { main } = (await import(
   new URL('../../program/cli.js', import.meta.url).href
 )) as typeof import('../../src/cli.js');
 
 let running: { stdout: Written; stderr: Written } | null = null;
 
-// A command that ends the process ends with that code.
+// A command that exits the process ends with the code of that exit.
 process.on('exit', (code) => finish(code));
 
 for await (const line of createInterface({ input: process.stdin })) {
@@ -47,7 +47,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   process.chdir(cwd);
   process.exitCode = 0;
   await main(['node', 'pulsegate', ...args], { ...running, stdin: Readable.from([Buffer.from(stdin)]), env });
-  // Whoever is found in the folder of a daemon that was killed is killed too.
+  // The cleanup of a killed daemon kills every process in the daemon's folder. This process must not be in such a folder.
   process.chdir('/');
   finish(Number(process.exitCode));
 }

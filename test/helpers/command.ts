@@ -1,4 +1,4 @@
-// Runs commands of the command line with a given folder, stdin and environment, and captures their output.
+// Runs commands of the command line with a given folder, stdin and environment, and captures the output.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -13,12 +13,12 @@ import { databaseSection } from './database.js';
 import type { Scope } from './suite.js';
 
 export interface Result extends CommandResult {
-  /** stdout as JSON. */
+  /** Returns stdout parsed as JSON. */
   json(): unknown;
 }
 
 export interface CommandLine {
-  /** A temporary folder that the commands run in; its `pulsegate.yaml` keeps data in `data` below it. */
+  /** A temporary folder in which the commands run. Its `pulsegate.yaml` keeps the data in the subfolder `data`. */
   readonly folder: string;
   run(args: readonly string[], options?: RunOptions): Promise<Result>;
 }
@@ -28,7 +28,7 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A folder with a configuration of its own; removed when the test or suite ends. */
+/** Makes a folder with a configuration. The end of the test or suite removes it. */
 export async function commandLine(t: Scope, config = ''): Promise<CommandLine> {
   const folder = await mkdtemp(join(tmpdir(), 'pulsegate-cli-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
@@ -39,8 +39,8 @@ export async function commandLine(t: Scope, config = ''): Promise<CommandLine> {
 }
 
 /**
- * Runs one command in `folder`, with nothing on stdin unless given. Commands share a process that is kept for them, which
- * makes each ten times as fast; `serve`, which is made to have a process of its own, gets one.
+ * Runs one command in `folder`, with an empty stdin unless given. Commands share one long-lived process, which makes each ten times
+ * as fast. `serve` needs its own process and gets one.
  */
 export async function runCommand(
   folder: string,
@@ -52,7 +52,7 @@ export async function runCommand(
   return withJson(await askHost({ cwd: folder, args, stdin, env: { ...plainEnvironment(), ...env } }));
 }
 
-/** Runs one command in `folder` in a process of its own. */
+/** Runs one command in `folder` in its own process. */
 export async function runProcess(
   folder: string,
   args: readonly string[],
@@ -62,7 +62,7 @@ export async function runProcess(
     cwd: folder,
     env: { ...plainEnvironment(), ...env },
   });
-  // A command that does not read its stdin may be gone before we have written.
+  // A command that does not read its stdin may end before the write.
   child.stdin.on('error', () => undefined);
   child.stdin.end(stdin);
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
@@ -81,7 +81,7 @@ interface Host {
 let host: Host | null = null;
 let last: Promise<unknown> = Promise.resolve();
 
-/** One command after another. */
+/** Runs one command after another in the shared process. */
 function askHost(request: CommandRequest): Promise<CommandResult> {
   const result = last.then(() => {
     if (!host || host.hasEnded()) host = startHost();
@@ -91,7 +91,7 @@ function askHost(request: CommandRequest): Promise<CommandResult> {
   return result;
 }
 
-/** The process ends by itself when this one has ended; between commands it keeps nobody from ending. */
+/** The shared process ends when this process ends. Between commands it does not keep this process from ending. */
 function startHost(): Host {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'command-host.js')], {
     stdio: ['pipe', 'pipe', 'inherit'],

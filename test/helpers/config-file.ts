@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError, type Loaded, type LoadOptions, loadConfig } from '../../src/config.js';
 
-/** Loads `yaml` as `pulsegate.yaml`; without it, there is no file. */
+/** Loads `yaml` as `pulsegate.yaml`. Without `yaml`, there is no file. */
 export async function loadText(
   yaml: string | Buffer | null,
   options: Omit<LoadOptions, 'env' | 'cwd'> & { env?: Record<string, string> } = {},
@@ -12,14 +12,14 @@ export async function loadText(
   const cwd = await mkdtemp(join(tmpdir(), 'pulsegate-config-'));
   try {
     if (yaml !== null) await writeFile(join(cwd, 'pulsegate.yaml'), yaml);
-    // What this machine has in /etc must not count.
+    // The test must not read this machine's files in /etc.
     return await loadConfig({ env: {}, defaultFiles: ['pulsegate.yaml'], ...options, cwd });
   } finally {
     await rm(cwd, { recursive: true, force: true });
   }
 }
 
-/** The message of the ConfigError that loading ends with. */
+/** Returns the message of the ConfigError with which `loading` fails. */
 export async function messageOf(loading: Promise<unknown>): Promise<string> {
   try {
     await loading;

@@ -12,7 +12,7 @@ interface Operation {
   readonly responses: Record<string, { content?: Record<string, { schema?: Schema }> }>;
 }
 
-/** What the file should hold. */
+/** Returns the expected contents of the file. */
 export function consoleApiTypes(): string {
   const document = buildOpenApi() as {
     paths: Record<string, Record<string, Operation>>;
@@ -41,7 +41,7 @@ export function consoleApiTypes(): string {
   ].join('\n')}\n`;
 }
 
-/** What the file holds now. */
+/** Returns the present contents of the file. */
 export function writtenConsoleApiTypes(): string {
   return readFileSync(FILE, 'utf8');
 }
@@ -94,7 +94,7 @@ function objectType(schema: Schema, indent: string): string {
   return `{\n${lines.join('\n')}\n${indent}}`;
 }
 
-/** What an enumeration may be, as a program goes through it. */
+/** Returns the values of an enumeration as source text of a list. */
 function valuesOf(schema: Schema | undefined): string {
   return ((schema?.['enum'] ?? []) as unknown[]).map(quote).join(', ');
 }

@@ -1,4 +1,4 @@
-// A real browser on the console: the system's Chromium, driven by playwright-core.
+// A real browser for tests of the console: the system's Chromium, controlled by playwright-core.
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { delimiter, join } from 'node:path';
@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import type { Scope } from './suite.js';
 
-/** Where `npm run build` leaves the console. */
+/** The folder of the built console, a result of `npm run build`. */
 export const BUILT_CONSOLE = fileURLToPath(new URL('../../console', import.meta.url));
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
-/** The system's Chromium: `CHROMIUM` or the first of the usual names on the path; undefined when there is none. */
+/** Returns the path of the system's Chromium: `CHROMIUM`, or the first of the usual names in PATH; undefined when there is none. */
 export function findChromium(): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(delimiter);
   const candidates = [
@@ -21,7 +21,7 @@ export function findChromium(): string | undefined {
   return candidates.find((path) => path !== '' && existsSync(path));
 }
 
-/** Why the browser tests cannot run here; false when they can. For the `skip` option of a test. */
+/** Why the browser tests cannot run on this machine; false when they can. For the `skip` option of a test. */
 export const noBrowser: string | false =
   findChromium() === undefined
     ? 'no Chromium on this machine'
@@ -29,7 +29,10 @@ export const noBrowser: string | false =
       ? 'the console is not built (npm run build)'
       : false;
 
-/** `args`: more of the command line. `proxy`: what `--proxy-server` is given; its login prompt is answered over DevTools. Loopback goes through it too. */
+/**
+ * Starts the browser. `args`: additional command line options. `proxy`: the value of `--proxy-server`, also used for loopback
+ * addresses. DevTools answer the proxy's login prompt.
+ */
 export async function launchBrowser(
   proxy?: {
     readonly server: string;
@@ -61,25 +64,25 @@ export interface ConsoleOptions {
   readonly theme?: 'light' | 'dark';
   readonly width?: number;
   readonly height?: number;
-  /** Of a session that is open already. */
+  /** The cookie of an open session. */
   readonly cookie?: { readonly name: string; readonly value: string };
-  /** IANA name; left out: that of this process. */
+  /** IANA name; left out: the time zone of this process. */
   readonly timezone?: string;
 }
 
 export interface ConsolePage {
   readonly page: Page;
-  /** Errors of scripts and breaches of the content security policy, as they come. */
+  /** Script errors and violations of the content security policy so far. */
   readonly errors: string[];
-  /** Goes to an address inside the console and waits until nothing is loading. */
+  /** Opens an address in the console and waits until nothing is loading. */
   visit(hash: string): Promise<void>;
-  /** Takes back what a test has done to the window, and leaves it on a still picture; false when that fails. */
+  /** Undoes a test's changes of the window and leaves it on a static image; returns false when that fails. */
   tidy(): Promise<boolean>;
-  /** Loads the console in a tidy window with other options, but for language, theme and time zone. */
+  /** Loads the console in a clean window. Language, theme and time zone must be those of the window. */
   startAgain(options: ConsoleOptions): Promise<void>;
 }
 
-/** A new window with its own cookies; closed with the test. */
+/** Opens a new window with its own cookies. The end of the test closes it. */
 export async function openConsole(t: Scope, browser: Browser, options: ConsoleOptions): Promise<ConsolePage> {
   const context = await browser.newContext({
     viewport: viewportOf(options),
@@ -87,7 +90,7 @@ export async function openConsole(t: Scope, browser: Browser, options: ConsoleOp
   });
   t.after(() => context.close());
   if (options.cookie) await context.addCookies([{ ...options.cookie, url: options.url }]);
-  // Scripts for the page are texts: the names they use are the browser's, not Node's.
+  // Scripts for the page are texts, because their names exist in the browser and not in Node.
   const preset = JSON.stringify({
     'pulsegate.theme': options.theme ?? 'light',
     'pulsegate.language': options.language ?? 'en',
@@ -100,13 +103,13 @@ export async function openConsole(t: Scope, browser: Browser, options: ConsoleOp
   const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(error.message));
   page.on('console', (message) => {
-    // A refused or failed request is written there too; pages show those themselves.
+    // The browser also logs refused and failed requests. The pages show those themselves.
     if (message.type() === 'error' && !message.text().includes('Failed to load resource'))
       errors.push(message.text());
   });
   let isTidying = false;
   page.on('dialog', (dialog) => {
-    // A form that a test has left filled in asks whether it may be left.
+    // The page asks before it leaves a form that the test has changed.
     if (isTidying) return void dialog.accept();
     errors.push(`a dialog: ${dialog.message()}`);
     void dialog.dismiss();
@@ -128,7 +131,7 @@ export async function openConsole(t: Scope, browser: Browser, options: ConsoleOp
         await context.setOffline(false);
         await context.clearCookies();
         await page.evaluate('localStorage.clear(); sessionStorage.clear()');
-        // Of the same origin, so that the browser keeps its process.
+        // An address of the same origin, so that the browser keeps its process.
         await page.goto(`${options.url}/icon.svg`);
         return true;
       } catch {
@@ -152,7 +155,7 @@ function viewportOf({ width = 1440, height }: ConsoleOptions): { width: number; 
   return { width, height: height ?? (width < 600 ? 844 : 900) };
 }
 
-/** After a change of the address: until the browser has drawn what follows from it. */
+/** Waits, after a change of the address, until the browser has rendered the result. */
 export async function settled(page: Page): Promise<void> {
   await page.evaluate(`new Promise((done) => {
     const frames = (left) => (left === 0 ? done() : requestAnimationFrame(() => frames(left - 1)));
@@ -170,9 +173,9 @@ export async function signIn({ page }: ConsolePage, username: string, password: 
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What axe finds serious or critical on the page as it stands, one line each. */
+/** Returns axe's serious and critical findings on the page in its present state, one per line. */
 export async function axeFindings(page: Page): Promise<string[]> {
-  // Evaluated by the debugger, which the page's policy does not bind.
+  // The debugger evaluates the script, because the page's policy does not apply to it.
   if (!(await page.evaluate<boolean>('Boolean(window.axe)'))) await page.evaluate(AXE);
   const { violations } = await page.evaluate<{ violations: readonly Violation[] }>(
     `axe.run({ resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } })`,
@@ -190,7 +193,7 @@ interface Violation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
 }
 
-/** Whether the page is wider than its window, so that something is cut off. */
+/** Returns whether the page is wider than its window, so that a part is cut off. */
 export async function isCutOff(page: Page): Promise<boolean> {
   return page.evaluate<boolean>(`(() => {
     const main = document.querySelector('main');

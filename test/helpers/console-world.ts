@@ -1,5 +1,5 @@
-// A daemon as an operator finds it after some weeks, and one browser, for all the tests of a file: accounts, charts,
-// live players, logins, runs, and among them names and messages that try to be markup.
+// A daemon in the state after some weeks of use, and one browser, for all tests of a file: accounts, charts, live players, logins
+// and runs. Some names and messages try to be markup.
 import type { Browser } from 'playwright-core';
 import { openStore } from '../../src/store/store.js';
 import { signIn as openSession } from './console.js';
@@ -11,7 +11,7 @@ import { connectThrough } from './socks-client.js';
 import type { Scope } from './suite.js';
 import { echo, startTarget } from './targets.js';
 
-/** What players and senders of messages choose: none of it may run, all of it is shown as it is. */
+/** Text that players and senders of messages choose. The console must show it unchanged and never run it. */
 export const CALL = 'top.harmed=1';
 export const PAYLOADS = [
   `<script>${CALL}</script>`,
@@ -57,14 +57,14 @@ export const PASSWORD = 'player-secret';
 export interface World {
   readonly daemon: TestDaemon;
   readonly browser: Browser;
-  /** Of the session that its windows are signed in with. */
+  /** The cookie of the session that the windows are signed in with. */
   readonly cookie: NonNullable<ConsoleOptions['cookie']>;
-  /** A run of the agent `parrot`, which repeats what it is sent. */
+  /** A run of the agent `parrot`, which repeats its message. */
   readonly runId: string;
   /** An account with live sessions, limits and remarks. */
   readonly accountId: string;
   readonly targetPort: number;
-  /** A window that is signed in and as good as new. */
+  /** Returns a window that is signed in and has no state of earlier tests. */
   open(t: Scope, options?: Partial<ConsoleOptions>): Promise<ConsolePage>;
 }
 
@@ -83,7 +83,7 @@ const CONFIG = {
 };
 
 export interface WorldOptions {
-  /** Beside those named like markup. */
+  /** Number of accounts besides those whose names look like markup. */
   readonly accounts?: number;
   readonly players?: number;
 }
@@ -127,7 +127,7 @@ export async function startWorld(
   };
 }
 
-/** `player0007`, as the world names its accounts. */
+/** `player0007`: the names of the accounts. */
 export const name = (i: number): string => `player${String(i).padStart(4, '0')}`;
 
 async function importAccounts(daemon: TestDaemon, count: number): Promise<void> {
@@ -156,7 +156,7 @@ async function importAccounts(daemon: TestDaemon, count: number): Promise<void> 
   if (report.added !== accounts.length) throw new Error(`accounts: ${JSON.stringify(report).slice(0, 500)}`);
 }
 
-/** An hour of minutes for the charts, but for the last two, which the daemon writes itself. */
+/** Writes one hour of chart minutes, except the last two minutes, which the daemon writes itself. */
 async function addCharts(daemon: TestDaemon): Promise<void> {
   const store = await openStore(await databaseOf(daemon.dataDir));
   const minute = Math.floor(Date.now() / 60_000) * 60_000;

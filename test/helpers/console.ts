@@ -1,11 +1,11 @@
-// Signs in to a test daemon like the console, and calls /api/v1 with its cookie.
+// Signs in to a test daemon like the console, and calls /api/v1 with the session cookie.
 import { ADMIN, type ApiAnswer, type TestDaemon } from './daemon.js';
 
 export interface Console {
-  /** `pulsegate_session=…`, as a browser sends it back. */
+  /** `pulsegate_session=…`, as a browser sends the cookie. */
   readonly cookie: string;
   readonly setCookie: string;
-  /** A request as the console's own page makes it. */
+  /** Sends a request as the console's own page does. */
   api(
     method: string,
     path: string,
@@ -14,7 +14,7 @@ export interface Console {
   ): Promise<ApiAnswer>;
 }
 
-/** A request with exactly these headers, and a JSON body when there is one. */
+/** Sends a request with exactly these headers, and with a JSON body if there is one. */
 export async function fetchFrom(
   daemon: Pick<TestDaemon, 'adminUrl'>,
   method: string,
@@ -48,7 +48,7 @@ export async function signIn(
   };
 }
 
-/** The machine-readable code of a problem. */
+/** Returns the code of a problem. */
 export function codeOf(answer: ApiAnswer): unknown {
   return (answer.json as { code?: unknown } | undefined)?.code;
 }

@@ -1,4 +1,4 @@
-// Starts the built daemon in a separate process with a temporary data folder and free ports, and stops it when the test ends.
+// Starts the built daemon in a separate process with a temporary data folder and free ports. The end of the test stops it.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { databaseSection, dropDatabaseOf } from './database.js';
 import { killProcessesIn } from './processes.js';
 import type { Scope } from './suite.js';
 
-/** The repository, seen from dist/test/helpers. */
+/** The folder of the repository, relative to dist/test/helpers. */
 export const PROJECT = resolve(import.meta.dirname, '../../..');
 export const BIN = join(PROJECT, 'bin/pulsegate.js');
 export const ADMIN = { username: 'admin', password: 'test-admin-password' };
@@ -21,9 +21,9 @@ export interface DaemonOptions {
   /** Merged over the test defaults: free ports, a temporary data folder, private destinations allowed. */
   readonly config?: Readonly<Record<string, unknown>>;
   readonly env?: Readonly<Record<string, string>>;
-  /** A folder that outlives this daemon, for tests that start it again. */
+  /** A folder that outlives this daemon, for tests that start a daemon on it again. */
   readonly dataDir?: string;
-  /** Put before the node command: `['prlimit', '--nofile=256']`. */
+  /** Words before the node command: `['prlimit', '--nofile=256']`. */
   readonly wrap?: readonly string[];
 }
 
@@ -33,14 +33,14 @@ export interface TestDaemon {
   readonly dataDir: string;
   readonly configFile: string;
   readonly socks: { readonly host: string; readonly port: number };
-  /** `http://127.0.0.1:port`, `https://…` with admin.tls; `api` speaks http only. */
+  /** `http://127.0.0.1:port`, or `https://…` with admin.tls. `api` supports only http. */
   readonly adminUrl: string;
-  /** Every line logged so far. */
+  /** The lines logged so far. */
   readonly lines: LogLine[];
   readonly stderr: () => string;
-  /** Resolves with the first line, logged before or after the call, that `matches`; rejects after `timeoutMs`. */
+  /** Resolves with the first line that `matches`, logged before or after the call. Rejects after `timeoutMs`. */
   waitForLine(matches: (line: LogLine) => boolean, timeoutMs?: number): Promise<LogLine>;
-  /** A request to the admin API with the admin's credentials. */
+  /** Sends a request to the admin API with the admin's credentials. */
   api(
     method: string,
     path: string,
@@ -51,7 +51,7 @@ export interface TestDaemon {
   addAccount(username: string, password: string, fields?: Readonly<Record<string, unknown>>): Promise<string>;
   account(username: string): Promise<Readonly<Record<string, unknown>>>;
   signal(signal: NodeJS.Signals): void;
-  /** Resolves with the exit code (null after a signal). */
+  /** Resolves with the exit code; null after a signal. */
   exited(): Promise<number | null>;
 }
 
@@ -62,11 +62,11 @@ export interface ApiAnswer {
   readonly json: unknown;
 }
 
-// For what never comes; a busy machine may take long for what does.
+// The timeouts are for events that never happen. On a busy machine other events may take long.
 const START_TIMEOUT_MS = 60_000;
 const LINE_TIMEOUT_MS = 45_000;
 
-/** Starts `pulsegate serve`; rejects with what it printed if it does not get ready. */
+/** Starts `pulsegate serve`. Rejects with the daemon's output if the daemon does not get ready. */
 export async function startTestDaemon(t: Scope, options: DaemonOptions = {}): Promise<TestDaemon> {
   const folder = await mkdtemp(join(tmpdir(), 'pulsegate-test-'));
   const dataDir = options.dataDir ?? join(folder, 'data');
@@ -82,7 +82,7 @@ export async function startTestDaemon(t: Scope, options: DaemonOptions = {}): Pr
   });
   const exit = once(child, 'exit');
   t.after(async () => {
-    // Killed like this it cannot take along the commands of its agents, which work in its folder.
+    // A daemon killed by SIGKILL cannot kill the commands of its agents, which run in its folder.
     const isKilled = child.exitCode === null && child.kill('SIGKILL');
     await exit;
     if (isKilled) killProcessesIn(folder);
@@ -189,7 +189,7 @@ function defaults(dataDir: string): Record<string, unknown> {
   };
 }
 
-/** `TEST_ENGINE=node` and `TEST_WORKERS=3` run the tests that drive the daemon with another engine, or more workers. */
+/** `TEST_ENGINE=node` and `TEST_WORKERS=3` select another engine or more workers for tests with a daemon. */
 function engineUnderTest(): Record<string, unknown> {
   const { TEST_ENGINE, TEST_WORKERS } = process.env;
   return {
@@ -198,7 +198,7 @@ function engineUnderTest(): Record<string, unknown> {
   };
 }
 
-/** The caller's environment without what would configure the daemon. */
+/** Returns the caller's environment without variables that configure the daemon. */
 export function plainEnvironment(): NodeJS.ProcessEnv {
   const foreign = /^PULSEGATE_|^NOTIFY_SOCKET$|^INVOCATION_ID$|^JOURNAL_STREAM$|^CREDENTIALS_DIRECTORY$/;
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name)));

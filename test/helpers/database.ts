@@ -1,21 +1,21 @@
-// Which engine the tests use that drive the daemon: SQLite, or with TEST_DATABASE=pg a PostgreSQL database for every data folder.
-// TEST_DATABASE=better-sqlite3 and node:sqlite choose another client of SQLite.
+// Selects the database of tests with a daemon: SQLite, or with TEST_DATABASE=pg one PostgreSQL database per data folder.
+// TEST_DATABASE=better-sqlite3 and node:sqlite select another SQLite client.
 import { createHash } from 'node:crypto';
 import type { StoreOptions } from '../../src/store/store.js';
 import { sqliteClient } from './sqlite-client.js';
 
 const isPg = process.env['TEST_DATABASE'] === 'pg';
-// Only then: benchmarks use these helpers too, and shared-postgres.ts starts a test runner.
+// Imported only when needed: benchmarks use these helpers too, and shared-postgres.ts starts a test runner.
 type SharedPostgres = typeof import('./shared-postgres.js');
 const postgres: SharedPostgres | null = isPg ? await import('./shared-postgres.js') : null;
 
-/** What opens the database that belongs to a data folder, as a daemon on it does. */
+/** Returns the options that open the database of a data folder, as a daemon on that folder opens it. */
 export async function databaseOf(dataDir: string): Promise<StoreOptions> {
   if (postgres === null) return { client: sqliteClient, dataDir, busyTimeoutMs: 5_000 };
   return { client: 'pg', dataDir, connection: await pgDatabaseOf(postgres, dataDir), poolSize: 4 };
 }
 
-/** The section `database` of the configuration of a daemon on `dataDir`. */
+/** Returns the section `database` in the configuration of a daemon on `dataDir`. */
 export async function databaseSection(dataDir: string): Promise<Record<string, unknown>> {
   if (postgres === null) return { client: sqliteClient };
   return {
@@ -26,7 +26,7 @@ export async function databaseSection(dataDir: string): Promise<Record<string, u
   };
 }
 
-/** To be called when a data folder goes away. */
+/** Call it when a data folder is removed. */
 export async function dropDatabaseOf(dataDir: string): Promise<void> {
   if (postgres === null) return;
   await (await postgres.sharedPostgres()).query(`drop database if exists ${nameOf(dataDir)} with (force)`);

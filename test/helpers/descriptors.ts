@@ -7,7 +7,7 @@ export function openDescriptors(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;
 }
 
-/** Resolves once `pid` holds at most `most` descriptors; rejects after `timeoutMs` with how many it holds. */
+/** Resolves when `pid` holds at most `most` descriptors. Rejects after `timeoutMs` with the number that it holds. */
 export async function descriptorsBackTo(pid: number, most: number, timeoutMs?: number): Promise<void> {
   await eventually(() => {
     const held = openDescriptors(pid);

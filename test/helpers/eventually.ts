@@ -1,12 +1,12 @@
-// Polls until an assertion passes: the only way to wait for a state without an event.
+// Polls until an assertion passes. It is the only way to wait for a state without an event.
 import { setTimeout as pause } from 'node:timers/promises';
 
 const POLL_MS = 10;
 const TIMEOUT_MS = 30_000;
 
 /**
- * Resolves with what `check` returns, once it neither throws nor returns false. Rejects after `timeoutMs` with what it
- * threw last.
+ * Resolves with the result of `check`, once it neither throws nor returns false. Rejects after `timeoutMs` with the last error of
+ * `check`.
  */
 export async function eventually<T>(check: () => T | Promise<T>, timeoutMs = TIMEOUT_MS): Promise<T> {
   const startedAt = performance.now();

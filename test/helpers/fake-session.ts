@@ -15,7 +15,7 @@ export class FakeSession implements Session {
   readonly via = null;
   bytesUp = 0;
   bytesDown = 0;
-  /** What it has moved so far. */
+  /** The bytes transferred so far. */
   readonly traffic = { up: 0, down: 0 };
 
   constructor({

@@ -5,16 +5,16 @@ import type { Scope } from './suite.js';
 
 export interface Fleet {
   readonly nodes: readonly TestDaemon[];
-  /** Of the database that they share. */
+  /** The connection string of the shared database. */
   readonly connection: string;
-  /** One more node. */
+  /** Starts one more node. */
   start(name: string, options?: DaemonOptions & { readonly lease?: string }): Promise<TestDaemon>;
 }
 
-/** A short lease: tests wait for the end of one. */
+/** A short lease, because tests wait until one expires. */
 const LEASE = '1s';
 
-/** Starts daemons with these node names on a new database, one after another; the first makes the tables. */
+/** Starts daemons with these node names on a new database, one after another. The first one creates the tables. */
 export async function startFleet(
   t: Scope,
   names: readonly string[],
@@ -28,7 +28,7 @@ export async function startFleet(
         ...config,
         ...options.config,
         node: { name, lease: options.lease ?? LEASE },
-        // A busy machine is no silent database.
+        // A long timeout: a busy machine must not look like a silent database.
         database: { client: 'pg', connection, poolSize: 4, answerTimeout: '30s' },
       },
     });

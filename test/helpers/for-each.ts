@@ -1,6 +1,6 @@
 // Processes many items with limited concurrency.
 
-/** Runs `run` for every item, at most `atOnce` of them together. */
+/** Calls `run` for every item, with at most `atOnce` calls in progress. */
 export async function forEach<T>(
   items: readonly T[],
   atOnce: number,

@@ -14,16 +14,16 @@ export type Json = Record<string, unknown>;
 
 export interface FormConsole {
   readonly daemon: () => TestDaemon;
-  /** A browser window that is signed in and as good as new. */
+  /** Returns a browser window that is signed in and has no state of earlier tests. */
   open(t: TestContext, options?: Partial<ConsoleOptions>): Promise<ConsolePage>;
-  /** A request to /api/v1 that must succeed; returns what it answers. */
+  /** Sends a request to /api/v1 that must succeed, and returns the answer. */
   api(method: string, path: string, body?: unknown): Promise<Json>;
   limitsOf(id: string): Promise<Json>;
-  /** A player who sends something every so often until the test ends. */
+  /** Connects a player who sends bytes every `everyMs` until the test ends. */
   play(t: TestContext, username: string, everyMs: number): Promise<void>;
   /**
-   * Changes another account again and again until the test ends, so that pages read everything anew. The returned
-   * function counts how often the page has read what `path` matches.
+   * Changes another account repeatedly until the test ends, so that pages read all data again. The returned function counts the
+   * page's requests whose URL matches `path`.
    */
   stir(t: TestContext, shown: ConsolePage, path: RegExp): Promise<() => number>;
 }
@@ -56,7 +56,7 @@ export function useFormConsole(): FormConsole {
     api,
     limitsOf: async (id) => (await api('GET', `/accounts/${id}`))['limits'] as Json,
     async open(t, options = {}) {
-      // A test may sign out.
+      // A test may sign out, so each window gets a new session.
       const [name = '', value = ''] = (await openSession(daemon, ADMIN)).cookie.split('=');
       return windows.open(t, { url: daemon.adminUrl, cookie: { name, value }, ...options });
     },

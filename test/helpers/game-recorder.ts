@@ -1,4 +1,4 @@
-// Game rules and heartbeats of sessions without a network: a worker's sessions and the control plane's recorder, joined.
+// Game rules and heartbeats of sessions without a network: connects a worker's sessions to the control plane's recorder.
 import type { GameRules } from '../../src/core/heartbeats/game-rules.js';
 import type { Heartbeat } from '../../src/core/heartbeats/heartbeat.js';
 import { createRecorder } from '../../src/core/heartbeats/heartbeat-recorder.js';
@@ -11,7 +11,7 @@ import { allocateSessionCounts, viewSessionCounts } from '../../src/proxy/sessio
 import { type LiveSession, Sessions } from '../../src/proxy/sessions.js';
 import type { FakeSession } from './fake-session.js';
 
-/** A destination that stands for the game whose id follows. */
+/** A destination `game:<id>` represents the game with this id. */
 const GAME = 'game:';
 
 export interface GameRecorderOptions {
@@ -22,7 +22,7 @@ export interface GameRecorderOptions {
   readonly now: () => number;
 }
 
-/** `session.gameId` and `session.destination` follow what the worker reports. */
+/** `session.gameId` and `session.destination` change with the worker's reports. */
 export function createGameRecorder({ pool, rules, intervalMs, gameIntervalMs, now }: GameRecorderOptions) {
   const registry = new SessionRegistry();
   registry.subscribe(createRecorder({ pool, intervalMs, now }));
@@ -94,7 +94,7 @@ export function createGameRecorder({ pool, rules, intervalMs, gameIntervalMs, no
     ): PayloadInspector | null {
       return live.get(session)?.newDestination({ host, address, port }) ?? null;
     },
-    /** The session plays a game, as if a rule had found it. */
+    /** Sets the session's game, as a matching rule would. */
     game(session: FakeSession, gameId: string): void {
       live.get(session)?.newDestination({ host: `${GAME}${gameId}`, address: '', port: 1 });
     },

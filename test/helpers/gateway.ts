@@ -18,16 +18,16 @@ import { type HttpAnswer, send } from './http.js';
 export interface GatewayOptions {
   readonly webhooks?: Partial<HookSettings>;
   readonly agents?: Readonly<Record<string, AgentSettings>>;
-  /** What the daemon gives it besides: the clock, who may call. */
+  /** Other dependencies from the daemon: the clock, and who may call. */
   readonly uses?: Partial<HooksUses>;
-  /** The clock of the store, which stamps ids; default: the system's. */
+  /** The clock of the store, which goes into ids; default: the system's. */
   readonly storeNow?: () => number;
   /** A folder that outlives this gateway. */
   readonly dataDir?: string;
-  /** Whether runs are run; default true. */
+  /** Whether the gateway executes runs; default true. */
   readonly isStarted?: boolean;
   readonly trustedProxies?: readonly string[];
-  /** Puts something between the gateway and its table of runs. */
+  /** Wraps the table of runs that the gateway uses. */
   readonly breakStore?: (runs: RunStore) => RunStore;
 }
 
@@ -38,13 +38,13 @@ export interface Gateway {
   readonly store: Store;
   readonly dataDir: string;
   readonly lines: Record<string, unknown>[];
-  /** POSTs `body` as JSON with the right token; `headers` go over the usual ones. */
+  /** POSTs `body` as JSON with the correct token. `headers` replace default headers. */
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<HttpAnswer>;
-  /** Queues a message, expects 200, and returns the run's id. */
+  /** Queues a message, expects 200, and returns the id of the run. */
   queue(agent: string, message: string, sessionKey?: string): Promise<string>;
-  /** Resolves with the run once `isReached`; default: once it has ended. */
+  /** Resolves with the run once `isReached` returns true; default: once the run has ended. */
   run(id: string, isReached?: (run: Run) => boolean): Promise<Run>;
-  /** Every message with what became of it, oldest first. */
+  /** Returns every run, oldest first. */
   runs(): Promise<Run[]>;
   stop(graceMs?: number): Promise<void>;
 }
@@ -126,7 +126,7 @@ export async function startGateway(
   };
 }
 
-/** Resolves with the run once `isReached`. */
+/** Resolves with the run once `isReached` returns true. */
 export function reached(
   store: Pick<Store, 'runs'>,
   id: string,

@@ -9,7 +9,7 @@ for (let lead = 0x81; lead <= 0xfe; lead += 1)
     if (char.length === 1 && char !== '\ufffd' && !codes.has(char)) codes.set(char, lead * 256 + trail);
   }
 
-/** Throws for a character that GBK has not. */
+/** Throws for a character that GBK does not contain. */
 export function encodeGbk(text: string): Buffer {
   return Buffer.from(
     [...text].flatMap((char) => {

@@ -14,7 +14,9 @@ export function hidden(text: string) {
   return { reveal: () => text };
 }
 
-/** Webhooks that are enabled with `SECRET`; the limits are those of the schema, or small where that is quicker. */
+/**
+ * Settings of enabled webhooks with the token `SECRET`. The limits are those of the schema, or small where that makes tests faster.
+ */
 export function hookSettings(over: Partial<HookSettings> = {}): HookSettings {
   return {
     enabled: true,
@@ -34,7 +36,7 @@ export function hookSettings(over: Partial<HookSettings> = {}): HookSettings {
   };
 }
 
-/** A `command` agent; `script` is run by node with the input as parsed JSON in `input` and `reply(text)` to answer. */
+/** A `command` agent. Node runs `script` with the parsed JSON in `input`, and `reply(text)` answers. */
 export function scriptAgent(script: string, over: Partial<AgentSettings> = {}): AgentSettings {
   const program = `
     const reply = (text) => process.stdout.write(text);
@@ -57,7 +59,7 @@ export function httpAgent(url: string, over: Partial<AgentSettings> = {}): Agent
 const none: ChannelSettings = { type: 'none' };
 const common = { timeoutMs: 10_000, idleAfterMs: 900_000, maxReplyBytes: 1024 * 1024, channel: none };
 
-/** Neither started nor stopped by itself. */
+/** Creates the gateway. The test starts and stops it. */
 export function testHooks(store: Store, over: Partial<HooksUses> = {}): Hooks {
   return createHooks({
     webhooks: hookSettings(),

@@ -1,12 +1,12 @@
 // An HTTP proxy client that can send arbitrary bytes.
 import { RawClient } from './socks-client.js';
 
-/** The value of Proxy-Authorization, RFC 7617. */
+/** Returns the value of Proxy-Authorization (RFC 7617). */
 export function basic(username: string, password: string): string {
   return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 }
 
-/** A CONNECT with the login of `player`, unless other `fields` are given. */
+/** Returns a CONNECT head with the login of `player`, unless other `fields` are given. */
 export function connectHead(
   authority: string,
   fields = `Proxy-Authorization: ${basic('player', 'secret')}\r\n`,
@@ -14,7 +14,7 @@ export function connectHead(
   return `CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n${fields}\r\n`;
 }
 
-/** The head of a response: its status line and its fields by their names in lower case. */
+/** Reads the head of a response: its status line, and its fields by lower-case name. */
 export async function readHead(client: RawClient): Promise<{
   readonly status: number;
   readonly line: string;
@@ -32,7 +32,7 @@ export async function readHead(client: RawClient): Promise<{
   return { status: Number(line.split(' ')[1]), line, fields };
 }
 
-/** Sends a CONNECT and returns the status of the answer. */
+/** Sends a CONNECT and returns the status of the response. */
 export async function connectStatus(port: number, authority: string, fields?: string): Promise<number> {
   const client = await RawClient.connect(port);
   client.send(connectHead(authority, fields));

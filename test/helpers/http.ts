@@ -6,7 +6,7 @@ export interface HttpAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** Parsed body; undefined when there is none or it is not JSON. */
+  /** The parsed body; undefined when there is none or it is not JSON. */
   readonly json: unknown;
 }
 
@@ -17,7 +17,7 @@ export interface HttpRequest {
   readonly agent?: Agent | undefined;
 }
 
-/** Sends one request, on a connection of its own unless there is an agent. With a body and no Transfer-Encoding, Content-Length is set. */
+/** Sends one request, on its own connection unless there is an agent. Sets Content-Length for a body without Transfer-Encoding. */
 export function send(
   url: string,
   { method = 'GET', headers = {}, body, agent }: HttpRequest = {},
@@ -43,14 +43,14 @@ export function send(
   });
 }
 
-/** The Authorization header of Basic credentials. */
+/** Returns the Authorization header of Basic credentials. */
 export function basic(username: string, password: string): string {
   return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 }
 
 /**
- * Writes bytes to a new connection and returns everything that came back until the other side ended or cut it.
- * A request written this way should ask for `Connection: close`.
+ * Writes bytes to a new connection and returns all received bytes, until the server ends or resets the connection. The request
+ * should contain `Connection: close`.
  */
 export function exchange(url: string, bytes: string | Buffer): Promise<string> {
   const { hostname, port } = new URL(url);
@@ -60,14 +60,14 @@ export function exchange(url: string, bytes: string | Buffer): Promise<string> {
     socket.on('data', (chunk: Buffer) => {
       received += chunk.toString();
     });
-    // A reset after the answer is an end like any other; what was received tells.
+    // A reset after the response counts as an end. The received bytes show what happened.
     socket.on('error', () => {});
     socket.on('close', () => resolve(received));
     socket.write(bytes);
   });
 }
 
-/** Status and parsed body of what `exchange` returned; status 0 when nothing did. */
+/** Returns status and parsed body of a result of `exchange`; status 0 when nothing was received. */
 export function parseExchange(received: string): { status: number; head: string; json: unknown } {
   const [head = '', ...rest] = received.split('\r\n\r\n');
   return {

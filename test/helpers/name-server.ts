@@ -4,17 +4,17 @@ import { once } from 'node:events';
 import { type Answer, decode, encode } from 'dns-packet';
 import type { Scope } from './suite.js';
 
-/** Addresses of a name; 'silence' never answers; undefined is NXDOMAIN. `query` counts from 1, per name and family. */
+/** Returns the addresses of a name; 'silence': no answer; undefined: NXDOMAIN. `query` counts from 1, per name and family. */
 export type Zone = (name: string, family: 4 | 6, query: number) => readonly string[] | 'silence' | undefined;
 
 export interface NameServer {
-  /** `127.0.0.1:port`, as `dns.servers` takes it. */
+  /** `127.0.0.1:port`, in the form of `dns.servers`. */
   readonly address: string;
-  /** Questions so far, as `A name` and `AAAA name`. */
+  /** The questions so far, as `A name` and `AAAA name`. */
   readonly questions: string[];
 }
 
-/** Answers with `ttl` seconds from `zone` until the test ends. */
+/** Starts a server that answers from `zone` with this TTL, in seconds, until the test ends. */
 export async function startNameServer(t: Scope, zone: Zone, ttl = 0): Promise<NameServer> {
   const socket = createSocket('udp4');
   const questions: string[] = [];

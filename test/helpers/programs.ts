@@ -1,21 +1,21 @@
-// Skips tests that need a missing system program; with CI=true they fail.
+// Skips tests that need a missing system program. With CI=true they fail instead.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** Something that a test needs of the machine, and how it is looked for. */
+/** A requirement of a test, and how to check for it. */
 interface Need {
   readonly name: string;
   isThere(): boolean;
 }
 
-/** The system's own python3 with PySocks (Debian: python3-socks). */
+/** The system's python3 with PySocks (Debian: python3-socks). */
 export const PYTHON_SOCKS: Need = {
   name: 'the Python module socks (python3-socks)',
   isThere: () => succeeds('/usr/bin/python3', ['-c', 'import socks']),
 };
 
-/** `nc` is also the name of ncat and of netcat-traditional, which know no `-X 5 -x`. */
+/** OpenBSD's `nc`. ncat and netcat-traditional also install `nc`, but without `-X 5 -x`. */
 export const OPENBSD_NC: Need = {
   name: 'nc of OpenBSD (netcat-openbsd)',
   isThere: () => {
@@ -24,14 +24,14 @@ export const OPENBSD_NC: Need = {
   },
 };
 
-/** nginx whose stream module is where the guide's file loads it from. */
+/** nginx with the stream module at the path in the guide's file. */
 export const NGINX_STREAM: Need = {
   name: 'nginx with its stream module (nginx-light, libnginx-mod-stream)',
   isThere: () =>
     findProgram('nginx') !== undefined && existsSync('/etc/nginx/modules-enabled/50-mod-stream.conf'),
 };
 
-/** The options of a test that needs these programs. Throws under CI=true when one is missing. */
+/** Returns the options of a test that needs these programs. Throws with CI=true when one is missing. */
 export function needs(...programs: readonly (string | Need)[]): { skip: string | false } {
   const missing = programs
     .map((program) => (typeof program === 'string' ? toNeed(program) : program))
@@ -43,7 +43,7 @@ export function needs(...programs: readonly (string | Need)[]): { skip: string |
   return { skip: message };
 }
 
-/** The full path of a program; sbin folders count too. Undefined when it is not installed. */
+/** Returns the full path of a program, also in sbin folders; undefined when it is not installed. */
 export function findProgram(name: string): string | undefined {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/sbin'];
   return folders.map((folder) => join(folder, name)).find(isExecutable);

@@ -1,24 +1,24 @@
-// The PostgreSQL server of the tests, and databases on it. Import it when a test file is loaded: it stops the server after the tests.
+// The PostgreSQL server of the tests, and its databases. Import it when a test file is loaded: it stops the server after the tests.
 import { randomUUID } from 'node:crypto';
 import { after } from 'node:test';
 import type { Connected } from './postgres.js';
 import type { Scope } from './suite.js';
 
-/** The folder of the server that the runner has started for all test files (test/tools/run-tests.mjs). */
+/** The folder of the server that the test runner has started for all test files (test/tools/run-tests.mjs). */
 const runnersFolder = process.env['TEST_POSTGRES_FOLDER'];
 
 let shared: Promise<Connected> | null = null;
 let ownEnd = async (): Promise<void> => {};
 after(() => ownEnd());
 
-/** The server for all test files; one for this file where it is run alone. */
+/** Returns the server of all test files, or a separate one when a test file runs alone. */
 export function sharedPostgres(): Promise<Connected> {
   shared ??= open();
   return shared;
 }
 
 async function open(): Promise<Connected> {
-  // Only now: most tests need neither pg nor knex.
+  // Imported only when needed: most tests need neither pg nor knex.
   const { connectTo, prepareTemplate, startPostgres } = await import('./postgres.js');
   if (runnersFolder) return connectTo(runnersFolder);
   const postgres = await startPostgres();
@@ -27,7 +27,7 @@ async function open(): Promise<Connected> {
   return postgres;
 }
 
-/** The connection string of a new database that goes away with the test: migrated, or `isEmpty`. */
+/** Creates a database and returns its connection string. It is migrated, or empty with `isEmpty`. The end of the test drops it. */
 export async function newDatabase(t: Scope, { isEmpty = false } = {}): Promise<string> {
   const postgres = await sharedPostgres();
   const name = `test_${randomUUID().replaceAll('-', '')}`;

@@ -1,19 +1,22 @@
 // A SOCKS5 client that can send arbitrary bytes.
 import { connect, type Socket } from 'node:net';
 
-/** Bytes of a greeting, RFC 1928 §3. */
+/** Returns the bytes of a greeting (RFC 1928 §3). */
 export function greeting(...methods: number[]): Buffer {
   return Buffer.from([5, methods.length, ...methods]);
 }
 
-/** Bytes of a login, RFC 1929 §2. */
+/** Returns the bytes of a login (RFC 1929 §2). */
 export function login(username: string | Buffer, password: string | Buffer): Buffer {
   const name = Buffer.from(username);
   const word = Buffer.from(password);
   return Buffer.concat([Buffer.from([1, name.length]), name, Buffer.from([word.length]), word]);
 }
 
-/** Bytes of a request, RFC 1928 §4. A host with a colon is IPv6, four numbers are IPv4, the rest is a domain name. */
+/**
+ * Returns the bytes of a request (RFC 1928 §4). A host with a colon is IPv6, four numbers are IPv4, any other host is a domain
+ * name.
+ */
 export function request(host: string | Buffer, port: number, command = 1): Buffer {
   const tail = Buffer.alloc(2);
   tail.writeUInt16BE(port);
@@ -41,7 +44,7 @@ function ipv6(text: string): Buffer {
 
 const READ_TIMEOUT_MS = 45_000;
 
-/** A connection whose bytes are read by count, and whose end and reset can be waited for. */
+/** A connection that reads a given number of bytes, and that can wait for its end or reset. */
 export class RawClient {
   readonly socket: Socket;
   #received = Buffer.alloc(0);
@@ -70,7 +73,7 @@ export class RawClient {
     });
   }
 
-  /** `from`: the address to connect from, for who must not look like the others. */
+  /** `from`: the source address, for a client that must differ from others. */
   static async connect(port: number, host = '127.0.0.1', from?: string): Promise<RawClient> {
     const local = from === undefined ? {} : { localAddress: from };
     const socket = connect({ port, host, allowHalfOpen: true, noDelay: true, ...local });
@@ -84,7 +87,7 @@ export class RawClient {
     this.socket.write(bytes);
   }
 
-  /** Exactly `count` bytes; rejects if the connection ends first. */
+  /** Reads exactly `count` bytes. Rejects if the connection ends first. */
   async read(count: number): Promise<Buffer> {
     await this.#until(() => this.#received.length >= count || this.#ended || this.#closed, `${count} bytes`);
     if (this.#received.length < count) {
@@ -97,7 +100,7 @@ export class RawClient {
     return bytes;
   }
 
-  /** Everything until the other side has closed its direction, or the connection is gone. */
+  /** Reads everything until the other side has closed its direction, or the connection is gone. */
   async readToEnd(): Promise<Buffer> {
     await this.#until(() => this.#ended || this.#closed, 'the end');
     const bytes = this.#received;
@@ -105,7 +108,7 @@ export class RawClient {
     return bytes;
   }
 
-  /** Resolves when the connection is gone: 'reset' after an error, else 'closed'. Closes our side on their FIN. */
+  /** Resolves when the connection is gone: 'reset' after an error, else 'closed'. Closes this side after the other side's FIN. */
   async closed(): Promise<'closed' | 'reset'> {
     await this.#until(() => this.#ended || this.#closed, 'the close');
     if (!this.#closed) this.socket.end();
@@ -141,16 +144,16 @@ export class RawClient {
 }
 
 export interface LoggedIn {
-  /** Address of the listener; 127.0.0.1 unless given. */
+  /** Address of the listener; default: 127.0.0.1. */
   readonly host?: string;
   readonly port: number;
   readonly username: string;
   readonly password: string;
-  /** The address to connect from. */
+  /** The source address of the connection. */
   readonly from?: string | undefined;
 }
 
-/** Connects, logs in, and returns the client ready for its request. */
+/** Connects, logs in, and returns the client. Its next message is the request. */
 export async function loggedInClient({ host, port, username, password, from }: LoggedIn): Promise<RawClient> {
   const client = await RawClient.connect(port, host, from);
   client.send(greeting(2));

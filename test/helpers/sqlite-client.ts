@@ -1,4 +1,4 @@
-// The SQLite driver for tests and benchmarks: TEST_DATABASE, if it names one.
+// The SQLite client for tests and benchmarks: TEST_DATABASE, if that names one.
 import type { SqliteClientName } from '../../src/store/sqlite-driver.js';
 
 const { TEST_DATABASE: chosen } = process.env;

@@ -14,7 +14,7 @@ import { startTarget } from './targets.js';
 const run = promisify(execFile);
 
 export interface SshServer {
-  /** Options that make `ssh` use the right key and files, and ask nothing. */
+  /** Options with which `ssh` uses the test's keys and files and asks no questions. */
   readonly options: readonly string[];
   /** `user@127.0.0.1` */
   readonly target: string;
@@ -26,7 +26,7 @@ export async function startSshServer(t: Scope): Promise<SshServer> {
   for (const key of ['host', 'user'])
     await run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(folder, key)]);
   await run('cp', [join(folder, 'user.pub'), join(folder, 'authorized')]);
-  // sshd started as root insists on this folder.
+  // sshd started by root needs this folder.
   if (process.getuid?.() === 0) await mkdir('/run/sshd', { recursive: true });
   const port = await freePort();
   await writeFile(
@@ -73,7 +73,7 @@ export async function startSshServer(t: Scope): Promise<SshServer> {
   };
 }
 
-/** A port that was free a moment ago: sshd cannot pick one itself. */
+/** Returns a port that was free a moment ago. sshd cannot choose a port itself. */
 async function freePort(): Promise<number> {
   const closers: (() => unknown)[] = [];
   const { port } = await startTarget({ after: (close) => closers.push(close) }, () => {});

@@ -1,11 +1,11 @@
-// Cleans up the objects that the tests of a `describe` share, after the last test.
+// Cleans up the shared objects of a `describe` after its last test.
 import { after } from 'node:test';
 
 export interface Scope {
   after(close: () => unknown): void;
 }
 
-/** Call it in the body of a `describe`; what is handed to `after` runs when the suite ends, last first. */
+/** Call it in the body of a `describe`. The functions passed to `after` run when the suite ends, the last one first. */
 export function suiteScope(): Scope {
   const closers: (() => unknown)[] = [];
   after(async () => {

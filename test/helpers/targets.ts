@@ -1,4 +1,4 @@
-// Destinations for the proxy: TCP servers on loopback that close when the test ends.
+// Destinations for the proxy: TCP servers on loopback. The end of the test closes them.
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import type { Scope } from './suite.js';
@@ -6,9 +6,9 @@ import type { Scope } from './suite.js';
 export interface Target {
   readonly port: number;
   readonly host: string;
-  /** Connections taken so far. */
+  /** Number of accepted connections so far. */
   readonly accepted: () => number;
-  /** The next connection, or one that has come and not been asked for yet. */
+  /** Resolves with the next connection that was not returned before. */
   nextConnection(): Promise<Socket>;
 }
 
@@ -54,10 +54,10 @@ export async function startTarget(
   };
 }
 
-/** Sends back what it gets, and its FIN after the client's. */
+/** Sends received bytes back, and its FIN after the client's. */
 export function echo(socket: Socket): void {
   socket.pipe(socket);
 }
 
-/** Takes a connection and does nothing with it. */
+/** Accepts a connection and does nothing with it. */
 export function hold(): void {}

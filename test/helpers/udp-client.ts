@@ -12,10 +12,10 @@ export interface Received {
 
 const RECEIVE_TIMEOUT_MS = 30_000;
 
-/** Below the ports that a system gives to who asks for any (`ip_local_port_range` of Linux, RFC 6335 §6 elsewhere). */
+/** Ports below those that a system assigns automatically (`ip_local_port_range` of Linux, RFC 6335 §6 elsewhere). */
 const [FIRST_PORT, LAST_PORT] = [10_240, 32_767];
 
-/** A UDP socket whose datagrams are read one by one, in the order they came. */
+/** A UDP socket from which a test reads datagrams one by one, in the order of arrival. */
 export class UdpEnd {
   readonly socket: Socket;
   readonly #unread: Received[] = [];
@@ -33,8 +33,8 @@ export class UdpEnd {
   }
 
   /**
-   * A socket on `host`, closed when the test ends. Without a `port` it has a free one of a range that no relay of a daemon is in: a
-   * relay refuses datagrams to a port of its own number, whichever address of this machine they are for.
+   * Opens a socket on `host`. The end of the test closes it. Without `port`, it gets a free port outside the range of a daemon's
+   * relays: a relay refuses datagrams to its own port number, whichever address of this machine they are for.
    */
   static async open(t: Pick<TestContext, 'after'>, host = '127.0.0.1', port?: number): Promise<UdpEnd> {
     const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
@@ -54,7 +54,7 @@ export class UdpEnd {
     return this.socket.address().port;
   }
 
-  /** Datagrams that have come and were not asked for. */
+  /** Number of received datagrams that were not read. */
   get unread(): number {
     return this.#unread.length;
   }
@@ -63,7 +63,7 @@ export class UdpEnd {
     this.socket.send(data, port, host);
   }
 
-  /** The next datagram; rejects when none comes. */
+  /** Resolves with the next datagram. Rejects when none arrives. */
   receive(timeoutMs = RECEIVE_TIMEOUT_MS): Promise<Received> {
     const ready = this.#unread.shift();
     if (ready) return Promise.resolve(ready);
@@ -84,12 +84,12 @@ export class UdpEnd {
     try {
       this.socket.close();
     } catch {
-      // Closed by the test itself.
+      // The test has closed the socket itself.
     }
   }
 }
 
-/** A destination that sends everything back to where it came from. */
+/** Starts a destination that sends every datagram back to its sender. */
 export async function startUdpEcho(t: Pick<TestContext, 'after'>, host = '127.0.0.1'): Promise<UdpEnd> {
   const end = await UdpEnd.open(t, host);
   end.socket.on('message', (data: Buffer, { address, port }: RemoteInfo) =>
@@ -98,9 +98,9 @@ export async function startUdpEcho(t: Pick<TestContext, 'after'>, host = '127.0.
   return end;
 }
 
-/** The header of RFC 1928 §7 in front of `data`; hosts as in `request`. */
+/** Returns a datagram: the header of RFC 1928 §7 and `data`. Hosts are as in `request`. */
 export function datagram(host: string | Buffer, port: number, data: Buffer | string, fragment = 0): Buffer {
-  // Apart from VER, CMD and RSV a request and a header have the same fields.
+  // After VER, CMD and RSV of a request, and after RSV and FRAG of a header, both have the same fields.
   const fields = request(host, port).subarray(3);
   return Buffer.concat([Buffer.from([0, 0, fragment]), fields, Buffer.from(data)]);
 }
@@ -111,7 +111,7 @@ export interface Unwrapped {
   readonly data: Buffer;
 }
 
-/** What a datagram from the relay carries. */
+/** Parses a datagram from the relay. */
 export function unwrap(bytes: Buffer): Unwrapped {
   const isV4 = bytes[3] === 1;
   const portAt = isV4 ? 8 : 20;
@@ -123,7 +123,7 @@ export function unwrap(bytes: Buffer): Unwrapped {
   return { host, port: bytes.readUInt16BE(portAt), data: bytes.subarray(portAt + 2) };
 }
 
-/** An association: its control connection, and a socket to send from. */
+/** An association: its control connection, and a UDP socket to send from. */
 export class UdpAssociationClient {
   constructor(
     readonly control: RawClient,
@@ -144,7 +144,7 @@ export class UdpAssociationClient {
     return unwrap((await this.end.receive(timeoutMs)).data);
   }
 
-  /** Sends, and returns the text that comes back. */
+  /** Sends a text, and returns the text of the response. */
   async roundTrip(host: string | Buffer, port: number, data: string): Promise<string> {
     this.send(host, port, data);
     return (await this.receive()).data.toString();
@@ -153,7 +153,7 @@ export class UdpAssociationClient {
 
 export const UDP_ASSOCIATE = 3; // RFC 1928 §4
 
-/** Logs in and associates; throws unless the reply is success. `declared` is DST.ADDR and DST.PORT of the request. */
+/** Logs in and associates. Throws unless the reply is success. `declared` is DST.ADDR and DST.PORT of the request. */
 export async function associateThrough(
   t: Pick<TestContext, 'after'>,
   account: LoggedIn,
