@@ -1,6 +1,7 @@
-// Builds what has changed since it was built last: the program by Rolldown, its tests (and the modules that they import) by tsc,
-// the console and the page of players by Vite; all, or those that are named (`node test/tools/build.mjs program console`). What a part is built from
-// is known by its content, so a fresh checkout or another branch builds what differs and no more.
+// Builds the parts that have changed since the last build: the program with Rolldown, the tests and the modules that they import
+// with tsc, the console and the player page with Vite. Builds every part, or those named (`node test/tools/build.mjs program
+// console`).
+// A hash of the content shows whether a part has changed, so a fresh checkout or another branch builds only the parts that differ.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -17,7 +18,7 @@ const parts = {
     inputs: [BUNDLE, 'package-lock.json', 'src'],
     isInput: isProgramSource,
     build: ['rolldown', '--config', BUNDLE],
-    // Rolldown lists there what it wrote; what is wrong goes to stderr.
+    // Rolldown lists its output files on stdout. It reports errors on stderr.
     stdout: 'ignore',
   },
   tests: {
@@ -45,7 +46,7 @@ mkdirSync('dist', { recursive: true });
 const built = await Promise.all(names.map((name) => build(name, parts[name])));
 process.exit(built.every(Boolean) ? 0 : 1);
 
-/** Resolves with whether the part is built; its program has said what is wrong. */
+/** Resolves with whether the part is built. The build program itself reports errors. */
 async function build(name, { result, inputs, isInput, build: [program, ...args], stdout = 'inherit' }) {
   const stamp = `dist/.built-${name}`;
   const content = contentOf(inputs, isInput);
@@ -56,7 +57,7 @@ async function build(name, { result, inputs, isInput, build: [program, ...args],
   return code === 0;
 }
 
-/** One hash over the names and contents of these files and of all that is in these folders. */
+/** Returns one hash of the names and contents of these files and of all files in these folders. */
 function contentOf(paths, isInput) {
   const hash = createHash('sha256');
   for (const file of paths.flatMap((path) =>

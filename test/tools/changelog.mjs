@@ -1,5 +1,5 @@
-// `npm version` runs this before it commits: the newest version in CHANGELOG.md must be that of package.json, with a date and something
-// to read.
+// `npm version` runs this before the commit. The newest version in CHANGELOG.md must equal that of package.json, and have a date
+// and a text.
 import { readFileSync } from 'node:fs';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));

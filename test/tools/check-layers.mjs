@@ -1,5 +1,5 @@
-// Runs dependency-cruiser over src/ and fails on any breach of .dependency-cruiser.cjs, and when it has read fewer than
-// nine in ten modules: a checker that reads nothing would otherwise pass for ever.
+// Runs dependency-cruiser over src/. Fails on every violation of .dependency-cruiser.cjs, and when it has read fewer than nine in
+// ten modules: a checker that reads nothing would otherwise always pass.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 
@@ -15,7 +15,7 @@ if (!stdout) {
   process.exit(1);
 }
 const { summary, modules } = JSON.parse(stdout);
-// The console is built from files of its own only; Vite would fail on others.
+// The console imports only its own files. Vite would fail on others.
 const sources = readdirSync('src', { recursive: true }).filter(
   (file) => file.endsWith('.ts') && !file.endsWith('.d.ts') && !file.startsWith('console/'),
 );

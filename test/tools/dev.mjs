@@ -1,4 +1,4 @@
-// `npm run dev`: the daemon of `npm start`, built again and restarted whenever a source changes. Ctrl-C ends it all.
+// `npm run dev`: runs the daemon of `npm start`, and rebuilds and restarts it whenever a source changes. Ctrl-C stops everything.
 import { execFileSync, spawn } from 'node:child_process';
 
 execFileSync(process.execPath, ['test/tools/build.mjs', 'program', 'console', 'player'], {
@@ -16,7 +16,7 @@ const children = [
     ['build', '--config', 'src/console/player/vite.config.ts', '--watch', '--logLevel', 'warn'],
     { stdio: 'inherit' },
   ),
-  // Node restarts it when a module that it has read changes: what Rolldown writes.
+  // Node restarts the daemon when a module that it has loaded changes, which is the output of Rolldown.
   spawn(
     process.execPath,
     ['--watch', '--watch-preserve-output', 'bin/pulsegate.js', 'serve', '--config', 'etc/pulsegate.dev.yaml'],

@@ -1,5 +1,5 @@
-// What `npm pack` needs besides the sources: a build without what earlier ones left in dist/, and the versions of every
-// dependency as npm-shrinkwrap.json, so that an installed package runs what was tested. With `--clean` it is removed again.
+// Prepares `npm pack`: makes a build without the results of earlier ones in dist/, and writes the versions of all dependencies to
+// npm-shrinkwrap.json, so that an installed package runs with the tested versions. `--clean` removes npm-shrinkwrap.json.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 

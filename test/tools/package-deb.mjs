@@ -1,6 +1,6 @@
-// `npm run package:deb [-- --out FOLDER --revision TEXT --tarball FILE]`: a Debian package that installs offline on Debian 12 and 13. What
-// `npm pack` ships and the packages that it runs with go to /usr/lib/pulsegate; debhelper does the rest (etc/debian). The addons
-// are those of this machine's node_modules, so the package is for its architecture. The same commit makes the same bytes.
+// `npm run package:deb [-- --out FOLDER --revision TEXT --tarball FILE]`: makes a Debian package that installs offline on Debian 12
+// and 13. The files of `npm pack` and their dependencies go to /usr/lib/pulsegate. debhelper does the rest (etc/debian). The addons
+// come from this machine's node_modules, so the package is for this architecture. The same commit makes the same bytes.
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   cpSync,
@@ -17,9 +17,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
-/** What these packages need only while they are installed or built. */
+/** Dependencies that these packages need only during installation or build. */
 const INSTALL_ONLY = { sqlite3: ['prebuild-install', 'tar', 'node-addon-api', 'node-gyp'] };
-/** What a package brings that nothing loads. */
+/** Files of packages that no program loads. */
 const UNUSED = [
   /^sqlite3\/(deps|src|node-addon-api|binding\.gyp)/,
   /^sqlite3\/build\/(?!Release$|Release\/node_sqlite3\.node$)/,
@@ -55,7 +55,7 @@ layOutSystem();
 layOutDebian();
 build();
 
-/** What `npm pack` ships, and beside it the packages that it runs with. */
+/** Writes the files of `npm pack` and the packages that they need at run time. */
 function layOutProgram() {
   const tarball = options.tarball ?? packed();
   mkdirSync(program, { recursive: true });
@@ -84,13 +84,13 @@ function layOutProgram() {
   }
 }
 
-/** The path of what `npm pack` makes of this commit. */
+/** Runs `npm pack` for this commit, and returns the path of the tarball. */
 function packed() {
   const output = run('npm', ['pack', '--json', '--silent', '--pack-destination', folder]);
   return join(folder, JSON.parse(output.replace(/^[^[]*/s, ''))[0].filename);
 }
 
-/** Folders of the packages that are loaded, found as Node finds them. */
+/** Returns the folders of the packages needed at run time, by Node's rules of resolution. */
 function productionPackages() {
   const found = new Set();
   const visit = (from, names) => {
@@ -120,7 +120,7 @@ function ancestors(folder) {
   return folder === '.' ? ['.'] : [folder, ...ancestors(dirname(folder))];
 }
 
-/** Configuration, completions and documentation where Debian's users look for them. */
+/** Writes configuration, completions and documentation to the usual places of Debian. */
 function layOutSystem() {
   write(
     'etc/pulsegate/pulsegate.yaml',
@@ -151,7 +151,7 @@ function layOutDebian() {
     `pulsegate (${version}) unstable; urgency=medium\n\n  * Release ${version}: see CHANGELOG.md in this folder.\n\n` +
       ` -- The Pulsegate authors <pulsegate@localhost.localdomain>  ${new Date(epoch * 1000).toUTCString().replace('GMT', '+0000')}\n`,
   );
-  // A user of its own that stays, so that commands of root and the files of the service agree.
+  // The package creates a permanent system user, so that commands of root and the service agree on the owner of files.
   writeFileSync(
     join(debian, 'pulsegate.service'),
     replaced('systemd/pulsegate.service', [
@@ -181,7 +181,7 @@ function build() {
   }
 }
 
-/** The text of a file with each pattern replaced; a pattern that is not there is a mistake. */
+/** Returns the text of a file with each pattern replaced. Throws when a pattern does not match. */
 function replaced(file, changes) {
   return changes.reduce(
     (text, [pattern, by]) => {

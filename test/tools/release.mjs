@@ -1,5 +1,5 @@
-// `npm run release [-- --out FOLDER]`: the files of a release, made of the commit that is checked out: tarball, Debian package, list of
-// the packages inside (CycloneDX) and SHA256SUMS. With `--twice` they are made in two clean clones, and their bytes compared.
+// `npm run release [-- --out FOLDER]`: makes the files of a release from the checked-out commit: tarball, Debian package, list of
+// the packages inside (CycloneDX) and SHA256SUMS. `--twice` makes them in two clean clones and compares their bytes.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ run('.', process.execPath, 'test/tools/changelog.mjs');
 if (options.twice) compare();
 else build('.', resolve(options.out));
 
-/** Makes the files of the checkout in `folder`, whose packages are installed. */
+/** Makes the files from the checkout in `folder`, whose packages are installed. */
 function build(folder, out) {
   rmSync(out, { recursive: true, force: true });
   mkdirSync(out, { recursive: true });
@@ -34,7 +34,9 @@ function build(folder, out) {
   process.stdout.write(`${out}\n${sums}`);
 }
 
-/** What npm writes, without the name of the folder, with the time of the commit and a serial number that follows from the contents. */
+/**
+ * Returns npm's list without the name of the folder, with the time of the commit, and with a serial number made from the contents.
+ */
 function billOfMaterials(folder) {
   const list = JSON.parse(
     run(folder, 'npm', 'sbom', '--package-lock-only', '--omit=dev', '--sbom-format=cyclonedx'),
@@ -45,7 +47,7 @@ function billOfMaterials(folder) {
   ).toISOString();
   list.serialNumber = '';
   const digest = sha256(JSON.stringify(list));
-  // RFC 9562 §5.8: a UUID of version 8 says nothing but what we put in.
+  // RFC 9562 §5.8: the bits of a UUID of version 8 have no fixed meaning.
   const parts = [
     digest.slice(0, 8),
     digest.slice(8, 12),

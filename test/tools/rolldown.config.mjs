@@ -1,17 +1,20 @@
-// Puts the program and the packages that it is made of into a few files: a start that reads a thousand modules one by one
-// takes half as long again. Names and lines are kept as they were written, so that a stack can be read; comments are not, which
-// Node would read too.
+// Bundles the program and its packages into a few files: loading a thousand separate modules makes a start half as long again.
+// Names and lines stay as in the sources, so that stack traces are readable. Comments are removed, because Node would read them
+// too.
 import { defineConfig } from 'rolldown';
 
-/** Packages that are loaded by their names at run time: with compiled parts, optional, or fenced (proxy/protocols/socksv5.ts). */
+/**
+ * Packages that the program loads by name at run time: those with compiled parts, optional ones, and the isolated one
+ * (proxy/protocols/socksv5.ts).
+ */
 const OUTSIDE = /^(sqlite3|better-sqlite3|koffi|socksv5|pino-pretty)(\/|$)/;
-/** What knex and pg could load for others than us; nobody installs it. */
+/** Packages that knex and pg could load for other uses. Nobody installs them. */
 const NEVER_LOADED = /^(mysql2?|mariadb|oracledb|tedious|pg-query-stream|pg-native|pg-cloudflare)(\/|$)/;
 
 export default defineConfig({
   platform: 'node',
   logLevel: 'warn',
-  // Threads are started by the address of their file, beside that of who starts them.
+  // The program starts each thread by the path of its file, relative to the starting file.
   input: {
     cli: 'src/cli.ts',
     thread: 'src/proxy/thread.ts',
@@ -20,7 +23,7 @@ export default defineConfig({
     'sqlite-thread': 'src/store/sqlite-thread.ts',
   },
   external: [OUTSIDE, NEVER_LOADED],
-  // A package's own eval (depd) is none of ours.
+  // The eval is in a package (depd) and not in our code.
   checks: { eval: false },
   output: {
     dir: 'dist/program',

@@ -1,13 +1,13 @@
-// Runs one compiled test file in a process and a temporary folder of its own.
+// Runs one compiled test file in its own process and temporary folder.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { endOfProcessesIn } from '../../dist/test/helpers/processes.js';
 
 /**
- * Runs `compiled` with `folder`, which is made and removed, as its TMPDIR. It fails when a test fails, when it does not end
- * in time, and when a process is left over: that one is killed.
- * Returns `{ failed, seconds, cpuSeconds, output }`; the CPU is that of its daemons and commands too, and 0 where there is no /proc.
+ * Creates `folder`, runs `compiled` with it as TMPDIR, and removes it. The file fails when a test fails, when it does not end in
+ * time, and when a process is left over, which is then killed.
+ * Returns `{ failed, seconds, cpuSeconds, output }`. The CPU time includes that of daemons and commands; it is 0 without /proc.
  */
 export async function runFile(compiled, folder, timeoutMs) {
   mkdirSync(folder);
@@ -26,7 +26,7 @@ export async function runFile(compiled, folder, timeoutMs) {
   const [code] = await once(child, 'exit');
   const cpuSeconds = takeCpuSeconds();
   clearTimeout(timer);
-  // Before the pipes are closed: a process that is left over may hold them.
+  // Runs before the pipes are closed: a process that is left over may keep them open.
   const leftOver = await endOfProcessesIn(folder);
   for (const { pid, command } of leftOver)
     chunks.push(Buffer.from(`\n✖ process ${pid} was left over: ${command}\n`));
@@ -40,10 +40,10 @@ export async function runFile(compiled, folder, timeoutMs) {
   };
 }
 
-/** User and system time of the children that have ended, and of theirs; `proc_pid_stat(5)`, in hundredths of a second. */
+/** User and system time of all ended children and of their children, in hundredths of a second (`proc_pid_stat(5)`). */
 let taken = endedChildrenTicks();
 
-/** What the child that has just ended has used: what has come to the sum since the last one. */
+/** Returns the CPU time of the child that has just ended: the growth of the sum since the last call. */
 function takeCpuSeconds() {
   const before = taken;
   taken = endedChildrenTicks();

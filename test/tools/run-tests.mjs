@@ -1,9 +1,9 @@
-// Runs the compiled tests, several files at a time: all, or those whose path contains one of the arguments
-// (`node test/tools/run-tests.mjs config cli`); `--verbose` shows every test,
-// `--scale 20` makes the campaigns (test/helpers/scale.ts) that much longer. Most tests wait for a daemon, a disk or a timer: so
-// many files run at a time as `--files-per-core` says. A file that says `// Only by name: …` at its head is
-// run where an argument names it. The list is made from the sources, so that what an earlier build left behind is not run. A file
-// that fails has failed: nothing is tried again.
+// Runs the compiled tests, several files at a time: all files, or those whose path contains one of the arguments (`node
+// test/tools/run-tests.mjs config cli`). `--verbose` shows every test.
+// `--scale 20` makes the campaigns (test/helpers/scale.ts) 20 times as long. Most tests wait for a daemon, a disk or a timer.
+// Therefore `--files-per-core` files run per core at a time.
+// A file with a line `// Only by name: …` at its head runs only when an argument names it. The list of files comes from the
+// sources, so that results of earlier builds do not run. A file that failed is not tried again.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,12 +11,12 @@ import { parseArgs } from 'node:util';
 import { killProcessesIn } from '../../dist/test/helpers/processes.js';
 import { runFile } from './run-file.mjs';
 
-/** A test that hangs must not hang everything. */
+/** A test that hangs must not block the whole run. */
 const FILE_TIMEOUT_MS = 300_000;
-/** How many seconds each file took the last time: the longest are started first. */
+/** The duration of each file in the last run, in seconds. The longest files start first. */
 const TIMES_FILE = 'dist/.test-times.json';
 const SLOWEST_SHOWN = 10;
-/** Seconds that the longest files take on two cores: on a fresh machine they must not be started last. */
+/** Durations of the longest files on two cores, in seconds: on a fresh machine these files must not start last. */
 const LONG_FILES = {
   'console/console.test.ts': 100,
   'cli/serve.test.ts': 55,
@@ -111,7 +111,7 @@ await (await sharedPostgres)?.remove();
 report();
 process.exit(results.some(({ failed }) => failed) ? 1 : 0);
 
-/** Runs the files of the list one after another, taking each out of it. */
+/** Runs the files of the list one after another. Removes each file from the list when it starts. */
 async function runAll(list) {
   for (let file = list.shift(); file !== undefined; file = list.shift()) {
     const place = join(folder, String(list.length));
@@ -148,12 +148,12 @@ function report() {
   );
 }
 
-/** For how long the processors of this machine have had nothing to do, added up. */
+/** Returns the summed idle time of this machine's processors. */
 function idleSeconds() {
   return cpus().reduce((sum, { times }) => sum + times.idle, 0) / 1000;
 }
 
-/** A line of the reporter's own summary. */
+/** Returns a number from the reporter's summary. */
 function counted(output, what) {
   return Number(new RegExp(`^ℹ ${what} (\\d+)$`, 'm').exec(output)?.[1] ?? 0);
 }
@@ -162,18 +162,21 @@ function isNamed(file) {
   return filters.some((filter) => file.includes(filter));
 }
 
-/** A short form of what CI runs anyway, or what does not try the daemon, says so at its head. */
+/**
+ * Returns whether a file has the line `// Only by name:` at its head. Such a file repeats a part of CI in a short form, or does not
+ * test the daemon.
+ */
 function runsOnlyByName(file) {
   return /^\/\/ Only by name:/m.test(readFileSync(join('test', file), 'utf8').slice(0, 600));
 }
 
-/** A file that opens PostgreSQL databases, or drives what may be told to. */
+/** Returns whether a file opens PostgreSQL databases, or may start a daemon that does. */
 function needsPostgres(file) {
   if (process.env.TEST_DATABASE === 'pg') return true;
   return /(helpers\/database|helpers\/fleet|\/engines)\.js'/.test(readFileSync(join('test', file), 'utf8'));
 }
 
-/** One PostgreSQL for all files: each has databases of its own in it. */
+/** Starts one PostgreSQL for all files. Each file has its own databases. */
 async function startShared() {
   const { startPostgres, prepareTemplate } = await import('../../dist/test/helpers/postgres.js');
   const started = await startPostgres();
@@ -182,7 +185,7 @@ async function startShared() {
   return started;
 }
 
-/** A file that has not been run here yet takes as long as elsewhere, or about as many seconds as it has kilobytes. */
+/** Returns the expected duration of a file. For a file that never ran here: its entry in LONG_FILES, or one second per kilobyte. */
 function expectedSeconds(file) {
   return lastTimes[file] ?? LONG_FILES[file] ?? statSync(join('test', file)).size / 1000;
 }

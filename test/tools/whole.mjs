@@ -1,5 +1,5 @@
-// `npm test`: everything is built, checked meanwhile, and all tests run as soon as they can: what one of the three does not
-// use of the processors the others do. Each must pass; what the checks said is printed at the end.
+// `npm test`: checks the sources during the build and the tests, so that all processors stay in use. The checks and the tests must
+// pass. The output of the checks comes at the end.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
@@ -22,7 +22,7 @@ function start(program, args, stdio) {
   return spawn(program, args, { stdio, shell: process.platform === 'win32' });
 }
 
-/** Whether it ends well. */
+/** Returns whether the program exits with 0. */
 async function ends(child) {
   const [code] = await once(child, 'exit');
   return code === 0;
