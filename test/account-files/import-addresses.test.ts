@@ -1,4 +1,4 @@
-// Authorized addresses in an import: what a line is refused for, and that a dry run, an import and a race with another change agree.
+// Authorized addresses in an import: why a line fails, and that a dry run, an import and a concurrent change agree.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
@@ -9,7 +9,7 @@ import { startTestAdmin, type TestAdmin } from '../helpers/admin.js';
 
 type Line = readonly [username: string, authorizedAddresses: string];
 
-/** The user name, and its addresses afterwards or why its line failed. */
+/** Returns for each line the user name with its addresses after the import, or with the reason of the failure. */
 async function run(
   admin: TestAdmin,
   lines: Iterable<Line> | AsyncIterable<Line>,
@@ -114,7 +114,7 @@ test('an address that another account gets after its line was read fails that li
     yield ['carol', '203.0.113.1'];
     yield ['dave', '203.0.113.2'];
     yield ['bob', '203.0.113.3'];
-    // All are planned; none is written before the file ends.
+    // The import has planned all lines, and writes none of them before the end of the file.
     assert.ok((await patch('alice', '203.0.113.1')).ok);
     await admin.addAccount('mallory');
     assert.ok((await patch('mallory', '203.0.113.3')).ok);

@@ -1,4 +1,4 @@
-// The player's own page in a browser, and its PAC file: one daemon, and one browser that has the file from its start.
+// The player page in a browser, and the PAC file: one daemon, and one browser that uses the PAC file from its start.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
@@ -24,7 +24,7 @@ const errors: string[] = [];
 
 before(async () => {
   if (noBrowser) return;
-  // Each name is known only on one of the two ways.
+  // The proxy's name server knows only one of the names, and the browser only the other.
   const names = await startNameServer(scope, (name, family) =>
     name === 'through.game.test' && family === 4 ? ['127.0.0.1'] : undefined,
   );
@@ -56,7 +56,7 @@ before(async () => {
   const context = await browser.newContext({
     locale: 'en-US',
     viewport: { width: 390, height: 844 },
-    // Colours that change over 100 ms would be read on their way.
+    // Without this option, axe would read colours in the middle of a 100 ms transition.
     reducedMotion: 'reduce',
   });
   page = await context.newPage();

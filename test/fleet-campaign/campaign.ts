@@ -1,4 +1,4 @@
-// A campaign: load of every kind while one fault follows another, then the verdict.
+// A campaign: load of every kind during one fault after another, then the verdict.
 import { eventually } from '../helpers/eventually.js';
 import type { Scope } from '../helpers/suite.js';
 import { echo, startTarget } from '../helpers/targets.js';
@@ -12,10 +12,10 @@ import { judge } from './verdict.js';
 import { judgeWebhooks, KEYS, keepSending, startAgent } from './webhooks.js';
 
 const OPERATORS = ['north', 'south'];
-/** Traffic is stored every second: a node that is killed loses this much at most, in ms. */
+/** Nodes store traffic every second. A killed node loses at most the traffic of this time, in ms. */
 const NOT_STORED_MS = 3_000;
 
-/** Whether everything that is promised held. */
+/** Runs a campaign, and returns whether every promise held. */
 export async function campaign(t: Scope, seconds: number): Promise<boolean> {
   const ledger = createLedger();
   const agent = await startAgent(t, ledger);
@@ -54,7 +54,7 @@ export async function campaign(t: Scope, seconds: number): Promise<boolean> {
 }
 
 async function makeAccounts(servers: Servers): Promise<Operator[]> {
-  // All of one node: the others know them a moment later.
+  // One node creates all accounts. The other nodes know them a moment later.
   const url = servers.nodes[0]?.adminUrl ?? '';
   for (const { username, password } of PLAYERS) await newAccount(url, username, password);
   const limited = await newAccount(url, 'limited', LIMITED[0]?.password ?? '');
@@ -78,7 +78,7 @@ async function makeAccounts(servers: Servers): Promise<Operator[]> {
   return marked.map((each) => ({ created: [], marked: each }));
 }
 
-/** Every fault once at least, then again until the time is over; failing over comes last. */
+/** Runs every fault at least once, then repeats them until the time is over. The failover comes last. */
 async function runFaults(
   servers: Servers,
   ledger: Ledger,

@@ -1,4 +1,4 @@
-// What is done to the parts of a fleet, one after another: each fault names what it may disturb, and ends with every part in place again.
+// The faults of a fleet. Each fault names what it may disturb, and ends with every part working again.
 import { setTimeout as pause } from 'node:timers/promises';
 import { ADMIN } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
@@ -12,15 +12,15 @@ export interface Fault {
   run(): Promise<void>;
 }
 
-/** How long parts are away, in ms. */
+/** Durations of outages, in ms. */
 export interface Lengths {
   readonly short: number;
   readonly long: number;
-  /** Between two faults, when everything is in place. */
+  /** Time between two faults, in which every part works. */
   readonly calm: number;
 }
 
-/** After it everything has noticed that all parts are there: haproxy's checks, leases, polls. */
+/** Time in which every part notices that all parts work again: by haproxy's checks, leases and polls. */
 const SETTLE_MS = 3_000;
 const DRAINED_MS = 120_000;
 
@@ -76,7 +76,7 @@ export function faultsOf(servers: Servers, ledger: Ledger, lengths: Lengths): Fa
   ];
 }
 
-/** Runs one fault, waits until every part is in place, and leaves the calm that follows. */
+/** Runs one fault, waits until every part works, and then waits for the calm time. */
 export async function runFault(
   fault: Fault,
   servers: Servers,
@@ -94,7 +94,7 @@ export async function runFault(
   await pause(calmMs);
 }
 
-/** The standby takes the place of the primary, which does not come back. */
+/** The standby replaces the primary, which does not come back. */
 export function failover(servers: Servers): Fault {
   return {
     name: 'PostgreSQL failed over',
@@ -115,7 +115,7 @@ async function stopped(servers: Servers, ms: number): Promise<void> {
   await servers.postgres.start();
 }
 
-/** As the guide says: drained, without a session, restarted, put back. */
+/** Upgrades a node as the guide describes: drains it, waits until it has no session, restarts it, and ends the drain. */
 async function upgrade(node: Node): Promise<void> {
   const ask = async (path: string) => {
     const headers = { authorization: basic(ADMIN.username, ADMIN.password) };

@@ -1,20 +1,20 @@
-// What a campaign counts, what it found broken, and which faults were under way when.
+// The results of a campaign: counts, broken promises, and the times of faults.
 
-/** What a fault disturbs: what players do, what is stored, or one node by name. */
+/** What a fault disturbs: players, stored changes, or one node by name. */
 export type Hit = 'players' | 'changes' | string;
 
 export interface Ledger {
   readonly counts: Map<string, number>;
-  /** What was promised and did not hold, with how often. */
+  /** The broken promises, with the number of times. */
   readonly broken: Map<string, number>;
-  /** The largest of each, in ms. */
+  /** The longest duration of each kind, in ms. */
   readonly longest: Map<string, number>;
   count(what: string, by?: number): void;
   breach(what: string): void;
   took(what: string, ms: number): void;
-  /** Begins a fault; the function that is returned ends it. */
+  /** Begins a fault. The returned function ends it. */
   disturb(hits: readonly Hit[]): () => void;
-  /** Whether a fault that hits this was under way at any time since `at`. */
+  /** Returns whether a fault that disturbs `hit` was in progress at any time since `at`. */
   wasDisturbed(hit: Hit, at: number): boolean;
 }
 
@@ -48,7 +48,7 @@ export function createLedger(): Ledger {
   };
 }
 
-/** How an error is called in the counts: its code, or its text without what differs from one to the next. */
+/** Names an error for the counts: its code, or its text without the parts that vary. */
 export function nameOfError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error ? String(error.code) : '';

@@ -1,4 +1,4 @@
-// An account with maxSessions 3 that is used from eight addresses at once, which haproxy spreads over the nodes.
+// An account with maxSessions 3, used from eight addresses at once, which haproxy distributes over the nodes.
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Load, type Player, play } from './players.js';
 
@@ -10,7 +10,7 @@ export const LIMITED: readonly Player[] = Array.from({ length: 8 }, (_, n) => ({
   from: `127.0.2.${n * 17 + 1}`,
 }));
 
-/** Sessions that have ended are known everywhere by then. */
+/** Time after which every node knows that sessions have ended. */
 const BETWEEN_MS = 3_000;
 
 export async function keepTryingLimit(load: Load): Promise<void> {

@@ -1,6 +1,7 @@
-// `npm run fleet -- --minutes 10` (or --seconds 90): a fleet under load whose parts are killed, frozen and restarted in turn. Prints what
-// was sent, answered, lost and run twice, and exits with 1 when something that is promised did not hold.
-// `npm run fleet -- --measure --nodes 3` measures instead what so many nodes do in a second; without --nodes one, two and three.
+// `npm run fleet -- --minutes 10` (or --seconds 90): a fleet under load whose parts are killed, frozen and restarted in turn.
+// Prints the numbers of requests that were sent, answered, lost and executed twice. Exits with 1 when a promise was broken.
+// `npm run fleet -- --measure --nodes 3` instead measures the work of this number of nodes per second; without --nodes, of one, two
+// and three nodes.
 import { parseArgs } from 'node:util';
 import { findProgram } from '../helpers/programs.js';
 import { campaign } from './campaign.js';

@@ -1,4 +1,4 @@
-// What one, two or three nodes do in a second on this machine, and which share of the CPU the database has.
+// Measures the work of one, two or three nodes per second on this machine, and the database's share of the CPU time.
 import { readFileSync } from 'node:fs';
 import { eventually } from '../helpers/eventually.js';
 import { SECRET } from '../helpers/hooks.js';
@@ -20,7 +20,7 @@ export interface Measured {
   readonly loginsPerSecond: number;
   readonly heartbeatsPerSecond: number;
   readonly webhooksPerSecond: number;
-  /** Of the CPU time that database and nodes used: at logins, and at webhooks. */
+  /** The database's share of the CPU time of database and nodes: during logins, and during webhooks. */
   readonly databaseShareAtLogins: string;
   readonly databaseShareAtWebhooks: string;
   /** CPU time of the nodes, in microseconds. */
@@ -28,7 +28,7 @@ export interface Measured {
   readonly nodeMicrosPerWebhook: number;
 }
 
-/** Load goes to the nodes through haproxy, as players and webhooks do. */
+/** Sends the load through haproxy, as players and webhooks do. */
 export async function measure(t: Scope, nodes: number): Promise<Measured> {
   const agent = await startAgent(t, createLedger());
   agent.server.answer = () => ({ reply: 'done' });
@@ -38,7 +38,7 @@ export async function measure(t: Scope, nodes: number): Promise<Measured> {
   const load = { players: servers.players, targetPort: target.port };
   for (const { username, password } of PLAYERS)
     await newAccount(servers.nodes[0]?.adminUrl ?? '', username, password);
-  // Wherever haproxy leads to.
+  // Waits until every node that haproxy chooses knows the account.
   for (const player of PLAYERS) await eventually(async () => (await play(load, player)).destroy());
   const session = async (n: number): Promise<boolean> => {
     const client = await play(load, PLAYERS[n % PLAYERS.length] as (typeof PLAYERS)[0]);
@@ -78,7 +78,7 @@ async function hook({ operatorsUrl }: Servers, n: number): Promise<boolean> {
   return status === 200;
 }
 
-/** All entries, after those that wait were written. */
+/** Returns the number of heartbeat entries, after the nodes have written the waiting ones. */
 async function entries({ nodes, postgres }: Servers): Promise<number> {
   let last = -1;
   await eventually(async () => {
@@ -91,7 +91,7 @@ async function entries({ nodes, postgres }: Servers): Promise<number> {
   return last;
 }
 
-/** Runs as many steps as it can, `AT_ONCE` at a time; counts those that succeed. */
+/** Runs as many steps as possible in `ms`, `AT_ONCE` at a time. Counts the successful ones. */
 async function phase(servers: Servers, step: (n: number) => Promise<boolean>, ms: number) {
   const cpuBefore = cpuOf(servers);
   const startedAt = performance.now();
@@ -115,7 +115,7 @@ async function phase(servers: Servers, step: (n: number) => Promise<boolean>, ms
   };
 }
 
-/** CPU time in seconds. PostgreSQL has a process for each connection. */
+/** Returns CPU times in seconds. PostgreSQL has one process per connection. */
 function cpuOf({ nodes, postgres }: Servers): { database: number; nodes: number } {
   const first = postgres.pid ?? 0;
   const children = readFileSync(`/proc/${first}/task/${first}/children`, 'utf8').trim().split(' ');
@@ -125,7 +125,7 @@ function cpuOf({ nodes, postgres }: Servers): { database: number; nodes: number 
 
 const TICKS = 100;
 
-/** Of a process and of its children that have ended. */
+/** Returns the CPU time of a process and of its ended children, in seconds. */
 function cpuSeconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

@@ -1,4 +1,4 @@
-// Changes by the API through haproxy: what was answered 200 must be there, and every node must know it soon.
+// Changes through the API behind haproxy. A change that was answered 200 must be stored, and every node must know it soon.
 import { setTimeout as pause } from 'node:timers/promises';
 import { ADMIN } from '../helpers/daemon.js';
 import { basic, type HttpAnswer, send } from '../helpers/http.js';
@@ -6,9 +6,9 @@ import { type Ledger, nameOfError } from './ledger.js';
 import type { Node, Servers } from './servers.js';
 
 export interface Operator {
-  /** Names of the accounts whose creation was answered 200. */
+  /** User names of the accounts whose creation was answered 200. */
   readonly created: string[];
-  /** The account that is changed again and again, and the last change that was answered 200. */
+  /** The account that the campaign changes repeatedly, with the number of the last change that was answered 200. */
   readonly marked: { id: string; username: string; acknowledged: number };
 }
 
@@ -18,9 +18,12 @@ const headers = {
 };
 const BETWEEN_MS = 200;
 const POLL_MS = 20;
-/** A node that has not seen a change by then has missed it. */
+/** Time after which a node that does not know a change has missed it. */
 const SEEN_MS = 120_000;
-/** What is promised is a second, which is printed; beyond this bound even a busy machine is no excuse. */
+/**
+ * The promised time is one second, and the campaign prints the measured one. More than this bound is a failure even on a busy
+ * machine.
+ */
 const CALM_MS = 30_000;
 
 export function ask(url: string, method: string, path: string, body?: unknown): Promise<HttpAnswer> {
@@ -43,7 +46,7 @@ export async function newAccount(url: string, username: string, password: string
   return found.AID;
 }
 
-/** Creates accounts and changes one until it is over. */
+/** Creates accounts and changes one account until the campaign is over. */
 export async function keepChanging(
   servers: Servers,
   ledger: Ledger,
@@ -72,7 +75,7 @@ export async function keepChanging(
   await Promise.all(waiting);
 }
 
-/** Whether it was answered as done. */
+/** Makes a change. Returns whether the answer reported success. */
 async function change(
   servers: Servers,
   ledger: Ledger,

@@ -1,5 +1,5 @@
-// Players of a campaign: sessions through haproxy that echo, each player with an address of its own. What they sent and got back is
-// compared with what the fleet counted.
+// The players of a campaign: echo sessions through haproxy, each player with its own source address. The campaign compares the
+// bytes of the players with the bytes that the fleet counted.
 import { setTimeout as pause } from 'node:timers/promises';
 import { greeting, login, RawClient, readReply, request } from '../helpers/socks-client.js';
 import { type Ledger, nameOfError } from './ledger.js';
@@ -7,7 +7,7 @@ import { type Ledger, nameOfError } from './ledger.js';
 export interface Player {
   readonly username: string;
   readonly password: string;
-  /** The source address, by which haproxy chooses the node. */
+  /** The source address. haproxy chooses the node by it. */
   readonly from: string;
 }
 
@@ -17,17 +17,17 @@ export const PLAYERS: readonly Player[] = Array.from({ length: 24 }, (_, n) => (
   from: `127.0.1.${n + 1}`,
 }));
 
-/** Bytes of all players. */
+/** Number of bytes of all players. */
 export interface Traffic {
   sent: number;
   received: number;
-  /** Received in the last seconds before now: what a node that is killed may not have stored yet. */
+  /** Returns the bytes received in the last `ms`. A killed node may not have stored them. */
   recent(ms: number): number;
 }
 
 const MESSAGE = Buffer.alloc(500, 'x');
 const BETWEEN_MS = 50;
-/** The accounts' sessions last from one to eight seconds. */
+/** Numbers of messages per session. The sessions last from one to eight seconds. */
 const MESSAGES = [20, 60, 160];
 
 export interface Load {
@@ -82,7 +82,7 @@ export function createTraffic(): Traffic & { add(sent: number, received: number)
 
 const KEPT_MS = 20_000;
 
-/** One session after another until it is over. */
+/** Runs one session after another until the campaign is over. */
 export async function keepPlaying(
   load: Load,
   player: Player,

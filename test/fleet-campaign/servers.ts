@@ -1,4 +1,5 @@
-// The servers of a campaign: PostgreSQL behind haproxy, nodes, haproxy in front of them, and an agent. Each can be killed, frozen and started.
+// The servers of a campaign: PostgreSQL behind haproxy, the nodes, haproxy in front of them, and an agent. A fault can kill, freeze
+// and start each.
 import { readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,7 +16,7 @@ export interface Node {
   readonly name: string;
   readonly adminUrl: string;
   readonly socksPort: number;
-  /** The process that runs now. */
+  /** The node's current process. */
   readonly daemon: TestDaemon;
   start(): Promise<void>;
   isReady(): Promise<boolean>;
@@ -23,16 +24,16 @@ export interface Node {
 
 export interface Servers {
   readonly nodes: readonly Node[];
-  /** The server that takes the writes. */
+  /** The server that accepts writes. */
   readonly postgres: Pick<Postgres, 'query' | 'signal' | 'stop' | 'start' | 'pid'>;
-  /** Where players and operators connect to. */
+  /** The port for players. */
   readonly players: number;
   readonly operatorsUrl: string;
   balancer(): Balancer;
   restartBalancer(): Promise<void>;
-  /** Makes a synchronous standby; null where PostgreSQL's programs for it are not installed. */
+  /** Makes a synchronous standby; null when PostgreSQL's programs for it are not installed. */
   makeStandby(): Promise<Standby | null>;
-  /** From now on `postgres` is the standby. */
+  /** Makes the standby the new `postgres`. */
   replacePrimary(standby: Standby): void;
   allReady(): Promise<void>;
 }
@@ -41,7 +42,10 @@ const READY_MS = 180_000;
 const HOSTS = ['10.0.0.11', '10.0.0.12', '10.0.0.13'];
 const DATABASE = 'fleet';
 
-/** @param agentUrl of the agent `campaign` @param count of nodes, 1 to 3 */
+/**
+ * @param agentUrl URL of the agent `campaign`
+ * @param count number of nodes, 1 to 3
+ */
 export async function startServers(t: Scope, agentUrl: string, count = 3): Promise<Servers> {
   process.env['TEST_POSTGRES'] ??= installedPostgres();
   const folder = await mkdtemp(join(tmpdir(), 'pulsegate-fleet-'));
@@ -89,7 +93,7 @@ export async function startServers(t: Scope, agentUrl: string, count = 3): Promi
         enabled: true,
         secret: SECRET,
         concurrency: 16,
-        // What waits while a node is gone must not fill it: it would be refused with 429.
+        // The queue must not fill up while a node is away: the daemon would refuse requests with 429.
         queue: { perAgent: 10_000, total: 10_000 },
         agents: { campaign: {} },
       },
@@ -169,7 +173,7 @@ interface NodeConfig {
   readonly [section: string]: unknown;
 }
 
-/** The newest of Debian's; the package's has no programs for a standby. */
+/** Returns the newest PostgreSQL of Debian. That of the npm package has no programs for a standby. */
 function installedPostgres(): string {
   const root = '/usr/lib/postgresql';
   try {

@@ -1,4 +1,4 @@
-// A synchronous standby of a test's PostgreSQL: a copy made by pg_basebackup that takes the primary's place.
+// A synchronous standby of a test's PostgreSQL: a copy made by pg_basebackup that can replace the primary.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chown, mkdir } from 'node:fs/promises';
@@ -12,7 +12,7 @@ export type Standby = Pick<Postgres, 'query' | 'signal' | 'stop' | 'start' | 'pi
 
 const NOBODY = 65_534;
 
-/** Makes a copy in `folder` and lets the primary wait for it with every commit; null without pg_basebackup. */
+/** Makes a copy in `folder`. The primary then waits for the copy at every commit. Returns null without pg_basebackup. */
 export async function startStandby(t: Scope, primary: Postgres, folder: string): Promise<Standby | null> {
   const programs = process.env['TEST_POSTGRES'];
   if (!programs) return null;

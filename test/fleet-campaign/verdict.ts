@@ -1,4 +1,4 @@
-// After a campaign: what every node says is compared with the database, and with what was answered.
+// The verdict after a campaign: compares every node's data with the database, and with the answers.
 import { eventually } from '../helpers/eventually.js';
 import type { Ledger } from './ledger.js';
 import { ask, type Operator } from './operators.js';
@@ -14,7 +14,7 @@ interface Listed {
 const DATABASE = 'fleet';
 const END_MS = 180_000;
 
-/** @param notStored bytes that nodes had counted and not stored when they were killed, at most */
+/** @param notStored the most bytes that killed nodes had counted and not stored */
 export async function judge(
   servers: Servers,
   ledger: Ledger,
@@ -45,7 +45,7 @@ async function listOf(url: string): Promise<Listed[]> {
   return list.sort((one, other) => (one.Username < other.Username ? -1 : 1));
 }
 
-/** Accounts, their times and counters are the same from every node, and those of the database. */
+/** Checks that every node has the same accounts, times and counters as the database. */
 async function nodesAgree({ nodes, postgres }: Servers, ledger: Ledger): Promise<void> {
   const rows = async (sql: string) => Number((await postgres.query(sql, DATABASE))[0]?.['n']);
   const check = async () => {

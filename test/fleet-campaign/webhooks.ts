@@ -1,4 +1,5 @@
-// Webhooks through haproxy, and the agent that they run: what was answered 200 is run, one at a time and in order per session key.
+// Webhooks through haproxy, and their agent. A webhook that was answered 200 must run; runs of a session key run one at a time and
+// in order.
 import { setTimeout as pause } from 'node:timers/promises';
 import { type AgentServer, startAgentServer } from '../helpers/agent-server.js';
 import { SECRET } from '../helpers/hooks.js';
@@ -13,13 +14,13 @@ const BETWEEN_MS = 100;
 
 export interface Agent {
   readonly server: AgentServer;
-  /** Per session key the numbers of the messages in the order in which they were first begun. */
+  /** The numbers of the messages per session key, in the order of their first starts. */
   readonly begun: ReadonlyMap<string, number[]>;
-  /** How often each message was begun: `key-3:17`. */
+  /** Number of starts per message: `key-3:17`. */
   readonly times: ReadonlyMap<string, number>;
 }
 
-/** Notices two runs of one session at once. */
+/** Starts the agent. It records two concurrent runs of one session as a breach. */
 export async function startAgent(t: Scope, ledger: Ledger): Promise<Agent> {
   const begun = new Map<string, number[]>(KEYS.map((key) => [key, []]));
   const times = new Map<string, number>();
@@ -39,7 +40,7 @@ export async function startAgent(t: Scope, ledger: Ledger): Promise<Agent> {
   return { server, begun, times };
 }
 
-/** Sends one webhook after another until it is over. @returns the numbers that were answered 200 */
+/** Sends one webhook after another until the campaign is over. @returns the numbers of those answered 200 */
 export async function keepSending(
   servers: Servers,
   ledger: Ledger,
@@ -71,7 +72,7 @@ export async function keepSending(
   return acknowledged;
 }
 
-/** Compares what was answered 200 with what the agent was asked to do. */
+/** Compares the webhooks answered 200 with the agent's runs. */
 export function judgeWebhooks(
   agent: Agent,
   acknowledged: ReadonlyMap<string, readonly number[]>,

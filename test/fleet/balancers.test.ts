@@ -1,4 +1,4 @@
-// Players behind the load balancers of etc/fleet.md, with the files that stand there.
+// Players behind the load balancers of etc/fleet.md, with the guide's own files.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -36,7 +36,7 @@ describe('behind a load balancer of the guide', async () => {
     await daemon.addAccount('ann', 'word');
   });
 
-  /** Every node of the guide is this daemon. */
+  /** Replaces every node of the guide by this daemon. */
   function nodes(ports: readonly ('1080' | '8080')[]): Replacements {
     const here = { '1080': String(daemon.socks.port), '8080': new URL(daemon.adminUrl).port };
     const hosts = ['10.0.0.11', '10.0.0.12', '10.0.0.13'];
@@ -45,7 +45,7 @@ describe('behind a load balancer of the guide', async () => {
     );
   }
 
-  /** The client address of a session that is opened by way of the balancer. */
+  /** Returns the client address that the daemon sees for a session through the balancer. */
   async function addressSeen(port: number): Promise<unknown> {
     const target = await startTarget(t, echo);
     const client = await RawClient.connect(port, '127.0.0.1', PLAYER);

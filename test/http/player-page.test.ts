@@ -1,4 +1,4 @@
-// The player's own page: its secret address, what it tells and changes, and that it is of one account only.
+// The player page: its secret address, its contents and changes, and that it gives access to one account only.
 import assert from 'node:assert/strict';
 import { dirname } from 'node:path';
 import { before, describe, it } from 'node:test';
@@ -25,9 +25,9 @@ interface Status {
   readonly usage: unknown;
 }
 
-/** Behind the trusted proxy: what the player's address is. */
+/** Sets the player's address, as the trusted proxy does. */
 const from = (address: string) => ({ 'x-forwarded-for': address });
-/** Not on the whitelist. */
+/** An address outside the whitelist. */
 const PLAYER = from('203.0.113.7');
 const UNKNOWN = '/player/AAAAAAAAAAAAAAAAAAAAAAAA';
 
@@ -36,7 +36,7 @@ describe('the page of a player', () => {
   let daemon: TestDaemon;
   let target: Target;
   const ids = new Map<string, string>();
-  /** The path of the page of each account. */
+  /** The path of each account's page. */
   const pages = new Map<string, string>();
 
   before(async () => {
@@ -67,7 +67,7 @@ describe('the page of a player', () => {
     }
   });
 
-  /** Makes the address of an account anew. */
+  /** Makes a new page address for an account. */
   async function renew(name: string): Promise<string> {
     const made = await daemon.api('POST', `/api/v1/accounts/${ids.get(name)}/player-link`);
     assert.equal(made.status, 201, made.text);
@@ -237,7 +237,7 @@ describe('the page of a player', () => {
     assert.equal((await post('one', 'addresses', {}, from('203.0.113.8'))).status, 400, 'two are the most');
     const left = await post('one', 'addresses/remove', { address: '203.0.113.7' });
     assert.deepEqual((left.json as Status).authorizedAddresses, ['2001:db8:1:2::/64']);
-    // Without the header it is the proxy's own address: every player would be this account.
+    // Without the header, the address would be the proxy's own, and every player would log in as this account.
     const own = await ask('POST', `${pages.get('one')}/addresses`, {}, {} as typeof PLAYER);
     assert.equal(own.status, 409);
   });
@@ -251,7 +251,7 @@ describe('the page of a player', () => {
     await daemon.api('PATCH', `/api/v1/accounts/${theirs}`, { authorizedAddresses: ['198.51.100.9'] });
     const before = await status('two');
     const token = (pages.get('two') ?? '').slice('/player/'.length);
-    // Names of the other account wherever a request has room for one: they are nobody's here.
+    // The requests name the other account in every part that could contain a name. Each must be ignored.
     const tries = [theirs, 'two', items[0]?.id ?? '', token].flatMap((name) => {
       const query = `?id=${name}&accountId=${name}&username=${name}&token=${name}`;
       const body = { id: name, accountId: name, username: name, address: name, ids: [name] };
@@ -312,7 +312,7 @@ describe('the page of a player', () => {
       first.text,
     );
     const etag = first.headers.get('etag') ?? '';
-    // fetch would ask for a fresh one.
+    // `fetch` would request a fresh copy.
     const conditional = () => send(daemon.adminUrl + file, { headers: { ...PLAYER, 'if-none-match': etag } });
     const again = await conditional();
     assert.deepEqual([again.status, again.text], [304, '']);
@@ -337,7 +337,7 @@ describe('the page of a player', () => {
     assert.equal((await daemon.api('PUT', '/api/v1/settings/pac', many(1_001))).status, 400);
     assert.equal((await daemon.api('PUT', '/api/v1/settings/pac', many(1_000))).status, 200);
 
-    // Neither address is the other, and each is revoked alone.
+    // A page address is no PAC address and vice versa, and revoking one leaves the other valid.
     const token = file.slice('/pac/'.length, -'.pac'.length);
     const crossed = await Promise.all([
       ask('GET', `/player/${token}/status`),

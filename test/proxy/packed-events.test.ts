@@ -1,4 +1,4 @@
-// A session arrives at the control plane as the worker reported it.
+// The control plane receives a session as the worker reported it.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { WorkerEvent } from '../../src/proxy/messages.js';

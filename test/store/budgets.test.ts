@@ -1,4 +1,4 @@
-// Budgets of sellers are charged in the transaction of the accounts, whoever asks at the same time.
+// The transaction that writes accounts charges the seller's budget, also under concurrent requests.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { NO_BUDGET, NO_COST, OverBudget } from '../../src/core/accounts/budget.js';

@@ -1,4 +1,5 @@
-// The database copied from SQLite to PostgreSQL and back: every table, compared, and nothing of a copy that ended early.
+// Copies a database from SQLite to PostgreSQL and back, compares every table, and checks that a copy that ends early leaves no
+// data.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,10 +19,10 @@ import { sqliteClient } from '../helpers/sqlite-client.js';
 import { type EngineName, onEachEngine } from './engines.js';
 import { connectBeside, openTestStore, tempDir } from './helpers.js';
 
-/** More than are read at once. */
+/** More rows than one batch contains. */
 const ROWS = 300;
 
-/** What a column refers to holds the same values: they are made of the number of the row. */
+/** Makes a value from the row number, so that references match the columns that they refer to. */
 function madeValue(column: string, type: string, n: number): unknown {
   if (column === 'key' || column === 'session') return `session-${n}`;
   if (['id', 'account_id', 'run_id'].includes(column)) return /int/.test(type) ? n + 1 : `id-${n}`;
@@ -31,7 +32,7 @@ function madeValue(column: string, type: string, n: number): unknown {
   return `${column} ${n} 玩家 \u{1f3ae} '"\\`;
 }
 
-/** Puts rows with a value in every column into every table; every second row has null where it may. */
+/** Inserts rows with a value in every column into every table. Every second row has null in each nullable column. */
 async function fill(db: Knex, rows: number): Promise<void> {
   for (const { name, key } of COPIED_TABLES) {
     const columns = Object.entries(await db(name).columnInfo());
@@ -51,7 +52,7 @@ async function sqlitePlace(t: TestContext): Promise<CopyOptions['sqlite']> {
   return { client: sqliteClient, dataDir: await tempDir(t), busyTimeoutMs: 5000 };
 }
 
-/** A file with rows in every table. */
+/** Makes a file with rows in every table. */
 async function filledPlace(t: TestContext, rows: number): Promise<CopyOptions['sqlite']> {
   const place = await sqlitePlace(t);
   const { store, file } = await openTestStore(t, place);
@@ -78,7 +79,7 @@ async function tablesOf(db: Knex, engine: EngineName): Promise<string[]> {
     engine === 'pg'
       ? await db('pg_tables').whereRaw('schemaname = current_schema()').pluck('tablename')
       : await db('sqlite_master').where({ type: 'table' }).pluck('name');
-  // Those of the migrator and of SQLite, and the shadows of its text index.
+  // Omits the tables of the migrator and of SQLite, and those of its text index.
   return names.filter((name) => !/^(schema_migrations|sqlite_|logins_text_)/.test(name));
 }
 
@@ -129,7 +130,7 @@ test('a copy that is killed in the middle leaves nothing, and the next one is wh
   const source = await filledPlace(t, 30);
   const pg = await pgPlace(t, { isEmpty: false });
   const db = connectTo(t, pg);
-  // Keeps the copy in the middle of its last table but one.
+  // The trigger stops the copy at its last table but one.
   await db.raw(`create function wait() returns trigger language plpgsql as
     $$ begin perform pg_advisory_xact_lock(1); return new; end $$`);
   await db.raw('create trigger wait before insert on notices for each row execute function wait()');

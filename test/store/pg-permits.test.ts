@@ -1,4 +1,4 @@
-// Permits on PostgreSQL: processes that ask at the same moment never get more than the limit together.
+// Permits on PostgreSQL: concurrent requests of several processes never get more permits than the limit.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
@@ -16,7 +16,7 @@ async function open(t: TestContext): Promise<Knex> {
   return db;
 }
 
-/** A node with a lease of that length. */
+/** Adds a node with this lease time. */
 async function addNode(db: Knex, leaseMs = LEASE_MS) {
   const process = randomUUID();
   const now = Date.now();
@@ -94,7 +94,7 @@ test('the row that a dead node has left does not count, and goes with the node',
     .where({ process: dead.process })
     .update({ lease_until: Date.now() - 1_000 });
   assert.equal((await living.exchange({ wanted: [question()] })).size, 0);
-  // It was frozen: what it goes on with counts again, though it has not renewed its lease yet.
+  // The node was only frozen. Its exchange counts again, although it has not renewed its lease yet.
   assert.equal((await dead.exchange({ wanted: [question()] })).size, 1);
   const [row] = await db('nodes').where({ process: dead.process }).select('lease_until');
   assert.ok(Number(row.lease_until) > Date.now());

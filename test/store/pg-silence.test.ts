@@ -1,4 +1,5 @@
-// A PostgreSQL server that says nothing is given up in time; one that is slow is not; and a COMMIT whose answer is lost is found out.
+// The daemon gives up a PostgreSQL server that does not answer, but not a slow one. It detects the outcome of a COMMIT whose answer
+// was lost.
 import assert from 'node:assert/strict';
 import { createServer, connect as dial, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
@@ -9,10 +10,13 @@ import { eventually } from '../helpers/eventually.js';
 import { newDatabase } from '../helpers/shared-postgres.js';
 import { account, tempDir } from './helpers.js';
 
-/** A wire to the server of `connection`: what passes is shown to `onClientData`, and nothing passes back while it is cut. */
+/**
+ * A connection to the server of `connection` through the test. `onClientData` gets the client's bytes. While it is cut, no bytes go
+ * back.
+ */
 async function startWire(t: TestContext, connection: string) {
   const url = new URL(connection);
-  // The test's server listens in a folder.
+  // The test's server listens on a Unix socket in a folder.
   const path = `${url.searchParams.get('host')}/.s.PGSQL.${url.port}`;
   const wire = { isCut: false, onClientData: (_bytes: Buffer, _client: Socket): void => undefined };
   const sockets = new Set<Socket>();
@@ -84,7 +88,7 @@ test('an account whose COMMIT was done, but not answered, is read back', async (
   await assert.rejects(store.accounts.add(lost), isDatabaseAway);
   wire.onClientData = () => undefined;
   assert.deepEqual(await eventually(() => store.changes.next()), [{ topic: 'everything' }]);
-  // The server may do it later: for a while, its own changes are read back.
+  // The server may execute the commit later, so the store reads back its own changes for a while.
   await store.accounts.add(after);
   assert.deepEqual((await store.changes.next()).at(-1), { topic: 'account', id: after.id });
   assert.ok(await eventually(async () => (await store.accounts.all()).find(({ id }) => id === lost.id)));

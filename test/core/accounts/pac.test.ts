@@ -1,4 +1,4 @@
-// The PAC file, run as browsers run it.
+// Runs PAC files as browsers do.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createContext, runInContext } from 'node:vm';
@@ -6,7 +6,7 @@ import { isPacMatch, type PacRules, pacFile, pacProxies } from '../../../src/cor
 
 const PROXIES = 'PROXY gate.example:1080';
 
-/** The function of a file, with the standard function that it may use and nothing else of ours. */
+/** Returns the function of a PAC file. The file can use one standard PAC function, and no other global of the test. */
 function find(rules: PacRules, proxies = PROXIES, proxyHost = 'gate.example') {
   const file = pacFile(rules, proxies, proxyHost);
   assert.match(file, /^[\x20-\x7e\n]*$/, 'the same in every encoding');

@@ -1,4 +1,4 @@
-// Permits of sessions: the database decides; while it is silent the node does, and tells the database afterwards.
+// Permits of sessions: the database decides. While it does not answer, the node decides, and writes its permits later.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { LimitRefusal } from '../../../src/core/accounts/limits.js';
@@ -14,7 +14,7 @@ import { eventually } from '../../helpers/eventually.js';
 const SILENT_LOG = { debug() {}, info() {}, warn() {}, error() {} };
 const away = () => Object.assign(new Error('no connection'), { [AWAY]: true });
 
-/** Permits on a database that the test answers for: it keeps what it is given, and refuses what is in `refused`. */
+/** Permits on a fake database: it stores what it gets, and refuses the client addresses in `refused`. */
 function world(
   t: TestContext,
   limits: { maxSessions?: number; maxClientAddresses?: number },
@@ -24,7 +24,7 @@ function world(
   const refused = new Set<string>();
   const world = {
     rows,
-    /** Client addresses that other nodes leave no room for. */
+    /** Client addresses that the database refuses because of other nodes' sessions. */
     refused,
     exchanges: 0,
     answer: async (): Promise<void> => undefined,

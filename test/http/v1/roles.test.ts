@@ -1,4 +1,4 @@
-// What each role may do, on every route there is: a route without a decision here fails the test.
+// The access of each role to every route. A route without a decision in this file fails the test.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
@@ -9,8 +9,8 @@ import { type ApiAnswer, startTestDaemon } from '../../helpers/daemon.js';
 import { suiteScope } from '../../helpers/suite.js';
 
 /**
- * `all`: whoever has signed in; `own`: the same, and each sees only what is theirs; `overview`: of all accounts together; the others by
- * the scopes of the role. What a seller sees of accounts is tried in sellers.test.ts.
+ * `all`: every signed-in user; `own`: every signed-in user, who sees only their own data; `overview`: data of all accounts
+ * together; the others depend on the scopes of the role. sellers.test.ts tests which accounts a seller sees.
  */
 type Decision = 'public' | 'all' | 'own' | 'read' | 'write' | 'overview' | 'administrator';
 
@@ -137,7 +137,7 @@ describe('operators', async () => {
       const signedIn = await signInAs((await addOperator(role)).name);
       for (const { method, path, operationId } of routes) {
         const decision = DECISIONS[operationId] ?? 'administrator';
-        // Nothing is sent, so that nothing is changed: what is let through finds no such object, or a body missing.
+        // The requests are empty, so that they change nothing: an allowed one finds no such object, or lacks a body.
         if (['signOut', 'enrolTotp', 'streamEvents'].includes(operationId)) continue;
         const answer = await signedIn.api(method, path.replace(/\{\w+\}/g, randomUUID()));
         const isRefused = answer.status === 403 && codeOf(answer) === 'wrong-role';
@@ -320,7 +320,7 @@ async function switchOn(signedIn: Console): Promise<Buffer> {
     .map((c) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(c).toString(2).padStart(5, '0'))
     .join('');
   const secret = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
-  // One step back, so that the present code is left for the next use.
+  // The code of the previous step leaves the present code for the next use.
   const code = totpCode(secret, totpStep(Date.now()) - 1);
   assert.equal((await signedIn.api('PUT', '/api/v1/session/totp', { code })).status, 204);
   return secret;

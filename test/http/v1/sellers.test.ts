@@ -1,4 +1,4 @@
-// A seller works on its own accounts, within its budget, and learns nothing of others: tried on every route there is.
+// A seller works on its own accounts, within its budget, and learns nothing of others. Tests every route.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { before, describe, it } from 'node:test';
@@ -12,7 +12,7 @@ import { hold, startTarget } from '../../helpers/targets.js';
 
 const PASSWORD = 'a-good-password';
 const DAY_MS = 86_400_000;
-/** In the name, remarks and tag of the account that the seller must not see. */
+/** Part of the name, the remarks and the tag of the account that the seller must not see. */
 const SECRET = 'zz-hidden';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -78,7 +78,7 @@ describe('sellers', async () => {
   });
 
   it('on every route it is refused, or learns and changes nothing of an account of another', async () => {
-    // What is sent to routes that take a body; a new route must be added here.
+    // The bodies for routes that take one. A new route needs an entry.
     const bodies: Readonly<Record<string, () => Fields>> = {
       createAccount: () => ({ username: SECRET, password: 'x' }),
       createAccounts: () => ({ list: [{ username: SECRET }], dryRun: true }),
@@ -94,7 +94,7 @@ describe('sellers', async () => {
       createToken: () => ({ name: 't', scopes: ['accounts:read'] }),
       setAdminPassword: () => ({ current: 'x', next: 'another-password' }),
     };
-    // They end or lock the session that asks, or do not end; each is tried elsewhere.
+    // These routes end or lock the session of the request, or their answers do not end. Other tests cover them.
     const apart = ['signOut', 'signIn', 'streamEvents', 'enrolTotp'];
     const unchanged = (await admin.api('GET', `/api/v1/accounts/${foreignId}`)).json as Fields;
     for (const route of routes.filter(({ operationId }) => !apart.includes(operationId))) {
@@ -125,7 +125,7 @@ describe('sellers', async () => {
     assert.notEqual(access, 'administrator', what);
     assert.ok(!request.body || body, `${operationId} takes a body: say which is to be tried`);
     assert.ok(answer.status < 500, what);
-    // A name that is asked for is taken or free, and the answer repeats it.
+    // When the request names SECRET, the answer may repeat it: a user name is either taken or free.
     if (!JSON.stringify(body ?? null).includes(SECRET)) assert.ok(!answer.text.includes(SECRET), what);
     if (!body) assert.ok(!answer.text.includes(foreignId), what);
     if (path.includes('{')) assert.equal(answer.status, 404, what);
