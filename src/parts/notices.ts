@@ -1,4 +1,4 @@
-// Notices to the operator and to players: finds them once a minute, and delivers those of each channel from its outbox.
+// Notices to the operator and to players: finds events once a minute, and delivers the notices of each channel from an outbox.
 import type { NoticeMessage, SendNotice } from '../agents/notices/send-notice.js';
 import { createNoticeSender } from '../agents/notices/sender.js';
 import { createOutbox, nextTryAt, type Outbox } from '../agents/outbox.js';
@@ -21,9 +21,9 @@ import { createTimers } from './timers.js';
 export interface NoticesPart extends Part {
   /** Counts a failed login of a client address. */
   loginFailed(client: string): void;
-  /** Sends a test message to the operator now; its outcome, or null when the channel or the address is not set. */
+  /** Sends a test message to the operator now. Returns its outcome, or null when the channel or the address is not set. */
   test(channel: NoticeChannel, signal: AbortSignal): Promise<DeliveryOutcome | null>;
-  /** Looks for due notices of all channels: one was made due. */
+  /** Call it when a notice became due: looks for due notices of all channels. */
   wake(): void;
 }
 
@@ -71,11 +71,11 @@ export function createNoticesPart(uses: {
     return { id, to, ...text, body: { id, type, at: new Date(at).toISOString(), data } };
   }
 
-  /** Why it cannot be sent is an outcome too: the history shows it. */
+  /** Returns an outcome even when the notice cannot be sent: the history shows the reason. */
   async function send(notice: DueNotice, signal: AbortSignal): Promise<DeliveryOutcome> {
     const { channel, recipient } = notice;
     const sender = senderOf(channel);
-    // As it is by now: an address that was corrected counts for the next try.
+    // Uses the present settings, so that a corrected address applies to the next attempt.
     const to = addressOf(setting.current(), channel, recipient, contactsOf(notice));
     if (!sender || to === null) return { ok: false, detail: 'no longer set up, or no address', again: false };
     return sender(messageOf(notice, to), signal);
@@ -83,10 +83,10 @@ export function createNoticesPart(uses: {
 
   async function attempt(notice: DueNotice, signal: AbortSignal): Promise<void> {
     const { key, type, channel } = notice;
-    // Twice the limit of a try: should this daemon end in the middle, another try follows.
+    // Twice the time limit of an attempt: if this daemon ends during the attempt, another attempt follows.
     if (!(await store.claim(notice, now(), now() + 2 * timeoutMs))) return;
     const outcome = await send(notice, signal);
-    // Aborted by the shutdown: does not count as an attempt, and is due again at the next start.
+    // The shutdown interrupted this attempt: it does not count, and the notice is due again at the next start.
     if (!outcome.ok && signal.aborted) return store.release(notice);
     const dueAt = nextTryAt(outcome, notice.tries + 1, { maxTries, backoffMs }, now(), Math.random);
     const state = outcome.ok ? 'delivered' : dueAt === null ? 'failed' : 'pending';
@@ -95,7 +95,7 @@ export function createNoticesPart(uses: {
     if (state === 'failed') log.warn({ type, key, channel, detail: outcome.detail }, 'notice not delivered');
   }
 
-  /** Each channel has its own outbox, so that one that is slow or at its limit keeps up no other. */
+  /** Each channel has its own outbox, so that a channel that is slow or at its limit delays no other. */
   function outboxOf(channel: NoticeChannel): Outbox {
     const tried = () => store.triedSince(channel, now() - MINUTE_MS);
     const room = (count: number) => Math.max(0, setting.current().perMinute - count);

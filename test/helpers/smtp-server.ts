@@ -1,4 +1,4 @@
-// An SMTP server that takes every message of those who know its password, and remembers it.
+// An SMTP server that accepts and stores every message of an authenticated client.
 
 import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';

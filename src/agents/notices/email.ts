@@ -1,4 +1,4 @@
-// E-mail by an SMTP server.
+// The e-mail channel: sends notices through an SMTP server.
 import { createTransport } from 'nodemailer';
 import type { NoticeSettings } from '../../core/notices/notice-settings.js';
 import type { SenderUses, SendNotice } from './send-notice.js';
@@ -23,7 +23,7 @@ export function createEmailSender(
     });
     const late = AbortSignal.timeout(timeoutMs);
     try {
-      // RFC 5322 §3.6.4: the same message has the same id, by which mailboxes detect repeats.
+      // RFC 5322 §3.6.4: every attempt of a message has the same id, by which mailboxes detect repeats.
       const messageId = `<${id}@${from.slice(from.lastIndexOf('@') + 1).replace(/>$/, '')}>`;
       const until = AbortSignal.any([signal, late]);
       const sent = await transport.sendMail({ from, to, subject, text, messageId, signal: until });
@@ -37,13 +37,13 @@ export function createEmailSender(
   };
 }
 
-/** The server's own words where it said any. */
+/** Returns the server's response if there is one, otherwise the error message. */
 function explain(error: unknown): string {
   const { response, message } = error as { response?: unknown; message?: unknown };
   return typeof response === 'string' && response !== '' ? response : String(message ?? error);
 }
 
-/** RFC 5321 §4.2.1: 5yz is permanent. What never reached the server passes. */
+/** RFC 5321 §4.2.1: a 5yz reply is permanent. Errors without a reply are temporary. */
 function isPassing(error: unknown): boolean {
   const { responseCode } = error as { responseCode?: unknown };
   return typeof responseCode !== 'number' || responseCode < 500;

@@ -15,7 +15,10 @@ export type JsonAnswer =
 
 const MAX_ANSWER_BYTES = 64 * 1024;
 
-/** The URL may hold a secret: it never stands in the result. An answer that is no JSON object is an empty one. */
+/**
+ * Sends the request and reads the answer. The result never contains the URL, which may contain a secret. An answer that is no JSON
+ * object counts as an empty object.
+ */
 export async function postJson(
   url: string,
   body: Readonly<Record<string, unknown>>,

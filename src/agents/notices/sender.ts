@@ -1,4 +1,4 @@
-// Sends a notice by its channel. Each sender makes one try and says what the receiver answered; it never rejects.
+// Creates the sender of a channel. A sender makes one attempt and returns the outcome with the receiver's answer. It never rejects.
 import type { NoticeChannel } from '../../core/notices/notice.js';
 import type { NoticeSettings } from '../../core/notices/notice-settings.js';
 import { createSignedPost } from '../channels/http.js';
@@ -7,7 +7,7 @@ import type { SenderUses, SendNotice } from './send-notice.js';
 import { createTelegramSender } from './telegram.js';
 import { createWecomSender } from './wecom.js';
 
-/** null: the channel is not set up. */
+/** Returns null when the channel is not set up. */
 export function createNoticeSender(
   channel: NoticeChannel,
   settings: NoticeSettings,

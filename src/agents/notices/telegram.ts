@@ -1,4 +1,4 @@
-// Telegram: `sendMessage` of a bot (https://core.telegram.org/bots/api#sendmessage).
+// The Telegram channel: `sendMessage` of a bot (https://core.telegram.org/bots/api#sendmessage).
 import type { NoticeSettings } from '../../core/notices/notice-settings.js';
 import { postJson } from './post-json.js';
 import type { SenderUses, SendNotice } from './send-notice.js';
@@ -18,7 +18,7 @@ export function createTelegramSender(
     const { status, json } = answer;
     const detail = `HTTP ${status}: ${json['description'] ?? answer.text}`;
     if (json['ok'] === true) return { ok: true, detail };
-    // Of the 4xx only "too many requests" passes by itself: else the chat, the bot or its token is wrong.
+    // Of the 4xx statuses only 429 is temporary. For the others the chat, the bot or its token is wrong.
     const again = status === 429 || status >= 500 || json['ok'] === undefined;
     const { retry_after: seconds } = (json['parameters'] ?? {}) as { retry_after?: unknown };
     const afterMs = typeof seconds === 'number' ? seconds * 1000 : answer.afterMs;

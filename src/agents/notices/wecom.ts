@@ -1,11 +1,11 @@
-// WeCom (企业微信): a message by the robot of a group (https://developer.work.weixin.qq.com/document/path/91770).
+// The WeCom (企业微信) channel: a message by the robot of a group (https://developer.work.weixin.qq.com/document/path/91770).
 import type { NoticeSettings } from '../../core/notices/notice-settings.js';
 import { postJson } from './post-json.js';
 import type { SenderUses, SendNotice } from './send-notice.js';
 
-/** Of the content of a text message, in UTF-8. */
+/** Maximum size of a text message's content, in bytes of UTF-8. */
 const MAX_BYTES = 2048;
-/** "api freq out of limit" and "system busy": these pass by themselves. */
+/** "api freq out of limit" and "system busy": these errors are temporary. */
 const PASSING = new Set([45009, -1]);
 
 export function createWecomSender(
@@ -26,7 +26,7 @@ export function createWecomSender(
   };
 }
 
-/** At most `MAX_BYTES`, on whole characters. */
+/** Shortens a text to `MAX_BYTES`, at a character boundary. */
 function cut(text: string): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= MAX_BYTES) return text;

@@ -1,15 +1,15 @@
-// The form of the notice settings: its texts, and reading them.
+// The form of the notice settings: the texts of its fields, and the settings that they describe.
 import type { NoticeChannel, NoticeSettings, NoticeSettingsChange } from '../api-types.js';
 import { readNumber } from '../lib/number-text.js';
 
-/** What an emptied field goes back to. */
+/** The value of a field that the operator empties. */
 const TELEGRAM = 'https://api.telegram.org';
 const WECOM = 'https://qyapi.weixin.qq.com';
 
 export const TEMPLATES = ['expiring', 'expired', 'quota'] as const;
 type Template = (typeof TEMPLATES)[number];
 
-/** Every field as it is typed; secrets are empty until one is typed. */
+/** The texts of the fields as typed. A secret's field is empty until the operator types one. */
 export interface NoticeFields {
   readonly language: 'zh' | 'en';
   readonly timeZone: string;
@@ -71,7 +71,7 @@ export function fieldsOf({
   };
 }
 
-/** Whole numbers with commas between; undefined while one is wrong. */
+/** Reads whole numbers separated by commas; undefined while one is invalid. */
 export function readNumbers(text: string, min: number, max: number): number[] | undefined {
   const parts = text.split(/[\s,，、]+/).filter((part) => part !== '');
   const numbers = parts.map((part) => readNumber(part, { min, max, whole: true }) ?? undefined);
@@ -81,7 +81,7 @@ export function readNumbers(text: string, min: number, max: number): number[] | 
 export const readWhole = (text: string, max: number): number | undefined =>
   readNumber(text, { min: 1, max, whole: true }) ?? undefined;
 
-/** Whether something of a channel was changed: its test would use what is saved. */
+/** Returns whether the operator changed a field of the channel. A test would still use the saved values. */
 export function isChannelChanged(channel: NoticeChannel, changes: Partial<NoticeFields>): boolean {
   const names: Readonly<Record<NoticeChannel, readonly (keyof NoticeFields)[]>> = {
     webhook: ['webhookOperator', 'url', 'secret'],
@@ -92,7 +92,7 @@ export function isChannelChanged(channel: NoticeChannel, changes: Partial<Notice
   return names[channel].some((name) => name in changes);
 }
 
-/** What is sent; undefined while a number is wrong. */
+/** Returns the change to send; undefined while a number is invalid. */
 export function readFields(values: NoticeFields): NoticeSettingsChange | undefined {
   const expiryDays = readNumbers(values.expiryDays, 0, 365);
   const quotaPercent = readNumbers(values.quotaPercent, 1, 100);
@@ -136,7 +136,7 @@ export function readFields(values: NoticeFields): NoticeSettingsChange | undefin
   };
 }
 
-/** A secret that was typed; none for a channel that is taken away; nothing, which keeps the one that is saved. */
+/** Returns the change of a secret: the typed one, null for a channel that is removed, or no field, which keeps the saved one. */
 function typed<Name extends string>(
   name: Name,
   text: string,

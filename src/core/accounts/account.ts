@@ -31,7 +31,7 @@ export interface Account {
   readonly authorizedAddresses: readonly string[];
   /** Id of the seller that it belongs to; null: the administrator. */
   readonly owner: string | null;
-  /** Where its player is reached by notices. */
+  /** The player's addresses for notices. */
   readonly contacts: Contacts;
 }
 

@@ -1,4 +1,4 @@
-// Where the player of an account is reached, and in which language.
+// The contact addresses of an account's player, and the player's language.
 
 export const CONTACT_LANGUAGES = ['zh', 'en'] as const;
 
@@ -6,33 +6,33 @@ export interface Contacts {
   readonly email: string | null;
   /** Id of the chat with the operator's bot, or the name of a channel. */
   readonly telegram: string | null;
-  /** null: the operator's language of notices. */
+  /** null: the language of the notice settings. */
   readonly language: (typeof CONTACT_LANGUAGES)[number] | null;
 }
 
-/** Most accounts have none: they share this. */
+/** The shared value of accounts without contacts, which are most accounts. */
 export const NO_CONTACTS: Contacts = { email: null, telegram: null, language: null };
 
 const MAIL_CHARS = 254;
 const MAIL = /^[^\s@<>()[\]\\,;:"\p{C}]+@[^\s@<>()[\]\\,;:"\p{C}]+$/u;
 
-/** One address without a name beside it (RFC 5321 §4.5.3.1.3: 254 characters). */
+/** Returns whether a text is one e-mail address without a display name (RFC 5321 §4.5.3.1.3: 254 characters). */
 export function isMailAddress(text: string): boolean {
   return text.length <= MAIL_CHARS && MAIL.test(text);
 }
 
-/** The id of a chat or group, or the name of a public channel. */
+/** Returns whether a text is the id of a chat or group, or the name of a public channel. */
 export function isChatId(text: string): boolean {
   return /^-?\d{1,19}$/.test(text) || /^@[A-Za-z]\w{3,63}$/.test(text);
 }
 
-/** The first part that cannot be used; null: all can. */
+/** Returns the first invalid part; null: all parts are valid. */
 export function wrongContact({ email, telegram }: Partial<Contacts>): keyof Contacts | null {
   if (email != null && !isMailAddress(email)) return 'email';
   return telegram != null && !isChatId(telegram) ? 'telegram' : null;
 }
 
-/** With a change, of which undefined parts stay. */
+/** Applies a change. A part that is undefined stays unchanged. */
 export function changedContacts(contacts: Contacts, change: Partial<Contacts> | undefined): Contacts {
   if (change === undefined) return contacts;
   const { email, telegram, language } = change;
@@ -44,7 +44,7 @@ export function changedContacts(contacts: Contacts, change: Partial<Contacts> | 
   return Object.values(next).every((value) => value === null) ? NO_CONTACTS : next;
 }
 
-/** For the audit log, which has only the beginning of an address: `a…@example.com`, `12…`. */
+/** Shortens the contacts for the audit log, which contains only the beginning of an address: `a…@example.com`, `12…`. */
 export function maskedContacts({ email, telegram, language }: Contacts): string {
   const at = email?.lastIndexOf('@') ?? 0;
   return [

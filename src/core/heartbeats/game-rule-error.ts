@@ -1,7 +1,7 @@
-// Why a game rule is refused: a code with values for programs, and an English text.
+// The reasons why a game rule is invalid: a code with values for programs, and an English text.
 import { fillText } from '../fill-text.js';
 
-/** What is wrong with a pattern. Values stand in braces. */
+/** The errors of a pattern. Braces contain the name of a value. */
 export const PATTERN_TEXTS = {
   'pattern-empty': 'pattern {pattern}: is empty',
   'pattern-too-large': 'pattern {pattern}: is too large; use smaller repeat counts',
@@ -11,7 +11,7 @@ export const PATTERN_TEXTS = {
   'pattern-syntax': 'pattern {pattern}: {reason}',
 } as const;
 
-/** What is wrong with a rule. Values stand in braces. */
+/** The errors of a rule. Braces contain the name of a value. */
 export const GAME_RULE_TEXTS = {
   ...PATTERN_TEXTS,
   'rule-id-and-pattern': 'has both id and gameId; give one of them',

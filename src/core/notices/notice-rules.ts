@@ -1,6 +1,6 @@
-// What settings of notices may be.
+// Rules for values in the settings of notices.
 
-/** http or https, without credentials. */
+/** Returns whether a text is an http or https URL without credentials. */
 export function isHttpUrl(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : null;
   return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';

@@ -1,4 +1,4 @@
-// The settings of notices: which steps are announced, by which channels, to whom, and what the channels need to send.
+// The settings of notices: the announced steps, the channels, their recipients, and what the channels need for sending.
 
 import { CONTACT_LANGUAGES, type Contacts } from '../accounts/contacts.js';
 import { type Actor, differences } from '../audit/audit.js';
@@ -22,21 +22,21 @@ interface Receivers {
   readonly players: boolean;
 }
 
-/** By a webhook, WeCom robot or Telegram bot that is not set up (empty or null where marked), nothing is sent. */
+/** The settings of all channels. A channel that is not set up sends nothing: `isSetUp` checks the fields that a channel needs. */
 export interface NoticeSettings {
-  /** Of texts to the operator, and to players without a language of their own. */
+  /** The language of texts to the operator, and to players without a language. */
   readonly language: Language;
-  /** IANA name: the zone of the dates in texts. */
+  /** IANA time zone of the dates in texts. */
   readonly timeZone: string;
-  /** Days before the expiry; 0 is the expiry itself. */
+  /** Steps before an account's expiry that are announced, in days; 0 is the expiry itself. */
   readonly expiryDays: readonly number[];
-  /** Shares of the quota in percent. */
+  /** Shares of an account's quota that are announced, in per cent. */
   readonly quotaPercent: readonly number[];
-  /** Tries of one channel within a minute, over all daemons. */
+  /** Most attempts of one channel within a minute, over all daemons. */
   readonly perMinute: number;
   readonly historyDays: number;
   readonly templates: Templates;
-  /** Only to the operator. */
+  /** Sends only to the operator. */
   readonly webhook: {
     readonly operator: boolean;
     /** null: not set up. */
@@ -47,7 +47,7 @@ export interface NoticeSettings {
     /** null: not set up. */
     readonly host: string | null;
     readonly port: number;
-    /** TLS from the first byte, by STARTTLS, or none. */
+    /** TLS from the first byte, TLS by STARTTLS, or no TLS. */
     readonly security: 'tls' | 'starttls' | 'none';
     /** null: without authentication. */
     readonly user: string | null;
@@ -58,12 +58,12 @@ export interface NoticeSettings {
   };
   readonly telegram: Receivers & {
     readonly baseUrl: string;
-    /** Of the bot; null: not set up. */
+    /** The bot's token; null: not set up. */
     readonly token: string | null;
-    /** The operator's chat. */
+    /** Id of the operator's chat. */
     readonly chatId: string | null;
   };
-  /** A robot of a WeCom group; only to the operator. */
+  /** A robot of a WeCom group. Sends only to the operator. */
   readonly wecom: {
     readonly operator: boolean;
     readonly baseUrl: string;
@@ -105,7 +105,10 @@ export const NOTICE_DEFAULTS: NoticeSettings = {
   wecom: { operator: true, baseUrl: WECOM_URL, key: null },
 };
 
-/** The secret of each channel, and the fields that say where it is sent: it is kept only while these stay. */
+/**
+ * The secret of each channel, and the fields that determine where the channel sends it. A secret is kept only while those fields
+ * stay unchanged.
+ */
 export const SECRETS = {
   webhook: { field: 'secret', sentTo: ['url'] },
   email: { field: 'password', sentTo: ['host', 'port', 'security', 'user'] },
@@ -113,7 +116,7 @@ export const SECRETS = {
   wecom: { field: 'key', sentTo: ['baseUrl'] },
 } as const;
 
-/** Whether the channel has what it needs to send. */
+/** Returns whether the channel has all settings that it needs for sending. */
 export function isSetUp(settings: NoticeSettings, channel: NoticeChannel): boolean {
   switch (channel) {
     case 'webhook':
@@ -127,7 +130,10 @@ export function isSetUp(settings: NoticeSettings, channel: NoticeChannel): boole
   }
 }
 
-/** Where notices for a recipient go by a channel: '' is the channel's only receiver; null: nowhere. */
+/**
+ * Returns the address of a recipient in a channel: '' is the channel's only receiver; null: the channel does not send to the
+ * recipient.
+ */
 export function addressOf(
   settings: NoticeSettings,
   channel: NoticeChannel,
@@ -140,7 +146,7 @@ export function addressOf(
   return settings[channel].players ? contacts[channel] : null;
 }
 
-/** Where a channel reaches the operator, also one that is turned off for it. */
+/** Returns the operator's address in a channel, even when the channel is disabled for the operator. */
 export function operatorAddress(settings: NoticeSettings, channel: NoticeChannel): string | null {
   if (channel === 'email') return settings.email.to;
   return channel === 'telegram' ? settings.telegram.chatId : '';
@@ -152,7 +158,7 @@ export interface NoticesSetting extends Reloadable {
   onChanged(listener: () => void): void;
 }
 
-/** @param ofFile what holds until an operator saves something */
+/** @param ofFile the configured values, which apply until an operator saves others */
 export function createNoticesSetting({
   settings,
   ofFile,
@@ -165,7 +171,7 @@ export function createNoticesSetting({
     key: NOTICES_KEY,
     initial: ofFile,
     parse: (text) => (text === '' ? ofFile : { ...ofFile, ...(JSON.parse(text) as Partial<NoticeSettings>) }),
-    // What is as in the file stays with the file.
+    // Stores only values that differ from the configuration file, so that later changes of the file apply to the others.
     format: (value) => JSON.stringify(differences({ ...ofFile }, { ...value }).after),
   });
   return {
@@ -191,7 +197,7 @@ export function createNoticesSetting({
   };
 }
 
-/** One entry a field: `email.host`. */
+/** Returns one entry per field: `email.host`. */
 function flat(settings: NoticeSettings): Record<string, unknown> {
   const entries = Object.entries(settings).flatMap(([name, value]): [string, unknown][] =>
     (CHANNELS as readonly string[]).includes(name)
@@ -201,7 +207,7 @@ function flat(settings: NoticeSettings): Record<string, unknown> {
   return Object.fromEntries(entries);
 }
 
-/** The audit log has of a secret only whether there is one. */
+/** Hides a secret. The audit log only contains whether there is one. */
 function hidden(name: string, value: unknown): unknown {
   const isSecret = Object.entries(SECRETS).some(([channel, { field }]) => name === `${channel}.${field}`);
   return isSecret && value !== null ? '(hidden)' : value;

@@ -1,4 +1,4 @@
-// A notice: what is announced, by which channel, to whom, and where its delivery stands.
+// A notice: the announced event, its channel and recipient, and the state of its delivery.
 
 export const CHANNELS = ['webhook', 'email', 'telegram', 'wecom'] as const;
 export type NoticeChannel = (typeof CHANNELS)[number];
@@ -17,41 +17,41 @@ export type NoticeType =
   | 'run.failed'
   | 'test';
 
-/** Something to announce, before it is known by which channels and to whom. */
+/** An event to announce, without channels and recipients. */
 export interface Announcement {
-  /** Names the account or object, the step and the period, so that the same is not announced twice. */
+  /** Names the account or object, the step and the period, so that the same event is not announced twice. */
   readonly key: string;
   readonly type: NoticeType;
   readonly at: number;
   readonly accountId: string | null;
   readonly data: Readonly<Record<string, unknown>>;
-  /** The same could be found again until then; ms since the epoch. */
+  /** Until this moment the same event could be found again; ms since the epoch. */
   readonly keepUntil: number;
 }
 
-/** An announcement for one recipient by one channel. */
+/** An announcement to one recipient by one channel. */
 export interface Notice extends Announcement {
-  /** GUID: the same at every try, so that a receiver can detect repeats. Later notices have greater ones. */
+  /** GUID, the same at every attempt, so that a receiver can detect repeats. Later notices have greater ids. */
   readonly id: string;
   readonly channel: NoticeChannel;
   readonly recipient: NoticeRecipient;
 }
 
 export interface DueNotice extends Notice {
-  /** Made so far. */
+  /** Number of attempts so far. */
   readonly tries: number;
   readonly dueAt: number;
 }
 
-/** A notice of the history. */
+/** A notice in the history. */
 export interface StoredNotice extends Notice {
   readonly state: NoticeState;
   readonly tries: number;
-  /** The newest try; null: none yet. */
+  /** Time of the newest attempt; null: none yet. */
   readonly triedAt: number | null;
-  /** The next try; null: none. */
+  /** Time of the next attempt; null: none. */
   readonly dueAt: number | null;
-  /** What the receiver answered to the newest try, or why it failed. */
+  /** The receiver's answer to the newest attempt, or the reason of its failure. */
   readonly detail: string | null;
 }
 
@@ -59,40 +59,43 @@ export interface NoticeFilter {
   readonly state?: NoticeState | undefined;
   readonly channel?: NoticeChannel | undefined;
   readonly accountId?: string | undefined;
-  /** Only those with ids before this one. */
+  /** Only notices with smaller ids. */
   readonly before?: string | undefined;
-  /** Only those of this time or later. */
+  /** Only notices of this moment or later. */
   readonly since: number;
   readonly limit: number;
 }
 
 export interface NoticeStore {
-  /** Adds those whose key is not known, to be sent at once; several daemons may add the same. Returns how many it added. */
+  /**
+   * Adds notices with new keys, which are due at once. Several daemons may add the same notice. Returns the number of added
+   * notices.
+   */
   add(notices: readonly Notice[]): Promise<number>;
-  /** At most `limit` of a channel that are due by `now`, the earliest first. */
+  /** Returns at most `limit` notices of a channel that are due by `now`, the earliest first. */
   due(channel: NoticeChannel, now: number, limit: number): Promise<DueNotice[]>;
-  /** When the next one of a channel is due; null without one. */
+  /** Returns when the channel's next notice is due; null: none. */
   nextDueAt(channel: NoticeChannel): Promise<number | null>;
-  /** How many of a channel were tried since a moment, and when the first of these was. */
+  /** Returns the number of the channel's attempts after a moment, and the time of the first of them. */
   triedSince(channel: NoticeChannel, since: number): Promise<{ count: number; first: number | null }>;
-  /** Puts off a notice that is due until `until`, for one try at `at`; false when another daemon was first. */
+  /** Postpones a due notice to `until`, for one attempt at `at`. Returns false when another daemon has claimed the notice first. */
   claim(notice: DueNotice, at: number, until: number): Promise<boolean>;
-  /** Gives back a notice that was claimed and not tried. */
+  /** Releases a notice that was claimed and not attempted. */
   release(notice: DueNotice): Promise<void>;
-  /** Records the result of a try. `dueAt` null ends it, delivered or given up. */
+  /** Records the result of an attempt. `dueAt` null: the notice is finished, either delivered or given up. */
   tried(
     key: string,
     result: { readonly state: NoticeState; readonly dueAt: number | null; readonly detail: string },
   ): Promise<void>;
-  /** Newest first. */
+  /** Returns notices, newest first. */
   list(filter: NoticeFilter): Promise<StoredNotice[]>;
-  /** Makes a notice that is not pending due now, with all its tries; null: there is none with this id. */
+  /** Makes a notice that is not pending due now, with all its attempts; null: no notice has this id. */
   retry(id: string, now: number): Promise<'queued' | 'pending' | null>;
-  /** Runs that failed since a moment, the oldest first. */
+  /** Returns the runs that failed after a moment, oldest first. */
   failedRuns(
     since: number,
     limit: number,
   ): Promise<{ id: string; agent: string; status: string; error: string | null; finishedAt: number }[]>;
-  /** Removes what ended, is older than `before`, and cannot be found again at `now`. */
+  /** Removes finished notices that are older than `before` and whose event cannot be found again at `now`. */
   trim(before: number, now: number): Promise<void>;
 }

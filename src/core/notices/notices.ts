@@ -1,4 +1,4 @@
-// Finds what is to be announced, and stores a notice for each recipient and channel: once for each account, step and period.
+// Finds events to announce, and stores one notice per recipient and channel: once for each account, step and period.
 import type { Account } from '../accounts/account.js';
 import { type Contacts, NO_CONTACTS } from '../accounts/contacts.js';
 import { type Clock, DAY_MS } from '../clock.js';
@@ -6,13 +6,13 @@ import { sourceText } from '../source.js';
 import { type Announcement, CHANNELS, type Notice, type NoticeStore, RECIPIENTS } from './notice.js';
 import { addressOf, isSetUp, type NoticeSettings } from './notice-settings.js';
 
-/** What an account has used of its quota. */
+/** The used part of an account's quota. */
 export interface QuotaUse {
   readonly usedBytes: number;
   readonly quotaBytes: number;
-  /** Tells one period from the next. */
+  /** Identifies the quota period. */
   readonly period: string;
-  /** ms since the epoch; null: the quota never starts again. */
+  /** End of the period, in ms since the epoch; null: the quota never resets. */
   readonly endsAt: number | null;
 }
 
@@ -28,21 +28,21 @@ export interface NoticeOptions {
 }
 
 export interface Notices {
-  /** A login of a player failed. */
+  /** Call it after a failed login of a player. */
   loginFailed(client: string): void;
-  /** Looks for what is to be sent, and stores it. Meant to be called about once a minute. Returns whether anything was new. */
+  /** Finds events to announce and stores their notices. Call it about once a minute. Returns whether any notice was new. */
   look(): Promise<boolean>;
 }
 
 const MAX_SOURCES = 10_000;
 const BATCH = 50;
-/** An expiry is announced until so long after it: a daemon that was away for longer does not announce it. */
+/** Time after an expiry in which it is announced. A daemon that starts later does not announce it. */
 const EXPIRED_MS = DAY_MS;
-/** Keys that this process stored, so that they are not offered to the database each minute. */
+/** Most keys of stored notices in memory. For these keys, the daemon does not write to the database again each minute. */
 const MAX_KNOWN = 200_000;
 const FOREVER = Number.MAX_SAFE_INTEGER;
 
-/** With the player's contacts; none: it is for the operator alone. */
+/** An announcement with the player's contacts. Without contacts it goes only to the operator. */
 interface Found {
   readonly announcement: Announcement;
   readonly contacts: Contacts;
@@ -134,7 +134,7 @@ export function createNotices(options: NoticeOptions): Notices {
 
 const toOperator = (announcement: Announcement): Found => ({ announcement, contacts: NO_CONTACTS });
 
-/** Only the nearest step that is reached: after a pause of the daemon, the others are not made up for. */
+/** Announces only the nearest reached step: after a pause of the daemon, earlier steps are not announced later. */
 function expiryOf(
   { id, username, expiresAt }: Account,
   days: readonly number[],
@@ -155,7 +155,7 @@ function expiryOf(
   };
 }
 
-/** Only the highest share that is reached. */
+/** Announces only the highest reached share. */
 function quotaOf(
   { id, username }: Account,
   { usedBytes, quotaBytes, period, endsAt }: QuotaUse,
@@ -167,7 +167,7 @@ function quotaOf(
   const step = Math.max(...reached);
   const used = Math.floor((usedBytes / quotaBytes) * 100);
   return {
-    // A changed quota is another one.
+    // A changed quota counts as a new one, which is announced again.
     key: `quota-${step} ${id} ${period} ${quotaBytes}`,
     type: `account.quota-${step}`,
     at,

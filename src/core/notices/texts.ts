@@ -1,4 +1,4 @@
-// The texts of notices in both languages, with the values of a notice in their braces.
+// The texts of notices in both languages. Braces contain the names of a notice's values.
 import { DAY_MS } from '../clock.js';
 import { shownIn } from '../time-zone.js';
 import type { Announcement, NoticeRecipient } from './notice.js';
@@ -9,7 +9,7 @@ export interface NoticeText {
   readonly text: string;
 }
 
-/** What may stand in the braces of a text. */
+/** The names that the braces of a text may contain. */
 export const PLACEHOLDERS = ['username', 'expires', 'left', 'used', 'traffic'] as const;
 
 type Kind = TemplateName | 'failing' | 'run' | 'test';
@@ -27,7 +27,7 @@ const SUBJECTS: Readonly<Record<Kind, Texts>> = {
   test: { zh: 'Pulsegate 测试消息', en: 'Pulsegate test message' },
 };
 
-/** To players. */
+/** Texts to players. */
 export const PLAYER_TEXTS: Readonly<Record<TemplateName, Texts>> = {
   expiring: {
     zh: '您的账号 {username} 将于 {expires} 到期（{left}），请及时续费。',
@@ -81,13 +81,13 @@ function kindOf({ type }: Pick<Announcement, 'type'>): Kind {
   }
 }
 
-/** The names in braces that a text to players must not have; empty: it is right. */
+/** Returns the unknown names in a text's braces; an empty list: the text is valid. */
 export function unknownPlaceholders(text: string): string[] {
   const names = [...text.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   return names.filter((name) => !(PLACEHOLDERS as readonly string[]).includes(name));
 }
 
-/** Writes a notice in a language. `now` says how many days are left. */
+/** Writes a notice in a language. `now` determines the number of days left. */
 export function textOf(
   notice: Pick<Announcement, 'type' | 'data'>,
   recipient: NoticeRecipient,

@@ -1,4 +1,4 @@
-// Notices by e-mail, Telegram and WeCom: set up by /api/v1, tried, sent once, bounded, with their history.
+// Notices by e-mail, Telegram and WeCom: set up through /api/v1, tested, sent once, limited in rate, and listed in the history.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -19,10 +19,10 @@ const TEMPLATES = Object.fromEntries(
   ['expiring', 'expired', 'quota'].map((name) => [name, { zh: null, en: null }]),
 );
 
-/** Answers as both messengers do. */
+/** Starts a server that answers as both messengers do. */
 async function startMessengers(t: { after(work: () => unknown): void }) {
   const received: { path: string; json: Json }[] = [];
-  /** Answers in place of the good one, in turn. */
+  /** The next answers, in order. Afterwards the server answers with success. */
   const answers: { status: number; json: Json }[] = [];
   const server = createServer(async (request, response) => {
     let body = '';

@@ -45,17 +45,17 @@ export const AuthorizedAddresses = z.array(z.string().min(1).max(64)).max(256).m
     'Addresses and networks (203.0.113.7, 2001:db8::/48). A client from there that gives no credentials is this account; no two accounts overlap. At most socks.maxAuthorizedAddresses.',
 });
 
-/** Where notices reach the player. */
+/** The player's addresses for notices. */
 export const Contacts = z
   .object({
     email: z.string().max(254).nullable(),
     /** Id of the chat with the operator's bot, or the name of a channel: @name. */
     telegram: z.string().max(64).nullable(),
-    /** null: the language of the settings of notices. */
+    /** null: the language of the notice settings. */
     language: z.enum(CONTACT_LANGUAGES).nullable(),
   })
   .meta({ id: 'Contacts' });
-/** What is left out stays as it is. */
+/** A field that is left out stays unchanged. */
 const ContactsChange = Contacts.partial().meta({ id: 'ContactsChange' });
 
 /** 1 to 255 bytes of UTF-8 (RFC 1929 §2). The account rules check bytes and control characters. */

@@ -1,4 +1,4 @@
-// /api/v1/notices: what was announced, by which channel, and what the receiver answered.
+// /api/v1/notices: the notices, with channel and the receiver's answer.
 import { z } from 'zod';
 import { DAY_MS } from '../../../core/clock.js';
 import {
@@ -25,15 +25,15 @@ const Notice = z
     at: Time,
     channel: NoticeChannel,
     recipient: z.enum(RECIPIENTS),
-    /** The account that it is about; null: none. */
+    /** The account of the announced event; null: none. */
     accountId: Guid.nullable(),
     data: z.record(z.string(), z.unknown()),
     state: NoticeState,
     tries: Count,
     triedAt: Time.nullable(),
-    /** The next try; null: none follows. */
+    /** Time of the next attempt; null: none follows. */
     nextTryAt: Time.nullable(),
-    /** What the receiver answered to the newest try, or why it failed. */
+    /** The receiver's answer to the newest attempt, or the reason of its failure. */
     detail: z.string().nullable(),
   })
   .meta({ id: 'Notice' });
@@ -41,7 +41,7 @@ const Notice = z
 export interface NoticeUses {
   readonly notices: Pick<NoticeStore, 'list' | 'retry'>;
   readonly noticesSetting: NoticesSetting;
-  /** Looks for what is due. */
+  /** Call it when a notice became due. */
   readonly wakeNotices: () => void;
   readonly now: () => number;
 }

@@ -1,4 +1,4 @@
-// /api/v1/settings/notices: when notices are sent, by which channels, and a test of each. Secrets are written and never shown.
+// /api/v1/settings/notices: the times and channels of notices, and a test of each channel. Responses never contain secrets.
 import { z } from 'zod';
 import { isChatId, isMailAddress } from '../../../core/accounts/contacts.js';
 import type { DeliveryOutcome } from '../../../core/agents/runs.js';
@@ -37,17 +37,17 @@ const Template = z
 const TemplateTexts = z.object({ zh: Template, en: Template });
 
 const COMMON = {
-  /** Of texts to the operator, and to players without a language of their own. */
+  /** The language of texts to the operator, and to players without a language. */
   language: Language,
-  /** IANA name: the zone of the dates in texts. */
+  /** IANA time zone of the dates in texts. */
   timeZone: z.string().max(64).refine(isTimeZone, fault('time-zone')),
   /** Days before the expiry; 0 is the expiry itself. */
   expiryDays: z.array(z.int().min(0).max(365)).max(8),
   quotaPercent: z.array(z.int().min(1).max(100)).max(8),
-  /** Tries of one channel within a minute. */
+  /** Most attempts of one channel within a minute. */
   perMinute: z.int().min(1).max(600),
   historyDays: z.int().min(1).max(365),
-  /** Texts to players in place of the built-in ones; null: the built-in one. */
+  /** Texts to players that replace the built-in ones; null: the built-in text. */
   templates: z.object({ expiring: TemplateTexts, expired: TemplateTexts, quota: TemplateTexts }),
 };
 
@@ -55,7 +55,7 @@ const receivers = { operator: z.boolean(), players: z.boolean() };
 const webhook = { operator: z.boolean(), url: Url.nullable() };
 const email = {
   ...receivers,
-  /** null: no e-mail is sent. */
+  /** null: the daemon sends no e-mail. */
   host: SmtpHost.nullable(),
   port: z.int().min(1).max(65_535),
   security: z.enum(['tls', 'starttls', 'none']),
@@ -81,7 +81,7 @@ const NoticeSettings = z
   })
   .meta({ id: 'NoticeSettings' });
 
-/** Left out: it stays, as long as where it is sent stays. null: none. */
+/** Left out: keeps the secret, while its destination stays unchanged. null: removes the secret. */
 const SecretIn = z.string().min(1).max(1_000).nullable().optional();
 const SigningSecret = z
   .string()
@@ -94,7 +94,7 @@ const NoticeSettingsChange = z
     ...COMMON,
     webhook: z.object({ ...webhook, secret: SigningSecret }),
     email: z.object({ ...email, password: SecretIn }),
-    /** `123456:ABC-DEF…`, as BotFather gives it. */
+    /** `123456:ABC-DEF…`: the form of BotFather's tokens. */
     telegram: z.object({
       ...telegram,
       token: z
@@ -117,7 +117,7 @@ const NoticeSettingsChange = z
 const TestResult = z
   .object({
     delivered: z.boolean(),
-    /** What the receiver answered, or why it could not be reached. */
+    /** The receiver's answer, or why the receiver could not be reached. */
     detail: z.string(),
   })
   .meta({ id: 'NoticeTestResult' });
@@ -189,7 +189,7 @@ export const noticeSettingRoutes = [
   ),
 ];
 
-/** Puts in the secrets that were left out; a fault for those that would go somewhere else than before. */
+/** Adds the secrets that the body omits. A secret whose destination changed is an error: the operator must send it again. */
 function withSecrets(body: z.infer<typeof NoticeSettingsChange>, before: Settings): Settings | ProblemAnswer {
   const errors = CHANNELS.flatMap((channel) => {
     const { field, sentTo } = SECRETS[channel];
