@@ -1,4 +1,4 @@
-// Files of accounts, and tokens for programs.
+// Files of accounts, tokens for programs, and operators.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { World } from '../helpers/console-world.js';
@@ -70,5 +70,40 @@ export function fileTests(getWorld: () => World): void {
     await page.click('dialog footer >> text=Revoke');
     await page.waitForSelector('text=No tokens yet');
     assert.equal((await ask('/api/v1/accounts')).status, 401);
+  });
+
+  test('a seller is added, gets a larger budget, signs in no more once disabled, and is removed', async (t) => {
+    const { daemon, open } = getWorld();
+    const { page, visit } = await open(t);
+    const only = async () =>
+      ((await daemon.api('GET', '/api/v1/operators')).json as { items: Record<string, unknown>[] }).items[0];
+    await visit('/settings/operators');
+    await page.click('text=New operator');
+    await page.fill('dialog input >> nth=0', 'shop');
+    await page.fill('dialog input[type=password]', 'a long password of the shop');
+    const [accounts, days, traffic] = [0, 1, 2].map((nth) => `dialog .grid-2 input >> nth=${nth}`) as [
+      string,
+      string,
+      string,
+    ];
+    await page.fill(accounts, '10');
+    await page.fill(traffic, '1.5');
+    await page.fill(days, 'a week');
+    assert.equal(await page.isDisabled('dialog button[type=submit]'), true, 'no number');
+    await page.fill(days, '');
+    await page.click('dialog >> text=Create');
+    await page.waitForSelector('tbody >> text=0 / 10');
+    assert.deepEqual((await only())?.['budget'], { accounts: 10, days: null, bytes: 1_500_000_000 });
+    await page.click('tbody >> text=shop');
+    await page.fill(accounts, '20');
+    await page.uncheck('dialog label >> text=May sign in');
+    await page.click('dialog >> text=Save');
+    await page.waitForSelector('tbody >> text=Disabled');
+    const { budget, isEnabled } = (await only()) ?? {};
+    assert.deepEqual([budget, isEnabled], [{ accounts: 20, days: null, bytes: 1_500_000_000 }, false]);
+    await page.click('tbody >> text=Remove');
+    await page.click('dialog footer >> text=Remove');
+    await page.waitForSelector('text=No operators yet');
+    assert.equal(await only(), undefined);
   });
 }

@@ -22,6 +22,7 @@ const pages = ({ accountId, runId }: World): readonly string[] => [
   '/settings/address',
   '/settings/plans',
   '/settings/admin',
+  '/settings/operators',
   '/settings/games',
   '/settings/notices',
   '/settings/reminders',

@@ -14,6 +14,11 @@ export function may(scope: Scope): boolean {
   return who?.scopes == null ? who != null : who.scopes.includes(scope);
 }
 
+/** Whether the administrator is signed in, who alone manages operators. */
+export function isAdministrator(): boolean {
+  return (me.get() ?? lapsed.get())?.role === 'administrator';
+}
+
 /** Signs the operator out and removes everything from the screen. */
 export async function signOut(): Promise<void> {
   await call('signOut');

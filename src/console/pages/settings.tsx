@@ -1,7 +1,7 @@
 // Settings: a list of sections, each with its own address.
 
 import type { Scope } from '../api-types.js';
-import { may } from '../lib/api.js';
+import { isAdministrator, may } from '../lib/api.js';
 import { type TextKey, t } from '../lib/i18n.js';
 import { href } from '../lib/router.js';
 import { Tabs } from '../ui/tabs.js';
@@ -13,6 +13,7 @@ import { EffectiveSettings, RetentionSettings } from './settings-data.js';
 import { GameSettings } from './settings-games.js';
 import { NodeSettings } from './settings-nodes.js';
 import { NoticeSettingsPage } from './settings-notices.js';
+import { OperatorSettings } from './settings-operators.js';
 import { PacSettings } from './settings-pac.js';
 import { PlanSettings } from './settings-plans.js';
 import { PublicAddressSettings } from './settings-public-address.js';
@@ -25,6 +26,7 @@ const SECTIONS = {
   pac: { text: 'pac.title', Page: PacSettings, scope: 'settings:read' },
   plans: { text: 'settings.plans', Page: PlanSettings, scope: 'settings:read' },
   admin: { text: 'settings.admin', Page: AdminSettings },
+  operators: { text: 'operators.title', Page: OperatorSettings, role: 'administrator' },
   games: { text: 'settings.games', Page: GameSettings, scope: 'settings:read' },
   notices: { text: 'settings.notices', Page: NoticeHistory, scope: 'settings:read' },
   reminders: { text: 'settings.reminders', Page: NoticeSettingsPage, scope: 'settings:read' },
@@ -34,12 +36,16 @@ const SECTIONS = {
   retention: { text: 'settings.retention', Page: RetentionSettings, scope: 'settings:read' },
   effective: { text: 'settings.effective', Page: EffectiveSettings, scope: 'settings:read' },
   api: { text: 'settings.api', Page: ApiDocument },
-} as const satisfies Record<string, { text: TextKey; Page: () => unknown; scope?: Scope }>;
+} as const satisfies Record<
+  string,
+  { text: TextKey; Page: () => unknown; scope?: Scope; role?: 'administrator' }
+>;
 type Section = keyof typeof SECTIONS;
 
 export function SettingsPage({ tab }: { tab: string | undefined }) {
   const names = (Object.keys(SECTIONS) as Section[]).filter((name) => {
     const section = SECTIONS[name];
+    if ('role' in section) return isAdministrator();
     return !('scope' in section) || may(section.scope);
   });
   const current = names.find((name) => name === tab) ?? names[0] ?? 'admin';
