@@ -131,6 +131,7 @@ export function createAccountStore(
         if (fields.authorizedAddresses) addressed.push(account);
       }
       await chargeSeller(trx, by, paid, now());
+      await removeLinksOfFormerOwners(trx, paid);
       await writeLimits(trx, limited);
       await writeAddresses(trx, addressed, lockAddresses);
       await addTraffic(trx, traffic);
@@ -213,6 +214,21 @@ export function createAccountStore(
         if (changed > 0) await recordChange(trx, { topic: 'account', id });
       }),
   };
+}
+
+/** A former owner knows the secret addresses of the account, which give access to it. */
+async function removeLinksOfFormerOwners(
+  trx: Knex,
+  changes: readonly { readonly before: Account; readonly after: Account }[],
+): Promise<void> {
+  const handedOver = changes.filter(({ before, after }) => before.owner !== after.owner);
+  if (handedOver.length === 0) return;
+  await trx('player_links')
+    .whereIn(
+      'account_id',
+      handedOver.map(({ after }) => after.id),
+    )
+    .delete();
 }
 
 async function updateRow(trx: Knex, id: string, row: Partial<AccountRow>): Promise<void> {

@@ -78,6 +78,8 @@ export function createOperatorStore(
         await trx('settings')
           .where('key', 'like', `${operatorSettingsPrefix(id)}.%`)
           .delete();
+        const owned = trx('accounts').where({ owner: id }).select('id');
+        await trx('player_links').whereIn('account_id', owned).delete();
         const accounts: { id: string }[] = await trx('accounts')
           .where({ owner: id })
           .update({ owner: null })

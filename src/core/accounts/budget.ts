@@ -1,6 +1,7 @@
 // The budget of a seller: what its accounts may still get, and the cost of a change of an account.
 import { DAY_MS } from '../clock.js';
 import type { Account } from './account.js';
+import { periodIndex } from './limits.js';
 
 /** null: no bound. */
 export interface Budget {
@@ -39,21 +40,26 @@ export class OverBudget extends Error {
   }
 }
 
-const PERIOD_MS = { day: DAY_MS, week: 7 * DAY_MS, month: 30 * DAY_MS } as const;
+const PERIOD_DAYS = { day: 1, week: 7, month: 30 } as const;
 
 /**
  * Returns the cost of a change: a new account, the added time, the traffic that the quotas additionally allow until the account
- * expires, and a quota whose usage a reset clears. Reducing or removing an account refunds nothing. The cost of something without a
- * bound is Infinity.
+ * expires, and a quota whose usage a reset or another quota period clears. An account that waits for its first login again costs
+ * all its days. Reducing or removing an account refunds nothing. The cost of something without a bound is Infinity.
  * @param now ms since the epoch
  */
 export function costOf(before: Account | null, after: Account, now: number): Cost {
-  const isReset = before !== null && before.quotaReset !== after.quotaReset;
+  const isReset =
+    before !== null &&
+    (before.quotaReset !== after.quotaReset || before.limits.quotaPeriod !== after.limits.quotaPeriod);
+  const waitsAgain = before?.daysFromFirstLogin === null && after.daysFromFirstLogin !== null;
+  // The days that it has left do not count towards those that begin with the login.
+  const had = before && waitsAgain ? { ...before, expiresAt: now } : before;
   return {
     accounts: before ? 0 : 1,
-    ms: growth(before ? msLeft(before, now) : 0, msLeft(after, now)),
+    ms: growth(had ? msLeft(had, now) : 0, msLeft(after, now)),
     bytes:
-      growth(before ? bytesGranted(before, now) : 0, bytesGranted(after, now)) +
+      growth(had ? bytesGranted(had, now) : 0, bytesGranted(after, now)) +
       (isReset ? (after.limits.quotaBytes ?? 0) : 0),
   };
 }
@@ -89,10 +95,25 @@ function msLeft({ expiresAt, daysFromFirstLogin }: Account, now: number): number
   return expiresAt === null ? Infinity : Math.max(0, expiresAt - now);
 }
 
-/** Returns the bytes that the quota allows until the account expires: one quota, or one for every started period. */
+/** Returns the bytes that the quota allows until the account expires: one quota, or one for every period until then. */
 function bytesGranted(account: Account, now: number): number {
   const { quotaBytes, quotaPeriod } = account.limits;
   if (quotaBytes === null) return Infinity;
-  if (quotaPeriod === 'never') return quotaBytes;
-  return quotaBytes * Math.ceil(msLeft(account, now) / PERIOD_MS[quotaPeriod]);
+  return quotaBytes === 0 || quotaPeriod === 'never'
+    ? quotaBytes
+    : quotaBytes * periodsLeft(account, quotaPeriod, now);
+}
+
+/**
+ * Returns the number of calendar periods in which the account can be used. They do not depend on when the account was extended, so
+ * that many short extensions cost what a long one costs. One period more may begin during days that begin with the first login.
+ */
+function periodsLeft(
+  { expiresAt, daysFromFirstLogin }: Account,
+  period: keyof typeof PERIOD_DAYS,
+  now: number,
+): number {
+  if (daysFromFirstLogin !== null) return Math.ceil(daysFromFirstLogin / PERIOD_DAYS[period]) + 1;
+  if (expiresAt === null) return Infinity;
+  return expiresAt <= now ? 0 : periodIndex(period, expiresAt - 1) - periodIndex(period, now) + 1;
 }

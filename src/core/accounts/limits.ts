@@ -105,6 +105,15 @@ export function periodStart(period: QuotaPeriod, now: number): number | null {
   }
 }
 
+/** Number of the period that contains `at`, counted in calendar periods. The period must end. */
+export function periodIndex(period: Exclude<QuotaPeriod, 'never'>, at: number): number {
+  if (period === 'month') {
+    const date = new Date(at);
+    return date.getUTCFullYear() * 12 + date.getUTCMonth();
+  }
+  return period === 'week' ? Math.floor((dayOf(at) + MONDAY_OFFSET_DAYS) / 7) : dayOf(at);
+}
+
 /** Start of the next period; null when the period never ends. */
 export function periodEnd(period: QuotaPeriod, now: number): number | null {
   if (period === 'month') return monthStart(now, 1);

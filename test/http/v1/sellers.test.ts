@@ -19,7 +19,10 @@ type Fields = Readonly<Record<string, unknown>>;
 
 describe('sellers', async () => {
   const scope = suiteScope();
-  const daemon = await startTestDaemon(scope, { config: { heartbeats: { interval: '1s' } } });
+  const playerPage = { enabled: true, mayChange: ['password', 'authorizedAddresses'] };
+  const daemon = await startTestDaemon(scope, {
+    config: { heartbeats: { interval: '1s' }, admin: { playerPage } },
+  });
   const admin = await signIn(daemon);
   let foreignId = '';
   let foreignSession = '';
@@ -253,6 +256,36 @@ describe('sellers', async () => {
     assert.equal(orphan['owner'], null);
   });
 
+  it('the secret addresses of players end with the owner', async () => {
+    const { id, console: shop } = await addSeller();
+    const accounts = [idOf(await create(shop)), idOf(await create(shop))];
+    const [first = '', second = ''] = accounts;
+    const link = (of: string) => `/api/v1/accounts/${of}/player-link`;
+    for (const of of accounts) assert.equal((await shop.api('POST', link(of))).status, 201);
+    await shop.api('PATCH', `/api/v1/accounts/${first}`, { remarks: 'still mine' });
+    const linked = async (of: string) => (await admin.api('DELETE', link(of))).status;
+    await admin.api('PATCH', `/api/v1/accounts/${first}`, { owner: (await addSeller()).id });
+    assert.equal(await linked(first), 404, 'handed over');
+    await admin.api('DELETE', `/api/v1/operators/${id}`);
+    assert.equal(await linked(second), 404, 'its seller was removed');
+  });
+
+  it('a file that lets the days wait for a login again pays for all of them', async () => {
+    const { console: shop } = await addSeller({ accounts: null, days: 15, bytes: null });
+    const username = `p-${randomUUID()}`;
+    idOf(await create(shop, { username, expiresAt: inDays(10) }));
+    const load = (days: number) =>
+      shop.api(
+        'POST',
+        '/api/v1/accounts/import?format=json&existing=replace&dryRun=false',
+        JSON.stringify([{ username, daysFromFirstLogin: days }]),
+        { 'content-type': 'application/json' },
+      );
+    assert.equal(codeOf(await load(10)), 'over-budget');
+    assert.equal((await load(4)).status, 200);
+    assert.ok(Math.abs((await usedOf(shop)).days - 14) < 0.1);
+  });
+
   it('twenty creations at once, with a budget of five, make five', async () => {
     const { console: shop } = await addSeller({ accounts: 5, days: null, bytes: null });
     const made = await Promise.all(Array.from({ length: 20 }, () => create(shop)));
@@ -316,7 +349,8 @@ describe('sellers', async () => {
     assert.equal((await create(shop, quota(10, 'day'))).status, 409, 'nor without an end of its days');
     const id = idOf(await create(shop, quota(4_000, 'never')));
     assert.equal((await usedOf(shop)).bytes, 4_000);
-    idOf(await create(shop, { ...quota(100, 'day'), expiresAt: inDays(9.5) }));
+    const midnight = new Date(Math.floor(Date.now() / DAY_MS + 10) * DAY_MS).toISOString();
+    idOf(await create(shop, { ...quota(100, 'day'), expiresAt: midnight }));
     assert.equal((await usedOf(shop)).bytes, 5_000);
     const patch = (limits: Fields) => shop.api('PATCH', `/api/v1/accounts/${id}/limits`, limits);
     assert.equal((await patch({ quotaBytes: 6_000 })).status, 200);
