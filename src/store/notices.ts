@@ -52,9 +52,13 @@ export function createNoticeStore(db: Knex): NoticeStore {
       const rows: NoticeRow[] = await db('notices')
         .where({ channel })
         .where('due_at', '<=', now)
-        .orderBy(['due_at', 'id'])
+        .orderByRaw("case recipient when 'operator' then 0 else 1 end, due_at, id")
         .limit(limit);
       return rows.map(toDue);
+    },
+
+    async keysSince(since) {
+      return db('notices').where('at', '>=', since).whereNotNull('account_id').pluck('key');
     },
 
     async nextDueAt(channel) {

@@ -285,6 +285,12 @@ onEachEngine(
     assert.deepEqual(await keys(), ['a', 'kept'], 'one that waits, and one that could be found again');
     await notices.trim(10, 13);
     assert.deepEqual(await keys(), ['a']);
+
+    await notices.add([{ ...notice('of a player', 1), recipient: 'player', accountId: 'one' }]);
+    const order = (await notices.due('email', 60, 10)).map(({ key }) => key);
+    assert.deepEqual(order, ['a', 'of a player'], 'the operator’s first, though it is due later');
+    assert.deepEqual(await notices.keysSince(1), ['of a player'], 'those of accounts');
+    assert.deepEqual(await notices.keysSince(2), []);
   },
 );
 

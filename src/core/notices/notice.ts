@@ -72,8 +72,10 @@ export interface NoticeStore {
    * notices.
    */
   add(notices: readonly Notice[]): Promise<number>;
-  /** Returns at most `limit` notices of a channel that are due by `now`, the earliest first. */
+  /** Returns at most `limit` notices of a channel that are due by `now`: the operator's first, and of each recipient the earliest. */
   due(channel: NoticeChannel, now: number, limit: number): Promise<DueNotice[]>;
+  /** Returns the keys of accounts' notices of this moment or later. */
+  keysSince(since: number): Promise<string[]>;
   /** Returns when the channel's next notice is due; null: none. */
   nextDueAt(channel: NoticeChannel): Promise<number | null>;
   /** Returns the number of the channel's attempts after a moment, and the time of the first of them. */

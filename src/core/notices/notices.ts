@@ -1,4 +1,5 @@
-// Finds events to announce, and stores one notice per recipient and channel: once for each account, step and period.
+// Finds events to announce, and stores one notice per recipient and channel: once for each account, step and period, and
+// at most once for each account and step on a UTC day: changing an account again and again sends no mail each time.
 import type { Account } from '../accounts/account.js';
 import { type Contacts, NO_CONTACTS } from '../accounts/contacts.js';
 import { type Clock, DAY_MS } from '../clock.js';
@@ -17,7 +18,7 @@ export interface QuotaUse {
 }
 
 export interface NoticeOptions {
-  readonly store: Pick<NoticeStore, 'add' | 'failedRuns' | 'trim'>;
+  readonly store: Pick<NoticeStore, 'add' | 'failedRuns' | 'keysSince' | 'trim'>;
   readonly settings: () => NoticeSettings;
   readonly accounts: () => Iterable<Account>;
   readonly quotaUse: (account: Account) => QuotaUse | null;
@@ -105,6 +106,13 @@ export function createNotices(options: NoticeOptions): Notices {
     }
   }
 
+  /** Leaves out what today had a notice of the same account and step. Tomorrow it is found again. */
+  async function withoutRepeats(notices: readonly Notice[], at: number): Promise<Notice[]> {
+    if (notices.every(({ accountId }) => accountId === null)) return [...notices];
+    const today = new Set((await store.keysSince(dayOf(at))).map(slotOf));
+    return notices.filter(({ accountId, key }) => accountId === null || !today.has(slotOf(key)));
+  }
+
   return {
     loginFailed(address) {
       const client = sourceText(address);
@@ -122,7 +130,8 @@ export function createNotices(options: NoticeOptions): Notices {
         return false;
       }
       const others = [...ofLogins(at), ...(await ofRuns(at))].map(toOperator);
-      const notices = [...noticesOf([...ofAccounts(settings, at), ...others], settings)];
+      const found = [...noticesOf([...ofAccounts(settings, at), ...others], settings)];
+      const notices = await withoutRepeats(found, at);
       const added = await store.add(notices);
       if (known.size > MAX_KNOWN) known.clear();
       for (const { key } of notices) known.add(key);
@@ -133,6 +142,15 @@ export function createNotices(options: NoticeOptions): Notices {
 }
 
 const toOperator = (announcement: Announcement): Found => ({ announcement, contacts: NO_CONTACTS });
+
+/** The first moment of the UTC day. */
+const dayOf = (at: number): number => Math.floor(at / DAY_MS) * DAY_MS;
+
+/** Returns a key of an account's notice without its period: step, account, channel and recipient. */
+function slotOf(key: string): string {
+  const parts = key.split(' ');
+  return [...parts.slice(0, 2), ...parts.slice(-2)].join(' ');
+}
 
 /** Announces only the nearest reached step: after a pause of the daemon, earlier steps are not announced later. */
 function expiryOf(
@@ -145,13 +163,15 @@ function expiryOf(
   const isExpired = at >= expiresAt;
   if (isExpired ? !days.includes(0) : reached.length === 0) return null;
   const step = isExpired ? 0 : Math.min(...reached);
+  // The day, not the moment: another hour of the same day is no other expiry.
+  const day = dayOf(expiresAt);
   return {
-    key: `expiring-${step} ${id} ${expiresAt}`,
+    key: `expiring-${step} ${id} ${day}`,
     type: isExpired ? 'account.expired' : 'account.expiring',
     at,
     accountId: id,
     data: { account: id, username, expiresAt: new Date(expiresAt).toISOString() },
-    keepUntil: expiresAt + EXPIRED_MS,
+    keepUntil: day + DAY_MS + EXPIRED_MS,
   };
 }
 
@@ -167,7 +187,7 @@ function quotaOf(
   const step = Math.max(...reached);
   const used = Math.floor((usedBytes / quotaBytes) * 100);
   return {
-    // A changed quota counts as a new one, which is announced again.
+    // A changed quota counts as a new one, which is announced again, but not on the same day.
     key: `quota-${step} ${id} ${period} ${quotaBytes}`,
     type: `account.quota-${step}`,
     at,

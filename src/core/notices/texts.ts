@@ -27,6 +27,13 @@ const SUBJECTS: Readonly<Record<Kind, Texts>> = {
   test: { zh: 'Pulsegate 测试消息', en: 'Pulsegate test message' },
 };
 
+/** Subjects to players: without the user name, which a seller chooses and a stranger would read first. */
+const PLAYER_SUBJECTS: Readonly<Record<TemplateName, Texts>> = {
+  expiring: { zh: '您的账号即将到期', en: 'Your account expires soon' },
+  expired: { zh: '您的账号已到期', en: 'Your account has expired' },
+  quota: { zh: '您的账号已用流量 {used}%', en: 'Your account has used {used} % of its traffic' },
+};
+
 /** Texts to players. */
 export const PLAYER_TEXTS: Readonly<Record<TemplateName, Texts>> = {
   expiring: {
@@ -103,7 +110,8 @@ export function textOf(
   const text = isPlayers
     ? (settings.templates[template][language] ?? PLAYER_TEXTS[template][language])
     : OPERATOR_TEXTS[kind][language];
-  return { subject: fill(SUBJECTS[kind][language]), text: fill(text) };
+  const subject = isPlayers ? PLAYER_SUBJECTS[template] : SUBJECTS[kind];
+  return { subject: fill(subject[language]), text: fill(text) };
 }
 
 function valuesOf(
