@@ -29,6 +29,7 @@ import { hookRoutes } from './hooks-routes.js';
 import { createHttpServers, type HttpServersOptions } from './http.js';
 import { type MetricsUses, metricsRoute } from './metrics.js';
 import { isPlayerPath, servePlayers } from './player/serve.js';
+import { createRefuseNow } from './standing.js';
 import type { AdminState } from './state.js';
 import type { Tls } from './tls.js';
 import type { RunUses } from './v1/agents/uses.js';
@@ -41,7 +42,15 @@ export interface AdminServerUses extends HttpServersOptions {
   /** What the handlers of /api/v1, and with them the console, need. */
   readonly operator: Omit<
     ApiUses,
-    'accounts' | 'agents' | 'attempts' | 'credentials' | 'log' | 'now' | 'readJsonObject' | 'whitelist'
+    | 'accounts'
+    | 'agents'
+    | 'attempts'
+    | 'credentials'
+    | 'log'
+    | 'now'
+    | 'readJsonObject'
+    | 'refuseNow'
+    | 'whitelist'
   >;
   readonly health: HealthUses;
   readonly metrics: Omit<MetricsUses, 'certificateExpiresAt' | 'attempts'>;
@@ -115,9 +124,10 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
   const open = new Router<AdminState>();
   currentUserRoute(open, { accounts, now });
 
+  const refuseNow = createRefuseNow({ ...uses.operator, whitelist });
   // A router of its own, before /api/v1: its lookup cost does not grow with the routes of /api/v1.
   const accountApi = new Router<AdminState>();
-  accountRoutes(accountApi, { accounts, readJsonObject });
+  accountRoutes(accountApi, { accounts, readJsonObject, refuseNow });
   const v1 = new Router<AdminState>();
   serveApi(v1, {
     ...uses.operator,
@@ -128,6 +138,7 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
     log,
     now,
     readJsonObject,
+    refuseNow,
     whitelist,
   });
 

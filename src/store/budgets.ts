@@ -3,6 +3,8 @@ import type { Knex } from 'knex';
 import type { Account } from '../core/accounts/account.js';
 import { type Cost, checkBudget, costOf, sumOf } from '../core/accounts/budget.js';
 import type { Actor } from '../core/audit/audit.js';
+import { RightsLost } from '../core/auth/operator.js';
+import { ROLE_SCOPES, type Role } from '../core/auth/roles.js';
 import { type Integer, toNumber } from './integers.js';
 
 export interface BudgetRow {
@@ -12,6 +14,11 @@ export interface BudgetRow {
   used_accounts: Integer;
   used_ms: Integer;
   used_bytes: Integer;
+}
+
+interface ActingRow extends BudgetRow {
+  role: Role;
+  is_enabled: number | boolean;
 }
 
 export const toBudget = (row: BudgetRow) => ({
@@ -28,7 +35,8 @@ export const toUsed = (row: BudgetRow): Cost => ({
 
 /**
  * Charges the seller that makes these changes. Changes by others cost nothing. The row lock keeps other transactions from charging
- * the seller until this one ends. Rejects with OverBudget.
+ * the seller, or taking its rights, until this one ends. Rejects with OverBudget, and with RightsLost when the operator or the owner
+ * of a new account is gone: memory may not know that yet.
  */
 export async function chargeSeller(
   trx: Knex.Transaction,
@@ -36,10 +44,14 @@ export async function chargeSeller(
   changes: readonly { readonly before: Account | null; readonly after: Account }[],
   now: number,
 ): Promise<void> {
+  await checkOwners(trx, changes);
   if (operatorId === undefined || changes.length === 0) return;
-  const seller = { id: operatorId, role: 'seller' };
-  const row: BudgetRow | undefined = await trx('operators').where(seller).forUpdate().first();
-  if (!row) return;
+  const seller = { id: operatorId };
+  const row: ActingRow | undefined = await trx('operators').where(seller).forUpdate().first();
+  if (!row?.is_enabled || !ROLE_SCOPES[row.role].includes('accounts:write')) {
+    throw new RightsLost('the operator may not change accounts any more');
+  }
+  if (row.role !== 'seller') return;
   const cost = sumOf(changes.map(({ before, after }) => costOf(before, after, now)));
   checkBudget(toBudget(row), toUsed(row), cost);
   const grown = ([column, by]: readonly [string, number]) => [
@@ -54,6 +66,19 @@ export async function chargeSeller(
   await trx('operators')
     .where(seller)
     .update(Object.fromEntries(columns.map(grown)));
+}
+
+async function checkOwners(
+  trx: Knex.Transaction,
+  changes: readonly { readonly before: Account | null; readonly after: Account }[],
+): Promise<void> {
+  const added = changes.flatMap(({ before, after }) =>
+    before === null && after.owner !== null ? [after.owner] : [],
+  );
+  for (const id of [...new Set(added)].sort()) {
+    const owner: unknown = await trx('operators').where({ id }).forUpdate().first('id');
+    if (!owner) throw new RightsLost('the owner of the account is gone');
+  }
 }
 
 /** An infinite amount is not counted: only a budget without a bound allows it. */

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { NO_BUDGET, NO_COST, OverBudget } from '../../src/core/accounts/budget.js';
 import { DAEMON } from '../../src/core/audit/audit.js';
+import { RightsLost } from '../../src/core/auth/operator.js';
 import { onEachEngine } from './engines.js';
 import { account } from './helpers.js';
 
@@ -50,3 +51,30 @@ onEachEngine('two processes with a budget of five accounts add five', async (ope
   });
   assert.equal((await store.accounts.get(own?.id ?? ''))?.owner, null, "it is the administrator's again");
 });
+
+onEachEngine(
+  'an operator that was removed, disabled or demoted meanwhile writes no account',
+  async (open) => {
+    const { store } = await open();
+    const base = { passwordHash: 'h', createdAt: 1, budget: NO_BUDGET, used: NO_COST };
+    const object = { type: 'operator', id: null, name: null } as const;
+    const audit = { by: DAEMON, action: 'operator.create', object, before: null, after: null } as const;
+    const add = async (role: 'operator' | 'viewer', isEnabled: boolean) => {
+      const id = randomUUID();
+      await store.operators.add({ ...base, id, name: id, role, isEnabled }, audit);
+      return id;
+    };
+    const write = (operatorId: string | undefined, owner: string | null = null) =>
+      store.accounts.add(
+        account({ owner }),
+        operatorId === undefined ? DAEMON : { name: 'shop', via: 'console', address: '::1', operatorId },
+      );
+    const operatorId = await add('operator', true);
+    assert.equal(await write(operatorId), 'added');
+    for (const former of [randomUUID(), await add('viewer', true), await add('operator', false)]) {
+      await assert.rejects(write(former), RightsLost);
+    }
+    await assert.rejects(write(undefined, randomUUID()), RightsLost);
+    assert.equal((await store.accounts.all()).length, 1, 'what was refused is not there');
+  },
+);

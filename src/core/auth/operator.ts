@@ -30,6 +30,11 @@ export class OperatorNameTaken extends Error {
   override readonly name = 'OperatorNameTaken';
 }
 
+/** The operator who makes a change, or who would own an account, is gone, disabled, or may not change accounts. Nothing was written. */
+export class RightsLost extends Error {
+  override readonly name = 'RightsLost';
+}
+
 /** Each write also records its entry in the audit log, in the same transaction. */
 export interface OperatorStore {
   all(): Promise<Operator[]>;

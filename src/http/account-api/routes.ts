@@ -6,6 +6,7 @@ import type { Accounts } from '../../core/accounts/accounts.js';
 import { answer, type RefusalCode, refuse } from '../answer.js';
 import type { ReadJsonObject } from '../body.js';
 import { actorOf } from '../caller.js';
+import type { RefuseNow } from '../standing.js';
 import type { AdminState } from '../state.js';
 import { accountsFor } from '../v1/restricted.js';
 import { refuseCaller } from '../v1/serve.js';
@@ -51,8 +52,19 @@ const needs =
 
 export function accountRoutes(
   router: Router<AdminState>,
-  { accounts, readJsonObject }: { accounts: Accounts; readJsonObject: ReadJsonObject },
+  {
+    accounts,
+    readJsonObject,
+    refuseNow,
+  }: { accounts: Accounts; readJsonObject: ReadJsonObject; refuseNow: RefuseNow },
 ): void {
+  /** Answers a caller who lost its rights while it sent the body; false: it still has them. */
+  const refuseFormer = (ctx: Context): boolean => {
+    const refused = ctx.state.caller && refuseNow(ctx.state.caller);
+    if (!refused) return false;
+    refuse(ctx, refused.problem === 'signed-out' ? 'wrong-credentials' : 'not-permitted');
+    return true;
+  };
   const accountsOf = (ctx: Context): Accounts => accountsFor(accounts, ctx.state.caller);
 
   router.get('/ProxyAccount/GetProxyAccountList', needs('accounts:read'), (ctx) =>
@@ -69,6 +81,7 @@ export function accountRoutes(
 
   router.post('/ProxyAccount/AddProxyAccount', needs('accounts:write'), async (ctx) => {
     const body = await readJsonObject(ctx);
+    if (refuseFormer(ctx)) return;
     if (!body.ok) return refuse(ctx, body.code, body.detail);
     const input = parseNewAccount(body.fields);
     if (!input.ok) return refuse(ctx, input.code, input.detail);
@@ -79,6 +92,7 @@ export function accountRoutes(
 
   router.post('/ProxyAccount/UpdateProxyAccount', needs('accounts:write'), async (ctx) => {
     const body = await readJsonObject(ctx);
+    if (refuseFormer(ctx)) return;
     if (!body.ok) return refuse(ctx, body.code, body.detail);
     const input = parseChangedAccount(body.fields);
     if (!input.ok) return refuse(ctx, input.code, input.detail);

@@ -1,6 +1,7 @@
 // Outermost middleware: logs an exception and answers 500 without details, or 503 when the database does not answer.
-import type { Middleware } from 'koa';
+import type { Context, Middleware } from 'koa';
 import { OverBudget } from '../../core/accounts/budget.js';
+import { RightsLost } from '../../core/auth/operator.js';
 import { QueryTooSlowError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import { isDatabaseAway } from '../../core/storage.js';
@@ -25,17 +26,27 @@ export function answerFailures(log: Pick<Log, 'error' | 'warn'>): Middleware {
         log.warn({ err, method: ctx.method, path: loggedPath(ctx.path) }, 'request refused: database away');
         return refuse(ctx, 'database-away', AWAY);
       }
-      if (err instanceof OverBudget) {
-        const code = Number.isFinite(err.needed) ? (`budget-${err.what}` as const) : 'budget-unbounded';
-        const error = fieldError(`budget.${err.what}`, code, { left: err.left });
-        if (!isV1(ctx.path)) return refuse(ctx, 'over-budget', error.message);
-        return sendProblem(ctx, { problem: 'over-budget', detail: error.message, errors: [error] });
-      }
+      if (refuseChange(ctx, err)) return;
       // Logs the path without the query string, which may contain private data.
       log.error({ err, method: ctx.method, path: loggedPath(ctx.path) }, 'admin request failed');
       refuse(ctx, 'server-error');
     }
   };
+}
+
+/** Answers a change of accounts that the database refused to its maker; false: the error is another one. */
+function refuseChange(ctx: Context, err: unknown): boolean {
+  if (err instanceof RightsLost) {
+    if (isV1(ctx.path)) sendProblem(ctx, { problem: 'wrong-role', detail: err.message });
+    else refuse(ctx, 'not-permitted');
+    return true;
+  }
+  if (!(err instanceof OverBudget)) return false;
+  const code = Number.isFinite(err.needed) ? (`budget-${err.what}` as const) : 'budget-unbounded';
+  const error = fieldError(`budget.${err.what}`, code, { left: err.left });
+  if (isV1(ctx.path)) sendProblem(ctx, { problem: 'over-budget', detail: error.message, errors: [error] });
+  else refuse(ctx, 'over-budget', error.message);
+  return true;
 }
 
 /** Removes the secret token of a player's address. */

@@ -65,7 +65,7 @@ export function servePlayers(uses: ServePlayersUses): Middleware<AdminState> {
     sendAsset(ctx, page);
     ctx.set('Cache-Control', 'no-store');
   });
-  const readers = { readJsonObject, readBulkJsonObject: readJsonObject };
+  const readers = { readJsonObject, readBulkJsonObject: readJsonObject, refuseNow: () => null };
   const forRoutes = { ...uses, countChange: (id: string) => changes.attempt(id) };
   serveRoutes(router, playerRoutes, () => forRoutes, readers);
   const routed = router.routes();

@@ -1,9 +1,7 @@
 // Assembles /api/v1: the routes and the dependencies of their handlers.
 import type Router from '@koa/router';
 import type { ApiTokens } from '../../core/auth/api-tokens.js';
-import type { Principal } from '../../core/auth/principals.js';
 import { createBodyReader, type ReadJsonObject } from '../body.js';
-import type { Caller } from '../caller.js';
 import type { PacListeners } from '../player/settings.js';
 import type { AdminState } from '../state.js';
 import type { ApiDocument } from './document.js';
@@ -29,21 +27,8 @@ export interface ApiUses
 }
 
 export function serveApi(router: Router<AdminState>, uses: ApiUses): void {
-  const { accounts, apiTokens, changes, consoleSessions, principals, whitelist, readJsonObject } = uses;
-  const isStillGood: Readonly<Record<Caller['via'], (key: string, principal: Principal) => boolean>> = {
-    basic: (key, principal) => key === principal.fingerprint(),
-    console: consoleSessions.isOpen,
-    token: apiTokens.isGood,
-    cli: () => true,
-  };
-  const events = createEventStreams({
-    ...uses,
-    mayStillWatch({ via, key, address, operator }) {
-      const principal = principals.get(operator?.id ?? null);
-      if (!principal || principal.operator?.role !== operator?.role) return false;
-      return whitelist.allows(address) && isStillGood[via](key ?? '', principal);
-    },
-  });
+  const { accounts, changes, readJsonObject, refuseNow } = uses;
+  const events = createEventStreams({ ...uses, mayStillWatch: (caller) => refuseNow(caller) === null });
   const all: RouteUses = {
     ...uses,
     countAccounts: () => accounts.count(),
@@ -57,6 +42,7 @@ export function serveApi(router: Router<AdminState>, uses: ApiUses): void {
   };
   serveRoutes(router, routes, (caller) => (caller?.operator ? usesOf(all, caller.operator) : all), {
     readJsonObject,
+    refuseNow,
     readBulkJsonObject: createBodyReader(uses.maxBulkBodyBytes),
   });
 }

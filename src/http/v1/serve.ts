@@ -5,6 +5,7 @@ import type { Context, ParameterizedContext } from 'koa';
 import type { z } from 'zod';
 import type { ReadJsonObject } from '../body.js';
 import { type Caller, isAdministrator, isPerson, isSeller } from '../caller.js';
+import type { RefuseNow } from '../standing.js';
 import type { AdminState } from '../state.js';
 import { type FieldFault, fieldErrorOf } from './field-errors.js';
 import { type ProblemAnswer, type ProblemCode, sendProblem } from './problem.js';
@@ -14,6 +15,8 @@ export interface BodyReaders {
   readonly readJsonObject: ReadJsonObject;
   /** Reads the bodies of routes with `bulkBody`. */
   readonly readBulkJsonObject: ReadJsonObject;
+  /** Asked once a body has been read: a client may hold it back until after its rights were taken. */
+  readonly refuseNow: RefuseNow;
 }
 
 /** Registers `routes`. Their handlers get the result of `usesFor` for the caller. */
@@ -21,7 +24,7 @@ export function serveRoutes<Uses>(
   router: Router<AdminState>,
   routes: readonly Route<Uses>[],
   usesFor: (caller: Caller | undefined) => Uses,
-  { readJsonObject, readBulkJsonObject }: BodyReaders,
+  { readJsonObject, readBulkJsonObject, refuseNow }: BodyReaders,
 ): void {
   for (const { method, path, access, ofAllAccounts, request, bulkBody, handler } of routes) {
     const readBody = bulkBody ? readBulkJsonObject : readJsonObject;
@@ -32,7 +35,7 @@ export function serveRoutes<Uses>(
       if (refused) return sendProblem(ctx, refused);
       const uses = usesFor(caller);
       if (!handler.isChecked) return handler.handle(ctx, uses, readBody);
-      const asked = await read(ctx, request, readBody);
+      const asked = await read(ctx, request, readBody, refuseNow);
       send(ctx, 'problem' in asked ? asked : await handler.handle(asked, uses));
     });
   }
@@ -76,6 +79,7 @@ async function read(
   ctx: ParameterizedContext<AdminState>,
   request: RouteRequest,
   readJsonObject: ReadJsonObject,
+  refuseNow: RefuseNow,
 ): Promise<Asked<RouteRequest> | ProblemAnswer> {
   const query = queryOf(ctx.querystring);
   if (query === null) return { problem: 'bad-request', detail: 'a query parameter is given more than once' };
@@ -100,6 +104,8 @@ async function read(
   if (!request.body) return { ...around, body: undefined } as Asked<RouteRequest>;
 
   const body = await readJsonObject(ctx);
+  const refused = ctx.state.caller ? refuseNow(ctx.state.caller) : null;
+  if (refused) return refused;
   if (!body.ok) return { problem: BODY_PROBLEMS[body.code] ?? 'bad-request', ...detailOf(body.detail) };
   const checkedBody = check('body', request.body, namedAs(request.body, body.fields));
   if (errors.length > 0) return { problem: 'validation', errors };

@@ -5,7 +5,9 @@ import type { Accounts } from '../../../core/accounts/accounts.js';
 import type { Actor } from '../../../core/audit/audit.js';
 import { isTimeZone } from '../../../core/time-zone.js';
 import { actorOf } from '../../caller.js';
+import type { RefuseNow } from '../../standing.js';
 import { fault } from '../field-errors.js';
+import type { ProblemAnswer } from '../problem.js';
 import { routesOf } from '../route.js';
 import { Count, Flag, Time } from '../schemas.js';
 import { refuseCaller } from '../serve.js';
@@ -98,6 +100,7 @@ export interface ImportUses {
     options: ImportOptions,
   ) => AsyncIterable<ImportedLine>;
   readonly accounts: Accounts;
+  readonly refuseNow: RefuseNow;
   /** Largest file, in bytes. */
   readonly maxImportBytes: number;
 }
@@ -106,6 +109,13 @@ const { route } = routesOf<ImportUses>('Import and export');
 const MAX_LINES = 1_000;
 
 class TooLarge extends Error {}
+
+/** The caller lost its rights while it sent the file. */
+class Refused extends Error {
+  constructor(readonly answer: ProblemAnswer) {
+    super('the rights were lost during the upload');
+  }
+}
 
 export const accountImportRoutes = [
   route(
@@ -150,8 +160,13 @@ export const accountImportRoutes = [
       const file: { encoding: FileEncoding | null } = { encoding: format === 'json' ? 'utf-8' : null };
       const notAdded: ImportedLine[] = [];
       const added: ImportedLine[] = [];
+      // Nothing is imported before the end of the file.
+      const upload = atMost(ctx.req, maxImportBytes, () => {
+        const refused = uses.refuseNow(caller);
+        if (refused) throw new Refused(refused);
+      });
       try {
-        const lines = uses.importAccounts(format, atMost(ctx.req, maxImportBytes), {
+        const lines = uses.importAccounts(format, upload, {
           accounts: uses.accounts,
           existing,
           dryRun,
@@ -172,6 +187,7 @@ export const accountImportRoutes = [
         }
       } catch (error) {
         if (error instanceof TooLarge) return tooLarge;
+        if (error instanceof Refused) return error.answer;
         throw error;
       }
       const lines = [...notAdded, ...added].slice(0, MAX_LINES);
@@ -196,11 +212,12 @@ function shownLine({ account, ...line }: ImportedLine): Record<string, unknown> 
 }
 
 /** Yields the chunks of a request's body. The request stays open when the reader gives up, because it still needs an answer. */
-async function* atMost(input: Readable, maxBytes: number): AsyncGenerator<Buffer> {
+async function* atMost(input: Readable, maxBytes: number, onEnd: () => void): AsyncGenerator<Buffer> {
   let length = 0;
   for await (const chunk of input.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     length += chunk.length;
     if (length > maxBytes) throw new TooLarge();
     yield chunk;
   }
+  onEnd();
 }

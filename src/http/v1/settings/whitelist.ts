@@ -8,6 +8,7 @@ import { normalizeAddress, parseIp } from '../../../core/ip.js';
 import { answer, quoted, refuse } from '../../answer.js';
 import { actorOf } from '../../caller.js';
 import { kindOf } from '../../fields.js';
+import type { RefuseNow } from '../../standing.js';
 import { etagOf, matches } from '../etag.js';
 import { sendProblem } from '../problem.js';
 import { routesOf } from '../route.js';
@@ -40,6 +41,7 @@ const WhitelistCheck = z
 
 export interface WhitelistUses {
   readonly whitelist: WhitelistSetting;
+  readonly refuseNow: RefuseNow;
   readonly onSettingChanged: () => void;
 }
 
@@ -80,8 +82,10 @@ export const whitelistRoutes = [
       responses: { 200: { description: 'As it was saved.', schema: Whitelist } },
       problems: [409, 412],
     },
-    async (ctx, { whitelist, onSettingChanged }, readJsonObject) => {
+    async (ctx, { whitelist, onSettingChanged, refuseNow }, readJsonObject) => {
       const body = await readJsonObject(ctx);
+      const refused = ctx.state.caller ? refuseNow(ctx.state.caller) : null;
+      if (refused) return sendProblem(ctx, refused);
       if (!body.ok) return refuse(ctx, body.code, body.detail);
       const text = body.fields.get('whitelist');
       if (typeof text !== 'string') {

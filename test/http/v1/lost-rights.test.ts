@@ -1,0 +1,107 @@
+// Rights that are taken away while a request is under way: the body is held back until the administrator has made the change.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { describe, it } from 'node:test';
+import { signIn } from '../../helpers/console.js';
+import { startTestDaemon } from '../../helpers/daemon.js';
+import { basic, parseExchange } from '../../helpers/http.js';
+import { suiteScope } from '../../helpers/suite.js';
+
+const PASSWORD = 'a-good-password';
+
+describe('rights lost during a request', async () => {
+  const daemon = await startTestDaemon(suiteScope());
+  const admin = await signIn(daemon);
+
+  async function addOperator(role: string): Promise<{ id: string; name: string; path: string }> {
+    const name = `${role}-${randomUUID()}`;
+    const added = await admin.api('POST', '/api/v1/operators', { name, password: PASSWORD, role });
+    const { id } = added.json as { id: string };
+    return { id, name, path: `/api/v1/operators/${id}` };
+  }
+
+  /** Sends the head, and resolves once the daemon has accepted it. The result sends the body and resolves with the answer. */
+  async function hold(method: string, path: string, body: string, headers: Readonly<Record<string, string>>) {
+    const { hostname, port } = new URL(daemon.adminUrl);
+    const socket = connect(Number(port), hostname);
+    const head = [
+      `${method} ${path} HTTP/1.1`,
+      'Host: localhost',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      'Expect: 100-continue',
+      'Connection: close',
+      ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    ];
+    socket.write(`${head.join('\r\n')}\r\n\r\n`);
+    const [first] = (await once(socket, 'data')) as [Buffer];
+    assert.match(first.toString(), /^HTTP\/1\.1 100 /);
+    return async () => {
+      let received = '';
+      socket.on('data', (chunk: Buffer) => {
+        received += chunk.toString();
+      });
+      socket.write(body);
+      await once(socket, 'close');
+      return parseExchange(received);
+    };
+  }
+
+  const requests = {
+    'an account': (username: string) =>
+      ['/api/v1/accounts', 'application/json', JSON.stringify({ username })] as const,
+    'an import': (username: string) =>
+      ['/api/v1/accounts/import', 'text/csv', `username,password\n${username},p\n`] as const,
+    'the account API': (username: string) =>
+      [
+        '/ProxyAccount/AddProxyAccount',
+        'application/json',
+        JSON.stringify({ Username: username, Password: 'p' }),
+      ] as const,
+  };
+  const losses = { disabled: { isEnabled: false }, demoted: { role: 'viewer' }, removed: null };
+
+  for (const [what, requestOf] of Object.entries(requests)) {
+    for (const [how, change] of Object.entries(losses)) {
+      it(`${what}: an operator that is ${how} meanwhile adds nothing`, async () => {
+        const { name, path } = await addOperator('seller');
+        const username = `u-${randomUUID()}`;
+        const [url, type, body] = requestOf(username);
+        const finish = await hold('POST', url, body, {
+          'Content-Type': type,
+          Authorization: basic(name, PASSWORD),
+        });
+        const done = change ? await admin.api('PATCH', path, change) : await admin.api('DELETE', path);
+        assert.ok(done.status < 300, done.text);
+        const answer = await finish();
+        assert.equal(answer.status, how === 'demoted' ? 403 : 401, JSON.stringify(answer.json));
+        assert.ok(!(await admin.api('GET', `/api/v1/accounts?search=${username}`)).text.includes(username));
+      });
+    }
+  }
+
+  it('a token and a console session lose them too', async () => {
+    const { name, path } = await addOperator('operator');
+    const session = await signIn(daemon, { username: name, password: PASSWORD });
+    const made = await session.api('POST', '/api/v1/tokens', { name: 't', scopes: ['accounts:write'] });
+    const { secret, token } = made.json as { secret: string; token: { id: string } };
+    const body = JSON.stringify({ username: `u-${randomUUID()}` });
+    const json = { 'Content-Type': 'application/json' };
+    const byToken = () =>
+      hold('POST', '/api/v1/accounts', body, { ...json, Authorization: `Bearer ${secret}` });
+    const demoted = await byToken();
+    const bySession = await hold('POST', '/api/v1/accounts', body, {
+      ...json,
+      Cookie: session.cookie,
+      Origin: 'http://localhost',
+    });
+    await admin.api('PATCH', path, { role: 'viewer' });
+    assert.equal((await demoted()).status, 403);
+    assert.equal((await bySession()).status, 403);
+    await admin.api('PATCH', path, { role: 'operator' });
+    const revoked = await byToken();
+    assert.equal((await admin.api('DELETE', `/api/v1/tokens/${token.id}`)).status, 204);
+    assert.equal((await revoked()).status, 401);
+  });
+});
