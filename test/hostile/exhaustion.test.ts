@@ -262,8 +262,8 @@ describe('clients that never read', () => {
     await pause(1_000);
     const grown = residentMiB(daemon.pid) - before;
     t.diagnostic(`${grown.toFixed(0)} MiB for ${CLIENTS} sessions that do not move`);
-    // 300 KiB each, and what a busy worker needs by itself.
-    assert.ok(grown < 20 + CLIENTS * 0.3, `${grown.toFixed(0)} MiB`);
+    // 300 KiB each, and what a busy worker needs by itself, with the node driver up to 35 MiB.
+    assert.ok(grown < 40 + CLIENTS * 0.3, `${grown.toFixed(0)} MiB`);
     const target = await startTarget(t, echo);
     const client = await connectThrough(account, '127.0.0.1', target.port);
     client.send('ping');
