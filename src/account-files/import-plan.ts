@@ -69,6 +69,8 @@ export interface PlanUses {
   >;
   /** Whether the caller may set the egress class of accounts. */
   readonly mayChooseEgress: boolean;
+  /** Whether added accounts may keep the id of the file. The logins of a deleted account are kept under its id. */
+  readonly mayChooseIds: boolean;
   readonly existing: OnExisting;
   readonly now: Clock;
   readonly newId: () => string;
@@ -81,7 +83,8 @@ export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
   const addresses = createAddressPlan(uses.accounts);
 
   function idFor({ id: wanted }: FileAccount): string {
-    const isFree = wanted !== undefined && !ids.has(wanted) && !uses.accounts.hasId(wanted);
+    const isFree =
+      wanted !== undefined && uses.mayChooseIds && !ids.has(wanted) && !uses.accounts.hasId(wanted);
     const id = isFree ? wanted : uses.newId();
     ids.add(id);
     return id;

@@ -226,6 +226,7 @@ async function report(
     audit: store.audit,
     fileName,
     mayChooseEgress: true,
+    mayChooseIds: true,
     existing,
     dryRun,
     now: Date.now,

@@ -11,7 +11,7 @@ import { toWireDate } from '../core/wire-date.js';
 import type { RecordActivity } from './activity.js';
 import type { RecordAudit } from './audit.js';
 import { readAddresses, writeAddresses } from './authorized-addresses.js';
-import { chargeSeller } from './budgets.js';
+import { chargeSeller, ownOf } from './budgets.js';
 import type { RecordChange } from './changes.js';
 import { type Integer, toNumber } from './integers.js';
 import { type LimitsRow, toLimits, writeLimits } from './limits.js';
@@ -109,10 +109,8 @@ export function createAccountStore(
     traffic: readonly TrafficOfDay[] = [],
   ): Promise<Account[]> {
     return inTransaction(db, async (trx) => {
-      const before = await lockMany(
-        updates.map(({ id }) => id),
-        trx,
-      );
+      const ids = updates.map(({ id }) => id);
+      const before = await ownOf(trx, by, await lockMany(ids, trx));
       const changed: Account[] = [];
       const paid: { before: Account; after: Account }[] = [];
       const limited: Account[] = [];
@@ -134,7 +132,10 @@ export function createAccountStore(
       await removeLinksOfFormerOwners(trx, paid);
       await writeLimits(trx, limited);
       await writeAddresses(trx, addressed, lockAddresses);
-      await addTraffic(trx, traffic);
+      await addTraffic(
+        trx,
+        traffic.filter(({ accountId }) => before.has(accountId)),
+      );
       await recordChange(trx, ...changed.map(toChange));
       await recordAudit(trx, audit);
       return changed;
@@ -143,7 +144,7 @@ export function createAccountStore(
 
   async function removeMany(ids: readonly string[], by: Actor = DAEMON): Promise<Account[]> {
     return inTransaction(db, async (trx) => {
-      const removed = [...(await lockMany(ids, trx)).values()];
+      const removed = [...(await ownOf(trx, by, await lockMany(ids, trx))).values()];
       if (removed.length === 0) return [];
       const removedIds = removed.map(({ id }) => id);
       // By id: the user name in heartbeats may be an earlier one.

@@ -1,4 +1,4 @@
-// Charges a seller's budget in the transaction that writes the accounts.
+// Charges a seller's budget, and checks that the accounts are its own, in the transaction that writes the accounts.
 import type { Knex } from 'knex';
 import type { Account } from '../core/accounts/account.js';
 import { type Cost, checkBudget, costOf, sumOf } from '../core/accounts/budget.js';
@@ -79,6 +79,24 @@ async function checkOwners(
     const owner: unknown = await trx('operators').where({ id }).forUpdate().first('id');
     if (!owner) throw new RightsLost('the owner of the account is gone');
   }
+}
+
+/**
+ * Returns those of the locked accounts that the actor may change: of a seller its own. The owner may have changed since the request
+ * was checked. An operator that was removed meanwhile changes nothing.
+ */
+export async function ownOf(
+  trx: Knex.Transaction,
+  { operatorId }: Actor,
+  locked: ReadonlyMap<string, Account>,
+): Promise<ReadonlyMap<string, Account>> {
+  if (operatorId === undefined) return locked;
+  const own = [...locked].filter(([, { owner }]) => owner === operatorId);
+  if (own.length === locked.size) return locked;
+  const operator: { role: string } | undefined = await trx('operators')
+    .where({ id: operatorId })
+    .first('role');
+  return operator && operator.role !== 'seller' ? locked : new Map(own);
 }
 
 /** An infinite amount is not counted: only a budget without a bound allows it. */

@@ -24,6 +24,7 @@ async function run(
   const imported = importAccounts(records(), {
     accounts: admin.accounts,
     mayChooseEgress: true,
+    mayChooseIds: true,
     existing: 'replace',
     now: Date.now,
     newId: randomUUID,

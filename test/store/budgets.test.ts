@@ -1,4 +1,4 @@
-// The transaction that writes accounts charges the seller's budget, also under concurrent requests.
+// The transaction that writes accounts charges the seller's budget, also under concurrent requests, and changes only its own accounts.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { NO_BUDGET, NO_COST, OverBudget } from '../../src/core/accounts/budget.js';
@@ -42,6 +42,12 @@ onEachEngine('two processes with a budget of five accounts add five', async (ope
   assert.deepEqual(now?.used, { ...NO_COST, accounts: 5 });
 
   const [own] = await store.accounts.all();
+  const id = own?.id ?? '';
+  await store.accounts.update(id, { owner: null });
+  assert.equal(await store.accounts.update(id, { remarks: 'late' }, by), null, 'handed over meanwhile');
+  assert.equal(await store.accounts.remove(id, by), null);
+  await store.accounts.update(id, { owner: seller.id });
+  assert.equal((await store.accounts.update(id, { remarks: 'mine' }, by))?.remarks, 'mine');
   await store.operators.remove(seller.id, {
     by: DAEMON,
     action: 'operator.delete',
@@ -49,7 +55,8 @@ onEachEngine('two processes with a budget of five accounts add five', async (ope
     before: null,
     after: null,
   });
-  assert.equal((await store.accounts.get(own?.id ?? ''))?.owner, null, "it is the administrator's again");
+  assert.equal((await store.accounts.get(id))?.owner, null, "it is the administrator's again");
+  assert.equal(await store.accounts.remove(id, by), null, 'the seller was removed meanwhile');
 });
 
 onEachEngine(

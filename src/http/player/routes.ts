@@ -8,7 +8,7 @@ import { PATCH_PROBLEMS } from '../v1/accounts/shared.js';
 import { endRecords } from '../v1/activity/sessions.js';
 import type { ProblemAnswer } from '../v1/problem.js';
 import { type Answered, routesOf } from '../v1/route.js';
-import type { PlayerPageSettings } from './settings.js';
+import { changeableOf, type PlayerPageSettings } from './settings.js';
 import { ownNetwork, type PlayerContext, PlayerStatus, type PlayerUses, shown } from './status.js';
 
 const { route } = routesOf<PlayerUses>('Player');
@@ -145,7 +145,7 @@ function mayChange(
   const account = playerOf(ctx, uses);
   if (!account) return GONE;
   if (!account.isEnabled) return { problem: 'forbidden', detail: 'the account is disabled' };
-  if (what !== undefined && !uses.playerPage.mayChange.includes(what))
+  if (what !== undefined && !changeableOf(uses.playerPage, account).includes(what))
     return { problem: 'forbidden', detail: `players may not change this (admin.playerPage.mayChange)` };
   const waitMs = uses.countChange(account.id);
   if (waitMs === null) return account;

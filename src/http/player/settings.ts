@@ -1,4 +1,5 @@
 // The configuration of player pages and PAC files.
+import type { Account } from '../../core/accounts/account.js';
 
 /** `admin.playerPage` of the configuration. */
 export interface PlayerPageSettings {
@@ -12,6 +13,13 @@ export interface PlayerPageSettings {
   readonly maxRequestsPerMinute: number;
   readonly maxChangesPerHour: number;
 }
+
+/** Returns what a player may change. Only the administrator assigns client addresses, so the page of a seller's account does not. */
+export const changeableOf = (
+  { mayChange }: PlayerPageSettings,
+  { owner }: Account,
+): PlayerPageSettings['mayChange'] =>
+  owner === null ? mayChange : mayChange.filter((what) => what !== 'authorizedAddresses');
 
 /** The protocols that browsers can use with the players' listeners. */
 export interface PacListeners {

@@ -21,7 +21,7 @@ import { type LinkUses, linkAddressFor } from '../v1/settings/public-address.js'
 import { iso, isoOrNull } from '../v1/times.js';
 import { playerUrl } from './address.js';
 import { devicesOf } from './devices.js';
-import type { PacListeners, PlayerPageSettings } from './settings.js';
+import { changeableOf, type PacListeners, type PlayerPageSettings } from './settings.js';
 
 export type PlayerContext = ParameterizedContext<AdminState>;
 
@@ -97,7 +97,7 @@ export async function shown(ctx: PlayerContext, account: Account, uses: PlayerUs
     usage: presentUsage(uses.usage.view(account)),
     devices: devicesOf(await uses.liveSessions.ofAccount(id), ctx.state.client),
     link: socksLink({ username, password: null }, { host, port }),
-    ...{ authorizedAddresses, maxAuthorizedAddresses, mayChange: playerPage.mayChange },
+    ...{ authorizedAddresses, maxAuthorizedAddresses, mayChange: changeableOf(playerPage, account) },
     ownAddress: isAuthorizedAddress(authorizedAddresses, ctx.state.client) ? null : ownNetwork(ctx, uses),
     pac: pac?.token ? playerUrl(playerPage, ctx, 'pac', pac.token) : null,
     mayMakePac: playerPage.pac,

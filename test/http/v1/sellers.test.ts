@@ -186,6 +186,41 @@ describe('sellers', async () => {
     assert.deepEqual([egress.status, codeOf(egress)], [403, 'wrong-role']);
   });
 
+  it('nor are client addresses by the player page of its account', async () => {
+    const pageOf = async (by: Console) => {
+      const made = await by.api('POST', `/api/v1/accounts/${idOf(await create(by))}/player-link`);
+      return new URL((made.json as { url: string }).url).pathname;
+    };
+    const changeable = async (page: string) =>
+      ((await fetchFrom(daemon, 'GET', `${page}/status`, {})).json as Fields)['mayChange'];
+    const own = await pageOf(seller);
+    assert.deepEqual(await changeable(own), ['password']);
+    for (const [path, body] of [
+      ['addresses', {}],
+      ['addresses/remove', { address: '203.0.113.7' }],
+    ] as const) {
+      assert.equal((await fetchFrom(daemon, 'POST', `${own}/${path}`, {}, body)).status, 403, path);
+    }
+    assert.deepEqual(await changeable(await pageOf(admin)), playerPage.mayChange);
+  });
+
+  it('a file gives its accounts new ids, so that none is that of a deleted account', async () => {
+    const load = async (by: Console, id: string) => {
+      const username = `imported-${randomUUID()}`;
+      const path = '/api/v1/accounts/import?format=json&dryRun=false';
+      const file = JSON.stringify([{ id, username, password: 'p' }]);
+      const done = await by.api('POST', path, file, { 'content-type': 'application/json' });
+      assert.equal((done.json as { added: number }).added, 1, done.text);
+      const found = await by.api('GET', `/api/v1/accounts?search=${username}`);
+      return (found.json as { items: { id: string }[] }).items[0]?.id;
+    };
+    const deleted = idOf(await create(admin));
+    await admin.api('DELETE', `/api/v1/accounts/${deleted}`);
+    const imported = await load((await addSeller()).console, deleted);
+    assert.ok(imported !== undefined && imported !== deleted);
+    assert.equal(await load(admin, deleted), deleted, 'the administrator restores accounts');
+  });
+
   it('the account API knows its own accounts only', async () => {
     const { name, console: shop } = await addSeller({ accounts: 1, days: null, bytes: null });
     const basic = { authorization: `Basic ${Buffer.from(`${name}:${PASSWORD}`).toString('base64')}` };

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Accounts } from '../../../core/accounts/accounts.js';
 import type { Actor } from '../../../core/audit/audit.js';
 import { isTimeZone } from '../../../core/time-zone.js';
-import { actorOf } from '../../caller.js';
+import { actorOf, isSeller } from '../../caller.js';
 import type { RefuseNow } from '../../standing.js';
 import { fault } from '../field-errors.js';
 import type { ProblemAnswer } from '../problem.js';
@@ -87,6 +87,7 @@ interface ImportOptions {
   readonly by: Actor;
   readonly fileName: string | null;
   readonly mayChooseEgress: boolean;
+  readonly mayChooseIds: boolean;
   /** undefined: detected from the file. */
   readonly encoding: FileEncoding | undefined;
   readonly zone: string;
@@ -178,6 +179,7 @@ export const accountImportRoutes = [
             file.encoding = found;
           },
           mayChooseEgress: refuseCaller(caller, 'egress:write') === null,
+          mayChooseIds: !caller || !isSeller(caller),
         });
         for await (const line of lines) {
           counts.read += 1;
