@@ -113,12 +113,17 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
     log,
   });
   const readJsonObject = createBodyReader(uses.maxBodyBytes);
-  const attempts = createAdminAttempts({
+  const attemptOptions = {
     ...uses.attempts,
     maxDelayedPerSource: uses.maxDelayedPerSource,
     random: uses.random,
     now: uses.monotonicNow,
     log,
+  };
+  const attempts = createAdminAttempts(attemptOptions);
+  const playerAttempts = createAdminAttempts({
+    ...attemptOptions,
+    refused: 'player links refused: too many failures',
   });
 
   const open = new Router<AdminState>();
@@ -146,7 +151,7 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
   const players = servePlayers({
     ...uses,
     ...uses.operator,
-    attempts,
+    attempts: playerAttempts,
     readJsonObject,
     isTrustedProxy: clients.isTrusted,
     socks: () => uses.operator.about().socks,
@@ -218,6 +223,7 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
     ),
     close() {
       attempts.close();
+      playerAttempts.close();
       return servers.close();
     },
   };

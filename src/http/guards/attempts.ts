@@ -39,9 +39,11 @@ export function createAdminAttempts(
     readonly random: () => number;
     readonly now: Clock;
     readonly log: Pick<Log, 'warn'>;
+    /** The message of the log line when a source is refused. */
+    readonly refused?: string;
   },
 ): AdminAttempts {
-  const { maxSources, now, log } = options;
+  const { maxSources, now, log, refused = 'admin logins refused: too many failures' } = options;
   const limit = createAttemptLimit({
     maxFailures: options.maxFailuresPerSource,
     windowMs: options.failureWindowMs,
@@ -63,7 +65,7 @@ export function createAdminAttempts(
     logged.set(source, at + waitMs);
     const [oldest] = logged.keys();
     if (oldest !== undefined && logged.size > maxSources) logged.delete(oldest);
-    log.warn({ client, seconds: Math.ceil(waitMs / 1000) }, 'admin logins refused: too many failures');
+    log.warn({ client, seconds: Math.ceil(waitMs / 1000) }, refused);
   }
 
   return {

@@ -27,6 +27,7 @@ export interface ServePlayersUses extends Omit<PlayerUses, 'countChange'> {
   readonly playerFolder: string;
   /** Number of sources whose requests are counted. */
   readonly maxSources: number;
+  /** Wrong tokens, counted apart from logins of administrators: wrong tokens of a network lock out nobody else there. */
   readonly attempts: AdminAttempts;
   readonly readJsonObject: ReadJsonObject;
   readonly log: Pick<Log, 'warn'>;
@@ -92,28 +93,17 @@ export function servePlayers(uses: ServePlayersUses): Middleware<AdminState> {
     token: string,
   ): Promise<unknown> {
     const { client } = ctx.state;
-    if (attempts.isFull(client)) return hangUp(ctx);
-    const waitS = waitOf(client);
-    if (waitS !== null) return sendProblem(ctx, { ...TOO_MANY_ATTEMPTS, retryAfterS: waitS });
+    // First the token, then the limit: many players of one network share an address, and no number of guesses finds 144 bits.
     const id = await ownerOf(kind, token);
     if (id === null) {
-      attempts.begin(client);
+      const waitS = attempts.begin(client);
+      if (waitS !== null) return sendProblem(ctx, { ...TOO_MANY_ATTEMPTS, retryAfterS: waitS });
       log.warn({ client }, 'player link refused');
       return refuseUnknown(ctx);
     }
     ctx.state.player = id;
     if (kind === 'pac') return sendPac(ctx);
     await routed(ctx as Parameters<typeof routed>[0], () => otherwise(ctx, async () => refuseUnknown(ctx)));
-  }
-
-  /**
-   * Returns the seconds that a source must wait; null: none. Only a token known to be wrong counts: many players of one network may
-   * send requests at once, and no burst of guesses finds 144 bits.
-   */
-  function waitOf(client: string): number | null {
-    const waitS = attempts.begin(client);
-    if (waitS === null) attempts.succeeded(client);
-    return waitS;
   }
 
   async function ownerOf(kind: PlayerLinkKind, token: string): Promise<string | null> {
