@@ -12,7 +12,7 @@ import { usesOf } from './restricted.js';
 import { type RouteUses, routes } from './routes.js';
 import { serveRoutes } from './serve.js';
 
-type MadeHere = 'countAccounts' | 'document' | 'events' | 'onSettingChanged' | 'socks';
+type MadeHere = 'countAccounts' | 'document' | 'events' | 'importing' | 'onSettingChanged' | 'socks';
 
 export interface ApiUses
   extends Omit<RouteUses, MadeHere>,
@@ -34,6 +34,7 @@ export function serveApi(router: Router<AdminState>, uses: ApiUses): void {
     countAccounts: () => accounts.count(),
     document: createDocument(),
     events,
+    importing: new Set(),
     onSettingChanged() {
       changes.notify('settings');
       changes.notify('audit');

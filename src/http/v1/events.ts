@@ -16,7 +16,7 @@ const ChangedEvent = z
   .meta({ id: 'ChangedEvent' });
 
 export interface EventStreams {
-  /** Opens a stream for the caller; null: the maximum number of streams is open. */
+  /** Opens a stream for the caller; null: the maximum number of streams of the caller, or of all operators, is open. */
   open(caller: Caller, watched?: Watched): Readable | null;
 }
 
@@ -32,7 +32,10 @@ const EVERYTHING: Watched = { hasOverview: true, filter: (changed) => changed };
 export interface EventStreamOptions {
   readonly overview: () => Promise<OverviewNow>;
   readonly changes: ChangeSignal;
-  /** Most streams at once. Each stream occupies a connection. */
+  /**
+   * Most streams at once of all operators together, and as many more of the administrator, whom no operator locks out. Each stream
+   * occupies a connection.
+   */
   readonly maxEventStreams: number;
   /** Whether the caller who opened a stream may still read it. */
   readonly mayStillWatch: (caller: Caller) => boolean;
@@ -69,6 +72,8 @@ export const eventRoutes = [
   ),
 ];
 
+/** Most streams of one operator, so that none takes those of all. */
+export const MAX_STREAMS_PER_OPERATOR = 10;
 const OVERVIEW_EVERY_MS = 2_000;
 /** Interval of comments (lines that begin with a colon). They keep the stream alive, because proxies close idle connections. */
 const COMMENT_EVERY_MS = 15_000;
@@ -76,10 +81,27 @@ const COMMENT_EVERY_MS = 15_000;
 const MAX_UNREAD_BYTES = 1024 * 1024;
 
 export function createEventStreams(options: EventStreamOptions): EventStreams {
-  let streams = 0;
+  /** The number of open streams by the id of the operator; null: the administrator. */
+  const streams = new Map<string | null, number>();
+
+  const countOf = (id: string | null): number => streams.get(id) ?? 0;
+
+  function isFull(id: string | null): boolean {
+    if (id === null) return countOf(id) >= options.maxEventStreams;
+    if (countOf(id) >= MAX_STREAMS_PER_OPERATOR) return true;
+    const all = [...streams.values()].reduce((sum, count) => sum + count, 0);
+    return all - countOf(null) >= options.maxEventStreams;
+  }
+
+  function count(id: string | null, change: 1 | -1): void {
+    const now = countOf(id) + change;
+    if (now === 0) streams.delete(id);
+    else streams.set(id, now);
+  }
 
   function open(caller: Caller, { hasOverview, filter }: Watched): Readable {
-    streams += 1;
+    const principal = caller.operator?.id ?? null;
+    count(principal, 1);
     const stream = new Readable({ read() {} });
     const send = (text: string): void => {
       if (stream.destroyed) return;
@@ -105,7 +127,7 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
       if (sent) event('changed', sent);
     });
     stream.once('close', () => {
-      streams -= 1;
+      count(principal, -1);
       clearInterval(overviews);
       clearInterval(comments);
       stopListening();
@@ -117,6 +139,6 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
 
   return {
     open: (caller, watched = EVERYTHING) =>
-      streams < options.maxEventStreams ? open(caller, watched) : null,
+      isFull(caller.operator?.id ?? null) ? null : open(caller, watched),
   };
 }

@@ -6,6 +6,7 @@ import { rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { ADMIN, startTestAdmin } from '../../helpers/admin.js';
+import { eventually } from '../../helpers/eventually.js';
 import { basic } from '../../helpers/http.js';
 
 /** Keeps every thread that opens files busy; resolves once they are free again. */
@@ -42,3 +43,29 @@ for (const isKept of [true, false]) {
     assert.equal((await admin.api('GET', '/api/v1/accounts')).status, 200);
   });
 }
+
+test('a caller has one import at a time, and the next after its end', async (t) => {
+  const admin = await startTestAdmin(t);
+  const { hostname, port } = new URL(admin.url);
+  const head = [
+    'POST /api/v1/accounts/import HTTP/1.1',
+    'Host: localhost',
+    `Authorization: ${basic(ADMIN.username, ADMIN.password)}`,
+    'Content-Type: text/csv',
+    'Connection: close',
+  ];
+  const upload = async (more: readonly string[], body = '') => {
+    const socket = connect(Number(port), hostname);
+    t.after(() => socket.destroy());
+    socket.write(`${[...head, ...more].join('\r\n')}\r\n\r\n${body}`);
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    return { socket, answer: answer.toString() };
+  };
+  const short = () => upload(['Content-Length: 13'], 'username\nanna\n'.slice(0, 13));
+  const held = await upload(['Content-Length: 1000000', 'Expect: 100-continue']);
+  assert.match(held.answer, /^HTTP\/1\.1 100 /);
+  const refused = await short();
+  assert.match(refused.answer, /^HTTP\/1\.1 429 .*another import of yours is under way/s);
+  held.socket.destroy();
+  await eventually(async () => assert.match((await short()).answer, /^HTTP\/1\.1 200 /));
+});

@@ -102,6 +102,8 @@ export interface ImportUses {
   ) => AsyncIterable<ImportedLine>;
   readonly accounts: Accounts;
   readonly refuseNow: RefuseNow;
+  /** The callers with an import under way: the ids of operators; null: the administrator. */
+  readonly importing: Set<string | null>;
   /** Largest file, in bytes. */
   readonly maxImportBytes: number;
 }
@@ -141,7 +143,7 @@ export const accountImportRoutes = [
         raw: ['text/csv', 'application/json', 'text/plain'],
       },
       responses: { 200: { description: 'A report per line.', schema: ImportReport } },
-      problems: [413, 415],
+      problems: [413, 415, 429],
     },
     async ({ query: { format, existing, dryRun, encoding, zone, fileName = null }, caller, ctx }, uses) => {
       const { maxImportBytes } = uses;
@@ -157,6 +159,16 @@ export const accountImportRoutes = [
         ctx.req.resume();
         return tooLarge;
       }
+      // Uploads wait on the disk, and a slow one for long: with many, one caller would fill it.
+      const importer = caller.operator?.id ?? null;
+      if (uses.importing.has(importer)) {
+        ctx.req.resume();
+        return {
+          problem: 'too-many-requests',
+          detail: 'another import of yours is under way: wait for its end',
+        };
+      }
+      uses.importing.add(importer);
       const counts = { read: 0, added: 0, replaced: 0, kept: 0, skipped: 0, failed: 0 };
       const file: { encoding: FileEncoding | null } = { encoding: format === 'json' ? 'utf-8' : null };
       const notAdded: ImportedLine[] = [];
@@ -191,6 +203,8 @@ export const accountImportRoutes = [
         if (error instanceof TooLarge) return tooLarge;
         if (error instanceof Refused) return error.answer;
         throw error;
+      } finally {
+        uses.importing.delete(importer);
       }
       const lines = [...notAdded, ...added].slice(0, MAX_LINES);
       return {
