@@ -1,5 +1,6 @@
 // The authenticated caller of a request to the admin API.
 import { type Actor, DAEMON } from '../core/audit/audit.js';
+import type { KeptSession } from '../core/auth/console-sessions.js';
 import type { Operator } from '../core/auth/operator.js';
 import { ROLE_SCOPES } from '../core/auth/roles.js';
 
@@ -38,6 +39,12 @@ export function callerOf(
 /** Returns the caller's console session; null: none. */
 export function sessionOf({ via, key }: Caller): string | null {
   return via === 'console' ? key : null;
+}
+
+/** Returns the caller's console session, to be kept when the caller changes its own credentials. @param credentials before the change */
+export function keptSessionOf(caller: Caller, credentials: string): KeptSession | null {
+  const hash = sessionOf(caller);
+  return hash === null ? null : { hash, credentials };
 }
 
 /** Returns whether the caller is a person with a console session or a password, and no token. */

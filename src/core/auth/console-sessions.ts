@@ -17,6 +17,8 @@ export interface ConsoleSession {
   readonly operatorId: string | null;
 }
 
+export type KeptSession = Pick<ConsoleSession, 'hash' | 'credentials'>;
+
 /** The key of session changes in the list of changes. */
 export const CONSOLE_SESSIONS_KEY = 'console-sessions';
 
@@ -31,8 +33,16 @@ export interface ConsoleSessionStore {
 }
 
 export interface ConsoleSessions extends Reloadable {
-  /** Opens a session; returns its cookie value. */
-  open(username: string, operatorId: string | null, address: string): Promise<string>;
+  /**
+   * Opens a session; returns its cookie value. `credentials`: the fingerprint when the password was checked. Returns null when they
+   * have changed since.
+   */
+  open(
+    username: string,
+    operatorId: string | null,
+    address: string,
+    credentials: string,
+  ): Promise<string | null>;
   /** The session of a cookie value, if it is valid; counts as use. */
   find(value: string): ConsoleSession | null;
   /** Like `find`, for a session that another daemon has just opened: reads the database. Rejects when it cannot be read. */
@@ -40,8 +50,11 @@ export interface ConsoleSessions extends Reloadable {
   /** Whether a session is valid; does not count as use. */
   isOpen(hash: string): boolean;
   close(hash: string): Promise<void>;
-  /** After a change of somebody's credentials: ends all sessions of theirs except `hash`; null ends all. */
-  keepOnly(operatorId: string | null, hash: string | null): Promise<void>;
+  /**
+   * After a change of somebody's credentials: ends all sessions of theirs for good, except `kept`; null ends all. `kept` is the
+   * session that made the change, with the fingerprint right before it. It ends too when it was not valid then.
+   */
+  keepOnly(operatorId: string | null, kept: KeptSession | null): Promise<void>;
   /** Ends the sessions whose credentials another process has changed; returns how many. */
   sweep(): number;
 }
@@ -127,7 +140,7 @@ export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSe
       await forget(stored.filter((session) => !isInTime(session, at)).map(({ hash }) => hash));
     },
 
-    async open(username, operatorId, address) {
+    async open(username, operatorId, address, credentials) {
       const value = randomBytes(VALUE_BYTES).toString('base64url');
       const at = now();
       const session = {
@@ -136,7 +149,7 @@ export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSe
         address,
         createdAt: at,
         usedAt: at,
-        credentials: options.credentials(operatorId),
+        credentials,
         operatorId,
       };
       const others = sessionsOf(operatorId);
@@ -145,6 +158,10 @@ export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSe
         .slice(0, Math.max(0, others.length + 1 - options.maxSessions));
       await forget(surplus.map(({ hash }) => hash));
       await store.add(session);
+      if (options.credentials(operatorId) !== credentials) {
+        await store.remove([session.hash]);
+        return null;
+      }
       open.set(session.hash, session);
       usedWritten.set(session.hash, at);
       return value;
@@ -170,15 +187,19 @@ export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSe
     isOpen: (hash) => current(hash) !== null,
     close: (hash) => forget([hash]),
 
-    async keepOnly(operatorId, hash) {
-      const kept = hash === null ? undefined : open.get(hash);
+    async keepOnly(operatorId, session) {
+      const known = session === null ? undefined : open.get(session.hash);
+      const kept = known && known.credentials === session?.credentials ? known : undefined;
       if (kept) {
         const renewed = { ...kept, credentials: options.credentials(operatorId) };
         open.set(kept.hash, renewed);
         await store.renew(renewed);
       }
-      const ended = sessionsOf(operatorId).filter((session) => session.hash !== kept?.hash);
-      await forget(ended.map((session) => session.hash));
+      // Also those that only the database has: they would be valid again with the same credentials.
+      const stored = (await store.all()).filter((one) => one.operatorId === operatorId);
+      const ended = new Set([...sessionsOf(operatorId), ...stored].map(({ hash }) => hash));
+      if (kept) ended.delete(kept.hash);
+      await forget([...ended]);
     },
 
     sweep() {

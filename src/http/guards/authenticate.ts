@@ -75,11 +75,16 @@ export function authenticate({
 
   /** A cookie is no guess, so it is not delayed. The console sends its cookie at every start. */
   function enter(ctx: ParameterizedContext<AdminState>, session: ConsoleSession | null, next: Next) {
-    if (!session) return sendProblem(ctx, { problem: 'signed-out' });
+    const principal = session && principals.get(session.operatorId);
+    if (!principal) return sendProblem(ctx, { problem: 'signed-out' });
     if (!isFromOurPage(ctx)) return refuse(ctx, 'cross-site', 'the console session is for its own page');
     const { username: name, hash: key } = session;
-    const operator = principals.get(session.operatorId)?.operator ?? null;
-    ctx.state.caller = callerOf(operator, null, { via: 'console', name, address: ctx.state.client, key });
+    ctx.state.caller = callerOf(principal.operator, null, {
+      via: 'console',
+      name,
+      address: ctx.state.client,
+      key,
+    });
     return next();
   }
 

@@ -154,8 +154,13 @@ export const operatorRoutes = [
     async ({ params, body, caller }, uses) => {
       const budget = body.budget && withoutUndefined<Partial<Bounds>>(body.budget);
       const change = { ...body, budget };
+      const before = uses.operators.get(params.id.toLowerCase());
       const changed = await uses.operators.change(params.id.toLowerCase(), change, actorOf(caller));
       if (!changed.ok) return REFUSALS[changed.reason];
+      // Ends the sessions for good: the same credentials may come back.
+      if (!before || !hasSameAccess(before, changed.operator)) {
+        await uses.consoleSessions.keepOnly(changed.operator.id, null);
+      }
       await uses.operators.reload();
       uses.onSettingChanged();
       return {
@@ -213,6 +218,9 @@ export const operatorRoutes = [
     },
   ),
 ];
+
+const hasSameAccess = (a: Operator, b: Operator): boolean =>
+  a.name === b.name && a.role === b.role && a.passwordHash === b.passwordHash && a.isEnabled === b.isEnabled;
 
 const NO_OPERATOR: ProblemAnswer = { problem: 'not-found', detail: 'there is no such operator' };
 

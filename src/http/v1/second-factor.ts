@@ -5,7 +5,7 @@ import type { ConsoleSessions } from '../../core/auth/console-sessions.js';
 import type { Principal, Principals } from '../../core/auth/principals.js';
 import type { SecondFactor } from '../../core/auth/second-factor.js';
 import { TOO_MANY_ATTEMPTS } from '../answer.js';
-import { actorOf, type Caller, sessionOf } from '../caller.js';
+import { actorOf, type Caller, keptSessionOf } from '../caller.js';
 import type { AdminAttempts } from '../guards/attempts.js';
 import { invalid, type ProblemAnswer } from './problem.js';
 import { type Answered, routesOf } from './route.js';
@@ -65,11 +65,12 @@ export const secondFactorRoutes = [
       problems: [409],
     },
     async ({ body, caller }, uses) => {
-      const { secondFactor, recoveryCodes } = principalOf(uses, caller);
+      const { secondFactor, recoveryCodes, fingerprint } = principalOf(uses, caller);
+      const kept = keptSessionOf(caller, fingerprint());
       switch (await secondFactor.confirm(body.code, actorOf(caller))) {
         case 'on':
           await recoveryCodes.forget(actorOf(caller));
-          await uses.consoleSessions.keepOnly(caller.operator?.id ?? null, sessionOf(caller));
+          await uses.consoleSessions.keepOnly(caller.operator?.id ?? null, kept);
           return DONE;
         case 'wrong-code':
           return wrongCode();
@@ -113,14 +114,16 @@ export const secondFactorRoutes = [
       if (attempts.isFull(caller.address)) return { problem: 'too-many-requests' };
       const retryAfterS = attempts.begin(caller.address);
       if (retryAfterS !== null) return { ...TOO_MANY_ATTEMPTS, retryAfterS };
-      const outcome = await turnOff(principalOf(uses, caller), body.code, actorOf(caller));
+      const principal = principalOf(uses, caller);
+      const kept = keptSessionOf(caller, principal.fingerprint());
+      const outcome = await turnOff(principal, body.code, actorOf(caller));
       if (outcome === 'wrong-code') {
         await attempts.delay(caller.address);
         return wrongCode();
       }
       attempts.succeeded(caller.address);
       if (outcome === 'off-already') return conflict('the second factor is off already');
-      await consoleSessions.keepOnly(caller.operator?.id ?? null, sessionOf(caller));
+      await consoleSessions.keepOnly(caller.operator?.id ?? null, kept);
       return DONE;
     },
   ),

@@ -112,6 +112,7 @@ export const sessionRoutes = [
       const principal = principals.verify(username, password);
       if (!principal) return refuseLate(uses, client, username);
       const { operator, secondFactor, recoveryCodes } = principal;
+      const credentials = principal.fingerprint();
       if (secondFactor.isEnabled()) {
         if (code === undefined) {
           attempts.succeeded(client);
@@ -122,7 +123,8 @@ export const sessionRoutes = [
         if (!isGood) return refuseLate(uses, client, username);
       }
       attempts.succeeded(client);
-      const value = await consoleSessions.open(username, operator?.id ?? null, client);
+      const value = await consoleSessions.open(username, operator?.id ?? null, client, credentials);
+      if (value === null) return { problem: 'wrong-credentials' };
       log.info({ client, username: printable(username) }, 'console sign-in');
       const caller = callerOf(operator, null, { via: 'console', name: username, address: client, key: null });
       return {

@@ -81,6 +81,22 @@ describe('rights lost during a request', async () => {
     }
   }
 
+  it('a session that the administrator ended is not revived by its own held request, nor by enabling', async () => {
+    const { name, path } = await addOperator('operator');
+    const session = await signIn(daemon, { username: name, password: PASSWORD });
+    const body = JSON.stringify({ current: PASSWORD, next: 'another-password' });
+    const finish = await hold('PUT', '/api/v1/settings/admin-password', body, {
+      'Content-Type': 'application/json',
+      Cookie: session.cookie,
+      Origin: 'http://localhost',
+    });
+    await admin.api('PATCH', path, { isEnabled: false });
+    assert.equal((await finish()).status, 401);
+    await admin.api('PATCH', path, { isEnabled: true });
+    assert.equal((await session.api('GET', '/api/v1/me')).status, 401);
+    await signIn(daemon, { username: name, password: PASSWORD });
+  });
+
   it('a token and a console session lose them too', async () => {
     const { name, path } = await addOperator('operator');
     const session = await signIn(daemon, { username: name, password: PASSWORD });

@@ -8,7 +8,7 @@ import type { ConsoleSessions } from '../../../core/auth/console-sessions.js';
 import type { Principals } from '../../../core/auth/principals.js';
 import type { Log } from '../../../core/log.js';
 import { TOO_MANY_ATTEMPTS } from '../../answer.js';
-import { actorOf, sessionOf } from '../../caller.js';
+import { actorOf, keptSessionOf } from '../../caller.js';
 import type { AdminAttempts } from '../../guards/attempts.js';
 import { invalid } from '../problem.js';
 import { routesOf } from '../route.js';
@@ -57,12 +57,13 @@ export const adminPasswordRoutes = [
         return invalid('body.current', 'present-password');
       }
       attempts.succeeded(caller.address);
+      const kept = keptSessionOf(caller, principal.fingerprint());
       const refusal = await principal.setPassword(next, actorOf(caller));
       if (refusal) return PASSWORD_FAULTS[refusal];
       const { password: givenBy } = await credentials.givenBy();
       if (givenBy !== undefined && caller.operator === null)
         log.warn({ givenBy }, 'admin password will be overwritten at the next start');
-      await consoleSessions.keepOnly(caller.operator?.id ?? null, sessionOf(caller));
+      await consoleSessions.keepOnly(caller.operator?.id ?? null, kept);
       return { status: 204 };
     },
   ),

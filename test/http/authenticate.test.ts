@@ -1,0 +1,34 @@
+// A console session whose operator is gone signs nobody in, and never as the administrator.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import Koa from 'koa';
+import { type AuthenticateUses, authenticate } from '../../src/http/guards/authenticate.js';
+import type { AdminState } from '../../src/http/state.js';
+
+test('a session of a missing operator is signed out', async (t) => {
+  const session = { hash: 'h', username: 'kim', operatorId: 'gone' };
+  const uses = {
+    principals: { get: (id: string | null) => (id === null ? { operator: null } : null), verify: () => null },
+    consoleSessions: { find: () => session, read: async () => session },
+  } as unknown as AuthenticateUses;
+  const app = new Koa<AdminState>();
+  app.use((ctx, next) => {
+    ctx.state.client = '127.0.0.1';
+    return next();
+  });
+  app.use(authenticate(uses));
+  app.use((ctx) => {
+    ctx.body = 'in';
+  });
+  const server = createServer(app.callback()).listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const answer = await fetch(`http://127.0.0.1:${port}/api/v1/me`, {
+    headers: { cookie: 'pulsegate_session=x', connection: 'close' },
+  });
+  assert.equal(answer.status, 401, await answer.text());
+});
