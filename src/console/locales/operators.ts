@@ -52,7 +52,6 @@ export const operators = {
     zh: '用于设备丢失：{name} 只用密码即可登录，现有会话立即结束。',
   },
   'operators.factor.resetDone': { en: 'The second factor is off', zh: '双重验证已关闭' },
-  'operators.accounts': { en: 'Accounts', zh: '账号' },
   'operators.budget': { en: 'Budget', zh: '额度' },
   'operators.budget.text': {
     en: 'An empty field is no bound. Deleting or shortening accounts gives nothing back.',
