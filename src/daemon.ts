@@ -25,7 +25,7 @@ import { createSocksListenersPart } from './parts/socks-listeners.js';
 import { createStatsPart } from './parts/stats.js';
 import { readCertificate } from './parts/tls.js';
 import { createTlsListenersPart } from './parts/tls-listeners.js';
-import type { Broken } from './proxy/plane.js';
+import type { PlaneFailure } from './proxy/plane.js';
 import { explainStartError } from './store/store.js';
 import type { GivenSocket } from './systemd-sockets.js';
 
@@ -58,7 +58,7 @@ export interface Daemon {
   /** Whether every worker of the data plane responds. */
   isAlive(): boolean;
   /** Resolves when the data plane has failed and the process must restart; the log contains the reason. */
-  readonly broken: Promise<Broken>;
+  readonly broken: Promise<PlaneFailure>;
 }
 
 /** Resolves when all listeners accept connections. On failure stops the started parts and throws StartError or ConfigError. */

@@ -18,7 +18,7 @@ import { because, type Reason, reasonText } from './reasons.js';
 import type { FileRecord } from './record.js';
 
 export interface ImportUses extends PlanUses {
-  readonly accounts: PlanUses['accounts'] & Pick<Accounts, 'takeIn' | 'patchMany'>;
+  readonly accounts: PlanUses['accounts'] & Pick<Accounts, 'addImported' | 'patchMany'>;
   readonly dryRun: boolean;
   readonly by: Actor;
   readonly audit: Pick<AuditStore, 'begin' | 'revise'>;
@@ -87,7 +87,7 @@ function createWriter(uses: ImportUses): Writer {
     refused: because('taken-meanwhile'),
     failed: () => because('not-added'),
     work: (added) =>
-      accounts.takeIn(
+      accounts.addImported(
         added.map(({ account, from }) => ({ account, used: from.usage })),
         by,
       ),

@@ -50,7 +50,7 @@ export function createWebhook(uses: WebhookUses): HandleHook {
   const readSigned = createSignedWebhook(uses);
   return async (request) => {
     try {
-      const refusal = refusedAtTheDoor(request);
+      const refusal = refuseBeforeBody(request);
       if (refusal) return refusal;
       const wanted = await readSigned(request);
       if (wanted === null) return tokenRefused(request) ?? (await act(request));
@@ -66,7 +66,7 @@ export function createWebhook(uses: WebhookUses): HandleHook {
   };
 
   /** Checks only the source and the request line, before anything else of the request is read. */
-  function refusedAtTheDoor(request: HookRequest): HookAnswer | null {
+  function refuseBeforeBody(request: HookRequest): HookAnswer | null {
     if (!uses.isEnabled) return refuse(404, 'webhooks are not enabled');
     const { source } = request;
     if (!uses.mayCall(source)) return refuse(403, 'this address may not call webhooks');

@@ -1,6 +1,6 @@
 // `pulsegate admin`: the administrator's credentials.
 import { adminCredentialsGivenBy } from '../config/credentials.js';
-import { type GivenBy, MIN_ADMIN_PASSWORD_CHARACTERS } from '../core/auth/admin-credentials.js';
+import { type CredentialSources, MIN_ADMIN_PASSWORD_CHARACTERS } from '../core/auth/admin-credentials.js';
 import { createSecondFactor } from '../core/auth/second-factor.js';
 import { cliActor } from './actor.js';
 import { type AddCommands, CommandError, load, printLine } from './command.js';
@@ -53,7 +53,7 @@ export const addAdminCommands: AddCommands = (program, io) => {
 };
 
 /** @throws CommandError when the daemon sets the credentials at each start, from a variable or a file that the error names */
-function rejectManagedCredentials(givenBy: GivenBy, username: string | undefined): void {
+function rejectManagedCredentials(givenBy: CredentialSources, username: string | undefined): void {
   const reject = (what: string, source: string, instead: string) => {
     throw new CommandError(
       `Nothing was changed: ${source} sets ${what} at each start of the daemon, which would undo the change.\n${instead}`,

@@ -8,7 +8,7 @@ import { MIN_ADMIN_PASSWORD_CHARACTERS } from '../core/auth/admin-credentials.js
 import type { Daemon } from '../daemon.js';
 import { createLogger, type Logger } from '../log.js';
 import { readVersion } from '../program.js';
-import type { Broken } from '../proxy/plane.js';
+import type { PlaneFailure } from '../proxy/plane.js';
 import { createServiceManager, type ServiceManager } from '../systemd.js';
 import { givenSockets } from '../systemd-sockets.js';
 import type { CommandIo } from './command.js';
@@ -74,7 +74,7 @@ export async function serve(command: Command, io: CommandIo): Promise<void> {
 }
 
 /** The service manager starts the daemon again after exit code 1, and after SIGKILL. */
-function exitAfterFailure({ hasUnendableThread }: Broken): never {
+function exitAfterFailure({ hasUnendableThread }: PlaneFailure): never {
   if (hasUnendableThread) process.kill(process.pid, 'SIGKILL');
   process.exit(EXIT_FAILED);
 }
@@ -109,7 +109,7 @@ function catchSignals(): { next(): Promise<NodeJS.Signals> } {
 
 async function stopDaemon(
   daemon: Daemon,
-  cause: NodeJS.Signals | Broken,
+  cause: NodeJS.Signals | PlaneFailure,
   signals: { next(): Promise<NodeJS.Signals> },
   service: ServiceManager,
   log: Logger,

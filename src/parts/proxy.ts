@@ -12,7 +12,7 @@ import type { Session, SessionSummary } from '../core/sessions/session.js';
 import type { SessionRegistry } from '../core/sessions/session-registry.js';
 import { type Libc, loadLibc } from '../proxy/io/native/libc.js';
 import type { ProxyObserver } from '../proxy/observer.js';
-import { type Broken, ProxyPlane } from '../proxy/plane.js';
+import { type PlaneFailure, ProxyPlane } from '../proxy/plane.js';
 import type { AccountRecord, ProxySettings } from '../proxy/settings.js';
 import { MAX_WORKERS } from '../proxy/shared.js';
 import { maxConnections, maxHandshakes } from './capacity.js';
@@ -46,7 +46,7 @@ export interface ProxyPart extends Part {
   /** Null with the node driver. */
   readonly libc: Libc | null;
   /** Resolves when the data plane has failed and the process must restart; the log contains the reason. */
-  readonly broken: Promise<Broken>;
+  readonly broken: Promise<PlaneFailure>;
 }
 
 /** Whether sessions of an account count at all nodes together. */
@@ -77,7 +77,7 @@ export function createProxyPart(uses: ProxyUses): ProxyPart {
     otherNodes: hasRate(account.limits) ? (sessions.elsewhere.of(account.id)?.nodes ?? 0) : 0,
     authorizedAddresses: account.authorizedAddresses,
   });
-  const breakage = new EventEmitter<{ broken: [Broken] }>();
+  const breakage = new EventEmitter<{ broken: [PlaneFailure] }>();
   const plane = new ProxyPlane({
     engine: libc ? 'native' : 'node',
     workers: libc ? workerCount(config.socks.workers) : 1,
@@ -103,7 +103,7 @@ export function createProxyPart(uses: ProxyUses): ProxyPart {
     name: 'data plane',
     plane,
     libc,
-    broken: once(breakage, 'broken').then(([broken]: Broken[]) => broken as Broken),
+    broken: once(breakage, 'broken').then(([broken]: PlaneFailure[]) => broken as PlaneFailure),
 
     async start() {
       await plane.start();

@@ -107,7 +107,7 @@ export class PlaneWorker implements SessionOwner {
   send(order: ThreadOrder, transfer: readonly TransferListItem[] = []): void {
     if (this.#isOver) return;
     this.#port.postMessage(order, transfer);
-    this.#options.gauges.addSign(this.index, 'mail', 1);
+    this.#options.gauges.addSign(this.index, 'messages', 1);
     if (this.#wakeFd === -1) return;
     try {
       writeSync(this.#wakeFd, WAKE);
@@ -131,8 +131,8 @@ export class PlaneWorker implements SessionOwner {
 
   /** Takes in all events that have been sent so far. */
   readAll(): void {
-    for (let mail = receiveMessageOnPort(this.#port); mail; mail = receiveMessageOnPort(this.#port)) {
-      this.#takeAll(mail.message as readonly PackedEvent[]);
+    for (let sent = receiveMessageOnPort(this.#port); sent; sent = receiveMessageOnPort(this.#port)) {
+      this.#takeAll(sent.message as readonly PackedEvent[]);
     }
   }
 

@@ -42,7 +42,7 @@ export interface PlaneOptions {
   readonly observer: ProxyObserver;
   readonly log: Log;
   /** Players can only be served again by another process. The log says why; what is left of this one goes on. */
-  readonly onBroken: (broken: Broken) => void;
+  readonly onBroken: (broken: PlaneFailure) => void;
   /** The program of a worker's thread; thread.ts. */
   readonly threadUrl?: URL;
   /** A worker whose loop has not turned for so long is ended and started anew, in ms. */
@@ -50,7 +50,7 @@ export interface PlaneOptions {
 }
 
 /** Why the data plane cannot go on in this process. */
-export interface Broken {
+export interface PlaneFailure {
   /** A thread that does not end would hold `process.exit` for ever. */
   readonly hasUnendableThread: boolean;
 }

@@ -8,12 +8,12 @@ export type Sign =
   /** Raised by the worker in every turn of its loop: one that stands still is stuck. */
   | 'turns'
   /** Raised by whoever has sent the worker something. */
-  | 'mail'
+  | 'messages'
   /** 1 while the worker has events that it has not sent yet. */
   | 'eventsWaiting'
   /** Batches of events that the control plane has read. */
   | 'batchesRead';
-const SIGNS: readonly Sign[] = ['turns', 'mail', 'eventsWaiting', 'batchesRead'];
+const SIGNS: readonly Sign[] = ['turns', 'messages', 'eventsWaiting', 'batchesRead'];
 export const MAX_WORKERS = 16;
 const PER_WORKER = GAUGES.length + SIGNS.length;
 

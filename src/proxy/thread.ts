@@ -107,13 +107,13 @@ class Channel {
 
   #sendTo(index: number, peer: Peer, order: Order): void {
     peer.port.postMessage(order);
-    this.#gauges.addSign(index, 'mail', 1);
+    this.#gauges.addSign(index, 'messages', 1);
     if (peer.wakeFd !== -1) this.#wake(peer.wakeFd);
   }
 
   #readFrom(port: MessagePort): void {
-    for (let mail = receiveMessageOnPort(port); mail; mail = receiveMessageOnPort(port)) {
-      this.#take(port, mail.message);
+    for (let received = receiveMessageOnPort(port); received; received = receiveMessageOnPort(port)) {
+      this.#take(port, received.message);
     }
   }
 
@@ -159,9 +159,9 @@ function runNative(thread: ThreadStart): void {
     loop.run({
       turn() {
         gauges.addSign(start.index, 'turns', 1);
-        const mail = gauges.getSign(start.index, 'mail');
-        if (mail !== seen) {
-          seen = mail;
+        const sent = gauges.getSign(start.index, 'messages');
+        if (sent !== seen) {
+          seen = sent;
           channel.read();
         }
         worker.events.flush(false);

@@ -6,7 +6,7 @@ import { SessionRegistry } from '../../src/core/sessions/session-registry.js';
 import { loadLibc } from '../../src/proxy/io/native/libc.js';
 import { openListener } from '../../src/proxy/io/native/listen.js';
 import type { LoginOutcome } from '../../src/proxy/messages.js';
-import { type Broken, type PlaneOptions, ProxyPlane } from '../../src/proxy/plane.js';
+import { type PlaneFailure, type PlaneOptions, ProxyPlane } from '../../src/proxy/plane.js';
 import type { AccountRecord, ProxySettings } from '../../src/proxy/settings.js';
 import type { Scope } from '../helpers/suite.js';
 
@@ -96,7 +96,7 @@ export interface PlaneWorld {
   readonly closed: { session: Session; summary: SessionSummary }[];
   /** How many, by outcome. */
   readonly logins: Partial<Record<LoginOutcome, number>>;
-  readonly brokenBy: Broken[];
+  readonly brokenBy: PlaneFailure[];
 }
 
 /** Starts it with one listener on loopback; native, the listening socket is the test's own, as the daemon's is its own. */
@@ -111,7 +111,7 @@ export async function startPlane(
   const closed: PlaneWorld['closed'] = [];
   const sessions = new SessionRegistry();
   const logins: PlaneWorld['logins'] = {};
-  const brokenBy: Broken[] = [];
+  const brokenBy: PlaneFailure[] = [];
   const note = (level: string) => (fields: Readonly<Record<string, unknown>>, message: string) =>
     void lines.push({ level, fields, message });
   sessions.subscribe({

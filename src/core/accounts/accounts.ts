@@ -87,7 +87,7 @@ export interface Accounts {
    * Adds imported accounts in one transaction. Returns the added accounts; the names of the others are taken. Rejects with
    * AddressTaken, and adds none, when another account has one of their authorized addresses.
    */
-  takeIn(accounts: readonly ImportedAccount[], by: Actor): Promise<Account[]>;
+  addImported(accounts: readonly ImportedAccount[], by: Actor): Promise<Account[]>;
   /**
    * Changes only the given fields and limits. `isCurrent` can refuse the change after a look at the current account.
    * A new user name ends live sessions; the account keeps its heartbeats and history.
@@ -212,7 +212,7 @@ export function createAccounts(
     hasEgressClass,
     maxAuthorizedAddresses: uses.maxAuthorizedAddresses,
     addMany,
-    takeIn: writes.add,
+    addImported: writes.add,
 
     async add(input, by) {
       const addresses = readAddresses(input.authorizedAddresses);

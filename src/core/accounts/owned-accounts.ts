@@ -38,8 +38,8 @@ export function accountsOf(accounts: Accounts, owner: string): Accounts {
         inputs.map((input) => ({ ...input, owner })),
         by,
       ),
-    takeIn: (imported, by) =>
-      accounts.takeIn(
+    addImported: (imported, by) =>
+      accounts.addImported(
         imported.map(({ account, ...rest }) => ({ ...rest, account: { ...account, owner } })),
         by,
       ),

@@ -24,7 +24,7 @@ function run({ settings, gauges: memory }: ResolverStart): void {
     port.on('message', ({ id, name, client }: Question) => {
       resolver.resolve(name, client, (result) => {
         port.postMessage({ id, result } satisfies Answer);
-        gauges.addSign(index, 'mail', 1);
+        gauges.addSign(index, 'messages', 1);
         if (wakeFd !== -1) wake(wakeFd);
       });
     });

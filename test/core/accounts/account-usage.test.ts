@@ -44,7 +44,7 @@ async function setUp(t: TestContext, given?: Store) {
     usage,
     accounts,
     addMany: async (count: number): Promise<Account[]> =>
-      accounts.takeIn(
+      accounts.addImported(
         Array.from({ length: count }, () => ({ account: account() })),
         DAEMON,
       ),
@@ -146,7 +146,7 @@ test('what an import brings is written with the account, counts at once, and is 
   const used = { totalBytesUp: 60, totalBytesDown: 40, periodBytes: 25 };
   const [fresh, moved] = await addMany(2);
   assert.ok(fresh && moved);
-  const [taken] = await accounts.takeIn([{ account: account(), used }], DAEMON);
+  const [taken] = await accounts.addImported([{ account: account(), used }], DAEMON);
   assert.ok(taken);
   move(moved.id, 7);
   const change = { limits: { maxSessions: 3 } };
