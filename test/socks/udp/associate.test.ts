@@ -504,7 +504,7 @@ describe('names and addresses that datagrams are sent to', () => {
       for (const { port } of [four, six]) client.send(host, port, 'x');
       client.send(host, four.port, 'fragment', 1 | LAST);
     }
-    // Whatever was sent before an answer came has been looked at.
+    // The addresses that were sent before this answer came have been judged; names may still be with the resolver.
     const echo = await startUdpEcho(t, '127.0.0.99');
     assert.equal(await client.roundTrip('127.0.0.99', echo.port, 'permitted'), 'permitted');
     client.control.socket.end();
@@ -513,7 +513,8 @@ describe('names and addresses that datagrams are sent to', () => {
       (sum, count) => sum + count,
       0,
     );
-    assert.deepEqual([line['datagramsUp'], dropped], [1, hosts.length * 3]);
+    assert.equal(line['datagramsUp'], 1);
+    assert.ok(dropped >= addresses.length * 3 && dropped <= hosts.length * 3, String(dropped));
     assert.equal(four.unread + six.unread, 0);
   });
 });
