@@ -8,15 +8,18 @@ export const me = cell<Me | null | undefined>(undefined);
 /** The user whose session the daemon ended while the console was open. Forms keep their contents until somebody signs in again. */
 export const lapsed = cell<Me | null>(null);
 
-/** Returns whether the signed-in user has this scope. After a session ended, the user of that session counts. */
+/** The signed-in user; after a session ended, the user of that session. */
+const user = (): Me | null => me.get() ?? lapsed.get();
+
+/** Returns whether the user has this scope. */
 export function may(scope: Scope): boolean {
-  const who = me.get() ?? lapsed.get();
+  const who = user();
   return who?.scopes == null ? who != null : who.scopes.includes(scope);
 }
 
-/** Whether the administrator is signed in, who alone manages operators. */
+/** Returns whether the user is the administrator, who alone manages operators. */
 export function isAdministrator(): boolean {
-  return (me.get() ?? lapsed.get())?.role === 'administrator';
+  return user()?.role === 'administrator';
 }
 
 /** Signs the operator out and removes everything from the screen. */
@@ -57,8 +60,8 @@ type Part<N extends keyof Operations, K extends keyof Operations[N]> = Operation
 export type Input<N extends keyof Operations> = Part<N, 'params'> &
   Part<N, 'query'> &
   Part<N, 'body'> & {
-    /** Sent as If-Match: the daemon refuses the change when somebody else changed the object meanwhile. */
-    readonly etag?: string;
+    /** Sent as If-Match: the daemon refuses the change when somebody else changed the object meanwhile. null: not sent. */
+    readonly etag?: string | null;
     readonly signal?: AbortSignal;
     /** Media type of a body that is not JSON. */
     readonly type?: string;
@@ -83,7 +86,7 @@ export async function callWithEtag<N extends keyof Operations>(
   const [method] = OPERATIONS[name];
   const given = (input ?? {}) as Loose;
   const headers: Record<string, string> = { accept: 'application/json' };
-  if (given.etag !== undefined) headers['if-match'] = given.etag;
+  if (given.etag != null) headers['if-match'] = given.etag;
   const init: RequestInit = { method, headers, credentials: 'same-origin', cache: 'no-store' };
   if (given.signal) init.signal = given.signal;
   if (given.body !== undefined) {
@@ -98,7 +101,7 @@ export async function callWithEtag<N extends keyof Operations>(
   }
   const error = toError(response.status, text);
   if (error.status === 401 && name !== 'signIn') {
-    lapsed.set(me.get() ?? lapsed.get());
+    lapsed.set(user());
     me.set(null);
   }
   throw error;
@@ -108,7 +111,7 @@ interface Loose {
   readonly params?: Record<string, string>;
   readonly query?: Record<string, unknown>;
   readonly body?: unknown;
-  readonly etag?: string;
+  readonly etag?: string | null;
   readonly signal?: AbortSignal;
   readonly type?: string;
 }

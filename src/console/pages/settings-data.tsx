@@ -56,7 +56,7 @@ export function RetentionSettings() {
       const now = await callWithEtag('getRetention');
       const { answer, etag } = await callWithEtag('setRetention', {
         body: { ...now.answer, ...changes },
-        ...(now.etag === null ? {} : { etag: now.etag }),
+        etag: now.etag,
       });
       notify(t('settings.saved'));
       saved.put(answer, etag);

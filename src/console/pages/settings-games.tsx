@@ -59,8 +59,7 @@ export function GameSettings() {
     void run(async () => {
       const etag = isStale ? theirs.etag : draft.base.etag;
       try {
-        const body = { rules };
-        const done = await callWithEtag('setGameRules', etag === null ? { body } : { body, etag });
+        const done = await callWithEtag('setGameRules', { body: { rules }, etag });
         notify(t('games.saved'));
         saved.put(done.answer, done.etag);
         undo();

@@ -35,7 +35,7 @@ function SettingsForm({
   const save = () =>
     run(async () => {
       if (!body) return;
-      const sent = await callWithEtag('setNoticeSettings', { body, ...(etag === null ? {} : { etag }) });
+      const sent = await callWithEtag('setNoticeSettings', { body, etag });
       notify(t('settings.saved'));
       put(sent.answer, sent.etag);
       draft.reset();

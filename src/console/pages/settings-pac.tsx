@@ -30,7 +30,7 @@ export function PacSettings() {
       const { etag } = draft.base;
       const { answer, etag: next } = await callWithEtag('setPacRules', {
         body: { rules: read.rules, otherwise },
-        ...(etag === null ? {} : { etag }),
+        etag,
       });
       notify(t('settings.saved'));
       saved.put(answer, next);

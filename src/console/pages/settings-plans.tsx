@@ -25,7 +25,7 @@ export function PlanSettings() {
   const narrow = useWidth() < 640;
   const plans = data?.plans ?? [];
   const save = async (next: readonly Plan[]) => {
-    await call('setPlans', { body: { plans: next }, ...(etag === null ? {} : { etag }) });
+    await call('setPlans', { body: { plans: next }, etag });
     notify(t('settings.saved'));
     reload();
   };

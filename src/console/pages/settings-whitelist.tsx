@@ -27,11 +27,11 @@ export function WhitelistSettings() {
 
   const isStale = error instanceof ApiError && error.code === 'changed-meanwhile' && theirs !== null;
   const save = async (keepMyAccess: boolean) => {
-    const etag = (isStale ? theirs.etag : draft.base.etag) ?? undefined;
+    const etag = isStale ? theirs.etag : draft.base.etag;
     const { answer, etag: next } = await callWithEtag('setWhitelist', {
       query: { keepMyAccess },
       body: { whitelist: shown },
-      ...(etag === undefined ? {} : { etag }),
+      etag,
     });
     notify(t('whitelist.saved'));
     saved.put(answer, next);
