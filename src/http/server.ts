@@ -148,15 +148,18 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
   });
 
   const { playerPage } = uses.operator;
-  const players = servePlayers({
-    ...uses,
-    ...uses.operator,
-    attempts: playerAttempts,
-    readJsonObject,
-    isTrustedProxy: clients.isTrusted,
-    socks: () => uses.operator.about().socks,
-    maxSources: uses.attempts.maxSources,
-  });
+  const players =
+    playerPage.enabled || playerPage.pac
+      ? servePlayers({
+          ...uses,
+          ...uses.operator,
+          attempts: playerAttempts,
+          readJsonObject,
+          isTrustedProxy: clients.isTrusted,
+          socks: () => uses.operator.about().socks,
+          maxSources: uses.attempts.maxSources,
+        })
+      : null;
 
   const app = new Koa<AdminState>();
   app.use(answerFailures(log));
@@ -177,10 +180,10 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
   app.use((ctx, next) => (ctx.path === METRICS_PATH ? checkHost(ctx, next) : next()));
   app.use(metricsRoute({ ...uses.metrics, attempts, certificateExpiresAt: () => tls?.expiresAt ?? null }));
   // Like webhooks, these paths need their token and no check of the host.
-  if (playerPage.outsideWhitelist) app.use(players);
+  if (players && playerPage.outsideWhitelist) app.use(players);
   app.use(whitelistGuard(whitelist.allows));
   app.use(checkHost);
-  if (!playerPage.outsideWhitelist) app.use(players);
+  if (players && !playerPage.outsideWhitelist) app.use(players);
   app.use(serveConsole(uses.consoleFolder));
   const currentUser = open.routes();
   app.use<object, Parameters<typeof currentUser>[0]>((ctx, next) =>
