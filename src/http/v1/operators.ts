@@ -115,9 +115,10 @@ export const operatorRoutes = [
     async (_asked, uses) => {
       // Accounts at this and other daemons use the budgets, so read the current values.
       await uses.operators.reload();
+      const owned = accountsByOwner(uses);
       return {
         status: 200,
-        body: { items: uses.operators.list().map((operator) => present(uses, operator)) },
+        body: { items: uses.operators.list().map((operator) => present(uses, operator, owned)) },
       };
     },
   ),
@@ -183,7 +184,7 @@ export const operatorRoutes = [
     },
     async ({ params, caller }, uses) => {
       const id = params.id.toLowerCase();
-      const accounts = ownAccounts(uses, id);
+      const accounts = accountsByOwner(uses).get(id) ?? [];
       const removed = await uses.operators.remove(id, actorOf(caller));
       if (!removed) return NO_OPERATOR;
       await uses.accounts.refresh(accounts);
@@ -232,8 +233,19 @@ const REFUSALS: Readonly<Record<OperatorRefusal | 'not-found', ProblemAnswer>> =
   'not-found': NO_OPERATOR,
 };
 
-const ownAccounts = ({ accounts }: Pick<OperatorUses, 'accounts'>, owner: string): string[] =>
-  accounts.list().flatMap(({ account }) => (account.owner === owner ? [account.id] : []));
+type AccountIds = ReadonlyMap<string, readonly string[]>;
+
+/** Returns the ids of the accounts of each operator that has any. */
+function accountsByOwner({ accounts }: Pick<OperatorUses, 'accounts'>): AccountIds {
+  const owned = new Map<string, string[]>();
+  for (const { account } of accounts.list()) {
+    if (account.owner === null) continue;
+    const ids = owned.get(account.owner);
+    if (ids) ids.push(account.id);
+    else owned.set(account.owner, [account.id]);
+  }
+  return owned;
+}
 
 /** Presents a used budget, with days rounded to a hundredth. */
 export const presentUsed = ({ accounts, ms, bytes }: Operator['used']) => ({
@@ -242,13 +254,17 @@ export const presentUsed = ({ accounts, ms, bytes }: Operator['used']) => ({
   bytes,
 });
 
-function present(uses: OperatorUses, { id, name, role, isEnabled, createdAt, budget, used }: Operator) {
+function present(
+  uses: OperatorUses,
+  { id, name, role, isEnabled, createdAt, budget, used }: Operator,
+  owned: AccountIds = accountsByOwner(uses),
+) {
   const { principals, apiTokens } = uses;
   return {
     ...{ id, name, role, isEnabled, createdAt: iso(createdAt) },
     totpEnabled: principals.factorsOf(id)?.secondFactor.isEnabled() ?? false,
     tokens: apiTokens.list(id).length,
-    accounts: ownAccounts(uses, id).length,
+    accounts: owned.get(id)?.length ?? 0,
     budget,
     used: presentUsed(used),
   };
