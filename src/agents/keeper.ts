@@ -85,7 +85,7 @@ export function createKeeper(uses: {
     if (ending) {
       await ending;
       // Releases only runs that nobody has adopted meanwhile.
-      await store.giveBack(owner, now());
+      await store.requeue(owner, now());
       return regain();
     }
     lease.renewed(startedAt);
@@ -125,14 +125,14 @@ export function createKeeper(uses: {
   }
 
   /** Releases runs that this runner owns without knowing them. Otherwise nobody would execute them. */
-  async function giveBackStrays(): Promise<void> {
+  async function requeueStrays(): Promise<void> {
     if (doubtedAt === null) return;
     const since = doubtedAt;
     const held = await store.heldBy(owner);
     const known = uses.known();
     const strays = held.filter((id) => !known.has(id));
     if (strays.length > 0) {
-      await store.giveBack(owner, now(), strays);
+      await store.requeue(owner, now(), strays);
       log.warn({ runs: strays.length }, 'runs whose storing was not answered are queued again');
     }
     // A frozen server executes pending requests when it continues. After one lease, everything is released anyway.
@@ -172,7 +172,7 @@ export function createKeeper(uses: {
     }),
     every(ADOPT_EVERY_MS, 'looking for waiting runs', async () => {
       if (ending) return;
-      await giveBackStrays();
+      await requeueStrays();
       await adopt();
       await uses.onTick();
     }),

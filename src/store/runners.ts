@@ -21,7 +21,7 @@ type RunnerStore = Pick<
   | 'runners'
   | 'runningOf'
   | 'release'
-  | 'giveBack'
+  | 'requeue'
   | 'heldBy'
   | 'adopt'
   | 'requestCancel'
@@ -81,7 +81,7 @@ export function createRunnerStore(db: Knex, isShared: boolean): RunnerStore {
         return failed;
       }),
 
-    giveBack: (owner, now, ids) =>
+    requeue: (owner, now, ids) =>
       inTransaction(db, async (trx) => {
         const held = () => {
           const runs = trx('runs').where({ owner }).whereNull('finished_at');

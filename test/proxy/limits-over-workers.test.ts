@@ -158,9 +158,9 @@ it('fragments that wait share one memory over all workers', () => {
     createFragmentMemory(1_000, (bytes) => gauges.add(worker, 'fragmentBytes', bytes)),
   );
   assert.deepEqual(
-    [one?.take(600), two?.take(401), two?.take(400), one?.take(1)],
+    [one?.tryAcquire(600), two?.tryAcquire(401), two?.tryAcquire(400), one?.tryAcquire(1)],
     [true, false, true, false],
   );
   gauges.clear(0);
-  assert.deepEqual([two?.take(601), two?.take(600)], [false, true]);
+  assert.deepEqual([two?.tryAcquire(601), two?.tryAcquire(600)], [false, true]);
 });

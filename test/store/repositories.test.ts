@@ -129,7 +129,7 @@ onEachEngine('attempts that an outage has cost do not count, others do', async (
   assert.deepEqual(await runs.heldBy('me'), [one, two]);
   for (const owner of ['me', 'n1']) {
     await runs.claim([one], owner, NOW);
-    await runs.giveBack(owner, NOW, [one]);
+    await runs.requeue(owner, NOW, [one]);
     assert.deepEqual(idsOf(await runs.adopt('n1', 10)), [one]);
   }
   assert.deepEqual(await runs.heldBy('me'), [two]);
@@ -141,7 +141,7 @@ onEachEngine('attempts that an outage has cost do not count, others do', async (
   assert.deepEqual(await runs.release('n1', 2, 'interrupted', NOW), [one]);
   await runs.claim([two], 'me', NOW);
   await runs.requestCancel(two, NOW);
-  await runs.giveBack('me', NOW);
+  await runs.requeue('me', NOW);
   assert.equal((await runs.get(two))?.status, 'cancelled');
 });
 

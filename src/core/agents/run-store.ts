@@ -102,7 +102,7 @@ export interface RunStore {
   runningOf(owner: string): Promise<QueuedRun[]>;
   /**
    * Gives up everything `owner` holds: interrupted runs go back to the queue, those already tried `maxAttempts`
-   * times, without the attempts that `giveBack` has excused, fail with `error`, those that were to be cancelled are. Forgets the runner. Returns the ids of the runs that failed.
+   * times, without the attempts that `requeue` has excused, fail with `error`, those that were to be cancelled are. Forgets the runner. Returns the ids of the runs that failed.
    * @param seenAt nothing is done, and null returned, when the runner has been seen since
    */
   release(
@@ -116,7 +116,7 @@ export interface RunStore {
    * Queues what `owner` holds again for whoever comes first, or only the runs `ids`: an outage interrupted them, or has kept them from
    * being started. The attempts that it cost do not count.
    */
-  giveBack(owner: string, now: number, ids?: readonly string[]): Promise<void>;
+  requeue(owner: string, now: number, ids?: readonly string[]): Promise<void>;
   /** Ids of the unfinished runs that `owner` holds. */
   heldBy(owner: string): Promise<string[]>;
   /** Takes over at most `limit` queued runs that nobody holds, oldest first, of other agents than `exceptAgents`. */

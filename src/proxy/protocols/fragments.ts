@@ -10,19 +10,19 @@ const POSITION = 0x7f;
 /** Bytes that may wait in unfinished sequences, over all associations. */
 export interface FragmentMemory {
   /** False when there is no room for `bytes` more. */
-  take(bytes: number): boolean;
-  giveBack(bytes: number): void;
+  tryAcquire(bytes: number): boolean;
+  release(bytes: number): void;
 }
 
 /** @param count adds to the bytes that are taken, and returns how many are then */
 export function createFragmentMemory(limitBytes: number, count: (bytes: number) => number): FragmentMemory {
   return {
-    take(bytes) {
+    tryAcquire(bytes) {
       if (count(bytes) <= limitBytes) return true;
       count(-bytes);
       return false;
     },
-    giveBack(bytes) {
+    release(bytes) {
       count(-bytes);
     },
   };
@@ -74,7 +74,7 @@ export class Reassembly {
       lost += this.abandon();
       if (position !== 1) return { data: null, lost: lost + 1 };
     }
-    if (this.#dataBytes + data.length > MAX_DATAGRAM_BYTES || !this.#memory.take(datagram.length)) {
+    if (this.#dataBytes + data.length > MAX_DATAGRAM_BYTES || !this.#memory.tryAcquire(datagram.length)) {
       return { data: null, lost: lost + this.abandon() + 1 };
     }
     if (position === 1) this.#startedAt = now;
@@ -98,7 +98,7 @@ export class Reassembly {
   /** Gives up what waits; returns how many fragments that were. */
   abandon(): number {
     const lost = this.#parts.length;
-    this.#memory.giveBack(this.#heldBytes);
+    this.#memory.release(this.#heldBytes);
     this.#parts = [];
     this.#dataBytes = 0;
     this.#heldBytes = 0;

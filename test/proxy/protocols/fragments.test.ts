@@ -34,8 +34,8 @@ function add(fragment: number, data: string | Buffer, { now = 0, port = 7000, to
 
 /** Whether all of the shared memory can be taken: nothing is held. */
 function isAllFree(): boolean {
-  const isFree = memory.take(LIMIT_BYTES);
-  if (isFree) memory.giveBack(LIMIT_BYTES);
+  const isFree = memory.tryAcquire(LIMIT_BYTES);
+  if (isFree) memory.release(LIMIT_BYTES);
   return isFree;
 }
 
