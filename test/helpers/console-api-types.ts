@@ -1,8 +1,12 @@
-// Writes src/console/api-types.ts from the OpenAPI document: `node dist/test/helpers/console-api-types.js --write`.
+// Writes src/console/api-types.ts from the OpenAPI document, and src/console/player/api-types.ts from the schema of the players'
+// page: `node dist/test/helpers/console-api-types.js --write`.
 import { readFileSync, writeFileSync } from 'node:fs';
+import { z } from 'zod';
+import { PlayerStatus } from '../../src/http/player/status.js';
 import { buildOpenApi } from '../../src/http/v1/openapi.js';
 
 const FILE = new URL('../../../src/console/api-types.ts', import.meta.url);
+const PLAYER_FILE = new URL('../../../src/console/player/api-types.ts', import.meta.url);
 
 type Schema = Record<string, unknown>;
 interface Operation {
@@ -18,17 +22,12 @@ export function consoleApiTypes(): string {
     paths: Record<string, Record<string, Operation>>;
     components: { schemas: Record<string, Schema> };
   };
-  const types = Object.entries(document.components.schemas).map(
-    ([name, schema]) => `export type ${name} = ${typeOf(schema, '')};`,
-  );
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   );
   return `${[
-    '// Made from the OpenAPI document by test/helpers/console-api-types.ts; a test holds the two equal. Do not edit.',
-    '// biome-ignore-all format: made by a program',
-    '// biome-ignore-all lint: made by a program',
-    ...types,
+    ...head('the OpenAPI document'),
+    ...typesOf(document.components.schemas),
     `export const SCOPES: readonly Scope[] = [${valuesOf(document.components.schemas['Scope'])}];`,
     'export interface Operations {',
     ...operations.map(({ operation }) => `  ${operation.operationId}: ${signature(operation)};`),
@@ -41,10 +40,27 @@ export function consoleApiTypes(): string {
   ].join('\n')}\n`;
 }
 
-/** Returns the present contents of the file. */
-export function writtenConsoleApiTypes(): string {
-  return readFileSync(FILE, 'utf8');
+/** Returns the expected contents of the file of the players' page. */
+export function playerApiTypes(): string {
+  const { $defs = {}, ...status } = z.toJSONSchema(PlayerStatus, { io: 'output' }) as Schema & {
+    $defs?: Record<string, Schema>;
+  };
+  return `${[...head('the schema of the players’ page'), ...typesOf({ ...$defs, Status: status })].join('\n')}\n`;
 }
+
+/** Returns the present contents of the two files. */
+export function writtenApiTypes(): { readonly console: string; readonly player: string } {
+  return { console: readFileSync(FILE, 'utf8'), player: readFileSync(PLAYER_FILE, 'utf8') };
+}
+
+const head = (source: string): readonly string[] => [
+  `// Made from ${source} by test/helpers/console-api-types.ts; a test holds the two equal. Do not edit.`,
+  '// biome-ignore-all format: made by a program',
+  '// biome-ignore-all lint: made by a program',
+];
+
+const typesOf = (schemas: Readonly<Record<string, Schema>>): readonly string[] =>
+  Object.entries(schemas).map(([name, schema]) => `export type ${name} = ${typeOf(schema, '')};`);
 
 function signature(operation: Operation): string {
   const parametersIn = (where: string) => operation.parameters?.filter((one) => one.in === where) ?? [];
@@ -62,7 +78,7 @@ function signature(operation: Operation): string {
 const shape = (fields: readonly string[]) => (fields.length === 0 ? 'undefined' : `{ ${fields.join('; ')} }`);
 
 function typeOf(schema: Schema, indent: string): string {
-  if (typeof schema['$ref'] === 'string') return schema['$ref'].slice('#/components/schemas/'.length);
+  if (typeof schema['$ref'] === 'string') return schema['$ref'].split('/').at(-1) ?? '';
   if (Array.isArray(schema['enum'])) return schema['enum'].map((value) => quote(value)).join(' | ');
   if ('const' in schema) return quote(schema['const']);
   const union = (schema['anyOf'] ?? schema['oneOf']) as Schema[] | undefined;
@@ -101,4 +117,7 @@ function valuesOf(schema: Schema | undefined): string {
 
 const quote = (value: unknown) => (typeof value === 'string' ? `'${value}'` : String(value));
 
-if (process.argv.includes('--write')) writeFileSync(FILE, consoleApiTypes());
+if (process.argv.includes('--write')) {
+  writeFileSync(FILE, consoleApiTypes());
+  writeFileSync(PLAYER_FILE, playerApiTypes());
+}

@@ -1,48 +1,6 @@
 // Requests of the player page. All paths are below the page's own address, which is the credential.
 
-export interface Device {
-  readonly address: string;
-  readonly isThis: boolean;
-  readonly games: readonly string[];
-  readonly since: string;
-  readonly sessions: number;
-  readonly bytesUp: number;
-  readonly bytesDown: number;
-}
-
-export interface Status {
-  readonly username: string;
-  readonly isEnabled: boolean;
-  readonly isExpired: boolean;
-  readonly expiresAt: string | null;
-  readonly daysFromFirstLogin: number | null;
-  readonly plan: string | null;
-  readonly limits: {
-    readonly maxSessions: number | null;
-    readonly maxClientAddresses: number | null;
-    readonly bytesPerSecondUp: number | null;
-    readonly bytesPerSecondDown: number | null;
-    readonly quotaBytes: number | null;
-    readonly quotaPeriod: 'day' | 'week' | 'month' | 'never';
-  };
-  readonly usage: {
-    readonly sessions: number;
-    readonly clientAddresses: number;
-    readonly periodBytes: number;
-    readonly periodEndsAt: string | null;
-  };
-  readonly devices: readonly Device[];
-  readonly link: string;
-  readonly host: string;
-  readonly port: number;
-  readonly mayChange: readonly ('password' | 'authorizedAddresses')[];
-  readonly authorizedAddresses: readonly string[];
-  readonly maxAuthorizedAddresses: number;
-  readonly ownAddress: string | null;
-  readonly pac: string | null;
-  readonly mayMakePac: boolean;
-  readonly now: string;
-}
+export type { Device, Status } from './api-types.js';
 
 export class PlayerError extends Error {
   /** @param status HTTP status of the answer; 0: no answer */

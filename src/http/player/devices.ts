@@ -1,19 +1,26 @@
 // The live sessions of an account, grouped by client address: a player sees one address as one device.
+import { z } from 'zod';
 import type { LiveSessionView } from '../../core/sessions/live-session-store.js';
+import { Bytes, Count, Time } from '../v1/schemas.js';
 import { iso } from '../v1/times.js';
 
-interface Device {
-  readonly address: string;
-  readonly isThis: boolean;
-  readonly games: readonly string[];
-  readonly since: string;
-  readonly sessions: number;
-  readonly bytesUp: number;
-  readonly bytesDown: number;
-}
+/** The live sessions of one client address. */
+export const Device = z
+  .object({
+    address: z.string(),
+    /** Whether the request came from this address. */
+    isThis: z.boolean(),
+    games: z.array(z.string()),
+    /** Start of its oldest session. */
+    since: Time,
+    sessions: Count,
+    bytesUp: Bytes,
+    bytesDown: Bytes,
+  })
+  .meta({ id: 'Device' });
 
 /** Returns the devices, oldest first. @param client address of the request's client */
-export function devicesOf(sessions: readonly LiveSessionView[], client: string): Device[] {
+export function devicesOf(sessions: readonly LiveSessionView[], client: string): z.infer<typeof Device>[] {
   const byAddress = new Map<string, LiveSessionView[]>();
   const oldestFirst = [...sessions].sort((one, other) => one.openedAt - other.openedAt);
   for (const session of oldestFirst) {

@@ -16,11 +16,11 @@ import type { AdminState } from '../state.js';
 import { presentUsage } from '../v1/accounts/present.js';
 import { AccountLimits, AccountUsage as Usage } from '../v1/accounts/schemas.js';
 import type { Answered } from '../v1/route.js';
-import { Bytes, Count, Time } from '../v1/schemas.js';
+import { Count, Time } from '../v1/schemas.js';
 import { type LinkUses, linkAddressFor } from '../v1/settings/public-address.js';
 import { iso, isoOrNull } from '../v1/times.js';
 import { playerUrl } from './address.js';
-import { devicesOf } from './devices.js';
+import { Device, devicesOf } from './devices.js';
 import { changeableOf, type PacListeners, type PlayerPageSettings } from './settings.js';
 
 export type PlayerContext = ParameterizedContext<AdminState>;
@@ -41,19 +41,6 @@ export interface PlayerUses extends LinkUses {
   readonly isTrustedProxy: (address: string) => boolean;
   readonly now: () => number;
 }
-
-/** The live sessions of one client address. */
-const Device = z.object({
-  address: z.string(),
-  /** Whether the request came from this address. */
-  isThis: z.boolean(),
-  games: z.array(z.string()),
-  /** Start of its oldest session. */
-  since: Time,
-  sessions: Count,
-  bytesUp: Bytes,
-  bytesDown: Bytes,
-});
 
 export const PlayerStatus = z.object({
   username: z.string(),
