@@ -15,6 +15,10 @@ interface Difference {
 }
 
 const LOGS_IN = 'method 02, login 00, ';
+const SERVES_SOCKS4: Difference = {
+  theirs: 'method 5b',
+  why: 'it serves SOCKS4 too and refuses in its words; ours serves SOCKS5 alone here',
+};
 const NAME_IS_ADDRESS =
   'a name that some resolvers read as an address would slip past rules for names and addresses: we refuse it';
 const UNSET_FAILURE = 'RFC 1929 §2 makes every status but 0 a failure; ours is 1, as in most servers';
@@ -60,10 +64,7 @@ const DANTED: Readonly<Record<string, Difference>> = {
     theirs: 'method 00, silent',
     why: 'it runs without logins here: its users are those of the system',
   },
-  'speaks SOCKS4': {
-    theirs: 'method 5b',
-    why: 'it serves SOCKS4 too and refuses in its words; ours serves SOCKS5 alone here',
-  },
+  'speaks SOCKS4': SERVES_SOCKS4,
   'speaks HTTP': {
     theirs: 'closed',
     why: 'it closes without a word; a client that can read it learns from 05 FF that this is SOCKS5',
@@ -120,10 +121,7 @@ const THREE_PROXY: Readonly<Record<string, Difference>> = {
   'offers no login': NO_METHOD,
   'offers GSSAPI and what is private': NO_METHOD,
   'offers "none acceptable"': NO_METHOD,
-  'speaks SOCKS4': {
-    theirs: 'method 5b',
-    why: 'it serves SOCKS4 too and refuses in its words; ours serves SOCKS5 alone here',
-  },
+  'speaks SOCKS4': SERVES_SOCKS4,
   'speaks HTTP': {
     theirs: 'method 5b',
     why: 'it takes every version but 5 for SOCKS4; a client that can read it learns from 05 FF that this is SOCKS5',

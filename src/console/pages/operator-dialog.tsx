@@ -11,7 +11,7 @@ import { Checkbox, Field, Input, Segments } from '../ui/form.js';
 import { Failure } from '../ui/states.js';
 
 /** Roles other than the administrator's, from the fewest rights on. */
-export const OPERATOR_ROLES = ['viewer', 'seller', 'operator'] as const;
+const OPERATOR_ROLES = ['viewer', 'seller', 'operator'] as const;
 type OperatorRole = (typeof OPERATOR_ROLES)[number];
 
 const GIGA = 1_000_000_000;

@@ -12,7 +12,7 @@ export const LANGUAGES = CONTACT_LANGUAGES;
 export type Language = (typeof LANGUAGES)[number];
 
 /** The texts to players that an operator can replace. */
-export const TEMPLATE_NAMES = ['expiring', 'expired', 'quota'] as const;
+const TEMPLATE_NAMES = ['expiring', 'expired', 'quota'] as const;
 export type TemplateName = (typeof TEMPLATE_NAMES)[number];
 /** null: the built-in text. */
 export type Templates = Readonly<Record<TemplateName, Readonly<Record<Language, string | null>>>>;
@@ -78,8 +78,8 @@ const NO_TEMPLATES: Templates = {
   quota: { zh: null, en: null },
 };
 
-export const TELEGRAM_URL = 'https://api.telegram.org';
-export const WECOM_URL = 'https://qyapi.weixin.qq.com';
+const TELEGRAM_URL = 'https://api.telegram.org';
+const WECOM_URL = 'https://qyapi.weixin.qq.com';
 
 export const NOTICE_DEFAULTS: NoticeSettings = {
   language: 'zh',
