@@ -1,20 +1,18 @@
 // The accounts table, each account with its limits.
 import type { Knex } from 'knex';
-import type { Account, AccountUpdate } from '../core/accounts/account.js';
+import { type Account, type AccountUpdate, withUpdate } from '../core/accounts/account.js';
 import { accountAudit, changeAudit, limitsAudit } from '../core/accounts/account-audit.js';
 import { type AccountStore, UsernameTaken } from '../core/accounts/account-store.js';
-import { type Contacts, changedContacts, NO_CONTACTS } from '../core/accounts/contacts.js';
 import { NO_LIMITS, type TrafficOfDay } from '../core/accounts/limits.js';
 import { type Actor, type AuditRecord, DAEMON } from '../core/audit/audit.js';
 import type { Clock } from '../core/clock.js';
-import { toWireDate } from '../core/wire-date.js';
+import { type AccountRow, type JoinedRow, toAccount, toRow, toUpdate } from './account-rows.js';
 import type { RecordActivity } from './activity.js';
 import type { RecordAudit } from './audit.js';
 import { readAddresses, writeAddresses } from './authorized-addresses.js';
 import { chargeSeller, ownOf } from './budgets.js';
 import type { RecordChange } from './changes.js';
-import { type Integer, toNumber } from './integers.js';
-import { type LimitsRow, toLimits, writeLimits } from './limits.js';
+import { writeLimits } from './limits.js';
 import { addTraffic } from './traffic.js';
 import { inTransaction } from './transaction.js';
 
@@ -24,28 +22,6 @@ const LOGINS_PER_STATEMENT = 400;
 const ADDED_PER_STATEMENT = 200;
 
 const PG_UNIQUE_VIOLATION = '23505';
-
-interface AccountRow {
-  id: string;
-  username: string;
-  password_hash: string;
-  password_version: Integer;
-  is_enabled: number | boolean;
-  remarks: string | null;
-  /** A JSON array; null is none. */
-  tags: string | null;
-  created_at: Integer;
-  last_login_at: Integer | null;
-  expires_at: Integer | null;
-  days_from_first_login: Integer | null;
-  plan: string | null;
-  owner: string | null;
-  /** A JSON object; null is none. */
-  contacts: string | null;
-}
-
-/** With the row of its limits, if it has one. */
-type JoinedRow = AccountRow & (LimitsRow | { readonly account_id: null });
 
 /** @param lockAddresses makes other transactions that write authorized addresses wait until this one ends */
 export function createAccountStore(
@@ -119,8 +95,8 @@ export function createAccountStore(
       for (const { id, fields } of updates) {
         const old = before.get(id);
         if (!old) continue;
-        const account = updated(old, fields);
-        const row = toUpdate(old, fields);
+        const account = withUpdate(old, fields);
+        const row = toUpdate(account, fields);
         if (Object.keys(row).length > 0) await updateRow(trx, id, row);
         changed.push(account);
         paid.push({ before: old, after: account });
@@ -260,101 +236,3 @@ function* slices<T>(items: readonly T[], size: number): Generator<readonly T[]> 
 }
 
 const toChange = ({ id }: Account) => ({ topic: 'account', id }) as const;
-
-function toUpdate(old: Account, fields: AccountUpdate): Partial<AccountRow> {
-  return {
-    ...(fields.username === undefined ? {} : { username: fields.username }),
-    ...(fields.isEnabled === undefined ? {} : { is_enabled: fields.isEnabled }),
-    ...(fields.remarks === undefined ? {} : { remarks: fields.remarks }),
-    ...(fields.tags === undefined ? {} : { tags: toTags(fields.tags) }),
-    ...(fields.expiresAt === undefined ? {} : { expires_at: fields.expiresAt }),
-    ...(fields.daysFromFirstLogin === undefined ? {} : { days_from_first_login: fields.daysFromFirstLogin }),
-    ...(fields.plan === undefined ? {} : { plan: fields.plan }),
-    ...(fields.owner === undefined ? {} : { owner: fields.owner }),
-    ...(fields.passwordHash === undefined
-      ? {}
-      : { password_hash: fields.passwordHash, password_version: versionAfter(old, fields) }),
-    ...(fields.contacts === undefined
-      ? {}
-      : { contacts: contactsText(changedContacts(old.contacts, fields.contacts)) }),
-  };
-}
-
-function versionAfter({ passwordHash, passwordVersion }: Account, fields: AccountUpdate): number {
-  const isNew = fields.passwordHash !== undefined && fields.passwordHash !== passwordHash;
-  return passwordVersion + (isNew ? 1 : 0);
-}
-
-function updated(old: Account, { limits, ...fields }: AccountUpdate): Account {
-  return {
-    ...old,
-    username: fields.username ?? old.username,
-    isEnabled: fields.isEnabled ?? old.isEnabled,
-    remarks: fields.remarks === undefined ? old.remarks : fields.remarks,
-    tags: fields.tags ?? old.tags,
-    expiresAt: fields.expiresAt === undefined ? old.expiresAt : fields.expiresAt,
-    daysFromFirstLogin:
-      fields.daysFromFirstLogin === undefined ? old.daysFromFirstLogin : fields.daysFromFirstLogin,
-    plan: fields.plan === undefined ? old.plan : fields.plan,
-    owner: fields.owner === undefined ? old.owner : fields.owner,
-    passwordHash: fields.passwordHash ?? old.passwordHash,
-    passwordVersion: versionAfter(old, fields),
-    limits: limits ? { ...old.limits, ...limits } : old.limits,
-    quotaReset: fields.quotaReset ?? old.quotaReset,
-    authorizedAddresses: fields.authorizedAddresses ?? old.authorizedAddresses,
-    contacts: changedContacts(old.contacts, fields.contacts),
-  };
-}
-
-function toAccount(row: JoinedRow, addressesOf: (id: string) => readonly string[]): Account {
-  return {
-    id: row.id,
-    username: row.username,
-    passwordHash: row.password_hash,
-    passwordVersion: Number(row.password_version),
-    isEnabled: Boolean(row.is_enabled),
-    remarks: row.remarks,
-    tags: row.tags === null ? [] : (JSON.parse(row.tags) as string[]),
-    createdAt: toWireDate(Number(row.created_at)),
-    lastLoginAt: toDate(row.last_login_at),
-    expiresAt: toDate(row.expires_at),
-    daysFromFirstLogin: toNumber(row.days_from_first_login),
-    plan: row.plan,
-    owner: row.owner,
-    ...toLimits(row),
-    authorizedAddresses: addressesOf(row.id),
-    contacts: toContacts(row.contacts),
-  };
-}
-
-const toContacts = (text: string | null): Contacts =>
-  text === null ? NO_CONTACTS : changedContacts(NO_CONTACTS, JSON.parse(text) as Partial<Contacts>);
-
-const contactsText = (contacts: Contacts): string | null =>
-  contacts === NO_CONTACTS ? null : JSON.stringify(contacts);
-
-const toTags = (tags: readonly string[]): string | null => (tags.length === 0 ? null : JSON.stringify(tags));
-
-/** Before such dates were refused, ones that cannot be written could be stored. */
-function toDate(value: Integer | null): number | null {
-  return value === null ? null : toWireDate(Number(value));
-}
-
-function toRow(account: Account): AccountRow {
-  return {
-    id: account.id,
-    username: account.username,
-    password_hash: account.passwordHash,
-    password_version: account.passwordVersion,
-    is_enabled: account.isEnabled,
-    remarks: account.remarks,
-    tags: toTags(account.tags),
-    created_at: account.createdAt,
-    last_login_at: account.lastLoginAt,
-    expires_at: account.expiresAt,
-    days_from_first_login: account.daysFromFirstLogin,
-    plan: account.plan,
-    owner: account.owner,
-    contacts: contactsText(account.contacts),
-  };
-}

@@ -1,5 +1,5 @@
 // The proxy account with its limits, and the rules for a single account.
-import type { Contacts } from './contacts.js';
+import { type Contacts, changedContacts } from './contacts.js';
 import type { AccountLimits, QuotaReset } from './limits.js';
 
 /** A proxy account. All times are milliseconds since the Unix epoch, UTC. */
@@ -75,6 +75,29 @@ export interface AccountUpdate {
   readonly owner?: string | null | undefined;
   /** The parts that change. */
   readonly contacts?: Partial<Contacts> | undefined;
+}
+
+/** The account after an update. */
+export function withUpdate(account: Account, fields: AccountUpdate): Account {
+  const isNewPassword = fields.passwordHash !== undefined && fields.passwordHash !== account.passwordHash;
+  return {
+    ...account,
+    username: fields.username ?? account.username,
+    isEnabled: fields.isEnabled ?? account.isEnabled,
+    remarks: fields.remarks === undefined ? account.remarks : fields.remarks,
+    tags: fields.tags ?? account.tags,
+    expiresAt: fields.expiresAt === undefined ? account.expiresAt : fields.expiresAt,
+    daysFromFirstLogin:
+      fields.daysFromFirstLogin === undefined ? account.daysFromFirstLogin : fields.daysFromFirstLogin,
+    plan: fields.plan === undefined ? account.plan : fields.plan,
+    owner: fields.owner === undefined ? account.owner : fields.owner,
+    passwordHash: fields.passwordHash ?? account.passwordHash,
+    passwordVersion: account.passwordVersion + (isNewPassword ? 1 : 0),
+    limits: fields.limits ? { ...account.limits, ...fields.limits } : account.limits,
+    quotaReset: fields.quotaReset ?? account.quotaReset,
+    authorizedAddresses: fields.authorizedAddresses ?? account.authorizedAddresses,
+    contacts: changedContacts(account.contacts, fields.contacts),
+  };
 }
 
 /** True from `expiresAt` on, to the millisecond. An account without it never expires. */

@@ -23,14 +23,15 @@ import {
   toUpdate,
   type UpdateRefusal,
 } from './account-input.js';
-import { AddressTaken, UsernameTaken } from './account-store.js';
+import { UsernameTaken } from './account-store.js';
 import {
   type AccountWriteUses,
   createAccountWrites,
   type Imported,
   type ImportedAccount,
 } from './account-writes.js';
-import { type AddressRefusal, addressTaken, readAuthorizedAddresses } from './authorized-addresses.js';
+import { createAddressCheck } from './address-check.js';
+import type { AddressRefusal } from './authorized-addresses.js';
 import { NO_LIMITS } from './limits.js';
 
 /** An account with figures from the heartbeat pool. */
@@ -142,34 +143,13 @@ export function createAccounts(
   const writes = createAccountWrites(uses);
   // Change an account one at a time, so that the directory is updated in the order of the writes.
   const inTurn = createTurns();
+  const addressCheck = createAddressCheck(directory, uses.maxAuthorizedAddresses);
   const hasEgressClass: HasEgressClass = (name) => name === null || uses.egressClasses.includes(name);
-
-  /** The list as it is kept, or why it is not. @param id of the account that is to have it; undefined: a new one */
-  function readAddresses(
-    entries: readonly string[] | undefined,
-    id?: string,
-  ): { readonly ok: true; readonly addresses: readonly string[] | undefined } | Refused<AddressReason> {
-    if (entries === undefined) return { ok: true, addresses: undefined };
-    const read = readAuthorizedAddresses(entries, uses.maxAuthorizedAddresses);
-    if (!read.ok) return refusedAddress(read.refusal);
-    for (const entry of read.addresses) {
-      const other = directory.byAuthorizedAddress(entry, id);
-      if (other) return refusedAddress(addressTaken(entry, other.username));
-    }
-    return read;
-  }
 
   function refuseRenaming(before: Account, username = before.username): RenameRefusal | null {
     if (username === before.username) return null;
     if (!isValidUsername(username)) return 'invalid-username';
     return directory.byUsername(username) ? 'username-taken' : null;
-  }
-
-  /** What a change that another one overtook is answered. */
-  function refuseTaken(error: unknown): Refused<AddressReason> {
-    if (!(error instanceof AddressTaken)) throw error;
-    const username = directory.byId(error.accountId)?.username ?? error.accountId;
-    return refusedAddress(addressTaken(error.entry, username));
   }
 
   const view = (account: Account): AccountView => ({
@@ -184,7 +164,7 @@ export function createAccounts(
       const [account] = await writes.update([{ id, fields }], by);
       return account ? { ok: true, account } : refused('not-found');
     } catch (error) {
-      return refuseTaken(error);
+      return addressCheck.refuseTaken(error);
     }
   }
 
@@ -215,7 +195,7 @@ export function createAccounts(
     addImported: writes.add,
 
     async add(input, by) {
-      const addresses = readAddresses(input.authorizedAddresses);
+      const addresses = addressCheck.read(input.authorizedAddresses);
       if (!addresses.ok) return addresses;
       try {
         const authorizedAddresses = addresses.addresses;
@@ -224,7 +204,7 @@ export function createAccounts(
         if (done) return { ok: true, account: done.account };
         return refused(turnedAway[0]?.reason ?? 'username-taken');
       } catch (error) {
-        return refuseTaken(error);
+        return addressCheck.refuseTaken(error);
       }
     },
 
@@ -247,7 +227,7 @@ export function createAccounts(
         if (!isCurrent(before)) return refused('changed-meanwhile');
         const renaming = refuseRenaming(before, change.username);
         if (renaming) return refused(renaming);
-        const addresses = readAddresses(change.authorizedAddresses, id);
+        const addresses = addressCheck.read(change.authorizedAddresses, id);
         if (!addresses.ok) return addresses;
         const fields = toUpdate({ ...change, authorizedAddresses: addresses.addresses });
         // Another process may have just added the account: ask the database.
@@ -297,13 +277,6 @@ export function createAccounts(
     hasUsername: (username) => directory.byUsername(username) !== undefined,
     hasId: (id) => directory.byId(id) !== undefined,
   };
-}
-
-type AddressReason = 'invalid-addresses' | 'address-taken';
-
-function refusedAddress(address: AddressRefusal): Refused<AddressReason> {
-  const reason = address.code === 'address-taken' ? address.code : 'invalid-addresses';
-  return { ok: false, reason, address };
 }
 
 function refused<Reason>(reason: Reason): Refused<Reason> {
