@@ -2,7 +2,7 @@
 // account API (Username, IsEnabled) work too.
 import { isValidPassword, isValidUsername } from '../core/accounts/account.js';
 import { isValidRemarks } from '../core/accounts/account-input.js';
-import type { AccountView } from '../core/accounts/accounts.js';
+import type { AccountView } from '../core/accounts/account-views.js';
 import { addressesOfText, textOfAddresses } from '../core/accounts/authorized-addresses.js';
 import { CONTACT_LANGUAGES, type Contacts, wrongContact } from '../core/accounts/contacts.js';
 import {

@@ -1,7 +1,7 @@
 // `pulsegate account list` and `account show`.
 import type { Command } from 'commander';
 import { type Account, isExpired } from '../core/accounts/account.js';
-import type { AccountView } from '../core/accounts/accounts.js';
+import type { AccountView } from '../core/accounts/account-views.js';
 import { textOfTags } from '../core/accounts/tags.js';
 import { formatHostPort } from '../core/ip.js';
 import type { Core } from '../parts/core.js';

@@ -17,7 +17,7 @@ import { reasonText } from '../../src/account-files/reasons.js';
 import type { FileRecord, FileView } from '../../src/account-files/record.js';
 import { isValidUsername } from '../../src/core/accounts/account.js';
 import { isValidRemarks } from '../../src/core/accounts/account-input.js';
-import type { AccountView } from '../../src/core/accounts/accounts.js';
+import type { AccountView } from '../../src/core/accounts/account-views.js';
 import { CONTACT_LANGUAGES } from '../../src/core/accounts/contacts.js';
 import { NO_LIMITS, QUOTA_PERIODS } from '../../src/core/accounts/limits.js';
 import { hashPassword } from '../../src/core/accounts/password.js';

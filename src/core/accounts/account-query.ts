@@ -1,7 +1,7 @@
 // Searches and filters accounts in memory.
 import { DAY_MS } from '../clock.js';
 import { type Account, isExpired } from './account.js';
-import type { AccountView } from './accounts.js';
+import type { AccountView } from './account-views.js';
 import { isAuthorizedAddress } from './authorized-addresses.js';
 
 /** All defined filters must match. */

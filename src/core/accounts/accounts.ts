@@ -24,6 +24,7 @@ import {
   type UpdateRefusal,
 } from './account-input.js';
 import { UsernameTaken } from './account-store.js';
+import { type AccountViews, createAccountViews } from './account-views.js';
 import {
   type AccountWriteUses,
   createAccountWrites,
@@ -33,15 +34,6 @@ import {
 import { createAddressCheck } from './address-check.js';
 import type { AddressRefusal } from './authorized-addresses.js';
 import { NO_LIMITS } from './limits.js';
-
-/** An account with figures from the heartbeat pool. */
-export interface AccountView {
-  readonly account: Account;
-  /** Number of entries in the pool. */
-  readonly dataCount: number;
-  /** GameID of the newest entry that has one. */
-  readonly latestGameId: string | null;
-}
 
 export type AddResult = Done | Refused<AddRefusal>;
 export type UpdateResult = Done | Refused<UpdateRefusal>;
@@ -72,7 +64,7 @@ interface Refused<Reason> {
 }
 
 /** Every change rejects, and changes nothing, when the database cannot be written. */
-export interface Accounts {
+export interface Accounts extends AccountViews {
   /** Creates an account, with its limits if any. */
   add(input: NewAccount, by?: Actor): Promise<AddResult>;
   /** Overwrites every field except the limits. Ends live sessions when the account is disabled or the password changes. */
@@ -113,14 +105,6 @@ export interface Accounts {
   removeMany(ids: readonly string[], by: Actor): Promise<Account[]>;
   /** Reloads accounts that another process changed, added or removed. */
   refresh(ids: readonly string[]): Promise<void>;
-  /** Every account in the order of creation. */
-  list(): AccountView[];
-  count(): number;
-  get(id: string): AccountView | null;
-  getByUsername(username: string): AccountView | null;
-  /** Whether any account has the user name, also one that `getByUsername` does not know. */
-  hasUsername(username: string): boolean;
-  hasId(id: string): boolean;
   readonly hasEgressClass: HasEgressClass;
   /** Of one account. */
   readonly maxAuthorizedAddresses: number;
@@ -152,13 +136,6 @@ export function createAccounts(
     return directory.byUsername(username) ? 'username-taken' : null;
   }
 
-  const view = (account: Account): AccountView => ({
-    account,
-    dataCount: pool.count(account.id),
-    latestGameId: pool.latestGameId(account.id),
-  });
-  const found = (account: Account | undefined): AccountView | null => (account ? view(account) : null);
-
   async function changeOne(id: string, fields: AccountUpdate, by?: Actor): Promise<UpdateResult> {
     try {
       const [account] = await writes.update([{ id, fields }], by);
@@ -189,6 +166,7 @@ export function createAccounts(
   }
 
   return {
+    ...createAccountViews(directory, pool),
     hasEgressClass,
     maxAuthorizedAddresses: uses.maxAuthorizedAddresses,
     addMany,
@@ -199,10 +177,10 @@ export function createAccounts(
       if (!addresses.ok) return addresses;
       try {
         const authorizedAddresses = addresses.addresses;
-        const { added, refused: turnedAway } = await addMany([{ ...input, authorizedAddresses }], by);
+        const { added, refused: refusals } = await addMany([{ ...input, authorizedAddresses }], by);
         const [done] = added;
         if (done) return { ok: true, account: done.account };
-        return refused(turnedAway[0]?.reason ?? 'username-taken');
+        return refused(refusals[0]?.reason ?? 'username-taken');
       } catch (error) {
         return addressCheck.refuseTaken(error);
       }
@@ -269,13 +247,6 @@ export function createAccounts(
       }),
 
     refresh: (ids) => inTurnOfAll(inTurn, ids, () => writes.refresh(ids)),
-
-    count: () => directory.size,
-    list: () => Array.from(directory.all(), view),
-    get: (id) => found(directory.byId(id)),
-    getByUsername: (username) => found(directory.byUsername(username)),
-    hasUsername: (username) => directory.byUsername(username) !== undefined,
-    hasId: (id) => directory.byId(id) !== undefined,
   };
 }
 

@@ -1,6 +1,6 @@
 // The responses of the account API: exactly the fields of its specification, in their order and spelling.
 import { isExpired } from '../../core/accounts/account.js';
-import type { AccountView } from '../../core/accounts/accounts.js';
+import type { AccountView } from '../../core/accounts/account-views.js';
 import { formatWireDate } from '../../core/wire-date.js';
 
 /** The Account object of GetProxyAccountList and GetProxyAccountByID. */

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Account as StoredAccount } from '../../../core/accounts/account.js';
 import type { AddRefusal } from '../../../core/accounts/account-input.js';
-import type { AccountView } from '../../../core/accounts/accounts.js';
+import type { AccountView } from '../../../core/accounts/account-views.js';
 import type { Contacts } from '../../../core/accounts/contacts.js';
 import type { AccountLimits } from '../../../core/accounts/limits.js';
 import { actorOf } from '../../caller.js';

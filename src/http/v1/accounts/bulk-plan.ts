@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { Account } from '../../../core/accounts/account.js';
 import { type AccountChange, toUpdate } from '../../../core/accounts/account-input.js';
-import type { AccountView } from '../../../core/accounts/accounts.js';
+import type { AccountView } from '../../../core/accounts/account-views.js';
 import type { AccountLimits } from '../../../core/accounts/limits.js';
 import { planFor } from '../../../core/accounts/plans.js';
 import { changedTags, MAX_TAGS } from '../../../core/accounts/tags.js';

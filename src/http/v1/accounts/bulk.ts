@@ -1,7 +1,7 @@
 // /api/v1/accounts/bulk: changes many selected accounts at once, with a preview.
 import { z } from 'zod';
 import type { Account } from '../../../core/accounts/account.js';
-import type { AccountView } from '../../../core/accounts/accounts.js';
+import type { AccountView } from '../../../core/accounts/account-views.js';
 import { isValidTag } from '../../../core/accounts/tags.js';
 import type { Actor } from '../../../core/audit/audit.js';
 import type { Log } from '../../../core/log.js';

@@ -1,7 +1,7 @@
 // /api/v1/accounts/export: accounts as a file. The formats are injected, and the command line uses the same ones.
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
-import type { AccountView } from '../../../core/accounts/accounts.js';
+import type { AccountView } from '../../../core/accounts/account-views.js';
 import { isTimeZone } from '../../../core/time-zone.js';
 import { fault } from '../field-errors.js';
 import { routesOf } from '../route.js';

@@ -1,6 +1,6 @@
 // Converts the filter of a request into a test of accounts.
 import { type AccountFilter, accountMatcher } from '../../../core/accounts/account-query.js';
-import type { AccountView } from '../../../core/accounts/accounts.js';
+import type { AccountView } from '../../../core/accounts/account-views.js';
 import { type AccountUses, accountFacts } from './shared.js';
 
 type FilterIn = Omit<AccountFilter, 'expiresFrom' | 'expiresBefore'> & {

@@ -1,6 +1,6 @@
 // How /api/v1 shows an account.
 import { type Account, isExpired } from '../../../core/accounts/account.js';
-import type { AccountView } from '../../../core/accounts/accounts.js';
+import type { AccountView } from '../../../core/accounts/account-views.js';
 import type { LimitUsage } from '../../../core/accounts/limits.js';
 import { etagOf } from '../etag.js';
 import { iso, isoOrNull } from '../times.js';

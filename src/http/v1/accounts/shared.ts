@@ -2,7 +2,8 @@
 import type { Account } from '../../../core/accounts/account.js';
 import type { AccountFacts } from '../../../core/accounts/account-query.js';
 import type { AccountUsage } from '../../../core/accounts/account-usage.js';
-import type { Accounts, AccountView } from '../../../core/accounts/accounts.js';
+import type { AccountView } from '../../../core/accounts/account-views.js';
+import type { Accounts } from '../../../core/accounts/accounts.js';
 import type { AddressRefusal } from '../../../core/accounts/authorized-addresses.js';
 import type { AccountLimits } from '../../../core/accounts/limits.js';
 import type { LiveActivity } from '../../../core/accounts/live-activity.js';
