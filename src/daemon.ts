@@ -3,6 +3,7 @@ import type { X509Certificate } from 'node:crypto';
 import type { Config } from './config.js';
 import type { GivenCredentials } from './core/auth/admin-credentials.js';
 import type { Log } from './core/log.js';
+import type { RecentLog } from './core/recent-log.js';
 import { createAccountsPart } from './parts/accounts.js';
 import { createActivityPart } from './parts/activity.js';
 import { createAdminListenersPart } from './parts/admin-listeners.js';
@@ -34,6 +35,7 @@ export interface DaemonOptions {
   /** The sources of the configuration, for the settings page. */
   readonly source: ConfigSource;
   readonly log: Log;
+  readonly recentLog: RecentLog;
   readonly given: GivenCredentials;
   /** Listening sockets from systemd socket activation. */
   readonly sockets: readonly GivenSocket[];
@@ -74,7 +76,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 }
 
 async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<Daemon> {
-  const { config, source, log, given, sockets } = options;
+  const { config, source, log, recentLog, given, sockets } = options;
   const startedAt = Date.now();
   const tls = readCertificate(config.admin.tls, log, startedAt);
   const tlsListeners = createTlsListenersPart(config, log);
@@ -101,7 +103,7 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
   await use(tlsListeners);
   const listeners = createSocksListenersPart({ config, plane, libc, sockets, tls: tlsListeners });
   const forHttp = {
-    ...{ ...shared, log, auth, notices, problem: storage.problem },
+    ...{ ...shared, log, recentLog, auth, notices, problem: storage.problem },
     ...{ plane, listeners, tlsListeners, agents, tls },
   };
   const http = await use(createHttpPart(forHttp));

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import pino, { type DestinationStream, type Logger } from 'pino';
 import { HIDDEN } from './config/secret.js';
 import { printable } from './core/printable.js';
+import type { RecentLog } from './core/recent-log.js';
 
 export type { Logger } from 'pino';
 
@@ -22,14 +23,18 @@ const SECRET_KEY = /(password|passwd|secret|authorization|cookie|token|apikey|cr
  * Creates the logger. Each line has level, time (ISO 8601, UTC), message, and then the fields in the given order. The value of
  * a field named like a secret is hidden at any depth.
  * @param destination the output; default: stdout, formatted when it is a terminal
+ * @param recent keeps each line as it is written
  */
 export function createLogger({
   level,
   destination = stdout(),
+  recent,
 }: {
   level: string;
   destination?: DestinationStream;
+  recent?: Pick<RecentLog, 'add'>;
 }): Logger {
+  if (recent) keepLines(destination, recent);
   return pino(
     {
       level,
@@ -42,6 +47,15 @@ export function createLogger({
     },
     destination,
   );
+}
+
+/** Adds each line that is written to `destination`. */
+function keepLines(destination: DestinationStream, recent: Pick<RecentLog, 'add'>): void {
+  const write = destination.write.bind(destination);
+  destination.write = (line) => {
+    recent.add(line);
+    return write(line);
+  };
 }
 
 function stdout(): DestinationStream {

@@ -5,6 +5,7 @@ import { adminCredentialsGivenBy, readAdminCredentials } from '../config/credent
 import type { Override } from '../config/overrides.js';
 import { type Loaded, loadConfig } from '../config.js';
 import { MIN_ADMIN_PASSWORD_CHARACTERS } from '../core/auth/admin-credentials.js';
+import { createRecentLog } from '../core/recent-log.js';
 import type { Daemon } from '../daemon.js';
 import { createLogger, type Logger } from '../log.js';
 import { readVersion } from '../program.js';
@@ -42,7 +43,8 @@ export async function serve(command: Command, io: CommandIo): Promise<void> {
     ...(await readAdminCredentials(io.env)),
     givenBy: await adminCredentialsGivenBy(io.env),
   };
-  const log = createLogger({ level: loaded.config.log.level });
+  const recentLog = createRecentLog({ ...loaded.config.log.recent, startedAt: Date.now() });
+  const log = createLogger({ level: loaded.config.log.level, recent: recentLog });
   for (const warning of loaded.warnings) log.warn({}, warning);
   if (given.password !== undefined && [...given.password].length < MIN_ADMIN_PASSWORD_CHARACTERS)
     log.warn(
@@ -59,7 +61,7 @@ export async function serve(command: Command, io: CommandIo): Promise<void> {
   const { startDaemon } = await import('../daemon.js');
   const source = { ...loaded, needsRestart: async () => needsRestart(loaded, await read()) };
   const sockets = givenSockets(io.env);
-  const daemon = await startDaemon({ config: loaded.config, source, log, given, sockets });
+  const daemon = await startDaemon({ config: loaded.config, source, log, recentLog, given, sockets });
   running = daemon;
   const firstSignal = signals.next();
   reportReady(daemon, loaded, log, io);

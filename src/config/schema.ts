@@ -28,6 +28,10 @@ import { agentsSchema, checkWebhookAgents, signingSecret, webhooksSchema } from 
 
 const log = section({
   level: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent').default('info'),
+  recent: section({
+    lines: whole(1, 100_000).default(1_000),
+    memory: size({ min: '64KiB', max: '16MiB' }).prefault('1MiB'),
+  }).prefault({}),
 });
 
 const database = section({

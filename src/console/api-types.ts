@@ -452,6 +452,20 @@ export type LiveSessionPage = {
   readonly total: Count;
   readonly nextCursor: string | null;
 };
+export type LogLine = {
+  readonly id: number;
+  readonly at: Time;
+  readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
+  readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+};
+export type LogPage = {
+  readonly items: readonly (LogLine)[];
+  readonly matched: Count;
+  readonly total: Count;
+  readonly nextCursor: string | null;
+  readonly node: string;
+};
 export type Login = {
   readonly at: Time;
   readonly accountId: Guid | null;
@@ -908,7 +922,7 @@ export type RunPage = {
   readonly nextCursor: string | null;
 };
 export type RunStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'timeout' | 'cancelled';
-export type Scope = 'accounts:read' | 'accounts:write' | 'egress:write' | 'sessions:read' | 'sessions:write' | 'heartbeats:read' | 'agents:read' | 'agents:write' | 'settings:read' | 'settings:write' | 'audit:read';
+export type Scope = 'accounts:read' | 'accounts:write' | 'egress:write' | 'sessions:read' | 'sessions:write' | 'heartbeats:read' | 'agents:read' | 'agents:write' | 'settings:read' | 'settings:write' | 'audit:read' | 'log:read';
 export type SignIn = {
   readonly username: string;
   readonly password: string;
@@ -987,7 +1001,7 @@ export type WhitelistQuestion = {
   readonly whitelist: string;
   readonly address?: string | undefined;
 };
-export const SCOPES: readonly Scope[] = ['accounts:read', 'accounts:write', 'egress:write', 'sessions:read', 'sessions:write', 'heartbeats:read', 'agents:read', 'agents:write', 'settings:read', 'settings:write', 'audit:read'];
+export const SCOPES: readonly Scope[] = ['accounts:read', 'accounts:write', 'egress:write', 'sessions:read', 'sessions:write', 'heartbeats:read', 'agents:read', 'agents:write', 'settings:read', 'settings:write', 'audit:read', 'log:read'];
 export interface Operations {
   signIn: { params: undefined; query: undefined; body: SignIn; answer: Me };
   signOut: { params: undefined; query: undefined; body: undefined; answer: undefined };
@@ -1074,6 +1088,7 @@ export interface Operations {
   getEffectiveConfig: { params: undefined; query: undefined; body: undefined; answer: EffectiveConfig };
   downloadBackup: { params: undefined; query: undefined; body: undefined; answer: undefined };
   listAudit: { params: undefined; query: { limit?: number | undefined; cursor?: string | undefined; search?: string | undefined; action?: string | undefined; via?: 'console' | 'api' | 'token' | 'cli' | 'daemon' | 'player' | undefined; objectId?: string | undefined; importId?: Guid | undefined; from?: TimeIn | undefined; to?: TimeIn | undefined }; body: undefined; answer: AuditPage };
+  listLog: { params: undefined; query: { limit?: number | undefined; cursor?: string | undefined; level?: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | undefined; search?: string | undefined; after?: number | undefined }; body: undefined; answer: LogPage };
   listTokens: { params: undefined; query: undefined; body: undefined; answer: Tokens };
   createToken: { params: undefined; query: undefined; body: NewToken; answer: CreatedToken };
   revokeToken: { params: { id: string }; query: undefined; body: undefined; answer: undefined };
@@ -1162,6 +1177,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   getEffectiveConfig: ['GET', '/api/v1/settings/effective'],
   downloadBackup: ['GET', '/api/v1/backup'],
   listAudit: ['GET', '/api/v1/audit'],
+  listLog: ['GET', '/api/v1/log'],
   listTokens: ['GET', '/api/v1/tokens'],
   createToken: ['POST', '/api/v1/tokens'],
   revokeToken: ['DELETE', '/api/v1/tokens/{id}'],

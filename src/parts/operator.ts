@@ -6,6 +6,7 @@ import { importAccounts } from '../account-files/import.js';
 import { spooled } from '../account-files/spool.js';
 import type { Config } from '../config.js';
 import type { Log } from '../core/log.js';
+import type { RecentLog } from '../core/recent-log.js';
 import { compilePattern } from '../games-pattern.js';
 import type { AdminServerUses } from '../http/server.js';
 import { PROGRAM_FOLDER, readVersion } from '../program.js';
@@ -33,6 +34,7 @@ export interface OperatorUses {
   readonly node: Pick<NodePart, 'nodeName' | 'key' | 'reload' | 'problem'>;
   readonly notices: Pick<NoticesPart, 'test' | 'wake'>;
   readonly log: Log;
+  readonly recentLog: RecentLog;
   /** What keeps the database from being relied on; null when nothing does. */
   readonly problem: () => Promise<string | null>;
   readonly isStopping: () => boolean;
@@ -58,6 +60,7 @@ export function operatorUses(
     operator: {
       ...uses.auth,
       audit: store.audit,
+      recentLog: uses.recentLog,
       usage,
       sessions,
       liveSessions: uses.liveSessions.live,

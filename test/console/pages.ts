@@ -28,6 +28,7 @@ const pages = ({ accountId, runId }: World): readonly string[] => [
   '/settings/reminders',
   '/settings/nodes',
   '/settings/audit',
+  '/settings/log',
   '/settings/tokens',
   '/settings/retention',
   '/settings/effective',

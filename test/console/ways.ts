@@ -5,6 +5,7 @@ import { openConsole, settled, signIn } from '../helpers/console-browser.js';
 import type { World } from '../helpers/console-world.js';
 import { ADMIN } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
+import { loggedInClient } from '../helpers/socks-client.js';
 
 export function wayTests(getWorld: () => World): void {
   test('pages of a list have numbers and lead back; back keeps search, page and place', async (t) => {
@@ -60,6 +61,44 @@ export function wayTests(getWorld: () => World): void {
     const [file] = await Promise.all([page.waitForEvent('download'), page.click('text=Download a backup')]);
     assert.match(file.suggestedFilename(), /^pulsegate-.*\.db$/);
     assert.equal(await file.failure(), null);
+  });
+
+  test('the recent log follows by itself, is filtered and searched, stands still while one reads, and is copied', async (t) => {
+    const { daemon, open } = getWorld();
+    const { page, visit, errors } = await open(t, { height: 400 });
+    const failToLogIn = (username: string) =>
+      loggedInClient({ port: daemon.socks.port, username, password: 'x' }).then(
+        () => assert.fail('logged in'),
+        () => undefined,
+      );
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await visit('/settings/log?search=stranger-0');
+    await page.waitForSelector('.empty');
+    await Promise.all(Array.from({ length: 16 }, (_, i) => failToLogIn(`stranger-${i}`)));
+    await page.waitForSelector('.log .state.warn >> text=warning');
+    await page.waitForSelector('.log .what >> text=unknown-user');
+    await page.click('.chips >> text=Errors only');
+    await page.waitForSelector('.empty');
+    await page.click('.chips >> text=Errors only');
+    await page.click('.toolbar >> text=Copy these lines');
+    await page.waitForSelector('.toast >> text=Copied');
+    const copied = await page.evaluate<string>('navigator.clipboard.readText()');
+    const logged = await daemon.waitForLine((line) => line['user'] === 'stranger-0');
+    assert.deepEqual(JSON.parse(copied), logged);
+
+    await visit('/settings/log?search=stranger');
+    await page.waitForSelector('.log > li:nth-child(16)');
+    await page.evaluate(`document.querySelector('main').scrollTop = 400`);
+    await page.waitForSelector('.paused');
+    const first = () => page.textContent('.log > li:first-child');
+    const held = await first();
+    await failToLogIn('stranger-16');
+    await page.waitForSelector('.paused >> text=1 newer line');
+    assert.equal(await first(), held);
+    await page.click('.paused >> text=Resume');
+    await page.waitForSelector('.log > li:first-child >> text=stranger-16');
+    await page.waitForSelector('.paused', { state: 'detached' });
+    assert.deepEqual(errors, []);
   });
 
   test('counts stand beside what they count, and on a phone they move nothing', async (t) => {

@@ -19,6 +19,7 @@ import type { Heartbeat } from '../../src/core/heartbeats/heartbeat.js';
 import { HeartbeatPool } from '../../src/core/heartbeats/heartbeat-pool.js';
 import type { Log } from '../../src/core/log.js';
 import { NODES_KEY } from '../../src/core/nodes/nodes.js';
+import { createRecentLog } from '../../src/core/recent-log.js';
 import { SessionRegistry } from '../../src/core/sessions/session-registry.js';
 import { createSettings } from '../../src/core/settings/settings.js';
 import { type AdminServer, type AdminServerUses, createAdminServer } from '../../src/http/server.js';
@@ -121,6 +122,7 @@ export async function startTestAdmin(
   const stats = await createStatsPart({ ...common, node: { isFirst: () => true } });
   const operator = operatorUses({
     ...common,
+    recentLog: createRecentLog({ ...config.log.recent, startedAt: now() }),
     auth: await openAuth(common),
     settings: await openSettings({ ...common, source: { file: null, effective: [] } }),
     stats,

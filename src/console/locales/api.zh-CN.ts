@@ -10,6 +10,7 @@ export const API_TAGS: Readonly<Record<string, string>> = {
   Agents: '智能体',
   Settings: '设置',
   Audit: '审计记录',
+  Log: '日志',
   Tokens: '令牌',
   Document: '接口文档',
 };
@@ -69,6 +70,7 @@ export const API_SUMMARIES: Readonly<Record<keyof typeof OPERATIONS, string>> = 
   drainNode: '让节点停止接入：一秒内 /readyz 返回 503，一个租期后拒绝新连接，已有会话继续。',
   undrainNode: '让节点恢复接入。',
   listAudit: '每次改动：谁、从哪里、改动前后；最新的在前。',
+  listLog: '本服务最近的日志，保存在内存里（log.recent）；最新的在前。',
   listTokens: 'API 令牌（不含密钥）。',
   createToken: '创建令牌；密钥只在这次回应里出现。',
   revokeToken: '立即吊销令牌。',

@@ -16,6 +16,7 @@ import { games } from './games.js';
 import { heartbeats } from './heartbeats.js';
 import { limits } from './limits.js';
 import { lists } from './lists.js';
+import { log } from './log.js';
 import { nodes } from './nodes.js';
 import { notices } from './notices.js';
 import { operators } from './operators.js';
@@ -51,6 +52,7 @@ export const TEXTS = {
   ...agents,
   ...settings,
   ...display,
+  ...log,
   ...nodes,
   ...notices,
   ...publicAddress,

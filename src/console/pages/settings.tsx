@@ -7,6 +7,7 @@ import { href } from '../lib/router.js';
 import { Tabs } from '../ui/tabs.js';
 import { ApiDocument } from './api-document.js';
 import { AuditPage } from './audit.js';
+import { LogPage } from './log.js';
 import { NoticeHistory } from './notices.js';
 import { AdminSettings } from './settings-admin.js';
 import { EffectiveSettings, RetentionSettings } from './settings-data.js';
@@ -32,6 +33,7 @@ const SECTIONS = {
   reminders: { text: 'settings.reminders', Page: NoticeSettingsPage, scope: 'settings:read' },
   nodes: { text: 'settings.nodes', Page: NodeSettings, scope: 'settings:read' },
   audit: { text: 'settings.audit', Page: AuditPage, scope: 'audit:read' },
+  log: { text: 'log.title', Page: LogPage, scope: 'log:read' },
   tokens: { text: 'settings.tokens', Page: TokenSettings },
   retention: { text: 'settings.retention', Page: RetentionSettings, scope: 'settings:read' },
   effective: { text: 'settings.effective', Page: EffectiveSettings, scope: 'settings:read' },

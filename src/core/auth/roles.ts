@@ -8,7 +8,7 @@ import type { TOKEN_SCOPES } from './token-scopes.js';
 export const ROLES = ['operator', 'seller', 'viewer'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** No role has the scopes of settings, nodes and agents, which belong to the administrator. */
+/** No role has the scopes of settings, nodes, agents and the log, which belong to the administrator. */
 export const ROLE_SCOPES: Readonly<Record<Role, readonly (typeof TOKEN_SCOPES)[number][]>> = {
   operator: [
     'accounts:read',

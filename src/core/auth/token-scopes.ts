@@ -14,4 +14,5 @@ export const TOKEN_SCOPES = [
   'settings:read',
   'settings:write',
   'audit:read',
+  'log:read',
 ] as const;

@@ -23,6 +23,7 @@ import type { AgentRouteUses } from './agents/uses.js';
 import { auditRoutes } from './audit.js';
 import { type ApiDocument, documentRoutes } from './document.js';
 import { type EventStreams, eventRoutes } from './events.js';
+import { type LogUses, logRoutes } from './log.js';
 import { type NodeUses, nodeRoutes } from './nodes.js';
 import { type OperatorUses, operatorRoutes } from './operators.js';
 import { type OverviewUses, overviewRoutes } from './overview.js';
@@ -66,6 +67,7 @@ export interface RouteUses
     RetentionUses,
     WhitelistUses,
     BackupUses,
+    LogUses,
     TokenUses {
   readonly accounts: AccountUses['accounts'];
   readonly usage: AccountUses['usage'];
@@ -76,6 +78,7 @@ export interface RouteUses
   readonly operators: OperatorUses['operators'];
   readonly apiTokens: TokenUses['apiTokens'];
   readonly audit: AuditStore;
+  readonly node: NodeUses['node'];
   readonly document: () => ApiDocument;
   readonly events: EventStreams;
   readonly effective: () => Promise<Effective>;
@@ -120,6 +123,7 @@ export const routes: readonly Route<RouteUses>[] = [
   ...effectiveRoutes,
   ...backupRoutes,
   ...auditRoutes,
+  ...logRoutes,
   ...tokenRoutes,
   ...documentRoutes,
 ];

@@ -115,6 +115,32 @@ test('logins and failures are kept with their reasons and addresses, the same on
   const overview = await json(daemon, '/api/v1/overview');
   const today = overview['today'] as Json;
   assert.deepEqual([today['logins'], today['failures']], [1, 4]);
+
+  // The workers' lines are in the recent log too.
+  const log = (query: string) => json(daemon, `/api/v1/log?search=login+failed&${query}`);
+  const all = await log('');
+  const lines = all['items'] as Json[];
+  assert.deepEqual([all['matched'], all['nextCursor']], [4, null]);
+  assert.deepEqual(
+    lines.map(({ fields }) => (fields as Json)['user']),
+    ['nobody', 'gone', 'alice', 'alice'],
+  );
+  const { at, id: newest, ...rest } = lines[0] ?? {};
+  const fields = { client: '127.0.0.1', reason: 'unknown-user', user: 'nobody' };
+  assert.deepEqual(rest, { level: 'warn', message: 'login failed', fields });
+  assert.ok(Math.abs(Date.parse(String(at)) - Date.now()) < 600_000, String(at));
+  const begin = await log('limit=3&level=warn');
+  const end = await log(`limit=3&cursor=${begin['nextCursor']}`);
+  assert.deepEqual([...(begin['items'] as Json[]), ...(end['items'] as Json[])], lines);
+  assert.deepEqual((await log('level=error'))['items'], []);
+  await attempt('nobody', 'y');
+  const later = (await log(`after=${newest}`))['items'] as Json[];
+  assert.deepEqual(
+    later.map(({ message }) => message),
+    ['login failed'],
+  );
+  for (const wrong of ['cursor=x', 'level=loud', 'after=-1'])
+    assert.equal((await daemon.api('GET', `/api/v1/log?${wrong}`)).status, 400, wrong);
 });
 
 test('heartbeats, their sums and series, the timeline and the traffic of an account', async (t) => {

@@ -99,6 +99,7 @@ const DECISIONS: Readonly<Record<string, Decision>> = {
   setPacRules: 'administrator',
   getEffectiveConfig: 'administrator',
   downloadBackup: 'administrator',
+  listLog: 'administrator',
   getOpenApi: 'all',
   getDocs: 'all',
 };

@@ -1,0 +1,116 @@
+// The newest lines of the log, in memory as bytes for the console. A line is parsed only when it is read.
+
+/** The levels of log lines, the most severe last. Their first letters differ. */
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export interface RecentLogLine {
+  /** The ids of later lines are higher, also after a restart. */
+  readonly id: number;
+  readonly level: LogLevel;
+  /** The line as JSON. */
+  readonly text: string;
+}
+
+export interface RecentLogFilter {
+  /** Only lines of this level and more severe ones. */
+  readonly level?: LogLevel;
+  /** Only lines that contain each of these words, without regard to case. */
+  readonly search?: string;
+  /** Only lines with higher ids than `after` and lower ids than `before`. */
+  readonly after?: number;
+  readonly before?: number;
+}
+
+export interface RecentLog {
+  /** Keeps a line and drops the oldest ones that no longer fit. The line is JSON that begins with its level, and ends with a line feed. */
+  add(line: string): void;
+  /**
+   * Reads lines, newest first.
+   * @returns at most `limit` lines; `matched`: how many match level and search; `total`: how many are kept
+   */
+  read(
+    filter: RecentLogFilter,
+    limit: number,
+  ): { readonly lines: readonly RecentLogLine[]; readonly matched: number; readonly total: number };
+}
+
+/** Where the name of the level begins in a line. */
+const LEVEL_AT = '{"level":"'.length;
+const RANKS = new Map(LOG_LEVELS.map((level, rank) => [level.charCodeAt(0), rank]));
+/** Ids begin at the time of the start in ms, times this: more lines than a daemon writes in a millisecond. */
+const IDS_PER_MS = 1_000;
+
+/**
+ * @param lines the maximum number of lines
+ * @param memoryBytes the maximum size of all lines together; a longer line is not kept
+ * @param startedAt the start of the daemon, in ms since 1970
+ */
+export function createRecentLog({
+  lines: maxLines,
+  memoryBytes,
+  startedAt,
+}: {
+  lines: number;
+  memoryBytes: number;
+  startedAt: number;
+}): RecentLog {
+  // Line number n begins at byte starts[n % maxLines] of all bytes ever written, and that byte is in memory at its remainder.
+  const memory = Buffer.alloc(memoryBytes);
+  const starts = new Float64Array(maxLines);
+  const firstId = startedAt * IDS_PER_MS;
+  let oldest = 0;
+  let next = 0;
+  let written = 0;
+
+  const startOf = (n: number): number => (n === next ? written : (starts[n % maxLines] ?? 0));
+  const levelOf = (n: number): number => RANKS.get(memory[(startOf(n) + LEVEL_AT) % memoryBytes] ?? 0) ?? 0;
+
+  function textOf(n: number): string {
+    const from = startOf(n) % memoryBytes;
+    const length = startOf(n + 1) - startOf(n);
+    const atEnd = memory.subarray(from, from + length);
+    if (atEnd.length === length) return atEnd.toString();
+    return Buffer.concat([atEnd, memory.subarray(0, length - atEnd.length)]).toString();
+  }
+
+  return {
+    add(line) {
+      const bytes = Buffer.from(line);
+      if (bytes.length > memoryBytes) return;
+      while (
+        oldest < next &&
+        (next - oldest === maxLines || written + bytes.length - startOf(oldest) > memoryBytes)
+      )
+        oldest += 1;
+      starts[next % maxLines] = written;
+      const fitting = bytes.copy(memory, written % memoryBytes);
+      if (fitting < bytes.length) bytes.copy(memory, 0, fitting);
+      written += bytes.length;
+      next += 1;
+    },
+
+    read({ level = 'trace', search = '', after = -1, before = Infinity }, limit) {
+      const least = LOG_LEVELS.indexOf(level);
+      const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+      const lines: RecentLogLine[] = [];
+      let matched = 0;
+      for (let n = next - 1; n >= oldest; n -= 1) {
+        const rank = levelOf(n);
+        if (rank < least) continue;
+        const id = firstId + n;
+        const isOnPage = lines.length < limit && id > after && id < before;
+        if (words.length === 0 && !isOnPage) {
+          matched += 1;
+          continue;
+        }
+        const text = textOf(n);
+        const inLowerCase = words.length === 0 ? '' : text.toLowerCase();
+        if (!words.every((word) => inLowerCase.includes(word))) continue;
+        matched += 1;
+        if (isOnPage) lines.push({ id, level: LOG_LEVELS[rank] ?? 'trace', text });
+      }
+      return { lines, matched, total: next - oldest };
+    },
+  };
+}

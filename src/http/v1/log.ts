@@ -1,0 +1,82 @@
+// /api/v1/log: the newest lines of this daemon's log.
+import { z } from 'zod';
+import { LOG_LEVELS, type RecentLog, type RecentLogFilter } from '../../core/recent-log.js';
+import { badCursor } from './problem.js';
+import { routesOf } from './route.js';
+import { PageQuery, pageOf, Time } from './schemas.js';
+import { withoutUndefined } from './without-undefined.js';
+
+const Level = z.enum(LOG_LEVELS);
+
+const LogLine = z
+  .object({
+    /** The ids of later lines are higher. */
+    id: z.int().min(0),
+    at: Time,
+    level: Level,
+    message: z.string(),
+    /** The other fields, in the order of the line. Secrets never appear. */
+    fields: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'LogLine' });
+
+const LogPage = z
+  .object({
+    ...pageOf(LogLine).shape,
+    /** The daemon that answers: each has a log of its own. */
+    node: z.string(),
+  })
+  .meta({ id: 'LogPage' });
+
+export interface LogUses {
+  readonly recentLog: Pick<RecentLog, 'read'>;
+  readonly node: { readonly nodeName: string };
+}
+
+const { route } = routesOf<LogUses>('Log');
+
+const ID = /^\d{1,16}$/;
+
+export const logRoutes = [
+  route(
+    {
+      method: 'GET',
+      path: '/api/v1/log',
+      operationId: 'listLog',
+      summary: 'The newest lines of the log of this daemon, kept in memory (log.recent); newest first.',
+      access: 'log:read',
+      request: {
+        query: z.object({
+          ...PageQuery.shape,
+          /** Lines of this level, and of more severe ones. */
+          level: Level.optional(),
+          /** Words that a line contains, without regard to case. */
+          search: z.string().max(255).optional(),
+          /** The id of a line: only later ones. */
+          after: z.coerce.number().int().min(0).optional(),
+        }),
+      },
+      responses: { 200: { description: 'A page.', schema: LogPage } },
+    },
+    async ({ query: { limit, cursor, ...named } }, { recentLog, node }) => {
+      if (cursor !== undefined && !ID.test(cursor)) return badCursor();
+      const filter = withoutUndefined<RecentLogFilter>({
+        ...named,
+        before: cursor === undefined ? undefined : Number(cursor),
+      });
+      const { lines, matched, total } = recentLog.read(filter, limit + 1);
+      const items = lines.slice(0, limit);
+      const last = items.at(-1);
+      const nextCursor = lines.length > limit && last ? String(last.id) : null;
+      return {
+        status: 200,
+        body: { items: items.map(presentLine), matched, total, nextCursor, node: node.nodeName },
+      };
+    },
+  ),
+];
+
+function presentLine({ id, level, text }: ReturnType<RecentLog['read']>['lines'][number]) {
+  const { level: _, time: at, msg: message, ...fields } = JSON.parse(text) as Record<string, unknown>;
+  return { id, at, level, message: message ?? '', fields };
+}
