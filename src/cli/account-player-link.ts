@@ -72,7 +72,9 @@ function addCreate(link: Command, io: CommandIo): void {
             options.yes ?? false,
             `The present address of ${account.username} will open nothing.`,
           );
-        const { token, createdAt } = await core.playerLinks.create(account, kind, cliActor());
+        const made = await core.playerLinks.create(account, kind, cliActor());
+        if (!made) throw new CommandError(`${account.username} was removed meanwhile.`);
+        const { token, createdAt } = made;
         const origin = playerPage.url ?? (await guessedOrigin(loaded.config, core));
         const url = origin + playerPath(kind, token);
         if (options.json) printJson(io, { url, createdAt: iso(createdAt) });

@@ -7,10 +7,11 @@ import { NO_LIMITS, type TrafficOfDay } from '../core/accounts/limits.js';
 import { type Actor, type AuditRecord, DAEMON } from '../core/audit/audit.js';
 import type { Clock } from '../core/clock.js';
 import { type AccountRow, type JoinedRow, toAccount, toRow, toUpdate } from './account-rows.js';
+import { changeAccounts, checkOwners, ownOf } from './acting.js';
 import type { RecordActivity } from './activity.js';
 import type { RecordAudit } from './audit.js';
 import { readAddresses, writeAddresses } from './authorized-addresses.js';
-import { chargeSeller, ownOf } from './budgets.js';
+import { chargeSeller } from './budgets.js';
 import type { RecordChange } from './changes.js';
 import { writeLimits } from './limits.js';
 import { addTraffic } from './traffic.js';
@@ -47,7 +48,7 @@ export function createAccountStore(
     by: Actor = DAEMON,
     traffic: readonly TrafficOfDay[] = [],
   ): Promise<ReadonlySet<string>> {
-    return inTransaction(db, async (trx) => {
+    return changeAccounts(db, by, async (trx, operator) => {
       const added = new Set<string>();
       for (const slice of slices(accounts, ADDED_PER_STATEMENT)) {
         const rows: { id: string }[] = await trx('accounts')
@@ -59,7 +60,8 @@ export function createAccountStore(
       }
       const inserted = accounts.filter(({ id }) => added.has(id));
       const paid = inserted.map((after) => ({ before: null, after }));
-      await chargeSeller(trx, by, paid, now());
+      await checkOwners(trx, operator, paid);
+      await chargeSeller(trx, operator, paid, now());
       const limited = inserted.filter(
         ({ limits, quotaReset }) => limits !== NO_LIMITS || quotaReset !== null,
       );
@@ -84,9 +86,9 @@ export function createAccountStore(
     by: Actor = DAEMON,
     traffic: readonly TrafficOfDay[] = [],
   ): Promise<Account[]> {
-    return inTransaction(db, async (trx) => {
+    return changeAccounts(db, by, async (trx, operator) => {
       const ids = updates.map(({ id }) => id);
-      const before = await ownOf(trx, by, await lockMany(ids, trx));
+      const before = ownOf(operator, await lockMany(ids, trx));
       const changed: Account[] = [];
       const paid: { before: Account; after: Account }[] = [];
       const limited: Account[] = [];
@@ -104,7 +106,8 @@ export function createAccountStore(
         if (fields.limits || fields.quotaReset) limited.push(account);
         if (fields.authorizedAddresses) addressed.push(account);
       }
-      await chargeSeller(trx, by, paid, now());
+      await checkOwners(trx, operator, paid);
+      await chargeSeller(trx, operator, paid, now());
       await removeLinksOfFormerOwners(trx, paid);
       await writeLimits(trx, limited);
       await writeAddresses(trx, addressed, lockAddresses);
@@ -119,8 +122,8 @@ export function createAccountStore(
   }
 
   async function removeMany(ids: readonly string[], by: Actor = DAEMON): Promise<Account[]> {
-    return inTransaction(db, async (trx) => {
-      const removed = [...(await ownOf(trx, by, await lockMany(ids, trx))).values()];
+    return changeAccounts(db, by, async (trx, operator) => {
+      const removed = [...ownOf(operator, await lockMany(ids, trx)).values()];
       if (removed.length === 0) return [];
       const removedIds = removed.map(({ id }) => id);
       // By id: the user name in heartbeats may be an earlier one.

@@ -1,5 +1,6 @@
 // The notices table.
 import type { Knex } from 'knex';
+import { HOUR_MS } from '../core/clock.js';
 import type {
   DueNotice,
   Notice,
@@ -31,6 +32,8 @@ interface NoticeRow {
 
 /** Rows in one statement; twelve bound values each. */
 const ROWS_PER_STATEMENT = 100;
+/** The attempts of this time decide which account is next, so that many notices of one account delay no other. */
+const FAIR_MS = HOUR_MS;
 
 export function createNoticeStore(db: Knex): NoticeStore {
   return {
@@ -49,11 +52,21 @@ export function createNoticeStore(db: Knex): NoticeStore {
     },
 
     async due(channel, now, limit) {
+      const lately = db('notices')
+        .where({ channel, recipient: 'player' })
+        .where('tried_at', '>', now - FAIR_MS)
+        .groupBy('account_id')
+        .select({ of_account: 'account_id' })
+        .sum({ lately: 'tries' });
       const rows: NoticeRow[] = await db('notices')
+        .leftJoin(lately.as('recent'), (on) =>
+          on.on('recent.of_account', 'notices.account_id').andOnVal('notices.recipient', 'player'),
+        )
         .where({ channel })
         .where('due_at', '<=', now)
-        .orderByRaw("case recipient when 'operator' then 0 else 1 end, due_at, id")
-        .limit(limit);
+        .orderByRaw("case recipient when 'operator' then 0 else 1 end, coalesce(lately, 0), due_at, id")
+        .limit(limit)
+        .select('notices.*');
       return rows.map(toDue);
     },
 

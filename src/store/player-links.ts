@@ -1,9 +1,10 @@
 // The player_links table: the secret addresses of players.
 import type { Knex } from 'knex';
 import type { PlayerLink, PlayerLinkKind, PlayerLinkStore } from '../core/accounts/player-links.js';
+import type { AuditRecord } from '../core/audit/audit.js';
+import { changeAccounts, mayChange } from './acting.js';
 import type { RecordAudit } from './audit.js';
 import type { Integer } from './integers.js';
-import { inTransaction } from './transaction.js';
 
 interface LinkRow {
   account_id: string;
@@ -14,6 +15,22 @@ interface LinkRow {
 }
 
 export function createPlayerLinkStore(db: Knex, recordAudit: RecordAudit): PlayerLinkStore {
+  /** Runs a change of an account that exists and that its maker may still change; returns false otherwise. */
+  const change = (
+    id: string,
+    audit: AuditRecord,
+    write: (trx: Knex.Transaction) => Promise<boolean>,
+  ): Promise<boolean> =>
+    changeAccounts(db, audit.by, async (trx, operator) => {
+      const account: { owner: string | null } | undefined = await trx('accounts')
+        .where({ id })
+        .forUpdate()
+        .first('owner');
+      if (!account || !mayChange(operator, account.owner) || !(await write(trx))) return false;
+      await recordAudit(trx, [audit]);
+      return true;
+    });
+
   return {
     async ofAccount(accountId) {
       const rows: LinkRow[] = await db('player_links').where({ account_id: accountId });
@@ -28,15 +45,14 @@ export function createPlayerLinkStore(db: Knex, recordAudit: RecordAudit): Playe
     },
 
     put: (link, audit) =>
-      inTransaction(db, async (trx) => {
+      change(link.accountId, audit, async (trx) => {
         await trx('player_links').insert(toRow(link)).onConflict(['account_id', 'kind']).merge();
-        await recordAudit(trx, [audit]);
+        return true;
       }),
 
     remove: (accountId, kind, audit) =>
-      inTransaction(db, async (trx) => {
+      change(accountId, audit, async (trx) => {
         const removed = await trx('player_links').where({ account_id: accountId, kind }).delete();
-        if (removed > 0) await recordAudit(trx, [audit]);
         return removed > 0;
       }),
   };

@@ -56,32 +56,50 @@ onEachEngine('two processes with a budget of five accounts add five', async (ope
     after: null,
   });
   assert.equal((await store.accounts.get(id))?.owner, null, "it is the administrator's again");
-  assert.equal(await store.accounts.remove(id, by), null, 'the seller was removed meanwhile');
+  await assert.rejects(store.accounts.remove(id, by), RightsLost, 'the seller was removed meanwhile');
 });
 
 onEachEngine(
-  'an operator that was removed, disabled or demoted meanwhile writes no account',
+  'an operator that was removed, disabled or demoted meanwhile changes nothing of accounts',
   async (open) => {
     const { store } = await open();
     const base = { passwordHash: 'h', createdAt: 1, budget: NO_BUDGET, used: NO_COST };
     const object = { type: 'operator', id: null, name: null } as const;
     const audit = { by: DAEMON, action: 'operator.create', object, before: null, after: null } as const;
-    const add = async (role: 'operator' | 'viewer', isEnabled: boolean) => {
+    const add = async (role: 'operator' | 'seller' | 'viewer', isEnabled: boolean) => {
       const id = randomUUID();
       await store.operators.add({ ...base, id, name: id, role, isEnabled }, audit);
       return id;
     };
-    const write = (operatorId: string | undefined, owner: string | null = null) =>
-      store.accounts.add(
-        account({ owner }),
-        operatorId === undefined ? DAEMON : { name: 'shop', via: 'console', address: '::1', operatorId },
-      );
+    const actor = (operatorId: string) =>
+      ({ name: 'shop', via: 'console', address: '::1', operatorId }) as const;
+    const { accounts, playerLinks } = store;
     const operatorId = await add('operator', true);
-    assert.equal(await write(operatorId), 'added');
+    const kept = account();
+    assert.equal(await accounts.add(kept, actor(operatorId)), 'added');
+    const link = { accountId: kept.id, kind: 'page', hash: 'h', token: null, createdAt: 1 } as const;
+    const linked = (former: string) =>
+      ({ by: actor(former), action: 'account.player-link', object, before: null, after: null }) as const;
     for (const former of [randomUUID(), await add('viewer', true), await add('operator', false)]) {
-      await assert.rejects(write(former), RightsLost);
+      const by = actor(former);
+      await assert.rejects(accounts.add(account(), by), RightsLost);
+      await assert.rejects(accounts.update(kept.id, { remarks: 'late' }, by), RightsLost);
+      await assert.rejects(accounts.remove(kept.id, by), RightsLost);
+      await assert.rejects(playerLinks.put(link, linked(former)), RightsLost);
+      await assert.rejects(playerLinks.remove(kept.id, 'page', linked(former)), RightsLost);
     }
-    await assert.rejects(write(undefined, randomUUID()), RightsLost);
-    assert.equal((await store.accounts.all()).length, 1, 'what was refused is not there');
+    const seller = await add('seller', true);
+    await assert.rejects(accounts.add(account(), actor(seller)), RightsLost, 'was an operator before');
+    await assert.rejects(accounts.add(account({ owner: randomUUID() }), DAEMON), RightsLost);
+    await assert.rejects(accounts.update(kept.id, { owner: randomUUID() }, DAEMON), RightsLost);
+    assert.deepEqual(await accounts.all(), [kept], 'what was refused did not happen');
+    assert.deepEqual(await playerLinks.ofAccount(kept.id), []);
+
+    await accounts.update(kept.id, { owner: seller });
+    assert.equal(await playerLinks.put(link, linked(seller)), true);
+    await accounts.update(kept.id, { owner: await add('seller', true) });
+    assert.equal(await playerLinks.put(link, linked(seller)), false, 'handed to another seller meanwhile');
+    assert.equal(await playerLinks.remove(kept.id, 'page', linked(seller)), false);
+    assert.deepEqual(await playerLinks.ofAccount(kept.id), []);
   },
 );

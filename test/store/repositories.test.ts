@@ -294,6 +294,39 @@ onEachEngine(
   },
 );
 
+onEachEngine('many notices of one account do not delay the notice of another', async (open) => {
+  const { notices } = (await open()).store;
+  const toPlayer = (key: string, accountId: string, at: number, channel: 'email' | 'telegram'): Notice => ({
+    ...{ id: randomUUID(), key, type: 'account.expiring', at, data: {}, keepUntil: 0 },
+    ...{ channel, recipient: 'player', accountId },
+  });
+  const many = Array.from({ length: 5 }, (_, i) => toPlayer(`many ${i}`, 'loud', i, 'email'));
+  await notices.add([...many, toPlayer('other', 'quiet', 9, 'email'), toPlayer('tg', 'loud', 9, 'telegram')]);
+  const next = async (now: number, channel: 'email' | 'telegram' = 'email') => {
+    const [due] = await notices.due(channel, now, 1);
+    assert.ok(due);
+    return due;
+  };
+  const attempt = async (now: number, state: 'delivered' | 'pending') => {
+    const due = await next(now);
+    assert.ok(await notices.claim(due, now, now + 100));
+    await notices.tried(due.key, { state, dueAt: state === 'pending' ? now : null, detail: '' });
+    return due.key;
+  };
+  const HOUR_MS = 3_600_000;
+  assert.equal(await attempt(10, 'pending'), 'many 0');
+  assert.equal(await attempt(11, 'pending'), 'other');
+  assert.equal(await attempt(12, 'delivered'), 'many 1', 'both have had one: the earliest');
+  assert.equal(await attempt(13, 'delivered'), 'other', 'before the two that the other account had');
+  assert.equal((await next(14)).key, 'many 2');
+  await notices.add([toPlayer('again', 'quiet', 20, 'email')]);
+  assert.equal((await next(20)).key, 'many 2', 'attempts count, also those that repeat a notice');
+  await notices.add([toPlayer('third', 'new', 21, 'email')]);
+  assert.equal((await next(21)).key, 'third');
+  assert.equal((await next(21, 'telegram')).key, 'tg', 'each channel counts for itself');
+  assert.equal((await next(HOUR_MS + 100)).key, 'many 2', 'an hour later the earliest is first again');
+});
+
 onEachEngine('limits and traffic belong to accounts that there are, and add up', async (open) => {
   const { accounts, traffic, samples } = (await open()).store;
   const sumsOf = async (...args: Parameters<typeof traffic.sums>) =>

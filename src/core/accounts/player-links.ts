@@ -24,9 +24,12 @@ export interface PlayerLinkStore {
   ofAccount(accountId: string): Promise<PlayerLink[]>;
   /** Returns the id of the account; null: no such address. */
   find(kind: PlayerLinkKind, hash: string): Promise<string | null>;
-  /** Replaces the account's address of this kind. */
-  put(link: PlayerLink, audit: AuditRecord): Promise<void>;
-  /** Returns false when there was none. */
+  /**
+   * Replaces the account's address of this kind. Returns false when the account is gone, or belongs to another seller than the one
+   * that makes the change.
+   */
+  put(link: PlayerLink, audit: AuditRecord): Promise<boolean>;
+  /** Returns false when there was none, and when `put` would. */
   remove(accountId: string, kind: PlayerLinkKind, audit: AuditRecord): Promise<boolean>;
 }
 
@@ -39,8 +42,15 @@ interface Owner {
 export interface PlayerLinks {
   /** null: the account has no address of this kind. */
   get(accountId: string, kind: PlayerLinkKind): Promise<PlayerLink | null>;
-  /** Makes a new address and invalidates the former one. Returns the new token. The database stores no token of a page. */
-  create(account: Owner, kind: PlayerLinkKind, by: Actor): Promise<{ token: string; createdAt: number }>;
+  /**
+   * Makes a new address and invalidates the former one. Returns the new token; null: meanwhile the account was removed or handed to
+   * another seller. The database stores no token of a page.
+   */
+  create(
+    account: Owner,
+    kind: PlayerLinkKind,
+    by: Actor,
+  ): Promise<{ token: string; createdAt: number } | null>;
   /** Returns false when the account has no address of this kind. */
   revoke(account: Owner, kind: PlayerLinkKind, by: Actor): Promise<boolean>;
   /** Returns the id of the account whose address has this token; null: none. */
@@ -81,8 +91,8 @@ export function createPlayerLinks({
         createdAt,
       };
       const object = { type: 'account', id, name: username } as const;
-      await store.put(link, { by, action: 'account.player-link', object, before: null, after: { kind } });
-      return { token, createdAt };
+      const audit = { by, action: 'account.player-link', object, before: null, after: { kind } } as const;
+      return (await store.put(link, audit)) ? { token, createdAt } : null;
     },
 
     revoke({ id, username }, kind, by) {

@@ -72,7 +72,10 @@ export interface NoticeStore {
    * notices.
    */
   add(notices: readonly Notice[]): Promise<number>;
-  /** Returns at most `limit` notices of a channel that are due by `now`: the operator's first, and of each recipient the earliest. */
+  /**
+   * Returns at most `limit` notices of a channel that are due by `now`: the operator's first, then those to the players of accounts
+   * with the fewest attempts within the last hour, and of these the earliest.
+   */
   due(channel: NoticeChannel, now: number, limit: number): Promise<DueNotice[]>;
   /** Returns the keys of accounts' notices of this moment or later. */
   keysSince(since: number): Promise<string[]>;

@@ -90,10 +90,11 @@ function routesFor<Kind extends PlayerLinkKind>(kind: Kind) {
         const account = accountOf(uses, params.id);
         if (!account) return NO_ACCOUNT;
         if (!isServed(uses.playerPage, kind)) return NOT_SERVED[kind];
-        const { token, createdAt } = await uses.playerLinks.create(account, kind, actorOf(caller));
+        const made = await uses.playerLinks.create(account, kind, actorOf(caller));
+        if (!made) return NO_ACCOUNT;
         const body = {
-          url: playerUrl(uses.playerPage, ctx, kind, token),
-          createdAt: iso(createdAt),
+          url: playerUrl(uses.playerPage, ctx, kind, made.token),
+          createdAt: iso(made.createdAt),
           guess: uses.playerPage.url === null ? 'browser' : null,
         };
         return { status: 201, body };

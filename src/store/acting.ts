@@ -1,0 +1,63 @@
+// The transaction in which an operator changes accounts: its rights are checked inside, because memory may not know yet that the
+// administrator took them, or that an account has another owner.
+import type { Knex } from 'knex';
+import type { Account } from '../core/accounts/account.js';
+import type { Actor } from '../core/audit/audit.js';
+import { RightsLost } from '../core/auth/operator.js';
+import { ROLE_SCOPES } from '../core/auth/roles.js';
+import type { ActingOperator } from './budgets.js';
+import { inTransaction } from './transaction.js';
+
+/**
+ * Runs `work` in one transaction, with the operator who makes the change; null: the administrator, a player or the daemon. The row
+ * lock keeps other transactions from charging the operator, or taking its rights, until this one ends. Every write of accounts passes
+ * here. Rejects with RightsLost, and changes nothing, when the operator may not change accounts any more.
+ */
+export function changeAccounts<T>(
+  db: Knex,
+  { operatorId }: Actor,
+  work: (trx: Knex.Transaction, operator: ActingOperator | null) => Promise<T>,
+): Promise<T> {
+  return inTransaction(db, async (trx) => {
+    if (operatorId === undefined) return work(trx, null);
+    const row: ActingOperator | undefined = await trx('operators')
+      .where({ id: operatorId })
+      .forUpdate()
+      .first();
+    if (!row?.is_enabled || !ROLE_SCOPES[row.role].includes('accounts:write')) {
+      throw new RightsLost('the operator may not change accounts any more');
+    }
+    return work(trx, row);
+  });
+}
+
+/** Returns whether the operator may change an account of this owner: a seller only its own. */
+export function mayChange(operator: ActingOperator | null, owner: string | null): boolean {
+  return operator?.role !== 'seller' || owner === operator.id;
+}
+
+/** Returns those of the locked accounts that the operator may change. The owner may have changed since the request was checked. */
+export function ownOf(
+  operator: ActingOperator | null,
+  locked: ReadonlyMap<string, Account>,
+): ReadonlyMap<string, Account> {
+  return new Map([...locked].filter(([, { owner }]) => mayChange(operator, owner)));
+}
+
+/** Rejects with RightsLost when a new owner of an account is gone, or when a seller would write an account that is not its own. */
+export async function checkOwners(
+  trx: Knex.Transaction,
+  operator: ActingOperator | null,
+  changes: readonly { readonly before: Account | null; readonly after: Account }[],
+): Promise<void> {
+  if (changes.some(({ after }) => !mayChange(operator, after.owner))) {
+    throw new RightsLost('a seller changes only its own accounts');
+  }
+  const given = changes.flatMap(({ before, after }) =>
+    after.owner !== null && after.owner !== before?.owner ? [after.owner] : [],
+  );
+  for (const id of [...new Set(given)].sort()) {
+    const owner: unknown = await trx('operators').where({ id }).forUpdate().first('id');
+    if (!owner) throw new RightsLost('the owner of the account is gone');
+  }
+}
