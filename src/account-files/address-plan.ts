@@ -1,12 +1,14 @@
-// Parses the authorized addresses in a file of accounts, and compares them with those of other accounts before anything is written.
+// Parses the lists of addresses in a file of accounts, and compares authorized addresses with those of other accounts before anything
+// is written.
 import type { Accounts } from '../core/accounts/accounts.js';
+import { type AddressRefusal, NO_ADDRESSES } from '../core/accounts/address-list.js';
+import { readAllowedClients } from '../core/accounts/allowed-clients.js';
 import {
   AddressIndex,
-  type AddressRefusal,
   addressTaken,
-  NO_ADDRESSES,
   readAuthorizedAddresses,
 } from '../core/accounts/authorized-addresses.js';
+import type { FileAccount } from './record.js';
 
 /**
  * Tracks the owner of each authorized address after the lines planned so far, so that a dry run and an import refuse the same
@@ -15,7 +17,8 @@ import {
 export function createAddressPlan({
   list,
   maxAuthorizedAddresses,
-}: Pick<Accounts, 'list' | 'maxAuthorizedAddresses'>) {
+  maxAllowedClients,
+}: Pick<Accounts, 'list' | 'maxAuthorizedAddresses' | 'maxAllowedClients'>) {
   /** The addresses by user name. They are indexed at the first line with addresses: other files need no index. */
   let owners: { readonly index: AddressIndex<string>; readonly of: Map<string, readonly string[]> } | null =
     null;
@@ -32,9 +35,15 @@ export function createAddressPlan({
   }
 
   return {
-    /** Sets the addresses of an account, unless they are undefined or refused. */
-    set(username: string, entries: readonly string[] | undefined): PlannedAddresses {
-      if (entries === undefined) return { ok: true, authorizedAddresses: undefined };
+    /** Reads the lists of an account, and sets its authorized addresses, unless they are undefined or refused. */
+    set(
+      username: string,
+      { authorizedAddresses: entries, allowedClients: clients }: AddressFields,
+    ): PlannedAddresses {
+      const allowed = clients && readAllowedClients(clients, maxAllowedClients);
+      if (allowed && !allowed.ok) return allowed;
+      const allowedClients = allowed?.addresses;
+      if (entries === undefined) return { ok: true, authorizedAddresses: undefined, allowedClients };
       const read = readAuthorizedAddresses(entries, maxAuthorizedAddresses);
       if (!read.ok) return read;
       owners ??= open();
@@ -45,11 +54,13 @@ export function createAddressPlan({
       owners.index.remove(username, owners.of.get(username) ?? NO_ADDRESSES);
       owners.index.add(username, read.addresses);
       owners.of.set(username, read.addresses);
-      return { ok: true, authorizedAddresses: read.addresses };
+      return { ok: true, authorizedAddresses: read.addresses, allowedClients };
     },
   };
 }
 
+type AddressFields = Pick<FileAccount, 'authorizedAddresses' | 'allowedClients'>;
+
 type PlannedAddresses =
-  | { readonly ok: true; readonly authorizedAddresses: readonly string[] | undefined }
+  | ({ readonly ok: true } & { readonly [K in keyof AddressFields]-?: readonly string[] | undefined })
   | { readonly ok: false; readonly refusal: AddressRefusal };

@@ -1,7 +1,7 @@
 // Decides what to do with a record of a file: report an error, or add, replace, keep or skip an account.
 import type { Account } from '../core/accounts/account.js';
 import type { Accounts } from '../core/accounts/accounts.js';
-import { NO_ADDRESSES } from '../core/accounts/authorized-addresses.js';
+import { NO_ADDRESSES } from '../core/accounts/address-list.js';
 import { changedContacts, NO_CONTACTS } from '../core/accounts/contacts.js';
 import { type AccountLimits, NO_LIMITS } from '../core/accounts/limits.js';
 import { hashPassword } from '../core/accounts/password.js';
@@ -33,6 +33,7 @@ export interface ImportedFields {
   readonly remarks: string | null;
   readonly expiresAt: number | null;
   readonly authorizedAddresses: readonly string[];
+  readonly allowedClients: readonly string[];
 }
 
 /** No change is needed: the line contains the reason. */
@@ -45,6 +46,7 @@ interface ToDo {
   readonly line: ImportedLine;
   /** To set; undefined: the account keeps those it has. */
   readonly authorizedAddresses: readonly string[] | undefined;
+  readonly allowedClients: readonly string[] | undefined;
   readonly from: FileAccount;
 }
 
@@ -65,7 +67,14 @@ export type Plan = Settled | ToAdd | ToChange;
 export interface PlanUses {
   readonly accounts: Pick<
     Accounts,
-    'get' | 'getByUsername' | 'hasUsername' | 'hasId' | 'list' | 'hasEgressClass' | 'maxAuthorizedAddresses'
+    | 'get'
+    | 'getByUsername'
+    | 'hasUsername'
+    | 'hasId'
+    | 'list'
+    | 'hasEgressClass'
+    | 'maxAuthorizedAddresses'
+    | 'maxAllowedClients'
   >;
   /** Whether the caller may set the egress class of accounts. */
   readonly mayChooseEgress: boolean;
@@ -113,15 +122,17 @@ export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
       const limits = missing(from.limits, existing.limits, kind);
       const its = kind === 'replace' ? from : existing;
       const { remarks = existing.remarks, expiresAt = existing.expiresAt } = its;
-      const planned = addresses.set(username, kind === 'replace' ? from.authorizedAddresses : undefined);
+      const planned = addresses.set(username, kind === 'replace' ? from : {});
       if (!planned.ok) return settled(line, username, 'failed', planned.refusal);
       const { authorizedAddresses = existing.authorizedAddresses } = planned;
-      const after = { remarks, expiresAt, authorizedAddresses };
+      const { allowedClients = existing.allowedClients } = planned;
+      const after = { remarks, expiresAt, authorizedAddresses, allowedClients };
       return {
         kind,
         line: { line, username, outcome, message: null, reason: null, account: after },
         from,
         authorizedAddresses: planned.authorizedAddresses,
+        allowedClients: planned.allowedClients,
         limits,
         account: existing,
       };
@@ -134,9 +145,9 @@ export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
     if (passwordHash === undefined) {
       return settled(line, username, 'failed', because('no-password'));
     }
-    const planned = addresses.set(username, from.authorizedAddresses);
+    const planned = addresses.set(username, from);
     if (!planned.ok) return settled(line, username, 'failed', planned.refusal);
-    const { authorizedAddresses = NO_ADDRESSES } = planned;
+    const { authorizedAddresses = NO_ADDRESSES, allowedClients = NO_ADDRESSES } = planned;
     const limits = missing(from.limits, NO_LIMITS, 'add');
     const account: Account = {
       id: idFor(from),
@@ -154,6 +165,7 @@ export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
       limits: Object.keys(limits).length > 0 ? { ...NO_LIMITS, ...limits } : NO_LIMITS,
       quotaReset: null,
       authorizedAddresses,
+      allowedClients,
       owner: null,
       contacts: changedContacts(NO_CONTACTS, from.contacts),
     };
@@ -166,10 +178,11 @@ export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
         outcome: 'added',
         message: null,
         reason: null,
-        account: { remarks, expiresAt, authorizedAddresses },
+        account: { remarks, expiresAt, authorizedAddresses, allowedClients },
       },
       from,
       authorizedAddresses,
+      allowedClients,
       account,
     };
   };

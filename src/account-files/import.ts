@@ -203,10 +203,10 @@ function createImportEntry({ audit, by, fileName }: ImportUses) {
   };
 }
 
-function changeOf({ kind, from, limits, authorizedAddresses }: ToChange): AccountChange {
+function changeOf({ kind, from, limits, authorizedAddresses, allowedClients }: ToChange): AccountChange {
   if (kind === 'keep') return { limits };
   const { password, passwordHash, isEnabled, remarks, tags, expiresAt, daysFromFirstLogin, plan } = from;
-  const limited = { plan, limits, authorizedAddresses, contacts: from.contacts };
+  const limited = { plan, limits, authorizedAddresses, allowedClients, contacts: from.contacts };
   return { password, passwordHash, isEnabled, remarks, tags, expiresAt, daysFromFirstLogin, ...limited };
 }
 

@@ -3,7 +3,7 @@
 import { isValidPassword, isValidUsername } from '../core/accounts/account.js';
 import { isValidRemarks } from '../core/accounts/account-input.js';
 import type { AccountView } from '../core/accounts/account-views.js';
-import { addressesOfText, textOfAddresses } from '../core/accounts/authorized-addresses.js';
+import { addressesOfText, textOfAddresses } from '../core/accounts/address-list.js';
 import { CONTACT_LANGUAGES, type Contacts, wrongContact } from '../core/accounts/contacts.js';
 import {
   type AccountLimits,
@@ -36,6 +36,7 @@ export interface FileAccount {
   readonly plan?: string | undefined;
   /** As the file has them: the import reads them. */
   readonly authorizedAddresses?: readonly string[] | undefined;
+  readonly allowedClients?: readonly string[] | undefined;
   /** Those that the file contains; null for an empty field. */
   readonly contacts: Partial<Contacts>;
   /** The limits that the file contains. */
@@ -81,6 +82,7 @@ export const FIELDS = [
   'plan',
   'daysFromFirstLogin',
   'authorizedAddresses',
+  'allowedClients',
   'email',
   'telegram',
   'language',
@@ -111,6 +113,7 @@ export function toRow({ view, usage }: FileView): Row {
     plan: account.plan,
     daysFromFirstLogin: account.daysFromFirstLogin,
     authorizedAddresses: textOfAddresses(account.authorizedAddresses),
+    allowedClients: textOfAddresses(account.allowedClients),
     ...account.contacts,
   };
 }
@@ -133,7 +136,11 @@ export function readRecord(
   };
   const name = field('username');
   const username = typeof name === 'string' ? name : null;
-  const fault = (code: ReasonCode): FileRecord => ({ line, username, fault: because(code) });
+  const fault = (code: ReasonCode, values: Reason['values'] = {}): FileRecord => ({
+    line,
+    username,
+    fault: because(code, values),
+  });
 
   if (username === null) return fault('no-username');
   if (!isValidUsername(username)) return fault('username');
@@ -155,7 +162,9 @@ export function readRecord(
   const tags = readTags(field('tags'));
   if (tags === null) return fault('tags');
   const authorizedAddresses = readTexts(field('authorizedAddresses'), addressesOfText);
-  if (authorizedAddresses === null) return fault('addresses');
+  if (authorizedAddresses === null) return fault('addresses', { field: 'authorizedAddresses' });
+  const allowedClients = readTexts(field('allowedClients'), addressesOfText);
+  if (allowedClients === null) return fault('addresses', { field: 'allowedClients' });
   const contacts = readContacts(field, (name) => named.has(name));
   if (contacts === null) return fault('contacts');
   const planned = readPlan(field);
@@ -184,6 +193,7 @@ export function readRecord(
       remarks: remarks ?? (named.has('remarks') ? null : undefined),
       tags: tags ?? (named.has('tags') ? [] : undefined),
       authorizedAddresses: authorizedAddresses ?? (named.has('authorizedaddresses') ? [] : undefined),
+      allowedClients: allowedClients ?? (named.has('allowedclients') ? [] : undefined),
       contacts,
       ...planned,
       createdAt,

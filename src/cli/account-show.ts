@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { type Account, isExpired } from '../core/accounts/account.js';
 import type { AccountView } from '../core/accounts/account-views.js';
+import { textOfAddresses } from '../core/accounts/address-list.js';
 import { textOfTags } from '../core/accounts/tags.js';
 import { formatHostPort } from '../core/ip.js';
 import type { Core } from '../parts/core.js';
@@ -93,7 +94,8 @@ export function addShow(account: Command, io: CommandIo): void {
           ['e-mail', shown.contacts.email ?? ''],
           ['telegram', shown.contacts.telegram ?? ''],
           ['language', shown.contacts.language ?? ''],
-          ['authorized', shown.authorizedAddresses.join(', ')],
+          ['authorized', textOfAddresses(shown.authorizedAddresses)],
+          ['allowed clients', textOfAddresses(shown.allowedClients) || 'all'],
           ['entries', String(view.dataCount)],
           ['latest game', view.latestGameId ?? ''],
         ]);
@@ -163,6 +165,7 @@ export function toJson({ account, dataCount, latestGameId }: AccountView, now: n
     dataCount,
     latestGameId,
     authorizedAddresses: account.authorizedAddresses,
+    allowedClients: account.allowedClients,
     contacts: account.contacts,
   };
 }

@@ -1,11 +1,7 @@
 // `pulsegate account`: adds, updates and removes accounts.
 import { type Command, Option } from 'commander';
 import { ACCOUNT_DEFAULTS, type AddRefusal, type UpdateRefusal } from '../core/accounts/account-input.js';
-import {
-  ADDRESS_TEXTS,
-  type AddressRefusal,
-  addressesOfText,
-} from '../core/accounts/authorized-addresses.js';
+import { ADDRESS_TEXTS, type AddressRefusal, addressesOfText } from '../core/accounts/address-list.js';
 import type { Contacts } from '../core/accounts/contacts.js';
 import { planForNew } from '../core/accounts/plans.js';
 import { changedTags, MAX_TAGS, TAG_RULE } from '../core/accounts/tags.js';
@@ -28,6 +24,7 @@ const EXPIRES_HELP =
   'expiry: never, a duration from now (30d), or a date in UTC (2026-12-31, 2026-12-31T23:59:59)';
 
 const AUTHORIZE_HELP = 'client addresses or networks that need no credentials';
+const ALLOWED_HELP = 'client addresses or networks from which it may log in';
 
 /** Splits `a, b` as well as repeated options. */
 const readAddresses = (text: string, before: readonly string[] = []): readonly string[] => [
@@ -39,6 +36,7 @@ interface FieldOptions extends ContactOptions {
   remarks?: string;
   expires?: string;
   tag?: readonly string[];
+  allowedClients?: readonly string[];
 }
 
 export const addAccountCommands: AddCommands = (program, io) => {
@@ -96,6 +94,7 @@ function addAdd(account: Command, io: CommandIo): void {
     .option('--plan <name>', 'a plan, which sets expiry and limits; --expires takes precedence')
     .option('--disabled', 'create the account disabled')
     .option('--authorize <addresses>', AUTHORIZE_HELP, readAddresses)
+    .option('--allowed-clients <addresses>', `${ALLOWED_HELP}; default: everywhere`, readAddresses)
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
@@ -128,6 +127,7 @@ function addAdd(account: Command, io: CommandIo): void {
                 ...terms,
                 ...(options.expires === undefined && terms ? {} : { expiresAt, daysFromFirstLogin: null }),
                 authorizedAddresses: options.authorize,
+                allowedClients: options.allowedClients,
                 contacts: contactsOf(options),
               },
               cliActor(),
@@ -158,10 +158,11 @@ function addUpdate(account: Command, io: CommandIo): void {
       `replace the ${AUTHORIZE_HELP}; "" removes all`,
       readAddresses,
     )
+    .option('--allowed-clients <addresses>', `replace the ${ALLOWED_HELP}; "" allows all`, readAddresses)
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nExamples:\n  pulsegate account update player --expires 30d\n  pulsegate account update player --authorize 203.0.113.7\n  pulsegate account update player --disable',
+      '\nExamples:\n  pulsegate account update player --expires 30d\n  pulsegate account update player --authorize 203.0.113.7\n  pulsegate account update player --allowed-clients 203.0.113.0/24\n  pulsegate account update player --disable',
     )
     .action(async (nameOrId: string, options: UpdateOptions, command) => {
       if (options.enable && options.disable)
@@ -191,6 +192,7 @@ function addUpdate(account: Command, io: CommandIo): void {
             authorizedAddresses: isReaddressed
               ? [...(authorizedAddresses ?? before.authorizedAddresses), ...authorize]
               : undefined,
+            allowedClients: options.allowedClients,
           },
           cliActor(),
         );
@@ -279,6 +281,7 @@ const REFUSALS: Readonly<Record<AddRefusal | UpdateRefusal | 'changed-meanwhile'
   'invalid-telegram': 'The Telegram chat must be a number, or @ and the name of a channel.',
   'unknown-egress-class': 'The configuration has no such egress class.',
   'invalid-addresses': 'The authorized addresses cannot be stored.',
+  'invalid-allowed-clients': 'The allowed client addresses cannot be stored.',
   'address-taken': 'Another account has one of these authorized addresses.',
   'username-taken': 'An account with this user name already exists.',
   'not-found': 'The account no longer exists.',

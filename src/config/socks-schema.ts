@@ -160,6 +160,7 @@ export const socksSchema = section({
     maxHeaderFields: whole(10, 10_000).default(100),
   }).prefault({}),
   maxAuthorizedAddresses: whole(1, 256).default(16),
+  maxAllowedClients: whole(1, 256).default(16),
   tls: section({ maxHandshakesPerSecond: whole(1, 100_000).default(50) }).prefault({}),
   listeners: z.array(listener).max(64).default([]),
   proxyProtocol: flag().default(false),

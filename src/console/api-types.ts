@@ -18,6 +18,7 @@ export type Account = {
   readonly todayBytesUp: Bytes;
   readonly todayBytesDown: Bytes;
   readonly authorizedAddresses: readonly (string)[];
+  readonly allowedClients: readonly (string)[];
   readonly owner: {
     readonly id: Guid;
     readonly name: string;
@@ -35,6 +36,7 @@ export type AccountChange = {
   readonly expiresAt?: TimeIn | null | undefined;
   readonly limits?: AccountLimitsChange | undefined;
   readonly authorizedAddresses?: readonly (string)[] | undefined;
+  readonly allowedClients?: readonly (string)[] | undefined;
   readonly owner?: Guid | null | undefined;
   readonly contacts?: ContactsChange | undefined;
 };
@@ -406,6 +408,7 @@ export type ImportReport = {
       readonly remarks: string | null;
       readonly expiresAt: Time | null;
       readonly authorizedAddresses: readonly (string)[];
+      readonly allowedClients: readonly (string)[];
     } | null;
   })[];
   readonly linesLeftOut: Count;
@@ -474,7 +477,7 @@ export type Login = {
   readonly outcome: LoginOutcome;
   readonly times: number;
 };
-export type LoginOutcome = 'success' | 'unknown-user' | 'wrong-password' | 'no-credentials' | 'disabled' | 'expired' | 'blocked-address' | 'too-many-sessions' | 'too-many-addresses' | 'over-quota';
+export type LoginOutcome = 'success' | 'unknown-user' | 'wrong-password' | 'no-credentials' | 'disabled' | 'expired' | 'client-not-allowed' | 'blocked-address' | 'too-many-sessions' | 'too-many-addresses' | 'over-quota';
 export type LoginPage = {
   readonly items: readonly (Login)[];
   readonly matched: Count;
@@ -513,6 +516,7 @@ export type NewAccount = {
   readonly tags?: readonly (Tag)[] | undefined;
   readonly expiresAt?: TimeIn | null | undefined;
   readonly limits?: AccountLimitsChange | undefined;
+  readonly allowedClients?: readonly (string)[] | undefined;
   readonly plan?: string | undefined;
   readonly authorizedAddresses?: readonly (string)[] | undefined;
   readonly contacts?: ContactsChange | undefined;
@@ -529,6 +533,7 @@ export type NewAccounts = {
   readonly tags?: readonly (Tag)[] | undefined;
   readonly expiresAt?: TimeIn | null | undefined;
   readonly limits?: AccountLimitsChange | undefined;
+  readonly allowedClients?: readonly (string)[] | undefined;
   readonly plan?: string | undefined;
   readonly dryRun?: boolean | undefined;
 };

@@ -63,6 +63,7 @@ export async function createCore(config: Config, store: Store): Promise<Core> {
     pool,
     egressClasses: Object.keys(config.egress.classes),
     maxAuthorizedAddresses: config.socks.maxAuthorizedAddresses,
+    maxAllowedClients: config.socks.maxAllowedClients,
     now: Date.now,
     newId: randomUUID,
   });

@@ -76,6 +76,7 @@ export function createProxyPart(uses: ProxyUses): ProxyPart {
     needsPermit: permits !== null && isCounted(account.limits),
     otherNodes: hasRate(account.limits) ? (sessions.elsewhere.of(account.id)?.nodes ?? 0) : 0,
     authorizedAddresses: account.authorizedAddresses,
+    allowedClients: account.allowedClients,
   });
   const breakage = new EventEmitter<{ broken: [PlaneFailure] }>();
   const plane = new ProxyPlane({

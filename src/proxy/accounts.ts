@@ -1,7 +1,8 @@
 // The accounts of one worker: who may log in, which limits hold, and which live sessions must end when that changes.
 // An account belongs to one worker, so every count here is exact without locks.
 import { isExpired } from '../core/accounts/account.js';
-import { isAuthorizedAddress } from '../core/accounts/authorized-addresses.js';
+import { includesAddress } from '../core/accounts/address-list.js';
+import { isAllowedClient } from '../core/accounts/allowed-clients.js';
 import type { AccountLimits, LimitRefusal } from '../core/accounts/limits.js';
 import type { EgressPolicy } from '../core/egress/egress.js';
 import { parseIp } from '../core/ip.js';
@@ -55,7 +56,7 @@ export class Accounts {
     if (before.passwordVersion !== record.passwordVersion)
       return this.#replace(entry, record, 'password-changed');
     entry.record = record;
-    endUnauthorized(entry);
+    endRefusedClients(entry);
     this.#applyLimits(entry, before.limits);
     if (record.needsPermit && !before.needsPermit) for (const session of entry.sessions) session.holdPermit();
   }
@@ -179,11 +180,12 @@ export class Accounts {
   }
 }
 
-/** Ends sessions that came in by an address which the account no longer has. */
-function endUnauthorized({ record, sessions }: Account): void {
+/** Ends sessions of clients whose address the account no longer allows, or no longer has without credentials. */
+function endRefusedClients({ record, sessions }: Account): void {
   for (const session of [...sessions]) {
     const { isByAddress, client } = session;
-    if (isByAddress && !isAuthorizedAddress(record.authorizedAddresses, client.address))
+    if (!isAllowedClient(record.allowedClients, client.address)) session.end('client-not-allowed');
+    else if (isByAddress && !includesAddress(record.authorizedAddresses, client.address))
       session.end('address-removed');
   }
 }

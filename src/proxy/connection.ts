@@ -9,8 +9,8 @@
 //
 // running-command.ts is the connection while CONNECT, BIND or an exchange runs. Every way it can fail ends in `refuse`
 // (a last frame, then closed) or in `close`. Once it is relayed, relayed.ts takes its place.
-import { isExpired } from '../core/accounts/account.js';
-import { isAuthorizedAddress } from '../core/accounts/authorized-addresses.js';
+import { includesAddress } from '../core/accounts/address-list.js';
+import { refuseAccount } from '../core/accounts/login.js';
 import type { EgressPolicy } from '../core/egress/egress.js';
 import type { ClientProtocolName } from '../core/sessions/session.js';
 import { sourceOf } from '../core/source.js';
@@ -267,11 +267,10 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
   /** The rules that hold for the account's session; null: it may have none, and the client has been refused. */
   #authorize(account: Account): EgressPolicy | null {
     const { record } = account;
-    // The account may have been closed between its login and its request.
-    if (!record.isEnabled || isExpired(record, this.host.date()) || !this.host.isStillKnown(account)) {
-      return this.#refused(Reply.generalFailure);
-    }
-    if (this.#isByAddress && !isAuthorizedAddress(record.authorizedAddresses, this.#client.address))
+    // The account may have been changed between its login and its request.
+    const isRefused = refuseAccount(record, this.#client.address, this.host.date()) !== null;
+    if (isRefused || !this.host.isStillKnown(account)) return this.#refused(Reply.generalFailure);
+    if (this.#isByAddress && !includesAddress(record.authorizedAddresses, this.#client.address))
       return this.#refused(Reply.notAllowedByRuleset);
     const refusal = this.host.refusal(account, this.#client);
     if (refusal !== null) return this.#refused(Reply.notAllowedByRuleset);

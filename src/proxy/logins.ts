@@ -40,7 +40,7 @@ export class Logins {
     const { accounts, guard, events } = this.#options;
     // Clients of a Unix socket have no address to tell them apart by.
     const verdict = address === UNIX_CLIENT ? 'check' : guard.attempt(address, username);
-    const result = this.#check(username, password);
+    const result = this.#check(username, password, address);
     if (verdict === 'check') {
       if (!result.ok) return this.#failed(address, result.reason, result.username, username);
       if (address !== UNIX_CLIENT) guard.succeeded(address, username);
@@ -67,7 +67,7 @@ export class Logins {
       ? 'blocked-address'
       : account === undefined
         ? 'unknown-user'
-        : refuseAccount(account.record, Date.now());
+        : refuseAccount(account.record, address, Date.now());
     if (account === undefined || reason !== null)
       return this.#failed(address, reason ?? 'unknown-user', printable(name), username);
     events.login('success', name, account.record.id, address);

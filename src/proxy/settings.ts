@@ -98,6 +98,8 @@ export interface AccountRecord {
   readonly otherNodes: number;
   /** Client addresses and networks that are the account without credentials. */
   readonly authorizedAddresses: readonly string[];
+  /** Client addresses and networks from which it may log in; none: everywhere. */
+  readonly allowedClients: readonly string[];
 }
 
 export type { GameRule };

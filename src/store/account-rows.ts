@@ -1,5 +1,6 @@
 // Converts accounts to and from table rows.
 import type { Account, AccountUpdate } from '../core/accounts/account.js';
+import { NO_ADDRESSES } from '../core/accounts/address-list.js';
 import { type Contacts, changedContacts, NO_CONTACTS } from '../core/accounts/contacts.js';
 import { toWireDate } from '../core/wire-date.js';
 import { type Integer, toNumber } from './integers.js';
@@ -22,6 +23,8 @@ export interface AccountRow {
   owner: string | null;
   /** A JSON object; null is none. */
   contacts: string | null;
+  /** A JSON array; null is none. */
+  allowed_clients: string | null;
 }
 
 /** With the row of its limits, if it has one. */
@@ -35,7 +38,7 @@ export function toAccount(row: JoinedRow, addressesOf: (id: string) => readonly 
     passwordVersion: Number(row.password_version),
     isEnabled: Boolean(row.is_enabled),
     remarks: row.remarks,
-    tags: row.tags === null ? [] : (JSON.parse(row.tags) as string[]),
+    tags: toList(row.tags),
     createdAt: toWireDate(Number(row.created_at)),
     lastLoginAt: toDate(row.last_login_at),
     expiresAt: toDate(row.expires_at),
@@ -44,6 +47,7 @@ export function toAccount(row: JoinedRow, addressesOf: (id: string) => readonly 
     owner: row.owner,
     ...toLimits(row),
     authorizedAddresses: addressesOf(row.id),
+    allowedClients: toList(row.allowed_clients),
     contacts: toContacts(row.contacts),
   };
 }
@@ -56,7 +60,7 @@ export function toRow(account: Account): AccountRow {
     password_version: account.passwordVersion,
     is_enabled: account.isEnabled,
     remarks: account.remarks,
-    tags: toTags(account.tags),
+    tags: listText(account.tags),
     created_at: account.createdAt,
     last_login_at: account.lastLoginAt,
     expires_at: account.expiresAt,
@@ -64,6 +68,7 @@ export function toRow(account: Account): AccountRow {
     plan: account.plan,
     owner: account.owner,
     contacts: contactsText(account.contacts),
+    allowed_clients: listText(account.allowedClients),
   };
 }
 
@@ -73,7 +78,7 @@ export function toUpdate(after: Account, fields: AccountUpdate): Partial<Account
     ...(fields.username === undefined ? {} : { username: fields.username }),
     ...(fields.isEnabled === undefined ? {} : { is_enabled: fields.isEnabled }),
     ...(fields.remarks === undefined ? {} : { remarks: fields.remarks }),
-    ...(fields.tags === undefined ? {} : { tags: toTags(fields.tags) }),
+    ...(fields.tags === undefined ? {} : { tags: listText(fields.tags) }),
     ...(fields.expiresAt === undefined ? {} : { expires_at: fields.expiresAt }),
     ...(fields.daysFromFirstLogin === undefined ? {} : { days_from_first_login: fields.daysFromFirstLogin }),
     ...(fields.plan === undefined ? {} : { plan: fields.plan }),
@@ -82,6 +87,7 @@ export function toUpdate(after: Account, fields: AccountUpdate): Partial<Account
       ? {}
       : { password_hash: after.passwordHash, password_version: after.passwordVersion }),
     ...(fields.contacts === undefined ? {} : { contacts: contactsText(after.contacts) }),
+    ...(fields.allowedClients === undefined ? {} : { allowed_clients: listText(after.allowedClients) }),
   };
 }
 
@@ -91,7 +97,11 @@ const toContacts = (text: string | null): Contacts =>
 const contactsText = (contacts: Contacts): string | null =>
   contacts === NO_CONTACTS ? null : JSON.stringify(contacts);
 
-const toTags = (tags: readonly string[]): string | null => (tags.length === 0 ? null : JSON.stringify(tags));
+const toList = (text: string | null): readonly string[] =>
+  text === null ? NO_ADDRESSES : (JSON.parse(text) as string[]);
+
+const listText = (list: readonly string[]): string | null =>
+  list.length === 0 ? null : JSON.stringify(list);
 
 /** Before such dates were refused, ones that cannot be written could be stored. */
 function toDate(value: Integer | null): number | null {

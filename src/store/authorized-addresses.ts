@@ -1,7 +1,8 @@
 // The client addresses that are authorized for accounts; an address belongs to only one account.
 import type { Knex } from 'knex';
 import { AddressTaken } from '../core/accounts/account-store.js';
-import { NO_ADDRESSES, rangeOf } from '../core/accounts/authorized-addresses.js';
+import { NO_ADDRESSES } from '../core/accounts/address-list.js';
+import { rangeOf } from '../core/accounts/authorized-addresses.js';
 
 /** Rows in one statement; five bound values each, well under every engine's limit. */
 const ROWS_PER_STATEMENT = 200;

@@ -72,6 +72,7 @@ const accountView: fc.Arbitrary<AccountView> = fc
     daysFromFirstLogin: fc.option(fc.integer({ min: 1, max: 36_500 })),
     plan: fc.option(tricky.filter(isPlanName)),
     authorizedAddresses: fc.array(fc.constantFrom('203.0.113.7', '2001:db8::/48', '::1'), { maxLength: 2 }),
+    allowedClients: fc.array(fc.constantFrom('198.51.100.0/24', '0.0.0.0/0', '::1'), { maxLength: 2 }),
     contacts: fc.record(
       {
         email: fc.option(fc.constantFrom('a@example.com', '+b=c@例子.测试')),
@@ -144,6 +145,7 @@ for (const [name, { read, write }] of Object.entries(FORMATS)) {
                     passwordHash,
                     limits,
                     authorizedAddresses,
+                    allowedClients,
                     contacts,
                   },
                 },
@@ -164,6 +166,7 @@ for (const [name, { read, write }] of Object.entries(FORMATS)) {
                 createdAt,
                 expiresAt,
                 authorizedAddresses,
+                allowedClients,
               }),
             ),
           );

@@ -22,6 +22,7 @@ export function account(fields: Partial<Account> = {}): Account {
     plan: null,
     quotaReset: null,
     authorizedAddresses: [],
+    allowedClients: [],
     owner: null,
     contacts: NO_CONTACTS,
     ...fields,

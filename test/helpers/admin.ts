@@ -92,6 +92,7 @@ export async function startTestAdmin(
     pool,
     egressClasses: [],
     maxAuthorizedAddresses: 16,
+    maxAllowedClients: 16,
     now,
     newId: randomUUID,
   });

@@ -69,6 +69,7 @@ export function accountRecord(username: string): AccountRecord {
     needsPermit: false,
     otherNodes: 0,
     authorizedAddresses: [],
+    allowedClients: [],
     limits: {
       maxSessions: null,
       maxClientAddresses: null,

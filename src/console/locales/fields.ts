@@ -41,8 +41,8 @@ export const fields = {
     zh: '网段 {entry} 过大：IPv4 至少 /{ipv4}，IPv6 至少 /{ipv6}',
   },
   'field.too-many-addresses': {
-    en: 'an account has at most {max} addresses and networks (socks.maxAuthorizedAddresses)',
-    zh: '每个账号最多 {max} 个免密地址（socks.maxAuthorizedAddresses）',
+    en: 'an account has at most {max} addresses and networks ({key})',
+    zh: '每个账号最多 {max} 个地址和网段（{key}）',
   },
   'field.address-taken': {
     en: '{entry} overlaps an address of the account {username}',

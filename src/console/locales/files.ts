@@ -84,8 +84,8 @@ export const files = {
     zh: 'plan 须为 1 到 64 个字符的名称，daysFromFirstLogin 须为 1 到 36500 的整数',
   },
   'import.reason.addresses': {
-    en: 'authorizedAddresses is neither a text nor a list of texts',
-    zh: '免密地址须为文本或文本列表',
+    en: '{field} is neither a text nor a list of texts',
+    zh: '{field} 须为文本或文本列表',
   },
   'import.reason.address': {
     en: '{entry} is neither an address (203.0.113.7) nor a network (203.0.113.0/24)',
@@ -96,8 +96,8 @@ export const files = {
     zh: '网段 {entry} 过大：IPv4 至少 /{ipv4}，IPv6 至少 /{ipv6}',
   },
   'import.reason.too-many-addresses': {
-    en: 'an account has at most {max} addresses and networks',
-    zh: '每个账号最多 {max} 个免密地址',
+    en: 'an account has at most {max} addresses and networks ({key})',
+    zh: '每个账号最多 {max} 个地址和网段（{key}）',
   },
   'import.reason.address-taken': {
     en: '{entry} overlaps an address of the account {username}',

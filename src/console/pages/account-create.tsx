@@ -11,6 +11,7 @@ import { Dialog, useAction } from '../ui/dialog.js';
 import { ExpiryField, type ExpiryText, NEVER, readExpiry } from '../ui/expiry-field.js';
 import { Area, Checkbox, Field, Input, Segments } from '../ui/form.js';
 import { Failure } from '../ui/states.js';
+import { AllowedClientsField, readAddresses } from './address-fields.js';
 import { Skipped } from './bulk-preview.js';
 import { LimitFields, type LimitTexts, NO_LIMIT_TEXTS, readLimits } from './limits.js';
 import { PlanChoice } from './plan-choice.js';
@@ -34,6 +35,7 @@ interface NewFields extends LimitTexts {
   readonly plan: string;
   readonly expiry: ExpiryText;
   readonly isEnabled: boolean;
+  readonly allowedClients: string;
   readonly source: 'pattern' | 'list';
   readonly pattern: string;
   readonly list: string;
@@ -47,6 +49,7 @@ const NOTHING_TYPED: NewFields = {
   plan: '',
   expiry: NEVER,
   isEnabled: true,
+  allowedClients: '',
   source: 'pattern',
   pattern: 'player{001-020}',
   list: '',
@@ -68,6 +71,7 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
           isEnabled,
           remarks: remarks.trim() === '' ? null : remarks,
           tags,
+          allowedClients: readAddresses(values.allowedClients),
           // A plan sets the expiry and the limits.
           ...(values.plan === '' ? { expiresAt, limits } : { plan: values.plan }),
         };
@@ -174,6 +178,13 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
       <Checkbox checked={isEnabled} onChange={(on) => set({ isEnabled: on })}>
         {t('create.enabled')}
       </Checkbox>
+      <details>
+        <summary>{t('account.access')}</summary>
+        <AllowedClientsField
+          value={values.allowedClients}
+          onInput={(allowedClients) => set({ allowedClients })}
+        />
+      </details>
       {values.plan === '' && (
         <details>
           <summary>{t('limits.title')}</summary>

@@ -54,6 +54,11 @@ export function Diagnosis({ account, onReset }: { account: Account; onReset: () 
             </button>
           </li>
         )}
+        {account.allowedClients.length > 0 && (
+          <Check ok soft>
+            {t('diagnosis.allowedClients', { list: account.allowedClients.join(', ') })}
+          </Check>
+        )}
         <Check ok={!fullSessions}>
           {t('diagnosis.sessions', { n: usage.sessions, max: limits.maxSessions ?? '∞' })}
         </Check>

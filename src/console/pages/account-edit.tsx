@@ -11,6 +11,7 @@ import { ExpiryField, type ExpiryText, expiryText, readExpiry } from '../ui/expi
 import { Area, Checkbox, Field, Input, Select } from '../ui/form.js';
 import { Failure } from '../ui/states.js';
 import { notify } from '../ui/toast.js';
+import { AllowedClientsField, readAddresses } from './address-fields.js';
 import { fieldLabel, fieldValue } from './field-words.js';
 import { LIMIT_NAMES, LimitFields, type LimitTexts, limitTexts, readLimits } from './limits.js';
 import { readTags, TagField, tagsText } from './tag-field.js';
@@ -21,6 +22,7 @@ interface Fields extends LimitTexts {
   readonly tags: string;
   /** One address per line. */
   readonly addresses: string;
+  readonly allowedClients: string;
   readonly expiry: ExpiryText;
   readonly isEnabled: boolean;
   readonly email: string;
@@ -33,6 +35,7 @@ const fieldsOf = (account: Account): Fields => ({
   remarks: account.remarks ?? '',
   tags: tagsText(account.tags),
   addresses: account.authorizedAddresses.join('\n'),
+  allowedClients: account.allowedClients.join('\n'),
   expiry: expiryText(account.expiresAt),
   isEnabled: account.isEnabled,
   email: account.contacts.email ?? '',
@@ -115,6 +118,10 @@ export function EditDialog({
       <Field label={t('account.authorizedAddresses')} hint={t('account.authorizedAddresses.hint')}>
         <Area mono value={values.addresses} onInput={(addresses) => set({ addresses })} rows={2} />
       </Field>
+      <AllowedClientsField
+        value={values.allowedClients}
+        onInput={(allowedClients) => set({ allowedClients })}
+      />
       <h3>{t('contacts.title')}</h3>
       <p class="soft">{t('contacts.text')}</p>
       <div class="grid-2">
@@ -149,7 +156,7 @@ export function EditDialog({
 
 /** Returns the change to send; undefined while a changed field is invalid. */
 function changeOf(changes: Partial<Fields>): AccountChange | undefined {
-  const { username, remarks, expiry, isEnabled, tags: tagText, addresses, ...more } = changes;
+  const { username, remarks, expiry, isEnabled, tags: tagText, addresses, allowedClients, ...more } = changes;
   const { email, telegram, language, ...texts } = more;
   const contacts = {
     ...(email === undefined ? {} : { email: email.trim() || null }),
@@ -166,17 +173,13 @@ function changeOf(changes: Partial<Fields>): AccountChange | undefined {
     ...(remarks === undefined ? {} : { remarks: remarks.trim() === '' ? null : remarks }),
     ...(username === undefined ? {} : { username }),
     ...(tags === undefined ? {} : { tags }),
-    ...(addresses === undefined ? {} : { authorizedAddresses: readLines(addresses) }),
+    ...(addresses === undefined ? {} : { authorizedAddresses: readAddresses(addresses) }),
+    ...(allowedClients === undefined ? {} : { allowedClients: readAddresses(allowedClients) }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
     ...(isEnabled === undefined ? {} : { isEnabled }),
     ...(Object.keys(contacts).length === 0 ? {} : { contacts }),
     ...(Object.keys(limits).length === 0 ? {} : { limits }),
   };
-}
-
-/** Splits a text at commas, white space and line breaks. */
-function readLines(text: string): string[] {
-  return text.split(/[\s,，]+/).filter((entry) => entry !== '');
 }
 
 /** Returns the fields that the other user or this form changes. */
@@ -186,6 +189,7 @@ function overtaken(opened: Account, theirs: Account, mine: AccountChange): Overt
     remarks: account.remarks,
     tags: tagsText(account.tags),
     authorizedAddresses: account.authorizedAddresses.join(', '),
+    allowedClients: account.allowedClients.join(', '),
     expiresAt: account.expiresAt,
     isEnabled: account.isEnabled,
     ...account.contacts,
@@ -203,6 +207,7 @@ function overtaken(opened: Account, theirs: Account, mine: AccountChange): Overt
     'remarks',
     'tags',
     'authorizedAddresses',
+    'allowedClients',
     'expiresAt',
     'isEnabled',
     'email',

@@ -32,6 +32,10 @@ export function Facts({ account }: { account: Account }) {
         )}
         <dt>{t('account.authorizedAddresses')}</dt>
         <dd>{account.authorizedAddresses.join(', ') || <span class="faint">—</span>}</dd>
+        <dt>{t('account.allowedClients')}</dt>
+        <dd class="break">
+          {account.allowedClients.join(', ') || <span class="soft">{t('account.allowedClients.all')}</span>}
+        </dd>
         <dt>{t('contacts.title')}</dt>
         <dd class="break">{contactsText(account) || <span class="faint">—</span>}</dd>
         <dt>{t('account.createdAt')}</dt>

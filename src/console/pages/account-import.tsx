@@ -211,10 +211,12 @@ function Report({ report }: { report: ImportReport }) {
                     <>
                       <Expires at={line.account.expiresAt} />{' '}
                       <span class="soft break">{line.account.remarks}</span>
-                      {line.account.authorizedAddresses.length > 0 && (
-                        <p class="soft break">
-                          {showField('authorizedAddresses', line.account.authorizedAddresses)}
-                        </p>
+                      {(['authorizedAddresses', 'allowedClients'] as const).map((name) =>
+                        line.account && line.account[name].length > 0 ? (
+                          <p key={name} class="soft break">
+                            {showField(name, line.account[name])}
+                          </p>
+                        ) : null,
                       )}
                     </>
                   )}

@@ -15,6 +15,7 @@ const FIELD_TEXTS: Readonly<Record<string, TextKey>> = {
   remarks: 'account.remarks',
   tags: 'tags.title',
   authorizedAddresses: 'account.authorizedAddresses',
+  allowedClients: 'account.allowedClients',
   plan: 'plans.choose',
   contacts: 'contacts.title',
   email: 'contacts.email',

@@ -1,6 +1,7 @@
 // Creates the audit records for changes of accounts.
 import { type Actor, type AuditRecord, differences } from '../audit/audit.js';
 import type { Account } from './account.js';
+import { textOfAddresses } from './address-list.js';
 import { maskedContacts, NO_CONTACTS } from './contacts.js';
 import type { AccountLimits } from './limits.js';
 import { textOfTags } from './tags.js';
@@ -67,7 +68,10 @@ function shown(account: Account): Record<string, unknown> {
     expiresAt: account.expiresAt === null ? null : new Date(account.expiresAt).toISOString(),
     ...(account.authorizedAddresses.length === 0
       ? {}
-      : { authorizedAddresses: account.authorizedAddresses.join(', ') }),
+      : { authorizedAddresses: textOfAddresses(account.authorizedAddresses) }),
+    ...(account.allowedClients.length === 0
+      ? {}
+      : { allowedClients: textOfAddresses(account.allowedClients) }),
     ...(account.contacts === NO_CONTACTS ? {} : { contacts: maskedContacts(account.contacts) }),
   };
 }

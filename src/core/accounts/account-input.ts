@@ -1,7 +1,7 @@
 // The input of account changes, and its validation before the database is accessed.
 import { isWireDate } from '../wire-date.js';
 import { type Account, type AccountUpdate, isValidPassword, isValidUsername } from './account.js';
-import { NO_ADDRESSES } from './authorized-addresses.js';
+import { NO_ADDRESSES } from './address-list.js';
 import { type Contacts, changedContacts, NO_CONTACTS, wrongContact } from './contacts.js';
 import { type AccountLimits, NO_LIMITS } from './limits.js';
 import { hashPassword } from './password.js';
@@ -31,6 +31,8 @@ export interface NewAccount extends AccountFields {
   readonly limits?: Partial<AccountLimits> | undefined;
   /** Read by `readAuthorizedAddresses`. */
   readonly authorizedAddresses?: readonly string[] | undefined;
+  /** Read by `readAllowedClients`. */
+  readonly allowedClients?: readonly string[] | undefined;
   readonly owner?: string | null | undefined;
   readonly contacts?: Partial<Contacts> | undefined;
 }
@@ -52,6 +54,8 @@ export interface AccountChange extends Partial<{ [K in keyof AccountFields]: Acc
   readonly limits?: Partial<AccountLimits> | undefined;
   /** All of them, in place of those that it has. */
   readonly authorizedAddresses?: readonly string[] | undefined;
+  /** All of them, in place of those that it has. */
+  readonly allowedClients?: readonly string[] | undefined;
   /** Another seller, or null for the administrator. */
   readonly owner?: string | null | undefined;
   readonly contacts?: Partial<Contacts> | undefined;
@@ -72,6 +76,7 @@ export type FieldRefusal =
   | 'unknown-egress-class'
   /** `address` of the refusal says what is wrong with them. */
   | 'invalid-addresses'
+  | 'invalid-allowed-clients'
   | 'address-taken';
 export type UpdateRefusal = FieldRefusal | 'not-found';
 export type RenameRefusal = 'invalid-username' | 'username-taken';
@@ -130,18 +135,21 @@ export function accountOf(input: NewAccount, id: string, createdAt: number): Acc
     limits: input.limits ? { ...NO_LIMITS, ...input.limits } : NO_LIMITS,
     quotaReset: null,
     authorizedAddresses: input.authorizedAddresses ?? NO_ADDRESSES,
+    allowedClients: input.allowedClients ?? NO_ADDRESSES,
     owner: input.owner ?? null,
     contacts: changedContacts(NO_CONTACTS, input.contacts),
   };
 }
 
 export function toUpdate({ password, passwordHash, ...fields }: AccountPatch): AccountUpdate {
-  const { username, isEnabled, remarks, plan, limits, authorizedAddresses, owner, contacts } = fields;
+  const { username, isEnabled, remarks, plan, limits, owner, contacts } = fields;
+  const { authorizedAddresses, allowedClients } = fields;
   const { daysFromFirstLogin, expiresAt } = waitOrExpiry(fields);
   const tags = fields.tags && inOrder(fields.tags);
   const hash = password === undefined ? passwordHash : hashPassword(password);
   return {
-    ...{ username, isEnabled, remarks, tags, plan, limits, authorizedAddresses, owner, contacts },
+    ...{ username, isEnabled, remarks, tags, plan, limits, owner, contacts },
+    ...{ authorizedAddresses, allowedClients },
     ...{ expiresAt, daysFromFirstLogin, passwordHash: hash },
   };
 }

@@ -2,7 +2,7 @@
 import { DAY_MS } from '../clock.js';
 import { type Account, isExpired } from './account.js';
 import type { AccountView } from './account-views.js';
-import { isAuthorizedAddress } from './authorized-addresses.js';
+import { includesAddress } from './address-list.js';
 
 /** All defined filters must match. */
 export interface AccountFilter {
@@ -61,7 +61,7 @@ export function accountMatcher(
     if (filter.tag !== undefined && !account.tags.includes(filter.tag)) return false;
     if (filter.game !== undefined && latestGameId !== filter.game) return false;
     if (filter.authorizedAddress !== undefined) {
-      if (!isAuthorizedAddress(account.authorizedAddresses, filter.authorizedAddress)) return false;
+      if (!includesAddress(account.authorizedAddresses, filter.authorizedAddress)) return false;
     }
     if (filter.online !== undefined && facts.isOnline(account.id) !== filter.online) return false;
     if (filter.overQuota !== undefined && facts.isOverQuota(account) !== filter.overQuota) return false;

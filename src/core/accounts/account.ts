@@ -29,6 +29,8 @@ export interface Account {
   readonly quotaReset: QuotaReset | null;
   /** Client addresses and networks that are this account without credentials; see authorized-addresses.ts. */
   readonly authorizedAddresses: readonly string[];
+  /** Client addresses and networks from which it may log in; none: everywhere. See allowed-clients.ts. */
+  readonly allowedClients: readonly string[];
   /** Id of the seller that it belongs to; null: the administrator. */
   readonly owner: string | null;
   /** The player's addresses for notices. */
@@ -53,6 +55,7 @@ export function withLastLogin(account: Account, at: number): Account {
     limits: account.limits,
     quotaReset: account.quotaReset,
     authorizedAddresses: account.authorizedAddresses,
+    allowedClients: account.allowedClients,
     owner: account.owner,
     contacts: account.contacts,
   };
@@ -72,6 +75,7 @@ export interface AccountUpdate {
   readonly limits?: Partial<AccountLimits> | undefined;
   readonly quotaReset?: QuotaReset | undefined;
   readonly authorizedAddresses?: readonly string[] | undefined;
+  readonly allowedClients?: readonly string[] | undefined;
   readonly owner?: string | null | undefined;
   /** The parts that change. */
   readonly contacts?: Partial<Contacts> | undefined;
@@ -96,6 +100,7 @@ export function withUpdate(account: Account, fields: AccountUpdate): Account {
     limits: fields.limits ? { ...account.limits, ...fields.limits } : account.limits,
     quotaReset: fields.quotaReset ?? account.quotaReset,
     authorizedAddresses: fields.authorizedAddresses ?? account.authorizedAddresses,
+    allowedClients: fields.allowedClients ?? account.allowedClients,
     contacts: changedContacts(account.contacts, fields.contacts),
   };
 }

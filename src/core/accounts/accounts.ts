@@ -32,7 +32,7 @@ import {
   type ImportedAccount,
 } from './account-writes.js';
 import { createAddressCheck } from './address-check.js';
-import type { AddressRefusal } from './authorized-addresses.js';
+import type { AddressRefusal } from './address-list.js';
 import { NO_LIMITS } from './limits.js';
 
 export type AddResult = Done | Refused<AddRefusal>;
@@ -59,7 +59,7 @@ interface Done {
 interface Refused<Reason> {
   readonly ok: false;
   readonly reason: Reason;
-  /** Of 'invalid-addresses' and 'address-taken'. */
+  /** Of 'invalid-addresses', 'invalid-allowed-clients' and 'address-taken'. */
   readonly address?: AddressRefusal;
 }
 
@@ -108,6 +108,7 @@ export interface Accounts extends AccountViews {
   readonly hasEgressClass: HasEgressClass;
   /** Of one account. */
   readonly maxAuthorizedAddresses: number;
+  readonly maxAllowedClients: number;
 }
 
 /**
@@ -120,6 +121,7 @@ export function createAccounts(
     readonly egressClasses: readonly string[];
     /** Of one account. */
     readonly maxAuthorizedAddresses: number;
+    readonly maxAllowedClients: number;
     readonly newId: () => string;
   },
 ): Accounts {
@@ -127,7 +129,7 @@ export function createAccounts(
   const writes = createAccountWrites(uses);
   // Change an account one at a time, so that the directory is updated in the order of the writes.
   const inTurn = createTurns();
-  const addressCheck = createAddressCheck(directory, uses.maxAuthorizedAddresses);
+  const addressCheck = createAddressCheck(uses);
   const hasEgressClass: HasEgressClass = (name) => name === null || uses.egressClasses.includes(name);
 
   function refuseRenaming(before: Account, username = before.username): RenameRefusal | null {
@@ -169,15 +171,15 @@ export function createAccounts(
     ...createAccountViews(directory, pool),
     hasEgressClass,
     maxAuthorizedAddresses: uses.maxAuthorizedAddresses,
+    maxAllowedClients: uses.maxAllowedClients,
     addMany,
     addImported: writes.add,
 
     async add(input, by) {
-      const addresses = addressCheck.read(input.authorizedAddresses);
+      const addresses = addressCheck.read(input);
       if (!addresses.ok) return addresses;
       try {
-        const authorizedAddresses = addresses.addresses;
-        const { added, refused: refusals } = await addMany([{ ...input, authorizedAddresses }], by);
+        const { added, refused: refusals } = await addMany([{ ...input, ...addresses.lists }], by);
         const [done] = added;
         if (done) return { ok: true, account: done.account };
         return refused(refusals[0]?.reason ?? 'username-taken');
@@ -205,9 +207,9 @@ export function createAccounts(
         if (!isCurrent(before)) return refused('changed-meanwhile');
         const renaming = refuseRenaming(before, change.username);
         if (renaming) return refused(renaming);
-        const addresses = addressCheck.read(change.authorizedAddresses, id);
+        const addresses = addressCheck.read(change, id);
         if (!addresses.ok) return addresses;
-        const fields = toUpdate({ ...change, authorizedAddresses: addresses.addresses });
+        const fields = toUpdate({ ...change, ...addresses.lists });
         // Another process may have just added the account: ask the database.
         return changeOne(id, fields, by).catch((error: unknown) => {
           if (error instanceof UsernameTaken) return refused('username-taken');

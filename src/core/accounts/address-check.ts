@@ -1,42 +1,58 @@
-// Checks the authorized addresses of a new or changed account against those of all other accounts.
+// Reads the lists of addresses of a new or changed account, and checks its authorized addresses against those of all other accounts.
 import { AddressTaken } from './account-store.js';
-import { type AddressRefusal, addressTaken, readAuthorizedAddresses } from './authorized-addresses.js';
+import type { AddressRefusal } from './address-list.js';
+import { readAllowedClients } from './allowed-clients.js';
+import { addressTaken, readAuthorizedAddresses } from './authorized-addresses.js';
 import type { AccountDirectory } from './directory.js';
 
 export interface RefusedAddress {
   readonly ok: false;
-  readonly reason: 'invalid-addresses' | 'address-taken';
+  readonly reason: 'invalid-addresses' | 'address-taken' | 'invalid-allowed-clients';
   readonly address: AddressRefusal;
+}
+
+interface AddressLists {
+  readonly authorizedAddresses?: readonly string[] | undefined;
+  readonly allowedClients?: readonly string[] | undefined;
 }
 
 export interface AddressCheck {
   /**
-   * Reads the entries in the form that is stored, or refuses them; undefined stays undefined.
+   * Reads the lists in the form that is stored, or refuses one; an undefined list stays undefined.
    * @param id of the account whose addresses they become; undefined: a new account
    */
   read(
-    entries: readonly string[] | undefined,
+    lists: AddressLists,
     id?: string,
-  ): { readonly ok: true; readonly addresses: readonly string[] | undefined } | RefusedAddress;
+  ): { readonly ok: true; readonly lists: AddressLists } | RefusedAddress;
   /** The refusal for a write that the store rejected with AddressTaken. Throws every other error again. */
   refuseTaken(error: unknown): RefusedAddress;
 }
 
-/** @param max number of entries of one account */
-export function createAddressCheck(
-  directory: Pick<AccountDirectory, 'byAuthorizedAddress' | 'byId'>,
-  max: number,
-): AddressCheck {
+export function createAddressCheck({
+  directory,
+  maxAuthorizedAddresses,
+  maxAllowedClients,
+}: {
+  readonly directory: Pick<AccountDirectory, 'byAuthorizedAddress' | 'byId'>;
+  /** Of one account. */
+  readonly maxAuthorizedAddresses: number;
+  readonly maxAllowedClients: number;
+}): AddressCheck {
   return {
-    read(entries, id) {
-      if (entries === undefined) return { ok: true, addresses: undefined };
-      const read = readAuthorizedAddresses(entries, max);
-      if (!read.ok) return refused(read.refusal);
-      for (const entry of read.addresses) {
+    read({ authorizedAddresses, allowedClients }, id) {
+      const authorized =
+        authorizedAddresses && readAuthorizedAddresses(authorizedAddresses, maxAuthorizedAddresses);
+      if (authorized && !authorized.ok) return refused(authorized.refusal);
+      for (const entry of authorized?.addresses ?? []) {
         const other = directory.byAuthorizedAddress(entry, id);
         if (other) return refused(addressTaken(entry, other.username));
       }
-      return read;
+      const allowed = allowedClients && readAllowedClients(allowedClients, maxAllowedClients);
+      if (allowed && !allowed.ok)
+        return { ok: false, reason: 'invalid-allowed-clients', address: allowed.refusal };
+      const lists = { authorizedAddresses: authorized?.addresses, allowedClients: allowed?.addresses };
+      return { ok: true, lists };
     },
 
     refuseTaken(error) {

@@ -1,92 +1,18 @@
-// The client addresses and networks that are an account without credentials: read, compared, and found by address.
-import { type Cidr, formatIp, type IpBytes, inCidr, parseCidr, parseIp, unmap } from '../ip.js';
-
-/** Most accounts have none: they share this. */
-export const NO_ADDRESSES: readonly string[] = [];
+// The client addresses and networks that are an account without credentials: read, and found by address.
+import { type IpBytes, parseCidr, parseIp, unmap } from '../ip.js';
+import { type AddressRefusal, type ReadAddresses, readAddressList } from './address-list.js';
 
 /** Networks that hold more than these prefixes would let half the Internet in. */
-const SHORTEST_PREFIX_BITS = { 4: 8, 16: 16 } as const;
-
-// Separators of addresses in fields and files.
-const SEPARATORS = /[\s,;，；、]+/;
-const MAX_SHOWN_CHARS = 60;
-
-/** Why a list of addresses is refused, by code. Values stand in braces. */
-export const ADDRESS_TEXTS = {
-  address: '{entry} is neither an address (203.0.113.7) nor a network (203.0.113.0/24)',
-  'address-too-wide': '{entry} is too wide: at least /{ipv4} (IPv4) or /{ipv6} (IPv6)',
-  'too-many-addresses': 'an account has at most {max} addresses and networks (socks.maxAuthorizedAddresses)',
-  'address-taken': '{entry} overlaps an address of the account {username}',
-} as const;
-
-export interface AddressRefusal {
-  readonly code: keyof typeof ADDRESS_TEXTS;
-  readonly values: Readonly<Record<string, string>>;
-}
+const shortestPrefixBits = { 4: 8, 16: 16 } as const;
 
 export const addressTaken = (entry: string, username: string): AddressRefusal => ({
   code: 'address-taken',
   values: { entry, username: JSON.stringify(username) },
 });
 
-/** Splits a text such as `203.0.113.7, 2001:db8::/48` without validation. */
-export function addressesOfText(text: string): string[] {
-  return text.split(SEPARATORS).filter((entry) => entry !== '');
-}
-
-/** The text for files; `addressesOfText` parses it. */
-export const textOfAddresses = (addresses: readonly string[]): string => addresses.join(', ');
-
-/**
- * Reads a list as an operator writes it: addresses and networks, each in its one text, without those that another one
- * holds. At most `max` of them.
- */
-export function readAuthorizedAddresses(
-  entries: readonly string[],
-  max: number,
-):
-  | { readonly ok: true; readonly addresses: readonly string[] }
-  | { readonly ok: false; readonly refusal: AddressRefusal } {
-  const refused = (code: AddressRefusal['code'], values: AddressRefusal['values']) =>
-    ({ ok: false, refusal: { code, values } }) as const;
-  const blocks: Cidr[] = [];
-  for (const text of entries) {
-    const entry = text.trim();
-    const block = parseCidr(entry);
-    if (block === null) return refused('address', { entry: JSON.stringify(entry.slice(0, MAX_SHOWN_CHARS)) });
-    const { 4: ipv4, 16: ipv6 } = SHORTEST_PREFIX_BITS;
-    if (block.length < (block.bytes.length === 4 ? ipv4 : ipv6))
-      return refused('address-too-wide', { entry: formatBlock(block), ipv4: `${ipv4}`, ipv6: `${ipv6}` });
-    blocks.push(block);
-  }
-  const kept = blocks.filter(
-    (block, at) => !blocks.some((other, otherAt) => at !== otherAt && isRedundant(block, at, other, otherAt)),
-  );
-  if (kept.length > max) return refused('too-many-addresses', { max: `${max}` });
-  return { ok: true, addresses: kept.length === 0 ? NO_ADDRESSES : kept.map(formatBlock) };
-}
-
-/** Of two equal blocks the first one stays. */
-function isRedundant(block: Cidr, at: number, other: Cidr, otherAt: number): boolean {
-  if (!inCidr(block.bytes, other) || other.length > block.length) return false;
-  return other.length < block.length || otherAt < at;
-}
-
-function formatBlock({ bytes, length }: Cidr): string {
-  return length === bytes.length * 8 ? formatIp(bytes) : `${formatIp(bytes)}/${length}`;
-}
-
-/** Whether a client's address is one of these. */
-export function isAuthorizedAddress(addresses: readonly string[], client: string): boolean {
-  if (addresses.length === 0) return false;
-  const ip = parseIp(client);
-  return (
-    ip !== null &&
-    addresses.some((text) => {
-      const block = parseCidr(text);
-      return block !== null && inCidr(ip, block);
-    })
-  );
+/** At most `max` of them. */
+export function readAuthorizedAddresses(entries: readonly string[], max: number): ReadAddresses {
+  return readAddressList(entries, { max, key: 'socks.maxAuthorizedAddresses', shortestPrefixBits });
 }
 
 /** The first and last address of a block as texts that sort like the addresses: `4` or `6`, then hexadecimal digits. */

@@ -10,6 +10,7 @@ export type LoginOutcome =
   | 'no-credentials'
   | 'disabled'
   | 'expired'
+  | 'client-not-allowed'
   | 'blocked-address'
   | 'too-many-sessions'
   | 'too-many-addresses'

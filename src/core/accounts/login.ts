@@ -3,6 +3,7 @@
 import type { Clock } from '../clock.js';
 import { printable } from '../printable.js';
 import { type Account, isExpired } from './account.js';
+import { isAllowedClient } from './allowed-clients.js';
 import { isSalted, verifyAgainstNothing, verifyPassword } from './password.js';
 
 /** Why a login failed, for the log and the attempt limits. The client gets the same reply for all of them. */
@@ -12,10 +13,12 @@ export type LoginFailure =
   | 'no-credentials'
   | 'disabled'
   | 'expired'
+  /** Not from an address of `allowedClients`. */
+  | 'client-not-allowed'
   | 'blocked-address';
 
 /** The account fields that a login needs. */
-type LoginAccount = Pick<Account, 'username' | 'passwordHash' | 'isEnabled' | 'expiresAt'>;
+type LoginAccount = Pick<Account, 'username' | 'passwordHash' | 'isEnabled' | 'expiresAt' | 'allowedClients'>;
 
 export type LoginResult<Found extends LoginAccount = Account> =
   /** `needsRehash`: replace the imported hash with a salted hash of this password. */
@@ -23,10 +26,11 @@ export type LoginResult<Found extends LoginAccount = Account> =
   /** `username` is safe to log: control characters are escaped, invalid UTF-8 is U+FFFD. */
   | { readonly ok: false; readonly reason: LoginFailure; readonly username: string };
 
-/** Verifies the raw UNAME and PASSWD bytes of RFC 1929 §2. Has no side effects: the caller records the login. */
+/** Verifies the raw UNAME and PASSWD bytes of RFC 1929 §2, from the address `client`. Has no side effects: the caller records the login. */
 export type LogIn<Found extends LoginAccount = Account> = (
   username: Uint8Array,
   password: Uint8Array,
+  client: string,
 ) => LoginResult<Found>;
 
 // ignoreBOM keeps a byte order mark as part of the name. Otherwise two different names would match one account.
@@ -34,8 +38,8 @@ const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const lossyUtf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /**
- * Creates the login check. It computes exactly one password digest per call. A wrong password has precedence over `disabled` and
- * `expired`, so that only the owner of the account can cause these two results.
+ * Creates the login check. It computes exactly one password digest per call. A wrong password has precedence over
+ * what `refuseAccount` returns, so that only the owner of the account can cause these results.
  */
 export function createLogin<Found extends LoginAccount>({
   directory,
@@ -44,7 +48,7 @@ export function createLogin<Found extends LoginAccount>({
   directory: { byUsername(username: string): Found | undefined };
   now: Clock;
 }): LogIn<Found> {
-  return (usernameBytes, password) => {
+  return (usernameBytes, password, client) => {
     const username = decode(usernameBytes);
     const account = username === null ? undefined : directory.byUsername(username);
     const matches = account ? verifyPassword(password, account.passwordHash) : verifyAgainstNothing(password);
@@ -55,19 +59,21 @@ export function createLogin<Found extends LoginAccount>({
     });
     if (!account) return fail('unknown-user');
     if (!matches) return fail('wrong-password');
-    const refusal = refuseAccount(account, now());
+    const refusal = refuseAccount(account, client, now());
     if (refusal !== null) return fail(refusal);
     return { ok: true, account, needsRehash: !isSalted(account.passwordHash) };
   };
 }
 
-/** Why an account may not log in, however it is known who it is; null: it may. */
+/** Why an account may not log in from the address `client`, however it is known who it is; null: it may. */
 export function refuseAccount(
-  account: Pick<Account, 'isEnabled' | 'expiresAt'>,
+  account: Pick<Account, 'isEnabled' | 'expiresAt' | 'allowedClients'>,
+  client: string,
   now: number,
-): 'disabled' | 'expired' | null {
+): 'disabled' | 'expired' | 'client-not-allowed' | null {
   if (!account.isEnabled) return 'disabled';
-  return isExpired(account, now) ? 'expired' : null;
+  if (isExpired(account, now)) return 'expired';
+  return isAllowedClient(account.allowedClients, client) ? null : 'client-not-allowed';
 }
 
 /** Decodes valid UTF-8; null for anything else, which cannot be a user name. */

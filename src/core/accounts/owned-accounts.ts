@@ -1,7 +1,8 @@
 // The accounts of one seller, as an account service without the accounts of others. Every read and write of a seller uses it.
 import type { Account } from './account.js';
 import type { Accounts } from './accounts.js';
-import { type AddressRefusal, readAuthorizedAddresses } from './authorized-addresses.js';
+import type { AddressRefusal } from './address-list.js';
+import { readAuthorizedAddresses } from './authorized-addresses.js';
 
 /** An authorized address belongs to one account of the whole server. Only the administrator assigns such addresses. */
 const MAX_ADDRESSES = 0;
@@ -29,6 +30,7 @@ export function accountsOf(accounts: Accounts, owner: string): Accounts {
     hasId: accounts.hasId,
     hasEgressClass: accounts.hasEgressClass,
     maxAuthorizedAddresses: MAX_ADDRESSES,
+    maxAllowedClients: accounts.maxAllowedClients,
 
     async add(input, by) {
       return refuseAddresses(input) ?? accounts.add({ ...input, owner }, by);

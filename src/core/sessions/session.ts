@@ -18,6 +18,7 @@ export type SessionEnd =
   | 'account-expired'
   | 'password-changed'
   | 'address-removed'
+  | 'client-not-allowed'
   | 'ended-by-operator'
   | 'over-quota'
   | 'limits-changed'

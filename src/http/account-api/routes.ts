@@ -27,6 +27,7 @@ const ADD_REFUSALS: Record<AddRefusal, RefusalCode> = {
   'invalid-expiry': 'malformed-date',
   'unknown-egress-class': 'malformed-request',
   'invalid-addresses': 'malformed-request',
+  'invalid-allowed-clients': 'malformed-request',
   'address-taken': 'malformed-request',
   'username-taken': 'username-taken',
 };
@@ -40,6 +41,7 @@ const UPDATE_REFUSALS: Record<UpdateRefusal, RefusalCode> = {
   'invalid-expiry': 'malformed-date',
   'unknown-egress-class': 'malformed-request',
   'invalid-addresses': 'malformed-request',
+  'invalid-allowed-clients': 'malformed-request',
   'address-taken': 'malformed-request',
   'not-found': 'account-to-change-not-found',
 };

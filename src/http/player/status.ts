@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type Account, isExpired } from '../../core/accounts/account.js';
 import type { AccountUsage } from '../../core/accounts/account-usage.js';
 import type { Accounts } from '../../core/accounts/accounts.js';
-import { isAuthorizedAddress } from '../../core/accounts/authorized-addresses.js';
+import { includesAddress } from '../../core/accounts/address-list.js';
 import type { PacSetting } from '../../core/accounts/pac-setting.js';
 import type { PlayerLinks } from '../../core/accounts/player-links.js';
 import { socksLink } from '../../core/accounts/proxy-link.js';
@@ -85,7 +85,7 @@ export async function shown(ctx: PlayerContext, account: Account, uses: PlayerUs
     devices: devicesOf(await uses.liveSessions.ofAccount(id), ctx.state.client),
     link: socksLink({ username, password: null }, { host, port }),
     ...{ authorizedAddresses, maxAuthorizedAddresses, mayChange: changeableOf(playerPage, account) },
-    ownAddress: isAuthorizedAddress(authorizedAddresses, ctx.state.client) ? null : ownNetwork(ctx, uses),
+    ownAddress: includesAddress(authorizedAddresses, ctx.state.client) ? null : ownNetwork(ctx, uses),
     pac: pac?.token ? playerUrl(playerPage, ctx, 'pac', pac.token) : null,
     mayMakePac: playerPage.pac,
     now: iso(now),

@@ -28,6 +28,7 @@ import * as passwordVersions from './0021_password_versions.js';
 import * as runExcuses from './0022_run_excuses.js';
 import * as sellers from './0023_sellers.js';
 import * as noticeMessages from './0024_notice_messages.js';
+import * as allowedClients from './0025_allowed_clients.js';
 
 /** One step of the schema. `down` undoes exactly what `up` did. */
 export interface Migration {
@@ -63,4 +64,5 @@ export const migrations: readonly Migration[] = [
   { name: '0022_run_excuses', ...runExcuses },
   { name: '0023_sellers', ...sellers },
   { name: '0024_notice_messages', ...noticeMessages },
+  { name: '0025_allowed_clients', ...allowedClients },
 ];

@@ -32,6 +32,7 @@ async function setUp(t: TestContext, given?: Store) {
     pool: new HeartbeatPool({ maxPending: 1, maxPerAccount: 1 }),
     egressClasses: [],
     maxAuthorizedAddresses: 16,
+    maxAllowedClients: 16,
     now,
     newId: randomUUID,
   });

@@ -89,6 +89,7 @@ function setUp() {
   const accounts = createAccounts({
     ...{ store, directory, usage, pool, egressClasses, now: () => NOW, newId },
     maxAuthorizedAddresses: 3,
+    maxAllowedClients: 3,
   });
   return {
     accounts,
@@ -138,6 +139,7 @@ test('an added account is in the database and in memory, with a salted hash', as
     plan: null,
     quotaReset: null,
     authorizedAddresses: [],
+    allowedClients: [],
     owner: null,
     passwordVersion: 0,
   });

@@ -2,12 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import {
-  ADDRESS_TEXTS,
-  AddressIndex,
-  isAuthorizedAddress,
-  readAuthorizedAddresses,
-} from '../../../src/core/accounts/authorized-addresses.js';
+import { ADDRESS_TEXTS, includesAddress } from '../../../src/core/accounts/address-list.js';
+import { AddressIndex, readAuthorizedAddresses } from '../../../src/core/accounts/authorized-addresses.js';
 import { fillText } from '../../../src/core/fill-text.js';
 
 const read = (...entries: string[]): unknown => {
@@ -50,7 +46,7 @@ test('the index says what comparing with every network says', () => {
       if (gone) index.remove(gone.owner, [gone.text]);
       owned = owned.filter((each) => each !== gone);
       const address = `198.51.100.${last}`;
-      const expected = owned.find(({ text }) => isAuthorizedAddress([text], address))?.owner;
+      const expected = owned.find(({ text }) => includesAddress([text], address))?.owner;
       assert.equal(index.find(address), expected);
       assert.equal(index.find(`::ffff:${address}`), expected);
       assert.equal(index.overlap(address), expected);

@@ -29,12 +29,15 @@ directory.load([
   account('expired', { expiresAt: NOW }),
   account('lasting', { expiresAt: NOW + 1 }),
   account('both', { isEnabled: false, expiresAt: NOW - 1 }),
+  account('here', { allowedClients: ['203.0.113.0/24'] }),
+  account('elsewhere', { allowedClients: ['198.51.100.0/24'] }),
   account('broken', { passwordHash: 'nonsense' }),
   account('\ufffd'),
 ]);
 const logIn = createLogin({ directory, now: () => NOW });
-const attempt = (username: string | Uint8Array, password: string | Uint8Array = 'secret') =>
-  logIn(Buffer.from(username), Buffer.from(password));
+const CLIENT = '203.0.113.7';
+const attempt = (username: string | Uint8Array, password: string | Uint8Array = 'secret', client = CLIENT) =>
+  logIn(Buffer.from(username), Buffer.from(password), client);
 
 const CASES: [string, string | Uint8Array, string | Uint8Array, string][] = [
   ['the right password', 'player', 'secret', 'ok'],
@@ -57,6 +60,9 @@ const CASES: [string, string | Uint8Array, string | Uint8Array, string][] = [
   ['an expired account, wrong password', 'expired', 'wrong', 'wrong-password'],
   ['an account in its last millisecond', 'lasting', 'secret', 'ok'],
   ['a disabled and expired account', 'both', 'secret', 'disabled'],
+  ['an allowed client', 'here', 'secret', 'ok'],
+  ['a client that is not allowed', 'elsewhere', 'secret', 'client-not-allowed'],
+  ['a client that is not allowed, wrong password', 'elsewhere', 'wrong', 'wrong-password'],
   ['a malformed stored password', 'broken', 'nonsense', 'wrong-password'],
   ['an imported password', 'imported', 'secret', 'ok'],
 ];
@@ -161,7 +167,7 @@ test('accounts are looked up as they are at that moment', () => {
   let now = NOW;
   const check = createLogin({ directory: own, now: () => now });
   const reason = () => {
-    const result = check(Buffer.from('late'), Buffer.from('secret'));
+    const result = check(Buffer.from('late'), Buffer.from('secret'), CLIENT);
     return result.ok ? 'ok' : result.reason;
   };
   assert.equal(reason(), 'unknown-user');

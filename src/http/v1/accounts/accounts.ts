@@ -79,12 +79,12 @@ export const accountRoutes = [
       const wrong = refuseEgressClass(uses, body.limits, caller, null);
       if (wrong) return wrong;
       const password = body.password ?? randomPassword();
-      const { username, isEnabled, remarks, tags, authorizedAddresses } = body;
+      const { username, isEnabled, remarks, tags, authorizedAddresses, allowedClients } = body;
       const terms = termsOfNew(uses, body);
       if ('problem' in terms) return terms;
       const contacts = contactsOf(body);
-      const own = { username, password, isEnabled, remarks, tags, authorizedAddresses, contacts };
-      const input = { ...own, ...terms };
+      const own = { username, password, isEnabled, remarks, tags, contacts };
+      const input = { ...own, authorizedAddresses, allowedClients, ...terms };
       const added = await uses.accounts.add(input, actorOf(caller));
       if (!added.ok) return explained(ADD_PROBLEMS[added.reason], added);
       const { id } = added.account;
@@ -138,11 +138,12 @@ export const accountRoutes = [
       if (wrong) return wrong;
       const notHanded = refuseOwner(uses, body.owner, caller, 'body.owner');
       if (notHanded) return notHanded;
-      const { username, isEnabled, remarks, tags, authorizedAddresses } = body;
+      const { username, isEnabled, remarks, tags, authorizedAddresses, allowedClients } = body;
       const owner = body.owner?.toLowerCase() ?? body.owner;
       const expiresAt = body.expiresAt === undefined ? undefined : fromIsoOrNull(body.expiresAt);
-      const fields = { username, isEnabled, remarks, tags, expiresAt, authorizedAddresses, owner };
-      const change = { ...fields, limits: limitsOf(body), contacts: contactsOf(body) };
+      const fields = { username, isEnabled, remarks, tags, expiresAt, owner };
+      const addresses = { authorizedAddresses, allowedClients };
+      const change = { ...fields, ...addresses, limits: limitsOf(body), contacts: contactsOf(body) };
       const changed = await accounts.patch(id, change, actorOf(caller), (account) =>
         isCurrent(account, ifMatch),
       );
@@ -217,6 +218,7 @@ const ADD_PROBLEMS: Readonly<Record<AddRefusal, ProblemAnswer>> = {
   'invalid-telegram': PATCH_PROBLEMS['invalid-telegram'],
   'unknown-egress-class': PATCH_PROBLEMS['unknown-egress-class'],
   'invalid-addresses': PATCH_PROBLEMS['invalid-addresses'],
+  'invalid-allowed-clients': PATCH_PROBLEMS['invalid-allowed-clients'],
   'address-taken': PATCH_PROBLEMS['address-taken'],
   'username-taken': PATCH_PROBLEMS['username-taken'],
 };

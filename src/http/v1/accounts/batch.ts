@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { isValidPassword, isValidUsername } from '../../../core/accounts/account.js';
 import type { NewAccount } from '../../../core/accounts/account-input.js';
+import { readAllowedClients } from '../../../core/accounts/allowed-clients.js';
 import { namesOfPattern } from '../../../core/accounts/name-pattern.js';
 import { areValidTags, inOrder } from '../../../core/accounts/tags.js';
 import type { Log } from '../../../core/log.js';
@@ -12,7 +13,7 @@ import { Count } from '../schemas.js';
 import { inSlices } from '../slices.js';
 import { credentials, randomPassword } from './credentials.js';
 import { Credentials, NewAccountDefaults, Password, Remarks, SkippedAccount, Username } from './schemas.js';
-import { type AccountUses, PATCH_PROBLEMS, refuseEgressClass, termsOfNew } from './shared.js';
+import { type AccountUses, explained, PATCH_PROBLEMS, refuseEgressClass, termsOfNew } from './shared.js';
 
 const { route } = routesOf<AccountUses & { readonly log: Pick<Log, 'error'> }>('Accounts');
 const MAX_AT_ONCE = 10_000;
@@ -69,6 +70,11 @@ export const accountBatchRoutes = [
       const wrong = refuseEgressClass(uses, body.limits, caller, null);
       if (wrong) return wrong;
       if (!areValidTags(inOrder(body.tags))) return PATCH_PROBLEMS['invalid-tags'];
+      const clients = readAllowedClients(body.allowedClients ?? [], accounts.maxAllowedClients);
+      if (!clients.ok) {
+        const reason = 'invalid-allowed-clients';
+        return explained(PATCH_PROBLEMS[reason], { reason, address: clients.refusal });
+      }
       const { isEnabled, tags, dryRun } = body;
       const terms = termsOfNew(uses, body);
       if ('problem' in terms) return terms;
@@ -81,7 +87,11 @@ export const accountBatchRoutes = [
           : refuse(username, password, accounts.hasUsername(username));
         seen.add(username);
         if (reason) skipped.push({ id: null, username, reason });
-        else accepted.push({ username, password, isEnabled, remarks, tags, ...terms });
+        else
+          accepted.push({
+            ...{ username, password, isEnabled, remarks, tags, allowedClients: clients.addresses },
+            ...terms,
+          });
       }
       if (dryRun) {
         const usernames = accepted.map(({ username }) => username);

@@ -57,6 +57,7 @@ const ImportReport = z
             remarks: z.string().nullable(),
             expiresAt: Time.nullable(),
             authorizedAddresses: z.array(z.string()),
+            allowedClients: z.array(z.string()),
           })
           .nullable(),
       }),
@@ -76,6 +77,7 @@ export interface ImportedLine {
     readonly remarks: string | null;
     readonly expiresAt: number | null;
     readonly authorizedAddresses: readonly string[];
+    readonly allowedClients: readonly string[];
   } | null;
 }
 

@@ -29,6 +29,7 @@ export function presentAccount(
     todayBytesUp: today.up,
     todayBytesDown: today.down,
     authorizedAddresses: account.authorizedAddresses,
+    allowedClients: account.allowedClients,
     owner,
     contacts: account.contacts,
     limits: account.limits,
@@ -46,8 +47,8 @@ export function presentUsage({ periodStartedAt, periodEndsAt, ...counts }: Limit
 }
 
 /** Changes with the settings of an operator, but not with logins and traffic. */
-export function accountEtag({ limits, authorizedAddresses, ...account }: Account): string {
+export function accountEtag({ limits, authorizedAddresses, allowedClients, ...account }: Account): string {
   const { username, isEnabled, remarks, tags, expiresAt, daysFromFirstLogin, plan } = account;
   const own = [username, isEnabled, remarks, tags, expiresAt, daysFromFirstLogin, plan, account.owner];
-  return etagOf([...own, limits, authorizedAddresses, account.contacts]);
+  return etagOf([...own, limits, authorizedAddresses, allowedClients, account.contacts]);
 }

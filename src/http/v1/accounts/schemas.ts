@@ -45,6 +45,12 @@ export const AuthorizedAddresses = z.array(z.string().min(1).max(64)).max(256).m
     'Addresses and networks (203.0.113.7, 2001:db8::/48). A client from there that gives no credentials is this account; no two accounts overlap. At most socks.maxAuthorizedAddresses.',
 });
 
+/** Client addresses and networks from which the account may log in; none: everywhere. */
+export const AllowedClients = z.array(z.string().min(1).max(64)).max(256).meta({
+  description:
+    'Addresses and networks from which the account may log in (203.0.113.7, 2001:db8::/48); none: everywhere. At most socks.maxAllowedClients.',
+});
+
 /** The player's addresses for notices. */
 export const Contacts = z
   .object({
@@ -93,6 +99,7 @@ export const Account = z
     todayBytesUp: Bytes,
     todayBytesDown: Bytes,
     authorizedAddresses: AuthorizedAddresses,
+    allowedClients: AllowedClients,
     /** The seller that owns the account; null: the administrator. */
     owner: z.object({ id: Guid, name: z.string() }).nullable(),
     contacts: Contacts,
@@ -187,6 +194,8 @@ export const NewAccountDefaults = {
   tags: Tags.default([]),
   expiresAt: TimeIn.nullable().default(null),
   limits: AccountLimitsChange.optional(),
+  /** Left out: the accounts may log in from everywhere. */
+  allowedClients: AllowedClients.optional(),
   /** Name of a plan, which sets expiry and limits. Explicit values take precedence. */
   plan: z.string().max(64).optional(),
 };
@@ -214,6 +223,8 @@ export const AccountChange = z
     limits: AccountLimitsChange.optional(),
     /** Replaces all authorized addresses. */
     authorizedAddresses: AuthorizedAddresses.optional(),
+    /** Replaces all of them. Sessions from addresses that are no longer allowed end. */
+    allowedClients: AllowedClients.optional(),
     /** Changes the owner to another seller, or to the administrator (null). Only the administrator may do this. */
     owner: Guid.nullable().optional(),
     contacts: ContactsChange.optional(),

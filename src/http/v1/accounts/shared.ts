@@ -4,7 +4,7 @@ import type { AccountFacts } from '../../../core/accounts/account-query.js';
 import type { AccountUsage } from '../../../core/accounts/account-usage.js';
 import type { AccountView } from '../../../core/accounts/account-views.js';
 import type { Accounts } from '../../../core/accounts/accounts.js';
-import type { AddressRefusal } from '../../../core/accounts/authorized-addresses.js';
+import type { AddressRefusal } from '../../../core/accounts/address-list.js';
 import type { AccountLimits } from '../../../core/accounts/limits.js';
 import type { LiveActivity } from '../../../core/accounts/live-activity.js';
 import { planForNew } from '../../../core/accounts/plans.js';
@@ -46,6 +46,7 @@ export const PATCH_PROBLEMS = {
   'invalid-telegram': invalid('body.contacts.telegram', 'chat-id'),
   'unknown-egress-class': unknownEgressClass('body.limits'),
   'invalid-addresses': { problem: 'validation' },
+  'invalid-allowed-clients': { problem: 'validation' },
   'address-taken': { problem: 'address-taken' },
   'not-found': NO_ACCOUNT,
   'changed-meanwhile': {
@@ -54,13 +55,14 @@ export const PATCH_PROBLEMS = {
   },
 } as const;
 
-/** Answers a refusal. For authorized addresses the answer explains what is wrong with them. */
+/** Answers a refusal. For a list of addresses the answer explains what is wrong with it. */
 export function explained(
   answer: ProblemAnswer,
-  { address }: { readonly address?: AddressRefusal },
+  { reason, address }: { readonly reason: string; readonly address?: AddressRefusal },
 ): ProblemAnswer {
   if (address === undefined) return answer;
-  const error = fieldError('body.authorizedAddresses', address.code, address.values);
+  const list = reason === 'invalid-allowed-clients' ? 'allowedClients' : 'authorizedAddresses';
+  const error = fieldError(`body.${list}`, address.code, address.values);
   return { ...answer, detail: error.message, errors: [error] };
 }
 

@@ -21,6 +21,7 @@ const LoginOutcome = z
     'no-credentials',
     'disabled',
     'expired',
+    'client-not-allowed',
     'blocked-address',
     'too-many-sessions',
     'too-many-addresses',

@@ -1,0 +1,16 @@
+// The fields of lists of client addresses.
+import { t } from '../lib/i18n.js';
+import { Area, Field } from '../ui/form.js';
+
+/** Splits a text at commas, white space and line breaks. */
+export function readAddresses(text: string): string[] {
+  return text.split(/[\s,，]+/).filter((entry) => entry !== '');
+}
+
+export function AllowedClientsField({ value, onInput }: { value: string; onInput: (text: string) => void }) {
+  return (
+    <Field label={t('account.allowedClients')} hint={t('account.allowedClients.hint')}>
+      <Area mono value={value} onInput={onInput} rows={2} />
+    </Field>
+  );
+}

@@ -1,0 +1,93 @@
+// Lists of client addresses and networks that an account has: read, written, and compared with an address.
+import { type Cidr, formatIp, inCidr, parseCidr, parseIp } from '../ip.js';
+
+/** Most accounts have none: they share this. */
+export const NO_ADDRESSES: readonly string[] = [];
+
+// Separators of addresses in fields and files.
+const SEPARATORS = /[\s,;，；、]+/;
+const MAX_SHOWN_CHARS = 60;
+
+/** Why a list of addresses is refused, by code. Values stand in braces. */
+export const ADDRESS_TEXTS = {
+  address: '{entry} is neither an address (203.0.113.7) nor a network (203.0.113.0/24)',
+  'address-too-wide': '{entry} is too wide: at least /{ipv4} (IPv4) or /{ipv6} (IPv6)',
+  'too-many-addresses': 'an account has at most {max} addresses and networks ({key})',
+  'address-taken': '{entry} overlaps an address of the account {username}',
+} as const;
+
+export interface AddressRefusal {
+  readonly code: keyof typeof ADDRESS_TEXTS;
+  readonly values: Readonly<Record<string, string>>;
+}
+
+/** Splits a text such as `203.0.113.7, 2001:db8::/48` without validation. */
+export function addressesOfText(text: string): string[] {
+  return text.split(SEPARATORS).filter((entry) => entry !== '');
+}
+
+/** The text for files; `addressesOfText` parses it. */
+export const textOfAddresses = (addresses: readonly string[]): string => addresses.join(', ');
+
+export interface AddressRules {
+  /** Of one account. */
+  readonly max: number;
+  /** The configuration key of `max`, for the refusal. */
+  readonly key: string;
+  /** The widest networks, by the bytes of an address; undefined: any. */
+  readonly shortestPrefixBits?: { readonly 4: number; readonly 16: number };
+}
+
+export type ReadAddresses =
+  | { readonly ok: true; readonly addresses: readonly string[] }
+  | { readonly ok: false; readonly refusal: AddressRefusal };
+
+/**
+ * Reads a list as an operator writes it: addresses and networks, each in its one text, without those that another one
+ * holds.
+ */
+export function readAddressList(
+  entries: readonly string[],
+  { max, key, shortestPrefixBits = { 4: 0, 16: 0 } }: AddressRules,
+): ReadAddresses {
+  const refused = (code: AddressRefusal['code'], values: AddressRefusal['values']) =>
+    ({ ok: false, refusal: { code, values } }) as const;
+  const blocks: Cidr[] = [];
+  for (const text of entries) {
+    const entry = text.trim();
+    const block = parseCidr(entry);
+    if (block === null) return refused('address', { entry: JSON.stringify(entry.slice(0, MAX_SHOWN_CHARS)) });
+    const { 4: ipv4, 16: ipv6 } = shortestPrefixBits;
+    if (block.length < (block.bytes.length === 4 ? ipv4 : ipv6))
+      return refused('address-too-wide', { entry: formatBlock(block), ipv4: `${ipv4}`, ipv6: `${ipv6}` });
+    blocks.push(block);
+  }
+  const kept = blocks.filter(
+    (block, at) => !blocks.some((other, otherAt) => at !== otherAt && isRedundant(block, at, other, otherAt)),
+  );
+  if (kept.length > max) return refused('too-many-addresses', { max: `${max}`, key });
+  return { ok: true, addresses: kept.length === 0 ? NO_ADDRESSES : kept.map(formatBlock) };
+}
+
+/** Of two equal blocks the first one stays. */
+function isRedundant(block: Cidr, at: number, other: Cidr, otherAt: number): boolean {
+  if (!inCidr(block.bytes, other) || other.length > block.length) return false;
+  return other.length < block.length || otherAt < at;
+}
+
+function formatBlock({ bytes, length }: Cidr): string {
+  return length === bytes.length * 8 ? formatIp(bytes) : `${formatIp(bytes)}/${length}`;
+}
+
+/** Whether a client's address is in the list. */
+export function includesAddress(addresses: readonly string[], client: string): boolean {
+  if (addresses.length === 0) return false;
+  const ip = parseIp(client);
+  return (
+    ip !== null &&
+    addresses.some((text) => {
+      const block = parseCidr(text);
+      return block !== null && inCidr(ip, block);
+    })
+  );
+}

@@ -1,0 +1,12 @@
+// The client addresses and networks from which an account may log in. An account without any may log in from everywhere.
+import { includesAddress, type ReadAddresses, readAddressList } from './address-list.js';
+
+/** At most `max` of them. */
+export function readAllowedClients(entries: readonly string[], max: number): ReadAddresses {
+  return readAddressList(entries, { max, key: 'socks.maxAllowedClients' });
+}
+
+/** Whether the account may be used from this address. Clients of a Unix socket without a PROXY header have none. */
+export function isAllowedClient(allowedClients: readonly string[], client: string): boolean {
+  return allowedClients.length === 0 || includesAddress(allowedClients, client);
+}

@@ -1,0 +1,43 @@
+// The client addresses from which an account may log in.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ADDRESS_TEXTS } from '../../../src/core/accounts/address-list.js';
+import { isAllowedClient, readAllowedClients } from '../../../src/core/accounts/allowed-clients.js';
+import { fillText } from '../../../src/core/fill-text.js';
+
+const read = (...entries: string[]): unknown => {
+  const result = readAllowedClients(entries, 2);
+  return result.ok ? result.addresses : fillText(ADDRESS_TEXTS[result.refusal.code], result.refusal.values);
+};
+
+const CASES: [allowed: string[], client: string, isAllowed: boolean][] = [
+  [[], '203.0.113.7', true],
+  [[], 'unix', true],
+  [['203.0.113.7'], '203.0.113.7', true],
+  [['203.0.113.7'], '203.0.113.8', false],
+  [['203.0.113.7'], '::ffff:203.0.113.7', true],
+  [['203.0.113.0/24'], '203.0.113.255', true],
+  [['203.0.113.0/24'], '203.0.114.0', false],
+  [['2001:db8::/48'], '2001:db8:0:ffff::1', true],
+  [['2001:db8::/48'], '2001:db8:1::1', false],
+  [['0.0.0.0/0'], '2001:db8::1', false],
+  [['::/0'], '203.0.113.7', false],
+  [['198.51.100.1', '2001:db8::1'], '2001:db8::1', true],
+  [['fe80::/10'], 'fe80::1%eth0', true],
+  [['0.0.0.0/0'], 'unix', false],
+];
+
+for (const [allowed, client, isAllowed] of CASES) {
+  test(`${client} ${isAllowed ? 'may' : 'may not'} use an account of [${allowed.join(', ')}]`, () => {
+    const list = readAllowedClients(allowed, 16);
+    assert.ok(list.ok);
+    assert.equal(isAllowedClient(list.addresses, client), isAllowed);
+  });
+}
+
+test('the list is refused with the reason, and its bound holds at the edge', () => {
+  assert.deepEqual(read('203.0.113.9/24', '::ffff:198.51.100.1'), ['203.0.113.0/24', '198.51.100.1']);
+  assert.deepEqual(read('0.0.0.0/0', '10.0.0.0/8', '::/0'), ['0.0.0.0/0', '::/0']);
+  assert.match(String(read('player.example')), /"player\.example" is neither an address/);
+  assert.match(String(read('192.0.2.1', '192.0.2.2', '192.0.2.3')), /at most 2 .*socks\.maxAllowedClients/);
+});
