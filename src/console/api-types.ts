@@ -490,6 +490,7 @@ export type Me = {
   readonly address: string;
   readonly role: 'administrator' | 'operator' | 'seller' | 'viewer';
   readonly scopes: readonly (Scope)[] | null;
+  readonly operations: readonly (string)[];
   readonly totpEnabled: boolean;
   readonly isPasswordGiven: boolean;
   readonly recoveryCodesLeft: Count;
@@ -506,6 +507,7 @@ export type Me = {
   readonly heartbeatIntervalSeconds: number;
   readonly webhooksEnabled: boolean;
   readonly maxImportBytes: Bytes;
+  readonly maxAuthorizedAddresses: Count;
   readonly egressClasses: readonly (string)[];
 };
 export type NewAccount = {

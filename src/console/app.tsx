@@ -1,10 +1,11 @@
 // The frame of the console: rail, page, banners and keyboard shortcuts. `PLACES` maps each path to its page.
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { Me, Scope } from './api-types.js';
-import { ApiError, call, lapsed, may, me, online } from './lib/api.js';
+import type { Me } from './api-types.js';
+import { ApiError, call, lapsed, me, online } from './lib/api.js';
 import { useArrival } from './lib/arrival.js';
 import { useCell } from './lib/cell.js';
 import { type TextKey, t, useLanguage } from './lib/i18n.js';
+import { may, type Right } from './lib/rights.js';
 import { go, href, usePlace } from './lib/router.js';
 import { AccountPage } from './pages/account.js';
 import { AccountsPage } from './pages/accounts.js';
@@ -22,23 +23,19 @@ import { Icon, type IconName } from './ui/icons.js';
 import { Empty, Failure } from './ui/states.js';
 import { Toasts } from './ui/toast.js';
 
-/**
- * The rail hides a page whose scope the operator lacks. A page without a scope is for everybody. `ofAll`: the page covers all
- * accounts and is hidden from sellers.
- */
+/** The rail hides a page whose data the user may not read. A page without `right` is for everybody. */
 const PLACES: readonly {
   path: string;
   icon: IconName;
   key: string;
   text: TextKey;
-  scope?: Scope;
-  ofAll?: true;
+  right?: Right;
 }[] = [
-  { path: '', icon: 'overview', key: 'o', text: 'nav.overview', scope: 'sessions:read', ofAll: true },
-  { path: 'accounts', icon: 'accounts', key: 'a', text: 'nav.accounts', scope: 'accounts:read' },
-  { path: 'sessions', icon: 'sessions', key: 's', text: 'nav.sessions', scope: 'sessions:read' },
-  { path: 'heartbeats', icon: 'heartbeats', key: 'h', text: 'nav.heartbeats', scope: 'heartbeats:read' },
-  { path: 'agents', icon: 'agents', key: 'g', text: 'nav.agents', scope: 'agents:read' },
+  { path: '', icon: 'overview', key: 'o', text: 'nav.overview', right: 'getOverview' },
+  { path: 'accounts', icon: 'accounts', key: 'a', text: 'nav.accounts', right: 'listAccounts' },
+  { path: 'sessions', icon: 'sessions', key: 's', text: 'nav.sessions', right: 'listSessions' },
+  { path: 'heartbeats', icon: 'heartbeats', key: 'h', text: 'nav.heartbeats', right: 'getHeartbeatSeries' },
+  { path: 'agents', icon: 'agents', key: 'g', text: 'nav.agents', right: 'listAgents' },
   { path: 'settings', icon: 'settings', key: 'e', text: 'nav.settings' },
 ];
 
@@ -90,13 +87,11 @@ function Console({ who }: { who: Me }) {
   const { path, query } = usePlace();
   useArrival(path.map(encodeURIComponent).join('/'), query);
   const [help, setHelp] = useState(false);
-  const isSeller = who.role === 'seller';
-  const places = useMemo(
-    () => PLACES.filter(({ scope, ofAll }) => (scope === undefined || may(scope)) && !(ofAll && isSeller)),
-    [who],
-  );
+  const places = useMemo(() => PLACES.filter(({ right }) => right === undefined || may(right)), [who]);
+  // Without the overview, the address of the console is that of the first page.
+  const start = places[0]?.path ?? '';
   useKeyboard(places, () => setHelp(true));
-  const here = PLACES.find((one) => one.path === (path[0] ?? (who.role === 'seller' ? 'accounts' : '')));
+  const here = PLACES.find((one) => one.path === (path[0] ?? start));
   useEffect(() => {
     document.title = here ? `${t(here.text)} · Pulsegate` : 'Pulsegate';
   });
@@ -135,7 +130,11 @@ function Console({ who }: { who: Me }) {
             <Icon name="warn" /> {t('state.offline')}
           </div>
         )}
-        <Page path={path.length === 0 && isSeller ? ['accounts'] : path} />
+        {here && !places.includes(here) ? (
+          <Failure error={new ApiError(403, 'wrong-role', null)} />
+        ) : (
+          <Page path={path.length === 0 && start !== '' ? [start] : path} />
+        )}
       </main>
       <Toasts />
       <UnsavedQuestion />

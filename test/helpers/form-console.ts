@@ -15,7 +15,7 @@ export type Json = Record<string, unknown>;
 export interface FormConsole {
   readonly daemon: () => TestDaemon;
   /** Returns a browser window that is signed in and has no state of earlier tests. */
-  open(t: TestContext, options?: Partial<ConsoleOptions>): Promise<ConsolePage>;
+  open(t: TestContext, options?: Partial<ConsoleOptions>, as?: typeof ADMIN): Promise<ConsolePage>;
   /** Sends a request to /api/v1 that must succeed, and returns the answer. */
   api(method: string, path: string, body?: unknown): Promise<Json>;
   limitsOf(id: string): Promise<Json>;
@@ -55,9 +55,9 @@ export function useFormConsole(): FormConsole {
     daemon: () => daemon,
     api,
     limitsOf: async (id) => (await api('GET', `/accounts/${id}`))['limits'] as Json,
-    async open(t, options = {}) {
+    async open(t, options = {}, as = ADMIN) {
       // A test may sign out, so each window gets a new session.
-      const [name = '', value = ''] = (await openSession(daemon, ADMIN)).cookie.split('=');
+      const [name = '', value = ''] = (await openSession(daemon, as)).cookie.split('=');
       return windows.open(t, { url: daemon.adminUrl, cookie: { name, value }, ...options });
     },
     async play(t, username, everyMs) {

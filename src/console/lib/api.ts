@@ -1,5 +1,5 @@
 // Every request to /api/v1 goes through `call`. The OpenAPI document gives its types, and every failure is an `ApiError`.
-import { type Me, OPERATIONS, type Operations, type Problem, type Scope } from '../api-types.js';
+import { type Me, OPERATIONS, type Operations, type Problem } from '../api-types.js';
 import { cell } from './cell.js';
 
 /** undefined: not known yet; null: nobody is signed in. */
@@ -10,17 +10,6 @@ export const lapsed = cell<Me | null>(null);
 
 /** The signed-in user; after a session ended, the user of that session. */
 const user = (): Me | null => me.get() ?? lapsed.get();
-
-/** Returns whether the user has this scope. */
-export function may(scope: Scope): boolean {
-  const who = user();
-  return who?.scopes == null ? who != null : who.scopes.includes(scope);
-}
-
-/** Returns whether the user is the administrator, who alone manages operators. */
-export function isAdministrator(): boolean {
-  return user()?.role === 'administrator';
-}
 
 /** Signs the operator out and removes everything from the screen. */
 export async function signOut(): Promise<void> {

@@ -1,4 +1,5 @@
 // What an account did: live sessions, games over time, traffic per day, logins, and who changed it.
+
 import { useState } from 'preact/hooks';
 import type { Account, Range } from '../api-types.js';
 import { call } from '../lib/api.js';
@@ -9,6 +10,7 @@ import { href, usePlace } from '../lib/router.js';
 import { Ago, Button } from '../ui/basics.js';
 import { Chart } from '../ui/chart.js';
 import { Confirm } from '../ui/dialog.js';
+import { Permitted } from '../ui/permitted.js';
 import { RangeChoice, rangeOf } from '../ui/range.js';
 import { Failure, Skeleton } from '../ui/states.js';
 import { Table } from '../ui/table.js';
@@ -52,9 +54,11 @@ function LiveSessions({ account }: { account: Account }) {
         <h2>{t('account.liveSessions', { n: data?.matched ?? account.usage.sessions })}</h2>
         <span class="grow" />
         {(data?.items.length ?? 0) > 0 && (
-          <Button kind="danger" onClick={() => setAsking(true)}>
-            {t('sessions.endAll')}
-          </Button>
+          <Permitted to="endSessions">
+            <Button kind="danger" onClick={() => setAsking(true)}>
+              {t('sessions.endAll')}
+            </Button>
+          </Permitted>
         )}
       </header>
       {error && <Failure error={error} retry={reload} />}

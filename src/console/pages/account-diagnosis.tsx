@@ -6,6 +6,7 @@ import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
 import { Ago, Meter, State } from '../ui/basics.js';
 import { Icon } from '../ui/icons.js';
+import { Permitted } from '../ui/permitted.js';
 import { expiryOf } from './plans.js';
 
 export function Diagnosis({ account, onReset }: { account: Account; onReset: () => void }) {
@@ -48,11 +49,13 @@ export function Diagnosis({ account, onReset }: { account: Account; onReset: () 
           )}
         </Check>
         {usage.periodBytes > 0 && (
-          <li class="indented">
-            <button type="button" class="link" onClick={onReset}>
-              {t('account.resetUsage')}
-            </button>
-          </li>
+          <Permitted to="resetAccountUsage">
+            <li class="indented">
+              <button type="button" class="link" onClick={onReset}>
+                {t('account.resetUsage')}
+              </button>
+            </li>
+          </Permitted>
         )}
         {account.allowedClients.length > 0 && (
           <Check ok soft>

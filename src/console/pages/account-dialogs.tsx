@@ -1,6 +1,7 @@
 // The dialog that is open over the list of accounts. The address names it.
 import { useState } from 'preact/hooks';
 import type { AccountFilterBody } from '../api-types.js';
+import { useMay } from '../lib/rights.js';
 import { patchQuery } from '../lib/router.js';
 import { CreateDialog, type Created } from './account-create.js';
 import { ExportDialog } from './account-export.js';
@@ -15,6 +16,8 @@ interface Props {
 
 export function AccountDialogs({ mode, filter, onDone }: Props) {
   const [shown, setShown] = useState<Created | null>(null);
+  const canCreate = useMay('createAccount');
+  const canImport = useMay('importAccounts');
   const close = () => patchQuery({ new: null });
   const created = (credentials: Created) => {
     setShown(credentials);
@@ -24,9 +27,9 @@ export function AccountDialogs({ mode, filter, onDone }: Props) {
   const seen = () => setShown(null);
   if (shown && 'one' in shown) return <CredentialsDialog credentials={shown.one} onClose={seen} />;
   if (shown) return <ManyCredentialsDialog list={shown.many} onClose={seen} />;
-  if (mode === 'one' || mode === 'many')
+  if ((mode === 'one' || mode === 'many') && canCreate)
     return <CreateDialog mode={mode} onClose={close} onCreated={created} />;
-  if (mode === 'import') return <ImportDialog onClose={close} onDone={onDone} />;
+  if (mode === 'import' && canImport) return <ImportDialog onClose={close} onDone={onDone} />;
   if (mode === 'export') return <ExportDialog filter={filter} onClose={close} />;
   return null;
 }

@@ -4,6 +4,7 @@ import type { Account, AccountChange } from '../api-types.js';
 import { ApiError, call } from '../lib/api.js';
 import { useDraft } from '../lib/draft.js';
 import { t } from '../lib/i18n.js';
+import { useUser } from '../lib/rights.js';
 import { Button } from '../ui/basics.js';
 import { Conflict, type Overtaken } from '../ui/conflict.js';
 import { Dialog, useAction } from '../ui/dialog.js';
@@ -58,6 +59,7 @@ export function EditDialog({
   const [overtakenBy, setOvertakenBy] = useState<Account | null>(null);
   const draft = useDraft(fieldsOf(opened), { guard: false });
   const { values, set } = draft;
+  const maxAddresses = useUser()?.maxAuthorizedAddresses ?? 0;
   const { busy, error, run } = useAction();
   const change = changeOf(draft.changes);
   const isStale = error instanceof ApiError && error.code === 'changed-meanwhile' && overtakenBy !== null;
@@ -115,9 +117,11 @@ export function EditDialog({
       <Checkbox checked={values.isEnabled} onChange={(isEnabled) => set({ isEnabled })}>
         {t('create.enabled')}
       </Checkbox>
-      <Field label={t('account.authorizedAddresses')} hint={t('account.authorizedAddresses.hint')}>
-        <Area mono value={values.addresses} onInput={(addresses) => set({ addresses })} rows={2} />
-      </Field>
+      {maxAddresses > 0 && (
+        <Field label={t('account.authorizedAddresses')} hint={t('account.authorizedAddresses.hint')}>
+          <Area mono value={values.addresses} onInput={(addresses) => set({ addresses })} rows={2} />
+        </Field>
+      )}
       <AllowedClientsField
         value={values.allowedClients}
         onInput={(allowedClients) => set({ allowedClients })}

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import type { AccountFilterBody, FileFormat } from '../api-types.js';
 import { urlOf } from '../lib/api.js';
 import { t } from '../lib/i18n.js';
+import { useUser } from '../lib/rights.js';
 import { Button } from '../ui/basics.js';
 import { Dialog } from '../ui/dialog.js';
 import { Checkbox } from '../ui/form.js';
@@ -12,6 +13,7 @@ export function ExportDialog({ filter, onClose }: { filter: AccountFilterBody; o
   const [format, setFormat] = useState<FileFormat>('csv');
   const [zone, setZone] = useState(ownZone());
   const [withHashes, setWithHashes] = useState(false);
+  const mayHaveHashes = useUser()?.scopes === null;
   const filtered = Object.values(filter).some((value) => value !== undefined);
   return (
     <Dialog
@@ -44,9 +46,11 @@ export function ExportDialog({ filter, onClose }: { filter: AccountFilterBody; o
       {format === 'ccproxy' ? (
         <ZoneChoice label={t('export.zone')} hint={t('export.zone.hint')} value={zone} onChange={setZone} />
       ) : (
-        <Checkbox checked={withHashes} onChange={setWithHashes}>
-          {t('export.withHashes')}
-        </Checkbox>
+        mayHaveHashes && (
+          <Checkbox checked={withHashes} onChange={setWithHashes}>
+            {t('export.withHashes')}
+          </Checkbox>
+        )
       )}
     </Dialog>
   );

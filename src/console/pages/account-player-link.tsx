@@ -7,6 +7,7 @@ import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
 import { Button, CopyButton } from '../ui/basics.js';
 import { Confirm, Dialog } from '../ui/dialog.js';
+import { Permitted } from '../ui/permitted.js';
 import { QrCode } from '../ui/qr.js';
 import { Failure } from '../ui/states.js';
 import { notify } from '../ui/toast.js';
@@ -51,9 +52,15 @@ function LinkCard({ kind, id }: { kind: Kind; id: string }) {
             {createdAt === null ? t('playerLink.none') : t('playerLink.since', { time: ago(createdAt) })}
           </span>
           {createdAt !== null && (
-            <Button onClick={() => setAsking('revoke')}>{t('playerLink.revoke')}</Button>
+            <Permitted to={revoke}>
+              <Button onClick={() => setAsking('revoke')}>{t('playerLink.revoke')}</Button>
+            </Permitted>
           )}
-          {data.isServed && <Button onClick={() => setAsking('create')}>{createText}</Button>}
+          {data.isServed && (
+            <Permitted to={create}>
+              <Button onClick={() => setAsking('create')}>{createText}</Button>
+            </Permitted>
+          )}
         </div>
       )}
       {asking === 'create' && (

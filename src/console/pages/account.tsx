@@ -10,6 +10,7 @@ import { go, href } from '../lib/router.js';
 import { Button, State } from '../ui/basics.js';
 import { Confirm } from '../ui/dialog.js';
 import { Icon } from '../ui/icons.js';
+import { Permitted } from '../ui/permitted.js';
 import { Empty, Failure, Skeleton } from '../ui/states.js';
 import { notify } from '../ui/toast.js';
 import { AccountActivity } from './account-activity.js';
@@ -52,15 +53,21 @@ export function AccountPage({ id }: { id: string }) {
         <h1 class="break">{account.username}</h1>
         <State tone={state.tone}>{state.text}</State>
         <span class="grow" />
-        <Button onClick={() => setAsking('extend')}>{t('bulk.extend')}</Button>
-        {plans.length > 0 && <Button onClick={() => setAsking('plan')}>{t('bulk.plan')}</Button>}
-        <Button onClick={() => setAsking(account.isEnabled ? 'disable' : 'enable')}>
-          {t(account.isEnabled ? 'bulk.disable' : 'bulk.enable')}
-        </Button>
-        <Button onClick={() => setAsking('password')}>{t('account.passwordAndLink')}</Button>
-        <Button kind="primary" onClick={() => setAsking('edit')}>
-          {t('account.edit')}
-        </Button>
+        <Permitted to="changeAccounts">
+          <Button onClick={() => setAsking('extend')}>{t('bulk.extend')}</Button>
+          {plans.length > 0 && <Button onClick={() => setAsking('plan')}>{t('bulk.plan')}</Button>}
+          <Button onClick={() => setAsking(account.isEnabled ? 'disable' : 'enable')}>
+            {t(account.isEnabled ? 'bulk.disable' : 'bulk.enable')}
+          </Button>
+        </Permitted>
+        <Permitted to="resetPassword">
+          <Button onClick={() => setAsking('password')}>{t('account.passwordAndLink')}</Button>
+        </Permitted>
+        <Permitted to="changeAccount">
+          <Button kind="primary" onClick={() => setAsking('edit')}>
+            {t('account.edit')}
+          </Button>
+        </Permitted>
       </header>
       {error && <Failure error={error} retry={reload} />}
       <div class="columns">
@@ -69,15 +76,17 @@ export function AccountPage({ id }: { id: string }) {
       </div>
       <AccountActivity account={account} />
       <PlayerLinks account={account} />
-      <section class="card danger-zone">
-        <h2>{t('account.dangerZone')}</h2>
-        <div class="row wrap">
-          <p class="grow">{t('account.delete.text', { n: account.dataCount })}</p>
-          <Button kind="danger" onClick={() => setAsking('delete')}>
-            {t('account.delete')}
-          </Button>
-        </div>
-      </section>
+      <Permitted to="deleteAccount">
+        <section class="card danger-zone">
+          <h2>{t('account.dangerZone')}</h2>
+          <div class="row wrap">
+            <p class="grow">{t('account.delete.text', { n: account.dataCount })}</p>
+            <Button kind="danger" onClick={() => setAsking('delete')}>
+              {t('account.delete')}
+            </Button>
+          </div>
+        </section>
+      </Permitted>
       {asking === 'edit' && <EditDialog account={account} onClose={() => setAsking(null)} onDone={done} />}
       {(asking === 'extend' || asking === 'plan' || asking === 'enable' || asking === 'disable') && (
         <BulkDialog

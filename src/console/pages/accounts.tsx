@@ -3,10 +3,12 @@ import { useEffect, useState } from 'preact/hooks';
 import type { AccountSort } from '../api-types.js';
 import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
+import { useMay } from '../lib/rights.js';
 import { go, patchQuery, usePlace } from '../lib/router.js';
 import { Button, useWidth } from '../ui/basics.js';
 import { ColumnChooser } from '../ui/columns.js';
 import { Counts, Pager, SearchBox } from '../ui/list.js';
+import { Permitted } from '../ui/permitted.js';
 import { Empty, Failure, Skeleton } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { accountColumns, narrowAccountColumns } from './account-columns.js';
@@ -42,6 +44,11 @@ export function AccountsPage() {
     document.addEventListener('keydown', onKey);
     return () => document.removeEventListener('keydown', onKey);
   }, []);
+  const select = (next: ReadonlySet<string>) => {
+    setIds(next);
+    setAllMatching(false);
+  };
+  const canSelect = useMay('changeAccounts');
   const page = list.data;
   const narrow = width < 640;
   const isFiltered = Object.values(filter).some((value) => value !== undefined && value !== '');
@@ -53,23 +60,29 @@ export function AccountsPage() {
           {page && <Counts matched={page.matched} total={page.total} />}
         </div>
         <span class="grow" />
-        <Button
-          icon="upload"
-          onClick={() => patchQuery({ new: 'import' }, 'push')}
-          {...(narrow ? { label: t('accounts.import') } : {})}
-        >
-          {narrow ? null : t('accounts.import')}
-        </Button>
-        <Button
-          icon="download"
-          onClick={() => patchQuery({ new: 'export' }, 'push')}
-          {...(narrow ? { label: t('accounts.export') } : {})}
-        >
-          {narrow ? null : t('accounts.export')}
-        </Button>
-        <Button icon="plus" kind="primary" onClick={() => patchQuery({ new: 'one' }, 'push')}>
-          {t(narrow ? 'accounts.newShort' : 'accounts.new')}
-        </Button>
+        <Permitted to="importAccounts">
+          <Button
+            icon="upload"
+            onClick={() => patchQuery({ new: 'import' }, 'push')}
+            {...(narrow ? { label: t('accounts.import') } : {})}
+          >
+            {narrow ? null : t('accounts.import')}
+          </Button>
+        </Permitted>
+        <Permitted to="exportAccounts">
+          <Button
+            icon="download"
+            onClick={() => patchQuery({ new: 'export' }, 'push')}
+            {...(narrow ? { label: t('accounts.export') } : {})}
+          >
+            {narrow ? null : t('accounts.export')}
+          </Button>
+        </Permitted>
+        <Permitted to="createAccount">
+          <Button icon="plus" kind="primary" onClick={() => patchQuery({ new: 'one' }, 'push')}>
+            {t(narrow ? 'accounts.newShort' : 'accounts.new')}
+          </Button>
+        </Permitted>
       </header>
       <div class="toolbar">
         <SearchBox placeholder={t('accounts.search')} />
@@ -117,13 +130,7 @@ export function AccountsPage() {
             name={(one) => one.username}
             open={(one) => go(['accounts', one.id])}
             sort={sort}
-            selection={{
-              ids,
-              change: (next) => {
-                setIds(next);
-                setAllMatching(false);
-              },
-            }}
+            {...(canSelect ? { selection: { ids, change: select } } : {})}
             pending={list.pending}
           />
           <div class="row wrap list-foot">
@@ -150,6 +157,7 @@ export function AccountsPage() {
 }
 
 function NoAccounts() {
+  if (!useMay('createAccount')) return <Empty icon="accounts" title={t('accounts.empty')} />;
   return (
     <Empty
       icon="accounts"
@@ -159,9 +167,11 @@ function NoAccounts() {
           <Button kind="primary" icon="plus" onClick={() => patchQuery({ new: 'one' }, 'push')}>
             {t('accounts.new')}
           </Button>
-          <Button icon="upload" onClick={() => patchQuery({ new: 'import' }, 'push')}>
-            {t('accounts.import')}
-          </Button>
+          <Permitted to="importAccounts">
+            <Button icon="upload" onClick={() => patchQuery({ new: 'import' }, 'push')}>
+              {t('accounts.import')}
+            </Button>
+          </Permitted>
         </>
       }
     >

@@ -1,4 +1,5 @@
 // One conversation of an agent, and the button that forgets it.
+
 import { useState } from 'preact/hooks';
 import { ApiError, call } from '../lib/api.js';
 import { listAddress } from '../lib/arrival.js';
@@ -8,6 +9,7 @@ import { go, href } from '../lib/router.js';
 import { At, Button, Tag } from '../ui/basics.js';
 import { Confirm } from '../ui/dialog.js';
 import { Icon } from '../ui/icons.js';
+import { Permitted } from '../ui/permitted.js';
 import { Empty, Failure, Skeleton } from '../ui/states.js';
 import { notify } from '../ui/toast.js';
 
@@ -50,9 +52,11 @@ export function AgentSessionPage({ sessionKey }: { sessionKey: string }) {
         <a class="button" href={href(['agents'], { session: data.key })}>
           {t('agents.runs')}
         </a>
-        <Button kind="danger" onClick={() => setAsking(true)}>
-          {t('agentSessions.forget')}
-        </Button>
+        <Permitted to="deleteAgentSession">
+          <Button kind="danger" onClick={() => setAsking(true)}>
+            {t('agentSessions.forget')}
+          </Button>
+        </Permitted>
       </header>
       <ol class="conversation">
         {data.history.map((entry, i) => (

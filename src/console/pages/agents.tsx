@@ -1,4 +1,5 @@
 // The agents: their states, the queue of runs, conversations, and a form that sends a message.
+
 import { useState } from 'preact/hooks';
 import type { Agent } from '../api-types.js';
 import { me } from '../lib/api.js';
@@ -7,6 +8,7 @@ import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
 import { href } from '../lib/router.js';
 import { Ago, Button, State, Tag } from '../ui/basics.js';
+import { Permitted } from '../ui/permitted.js';
 import { Empty, Failure, Skeleton } from '../ui/states.js';
 import { Tabs } from '../ui/tabs.js';
 import { SendDialog } from './agent-send.js';
@@ -73,7 +75,9 @@ function AgentCard({ agent, onSend }: { agent: Agent; onSend: () => void }) {
           {t('agent.lastActive')} <Ago at={agent.lastActiveAt} />
         </span>
         <span class="grow" />
-        <Button onClick={onSend}>{t('agent.send')}</Button>
+        <Permitted to="sendMessage">
+          <Button onClick={onSend}>{t('agent.send')}</Button>
+        </Permitted>
       </div>
     </li>
   );

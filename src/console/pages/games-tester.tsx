@@ -1,4 +1,5 @@
 // Tests saved or unsaved game rules against a destination and first bytes.
+
 import { useState } from 'preact/hooks';
 import type { GameRule, GameRuleTestResult } from '../api-types.js';
 import { call } from '../lib/api.js';
@@ -6,6 +7,7 @@ import { t } from '../lib/i18n.js';
 import { Button, State } from '../ui/basics.js';
 import { useAction } from '../ui/dialog.js';
 import { Area, Field, Input, Segments } from '../ui/form.js';
+import { Permitted } from '../ui/permitted.js';
 import { Failure } from '../ui/states.js';
 
 /** @param rules null while a rule is incomplete */
@@ -72,9 +74,11 @@ export function RuleTester({ rules }: { rules: readonly GameRule[] | null }) {
       {error ? <Failure error={error} /> : null}
       {rules === null && <p class="soft">{t('games.incomplete')}</p>}
       <div class="row">
-        <Button type="submit" kind="primary" disabled={!ready}>
-          {t('games.run')}
-        </Button>
+        <Permitted to="testGameRules">
+          <Button type="submit" kind="primary" disabled={!ready}>
+            {t('games.run')}
+          </Button>
+        </Permitted>
       </div>
       {result && (
         <div class="preview" role="status">

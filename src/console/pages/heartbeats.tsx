@@ -1,4 +1,5 @@
 // Heartbeat data over time, by game or by account.
+
 import type { HeartbeatEntry, HeartbeatSum } from '../api-types.js';
 import { count } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
@@ -7,6 +8,7 @@ import { go, href, patchQuery, usePlace } from '../lib/router.js';
 import { Ago, Tag, Traffic } from '../ui/basics.js';
 import { Chart } from '../ui/chart.js';
 import { Segments } from '../ui/form.js';
+import { Permitted } from '../ui/permitted.js';
 import { RangeChoice, rangeOf } from '../ui/range.js';
 import { Empty, Failure, Skeleton } from '../ui/states.js';
 import { type Column, Table } from '../ui/table.js';
@@ -36,9 +38,11 @@ export function HeartbeatsPage() {
           ]}
         />
         <span class="grow" />
-        <a class="button" href={href(['settings', 'games'])}>
-          {t('heartbeats.rules')}
-        </a>
+        <Permitted to="getGameRules">
+          <a class="button" href={href(['settings', 'games'])}>
+            {t('heartbeats.rules')}
+          </a>
+        </Permitted>
         <RangeChoice value={range} />
       </header>
       {error && (

@@ -1,9 +1,8 @@
 // The limits of an account as form fields. An empty field means no limit; zero is an error.
 import type { AccountLimits, AccountLimitsChange } from '../api-types.js';
-import { me } from '../lib/api.js';
-import { useCell } from '../lib/cell.js';
 import { t } from '../lib/i18n.js';
 import { numberText, readNumber } from '../lib/number-text.js';
+import { may, useUser } from '../lib/rights.js';
 import { Checkbox, Field, Input, Select } from '../ui/form.js';
 
 const MEGA = 1_000_000;
@@ -180,9 +179,10 @@ function LimitInput({
   );
 }
 
-/** Returns the egress classes of the configuration and the account's own class. */
+/** Returns the egress classes that the user may choose: those of the configuration and the account's own class. */
 function useEgressClasses(own: string): readonly string[] {
-  const known = useCell(me)?.egressClasses ?? [];
+  const known = useUser()?.egressClasses ?? [];
+  if (!may('egress:write')) return [];
   return own === '' || known.includes(own) ? known : [...known, own];
 }
 

@@ -1,4 +1,5 @@
 // The channels of notices as cards of the form: what each needs to send, who gets notices by it, and a test.
+
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { NoticeChannel, NoticeSettings } from '../api-types.js';
@@ -8,6 +9,7 @@ import { t } from '../lib/i18n.js';
 import { Button, State } from '../ui/basics.js';
 import { useAction } from '../ui/dialog.js';
 import { Field, Select } from '../ui/form.js';
+import { Permitted } from '../ui/permitted.js';
 import { Failure } from '../ui/states.js';
 import { NoticeSecret, NoticeText, Receivers } from './notice-fields.js';
 import { isChannelChanged, type NoticeFields, readWhole } from './notice-form.js';
@@ -45,9 +47,11 @@ function ChannelCard({
       {text && <p class="soft">{text}</p>}
       {children}
       <div class="row">
-        <Button onClick={() => void test()} disabled={!isReady || isChanged || busy}>
-          {t('notices.test')}
-        </Button>
+        <Permitted to="testNotice">
+          <Button onClick={() => void test()} disabled={!isReady || isChanged || busy}>
+            {t('notices.test')}
+          </Button>
+        </Permitted>
         {isChanged && <small class="soft">{t('notices.testFirst')}</small>}
         {result && !isChanged && (
           <span role="status" class="break">

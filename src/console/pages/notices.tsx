@@ -1,4 +1,5 @@
 // The history of notices: recipients, answers of the receivers, and a button that sends a notice again.
+
 import type { Notice, NoticeChannel, NoticeState } from '../api-types.js';
 import { call } from '../lib/api.js';
 import { t } from '../lib/i18n.js';
@@ -8,6 +9,7 @@ import { Ago, Button, State, type Tone } from '../ui/basics.js';
 import { ColumnChooser } from '../ui/columns.js';
 import { useAction } from '../ui/dialog.js';
 import { FilterChip, Pager } from '../ui/list.js';
+import { Permitted } from '../ui/permitted.js';
 import { Empty, Failure, Skeleton } from '../ui/states.js';
 import { type Column, Table } from '../ui/table.js';
 import { notify } from '../ui/toast.js';
@@ -140,9 +142,11 @@ function noticeColumns(retry: (one: Notice) => void): readonly Column<Notice>[] 
       width: '96px',
       cell: (one) =>
         one.state === 'failed' ? (
-          <Button kind="quiet" onClick={() => retry(one)}>
-            {t('notices.retry')}
-          </Button>
+          <Permitted to="retryNotice">
+            <Button kind="quiet" onClick={() => retry(one)}>
+              {t('notices.retry')}
+            </Button>
+          </Permitted>
         ) : null,
     },
   ];

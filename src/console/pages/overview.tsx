@@ -1,4 +1,5 @@
 // The overview: current use, its history, and problems that need attention.
+
 import { me } from '../lib/api.js';
 import { useCell } from '../lib/cell.js';
 import { t } from '../lib/i18n.js';
@@ -6,6 +7,7 @@ import { liveOverview } from '../lib/live.js';
 import { useLoad } from '../lib/load.js';
 import { href, usePlace } from '../lib/router.js';
 import { CopyButton } from '../ui/basics.js';
+import { Permitted } from '../ui/permitted.js';
 import { RangeChoice, rangeOf } from '../ui/range.js';
 import { Empty, Failure } from '../ui/states.js';
 import { Charts } from './overview-charts.js';
@@ -62,12 +64,16 @@ function FirstSteps() {
       title={t('first.title')}
       action={
         <>
-          <a class="button primary" href={href(['accounts'], { new: 'one' })}>
-            {t('accounts.new')}
-          </a>
-          <a class="button" href={href(['accounts'], { new: 'import' })}>
-            {t('accounts.import')}
-          </a>
+          <Permitted to="createAccount">
+            <a class="button primary" href={href(['accounts'], { new: 'one' })}>
+              {t('accounts.new')}
+            </a>
+          </Permitted>
+          <Permitted to="importAccounts">
+            <a class="button" href={href(['accounts'], { new: 'import' })}>
+              {t('accounts.import')}
+            </a>
+          </Permitted>
         </>
       }
     >

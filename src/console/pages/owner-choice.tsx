@@ -1,15 +1,13 @@
 // Chooses the owner of accounts: a seller, or the administrator. Only the administrator can change the owner.
 import type { Operator } from '../api-types.js';
-import { me } from '../lib/api.js';
-import { useCell } from '../lib/cell.js';
 import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
+import { useMay } from '../lib/rights.js';
 import { Field, Select } from '../ui/form.js';
 
 /** Returns the sellers that can own accounts; none for a user who may not change the owner. */
 export function useSellers(): readonly Operator[] {
-  const isAdministrator = useCell(me)?.role === 'administrator';
-  const { data } = useLoad('listOperators', isAdministrator ? {} : null, { topics: ['settings'] });
+  const { data } = useLoad('listOperators', useMay('listOperators') ? {} : null, { topics: ['settings'] });
   return data?.items.filter(({ role }) => role === 'seller') ?? [];
 }
 

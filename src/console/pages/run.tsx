@@ -1,4 +1,5 @@
 // One run: the request, the answer, and the state of its delivery.
+
 import { useState } from 'preact/hooks';
 import type { RunDetail } from '../api-types.js';
 import { ApiError, call } from '../lib/api.js';
@@ -9,6 +10,7 @@ import { go, href } from '../lib/router.js';
 import { At, Button, CopyButton, State, Tag } from '../ui/basics.js';
 import { Confirm, useAction } from '../ui/dialog.js';
 import { Icon } from '../ui/icons.js';
+import { Permitted } from '../ui/permitted.js';
 import { Empty, Failure, Skeleton } from '../ui/states.js';
 import { notify } from '../ui/toast.js';
 import { RunState, tookText } from './runs.js';
@@ -56,13 +58,17 @@ export function RunPage({ id }: { id: string }) {
         <RunState status={run.status} />
         <span class="grow" />
         {!isOver && (
-          <Button kind="danger" onClick={() => setCancelling(true)}>
-            {t('run.cancel')}
-          </Button>
+          <Permitted to="cancelRun">
+            <Button kind="danger" onClick={() => setCancelling(true)}>
+              {t('run.cancel')}
+            </Button>
+          </Permitted>
         )}
-        <Button icon="refresh" disabled={again.busy} onClick={() => void rerun()}>
-          {t('run.again')}
-        </Button>
+        <Permitted to="rerunRun">
+          <Button icon="refresh" disabled={again.busy} onClick={() => void rerun()}>
+            {t('run.again')}
+          </Button>
+        </Permitted>
       </header>
       {again.error ? <Failure error={again.error} /> : null}
       <div class="columns wide-first">

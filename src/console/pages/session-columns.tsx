@@ -4,6 +4,7 @@ import type { LiveSession } from '../api-types.js';
 import { ApiError, call } from '../lib/api.js';
 import { clock, rate } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
+import { may } from '../lib/rights.js';
 import { href } from '../lib/router.js';
 import { Button, Traffic } from '../ui/basics.js';
 import { Confirm } from '../ui/dialog.js';
@@ -64,14 +65,14 @@ export function narrowSessionColumns(reload: () => void): readonly Column<LiveSe
         </div>
       ),
     },
-    {
-      key: 'end',
-      head: '',
-      width: '64px',
-      align: 'end',
-      cell: (one) => <EndButton session={one} reload={reload} />,
-    },
+    ...endColumn(reload, '64px'),
   ];
+}
+
+function endColumn(reload: () => void, width: string): readonly Column<LiveSession>[] {
+  if (!may('endSession')) return [];
+  const cell = (one: LiveSession) => <EndButton session={one} reload={reload} />;
+  return [{ key: 'end', head: '', width, align: 'end', cell }];
 }
 
 function EndButton({ session, reload }: { session: LiveSession; reload: () => void }) {
@@ -191,12 +192,6 @@ export function sessionColumns(
       align: 'end',
       cell: (one) => <span class="number">{clock(Date.now() - Date.parse(one.openedAt))}</span>,
     },
-    {
-      key: 'end',
-      head: '',
-      width: '72px',
-      align: 'end',
-      cell: (one) => <EndButton session={one} reload={reload} />,
-    },
+    ...endColumn(reload, '72px'),
   ];
 }

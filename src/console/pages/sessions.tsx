@@ -4,6 +4,7 @@ import type { Operations } from '../api-types.js';
 import { call } from '../lib/api.js';
 import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
+import { useMay } from '../lib/rights.js';
 import { go, href, usePlace } from '../lib/router.js';
 import { Button, useWidth } from '../ui/basics.js';
 import { ColumnChooser } from '../ui/columns.js';
@@ -57,6 +58,7 @@ function LiveList() {
     },
     { topics: ['sessions'], everyMs: 3_000 },
   );
+  const canEnd = useMay('endSessions');
   const page = list.data;
   const isFleet = areAtSeveralNodes(page?.items ?? []);
   useTitleCounts(page);
@@ -124,7 +126,7 @@ function LiveList() {
             id={(one) => one.id}
             name={(one) => `${one.username} → ${one.destination.host}`}
             sort={sort}
-            selection={{ ids: chosen, change: setIds }}
+            {...(canEnd ? { selection: { ids: chosen, change: setIds } } : {})}
             pending={list.pending}
           />
           <Pager nextCursor={page.nextCursor} shown={page.items.length} matched={page.matched} />

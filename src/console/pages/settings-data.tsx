@@ -1,4 +1,5 @@
 // Retention times, and the effective configuration.
+
 import type { Retention } from '../api-types.js';
 import { callWithEtag, urlOf } from '../lib/api.js';
 import { useDraft } from '../lib/draft.js';
@@ -10,6 +11,7 @@ import { At, Button, Tag } from '../ui/basics.js';
 import { useAction } from '../ui/dialog.js';
 import { Field, Input } from '../ui/form.js';
 import { Icon } from '../ui/icons.js';
+import { Permitted } from '../ui/permitted.js';
 import { Failure, Skeleton } from '../ui/states.js';
 import { notify } from '../ui/toast.js';
 
@@ -92,9 +94,11 @@ export function RetentionSettings() {
       ))}
       {error ? <Failure error={error} /> : null}
       <div class="row">
-        <Button type="submit" kind="primary" disabled={!draft.isDirty || !changes || busy}>
-          {t('settings.save')}
-        </Button>
+        <Permitted to="setRetention">
+          <Button type="submit" kind="primary" disabled={!draft.isDirty || !changes || busy}>
+            {t('settings.save')}
+          </Button>
+        </Permitted>
         {draft.isDirty && <Button onClick={draft.reset}>{t('settings.undo')}</Button>}
       </div>
     </form>
@@ -110,9 +114,11 @@ function Backup() {
         {t('backup.text')} <code>pulsegate restore FILE</code>
       </p>
       <div class="row">
-        <a class="button" href={urlOf('downloadBackup', {})} download>
-          <Icon name="download" /> {t('backup.download')}
-        </a>
+        <Permitted to="downloadBackup">
+          <a class="button" href={urlOf('downloadBackup', {})} download>
+            <Icon name="download" /> {t('backup.download')}
+          </a>
+        </Permitted>
       </div>
     </section>
   );

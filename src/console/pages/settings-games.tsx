@@ -1,4 +1,5 @@
 // Game rules: the first matching rule gives a flow its GameID. An operator can test each rule before saving it.
+
 import { useRef, useState } from 'preact/hooks';
 import type { GameRule } from '../api-types.js';
 import { ApiError, callWithEtag } from '../lib/api.js';
@@ -8,6 +9,7 @@ import { useLoad } from '../lib/load.js';
 import { Button, Tag } from '../ui/basics.js';
 import { Conflict } from '../ui/conflict.js';
 import { Confirm, useAction } from '../ui/dialog.js';
+import { Permitted } from '../ui/permitted.js';
 import { Failure, Skeleton } from '../ui/states.js';
 import { notify } from '../ui/toast.js';
 import { RuleCard, type RuleFields, readRule, ruleFields } from './games-rule.js';
@@ -117,12 +119,16 @@ export function GameSettings() {
           </Button>
           <span class="grow" />
           {saved.data.source === 'console' && (
-            <Button onClick={() => setForgetting(true)}>{t('games.forget')}</Button>
+            <Permitted to="forgetGameRules">
+              <Button onClick={() => setForgetting(true)}>{t('games.forget')}</Button>
+            </Permitted>
           )}
           {draft.isDirty && <Button onClick={undo}>{t('settings.undo')}</Button>}
-          <Button kind="primary" disabled={!draft.isDirty || busy} onClick={save}>
-            {t(isStale ? 'account.saveAnyway' : 'settings.save')}
-          </Button>
+          <Permitted to="setGameRules">
+            <Button kind="primary" disabled={!draft.isDirty || busy} onClick={save}>
+              {t(isStale ? 'account.saveAnyway' : 'settings.save')}
+            </Button>
+          </Permitted>
         </div>
       </section>
       <RuleTester rules={rules} />

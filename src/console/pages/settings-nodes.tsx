@@ -1,4 +1,5 @@
 // Nodes: the daemons that share the database, the state of each, and how to drain one.
+
 import { useState } from 'preact/hooks';
 import type { Node } from '../api-types.js';
 import { call } from '../lib/api.js';
@@ -7,6 +8,7 @@ import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
 import { Ago, Button, State, type Tone, Traffic, useWidth } from '../ui/basics.js';
 import { Confirm } from '../ui/dialog.js';
+import { Permitted } from '../ui/permitted.js';
 import { Failure, Skeleton } from '../ui/states.js';
 import { type Column, Table } from '../ui/table.js';
 import { notify } from '../ui/toast.js';
@@ -78,9 +80,11 @@ function StateOf({ node }: { node: Node }) {
 
 function Change({ node, change }: { node: Node; change: (node: Node) => void }) {
   return (
-    <Button kind="quiet" onClick={() => change(node)}>
-      {t(node.isDrained ? 'nodes.undrain' : 'nodes.drain')}
-    </Button>
+    <Permitted to={node.isDrained ? 'undrainNode' : 'drainNode'}>
+      <Button kind="quiet" onClick={() => change(node)}>
+        {t(node.isDrained ? 'nodes.undrain' : 'nodes.drain')}
+      </Button>
+    </Permitted>
   );
 }
 

@@ -1,4 +1,5 @@
 // The settings of notices: when, by which channels, and the texts to players.
+
 import type { NoticeSettings } from '../api-types.js';
 import { callWithEtag } from '../lib/api.js';
 import { type Draft, useDraft } from '../lib/draft.js';
@@ -7,6 +8,7 @@ import { useLoad } from '../lib/load.js';
 import { Button } from '../ui/basics.js';
 import { useAction } from '../ui/dialog.js';
 import { Area, Field, Segments } from '../ui/form.js';
+import { Permitted } from '../ui/permitted.js';
 import { Failure, Skeleton } from '../ui/states.js';
 import { notify } from '../ui/toast.js';
 import { EmailFields, TelegramFields, WebhookFields, WecomFields } from './notice-channels.js';
@@ -56,9 +58,11 @@ function SettingsForm({
       <TemplateFields draft={draft} saved={saved} />
       {error ? <Failure error={error} /> : null}
       <div class="row">
-        <Button type="submit" kind="primary" disabled={!draft.isDirty || !body || busy}>
-          {t('settings.save')}
-        </Button>
+        <Permitted to="setNoticeSettings">
+          <Button type="submit" kind="primary" disabled={!draft.isDirty || !body || busy}>
+            {t('settings.save')}
+          </Button>
+        </Permitted>
         {draft.isDirty && <Button onClick={draft.reset}>{t('settings.undo')}</Button>}
       </div>
     </form>

@@ -1,4 +1,5 @@
 // The rules of the players' PAC files: which destinations use the proxy. One rule per line, in order.
+
 import type { PacRules } from '../api-types.js';
 import { callWithEtag } from '../lib/api.js';
 import { useDraft } from '../lib/draft.js';
@@ -7,6 +8,7 @@ import { useLoad } from '../lib/load.js';
 import { Button } from '../ui/basics.js';
 import { useAction } from '../ui/dialog.js';
 import { Area, Field, Segments } from '../ui/form.js';
+import { Permitted } from '../ui/permitted.js';
 import { Failure, Skeleton } from '../ui/states.js';
 import { notify } from '../ui/toast.js';
 
@@ -70,9 +72,11 @@ export function PacSettings() {
       </div>
       {error ? <Failure error={error} /> : null}
       <div class="row">
-        <Button type="submit" kind="primary" disabled={!draft.isDirty || read.wrongLine !== null || busy}>
-          {t('settings.save')}
-        </Button>
+        <Permitted to="setPacRules">
+          <Button type="submit" kind="primary" disabled={!draft.isDirty || read.wrongLine !== null || busy}>
+            {t('settings.save')}
+          </Button>
+        </Permitted>
         {draft.isDirty && <Button onClick={draft.reset}>{t('settings.undo')}</Button>}
       </div>
     </form>

@@ -1,4 +1,5 @@
 // The address to which players connect: links, QR codes and files contain it. This page also shows its source.
+
 import { useState } from 'preact/hooks';
 import type { PublicAddress } from '../api-types.js';
 import { call, me } from '../lib/api.js';
@@ -10,6 +11,7 @@ import { Button, Tag } from '../ui/basics.js';
 import { useAction } from '../ui/dialog.js';
 import { Field, Input } from '../ui/form.js';
 import { Icon } from '../ui/icons.js';
+import { Permitted } from '../ui/permitted.js';
 import { Failure, Skeleton } from '../ui/states.js';
 import { notify } from '../ui/toast.js';
 
@@ -130,9 +132,11 @@ function AddressForm({ saved, onSaved }: { saved: PublicAddress; onSaved: () => 
       </dl>
       {error ? <Failure error={error} /> : null}
       <div class="row">
-        <Button type="submit" kind="primary" disabled={!isChanged || badPort || busy}>
-          {t('settings.save')}
-        </Button>
+        <Permitted to="setPublicAddress">
+          <Button type="submit" kind="primary" disabled={!isChanged || badPort || busy}>
+            {t('settings.save')}
+          </Button>
+        </Permitted>
         {isChanged && (
           <Button
             onClick={() => {

@@ -1,9 +1,11 @@
 // API tokens, with which programs authenticate. The console shows a token's secret once.
+
 import { useState } from 'preact/hooks';
 import { SCOPES, type Scope, type Token } from '../api-types.js';
 import { call } from '../lib/api.js';
 import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
+import { may } from '../lib/rights.js';
 import { Ago, Button, CopyButton, Expiry, Tag } from '../ui/basics.js';
 import { Confirm, Dialog, useAction } from '../ui/dialog.js';
 import { ExpiryField, expiryInDays, readExpiry } from '../ui/expiry-field.js';
@@ -176,7 +178,7 @@ function CreateDialog({ onClose, onCreated }: { onClose: () => void; onCreated: 
       <fieldset class="field">
         <legend>{t('tokens.scopes')}</legend>
         <div class="scopes">
-          {SCOPES.map((scope) => (
+          {SCOPES.filter(may).map((scope) => (
             <Checkbox
               key={scope}
               checked={scopes.has(scope)}

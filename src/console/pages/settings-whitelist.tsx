@@ -1,5 +1,6 @@
 // The IP whitelist: the text field of the account API with an explanation of each entry. It warns operators who would lock
 // themselves out.
+
 import { useEffect, useState } from 'preact/hooks';
 import type { WhitelistCheck } from '../api-types.js';
 import { ApiError, call, callWithEtag } from '../lib/api.js';
@@ -10,6 +11,7 @@ import { Button, State, useSettled } from '../ui/basics.js';
 import { Conflict } from '../ui/conflict.js';
 import { Confirm, useAction } from '../ui/dialog.js';
 import { Area, Field, Input } from '../ui/form.js';
+import { Permitted } from '../ui/permitted.js';
 import { Failure, Skeleton } from '../ui/states.js';
 import { notify } from '../ui/toast.js';
 
@@ -91,9 +93,11 @@ export function WhitelistSettings() {
           <Failure error={error} />
         ) : null}
         <div class="row">
-          <Button type="submit" kind="primary" disabled={!draft.isDirty || busy || check?.valid === false}>
-            {t(isStale ? 'account.saveAnyway' : 'settings.save')}
-          </Button>
+          <Permitted to="setWhitelist">
+            <Button type="submit" kind="primary" disabled={!draft.isDirty || busy || check?.valid === false}>
+              {t(isStale ? 'account.saveAnyway' : 'settings.save')}
+            </Button>
+          </Permitted>
           {draft.isDirty && <Button onClick={undo}>{t('settings.undo')}</Button>}
         </div>
       </form>

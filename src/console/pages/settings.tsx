@@ -1,8 +1,7 @@
 // Settings: a list of sections, each with its own address.
 
-import type { Scope } from '../api-types.js';
-import { isAdministrator, may } from '../lib/api.js';
 import { type TextKey, t } from '../lib/i18n.js';
+import { may, type Right } from '../lib/rights.js';
 import { href } from '../lib/router.js';
 import { Tabs } from '../ui/tabs.js';
 import { ApiDocument } from './api-document.js';
@@ -22,33 +21,29 @@ import { TokenSettings } from './settings-tokens.js';
 import { WhitelistSettings } from './settings-whitelist.js';
 
 const SECTIONS = {
-  whitelist: { text: 'settings.whitelist', Page: WhitelistSettings, scope: 'settings:read' },
-  address: { text: 'settings.address', Page: PublicAddressSettings, scope: 'settings:read' },
-  pac: { text: 'pac.title', Page: PacSettings, scope: 'settings:read' },
-  plans: { text: 'settings.plans', Page: PlanSettings, scope: 'settings:read' },
+  whitelist: { text: 'settings.whitelist', Page: WhitelistSettings, right: 'getWhitelist' },
+  address: { text: 'settings.address', Page: PublicAddressSettings, right: 'getPublicAddress' },
+  pac: { text: 'pac.title', Page: PacSettings, right: 'getPacRules' },
+  plans: { text: 'settings.plans', Page: PlanSettings, right: 'setPlans' },
   admin: { text: 'settings.admin', Page: AdminSettings },
-  operators: { text: 'operators.title', Page: OperatorSettings, role: 'administrator' },
-  games: { text: 'settings.games', Page: GameSettings, scope: 'settings:read' },
-  notices: { text: 'settings.notices', Page: NoticeHistory, scope: 'settings:read' },
-  reminders: { text: 'settings.reminders', Page: NoticeSettingsPage, scope: 'settings:read' },
-  nodes: { text: 'settings.nodes', Page: NodeSettings, scope: 'settings:read' },
-  audit: { text: 'settings.audit', Page: AuditPage, scope: 'audit:read' },
-  log: { text: 'log.title', Page: LogPage, scope: 'log:read' },
+  operators: { text: 'operators.title', Page: OperatorSettings, right: 'listOperators' },
+  games: { text: 'settings.games', Page: GameSettings, right: 'getGameRules' },
+  notices: { text: 'settings.notices', Page: NoticeHistory, right: 'listNotices' },
+  reminders: { text: 'settings.reminders', Page: NoticeSettingsPage, right: 'getNoticeSettings' },
+  nodes: { text: 'settings.nodes', Page: NodeSettings, right: 'listNodes' },
+  audit: { text: 'settings.audit', Page: AuditPage, right: 'listAudit' },
+  log: { text: 'log.title', Page: LogPage, right: 'listLog' },
   tokens: { text: 'settings.tokens', Page: TokenSettings },
-  retention: { text: 'settings.retention', Page: RetentionSettings, scope: 'settings:read' },
-  effective: { text: 'settings.effective', Page: EffectiveSettings, scope: 'settings:read' },
+  retention: { text: 'settings.retention', Page: RetentionSettings, right: 'getRetention' },
+  effective: { text: 'settings.effective', Page: EffectiveSettings, right: 'getEffectiveConfig' },
   api: { text: 'settings.api', Page: ApiDocument },
-} as const satisfies Record<
-  string,
-  { text: TextKey; Page: () => unknown; scope?: Scope; role?: 'administrator' }
->;
+} as const satisfies Record<string, { text: TextKey; Page: () => unknown; right?: Right }>;
 type Section = keyof typeof SECTIONS;
 
 export function SettingsPage({ tab }: { tab: string | undefined }) {
   const names = (Object.keys(SECTIONS) as Section[]).filter((name) => {
     const section = SECTIONS[name];
-    if ('role' in section) return isAdministrator();
-    return !('scope' in section) || may(section.scope);
+    return !('right' in section) || may(section.right);
   });
   const current = names.find((name) => name === tab) ?? names[0] ?? 'admin';
   const { Page } = SECTIONS[current];

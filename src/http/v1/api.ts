@@ -8,11 +8,18 @@ import type { ApiDocument } from './document.js';
 import { documentPage } from './document-page.js';
 import { createEventStreams, type EventStreamOptions } from './events.js';
 import { buildOpenApi } from './openapi.js';
-import { usesOf } from './restricted.js';
+import { accountsFor, usesOf } from './restricted.js';
 import { type RouteUses, routes } from './routes.js';
-import { serveRoutes } from './serve.js';
+import { refuseRoute, serveRoutes } from './serve.js';
 
-type MadeHere = 'countAccounts' | 'document' | 'events' | 'importing' | 'onSettingChanged' | 'socks';
+type MadeHere =
+  | 'accountsOf'
+  | 'document'
+  | 'events'
+  | 'importing'
+  | 'onSettingChanged'
+  | 'operationsOf'
+  | 'socks';
 
 export interface ApiUses
   extends Omit<RouteUses, MadeHere>,
@@ -31,7 +38,7 @@ export function serveApi(router: Router<AdminState>, uses: ApiUses): void {
   const events = createEventStreams({ ...uses, mayStillWatch: (caller) => refuseNow(caller) === null });
   const all: RouteUses = {
     ...uses,
-    countAccounts: () => accounts.count(),
+    accountsOf: (caller) => accountsFor(accounts, caller),
     document: createDocument(),
     events,
     importing: new Set(),
@@ -39,6 +46,8 @@ export function serveApi(router: Router<AdminState>, uses: ApiUses): void {
       changes.notify('settings');
       changes.notify('audit');
     },
+    operationsOf: (caller) =>
+      routes.filter((route) => refuseRoute(caller, route) === null).map(({ operationId }) => operationId),
     socks: () => uses.about().socks,
   };
   serveRoutes(router, routes, (caller) => (caller?.operator ? usesOf(all, caller.operator) : all), {

@@ -18,7 +18,6 @@ export function usesOf(uses: RouteUses, operator: NonNullable<Caller['operator']
     ...uses,
     audit,
     accounts,
-    countAccounts: accounts.count,
     liveSessions: sessionsOf(uses.liveSessions, (id) => accounts.get(id) !== null),
     logins: {
       list: (filter, before, limit) => logins.list({ ...filter, owner }, before, limit),

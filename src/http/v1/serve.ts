@@ -9,7 +9,7 @@ import type { RefuseNow } from '../standing.js';
 import type { AdminState } from '../state.js';
 import { type FieldFault, fieldErrorOf } from './field-errors.js';
 import { type ProblemAnswer, type ProblemCode, sendProblem } from './problem.js';
-import type { Access, Answered, Asked, Route, RouteRequest } from './route.js';
+import type { Access, Answered, Asked, Route, RouteDescription, RouteRequest } from './route.js';
 
 export interface BodyReaders {
   readonly readJsonObject: ReadJsonObject;
@@ -26,12 +26,12 @@ export function serveRoutes<Uses>(
   usesFor: (caller: Caller | undefined) => Uses,
   { readJsonObject, readBulkJsonObject, refuseNow }: BodyReaders,
 ): void {
-  for (const { method, path, access, ofAllAccounts, request, bulkBody, handler } of routes) {
+  for (const route of routes) {
+    const { method, path, request, bulkBody, handler } = route;
     const readBody = bulkBody ? readBulkJsonObject : readJsonObject;
     router.register(path.replace(/\{(\w+)\}/g, ':$1'), [method], async (ctx) => {
       const { caller } = ctx.state;
-      const refused =
-        refuseCaller(caller, access) ?? (ofAllAccounts && isSeller(caller) ? OF_ALL_ACCOUNTS : null);
+      const refused = refuseRoute(caller, route);
       if (refused) return sendProblem(ctx, refused);
       const uses = usesFor(caller);
       if (!handler.isChecked) return handler.handle(ctx, uses, readBody);
@@ -39,6 +39,14 @@ export function serveRoutes<Uses>(
       send(ctx, 'problem' in asked ? asked : await handler.handle(asked, uses));
     });
   }
+}
+
+/** Returns the problem of a caller who may not use this route; null: the caller may. */
+export function refuseRoute(
+  caller: Caller | undefined,
+  { access, ofAllAccounts }: Pick<RouteDescription, 'access' | 'ofAllAccounts'>,
+): ProblemAnswer | null {
+  return refuseCaller(caller, access) ?? (ofAllAccounts && isSeller(caller) ? OF_ALL_ACCOUNTS : null);
 }
 
 /** Returns the problem of a caller who may not use a route with this access; null: the caller may. */

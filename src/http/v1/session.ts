@@ -1,5 +1,6 @@
 // /api/v1/session: console sign-in and sign-out, and the identity of the caller.
 import { z } from 'zod';
+import type { Accounts } from '../../core/accounts/accounts.js';
 import type { AdminCredentials } from '../../core/auth/admin-credentials.js';
 import type { ConsoleSessions } from '../../core/auth/console-sessions.js';
 import type { Operators } from '../../core/auth/operators.js';
@@ -38,6 +39,8 @@ const Me = z
     role: z.enum(['administrator', ...ROLES]),
     /** null: all scopes. */
     scopes: z.array(Scope).nullable(),
+    /** The operations of this document, by `operationId`, that the caller may use. */
+    operations: z.array(z.string()),
     totpEnabled: z.boolean(),
     /**
      * Whether the last start got the admin password from a variable, a file or a credential. The next start then sets it again,
@@ -59,6 +62,8 @@ const Me = z
     heartbeatIntervalSeconds: z.number(),
     webhooksEnabled: z.boolean(),
     maxImportBytes: Bytes,
+    /** Most authorized addresses that the caller may give to an account; 0: none. */
+    maxAuthorizedAddresses: Count,
     /** Names of the configured egress classes (`egress.classes`). */
     egressClasses: z.array(z.string()),
   })
@@ -83,7 +88,10 @@ export interface SessionUses extends LinkUses {
   readonly consoleSessions: ConsoleSessions;
   readonly attempts: AdminAttempts;
   readonly about: () => AboutDaemon;
-  readonly countAccounts: () => number;
+  /** Returns the accounts that a caller may see. At the sign-in only the answer's caller is known, not the request's. */
+  readonly accountsOf: (caller: Caller) => Pick<Accounts, 'count' | 'maxAuthorizedAddresses'>;
+  /** Returns the `operationId`s of the routes that the caller may use. */
+  readonly operationsOf: (caller: Caller) => readonly string[];
   readonly log: Pick<Log, 'warn' | 'info'>;
   readonly now: () => number;
 }
@@ -166,6 +174,7 @@ export const sessionRoutes = [
 async function me(uses: SessionUses, caller: Caller, hostname: string): Promise<Record<string, unknown>> {
   const { secondFactor, recoveryCodes } = principalOf(uses, caller);
   const about = uses.about();
+  const accounts = uses.accountsOf(caller);
   const { password: givenBy } = caller.operator ? {} : await uses.credentials.givenBy();
   return {
     username: caller.name,
@@ -173,6 +182,7 @@ async function me(uses: SessionUses, caller: Caller, hostname: string): Promise<
     address: caller.address,
     role: caller.operator?.role ?? 'administrator',
     scopes: caller.scopes,
+    operations: uses.operationsOf(caller),
     isPasswordGiven: givenBy !== undefined,
     totpEnabled: secondFactor.isEnabled(),
     recoveryCodesLeft: secondFactor.isEnabled() ? recoveryCodes.left() : 0,
@@ -181,11 +191,12 @@ async function me(uses: SessionUses, caller: Caller, hostname: string): Promise<
     now: new Date(uses.now()).toISOString(),
     socks: about.socks,
     link: linkAddressFor(uses, hostname),
-    accounts: uses.countAccounts(),
+    accounts: accounts.count(),
     budget: await budgetOf(uses, caller),
     heartbeatIntervalSeconds: about.heartbeatIntervalMs / 1000,
     webhooksEnabled: about.webhooksEnabled,
     maxImportBytes: about.maxImportBytes,
+    maxAuthorizedAddresses: accounts.maxAuthorizedAddresses,
     egressClasses: about.egressClasses,
   };
 }

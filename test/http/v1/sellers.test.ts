@@ -134,6 +134,19 @@ describe('sellers', async () => {
     if (path.includes('{')) assert.equal(answer.status, 404, what);
   }
 
+  it('at the sign-in it is told the number of its own accounts, and that it may authorize no address', async () => {
+    const { name } = await addSeller();
+    const signedIn = await fetchFrom(
+      daemon,
+      'POST',
+      '/api/v1/session',
+      {},
+      { username: name, password: PASSWORD },
+    );
+    const { accounts, maxAuthorizedAddresses } = signedIn.json as Fields;
+    assert.deepEqual([accounts, maxAuthorizedAddresses], [0, 0]);
+  });
+
   it('it sees all of its own: accounts, sessions, logins, heartbeats, tags, exports and what it did', async () => {
     for (const path of [
       '/accounts',
