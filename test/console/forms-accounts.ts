@@ -1,0 +1,112 @@
+// What operators do with accounts in the console's forms, on the real daemon.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { eventually } from '../helpers/eventually.js';
+import type { FormConsole, Json } from '../helpers/form-console.js';
+
+export function accountFormTests({ daemon, open, api, play, stir }: FormConsole): void {
+  describe('forms of accounts', () => {
+    test('tags typed slowly are stored as typed; many accounts are tagged with a preview, then filtered', async (t) => {
+      const shown = await open(t);
+      const { page, visit, errors } = shown;
+      const id = await daemon().addAccount('tagged1', 'secret');
+      await daemon().addAccount('tagged2', 'secret');
+      await play(t, 'tagged1', 50);
+      await visit(`/accounts/${id}`);
+      const reads = await stir(t, shown, new RegExp(`/accounts/${id}$`));
+      await page.click('.page-head >> text=Edit');
+      const field = page.locator('dialog label:has(> span:text-is("Tags")) input');
+      await field.pressSequentially('vip，月付', { delay: 200 });
+      await eventually(() => assert.ok(reads() >= 1));
+      assert.equal(await field.inputValue(), 'vip，月付');
+      await page.click('dialog button[type=submit]');
+      await page.waitForSelector('.facts a.tag >> text=月付');
+      assert.deepEqual((await api('GET', `/accounts/${id}`))['tags'], ['vip', '月付']);
+
+      await visit('/accounts?search=tagged');
+      await page.check('thead input[type=checkbox]');
+      await page.click('.bulk-bar >> text=Tags');
+      await page.click('dialog .chips >> text=+ vip >> nth=0');
+      await page.getByLabel('Take away').fill('月付');
+      await page.waitForSelector('dialog .preview tr:has-text("tagged2") >> text=Tags: — → Tags: vip');
+      await page.waitForSelector(
+        'dialog .preview tr:has-text("tagged1") >> text=Tags: vip, 月付 → Tags: vip',
+      );
+      await page.click('dialog button[type=submit]');
+      await page.waitForSelector('.toast >> text=Tags: 2 done');
+      await visit('/accounts');
+      await page.click('.tag-filter summary');
+      await page.click('.tag-filter .menu >> text=vip');
+      await page.waitForSelector('.page-head .counts >> text=/2 of/');
+      const { items } = (await api('GET', '/accounts?tag=vip')) as { items: Json[] };
+      assert.deepEqual(
+        items.map(({ username }) => username),
+        ['tagged1', 'tagged2'],
+      );
+      assert.deepEqual(errors, []);
+    });
+
+    test('a new name, typed while the player moves: taken ones are refused in words, the other holds', async (t) => {
+      const shown = await open(t, { language: 'zh-CN' });
+      const { page, visit, errors } = shown;
+      const id = await daemon().addAccount('renamed1', 'secret');
+      await daemon().addAccount('renamed2', 'secret');
+      await play(t, 'renamed1', 50);
+      await visit(`/accounts/${id}`);
+      await page.waitForSelector('.state.good >> text=在线');
+      const reads = await stir(t, shown, new RegExp(`/accounts/${id}$`));
+      await page.click('.page-head >> text=编辑');
+      const field = page.locator('dialog label:has(> span:text-is("用户名")) input');
+      await field.fill('renamed');
+      await field.press('End');
+      await field.pressSequentially('2', { delay: 200 });
+      await page.waitForSelector('dialog >> text=/个在线会话会断开/');
+      await eventually(() => assert.ok(reads() >= 1));
+      await page.click('dialog button[type=submit]');
+      await page.waitForSelector('dialog [role=alert] >> text=该用户名已存在');
+      await field.fill('新名字');
+      const remarks = page.locator('dialog textarea').first();
+      await remarks.fill('长'.repeat(4_001));
+      await page.click('dialog button[type=submit]');
+      await page.waitForSelector('dialog [role=alert] >> text=备注：最多 4,000 个字符');
+      await remarks.fill('');
+      await page.click('dialog button[type=submit]');
+      await page.waitForSelector('h1 >> text=新名字');
+      assert.equal((await api('GET', `/accounts/${id}`))['username'], '新名字');
+      assert.deepEqual(errors, []);
+    });
+
+    test('a plan is made, accounts are created and renewed by it, and the preview shows all that will hold', async (t) => {
+      const { page, visit, errors } = await open(t);
+      await visit('/settings/plans');
+      await page.click('text=New plan');
+      await page.fill('dialog input >> nth=0', 'Month');
+      await page.getByLabel('Traffic quota (GB)').pressSequentially('50.5', { delay: 100 });
+      await page.getByLabel('Client addresses at most').fill('2');
+      await page.click('dialog button[type=submit]');
+      await page.waitForSelector('td >> text=50.5 GB per month');
+      await visit('/accounts?new=many');
+      await page.fill('dialog input >> nth=0', 'by-plan-{1-2}');
+      await page.locator('dialog select').first().selectOption('Month');
+      await page.waitForSelector('dialog >> text=/30 days · Client addresses/');
+      assert.equal(await page.locator('dialog input[type=datetime-local]').count(), 0, 'the plan says when');
+      await page.click('dialog button >> text=Create 2');
+      await page.click('dialog >> text=I have kept it');
+      await visit('/accounts?search=by-plan');
+      await page.check('thead input[type=checkbox]');
+      await page.click('.bulk-bar button:has-text("Plan")');
+      const row = page.locator('dialog .preview tr:has-text("by-plan-2")');
+      await row.locator('text=in 60 days').waitFor();
+      await row.locator('text=Client addresses at most: 2').waitFor();
+      await row.locator('text=50.5 GB per month').waitFor();
+      await page.click('dialog button[type=submit]');
+      await page.waitForSelector('.toast >> text=Plan: 2 done');
+      const { items } = (await api('GET', '/accounts?search=by-plan')) as { items: Json[] };
+      for (const { plan, expiresAt, limits } of items) {
+        assert.deepEqual([plan, (limits as Json)['quotaBytes']], ['Month', 50.5e9]);
+        assert.equal(Math.round((Date.parse(String(expiresAt)) - Date.now()) / 86_400_000), 60);
+      }
+      assert.deepEqual(errors, []);
+    });
+  });
+}

@@ -1,0 +1,233 @@
+// Forms of the console on the real daemon: what is typed is what is stored, whatever happens meanwhile.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { ADMIN } from '../helpers/daemon.js';
+import { eventually } from '../helpers/eventually.js';
+import type { FormConsole, Json } from '../helpers/form-console.js';
+import { encodeGbk } from '../helpers/gbk.js';
+
+const GB = 1e9;
+const DAY = 86_400_000;
+
+export function storedFormTests({ daemon, open, api, limitsOf, play, stir }: FormConsole): void {
+  describe('forms of the console', () => {
+    test('a quota typed one key every 0.7 s, while a player moves, is stored as it was typed', async (t) => {
+      const shown = await open(t);
+      const { page, visit, errors } = shown;
+      const id = await daemon().addAccount('typed', 'secret');
+      await api('PATCH', `/accounts/${id}`, { limits: { maxSessions: 7, quotaPeriod: 'day' } });
+      await play(t, 'typed', 50);
+      await visit(`/accounts/${id}`);
+      const reads = await stir(t, shown, new RegExp(`/accounts/${id}$`));
+      await page.click('.page-head >> text=Edit');
+      const quota = page.getByLabel('Traffic quota (GB)');
+      await quota.pressSequentially('1.5', { delay: 700 });
+      assert.equal(await quota.inputValue(), '1.5');
+      assert.ok(reads() >= 2, `the page behind was read ${reads()} times`);
+      await page.click('dialog button[type=submit]');
+      await page.waitForSelector('dialog', { state: 'detached' });
+      assert.deepEqual(
+        [(await limitsOf(id))['quotaBytes'], (await limitsOf(id))['maxSessions']],
+        [1.5 * GB, 7],
+      );
+      assert.deepEqual(errors, []);
+    });
+
+    test('zero and less are mistakes, not "no limit"; nothing is sent until they are mended', async (t) => {
+      const { page, visit, errors } = await open(t);
+      const id = await daemon().addAccount('zero', 'secret');
+      await api('PATCH', `/accounts/${id}`, { limits: { quotaBytes: 5 * GB, maxSessions: 3 } });
+      await visit(`/accounts/${id}`);
+      await page.click('.page-head >> text=Edit');
+      const submit = page.locator('dialog button[type=submit]');
+      for (const [label, wrong] of [
+        ['Traffic quota (GB)', '0'],
+        ['Traffic quota (GB)', '-5'],
+        ['Sessions at most', '0'],
+        ['Sessions at most', '1.5'],
+        ['Sessions at most', 'many'],
+      ] as const) {
+        const field = page.getByLabel(label);
+        const before = await field.inputValue();
+        await field.fill(wrong);
+        await page.waitForSelector('dialog .field.wrong [role=alert]');
+        assert.ok(await submit.isDisabled(), `${label} ${wrong} can be saved`);
+        await field.fill(before);
+        await page.waitForSelector('dialog .field.wrong', { state: 'detached' });
+      }
+      await page.getByLabel('Sessions at most').fill('');
+      await submit.click();
+      await page.waitForSelector('dialog', { state: 'detached' });
+      assert.deepEqual(
+        [(await limitsOf(id))['quotaBytes'], (await limitsOf(id))['maxSessions']],
+        [5 * GB, null],
+      );
+      assert.deepEqual(errors, []);
+    });
+
+    test('bulk limits write what is ticked and nothing else, and the preview shows all that will hold', async (t) => {
+      const shown = await open(t);
+      const { page, visit, errors } = shown;
+      const id = await daemon().addAccount('bulky', 'secret');
+      await api('PATCH', `/accounts/${id}`, {
+        limits: { quotaBytes: 10 * GB, quotaPeriod: 'day', maxSessions: 4 },
+      });
+      await visit('/accounts?search=bulky');
+      const reads = await stir(t, shown, /\/accounts\?/);
+      await page.check('thead input[type=checkbox]');
+      await page.click('.bulk-bar >> text=Set limits');
+      assert.equal(await page.locator('dialog select').count(), 0, 'a field of what is not ticked');
+      await page.check('dialog label >> text=Traffic quota');
+      const quota = page.locator('dialog input[inputmode=decimal]');
+      await quota.pressSequentially('50.25', { delay: 150 });
+      await eventually(() => assert.ok(reads() >= 1));
+      assert.equal(await quota.inputValue(), '50.25');
+      await page.waitForSelector('dialog .preview ins >> text=50.25 GB per day');
+      await page.waitForSelector('dialog .preview del >> text=10 GB per day');
+      await page.waitForSelector('dialog .preview >> text=Sessions at most: 4');
+      await page.click('dialog button[type=submit]');
+      await page.waitForSelector('.toast >> text=Set limits: 1 done');
+      const limits = await limitsOf(id);
+      assert.deepEqual(
+        [limits['quotaBytes'], limits['quotaPeriod'], limits['maxSessions']],
+        [50.25 * GB, 'day', 4],
+      );
+      assert.deepEqual(errors, []);
+    });
+
+    test('a game rule takes every key in every field, while the page is read anew', async (t) => {
+      const shown = await open(t);
+      const { page, visit, errors } = shown;
+      await visit('/settings/games');
+      const reads = await stir(t, shown, /\/settings\/games$/);
+      await page.click('text=Add a rule');
+      const rule = page.locator('section[aria-label="Rule 1"]');
+      await rule.locator('text=From the first bytes').click();
+      const typed = [
+        ['From the first bytes', 'ID=(\\w+);'],
+        ['Hosts', '*.arena.example, 203.0.113.0/24'],
+        ['Ports', '7000, 7100-7200'],
+      ] as const;
+      for (const [label, text] of typed) {
+        const field = rule.locator(`label:has(> span:text-is("${label}")) input`);
+        const timer = setInterval(() => void api('PUT', '/settings/retention', retention), 60);
+        await field.pressSequentially(text, { delay: 20 });
+        clearInterval(timer);
+        assert.equal(await field.inputValue(), text);
+      }
+      await eventually(() => assert.ok(reads() >= 1, 'the rules were not read meanwhile'));
+      for (const [label, text] of typed)
+        assert.equal(await rule.locator(`label:has(> span:text-is("${label}")) input`).inputValue(), text);
+      await page.click('.columns > section >> text=Save');
+      await page.waitForSelector('text=Changed in the console');
+      assert.deepEqual((await api('GET', '/settings/games'))['rules'], [
+        {
+          gameId: 'ID=(\\w+);',
+          match: { hosts: ['*.arena.example', '203.0.113.0/24'], ports: [7000, '7100-7200'] },
+          maxBytes: 4096,
+        },
+      ]);
+      assert.deepEqual(errors, []);
+      await api('DELETE', '/settings/games');
+    });
+
+    const retention = {
+      heartbeatDays: 30,
+      heartbeatsPerAccount: 10_000,
+      runDays: 30,
+      loginDays: 30,
+      auditDays: 365,
+    };
+
+    test('extend counts from the later of now and the old expiry, and flags what gets shorter or stays expired', async (t) => {
+      const { page, visit, errors } = await open(t);
+      const at = (days: number) => new Date(Date.now() + days * DAY).toISOString();
+      const long = await daemon().addAccount('extend-long', 'secret');
+      const past = await daemon().addAccount('extend-past', 'secret');
+      await api('PATCH', `/accounts/${long}`, { expiresAt: at(344.5) });
+      await api('PATCH', `/accounts/${past}`, { expiresAt: at(-60) });
+      await visit('/accounts?search=extend-');
+      await page.check('thead input[type=checkbox]');
+      await page.click('.bulk-bar >> text=Extend');
+      await page.waitForSelector('dialog .preview >> text=2 accounts will change');
+      assert.equal(await page.locator('dialog .preview .bad-text, dialog .preview .state.bad').count(), 0);
+      await page.click('dialog .segments >> text=Now');
+      await page.waitForSelector('dialog .preview >> text=1 expires earlier than before');
+      await page.waitForSelector('dialog tr:has-text("extend-long"):has-text("344 days") .bad-text');
+      await page.click('dialog .segments >> text=The old expiry');
+      await page.waitForSelector('dialog .preview >> text=1 stays expired');
+      await page.waitForSelector('dialog tr:has-text("extend-past") .state.bad');
+      await page.click('dialog .segments >> text=The later of both');
+      await page.waitForSelector('dialog .preview:not(:has(.state.bad))');
+      await page.click('dialog button[type=submit]');
+      await page.waitForSelector('.toast >> text=Extend: 2 done');
+      const left = async (id: string) =>
+        (Date.parse(String((await api('GET', `/accounts/${id}`))['expiresAt'])) - Date.now()) / DAY;
+      assert.ok(Math.abs((await left(long)) - 374.5) < 0.01, `${await left(long)} days`);
+      assert.ok(Math.abs((await left(past)) - 30) < 0.01, `${await left(past)} days`);
+      assert.deepEqual(errors, []);
+    });
+
+    test('the page of an account resets what was used, and shows and sets the egress class', async (t) => {
+      const { page, visit, errors } = await open(t);
+      const id = await daemon().addAccount('used', 'secret');
+      await api('PATCH', `/accounts/${id}`, { limits: { quotaBytes: GB } });
+      await play(t, 'used', 60_000);
+      const used = async () => ((await api('GET', `/accounts/${id}`))['usage'] as Json)['periodBytes'];
+      await eventually(async () => assert.ok(Number(await used()) >= 2000));
+      await visit(`/accounts/${id}`);
+      await page.click('.diagnosis >> text=Reset usage');
+      await page.click('dialog button[type=submit]');
+      await page.waitForSelector('.toast >> text=The usage was reset');
+      assert.equal(await used(), 0);
+      await page.waitForSelector('.facts >> text=default rules');
+      await page.click('.page-head >> text=Edit');
+      await page.getByLabel('Egress class').selectOption('friends');
+      await page.click('dialog button[type=submit]');
+      await page.waitForSelector('.facts dd >> text=friends');
+      assert.equal((await limitsOf(id))['egressClass'], 'friends');
+      assert.deepEqual(errors, []);
+    });
+
+    test('a sheet from Chinese Excel is read as it is meant, and an export opens there', async (t) => {
+      const shown = await open(t, { timezone: 'Asia/Shanghai', language: 'zh-CN' });
+      const { page, visit, errors } = shown;
+      const sheet = [
+        '账号,密码,备注,到期时间,是否启用',
+        'gbk01,secret1,"张三，微信 wx_1",2026/12/31,是',
+        'gbk02,secret2,李四（月付）,2026-12-31 23:59,否',
+        'gbk03,secret3,,2027年1月5日,启用',
+        '',
+      ].join('\r\n');
+      await visit('/accounts?new=import');
+      await page.setInputFiles('dialog input[type=file]', {
+        name: '账号.csv',
+        mimeType: 'text/csv',
+        buffer: encodeGbk(sheet),
+      });
+      await page.click('dialog button[type=submit]');
+      await page.waitForSelector('dialog .preview >> text=/GBK.*Asia.Shanghai .GMT.8./');
+      await page.waitForSelector(
+        'dialog tr:has-text("gbk02"):has-text("李四（月付）"):has-text("2026-12-31 23:59:00")',
+      );
+      await page.click('dialog button[type=submit]');
+      await page.waitForSelector('dialog footer >> text=关闭');
+      const { items } = (await api('GET', '/accounts?search=gbk0')) as { items: Json[] };
+      assert.deepEqual(
+        items.map(({ username, remarks, expiresAt, isEnabled }) => [username, remarks, expiresAt, isEnabled]),
+        [
+          ['gbk01', '张三，微信 wx_1', '2026-12-30T16:00:00.000Z', true],
+          ['gbk02', '李四（月付）', '2026-12-31T15:59:00.000Z', false],
+          ['gbk03', null, '2027-01-04T16:00:00.000Z', true],
+        ],
+      );
+      const exported = await fetch(`${daemon().adminUrl}/api/v1/accounts/export?format=csv&search=gbk0`, {
+        headers: { authorization: `Basic ${btoa(`${ADMIN.username}:${ADMIN.password}`)}` },
+      });
+      const bytes = Buffer.from(await exported.arrayBuffer());
+      assert.deepEqual([...bytes.subarray(0, 3)], [0xef, 0xbb, 0xbf]);
+      assert.match(bytes.toString(), /张三，微信 wx_1/);
+      assert.deepEqual(errors, []);
+    });
+  });
+}
