@@ -65,11 +65,18 @@ describe('destinations that are not for sale', () => {
   const account = { port: 0, username: 'player', password: 'secret' };
 
   before(async () => {
-    const names = await startNameServer(scope, (name, family) =>
-      ZONE[name]?.filter((address) => address.includes(':') === (family === 6)),
-    );
+    const names = await startNameServer(scope, (name, family, query) => {
+      // 192.0.2.1 is public to the policy and unreachable here; every later answer is our own loopback.
+      if (name.startsWith('rebind-'))
+        return family === 6 ? [] : [query % 2 === 1 ? '192.0.2.1' : '127.0.0.1'];
+      return ZONE[name]?.filter((address) => address.includes(':') === (family === 6));
+    });
     daemon = await startTestDaemon(scope, {
-      config: { egress: { private: 'deny' }, dns: { servers: [names.address] } },
+      config: {
+        egress: { private: 'deny' },
+        dns: { servers: [names.address] },
+        socks: { connectTimeout: '200ms' },
+      },
     });
     await daemon.addAccount('player', 'secret');
     account.port = daemon.socks.port;
@@ -96,6 +103,15 @@ describe('destinations that are not for sale', () => {
       }
     }
     assert.equal(target.accepted() + target6.accepted(), 0);
+  });
+
+  it('include a name that changes its address: judged is the one that is dialled, each time anew', async () => {
+    for (let i = 0; i < 12; i += 1) {
+      const client = await loggedInClient(account);
+      client.send(request(`rebind-${i >> 1}.test`, target.port));
+      assert.notEqual((await readReply(client)).code, 0);
+    }
+    assert.equal(target.accepted(), 0);
   });
 
   it('include our own listeners, even where private addresses are allowed', async (t) => {
@@ -127,40 +143,22 @@ describe('destinations that are not for sale', () => {
   });
 });
 
-describe('a name that changes its address', () => {
-  it('is judged by the address that is dialled, each time anew', async (t) => {
-    const target = await startTarget(t, echo);
-    // 192.0.2.1 is public to the policy and unreachable here; every later answer is our own loopback.
-    const names = await startNameServer(t, (_name, family, query) =>
-      family === 6 ? [] : query % 2 === 1 ? ['192.0.2.1'] : ['127.0.0.1'],
-    );
-    const daemon = await startTestDaemon(t, {
-      config: {
-        egress: { private: 'deny' },
-        dns: { servers: [names.address] },
-        socks: { connectTimeout: '200ms' },
-      },
-    });
-    await daemon.addAccount('player', 'secret');
-    const account = { port: daemon.socks.port, username: 'player', password: 'secret' };
-    for (let i = 0; i < 12; i += 1) {
-      const client = await loggedInClient(account);
-      client.send(request(`rebind-${i >> 1}.test`, target.port));
-      assert.notEqual((await readReply(client)).code, 0);
-    }
-    assert.equal(target.accepted(), 0);
+describe('a name with several addresses, and one that a rule denies', async () => {
+  const scope = suiteScope();
+  const names = await startNameServer(scope, (name, family) =>
+    name !== 'mixed.test' ? undefined : family === 4 ? ['10.0.0.1', '127.0.0.5', '127.0.0.1'] : ['fd00::1'],
+  );
+  const daemon = await startTestDaemon(scope, {
+    config: {
+      egress: { private: 'deny', allow: ['127.0.0.1'], deny: ['*.blocked.test', 'port.test:25'] },
+      dns: { servers: [names.address] },
+    },
   });
+  await daemon.addAccount('player', 'secret');
+  const account = { port: daemon.socks.port, username: 'player', password: 'secret' };
 
   it('reaches the permitted ones of its addresses, and only those', async (t) => {
     const target = await startTarget(t, echo);
-    const names = await startNameServer(t, (_name, family) =>
-      family === 4 ? ['10.0.0.1', '127.0.0.5', '127.0.0.1'] : ['fd00::1'],
-    );
-    const daemon = await startTestDaemon(t, {
-      config: { egress: { private: 'deny', allow: ['127.0.0.1'] }, dns: { servers: [names.address] } },
-    });
-    await daemon.addAccount('player', 'secret');
-    const account = { port: daemon.socks.port, username: 'player', password: 'secret' };
     const client = await connectThrough(account, 'mixed.test', target.port);
     client.send('ping');
     assert.equal((await client.read(4)).toString(), 'ping');
@@ -168,26 +166,19 @@ describe('a name that changes its address', () => {
     const line = await daemon.waitForLine((each) => each.msg === 'session ended');
     assert.equal(line['address'], '127.0.0.1');
   });
-});
 
-describe('a name that a rule denies', () => {
-  it('is refused as such and never looked up', async (t) => {
-    const names = await startNameServer(t, () => undefined);
-    const daemon = await startTestDaemon(t, {
-      config: { egress: { deny: ['*.blocked.test', 'port.test:25'] }, dns: { servers: [names.address] } },
-    });
-    await daemon.addAccount('player', 'secret');
-    const account = { port: daemon.socks.port, username: 'player', password: 'secret' };
+  it('is refused as such and never looked up', async () => {
     const replyTo = async (name: string, port: number): Promise<number> => {
       const client = await loggedInClient(account);
       client.send(request(name, port));
       return (await readReply(client)).code;
     };
+    const asked = () => names.questions.filter((question) => /blocked|port/.test(question));
     assert.equal(await replyTo('a.blocked.test', 80), NOT_ALLOWED);
     assert.equal(await replyTo('port.test', 25), NOT_ALLOWED);
-    assert.equal(names.questions.length, 0);
+    assert.deepEqual(asked(), []);
     const HOST_UNREACHABLE = 4;
     assert.equal(await replyTo('port.test', 26), HOST_UNREACHABLE);
-    assert.ok(names.questions.includes('A port.test'));
+    assert.ok(asked().includes('A port.test'));
   });
 });

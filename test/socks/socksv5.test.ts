@@ -13,6 +13,7 @@ import {
   readReply,
   request,
 } from '../helpers/socks-client.js';
+import { suiteScope } from '../helpers/suite.js';
 import { echo, startTarget } from '../helpers/targets.js';
 
 describe('the parser behind the fence', () => {
@@ -107,22 +108,23 @@ describe('the parser behind the fence', () => {
   });
 });
 
-describe('what the package does wrong, in the running daemon', () => {
-  it('a failed login neither throws nor ends the process', async (t) => {
-    const daemon = await startTestDaemon(t);
-    await daemon.addAccount('player', 'secret');
+describe('what the package does wrong, in the running daemon', async () => {
+  const daemon = await startTestDaemon(suiteScope());
+  const account = { port: daemon.socks.port, username: 'player', password: 'secret' };
+  await daemon.addAccount('player', 'secret');
+
+  it('a failed login neither throws nor ends the process', async () => {
     for (let i = 0; i < 3; i += 1) {
       const client = await RawClient.connect(daemon.socks.port);
       client.send(Buffer.concat([greeting(2), login('player', 'wrong')]));
       assert.equal((await client.readToEnd()).toString('hex'), '05020101');
     }
-    const client = await loggedInClient({ port: daemon.socks.port, username: 'player', password: 'secret' });
+    const client = await loggedInClient(account);
     client.destroy();
     assert.equal(daemon.process.exitCode, null);
   });
 
-  it('two logins in the same moment keep their own credentials', async (t) => {
-    const daemon = await startTestDaemon(t);
+  it('two logins in the same moment keep their own credentials', async () => {
     await daemon.addAccount('first', 'password-1');
     await daemon.addAccount('second', 'password-22');
     const [a, b] = await Promise.all([
@@ -145,18 +147,13 @@ describe('what the package does wrong, in the running daemon', () => {
 
   it('an empty domain name is not localhost', async (t) => {
     const target = await startTarget(t, echo);
-    const daemon = await startTestDaemon(t);
-    await daemon.addAccount('player', 'secret');
-    const client = await loggedInClient({ port: daemon.socks.port, username: 'player', password: 'secret' });
+    const client = await loggedInClient(account);
     client.send(request('', target.port));
     assert.equal((await readReply(client)).code, 2);
     assert.equal(target.accepted(), 0);
   });
 
-  it('refused requests with bytes behind them give their sockets back', async (t) => {
-    const daemon = await startTestDaemon(t);
-    await daemon.addAccount('player', 'secret');
-    const account = { port: daemon.socks.port, username: 'player', password: 'secret' };
+  it('refused requests with bytes behind them give their sockets back', async () => {
     (await loggedInClient(account)).destroy();
     const before = openDescriptors(daemon.pid);
     const clients = await Promise.all(Array.from({ length: 40 }, () => loggedInClient(account)));
@@ -168,9 +165,6 @@ describe('what the package does wrong, in the running daemon', () => {
   });
 
   it('a destination that resets ends its client, and a half-close keeps the answer', async (t) => {
-    const daemon = await startTestDaemon(t);
-    await daemon.addAccount('player', 'secret');
-    const account = { port: daemon.socks.port, username: 'player', password: 'secret' };
     const target = await startTarget(t, (socket) => {
       socket.once('data', (chunk) => {
         if (chunk.toString() === 'reset') socket.resetAndDestroy();

@@ -410,28 +410,30 @@ describe('a UDP association', () => {
   });
 });
 
-describe('names and addresses that datagrams are sent to', () => {
+describe('names and addresses that datagrams are sent to', async () => {
+  const scope = suiteScope();
+  let isLater = false;
+  const names = await startNameServer(scope, (name, family) => {
+    if (family === 6) return [];
+    if (name === 'moving.test') return [isLater ? '127.0.0.22' : '127.0.0.21'];
+    return name === 'rebinding.test' ? [isLater ? '127.0.0.66' : '127.0.0.21'] : undefined;
+  });
+  const daemon = await startTestDaemon(scope, {
+    config: {
+      dns: { servers: [names.address] },
+      egress: { private: 'deny', allow: ['127.0.0.21', '127.0.0.22', '127.0.0.99'] },
+    },
+  });
+
   it('are looked at again while datagrams flow: a name that moves is followed, and never to a denied address', async (t) => {
     const [old, moved] = [await UdpEnd.open(t, '127.0.0.21'), await UdpEnd.open(t, '127.0.0.22')];
     const denied = await UdpEnd.open(t, '127.0.0.66', old.port);
     moved.close();
     const next = await UdpEnd.open(t, '127.0.0.22', old.port);
-    let isLater = false;
-    const names = await startNameServer(t, (name, family) => {
-      if (family === 6) return [];
-      if (name === 'moving.test') return [isLater ? '127.0.0.22' : '127.0.0.21'];
-      return [isLater ? '127.0.0.66' : '127.0.0.21'];
-    });
-    const daemon = await startTestDaemon(t, {
-      config: {
-        dns: { servers: [names.address] },
-        egress: { private: 'deny', allow: ['127.0.0.21', '127.0.0.22'] },
-      },
-    });
-    await daemon.addAccount('player', 'secret');
+    await daemon.addAccount('mover', 'secret');
     const client = await associateThrough(t, {
       port: daemon.socks.port,
-      username: 'player',
+      username: 'mover',
       password: 'secret',
     });
     const chatter = setInterval(() => {
@@ -454,9 +456,6 @@ describe('names and addresses that datagrams are sent to', () => {
   });
 
   it('are refused in every spelling where private addresses are denied', async (t) => {
-    const daemon = await startTestDaemon(t, {
-      config: { egress: { private: 'deny', allow: ['127.0.0.99'] } },
-    });
     await daemon.addAccount('player', 'secret');
     const [four, six] = [await UdpEnd.open(t, '0.0.0.0'), await UdpEnd.open(t, '::1')];
     const client = await associateThrough(t, {
@@ -508,7 +507,7 @@ describe('names and addresses that datagrams are sent to', () => {
     const echo = await startUdpEcho(t, '127.0.0.99');
     assert.equal(await client.roundTrip('127.0.0.99', echo.port, 'permitted'), 'permitted');
     client.control.socket.end();
-    const line = await daemon.waitForLine((each) => each.msg === 'session ended');
+    const line = await endOf(daemon, 'player');
     const dropped = Object.values(line['dropped'] as Record<string, number>).reduce(
       (sum, count) => sum + count,
       0,
@@ -528,7 +527,10 @@ describe('datagrams that nobody asked for', () => {
       let daemon: TestDaemon;
       before(async () => {
         daemon = await startTestDaemon(scope, {
-          config: { socks: { udp: { fullCone } }, egress: { private: 'allow', deny: ['127.0.0.66'] } },
+          config: {
+            socks: { udp: { fullCone, maxDestinations: 2 } },
+            egress: { private: 'allow', deny: ['127.0.0.66'] },
+          },
         });
         await daemon.addAccount('player', 'secret');
         account.port = daemon.socks.port;
@@ -553,6 +555,22 @@ describe('datagrams that nobody asked for', () => {
         while (heard.at(-1) !== 'from a friend') heard.push((await client.receive()).data.toString());
         const unsolicited = fullCone ? ['from a stranger', 'again'] : [];
         assert.deepEqual(heard, [...unsolicited, 'from another port', 'from a friend']);
+      });
+
+      if (fullCone) return;
+      it('forgets the destination unused for longest beyond maxDestinations', async (t) => {
+        const hosts = ['127.0.0.11', '127.0.0.12', '127.0.0.13'];
+        const [one, two, three] = await Promise.all(hosts.map((host) => UdpEnd.open(t, host)));
+        assert.ok(one && two && three);
+        const client = await associateThrough(t, { ...account, port: daemon.socks.port });
+        let outer = 0;
+        for (const [i, end] of [one, two, three].entries()) {
+          client.send(hosts[i] ?? '', end.port, 'x');
+          outer = (await end.receive()).from.port;
+        }
+        one.send('forgotten', outer, '127.0.0.1');
+        two.send('remembered', outer, '127.0.0.1');
+        assert.equal((await client.receive()).data.toString(), 'remembered');
       });
     });
   }
@@ -627,25 +645,5 @@ describe('an association', () => {
     const end = await UdpEnd.open(t);
     end.send(datagram('127.0.0.1', echo.port, 'x'), port, '127.0.0.1');
     assert.equal(unwrap((await end.receive()).data).data.toString(), 'x');
-  });
-
-  it('forgets the destination unused for longest beyond maxDestinations', async (t) => {
-    const daemon = await startTestDaemon(t, {
-      config: { socks: { udp: { maxDestinations: 2, fullCone: false } } },
-    });
-    await daemon.addAccount('player', 'secret');
-    const account = { port: daemon.socks.port, username: 'player', password: 'secret' };
-    const hosts = ['127.0.0.11', '127.0.0.12', '127.0.0.13'];
-    const [one, two, three] = await Promise.all(hosts.map((host) => UdpEnd.open(t, host)));
-    assert.ok(one && two && three);
-    const client = await associateThrough(t, account);
-    let outer = 0;
-    for (const [i, end] of [one, two, three].entries()) {
-      client.send(hosts[i] ?? '', end.port, 'x');
-      outer = (await end.receive()).from.port;
-    }
-    one.send('forgotten', outer, '127.0.0.1');
-    two.send('remembered', outer, '127.0.0.1');
-    assert.equal((await client.receive()).data.toString(), 'remembered');
   });
 });

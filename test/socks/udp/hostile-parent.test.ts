@@ -18,6 +18,8 @@ import {
 /** Where the datagrams of these tests go; nobody has to be there. */
 const FAR = '192.0.2.1';
 const FAR_PORT = 7_000;
+/** Where datagrams go through a parent that nobody can reach. */
+const NOWHERE = '192.0.2.9';
 const PLAYER = { username: 'player', password: 'secret' };
 
 interface FakeParent {
@@ -82,6 +84,7 @@ async function startDaemonBehind(
         upstreams: [
           { match: { hosts: ['127.0.0.1'] }, proxy: null },
           { match: { hosts: ['*.there.test'] }, proxy: `127.0.0.1:${port}`, names: 'proxy' },
+          { match: { hosts: [NOWHERE] }, proxy: '127.0.0.1:1' },
           { proxy: `127.0.0.1:${port}` },
         ],
         ...socks,
@@ -133,6 +136,9 @@ function sharedDaemon(scope: Scope, socks: Readonly<Record<string, unknown>> = {
     const client = await associateThrough(t, { port: daemon.socks.port, ...player });
     const own: TestDaemon = {
       ...daemon,
+      get lines() {
+        return daemon.lines.filter((line) => line['account'] === player.username);
+      },
       waitForLine: (matches, timeoutMs) =>
         daemon.waitForLine((line) => line['account'] === player.username && matches(line), timeoutMs),
     };
@@ -157,7 +163,9 @@ function refusal(daemon: TestDaemon, reason: string) {
 }
 
 const behind = sharedDaemon(suiteScope());
-const behindStrict = sharedDaemon(suiteScope(), { udp: { fullCone: false, maxDestinations: 1 } });
+const behindStrict = sharedDaemon(suiteScope(), {
+  udp: { fullCone: false, maxDestinations: 1, maxWaitingForUpstream: 3 },
+});
 
 describe('a parent that does not let datagrams through', () => {
   const behindImpatient = sharedDaemon(suiteScope(), { connectTimeout: '500ms' });
@@ -165,7 +173,7 @@ describe('a parent that does not let datagrams through', () => {
   it('is asked once, and again after pauses that grow', async (t) => {
     const parent = await startParent(t);
     parent.answer = () => reply(7, '0.0.0.0', 0);
-    const { daemon, client } = await startBehind(t, parent);
+    const { daemon, client } = await behind(t, parent);
     const chatter = setInterval(() => client.send(FAR, FAR_PORT, 'x'), 20);
     try {
       await eventually(() => assert.ok(parent.askedAt.length >= 3));
@@ -206,8 +214,8 @@ describe('a parent that does not let datagrams through', () => {
   }
 
   it('cannot be reached', async (t) => {
-    const { daemon, client } = await startBehind(t, { port: 1 });
-    client.send(FAR, FAR_PORT, 'x');
+    const { daemon, client } = await behind(t, await startParent(t));
+    client.send(NOWHERE, FAR_PORT, 'x');
     await refusal(daemon, 'upstream-ECONNREFUSED');
     assert.deepEqual(await droppedBy(daemon, client), { 'upstream-ECONNREFUSED': 1 });
   });
@@ -259,7 +267,7 @@ describe('a parent that does not let datagrams through', () => {
   it('keeps no more waiting than maxWaitingForUpstream', async (t) => {
     const parent = await startParent(t);
     parent.answer = () => 'silence';
-    const { daemon, client } = await startBehind(t, parent, { udp: { maxWaitingForUpstream: 3 } });
+    const { daemon, client } = await behindStrict(t, parent);
     for (let i = 1; i <= 5; i += 1) client.send(FAR, FAR_PORT, `${i}`);
     await refusal(daemon, 'waiting');
     await eventually(() => assert.equal(parent.controls.length, 1));
