@@ -96,7 +96,8 @@ test('a short secret starts with a warning, which does not show it', async (t) =
 
 test('SIGHUP takes a changed secret, with the previous one beside it, and a changed key', async (t) => {
   const model = await startAgentServer(t, () => ({ choices: [{ message: { content: 'hi' } }] }));
-  const folder = await startTestDaemon(t).then(({ dataDir }) => dataDir);
+  const folder = await mkdtemp(join(tmpdir(), 'pulsegate-secrets-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
   const [secretFile, previousSecretFile, apiKeyFile] = [
     join(folder, 'new'),
     join(folder, 'old'),

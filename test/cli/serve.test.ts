@@ -142,37 +142,6 @@ describe('serve', () => {
     daemon.signal('SIGTERM');
     assert.equal(await daemon.exited(), 0);
   });
-
-  it('takes over the log level on SIGHUP, and keeps the old configuration when the new one is wrong', async (t) => {
-    const daemon = await startTestDaemon(t);
-    const yaml = await readFile(daemon.configFile, 'utf8');
-    await writeFile(daemon.configFile, `${yaml}nonsense: 1\n`);
-    daemon.signal('SIGHUP');
-    await daemon.waitForLine(({ msg }) => msg.includes('configuration reload failed'));
-    await writeFile(daemon.configFile, `${yaml}log: { level: debug }\n`);
-    daemon.signal('SIGHUP');
-    await daemon.waitForLine(({ msg }) => msg === 'configuration reloaded');
-    const changed = yaml
-      .replace('shutdownGrace: 1s', 'shutdownGrace: 2s')
-      .replace('private: allow', 'private: deny');
-    await writeFile(
-      daemon.configFile,
-      `${changed}log: { level: info }\nwebhooks: { secret: ${'x'.repeat(32)} }\n`,
-    );
-    daemon.signal('SIGHUP');
-    const line = await daemon.waitForLine(({ msg }) => msg.endsWith('some changed keys need a restart'));
-    assert.deepEqual(line['needRestart'], ['egress.private', 'shutdownGrace']);
-  });
-
-  it('shows no secret in its process title', async (t) => {
-    const daemon = await startTestDaemon(t, {
-      config: { webhooks: { enabled: true, secret: 'hunter2'.repeat(6) } },
-    });
-    assert.doesNotMatch(
-      await readFile(`/proc/${daemon.pid}/cmdline`, 'latin1'),
-      /hunter2|test-admin-password/,
-    );
-  });
 });
 
 describe('serve refuses to start, in one message without a stack', () => {
@@ -223,7 +192,9 @@ describe('serve refuses to start, in one message without a stack', () => {
 });
 
 describe('a running daemon', async () => {
-  const daemon = await startTestDaemon(suiteScope());
+  const daemon = await startTestDaemon(suiteScope(), {
+    config: { webhooks: { enabled: true, secret: 'hunter2'.repeat(6) } },
+  });
   const folder = join(daemon.configFile, '..');
 
   it('takes over what commands change within a second', async () => {
@@ -296,5 +267,30 @@ describe('a running daemon', async () => {
       JSON.stringify(await daemon.waitForLine(({ msg }) => msg === 'admin login failed')),
       pattern,
     );
+  });
+
+  it('shows no secret in its process title', async () => {
+    assert.doesNotMatch(
+      await readFile(`/proc/${daemon.pid}/cmdline`, 'latin1'),
+      /hunter2|test-admin-password/,
+    );
+  });
+
+  it('takes over the log level on SIGHUP, and keeps the old configuration when the new one is wrong', async () => {
+    const yaml = await readFile(daemon.configFile, 'utf8');
+    await writeFile(daemon.configFile, `${yaml}nonsense: 1\n`);
+    daemon.signal('SIGHUP');
+    await daemon.waitForLine(({ msg }) => msg.includes('configuration reload failed'));
+    await writeFile(daemon.configFile, `${yaml}log: { level: debug }\n`);
+    daemon.signal('SIGHUP');
+    await daemon.waitForLine(({ msg }) => msg === 'configuration reloaded');
+    const changed = yaml
+      .replace('shutdownGrace: 1s', 'shutdownGrace: 2s')
+      .replace('private: allow', 'private: deny');
+    await writeFile(daemon.configFile, `${changed.replace('hunter2', 'another')}log: { level: info }\n`);
+    daemon.signal('SIGHUP');
+    const line = await daemon.waitForLine(({ msg }) => msg.endsWith('some changed keys need a restart'));
+    assert.deepEqual(line['needRestart'], ['egress.private', 'shutdownGrace']);
+    await writeFile(daemon.configFile, yaml);
   });
 });

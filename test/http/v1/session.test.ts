@@ -1,12 +1,11 @@
 // Signing in to the console, the second factor and API tokens, on the daemon itself.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, it, test } from 'node:test';
 import { totpCode, totpStep } from '../../../src/core/auth/totp.js';
-import { commandLine } from '../../helpers/command.js';
+import { commandLine, runCommand } from '../../helpers/command.js';
 import { type Console, codeOf, fetchFrom, signIn } from '../../helpers/console.js';
-import { ADMIN, type ApiAnswer, BIN, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
+import { ADMIN, type ApiAnswer, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
 import { eventually } from '../../helpers/eventually.js';
 import { suiteScope } from '../../helpers/suite.js';
 
@@ -14,7 +13,10 @@ const ME = '/api/v1/me';
 const LIST = '/ProxyAccount/GetProxyAccountList';
 
 describe('a daemon', async () => {
-  const daemon = await startTestDaemon(suiteScope());
+  // Only one test turns the second factor on: of two in the same minute the later would come too late with its code.
+  const daemon = await startTestDaemon(suiteScope(), {
+    config: { egress: { classes: { friends: { private: 'allow' } } } },
+  });
 
   it('signing in sets a cookie that only the page itself can use, and signing out ends it', async () => {
     const signedIn = await signIn(daemon);
@@ -72,6 +74,152 @@ describe('a daemon', async () => {
     assert.ok(!page.headers.get('www-authenticate')?.includes('Basic'));
     const program = await fetchFrom(daemon, 'GET', ME, {});
     assert.ok(program.headers.get('www-authenticate')?.startsWith('Basic'));
+  });
+
+  it('with the second factor a sign-in needs its code, and a code is good once', async () => {
+    const signedIn = await signIn(daemon);
+    const secret = await switchOn(signedIn);
+    const attempt = (code?: string) =>
+      fetchFrom(daemon, 'POST', '/api/v1/session', {}, { ...ADMIN, ...(code === undefined ? {} : { code }) });
+    assert.equal(codeOf(await attempt()), 'totp-required');
+    assert.equal(codeOf(await attempt(wrongCode(secret))), 'wrong-credentials');
+    const code = totpCode(secret, totpStep(Date.now()));
+    assert.equal((await attempt(code)).status, 200);
+    assert.equal((await attempt(code)).status, 401, 'the same code again');
+    for (const path of ['/api/v1/accounts', '/ProxyAccount/GetProxyAccountList']) {
+      assert.equal((await daemon.api('GET', path)).status, 200, 'Basic has no place for a code');
+    }
+    assert.equal((await signedIn.api('POST', '/api/v1/session/totp')).status, 409, 'it is on already');
+    const next = totpCode(secret, totpStep(Date.now()) + 1);
+    assert.equal((await signedIn.api('POST', '/api/v1/session/totp/disable', { code: next })).status, 204);
+    assert.equal((await attempt()).status, 200);
+    const audit = (await signedIn.api('GET', '/api/v1/audit')).text;
+    assert.match(audit, /admin\.totp-off/);
+    assert.ok(!audit.includes(secret.toString('base64')));
+  });
+
+  it('a token needs a scope of its own to choose where an account may go, and may not shorten the audit log', async () => {
+    const plain = await createToken(daemon, [
+      'accounts:write',
+      'accounts:read',
+      'settings:write',
+      'settings:read',
+    ]);
+    const egress = await createToken(daemon, ['accounts:write', 'egress:write']);
+    const asked = async (token: { secret: string }, method: string, path: string, body: unknown) => {
+      const answer = await fetchFrom(daemon, method, `/api/v1${path}`, bearer(token.secret), body);
+      return [answer.status, codeOf(answer)];
+    };
+    const id = await daemon.addAccount('player', 'secret');
+    const limits = { egressClass: 'friends' };
+    const create = (username: string) => ({ username, password: 'secret', limits });
+    const bulk = { ids: [id], action: { type: 'set-limits', limits }, dryRun: false };
+    for (const [method, path, body] of [
+      ['POST', '/accounts', create('a')],
+      ['PATCH', `/accounts/${id}`, { limits }],
+      ['PATCH', `/accounts/${id}/limits`, limits],
+      ['POST', '/accounts/bulk', bulk],
+      ['POST', '/accounts/batch', { pattern: 'b{1-2}', limits }],
+    ] as const) {
+      assert.deepEqual(await asked(plain, method, path, body), [403, 'wrong-scope'], path);
+    }
+    assert.equal(
+      (await asked(plain, 'PATCH', `/accounts/${id}/limits`, { egressClass: null }))[0],
+      200,
+      'as it is',
+    );
+    assert.equal((await asked(egress, 'PATCH', `/accounts/${id}/limits`, limits))[0], 200);
+    assert.deepEqual(
+      await asked(plain, 'PATCH', `/accounts/${id}/limits`, { egressClass: null }),
+      [403, 'wrong-scope'],
+      'nor out of its class',
+    );
+    const file = JSON.stringify([{ username: 'c', password: 'secret', ...limits }]);
+    const imports = async (token: { secret: string }) => {
+      const path = '/api/v1/accounts/import?format=json&dryRun=true';
+      const headers = { ...bearer(token.secret), 'content-type': 'application/json' };
+      const { json } = await fetchFrom(daemon, 'POST', path, headers, file);
+      return json as { added: number; failed: number; lines: { message: string }[] };
+    };
+    const [refused, allowed] = [await imports(plain), await imports(egress)];
+    assert.deepEqual([refused.added, refused.failed, allowed.added], [0, 1, 1]);
+    assert.match(String(refused.lines[0]?.message), /egress:write/);
+
+    const now = (await daemon.api('GET', '/api/v1/settings/retention')).json as { auditDays: number };
+    const keep = (auditDays: number) => asked(plain, 'PUT', '/settings/retention', { ...now, auditDays });
+    assert.deepEqual(await keep(now.auditDays - 1), [403, 'wrong-scope']);
+    assert.equal((await keep(now.auditDays + 1))[0], 200);
+  });
+});
+
+describe('a daemon with two places for sessions and two for tokens', async () => {
+  const daemon = await startTestDaemon(suiteScope(), {
+    config: { admin: { session: { max: 2 }, maxTokens: 2 } },
+  });
+
+  it('one session more than there may be ends the one not used for longest', async () => {
+    const first = await signIn(daemon);
+    const second = await signIn(daemon);
+    await first.api('GET', ME);
+    const third = await signIn(daemon);
+    const statuses = [];
+    for (const signedIn of [first, second, third]) statuses.push((await signedIn.api('GET', ME)).status);
+    assert.deepEqual(statuses, [200, 401, 200]);
+  });
+
+  it('a token may do what its scopes say, is shown once, and ends when revoked or expired', async () => {
+    const token = await createToken(daemon, ['audit:read']);
+    const use = (path: string, method = 'GET') => fetchFrom(daemon, method, path, bearer(token.secret));
+    assert.equal((await use('/api/v1/audit')).status, 200);
+    assert.equal(((await use(ME)).json as { via: string }).via, 'token');
+    const lacks = await use('/api/v1/runs');
+    assert.deepEqual([lacks.status, codeOf(lacks)], [403, 'wrong-scope']);
+    assert.equal(codeOf(await use('/api/v1/tokens')), 'wrong-scope', 'tokens make no tokens');
+    assert.equal((await use(LIST)).status, 401, 'the account API wants Basic');
+    assert.equal((await fetchFrom(daemon, 'GET', ME, bearer(`${token.secret}x`))).status, 401);
+
+    const list = await daemon.api('GET', '/api/v1/tokens');
+    assert.ok(!list.text.includes(token.secret));
+    const [shown] = (list.json as { items: Record<string, unknown>[] }).items;
+    assert.equal(shown?.['lastUsedFrom'], '127.0.0.1');
+
+    const soon = await createToken(daemon, ['audit:read'], new Date(Date.now() + 3_000).toISOString());
+    assert.equal(
+      (await daemon.api('POST', '/api/v1/tokens', { name: 'third', scopes: ['audit:read'] })).status,
+      409,
+    );
+    await eventually(async () =>
+      assert.equal((await fetchFrom(daemon, 'GET', ME, bearer(soon.secret))).status, 401, 'expired'),
+    );
+    const past = { name: 'p', scopes: ['audit:read'], expiresAt: '2020-01-01T00:00:00Z' };
+    assert.equal((await daemon.api('POST', '/api/v1/tokens', past)).status, 400);
+    assert.equal((await daemon.api('DELETE', `/api/v1/tokens/${token.id}`)).status, 204);
+    assert.equal((await daemon.api('DELETE', `/api/v1/tokens/${token.id}`)).status, 404);
+    assert.equal((await use(ME)).status, 401);
+
+    const audit = await daemon.api('GET', '/api/v1/audit?search=token');
+    const actions = (audit.json as { items: { action: string }[] }).items.map(({ action }) => action);
+    assert.deepEqual(actions, ['token.revoke', 'token.create', 'token.create']);
+    assert.ok(!audit.text.includes(token.secret));
+  });
+
+  it('lost codes, a forgotten password and a lock-out are mended by the command line', async () => {
+    const signedIn = await signIn(daemon);
+    await switchOn(signedIn);
+    await signedIn.api('PUT', '/api/v1/settings/whitelist', { whitelist: '10.9.8.7' });
+    assert.equal((await signedIn.api('GET', ME)).status, 403);
+    const run = (...args: string[]) => runCli(daemon, args);
+    await run('whitelist', 'set', '');
+    await run('admin', 'second-factor-off');
+    const attempt = () => fetchFrom(daemon, 'POST', '/api/v1/session', {}, ADMIN);
+    await eventually(async () => assert.equal((await attempt()).status, 200));
+    const { items } = (await daemon.api('GET', '/api/v1/audit?via=cli')).json as {
+      items: { action: string }[];
+    };
+    assert.deepEqual(
+      items.map(({ action }) => action),
+      ['admin.totp-off', 'settings.whitelist'],
+    );
   });
 });
 
@@ -145,17 +293,6 @@ async function untilSignedOut(signedIn: Console, pauseMs: number): Promise<void>
   assert.fail('the session did not end');
 }
 
-test('one session more than there may be ends the one not used for longest', async (t) => {
-  const daemon = await startTestDaemon(t, { config: { admin: { session: { max: 2 } } } });
-  const first = await signIn(daemon);
-  const second = await signIn(daemon);
-  await first.api('GET', ME);
-  const third = await signIn(daemon);
-  const statuses = [];
-  for (const signedIn of [first, second, third]) statuses.push((await signedIn.api('GET', ME)).status);
-  assert.deepEqual(statuses, [200, 401, 200]);
-});
-
 test('sessions, tokens and the second factor outlive a restart', async (t) => {
   const daemon = await startTestDaemon(t);
   const signedIn = await signIn(daemon);
@@ -187,29 +324,6 @@ async function switchOn(signedIn: Console): Promise<Buffer> {
   return secret;
 }
 
-test('with the second factor a sign-in needs its code, and a code is good once', async (t) => {
-  const daemon = await startTestDaemon(t);
-  const signedIn = await signIn(daemon);
-  const secret = await switchOn(signedIn);
-  const attempt = (code?: string) =>
-    fetchFrom(daemon, 'POST', '/api/v1/session', {}, { ...ADMIN, ...(code === undefined ? {} : { code }) });
-  assert.equal(codeOf(await attempt()), 'totp-required');
-  assert.equal(codeOf(await attempt(wrongCode(secret))), 'wrong-credentials');
-  const code = totpCode(secret, totpStep(Date.now()));
-  assert.equal((await attempt(code)).status, 200);
-  assert.equal((await attempt(code)).status, 401, 'the same code again');
-  for (const path of ['/api/v1/accounts', '/ProxyAccount/GetProxyAccountList']) {
-    assert.equal((await daemon.api('GET', path)).status, 200, 'Basic has no place for a code');
-  }
-  assert.equal((await signedIn.api('POST', '/api/v1/session/totp')).status, 409, 'it is on already');
-  const next = totpCode(secret, totpStep(Date.now()) + 1);
-  assert.equal((await signedIn.api('POST', '/api/v1/session/totp/disable', { code: next })).status, 204);
-  assert.equal((await attempt()).status, 200);
-  const audit = (await signedIn.api('GET', '/api/v1/audit')).text;
-  assert.match(audit, /admin\.totp-off/);
-  assert.ok(!audit.includes(secret.toString('base64')));
-});
-
 function wrongCode(secret: Buffer): string {
   const step = totpStep(Date.now());
   const right = [-2, -1, 0, 1, 2].map((by) => totpCode(secret, step + by));
@@ -237,99 +351,6 @@ async function createToken(
   const { token, secret } = answer.json as { token: { id: string }; secret: string };
   return { id: token.id, secret, answer };
 }
-
-test('a token may do what its scopes say, is shown once, and ends when revoked or expired', async (t) => {
-  const daemon = await startTestDaemon(t, { config: { admin: { maxTokens: 2 } } });
-  const token = await createToken(daemon, ['audit:read']);
-  const use = (path: string, method = 'GET') => fetchFrom(daemon, method, path, bearer(token.secret));
-  assert.equal((await use('/api/v1/audit')).status, 200);
-  assert.equal(((await use(ME)).json as { via: string }).via, 'token');
-  const lacks = await use('/api/v1/runs');
-  assert.deepEqual([lacks.status, codeOf(lacks)], [403, 'wrong-scope']);
-  assert.equal(codeOf(await use('/api/v1/tokens')), 'wrong-scope', 'tokens make no tokens');
-  assert.equal((await use(LIST)).status, 401, 'the account API wants Basic');
-  assert.equal((await fetchFrom(daemon, 'GET', ME, bearer(`${token.secret}x`))).status, 401);
-
-  const list = await daemon.api('GET', '/api/v1/tokens');
-  assert.ok(!list.text.includes(token.secret));
-  const [shown] = (list.json as { items: Record<string, unknown>[] }).items;
-  assert.equal(shown?.['lastUsedFrom'], '127.0.0.1');
-
-  const soon = await createToken(daemon, ['audit:read'], new Date(Date.now() + 3_000).toISOString());
-  assert.equal(
-    (await daemon.api('POST', '/api/v1/tokens', { name: 'third', scopes: ['audit:read'] })).status,
-    409,
-  );
-  await eventually(async () =>
-    assert.equal((await fetchFrom(daemon, 'GET', ME, bearer(soon.secret))).status, 401, 'expired'),
-  );
-  const past = { name: 'p', scopes: ['audit:read'], expiresAt: '2020-01-01T00:00:00Z' };
-  assert.equal((await daemon.api('POST', '/api/v1/tokens', past)).status, 400);
-  assert.equal((await daemon.api('DELETE', `/api/v1/tokens/${token.id}`)).status, 204);
-  assert.equal((await daemon.api('DELETE', `/api/v1/tokens/${token.id}`)).status, 404);
-  assert.equal((await use(ME)).status, 401);
-
-  const audit = await daemon.api('GET', '/api/v1/audit?search=token');
-  const actions = (audit.json as { items: { action: string }[] }).items.map(({ action }) => action);
-  assert.deepEqual(actions, ['token.revoke', 'token.create', 'token.create']);
-  assert.ok(!audit.text.includes(token.secret));
-});
-
-test('a token needs a scope of its own to choose where an account may go, and may not shorten the audit log', async (t) => {
-  const daemon = await startTestDaemon(t, {
-    config: { egress: { classes: { friends: { private: 'allow' } } } },
-  });
-  const plain = await createToken(daemon, [
-    'accounts:write',
-    'accounts:read',
-    'settings:write',
-    'settings:read',
-  ]);
-  const egress = await createToken(daemon, ['accounts:write', 'egress:write']);
-  const asked = async (token: { secret: string }, method: string, path: string, body: unknown) => {
-    const answer = await fetchFrom(daemon, method, `/api/v1${path}`, bearer(token.secret), body);
-    return [answer.status, codeOf(answer)];
-  };
-  const id = await daemon.addAccount('player', 'secret');
-  const limits = { egressClass: 'friends' };
-  const create = (username: string) => ({ username, password: 'secret', limits });
-  const bulk = { ids: [id], action: { type: 'set-limits', limits }, dryRun: false };
-  for (const [method, path, body] of [
-    ['POST', '/accounts', create('a')],
-    ['PATCH', `/accounts/${id}`, { limits }],
-    ['PATCH', `/accounts/${id}/limits`, limits],
-    ['POST', '/accounts/bulk', bulk],
-    ['POST', '/accounts/batch', { pattern: 'b{1-2}', limits }],
-  ] as const) {
-    assert.deepEqual(await asked(plain, method, path, body), [403, 'wrong-scope'], path);
-  }
-  assert.equal(
-    (await asked(plain, 'PATCH', `/accounts/${id}/limits`, { egressClass: null }))[0],
-    200,
-    'as it is',
-  );
-  assert.equal((await asked(egress, 'PATCH', `/accounts/${id}/limits`, limits))[0], 200);
-  assert.deepEqual(
-    await asked(plain, 'PATCH', `/accounts/${id}/limits`, { egressClass: null }),
-    [403, 'wrong-scope'],
-    'nor out of its class',
-  );
-  const file = JSON.stringify([{ username: 'c', password: 'secret', ...limits }]);
-  const imports = async (token: { secret: string }) => {
-    const path = '/api/v1/accounts/import?format=json&dryRun=true';
-    const headers = { ...bearer(token.secret), 'content-type': 'application/json' };
-    const { json } = await fetchFrom(daemon, 'POST', path, headers, file);
-    return json as { added: number; failed: number; lines: { message: string }[] };
-  };
-  const [refused, allowed] = [await imports(plain), await imports(egress)];
-  assert.deepEqual([refused.added, refused.failed, allowed.added], [0, 1, 1]);
-  assert.match(String(refused.lines[0]?.message), /egress:write/);
-
-  const now = (await daemon.api('GET', '/api/v1/settings/retention')).json as { auditDays: number };
-  const keep = (auditDays: number) => asked(plain, 'PUT', '/settings/retention', { ...now, auditDays });
-  assert.deepEqual(await keep(now.auditDays - 1), [403, 'wrong-scope']);
-  assert.equal((await keep(now.auditDays + 1))[0], 200);
-});
 
 test('console sessions end with a change of the password or the second factor, wherever it is made', async (t) => {
   // A password from the environment would undo that of the command with the next start, so the command refuses then.
@@ -375,31 +396,8 @@ test('console sessions end with a change of the password or the second factor, w
   assert.equal(warning['givenBy'], 'the variable PULSEGATE_ADMIN_PASSWORD');
 });
 
-test('lost codes, a forgotten password and a lock-out are mended by the command line', async (t) => {
-  const daemon = await startTestDaemon(t);
-  const signedIn = await signIn(daemon);
-  await switchOn(signedIn);
-  await signedIn.api('PUT', '/api/v1/settings/whitelist', { whitelist: '10.9.8.7' });
-  assert.equal((await signedIn.api('GET', ME)).status, 403);
-  const run = (...args: string[]) => runCli(daemon, args);
-  await run('whitelist', 'set', '');
-  await run('admin', 'second-factor-off');
-  const attempt = () => fetchFrom(daemon, 'POST', '/api/v1/session', {}, ADMIN);
-  await eventually(async () => assert.equal((await attempt()).status, 200));
-  const { items } = (await daemon.api('GET', '/api/v1/audit?via=cli')).json as {
-    items: { action: string }[];
-  };
-  assert.deepEqual(
-    items.map(({ action }) => action),
-    ['admin.totp-off', 'settings.whitelist'],
-  );
-});
-
-function runCli(daemon: TestDaemon, args: readonly string[], stdin = ''): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const child = execFile(process.execPath, [BIN, ...args, '--config', daemon.configFile], (error) =>
-      error ? reject(error) : resolve(),
-    );
-    child.stdin?.end(stdin);
-  });
+/** Runs a command of the command line beside the daemon. */
+async function runCli(daemon: TestDaemon, args: readonly string[], stdin = ''): Promise<void> {
+  const { code, stderr } = await runCommand(dirname(daemon.configFile), args, { stdin });
+  assert.equal(code, 0, stderr);
 }

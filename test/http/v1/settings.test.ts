@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { describe, it, test } from 'node:test';
 import { parse, stringify } from 'yaml';
 import { runCommand } from '../../helpers/command.js';
 import { codeOf, fetchFrom, signIn } from '../../helpers/console.js';
@@ -11,6 +11,7 @@ import { ADMIN, startTestDaemon } from '../../helpers/daemon.js';
 import { eventually } from '../../helpers/eventually.js';
 import { basic } from '../../helpers/http.js';
 import { connectThrough } from '../../helpers/socks-client.js';
+import { suiteScope } from '../../helpers/suite.js';
 import { echo, startTarget } from '../../helpers/targets.js';
 
 type Json = Record<string, unknown>;
@@ -18,52 +19,212 @@ const WHITELIST = '/api/v1/settings/whitelist';
 const GAMES = '/api/v1/settings/games';
 const RETENTION = '/api/v1/settings/retention';
 
-test('a whitelist is explained entry by entry, and refuses to lock its author out when asked to', async (t) => {
-  const daemon = await startTestDaemon(t);
-  const check = async (whitelist: string, address?: string) => {
-    const answer = await daemon.api('POST', `${WHITELIST}/check`, { whitelist, address });
-    assert.equal(answer.status, 200, answer.text);
-    return answer.json as Json & { entries: Json[] };
-  };
-  const explained = await check('10.0.0.0/8, 192.168.1.7，10.1*\n2001:db8::/33, fe80::*, *, nonsense');
-  assert.deepEqual(
-    explained.entries.map(({ text, kind, first, last }) => [text, kind, first, last]),
-    [
-      ['10.0.0.0/8', 'cidr', '10.0.0.0', '10.255.255.255'],
-      ['192.168.1.7', 'address', '192.168.1.7', '192.168.1.7'],
-      ['10.1*', 'wildcard', '10.1.0.0', '10.199.255.255'],
-      ['2001:db8::/33', 'cidr', '2001:db8::', '2001:db8:7fff:ffff:ffff:ffff:ffff:ffff'],
-      ['fe80::*', 'wildcard', 'fe80::', 'fe80::ffff:ffff:ffff:ffff:ffff'],
-      ['*', 'everyone', null, null],
-      ['nonsense', 'invalid', null, null],
-    ],
-  );
-  assert.deepEqual([explained['valid'], explained['yourAddressAllowed']], [false, false]);
-  const asked = await check('10.0.*, 127.0.0.0/8', '::ffff:10.0.3.4');
-  assert.deepEqual(
-    [
-      asked['yourAddress'],
-      asked['yourAddressAllowed'],
-      asked['address'],
-      asked['addressAllowed'],
-      asked['matchedBy'],
-    ],
-    ['127.0.0.1', true, '10.0.3.4', true, '10.0.*'],
-  );
-  assert.equal((await check('', 'nonsense'))['addressAllowed'], null);
+describe('settings', async () => {
+  const secret = 'a-secret-of-more-than-32-characters-long';
+  const daemon = await startTestDaemon(suiteScope(), {
+    config: { webhooks: { enabled: true, secret } },
+    env: { PULSEGATE_LOG__LEVEL: 'debug' },
+  });
 
-  const lockOut = await daemon.api('PUT', `${WHITELIST}?keepMyAccess=true`, { whitelist: '10.9.8.7' });
-  assert.deepEqual([lockOut.status, codeOf(lockOut)], [409, 'would-lock-you-out']);
-  assert.equal(
-    (await daemon.api('PUT', `${WHITELIST}?keepMyAccess=true`, { whitelist: '127.*' })).status,
-    200,
-  );
-  const etag = (await daemon.api('GET', WHITELIST)).headers.get('etag') ?? '';
-  assert.equal((await daemon.api('PUT', WHITELIST, { whitelist: '' }, { 'if-match': '"old"' })).status, 412);
-  assert.equal((await daemon.api('PUT', WHITELIST, { whitelist: '*' }, { 'if-match': etag })).status, 200);
-  const audit = await daemon.api('GET', '/api/v1/audit?action=settings.whitelist');
-  const { items } = audit.json as { items: Json[] };
-  assert.deepEqual([items[0]?.['before'], items[0]?.['after']], [{ whitelist: '127.*' }, { whitelist: '*' }]);
+  it('a whitelist is explained entry by entry, and refuses to lock its author out when asked to', async () => {
+    const check = async (whitelist: string, address?: string) => {
+      const answer = await daemon.api('POST', `${WHITELIST}/check`, { whitelist, address });
+      assert.equal(answer.status, 200, answer.text);
+      return answer.json as Json & { entries: Json[] };
+    };
+    const explained = await check('10.0.0.0/8, 192.168.1.7，10.1*\n2001:db8::/33, fe80::*, *, nonsense');
+    assert.deepEqual(
+      explained.entries.map(({ text, kind, first, last }) => [text, kind, first, last]),
+      [
+        ['10.0.0.0/8', 'cidr', '10.0.0.0', '10.255.255.255'],
+        ['192.168.1.7', 'address', '192.168.1.7', '192.168.1.7'],
+        ['10.1*', 'wildcard', '10.1.0.0', '10.199.255.255'],
+        ['2001:db8::/33', 'cidr', '2001:db8::', '2001:db8:7fff:ffff:ffff:ffff:ffff:ffff'],
+        ['fe80::*', 'wildcard', 'fe80::', 'fe80::ffff:ffff:ffff:ffff:ffff'],
+        ['*', 'everyone', null, null],
+        ['nonsense', 'invalid', null, null],
+      ],
+    );
+    assert.deepEqual([explained['valid'], explained['yourAddressAllowed']], [false, false]);
+    const asked = await check('10.0.*, 127.0.0.0/8', '::ffff:10.0.3.4');
+    assert.deepEqual(
+      [
+        asked['yourAddress'],
+        asked['yourAddressAllowed'],
+        asked['address'],
+        asked['addressAllowed'],
+        asked['matchedBy'],
+      ],
+      ['127.0.0.1', true, '10.0.3.4', true, '10.0.*'],
+    );
+    assert.equal((await check('', 'nonsense'))['addressAllowed'], null);
+
+    const lockOut = await daemon.api('PUT', `${WHITELIST}?keepMyAccess=true`, { whitelist: '10.9.8.7' });
+    assert.deepEqual([lockOut.status, codeOf(lockOut)], [409, 'would-lock-you-out']);
+    assert.equal(
+      (await daemon.api('PUT', `${WHITELIST}?keepMyAccess=true`, { whitelist: '127.*' })).status,
+      200,
+    );
+    const etag = (await daemon.api('GET', WHITELIST)).headers.get('etag') ?? '';
+    assert.equal(
+      (await daemon.api('PUT', WHITELIST, { whitelist: '' }, { 'if-match': '"old"' })).status,
+      412,
+    );
+    assert.equal((await daemon.api('PUT', WHITELIST, { whitelist: '*' }, { 'if-match': etag })).status, 200);
+    const audit = await daemon.api('GET', '/api/v1/audit?action=settings.whitelist');
+    const { items } = audit.json as { items: Json[] };
+    assert.deepEqual(
+      [items[0]?.['before'], items[0]?.['after']],
+      [{ whitelist: '127.*' }, { whitelist: '*' }],
+    );
+  });
+
+  it('game rules are tried without being saved, and say what each rule said', async () => {
+    const rules = [
+      { id: 'udp', match: { protocol: 'udp' } },
+      { id: 'port', match: { ports: [1] } },
+      { id: 'host', match: { hosts: ['*.arena.example'] } },
+      { gameId: 'ID=([A-Z]+);', match: { ports: [9000] } },
+      { id: 'rest' },
+    ];
+    const ask = async (destination: string, text = '') => {
+      const bytes = Buffer.from(text).toString('base64');
+      const answer = await daemon.api('POST', `${GAMES}/test`, { rules, destination, bytes });
+      return answer.json as { rule: number | null; gameId: string | null; steps: { outcome: string }[] };
+    };
+    const found = await ask('[2001:db8::1]:9000', 'hello ID=CHESS;');
+    assert.deepEqual([found.rule, found.gameId], [3, 'CHESS']);
+    assert.deepEqual(
+      found.steps.map(({ outcome }) => outcome),
+      ['other-protocol', 'other-port', 'other-host', 'matched'],
+    );
+    const rest = await ask('a.example:9000', 'nothing');
+    assert.deepEqual([rest.rule, rest.steps[3]?.outcome], [4, 'pattern-not-found']);
+    for (const destination of ['a', 'a:0', 'a:65536', ':1', '::1:5']) {
+      const answer = await daemon.api('POST', `${GAMES}/test`, { rules, destination });
+      assert.equal(answer.status, 400, destination);
+    }
+  });
+
+  it('retention is changed while the daemon runs, shown as in force, and kept', async (t) => {
+    const before = await daemon.api('GET', RETENTION);
+    const values = before.json as Json;
+    assert.deepEqual(values, {
+      heartbeatDays: 30,
+      heartbeatsPerAccount: 10_000,
+      runDays: 30,
+      loginDays: 90,
+      auditDays: 365,
+    });
+    const next = { ...values, heartbeatsPerAccount: 2 };
+    assert.equal((await daemon.api('PUT', RETENTION, next, { 'if-match': '"old"' })).status, 412);
+    assert.equal((await daemon.api('PUT', RETENTION, next)).status, 200);
+    assert.equal((await daemon.api('PUT', RETENTION, { ...next, loginDays: 0 })).status, 400);
+    const target = await startTarget(t, echo);
+    await daemon.addAccount('alice', 'secret');
+    for (let i = 0; i < 3; i++) {
+      const account = { port: daemon.socks.port, username: 'alice', password: 'secret' };
+      (await connectThrough(account, '127.0.0.1', target.port)).destroy();
+    }
+    await eventually(async () => assert.equal((await daemon.account('alice'))['DataCount'], 2));
+    const effective = (await daemon.api('GET', '/api/v1/settings/effective')).json as { entries: Json[] };
+    const entry = (path: string) => effective.entries.find((each) => each['path'] === path);
+    assert.deepEqual(entry('heartbeats.retention.perAccount')?.['source'], 'console');
+    assert.deepEqual(entry('heartbeats.retention.days')?.['source'], 'default');
+    assert.deepEqual([entry('shutdownGrace')?.['value'], entry('shutdownGrace')?.['source']], ['1s', 'file']);
+  });
+
+  it('what is in force is shown without secrets, with its source', async () => {
+    const answer = await daemon.api('GET', '/api/v1/settings/effective');
+    assert.equal(answer.status, 200, answer.text);
+    assert.ok(!answer.text.includes(secret));
+    const { entries, configFile, database } = answer.json as {
+      entries: Json[];
+      configFile: string;
+      database: Json;
+    };
+    const entry = (path: string) => entries.find((each) => each['path'] === path);
+    assert.equal(configFile, daemon.configFile);
+    assert.equal(entry('webhooks.secret')?.['isSecret'], true);
+    assert.equal(entry('log.level')?.['source'], 'environment');
+    assert.equal(entry('socks.handshakeTimeout')?.['value'], '10s');
+    assert.ok(Number(database['bytes']) > 0);
+
+    const now = async () => (await daemon.api('GET', '/api/v1/settings/effective')).json as Json;
+    const file = await readFile(daemon.configFile, 'utf8');
+    const written = parse(file) as Json;
+    assert.deepEqual([(await now())['needsRestart'], (await now())['problem']], [[], null]);
+    await writeFile(
+      daemon.configFile,
+      stringify({ ...written, stopTimeout: '33s', heartbeats: { interval: '7s' } }),
+    );
+    assert.deepEqual((await now())['needsRestart'], ['heartbeats.interval', 'stopTimeout']);
+    await writeFile(daemon.configFile, stringify({ ...written, stopTimeout: 'soon' }));
+    assert.deepEqual((await now())['needsRestart'], []);
+    assert.match(String((await now())['problem']), /stopTimeout/);
+    await writeFile(daemon.configFile, file);
+  });
+
+  it('a new admin password ends the other sessions, and needs the present one', async () => {
+    const [mine, other] = [await signIn(daemon), await signIn(daemon)];
+    const change = (current: string, next: string) =>
+      mine.api('PUT', '/api/v1/settings/admin-password', { current, next });
+    assert.equal((await change('wrong', 'next')).status, 400);
+    assert.equal((await change(ADMIN.password, ' ')).status, 400);
+    const short = await change(ADMIN.password, 'seven77');
+    assert.equal(short.status, 400);
+    assert.match(short.text, /at least 8 characters/);
+    assert.equal((await change(ADMIN.password, 'the-next-password')).status, 204);
+    const warning = await daemon.waitForLine(
+      ({ msg }) => msg === 'admin password will be overwritten at the next start',
+    );
+    assert.equal(warning['givenBy'], 'the variable PULSEGATE_ADMIN_PASSWORD');
+    const me = (await mine.api('GET', '/api/v1/me')).json as { isPasswordGiven: boolean };
+    assert.equal(me.isPasswordGiven, true, 'the console says so before the change');
+    assert.equal((await mine.api('GET', '/api/v1/me')).status, 200);
+    assert.equal((await other.api('GET', '/api/v1/me')).status, 401);
+    assert.equal((await daemon.api('GET', '/api/v1/me')).status, 401, 'the old password');
+    const body = { username: ADMIN.username, password: 'the-next-password' };
+    assert.equal((await fetchFrom(daemon, 'POST', '/api/v1/session', {}, body)).status, 200);
+    const audit = await mine.api('GET', '/api/v1/audit?action=admin.password&via=console');
+    assert.equal((audit.json as Json)['matched'], 1);
+    assert.ok(!audit.text.includes('the-next-password'));
+    assert.equal((await change('the-next-password', ADMIN.password)).status, 204);
+  });
+
+  it('a backup is downloaded while the daemon works, leaves no file behind, and can be restored', async (t) => {
+    await daemon.addAccount('kept', 'secret');
+    const folder = await mkdtemp(join(tmpdir(), 'pulsegate-backup-'));
+    t.after(() => rm(folder, { recursive: true, force: true }));
+    const answer = await fetch(`${daemon.adminUrl}/api/v1/backup`, {
+      headers: { authorization: basic(ADMIN.username, ADMIN.password) },
+    });
+    assert.equal(answer.status, 200);
+    assert.match(
+      answer.headers.get('content-disposition') ?? '',
+      /^attachment; filename="pulsegate-[\dTZ-]+\.db"$/,
+    );
+    const file = join(folder, 'backup.db');
+    await writeFile(file, Buffer.from(await answer.arrayBuffer()));
+    assert.deepEqual(
+      (await readdir(daemon.dataDir)).filter((name) => name.includes('backup')),
+      [],
+    );
+    await writeFile(join(folder, 'pulsegate.yaml'), 'dataDir: data\n');
+    const restored = await runCommand(folder, ['restore', file, '--yes']);
+    assert.equal(restored.code, 0, restored.stderr);
+    assert.match((await runCommand(folder, ['account', 'list'])).stdout, /kept/);
+
+    const { items } = (await daemon.api('GET', '/api/v1/audit?limit=1')).json as { items: Json[] };
+    assert.equal(items[0]?.['action'], 'backup.download');
+    const made = await daemon.api('POST', '/api/v1/tokens', {
+      name: 'all',
+      scopes: ['settings:read', 'settings:write'],
+    });
+    const authorization = `Bearer ${String((made.json as Json)['secret'])}`;
+    const refused = await fetch(`${daemon.adminUrl}/api/v1/backup`, { headers: { authorization } });
+    assert.equal(refused.status, 403);
+  });
 });
 
 test('game rules that are saved hold for the next session, survive a restart, and can be given up', async (t) => {
@@ -103,157 +264,4 @@ test('game rules that are saved hold for the next session, survive a restart, an
   const again = await startTestDaemon(t, { config, dataDir: daemon.dataDir });
   assert.deepEqual((await again.api('GET', GAMES)).json, { rules, source: 'console' });
   assert.equal(((await again.api('DELETE', GAMES)).json as Json)['source'], 'file');
-});
-
-test('game rules are tried without being saved, and say what each rule said', async (t) => {
-  const daemon = await startTestDaemon(t);
-  const rules = [
-    { id: 'udp', match: { protocol: 'udp' } },
-    { id: 'port', match: { ports: [1] } },
-    { id: 'host', match: { hosts: ['*.arena.example'] } },
-    { gameId: 'ID=([A-Z]+);', match: { ports: [9000] } },
-    { id: 'rest' },
-  ];
-  const ask = async (destination: string, text = '') => {
-    const bytes = Buffer.from(text).toString('base64');
-    const answer = await daemon.api('POST', `${GAMES}/test`, { rules, destination, bytes });
-    return answer.json as { rule: number | null; gameId: string | null; steps: { outcome: string }[] };
-  };
-  const found = await ask('[2001:db8::1]:9000', 'hello ID=CHESS;');
-  assert.deepEqual([found.rule, found.gameId], [3, 'CHESS']);
-  assert.deepEqual(
-    found.steps.map(({ outcome }) => outcome),
-    ['other-protocol', 'other-port', 'other-host', 'matched'],
-  );
-  const rest = await ask('a.example:9000', 'nothing');
-  assert.deepEqual([rest.rule, rest.steps[3]?.outcome], [4, 'pattern-not-found']);
-  for (const destination of ['a', 'a:0', 'a:65536', ':1', '::1:5']) {
-    const answer = await daemon.api('POST', `${GAMES}/test`, { rules, destination });
-    assert.equal(answer.status, 400, destination);
-  }
-});
-
-test('retention is changed while the daemon runs, shown as in force, and kept', async (t) => {
-  const daemon = await startTestDaemon(t);
-  const before = await daemon.api('GET', RETENTION);
-  const values = before.json as Json;
-  assert.deepEqual(values, {
-    heartbeatDays: 30,
-    heartbeatsPerAccount: 10_000,
-    runDays: 30,
-    loginDays: 90,
-    auditDays: 365,
-  });
-  const next = { ...values, heartbeatsPerAccount: 2 };
-  assert.equal((await daemon.api('PUT', RETENTION, next, { 'if-match': '"old"' })).status, 412);
-  assert.equal((await daemon.api('PUT', RETENTION, next)).status, 200);
-  assert.equal((await daemon.api('PUT', RETENTION, { ...next, loginDays: 0 })).status, 400);
-  const target = await startTarget(t, echo);
-  await daemon.addAccount('alice', 'secret');
-  for (let i = 0; i < 3; i++) {
-    const account = { port: daemon.socks.port, username: 'alice', password: 'secret' };
-    (await connectThrough(account, '127.0.0.1', target.port)).destroy();
-  }
-  await eventually(async () => assert.equal((await daemon.account('alice'))['DataCount'], 2));
-  const effective = (await daemon.api('GET', '/api/v1/settings/effective')).json as { entries: Json[] };
-  const entry = (path: string) => effective.entries.find((each) => each['path'] === path);
-  assert.deepEqual(entry('heartbeats.retention.perAccount')?.['source'], 'console');
-  assert.deepEqual(entry('heartbeats.retention.days')?.['source'], 'default');
-  assert.deepEqual([entry('shutdownGrace')?.['value'], entry('shutdownGrace')?.['source']], ['1s', 'file']);
-});
-
-test('what is in force is shown without secrets, with its source', async (t) => {
-  const secret = 'a-secret-of-more-than-32-characters-long';
-  const daemon = await startTestDaemon(t, {
-    config: { webhooks: { enabled: true, secret } },
-    env: { PULSEGATE_LOG__LEVEL: 'debug' },
-  });
-  const answer = await daemon.api('GET', '/api/v1/settings/effective');
-  assert.equal(answer.status, 200, answer.text);
-  assert.ok(!answer.text.includes(secret));
-  const { entries, configFile, database } = answer.json as {
-    entries: Json[];
-    configFile: string;
-    database: Json;
-  };
-  const entry = (path: string) => entries.find((each) => each['path'] === path);
-  assert.equal(configFile, daemon.configFile);
-  assert.equal(entry('webhooks.secret')?.['isSecret'], true);
-  assert.equal(entry('log.level')?.['source'], 'environment');
-  assert.equal(entry('socks.handshakeTimeout')?.['value'], '10s');
-  assert.ok(Number(database['bytes']) > 0);
-
-  const now = async () => (await daemon.api('GET', '/api/v1/settings/effective')).json as Json;
-  const written = parse(await readFile(daemon.configFile, 'utf8')) as Json;
-  assert.deepEqual([(await now())['needsRestart'], (await now())['problem']], [[], null]);
-  await writeFile(
-    daemon.configFile,
-    stringify({ ...written, stopTimeout: '33s', heartbeats: { interval: '7s' } }),
-  );
-  assert.deepEqual((await now())['needsRestart'], ['heartbeats.interval', 'stopTimeout']);
-  await writeFile(daemon.configFile, stringify({ ...written, stopTimeout: 'soon' }));
-  assert.deepEqual((await now())['needsRestart'], []);
-  assert.match(String((await now())['problem']), /stopTimeout/);
-});
-
-test('a new admin password ends the other sessions, and needs the present one', async (t) => {
-  const daemon = await startTestDaemon(t);
-  const [mine, other] = [await signIn(daemon), await signIn(daemon)];
-  const change = (current: string, next: string) =>
-    mine.api('PUT', '/api/v1/settings/admin-password', { current, next });
-  assert.equal((await change('wrong', 'next')).status, 400);
-  assert.equal((await change(ADMIN.password, ' ')).status, 400);
-  const short = await change(ADMIN.password, 'seven77');
-  assert.equal(short.status, 400);
-  assert.match(short.text, /at least 8 characters/);
-  assert.equal((await change(ADMIN.password, 'the-next-password')).status, 204);
-  const warning = await daemon.waitForLine(
-    ({ msg }) => msg === 'admin password will be overwritten at the next start',
-  );
-  assert.equal(warning['givenBy'], 'the variable PULSEGATE_ADMIN_PASSWORD');
-  const me = (await mine.api('GET', '/api/v1/me')).json as { isPasswordGiven: boolean };
-  assert.equal(me.isPasswordGiven, true, 'the console says so before the change');
-  assert.equal((await mine.api('GET', '/api/v1/me')).status, 200);
-  assert.equal((await other.api('GET', '/api/v1/me')).status, 401);
-  assert.equal((await daemon.api('GET', '/api/v1/me')).status, 401, 'the old password');
-  const body = { username: ADMIN.username, password: 'the-next-password' };
-  assert.equal((await fetchFrom(daemon, 'POST', '/api/v1/session', {}, body)).status, 200);
-  const audit = await mine.api('GET', '/api/v1/audit?action=admin.password&via=console');
-  assert.equal((audit.json as Json)['matched'], 1);
-  assert.ok(!audit.text.includes('the-next-password'));
-});
-
-test('a backup is downloaded while the daemon works, leaves no file behind, and can be restored', async (t) => {
-  const daemon = await startTestDaemon(t);
-  await daemon.addAccount('kept', 'secret');
-  const folder = await mkdtemp(join(tmpdir(), 'pulsegate-backup-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
-  const answer = await fetch(`${daemon.adminUrl}/api/v1/backup`, {
-    headers: { authorization: basic(ADMIN.username, ADMIN.password) },
-  });
-  assert.equal(answer.status, 200);
-  assert.match(
-    answer.headers.get('content-disposition') ?? '',
-    /^attachment; filename="pulsegate-[\dTZ-]+\.db"$/,
-  );
-  const file = join(folder, 'backup.db');
-  await writeFile(file, Buffer.from(await answer.arrayBuffer()));
-  assert.deepEqual(
-    (await readdir(daemon.dataDir)).filter((name) => name.includes('backup')),
-    [],
-  );
-  await writeFile(join(folder, 'pulsegate.yaml'), 'dataDir: data\n');
-  const restored = await runCommand(folder, ['restore', file, '--yes']);
-  assert.equal(restored.code, 0, restored.stderr);
-  assert.match((await runCommand(folder, ['account', 'list'])).stdout, /kept/);
-
-  const { items } = (await daemon.api('GET', '/api/v1/audit?limit=1')).json as { items: Json[] };
-  assert.equal(items[0]?.['action'], 'backup.download');
-  const made = await daemon.api('POST', '/api/v1/tokens', {
-    name: 'all',
-    scopes: ['settings:read', 'settings:write'],
-  });
-  const authorization = `Bearer ${String((made.json as Json)['secret'])}`;
-  const refused = await fetch(`${daemon.adminUrl}/api/v1/backup`, { headers: { authorization } });
-  assert.equal(refused.status, 403);
 });

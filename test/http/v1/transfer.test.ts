@@ -19,85 +19,113 @@ const counts = (report: unknown) => {
   return [read, added, replaced, kept, skipped, failed];
 };
 
-test('a dry run says what would happen, line by line; then it happens', async (t) => {
-  const daemon = await startTestDaemon(t);
-  await daemon.addAccount('old', 'secret', { Remarks: 'before' });
-  const file = 'username,password,remarks,maxSessions\nnew,pw,"=1+1",3\nold,pw2,after,\n,x,,\nnew,again,,\n';
-  const dry = await importFile(daemon, file, '?dryRun=true');
-  assert.equal(dry.status, 200, dry.text);
-  assert.deepEqual(counts(dry.json), [4, 1, 0, 0, 1, 2]);
-  const { lines } = dry.json as { lines: Json[] };
-  assert.deepEqual(
-    lines.map(({ line, username, outcome }) => [line, username, outcome]),
-    [
-      [3, 'old', 'skipped'],
-      [4, null, 'failed'],
-      [5, 'new', 'failed'],
-      [2, 'new', 'added'],
-    ],
-  );
-  const list = async () => ((await daemon.api('GET', '/api/v1/accounts')).json as { items: Json[] }).items;
-  assert.equal((await list()).length, 1);
-  assert.deepEqual(counts((await importFile(daemon, file)).json), [4, 1, 0, 0, 1, 2]);
-  const kept = await importFile(daemon, file, '?existing=keep');
-  assert.deepEqual(counts(kept.json), [4, 0, 0, 2, 0, 2]);
-  assert.deepEqual(
-    (await list()).map(({ username, remarks }) => [username, remarks]),
-    [
-      ['new', '=1+1'],
-      ['old', 'before'],
-    ],
-  );
-  assert.deepEqual(counts((await importFile(daemon, file, '?existing=replace')).json), [4, 0, 2, 0, 0, 2]);
-  const [first, second] = await list();
-  assert.deepEqual(
-    [second?.['remarks'], (first?.['limits'] as Json | undefined)?.['maxSessions']],
-    ['after', 3],
-  );
-  (await loggedInClient({ port: daemon.socks.port, username: 'old', password: 'pw2' })).destroy();
-  const audit = (await daemon.api('GET', `/api/v1/audit?objectId=${second?.['id']}`)).json as {
-    items: Json[];
-  };
-  assert.equal(audit.items[0]?.['action'], 'account.update');
-});
+describe('account files', async () => {
+  const daemon = await startTestDaemon(suiteScope());
 
-test('an import is one entry of the audit log; the history of each account names it', async (t) => {
-  const daemon = await startTestDaemon(t);
-  const audit = async (query = '') =>
-    (await daemon.api('GET', `/api/v1/audit?limit=500${query}`)).json as { items: Json[]; matched: number };
-  const before = await audit();
-  await importFile(daemon, 'username,password\nnobody,\n', '?fileName=faulty.csv');
-  await importFile(daemon, 'username,password\nnobody,x\n', '?fileName=tried.csv&dryRun=true');
-  assert.deepEqual(await audit(), before, 'what changes nothing leaves no entry');
+  it('a dry run says what would happen, line by line; then it happens', async () => {
+    await daemon.addAccount('dry-old', 'secret', { Remarks: 'before' });
+    const file =
+      'username,password,remarks,maxSessions\ndry-new,pw,"=1+1",3\ndry-old,pw2,after,\n,x,,\ndry-new,again,,\n';
+    const dry = await importFile(daemon, file, '?dryRun=true');
+    assert.equal(dry.status, 200, dry.text);
+    assert.deepEqual(counts(dry.json), [4, 1, 0, 0, 1, 2]);
+    const { lines } = dry.json as { lines: Json[] };
+    assert.deepEqual(
+      lines.map(({ line, username, outcome }) => [line, username, outcome]),
+      [
+        [3, 'dry-old', 'skipped'],
+        [4, null, 'failed'],
+        [5, 'dry-new', 'failed'],
+        [2, 'dry-new', 'added'],
+      ],
+    );
+    const list = async () =>
+      ((await daemon.api('GET', '/api/v1/accounts?search=dry-')).json as { items: Json[] }).items;
+    assert.equal((await list()).length, 1);
+    assert.deepEqual(counts((await importFile(daemon, file)).json), [4, 1, 0, 0, 1, 2]);
+    const kept = await importFile(daemon, file, '?existing=keep');
+    assert.deepEqual(counts(kept.json), [4, 0, 0, 2, 0, 2]);
+    assert.deepEqual(
+      (await list()).map(({ username, remarks }) => [username, remarks]),
+      [
+        ['dry-new', '=1+1'],
+        ['dry-old', 'before'],
+      ],
+    );
+    assert.deepEqual(counts((await importFile(daemon, file, '?existing=replace')).json), [4, 0, 2, 0, 0, 2]);
+    const [first, second] = await list();
+    assert.deepEqual(
+      [second?.['remarks'], (first?.['limits'] as Json | undefined)?.['maxSessions']],
+      ['after', 3],
+    );
+    (await loggedInClient({ port: daemon.socks.port, username: 'dry-old', password: 'pw2' })).destroy();
+    const audit = (await daemon.api('GET', `/api/v1/audit?objectId=${second?.['id']}`)).json as {
+      items: Json[];
+    };
+    assert.equal(audit.items[0]?.['action'], 'account.update');
+  });
 
-  // Two transactions, and a line at the end that is not done.
-  const names = Array.from({ length: 250 }, (_, i) => `p${i},secret,3`);
-  const file = ['username,password,maxSessions', ...names, 'p0,again,'].join('\n');
-  const report = await importFile(daemon, file, '?fileName=players.csv');
-  assert.deepEqual(counts(report.json), [251, 250, 0, 0, 0, 1]);
-  const log = await audit();
-  assert.deepEqual([log.matched, log.items.length], [before.matched + 1, before.items.length + 1]);
-  const [entry] = log.items;
-  assert.deepEqual(
-    [entry?.['action'], entry?.['actor'], entry?.['object'], entry?.['after'], entry?.['import']],
-    [
-      'account.import',
-      ADMIN.username,
-      { type: 'import', id: null, name: 'players.csv' },
-      { read: 251, added: 250, failed: 1 },
-      null,
-    ],
-  );
-  const { AID } = await daemon.account('p7');
-  const history = await audit(`&objectId=${AID}`);
-  assert.deepEqual(
-    history.items.map(({ action, import: its }) => [action, its]),
-    [
-      ['account.limits', { id: entry?.['id'], name: 'players.csv' }],
-      ['account.create', { id: entry?.['id'], name: 'players.csv' }],
-    ],
-  );
-  assert.equal((await audit(`&importId=${entry?.['id']}`)).matched, 500);
+  it('an import is one entry of the audit log; the history of each account names it', async () => {
+    const audit = async (query = '') =>
+      (await daemon.api('GET', `/api/v1/audit?limit=500${query}`)).json as { items: Json[]; matched: number };
+    const before = await audit();
+    await importFile(daemon, 'username,password\nnobody,\n', '?fileName=faulty.csv');
+    await importFile(daemon, 'username,password\nnobody,x\n', '?fileName=tried.csv&dryRun=true');
+    assert.deepEqual(await audit(), before, 'what changes nothing leaves no entry');
+
+    // Two transactions, and a line at the end that is not done.
+    const names = Array.from({ length: 250 }, (_, i) => `p${i},secret,3`);
+    const file = ['username,password,maxSessions', ...names, 'p0,again,'].join('\n');
+    const report = await importFile(daemon, file, '?fileName=players.csv');
+    assert.deepEqual(counts(report.json), [251, 250, 0, 0, 0, 1]);
+    const log = await audit();
+    assert.deepEqual([log.matched, log.items.length], [before.matched + 1, before.items.length + 1]);
+    const [entry] = log.items;
+    assert.deepEqual(
+      [entry?.['action'], entry?.['actor'], entry?.['object'], entry?.['after'], entry?.['import']],
+      [
+        'account.import',
+        ADMIN.username,
+        { type: 'import', id: null, name: 'players.csv' },
+        { read: 251, added: 250, failed: 1 },
+        null,
+      ],
+    );
+    const { AID } = await daemon.account('p7');
+    const history = await audit(`&objectId=${AID}`);
+    assert.deepEqual(
+      history.items.map(({ action, import: its }) => [action, its]),
+      [
+        ['account.limits', { id: entry?.['id'], name: 'players.csv' }],
+        ['account.create', { id: entry?.['id'], name: 'players.csv' }],
+      ],
+    );
+    assert.equal((await audit(`&importId=${entry?.['id']}`)).matched, 500);
+  });
+
+  it("CCProxy's file comes in and goes out; hashes go to nobody with a token", async () => {
+    const ini =
+      '[System]\r\nUserCount=1\r\n[User001]\r\nUserName=one\r\nPassword=902901900\r\nMaxConn=2\r\nAutoDisable=1\r\nDisableDateTime=2030-01-02 03:04:05\r\n';
+    const report = await importFile(daemon, ini, '?format=ccproxy&zone=Asia/Shanghai', 'text/plain');
+    assert.deepEqual(counts(report.json), [1, 1, 0, 0, 0, 0], report.text);
+    (await loggedInClient({ port: daemon.socks.port, username: 'one', password: 'abc' })).destroy();
+    const out = await daemon.api(
+      'GET',
+      '/api/v1/accounts/export?format=ccproxy&zone=Asia/Shanghai&search=one',
+    );
+    assert.match(
+      out.text,
+      /\[User001\]\r\nUserName=one\r\nPassword=\r\n[^[]*MaxConn=2\r\n[^[]*DisableDateTime=2030-01-02 03:04:05\r\n/,
+    );
+    assert.equal((await daemon.account('one'))['ExpiresAt'], '2030-01-01T19:04:05');
+    assert.equal((await daemon.api('GET', '/api/v1/accounts/export?zone=Mars')).status, 400);
+    const made = await daemon.api('POST', '/api/v1/tokens', { name: 't', scopes: ['accounts:read'] });
+    const { secret } = made.json as { secret: string };
+    const ask = (query: string) =>
+      fetchFrom(daemon, 'GET', `/api/v1/accounts/export?${query}`, { authorization: `Bearer ${secret}` });
+    assert.equal((await ask('format=json')).status, 200);
+    assert.equal(codeOf(await ask('format=json&withHashes=true')), 'wrong-scope');
+  });
 });
 
 describe('accounts move to another daemon with passwords, limits and usage', () => {
@@ -140,28 +168,6 @@ describe('accounts move to another daemon with passwords, limits and usage', () 
         assert.equal((await daemon.api('DELETE', `/api/v1/accounts/${AID}`)).status, 200);
       }
     });
-});
-
-test("CCProxy's file comes in and goes out; hashes go to nobody with a token", async (t) => {
-  const daemon = await startTestDaemon(t);
-  const ini =
-    '[System]\r\nUserCount=1\r\n[User001]\r\nUserName=one\r\nPassword=902901900\r\nMaxConn=2\r\nAutoDisable=1\r\nDisableDateTime=2030-01-02 03:04:05\r\n';
-  const report = await importFile(daemon, ini, '?format=ccproxy&zone=Asia/Shanghai', 'text/plain');
-  assert.deepEqual(counts(report.json), [1, 1, 0, 0, 0, 0], report.text);
-  (await loggedInClient({ port: daemon.socks.port, username: 'one', password: 'abc' })).destroy();
-  const out = await daemon.api('GET', '/api/v1/accounts/export?format=ccproxy&zone=Asia/Shanghai');
-  assert.match(
-    out.text,
-    /\[User001\]\r\nUserName=one\r\nPassword=\r\n[^[]*MaxConn=2\r\n[^[]*DisableDateTime=2030-01-02 03:04:05\r\n/,
-  );
-  assert.equal((await daemon.account('one'))['ExpiresAt'], '2030-01-01T19:04:05');
-  assert.equal((await daemon.api('GET', '/api/v1/accounts/export?zone=Mars')).status, 400);
-  const made = await daemon.api('POST', '/api/v1/tokens', { name: 't', scopes: ['accounts:read'] });
-  const { secret } = made.json as { secret: string };
-  const ask = (query: string) =>
-    fetchFrom(daemon, 'GET', `/api/v1/accounts/export?${query}`, { authorization: `Bearer ${secret}` });
-  assert.equal((await ask('format=json')).status, 200);
-  assert.equal(codeOf(await ask('format=json&withHashes=true')), 'wrong-scope');
 });
 
 test('a file that is too large, cut, or of another type is refused', async (t) => {
