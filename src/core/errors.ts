@@ -18,7 +18,15 @@ export class StartError extends Error {
   }
 }
 
-/** A read query exceeded its time limit. A narrower query may succeed. */
+/** A read query exceeded its time limit (a narrower query may succeed), or waited as long for the queries before it (`busy`). */
 export class QueryTooSlowError extends Error {
   override readonly name = 'QueryTooSlowError';
+
+  constructor(
+    readonly reason: 'slow' | 'busy',
+    message: string,
+    options?: { readonly cause?: unknown },
+  ) {
+    super(message, options);
+  }
 }

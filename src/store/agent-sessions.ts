@@ -29,11 +29,13 @@ interface MessageRow {
   at: number | string;
 }
 
-export function createAgentSessionStore(db: Knex, reads: Knex): AgentSessionStore {
+export function createAgentSessionStore(db: Knex, reads: Knex, scans: Knex): AgentSessionStore {
   return {
     async list({ agent, search, after, limit }) {
       const newestFirst = [{ column: 'last_used_at', order: 'desc' }, { column: 'key' }];
-      const query = reads('agent_sessions').orderBy(newestFirst).limit(limit);
+      const query = (search === undefined ? reads : scans)('agent_sessions')
+        .orderBy(newestFirst)
+        .limit(limit);
       if (agent !== undefined) query.where({ agent });
       if (search !== undefined) query.where(containing(db, 'key', search));
       if (after !== undefined) {

@@ -49,9 +49,11 @@ export function createAuditRecorder(now: Clock): RecordAudit {
   };
 }
 
-export function createAuditStore(db: Knex, reads: Knex, recordAudit: RecordAudit): AuditStore {
+export function createAuditStore(db: Knex, reads: Knex, scans: Knex, recordAudit: RecordAudit): AuditStore {
+  const readerOf = ({ search }: AuditFilter): Knex => (search ? scans : reads);
+
   const matching = (filter: AuditFilter): Knex.QueryBuilder => {
-    const query = reads('audit');
+    const query = readerOf(filter)('audit');
     if (filter.action !== undefined) query.where('action', filter.action);
     if (filter.via !== undefined) query.where('via', filter.via);
     if (filter.objectId !== undefined) query.where('object_id', filter.objectId);

@@ -38,6 +38,8 @@ export interface Engine {
   readonly db: Knex;
   /** Connections that only read. */
   readonly reads: Knex;
+  /** One connection for searches that read every row, so that other lists and searches do not wait for them. */
+  readonly scans: Knex;
   heartbeats(recordActivity: RecordActivity): HeartbeatStore;
   /** SQL: milliseconds since the epoch by the clock of the database, as of the statement. */
   readonly nowMs: string;

@@ -30,28 +30,30 @@ export interface LoginSearch {
 
 /**
  * @param reads connections that only read
+ * @param scans one for searches that read every row
  * @param index null where there is none: every row is read
  */
-export function createLoginStore(db: Knex, reads: Knex, index: LoginSearch | null): LoginStore {
+export function createLoginStore(db: Knex, reads: Knex, scans: Knex, index: LoginSearch | null): LoginStore {
+  const readerOf = (search: string): Knex => (search === '' || index?.covers(search) ? reads : scans);
+
   /** The rows that match, and the column that tells them apart: from the index of texts where there is a text to be found. */
   function matching({ accountId, owner, search = '', failed }: LoginFilter): {
     query: Knex.QueryBuilder;
     id: string;
   } {
     const byIndex = index?.covers(search) ? index : null;
-    const query = byIndex ? byIndex.rows(reads, search) : reads('logins');
+    const on = readerOf(search);
+    const query = byIndex ? byIndex.rows(on, search) : on('logins');
     const id = byIndex?.id ?? 'logins.id';
     const isFiltered = accountId !== undefined || owner !== undefined || failed !== undefined;
     if (byIndex && isFiltered) query.join('logins', 'logins.id', id);
     if (accountId !== undefined) query.where('logins.account_id', accountId);
-    ofOwner(reads, query, 'logins.account_id', owner);
+    ofOwner(on, query, 'logins.account_id', owner);
     if (failed === true) query.whereNot('logins.outcome', 'success');
     if (failed === false) query.where('logins.outcome', 'success');
     if (!byIndex && search !== '') {
       query.where((any) => {
-        any
-          .where(containing(reads, 'logins.username', search))
-          .orWhere(containing(reads, 'logins.client', search));
+        any.where(containing(on, 'logins.username', search)).orWhere(containing(on, 'logins.client', search));
       });
     }
     return { query, id };

@@ -67,9 +67,11 @@ function open(options: PgOptions, release: () => Promise<void>): Engine {
   const lost = createLostCommits();
   const db = connectPg(connection, poolSize, { answerMs, onLostCommit: lost.note });
   const reads = connectPgReaders(connection, reading ?? DEFAULT_READING, { answerMs });
+  const scans = connectPgReaders(connection, { ...(reading ?? DEFAULT_READING), readers: 1 }, { answerMs });
   return {
     db,
     reads,
+    scans,
     heartbeats: (recordActivity) => createPgHeartbeatStore(db, reads, recordActivity),
     nowMs: PG_NOW_MS,
     isShared: true,
@@ -97,6 +99,7 @@ function open(options: PgOptions, release: () => Promise<void>): Engine {
     close: () =>
       everyStep(
         () => reads.destroy(),
+        () => scans.destroy(),
         () => db.destroy(),
         release,
       ),

@@ -104,7 +104,7 @@ class ReadingPgClient extends PgClient {
       return await super._query(connection, statement);
     } catch (error) {
       if (codeOf(error) !== QUERY_CANCELED) throw error;
-      throw new QueryTooSlowError('a query was given up', { cause: error });
+      throw new QueryTooSlowError('slow', 'a query was given up', { cause: error });
     }
   }
 
@@ -113,7 +113,7 @@ class ReadingPgClient extends PgClient {
       return await super.acquireConnection();
     } catch (error) {
       if (!(error instanceof knex.KnexTimeoutError)) throw error;
-      throw new QueryTooSlowError('all connections that read are busy', { cause: error });
+      throw new QueryTooSlowError('busy', 'all connections that read are busy', { cause: error });
     }
   }
 }

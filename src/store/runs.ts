@@ -27,8 +27,7 @@ const ROWS_PER_STATEMENT = 200;
  */
 export function createRunStore(
   db: Knex,
-  reads: Knex,
-  { lockQueue, isShared }: Pick<Engine, 'lockQueue' | 'isShared'>,
+  { reads, scans, lockQueue, isShared }: Pick<Engine, 'reads' | 'scans' | 'lockQueue' | 'isShared'>,
   now: Clock,
 ): RunStore {
   const nextId = createOrderedIds(now);
@@ -57,7 +56,7 @@ export function createRunStore(
     get: (id) => get(id),
 
     async list(filter) {
-      const rows: RunRow[] = await selected(reads, filter);
+      const rows: RunRow[] = await selected(filter.search === undefined ? reads : scans, filter);
       return rows.map(toRun);
     },
 

@@ -55,7 +55,9 @@ async function open(
 ): Promise<Engine> {
   // First, though nothing is opened yet: without its driver no file is to be made.
   const db = connectSqlite(options.client, file, options.busyTimeoutMs);
-  const reads = connectReaders(options.client, file, options.reading ?? DEFAULT_READING);
+  const reading = options.reading ?? DEFAULT_READING;
+  const reads = connectReaders(options.client, file, reading);
+  const scans = connectReaders(options.client, file, { ...reading, readers: 1 });
   try {
     if (options.mayCreate ?? true) await prepareFolder(options.dataDir);
     else await requireFile(file);
@@ -66,6 +68,7 @@ async function open(
     return {
       db,
       reads,
+      scans,
       heartbeats: () => createSqliteHeartbeatStore(db, reads),
       nowMs: NOW_MS,
       isShared: false,
@@ -88,13 +91,13 @@ async function open(
       isFault,
       close: () =>
         everyStep(
-          () => closeAll(reads, db),
+          () => closeAll(db, reads, scans),
           async () => check?.close(),
           async () => lock?.release(),
         ),
     };
   } catch (error) {
-    await closeAll(reads, db);
+    await closeAll(db, reads, scans);
     throw error;
   }
 }
@@ -106,11 +109,8 @@ async function bringUpToDate(target: Target, opener: Opener): Promise<void> {
   return migrateWithCopy(target, `${target.where}.before-migration`, opener.onMigration);
 }
 
-function closeAll(reads: Knex, db: Knex): Promise<void> {
-  return everyStep(
-    () => reads.destroy(),
-    () => db.destroy(),
-  );
+function closeAll(db: Knex, ...readers: readonly Knex[]): Promise<void> {
+  return everyStep(...readers.map((each) => () => each.destroy()), () => db.destroy());
 }
 
 async function sizeOf(file: string): Promise<number | null> {

@@ -27,7 +27,7 @@ class ReadingClient extends ImmediateSqliteClient {
       return await super._query(connection, statement);
     } catch (error) {
       if (codeOf(error) !== 'SQLITE_INTERRUPT') throw error;
-      throw new QueryTooSlowError(`a query was given up after ${timeoutMs} ms`, { cause: error });
+      throw new QueryTooSlowError('slow', `a query was given up after ${timeoutMs} ms`, { cause: error });
     } finally {
       clearTimeout(timer);
       this.#busy.delete(reader);
@@ -45,7 +45,7 @@ class ReadingClient extends ImmediateSqliteClient {
       return await super.acquireConnection();
     } catch (error) {
       if (!(error instanceof knex.KnexTimeoutError)) throw error;
-      throw new QueryTooSlowError('all connections that read are busy', { cause: error });
+      throw new QueryTooSlowError('busy', 'all connections that read are busy', { cause: error });
     }
   }
 }

@@ -138,7 +138,7 @@ async function openEngine(options: StoreOptions, opener: Opener): Promise<Engine
 }
 
 async function createStore(engine: Engine, now: Clock): Promise<Store> {
-  const { db, reads } = engine;
+  const { db, reads, scans } = engine;
   const process = randomUUID();
   const recordAudit = createAuditRecorder(now);
   const recordActivity = engine.activityRecorder(process);
@@ -151,11 +151,11 @@ async function createStore(engine: Engine, now: Clock): Promise<Store> {
     heartbeats: engine.heartbeats(recordActivity),
     activity: await engine.activity(process),
     settings: createSettingStore(db, recordChange, recordAudit),
-    audit: createAuditStore(db, reads, recordAudit),
+    audit: createAuditStore(db, reads, scans, recordAudit),
     consoleSessions: createConsoleSessionStore(db, recordChange),
     apiTokens: createApiTokenStore(db, recordChange, recordAudit),
     operators: createOperatorStore(db, recordChange, recordAudit),
-    logins: createLoginStore(db, reads, engine.loginSearch),
+    logins: createLoginStore(db, reads, scans, engine.loginSearch),
     playerLinks: createPlayerLinkStore(db, recordAudit),
     process,
     liveSessions: engine.liveSessions(process, recordChange),
@@ -165,9 +165,9 @@ async function createStore(engine: Engine, now: Clock): Promise<Store> {
     samples: createSampleStore(db),
     heartbeatSums: createHeartbeatSumStore(db, reads),
     traffic: createTrafficStore(db, recordActivity, engine.snapshot),
-    runs: createRunStore(db, reads, engine, now),
+    runs: createRunStore(db, engine, now),
     deliveries: createDeliveryStore(db),
-    agentSessions: createAgentSessionStore(db, reads),
+    agentSessions: createAgentSessionStore(db, reads, scans),
     changes: feed,
     size: engine.size,
     async ping() {

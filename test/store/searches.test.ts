@@ -6,6 +6,8 @@ import type { Context } from 'koa';
 import type { LoginEntry } from '../../src/core/accounts/login-log.js';
 import { QueryTooSlowError } from '../../src/core/errors.js';
 import { answerFailures } from '../../src/http/guards/failures.js';
+import { createLoginStore } from '../../src/store/logins.js';
+import { sqliteLoginSearch } from '../../src/store/sqlite-login-search.js';
 import { connectReaders } from '../../src/store/sqlite-readers.js';
 import { eventually } from '../helpers/eventually.js';
 import { sqliteClient } from '../helpers/sqlite-client.js';
@@ -50,27 +52,53 @@ test('a query that takes too long is given up, as is one that waits too long, an
   await assert.rejects(reads('accounts').delete(), { code: 'SQLITE_READONLY' });
 });
 
-test('what takes too long is answered with 503, and says what helps', async () => {
-  const ctx = { method: 'GET', path: '/api/v1/logins', status: 200, headers: {} as Record<string, string> };
-  const set = (name: string, value: string) => {
-    ctx.headers[name] = value;
-  };
-  const logged: string[] = [];
-  const log = {
-    error: () => assert.fail('no failure of ours'),
-    warn: (_: unknown, msg: string) => logged.push(msg),
-  };
-  const answered = Object.assign(ctx, { set, body: '' });
-  await answerFailures(log)(answered as unknown as Context, () =>
-    Promise.reject(new QueryTooSlowError('too slow')),
+test('a search that an index serves does not wait for one that reads every row', async (t) => {
+  const { store, file } = await openTestStore(t);
+  await store.logins.add([login('player')]);
+  const [reads, scans] = [1, 2].map(() =>
+    connectReaders(sqliteClient, file, { readers: 1, timeoutMs: 1000 }),
   );
-  assert.equal(answered.status, 503);
-  assert.ok(Number(ctx.headers['Retry-After']) > 0);
-  const { code, detail } = JSON.parse(answered.body) as { code: string; detail: string };
-  assert.equal(code, 'unavailable');
-  assert.match(detail, /three characters/);
-  assert.equal(logged.length, 1);
+  assert.ok(reads && scans);
+  t.after(() => Promise.all([reads.destroy(), scans.destroy()]));
+  const logins = createLoginStore(connectBeside(t, file), reads, scans, sqliteLoginSearch);
+  const scanning: unknown = await scans.client.acquireConnection();
+  for (const filter of [{ search: 'lay' }, {}, { failed: false }]) {
+    assert.equal(await logins.count(filter), 1);
+    assert.equal((await logins.list(filter, null, 10)).length, 1);
+  }
+  await assert.rejects(logins.list({ search: 'ay' }, null, 10), {
+    name: 'QueryTooSlowError',
+    reason: 'busy',
+  });
+  await scans.client.releaseConnection(scanning);
+  assert.equal(await logins.count({ search: 'ay' }), 1);
 });
+
+for (const [reason, advice] of [
+  ['slow', /three characters/],
+  ['busy', /try again/],
+] as const)
+  test(`what is ${reason} is answered with 503, and says what helps`, async () => {
+    const ctx = { method: 'GET', path: '/api/v1/logins', status: 200, headers: {} as Record<string, string> };
+    const set = (name: string, value: string) => {
+      ctx.headers[name] = value;
+    };
+    const logged: string[] = [];
+    const log = {
+      error: () => assert.fail('no failure of ours'),
+      warn: (_: unknown, msg: string) => logged.push(msg),
+    };
+    const answered = Object.assign(ctx, { set, body: '' });
+    await answerFailures(log)(answered as unknown as Context, () =>
+      Promise.reject(new QueryTooSlowError(reason, 'too slow')),
+    );
+    assert.equal(answered.status, 503);
+    assert.ok(Number(ctx.headers['Retry-After']) > 0);
+    const { code, detail } = JSON.parse(answered.body) as { code: string; detail: string };
+    assert.equal(code, 'unavailable');
+    assert.match(detail, advice);
+    assert.equal(logged.length, 1);
+  });
 
 test('a search finds every piece of a name and an address, and takes nothing in it for a command', async (t) => {
   const { store, file } = await openTestStore(t);

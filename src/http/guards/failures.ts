@@ -10,8 +10,10 @@ import { fieldError } from '../v1/field-errors.js';
 import { sendProblem } from '../v1/problem.js';
 
 const AWAY = 'the database does not answer; whether a change was made is not known: look, or repeat it';
-const TOO_SLOW =
-  'the search took longer than database.readTimeout; search for three characters or more, or filter';
+const TOO_SLOW: Readonly<Record<QueryTooSlowError['reason'], string>> = {
+  slow: 'the search took longer than database.readTimeout; search for three characters or more, or filter',
+  busy: 'other searches are being answered, for longer than database.readTimeout; try again in a moment',
+};
 
 export function answerFailures(log: Pick<Log, 'error' | 'warn'>): Middleware {
   return async (ctx, next) => {
@@ -20,7 +22,7 @@ export function answerFailures(log: Pick<Log, 'error' | 'warn'>): Middleware {
     } catch (err) {
       if (err instanceof QueryTooSlowError) {
         log.warn({ err, method: ctx.method, path: loggedPath(ctx.path) }, 'database query timed out');
-        return refuse(ctx, 'too-slow', TOO_SLOW);
+        return refuse(ctx, 'too-slow', TOO_SLOW[err.reason]);
       }
       if (isDatabaseAway(err)) {
         log.warn({ err, method: ctx.method, path: loggedPath(ctx.path) }, 'request refused: database away');

@@ -9,7 +9,7 @@ import { createOverview } from '../../../src/core/stats/overview.js';
 
 test('the overview does not fail because searches keep the readers busy', async () => {
   const now = Date.UTC(2031, 0, 1);
-  let busy: Error = new QueryTooSlowError('busy');
+  let busy: Error = new QueryTooSlowError('busy', 'busy');
   const overview = createOverview({
     directory: new AccountDirectory(),
     sessions: new SessionRegistry(),
