@@ -1,10 +1,12 @@
 // What a connection is given by its worker: how it came, and what it may ask for.
-import type { LimitRefusal } from '../core/accounts/limits.js';
 import type { ClientProtocolName } from '../core/sessions/session.js';
 import type { Account } from './account.js';
 import type { ConnectionContext } from './context.js';
+import type { Handshakes } from './handshakes.js';
 import type { Endpoint, Stream } from './io/io.js';
-import type { PermitAnswer, PermitQuestion } from './permits.js';
+import type { Logins } from './logins.js';
+import type { Permits } from './permits.js';
+import type { ProxySources } from './protocols/proxy-header.js';
 import type { RelayedHost } from './relayed.js';
 
 /** What is known of a connection by the listener it came to. */
@@ -29,8 +31,7 @@ export interface HostedConnection {
   readonly stream: Stream;
   readonly client: Endpoint;
   readonly isProxied: boolean;
-  readonly isUnix: boolean;
-  readonly protocols: readonly ClientProtocolName[];
+  readonly arrival: Arrival;
   /** What another worker needs to go on from here; this connection is over without being closed. */
   handOver(): Buffer;
   /** Its handshake had to make room. */
@@ -39,40 +40,28 @@ export interface HostedConnection {
   close(): void;
 }
 
+/** The connections of a worker that are not relayed; see connections.ts. */
+export interface OpenConnections {
+  /** Hands the connection to the worker that its account belongs to; false when it is this one. */
+  passOn(connection: HostedConnection, username: Uint8Array): boolean;
+  /** The connection is closed. */
+  closed(connection: HostedConnection): void;
+  /** A relay has taken its place. */
+  relayed(connection: HostedConnection): void;
+}
+
 /** Who serves connections: the worker. */
 export interface ConnectionHost extends ConnectionContext, RelayedHost {
   readonly io: ConnectionContext['io'];
   readonly settings: ConnectionContext['settings'];
   readonly ownPorts: ConnectionContext['ownPorts'];
-  /** Checks a login, counts it, and reports it. Null: refused. */
-  logIn(client: Endpoint, username: Uint8Array, password: Uint8Array): Account | null;
-  /** The user name of the account that a client without credentials is, by its address; null: of none. */
-  authorizedName(client: Endpoint): Uint8Array | null;
-  /** The same as `logIn` for a client whose address is the account's. Null: refused. */
-  logInByAddress(client: Endpoint, username: Uint8Array): Account | null;
-  /** Counts and reports a client without credentials that is no account; `isAsked`: the refusal asks for credentials. */
-  withoutCredentials(client: Endpoint, isAsked: boolean): void;
-  /** A client that was asked for credentials has logged in. */
-  gaveCredentials(client: Endpoint): void;
-  /** Hands the connection to the worker that its account belongs to; false when it is this one. */
-  passOn(connection: HostedConnection, username: Uint8Array): boolean;
-  /** Why the account may have no further session from this address now; null: it may. Reports it. */
-  refusal(account: Account, client: Endpoint): string | null;
-  /** Reports that a login is refused for this reason. */
-  refused(account: Account, client: Endpoint, reason: LimitRefusal): void;
-  /** Asks for the permit of a session, of an account that needs one. `done` is called later, unless the question is cancelled. */
-  acquirePermit(account: Account, client: Endpoint, done: (answer: PermitAnswer) => void): PermitQuestion;
+  readonly handshakes: Pick<Handshakes, 'add' | 'setSource' | 'delete'>;
+  readonly logins: Logins;
+  readonly permits: Pick<Permits, 'acquire'>;
+  readonly connections: OpenConnections;
   /** Whether PROXY headers of this peer are believed. */
-  isTrustedProxy(peer: Endpoint): boolean;
+  readonly isTrustedProxy: ProxySources;
   /** Whether the account has not been removed since its login. */
   isStillKnown(account: Account): boolean;
-  /** Room for handshakes; false: there is none, and the connection is to be closed. */
-  handshakeBegins(connection: HostedConnection, source: string | null): boolean;
-  handshakeSource(connection: HostedConnection, source: string): boolean;
-  handshakeEnds(connection: HostedConnection): void;
-  /** The connection is closed. */
-  connectionClosed(connection: HostedConnection): void;
-  /** A relay has taken its place. */
-  connectionRelayed(connection: HostedConnection): void;
   date(): number;
 }

@@ -12,7 +12,6 @@
 import { includesAddress } from '../core/accounts/address-list.js';
 import { refuseAccount } from '../core/accounts/login.js';
 import type { EgressPolicy } from '../core/egress/egress.js';
-import type { ClientProtocolName } from '../core/sessions/session.js';
 import { sourceOf } from '../core/source.js';
 import type { Account } from './account.js';
 import { startBind } from './bind-command.js';
@@ -32,8 +31,6 @@ import { associate } from './udp/associate.js';
 
 /** How long a refused client may take to close its side, in ms. */
 const LINGER_MS = 1_000;
-/** What may wait for a PROXY header to be complete; more is malformed anyway. */
-const MAX_HEADER_BYTES = 8 * 1024;
 
 type Stage = 'proxy-header' | 'handshake' | 'permit' | 'command' | 'associated' | 'refused' | 'closed';
 
@@ -44,9 +41,12 @@ type Authorized = Pick<Command, 'account' | 'egress' | 'permit'>;
 export class Connection implements StreamListener, HostedConnection, CommandOwner {
   readonly host: ConnectionHost;
   readonly stream: Stream;
-  #client: Endpoint;
-  #isProxied = false;
-  readonly #arrival: Arrival;
+  readonly arrival: Arrival;
+  client: Endpoint;
+  /** A load balancer has named the client. */
+  isProxied = false;
+  /** Its account was found by the client's address. */
+  isByAddress = false;
   #stage: Stage = 'handshake';
   #timer: Timer | null = null;
   /** The bytes of a PROXY header so far. */
@@ -58,7 +58,6 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
   /** What the client has sent since its first byte, for the worker that the account may belong to; null from the login on. */
   #sent: Buffer | null = null;
   #account: Account | null = null;
-  #isByAddress = false;
   /** The question for the permit of the session, in the stage 'permit'. */
   #question: PermitQuestion | null = null;
   #command: RunningCommand | null = null;
@@ -66,24 +65,24 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
   constructor(host: ConnectionHost, stream: Stream, arrival: Arrival) {
     this.host = host;
     this.stream = stream;
-    this.#arrival = arrival;
-    this.#client = arrival.isUnix ? { address: UNIX_CLIENT, port: 0 } : stream.peer;
+    this.arrival = arrival;
+    this.client = arrival.isUnix ? { address: UNIX_CLIENT, port: 0 } : stream.peer;
   }
 
   // ── Arrival ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
   /** A connection that was accepted here. */
   begin(): void {
-    const { hasProxyHeader, isFromTls } = this.#arrival;
-    const isFromProxy = isFromTls || (hasProxyHeader && this.host.isTrustedProxy(this.#client));
+    const { hasProxyHeader, isFromTls } = this.arrival;
+    const isFromProxy = isFromTls || (hasProxyHeader && this.host.isTrustedProxy(this.client));
     if (isFromProxy) this.#stage = 'proxy-header';
-    this.#beginHandshake(isFromProxy || this.isUnix ? null : sourceOf(this.#client.address));
+    this.#beginHandshake(isFromProxy || this.arrival.isUnix ? null : sourceOf(this.client.address));
   }
 
   /** A connection that another worker accepted and read up to the login. */
   resume({ client, isProxied, bytes }: Resumed): void {
-    this.#client = client;
-    this.#isProxied = isProxied;
+    this.client = client;
+    this.isProxied = isProxied;
     this.#isGreeted = true;
     this.#beginHandshake(this.#source());
     if (this.#stage === 'handshake') this.#take(bytes);
@@ -101,41 +100,21 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
 
   /** @param source what handshakes are counted by; null: not known yet, or it says nothing */
   #beginHandshake(source: string | null): void {
-    if (!this.host.handshakeBegins(this, source)) return this.close();
+    if (!this.host.handshakes.add(this, source)) return this.close();
     this.#timer = this.host.io.timer(this.host.settings.handshakeTimeoutMs, () => this.close());
     this.#listen();
   }
 
   #source(): string | null {
-    const { address } = this.#client;
+    const { address } = this.client;
     return address === UNIX_CLIENT ? null : sourceOf(address);
-  }
-
-  get client(): Endpoint {
-    return this.#client;
-  }
-
-  get isByAddress(): boolean {
-    return this.#isByAddress;
-  }
-
-  get isProxied(): boolean {
-    return this.#isProxied;
-  }
-
-  get isUnix(): boolean {
-    return this.#arrival.isUnix;
-  }
-
-  get protocols(): readonly ClientProtocolName[] {
-    return this.#arrival.protocols;
   }
 
   handOver(): Buffer {
     const sent = this.#sent ?? Buffer.alloc(0);
     this.#stage = 'closed';
     this.#timer?.clear();
-    this.host.handshakeEnds(this);
+    this.host.handshakes.delete(this);
     return sent;
   }
 
@@ -169,20 +148,20 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
   #readProxyHeader(bytes: Buffer): void {
     this.#header = this.#header === null ? bytes : Buffer.concat([this.#header, bytes]);
     const header = parseProxyHeader(this.#header);
-    if (header.kind === 'more' && this.#header.length <= MAX_HEADER_BYTES) return;
-    if (header.kind !== 'header') {
-      this.host.log.warn({ client: this.#client.address }, 'malformed PROXY header');
+    if (header.kind === 'more') return;
+    if (header.kind === 'malformed') {
+      this.host.log.warn({ client: this.client.address }, 'malformed PROXY header');
       return this.close();
     }
     if (header.client !== null) {
-      this.#client = header.client;
-      this.#isProxied = true;
+      this.client = header.client;
+      this.isProxied = true;
     }
     const rest = this.#header.subarray(header.length);
     this.#header = null;
     this.#stage = 'handshake';
     const source = this.#source();
-    if (source !== null && !this.host.handshakeSource(this, source)) return this.close();
+    if (source !== null && !this.host.handshakes.setSource(this, source)) return this.close();
     if (rest.length > 0) this.#take(rest);
   }
 
@@ -190,7 +169,7 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
 
   #take(bytes: Buffer): void {
     this.#sent = this.#sent === null ? bytes : Buffer.concat([this.#sent, bytes]);
-    this.#protocol ??= protocolOf(bytes[0], this.protocols, this.host.settings.http);
+    this.#protocol ??= protocolOf(bytes[0], this.arrival.protocols, this.host.settings.http);
     if (this.#protocol === null) return this.refuse(METHODS_REFUSED);
     this.#protocol.feed(bytes);
     this.#shakeHands(this.#protocol);
@@ -219,15 +198,17 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
 
   /** False: refused, or passed on to the worker of the account. */
   #logIn(protocol: ClientProtocol, step: LoginStep): boolean {
-    this.#isByAddress = step.kind === 'address-login';
-    const username = step.kind === 'login' ? step.username : this.host.authorizedName(this.#client);
-    if (username !== null && this.host.passOn(this, username)) return false;
+    this.isByAddress = step.kind === 'address-login';
+    const username = step.kind === 'login' ? step.username : this.host.logins.authorizedName(this.client);
+    if (username !== null && this.host.connections.passOn(this, username)) return false;
     this.#sent = null;
-    if (username === null) this.host.withoutCredentials(this.#client, protocol.asksForCredentials);
-    else if (step.kind === 'address-login') this.#account = this.host.logInByAddress(this.#client, username);
+    if (username === null) this.host.logins.withoutCredentials(this.client, protocol.asksForCredentials);
+    else if (step.kind === 'address-login')
+      this.#account = this.host.logins.logInByAddress(this.client, username);
     else {
-      this.#account = this.host.logIn(this.#client, username, step.password);
-      if (this.#account !== null && protocol.asksForCredentials) this.host.gaveCredentials(this.#client);
+      this.#account = this.host.logins.logIn(this.client, username, step.password);
+      if (this.#account !== null && protocol.asksForCredentials)
+        this.host.logins.gaveCredentials(this.client);
     }
     if (this.#account === null) {
       this.refuse(protocol.loginFailed);
@@ -249,10 +230,10 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
     // Until it is answered, the handshake and its time limit go on.
     this.#stage = 'permit';
     this.stream.pause();
-    this.#question = this.host.acquirePermit(account, this.#client, (answer) => {
+    this.#question = this.host.permits.acquire(account, this.client, (answer) => {
       this.#question = null;
       if (answer.ok) return this.#permitted(protocol, step, account, answer.permit);
-      this.host.refused(account, this.#client, answer.reason);
+      this.host.logins.refused(account, this.client, answer.reason);
       this.#refuseWith(Reply.notAllowedByRuleset);
     });
   }
@@ -268,17 +249,17 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
   #authorize(account: Account): EgressPolicy | null {
     const { record } = account;
     // The account may have been changed between its login and its request.
-    const isRefused = refuseAccount(record, this.#client.address, this.host.date()) !== null;
+    const isRefused = refuseAccount(record, this.client.address, this.host.date()) !== null;
     if (isRefused || !this.host.isStillKnown(account)) return this.#refused(Reply.generalFailure);
-    if (this.#isByAddress && !includesAddress(record.authorizedAddresses, this.#client.address))
+    if (this.isByAddress && !includesAddress(record.authorizedAddresses, this.client.address))
       return this.#refused(Reply.notAllowedByRuleset);
-    const refusal = this.host.refusal(account, this.#client);
+    const refusal = this.host.logins.refusal(account, this.client);
     if (refusal !== null) return this.#refused(Reply.notAllowedByRuleset);
     const egress = this.host.egressOf(account);
     if (egress === null) {
       const fields = {
         account: record.username,
-        client: this.#client.address,
+        client: this.client.address,
         reason: 'unknown-egress-class',
       };
       this.host.log.info(fields, 'session refused');
@@ -310,7 +291,7 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
     this.#question = null;
     this.#timer?.clear();
     this.#timer = null;
-    this.host.handshakeEnds(this);
+    this.host.handshakes.delete(this);
   }
 
   // ── UDP ASSOCIATE ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -321,17 +302,17 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
     this.stream.resume();
     associate(this.host, {
       stream: this.stream,
-      client: this.#client,
-      isProxied: this.#isProxied,
-      isByAddress: this.#isByAddress,
-      isUnix: this.isUnix,
+      client: this.client,
+      isProxied: this.isProxied,
+      isByAddress: this.isByAddress,
+      isUnix: this.arrival.isUnix,
       ...authorized,
       addressType,
       address,
       port,
       onClosed: () => {
         this.#stage = 'closed';
-        this.host.connectionClosed(this);
+        this.host.connections.closed(this);
       },
       refuse: (reply) => this.#refuseWith(reply),
     });
@@ -360,7 +341,7 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
   /** A relay takes the place of this connection. */
   relayed(): void {
     this.#stage = 'closed';
-    this.host.connectionRelayed(this);
+    this.host.connections.relayed(this);
   }
 
   /** Closes at once, whatever the stage. */
@@ -381,6 +362,6 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
   closed(): void {
     this.#stage = 'closed';
     this.#handshakeOver();
-    this.host.connectionClosed(this);
+    this.host.connections.closed(this);
   }
 }

@@ -2,7 +2,7 @@
 // another, and counted over all workers.
 import type { Log } from '../core/log.js';
 import { Connection } from './connection.js';
-import type { Arrival, ConnectionHost, HostedConnection } from './connection-host.js';
+import type { Arrival, ConnectionHost, HostedConnection, OpenConnections } from './connection-host.js';
 import type { Io, Stream } from './io/io.js';
 import type { PassedConnection } from './messages.js';
 import { workerOf } from './worker-of.js';
@@ -20,7 +20,7 @@ export interface ConnectionsOptions {
   readonly log: Log;
 }
 
-export class Connections {
+export class Connections implements OpenConnections {
   readonly #host: ConnectionHost;
   readonly #options: ConnectionsOptions;
   readonly #connections = new Set<HostedConnection>();
@@ -49,12 +49,12 @@ export class Connections {
     connection.resume({ client, isProxied, bytes: Buffer.from(bytes) });
   }
 
-  /** Hands a connection to the worker that its account belongs to; false when it is this one. */
   passOn(connection: HostedConnection, username: Uint8Array): boolean {
     const { io, index, workers, passConnection, log } = this.#options;
     const owner = workers === 1 ? index : workerOf(username, workers);
     if (owner === index) return false;
-    const { client, isProxied, isUnix, protocols } = connection;
+    const { client, isProxied, arrival } = connection;
+    const { isUnix, protocols } = arrival;
     const bytes = connection.handOver();
     const fd = io.detach(connection.stream);
     this.#connections.delete(connection);

@@ -2,6 +2,7 @@
 // later. Sessions that opened and closed within one batch are reported once. When the control plane is behind, log lines are
 // given up first; logins and ends of sessions never are.
 
+import type { Log } from '../core/log.js';
 import type { SessionSummary } from '../core/sessions/session.js';
 import type { Destination } from './destination.js';
 import type { LoginOutcome, SessionFacts, WorkerEvent } from './messages.js';
@@ -171,4 +172,14 @@ export class Events {
     }
     this.#options.setWaiting(false);
   }
+}
+
+/** A log whose lines the control plane writes. */
+export function createEventLog(events: Events): Log {
+  return {
+    debug: (fields, message) => events.log('debug', fields, message),
+    info: (fields, message) => events.log('info', fields, message),
+    warn: (fields, message) => events.log('warn', fields, message),
+    error: (fields, message) => events.log('error', fields, message),
+  };
 }

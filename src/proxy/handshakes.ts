@@ -1,6 +1,8 @@
 // Connections that have not come as far as a request: how many there may be, in all and from one source, over all workers.
 // When there are too many, the one that has waited longest has to go. A real client needs a few milliseconds here and
 // is hardly ever the one, while sockets that only wait lose their places to those who come.
+import type { WorkerMessage } from './messages.js';
+import type { Gauges } from './shared.js';
 import { type SourceTable, sourceKey } from './source-table.js';
 
 /** A connection in its handshake. */
@@ -11,14 +13,13 @@ export interface Waiting {
 export interface HandshakesOptions {
   readonly maxHandshakes: number;
   readonly maxHandshakesPerSource: number;
-  /** Counts over all workers; returns the number then. */
-  readonly count: (by: number) => number;
-  /**
-   * Lets the worker that has the most of them end its oldest, of this source or (null) of any; false when it is for this
-   * one to do. `hasOwn`: it could.
-   */
-  readonly evictElsewhere: (source: string | null, hasOwn: boolean) => boolean;
+  /** Of this worker, among `workers`. */
+  readonly index: number;
+  readonly workers: number;
+  /** Counts handshakes over all workers. */
+  readonly gauges: Pick<Gauges, 'add' | 'getOf'>;
   readonly sources: SourceTable;
+  readonly sendToPeer: (worker: number, message: WorkerMessage) => void;
 }
 
 export class Handshakes {
@@ -37,9 +38,8 @@ export class Handshakes {
    * False when there is no room and nobody can make it: the connection is to be closed.
    */
   add(connection: Waiting, source: string | null): boolean {
-    const { count, maxHandshakes } = this.#options;
-    if (count(1) > maxHandshakes && !this.#makeRoom(null)) {
-      count(-1);
+    if (this.#count(1) > this.#options.maxHandshakes && !this.#makeRoom(null)) {
+      this.#count(-1);
       return false;
     }
     this.#waiting.set(connection, null);
@@ -54,8 +54,8 @@ export class Handshakes {
       return false;
     }
     this.#waiting.set(connection, source);
-    const left = this.#ofSource.get(source);
-    if (left) left.add(connection);
+    const others = this.#ofSource.get(source);
+    if (others) others.add(connection);
     else this.#ofSource.set(source, new Set([connection]));
     return true;
   }
@@ -65,7 +65,7 @@ export class Handshakes {
     const source = this.#waiting.get(connection);
     if (source === undefined) return;
     this.#waiting.delete(connection);
-    this.#options.count(-1);
+    this.#count(-1);
     if (source === null) return;
     this.#countSource(source, -1);
     const others = this.#ofSource.get(source);
@@ -83,6 +83,13 @@ export class Handshakes {
     return true;
   }
 
+  /** Ends the oldest one for another worker, or asks the next worker to, `hops` times. */
+  evictForPeer(source: string | null, hops: number): void {
+    if (this.evictOldest(source) || hops === 0) return;
+    const { index, workers, sendToPeer } = this.#options;
+    sendToPeer((index + 1) % workers, { kind: 'evict-handshake', source, hops: hops - 1 });
+  }
+
   /** Ends all of this worker. */
   evictAll(): void {
     for (const connection of [...this.#waiting.keys()]) connection.evict();
@@ -97,11 +104,33 @@ export class Handshakes {
 
   #makeRoom(source: string | null): boolean {
     const [own] = this.#candidates(source);
-    return this.#options.evictElsewhere(source, own !== undefined) || this.evictOldest(source);
+    return this.#evictElsewhere(source, own !== undefined) || this.evictOldest(source);
+  }
+
+  /**
+   * Asks the worker that has the most handshakes to end its oldest one. False when this worker is to do it.
+   * @param hasOwn this worker has one of the source
+   */
+  #evictElsewhere(source: string | null, hasOwn: boolean): boolean {
+    const { index, workers, gauges, sendToPeer } = this.#options;
+    if (workers === 1) return false;
+    let most = index;
+    for (let worker = 0; worker < workers; worker += 1) {
+      if (gauges.getOf(worker, 'handshakes') > gauges.getOf(most, 'handshakes')) most = worker;
+    }
+    if (most === index && hasOwn) return false;
+    const other = most === index ? (index + 1) % workers : most;
+    sendToPeer(other, { kind: 'evict-handshake', source, hops: workers - 1 });
+    return true;
   }
 
   #candidates(source: string | null): Iterable<Waiting> {
     return source === null ? this.#waiting.keys() : (this.#ofSource.get(source) ?? []);
+  }
+
+  /** Counts over all workers; returns the number then. */
+  #count(by: number): number {
+    return this.#options.gauges.add(this.#options.index, 'handshakes', by);
   }
 
   #countSource(source: string, by: number): number {

@@ -6,13 +6,18 @@ import type { Log } from '../core/log.js';
 import { printable } from '../core/printable.js';
 import type { Account } from './account.js';
 import type { Accounts } from './accounts.js';
+import type { AuthorizedClients } from './authorized-clients.js';
 import type { Events } from './events.js';
 import type { Endpoint } from './io/io.js';
 import type { LoginGuard } from './login-guard.js';
-import { UNIX_CLIENT } from './protocols/proxy-header.js';
+import { type ProxySources, UNIX_CLIENT } from './protocols/proxy-header.js';
 
 export interface LoginsOptions {
   readonly accounts: Accounts;
+  readonly authorized: AuthorizedClients;
+  readonly isTrustedProxy: ProxySources;
+  /** Reads the messages that have come, so that a login meets every change that was answered before it. */
+  readonly readMessages: () => void;
   readonly guard: LoginGuard;
   readonly events: Pick<Events, 'login' | 'push'>;
   readonly log: Log;
@@ -37,7 +42,8 @@ export class Logins {
    * Null: refused. Blocked logins are checked like any other, so that they take as long, and refused whatever comes out.
    */
   logIn({ address }: Endpoint, username: Uint8Array, password: Uint8Array): Account | null {
-    const { accounts, guard, events } = this.#options;
+    const { accounts, guard, events, readMessages } = this.#options;
+    readMessages();
     // Clients of a Unix socket have no address to tell them apart by.
     const verdict = address === UNIX_CLIENT ? 'check' : guard.attempt(address, username);
     const result = this.#check(username, password, address);
@@ -56,6 +62,16 @@ export class Logins {
     this.#refusedUnchecked += 1;
     this.#reportFailure(address, 'blocked-address', shown, username);
     return null;
+  }
+
+  /** The name of the account that a client without credentials is, by its address; null: of none. */
+  authorizedName(client: Endpoint): Uint8Array | null {
+    const { authorized, isTrustedProxy, readMessages } = this.#options;
+    readMessages();
+    // The address of a load balancer that names no client is nobody's account.
+    if (isTrustedProxy(client)) return null;
+    const account = authorized.find(client.address);
+    return account === undefined ? null : Buffer.from(account.username);
   }
 
   /** Without a password, from an address that is the account's. Null: refused. */

@@ -1,4 +1,4 @@
-// Every message between the control plane and the workers. Plain data; sent in batches, in order.
+// Every message between the control plane and the workers. Plain data; sent in batches, in message.
 
 import type { LimitRefusal } from '../core/accounts/limits.js';
 import type { LoginFailure } from '../core/accounts/login.js';
@@ -53,7 +53,7 @@ export interface ListenerSpec {
 }
 
 /** Control plane to worker. */
-export type Order =
+export type WorkerMessage =
   | { readonly kind: 'accounts'; readonly records: readonly AccountRecord[] }
   /** Of accounts of all workers. */
   | { readonly kind: 'authorized'; readonly accounts: readonly AuthorizedAccount[] }
@@ -129,7 +129,7 @@ export type LoginOutcome = 'success' | LoginFailure | LimitRefusal;
 
 /** Worker to control plane. */
 export type WorkerEvent =
-  /** The worker serves; `wakeFd` is to be written to after an order, -1 where that is not needed. */
+  /** The worker serves; `wakeFd` is to be written to after an message, -1 where that is not needed. */
   | { readonly kind: 'started'; readonly wakeFd: number }
   | { readonly kind: 'listening'; readonly id: number; readonly address: string; readonly port: number }
   | { readonly kind: 'listen-failed'; readonly id: number; readonly code: string }

@@ -6,7 +6,7 @@ import type { AccountRecord } from './settings.js';
 import { workerOf } from './worker-of.js';
 
 /** Accounts in one message: a login comes in between two. */
-const RECORDS_PER_ORDER = 1_000;
+const RECORDS_PER_MESSAGE = 1_000;
 
 export class PlaneAccounts {
   readonly #workers: readonly PlaneWorker[];
@@ -82,8 +82,8 @@ export class PlaneAccounts {
   /** Sends a worker those of `records` that are its own. */
   #send(worker: PlaneWorker, records: Iterable<AccountRecord>): void {
     const own = Array.from(records).filter(({ username }) => this.#owner(username) === worker.index);
-    for (let from = 0; from < own.length; from += RECORDS_PER_ORDER) {
-      worker.send({ kind: 'accounts', records: own.slice(from, from + RECORDS_PER_ORDER) });
+    for (let from = 0; from < own.length; from += RECORDS_PER_MESSAGE) {
+      worker.send({ kind: 'accounts', records: own.slice(from, from + RECORDS_PER_MESSAGE) });
     }
   }
 

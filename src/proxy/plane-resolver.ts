@@ -1,7 +1,7 @@
 // The resolver's thread as the main thread has it: started anew when it has died, and connected to every worker.
 import { MessageChannel, Worker } from 'node:worker_threads';
 import type { Log } from '../core/log.js';
-import type { ResolverOrder, ResolverStart } from './dns/messages.js';
+import type { ResolverMessage, ResolverStart } from './dns/messages.js';
 import type { PlaneWorker } from './plane-worker.js';
 
 export class PlaneResolver {
@@ -37,8 +37,13 @@ export class PlaneResolver {
   /** Lets a worker ask it. */
   connect(worker: PlaneWorker): void {
     const { port1, port2 } = new MessageChannel();
-    const order: ResolverOrder = { kind: 'worker', index: worker.index, wakeFd: worker.wakeFd, port: port2 };
-    this.#thread?.postMessage(order, [port2]);
+    const message: ResolverMessage = {
+      kind: 'worker',
+      index: worker.index,
+      wakeFd: worker.wakeFd,
+      port: port2,
+    };
+    this.#thread?.postMessage(message, [port2]);
     worker.send({ kind: 'resolver', port: port1 }, [port1]);
   }
 

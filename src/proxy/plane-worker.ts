@@ -16,7 +16,7 @@ import { PlanePermits } from './plane-permits.js';
 import { PlaneSession, type SessionAccount, type SessionOwner } from './plane-session.js';
 import { type SessionCounts, viewSessionCounts } from './session-counts.js';
 import type { Gauges } from './shared.js';
-import type { ThreadOrder, ThreadStart } from './thread.js';
+import type { ThreadMessage, ThreadStart } from './thread.js';
 
 /**
  * Of a worker's heap, in MiB. What a connection leaves behind is garbage at once: more room only grows the process, up to
@@ -104,9 +104,9 @@ export class PlaneWorker implements SessionOwner {
     return this.#isOver;
   }
 
-  send(order: ThreadOrder, transfer: readonly TransferListItem[] = []): void {
+  send(message: ThreadMessage, transfer: readonly TransferListItem[] = []): void {
     if (this.#isOver) return;
-    this.#port.postMessage(order, transfer);
+    this.#port.postMessage(message, transfer);
     this.#options.gauges.addSign(this.index, 'messages', 1);
     if (this.#wakeFd === -1) return;
     try {
@@ -117,11 +117,11 @@ export class PlaneWorker implements SessionOwner {
   }
 
   /** Resolves with the answer to question `token`; null when the worker is dead, or dies meanwhile. */
-  ask(token: number, order: ThreadOrder): Promise<WorkerEvent | null> {
+  ask(token: number, message: ThreadMessage): Promise<WorkerEvent | null> {
     return new Promise((resolve) => {
       if (this.#isOver) return resolve(null);
       this.#waiting.set(token, resolve);
-      this.send(order);
+      this.send(message);
     });
   }
 

@@ -11,6 +11,7 @@ import type { ProxyObserver } from './observer.js';
 import { allocateOwnPorts, createOwnPorts, type OwnPorts } from './own-ports.js';
 import { allocateOwnedDescriptors, OwnedDescriptors } from './owned-descriptors.js';
 import { PlaneAccounts } from './plane-accounts.js';
+import { type ListenResult, PlaneListeners } from './plane-listeners.js';
 import { PlaneResolver } from './plane-resolver.js';
 import { PlaneWatch } from './plane-watch.js';
 import { PlaneWorker } from './plane-worker.js';
@@ -19,12 +20,8 @@ import { allocateSessionCounts } from './session-counts.js';
 import type { AccountRecord, ProxySettings } from './settings.js';
 import { allocateGauges, type Gauges, viewGauges } from './shared.js';
 import { allocateSourceTable, SourceTable } from './source-table.js';
+import { WorkerRestarts } from './worker-restarts.js';
 
-/** So many deaths within DEATHS_MS, and the worker is started with the node driver. */
-const MAX_DEATHS = 3;
-const DEATHS_MS = 60_000;
-/** A worker that keeps dying is started again after this pause, in ms. */
-const PAUSE_MS = 1_000;
 /** How long a worker may take to stop, in ms. */
 const STOP_MS = 5_000;
 
@@ -62,16 +59,14 @@ export class ProxyPlane {
   readonly #shared: Omit<SharedMemory, 'sessionCounts' | 'owned'>;
   readonly #tables: readonly SourceTable[];
   readonly #workers: PlaneWorker[] = [];
-  /** When each worker has died lately. */
-  readonly #deaths: number[][] = [];
+  readonly #restarts: WorkerRestarts;
   readonly #watch: PlaneWatch;
   readonly #accounts: PlaneAccounts;
   readonly #resolver: PlaneResolver;
-  readonly #listeners: ListenerSpec[] = [];
+  readonly #listeners: PlaneListeners;
   #games: readonly GameRule[];
   #token = 0;
   #isRefusing = false;
-  #isDraining = false;
   #isStopped = false;
 
   constructor(options: PlaneOptions) {
@@ -97,6 +92,8 @@ export class ProxyPlane {
       stuckMs: options.stuckMs,
       onUnendable: () => options.onBroken({ hasUnendableThread: true }),
     });
+    this.#restarts = new WorkerRestarts(this.#workers, options.workers);
+    this.#listeners = new PlaneListeners(this.#workers, options.workers, options.libc);
     this.#accounts = new PlaneAccounts(this.#workers, options.workers, options.accounts);
     this.#resolver = new PlaneResolver(this.#workers, { settings: options.resolver, gauges }, options.log);
   }
@@ -203,13 +200,12 @@ export class ProxyPlane {
       sendPeer(other, worker, port2);
     }
     if (this.#isRefusing) worker.send({ kind: 'refuse', isRefusing: true });
-    if (this.#isDraining) return;
-    for (const listener of this.#listeners) this.#sendListener(worker, listener);
+    this.#listeners.sendAll(worker);
   }
 
   // ── What the workers are sent ────────────────────────────────────────────────────────────────────────────────────
 
-  /** An account as it is now. The workers know before anything that is awaited after this call goes on. */
+  /** An account as it is now. The workers have it before anything that is awaited after this call goes on. */
   put(record: AccountRecord): void {
     this.#accounts.put(record);
   }
@@ -239,48 +235,23 @@ export class ProxyPlane {
 
   /** Stops accepting, and ends what has not come to a request. */
   drain(): void {
-    this.#isDraining = true;
-    for (const worker of this.#workers) worker.send({ kind: 'drain' });
+    this.#listeners.drain();
   }
 
   /** Accepts from a descriptor that is open already, in every worker. */
   acceptFrom(spec: ListenerSpec): void {
-    this.#listeners.push(spec);
-    for (const worker of this.#workers) this.#sendListener(worker, spec);
+    this.#listeners.acceptFrom(spec);
   }
 
-  /** Lets the first worker open the socket, or say what it is that is open already (the node driver). */
-  async listen(
-    spec: ListenerSpec,
-  ): Promise<{ readonly address: string; readonly port: number } | { readonly code: string }> {
-    const [worker] = this.#workers;
-    if (!worker) throw new Error('the data plane has not been started');
-    const listener = this.#specFor(worker, spec);
-    const event = await worker.ask(spec.id, { kind: 'listen', listener });
-    if (event?.kind !== 'listening') return { code: event?.kind === 'listen-failed' ? event.code : 'EIO' };
-    this.#listeners.push({ ...spec, port: event.port });
-    return { address: event.address, port: event.port };
+  /** Lets the first worker open the socket, or say why it cannot (the node driver). */
+  listen(spec: ListenerSpec): Promise<ListenResult> {
+    return this.#listeners.listen(spec);
   }
 
   /** A number for a listener or a question. */
   nextToken(): number {
     this.#token += 1;
     return this.#token;
-  }
-
-  /**
-   * The node driver closes a descriptor with its listener, so that it is given one of its own. It cannot pass connections
-   * on either: beside native workers it serves what they accept for it.
-   */
-  #sendListener(worker: PlaneWorker, listener: ListenerSpec): void {
-    if (worker.engine === 'node' && this.#options.workers > 1) return;
-    worker.send({ kind: 'listen', listener: this.#specFor(worker, listener) });
-  }
-
-  #specFor({ engine }: PlaneWorker, listener: ListenerSpec): ListenerSpec {
-    const { libc } = this.#options;
-    if (engine === 'native' || listener.fd === null || libc === null) return listener;
-    return { ...listener, fd: libc.dup(listener.fd) };
   }
 
   // ── What the workers are asked ───────────────────────────────────────────────────────────────────────────────────
@@ -322,30 +293,21 @@ export class ProxyPlane {
     const { log, libc } = this.#options;
     const { index } = worker;
     // Node has closed them with the thread, and without libc there is no duplicate: the service manager has them still.
-    if (libc === null && this.#listeners.some(({ fd }) => fd !== null)) {
+    if (libc === null && this.#listeners.hasDescriptors) {
       log.error(
         {},
         'sockets of the service manager were closed with their worker; the daemon must be started again',
       );
       return this.#options.onBroken({ hasUnendableThread: false });
     }
-    const now = performance.now();
-    const deaths = [...(this.#deaths[index] ?? []), now].filter((at) => now - at < DEATHS_MS);
-    this.#deaths[index] = deaths;
-    const engine = deaths.length >= MAX_DEATHS && this.#isSpare(worker) ? 'node' : worker.engine;
+    const { engine, pauseMs } = this.#restarts.next(worker, performance.now());
     if (engine !== worker.engine)
       log.error({ worker: index }, 'proxy worker failed repeatedly; starting it with the node driver');
     const restart = (): void => {
       if (this.#isStopped) return;
       this.#startWorker(index, engine, () => log.warn({ worker: index }, 'proxy worker restarted'));
     };
-    setTimeout(restart, deaths.length > MAX_DEATHS ? PAUSE_MS : 0);
-  }
-
-  /** The node driver cannot pass connections on: of several workers at least one stays native, to accept them. */
-  #isSpare(worker: PlaneWorker): boolean {
-    const isNative = (other: PlaneWorker): boolean => other !== worker && other.engine === 'native';
-    return this.#options.workers === 1 || this.#workers.some(isNative);
+    setTimeout(restart, pauseMs);
   }
 
   /** Ends what the worker could not end itself, and releases what it held. */

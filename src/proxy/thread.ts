@@ -9,7 +9,7 @@ import { loadLibc } from './io/native/libc.js';
 import { Loop } from './io/native/loop.js';
 import { createNodeIo } from './io/node/index.js';
 import { listenNode } from './io/node/listen-spec.js';
-import type { Order, PassedConnection, WorkerEvent, WorkerStart } from './messages.js';
+import type { PassedConnection, WorkerEvent, WorkerMessage, WorkerStart } from './messages.js';
 import { OwnedDescriptors } from './owned-descriptors.js';
 import { packEvent } from './packed-events.js';
 import { type Gauges, viewGauges } from './shared.js';
@@ -21,9 +21,9 @@ export interface ThreadStart {
   readonly port: MessagePort;
 }
 
-/** What comes through the port besides orders: the other threads that this one speaks to. */
-export type ThreadOrder =
-  | Order
+/** What comes through the port besides the control plane's messages: the other threads that this one speaks to. */
+export type ThreadMessage =
+  | WorkerMessage
   | { readonly kind: 'resolver'; readonly port: MessagePort }
   | {
       readonly kind: 'peer';
@@ -74,12 +74,12 @@ class Channel {
 
   /** Reads what has come, from everybody. */
   readonly read = (): void => {
-    this.readOrders();
+    this.readMessages();
     if (this.#resolver) this.#readFrom(this.#resolver);
     for (const { port } of this.#peers.values()) this.#readFrom(port);
   };
 
-  readonly readOrders = (): void => {
+  readonly readMessages = (): void => {
     this.#readFrom(this.#port);
   };
 
@@ -92,9 +92,9 @@ class Channel {
     else this.#unasked.push(question);
   };
 
-  readonly sendToPeer = (index: number, order: Order): void => {
+  readonly sendToPeer = (index: number, message: WorkerMessage): void => {
     const peer = this.#peers.get(index);
-    if (peer) this.#sendTo(index, peer, order);
+    if (peer) this.#sendTo(index, peer, message);
   };
 
   readonly passConnection = (index: number, connection: PassedConnection): boolean => {
@@ -105,8 +105,8 @@ class Channel {
     return true;
   };
 
-  #sendTo(index: number, peer: Peer, order: Order): void {
-    peer.port.postMessage(order);
+  #sendTo(index: number, peer: Peer, message: WorkerMessage): void {
+    peer.port.postMessage(message);
     this.#gauges.addSign(index, 'messages', 1);
     if (peer.wakeFd !== -1) this.#wake(peer.wakeFd);
   }
@@ -117,25 +117,25 @@ class Channel {
     }
   }
 
-  #take(port: MessagePort, message: ThreadOrder | Answer): void {
+  #take(port: MessagePort, message: ThreadMessage | Answer): void {
     if (port === this.#resolver) {
       this.#worker?.answered(message as Answer);
       return;
     }
-    const order = message as ThreadOrder;
-    if (order.kind === 'resolver') {
-      this.#resolver = order.port;
-      this.#onPort?.(order.port, () => {});
-      for (const question of this.#unasked.splice(0)) order.port.postMessage(question);
-    } else if (order.kind === 'peer') {
-      this.#peers.get(order.index)?.port.close();
-      this.#peers.set(order.index, {
-        port: order.port,
-        wakeFd: order.wakeFd,
-        owned: new OwnedDescriptors(order.owned),
+    const sent = message as ThreadMessage;
+    if (sent.kind === 'resolver') {
+      this.#resolver = sent.port;
+      this.#onPort?.(sent.port, () => {});
+      for (const question of this.#unasked.splice(0)) sent.port.postMessage(question);
+    } else if (sent.kind === 'peer') {
+      this.#peers.get(sent.index)?.port.close();
+      this.#peers.set(sent.index, {
+        port: sent.port,
+        wakeFd: sent.wakeFd,
+        owned: new OwnedDescriptors(sent.owned),
       });
-      this.#onPort?.(order.port, () => {});
-    } else this.#worker?.obey(order);
+      this.#onPort?.(sent.port, () => {});
+    } else this.#worker?.receive(sent);
   }
 }
 
@@ -216,8 +216,8 @@ function createWorker(
   io: Io,
   uses: Pick<WorkerUses, 'listen' | 'stop' | 'onEventsWaiting'>,
 ): ProxyWorker {
-  const { post, ask, sendToPeer, passConnection, readOrders } = channel;
-  const worker = new ProxyWorker({ io, start, post, ask, sendToPeer, passConnection, readOrders, ...uses });
+  const { post, ask, sendToPeer, passConnection, readMessages } = channel;
+  const worker = new ProxyWorker({ io, start, post, ask, sendToPeer, passConnection, readMessages, ...uses });
   channel.attach(worker);
   return worker;
 }

@@ -5,11 +5,11 @@ import type { ThreadStart } from '../../src/proxy/thread.js';
 import { ProxyWorker } from '../../src/proxy/worker.js';
 
 if ((workerData as ThreadStart).start.index === 0) {
-  const { obey } = ProxyWorker.prototype;
-  ProxyWorker.prototype.obey = function passive(order) {
-    if (order.kind === 'listen') return;
-    if (order.kind === 'adopt' && Buffer.from(order.connection.bytes).includes('exit')) process.exit(7);
-    obey.call(this, order);
+  const { receive } = ProxyWorker.prototype;
+  ProxyWorker.prototype.receive = function passive(message) {
+    if (message.kind === 'listen') return;
+    if (message.kind === 'adopt' && Buffer.from(message.connection.bytes).includes('exit')) process.exit(7);
+    receive.call(this, message);
   };
 }
 await import('../../src/proxy/thread.js');

@@ -1,11 +1,11 @@
 // A worker's thread that breaks when a player with one of these names logs in: what plane.ts makes of it is its test.
 import { loadLibc } from '../../src/proxy/io/native/libc.js';
-import { ProxyWorker } from '../../src/proxy/worker.js';
+import { Logins } from '../../src/proxy/logins.js';
 
 const BLOCK_MS = 2_500;
 const libc = loadLibc();
-const logIn = ProxyWorker.prototype.logIn;
-ProxyWorker.prototype.logIn = function broken(client, username, password) {
+const logIn = Logins.prototype.logIn;
+Logins.prototype.logIn = function broken(client, username, password) {
   const name = Buffer.from(username).toString();
   if (name.startsWith('throw')) throw new Error('broken on purpose');
   if (name.startsWith('exit')) process.exit(7);

@@ -23,7 +23,7 @@ export interface ResolverStart {
 }
 
 /** To the resolver's thread. */
-export type ResolverOrder =
+export type ResolverMessage =
   /** `port` leads to the worker; `wakeFd` is written to after an answer, -1 where that is not needed. */
   | {
       readonly kind: 'worker';

@@ -3,7 +3,7 @@ import { writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { viewGauges } from '../shared.js';
 import { openHostsFile } from './hosts-file.js';
-import type { Answer, Question, ResolverOrder, ResolverStart } from './messages.js';
+import type { Answer, Question, ResolverMessage, ResolverStart } from './messages.js';
 import { createResolver } from './resolver.js';
 
 const WAKE = new Uint8Array(new BigUint64Array([1n]).buffer);
@@ -13,14 +13,14 @@ function run({ settings, gauges: memory }: ResolverStart): void {
   const resolver = createResolver({ ...settings, hosts });
   const gauges = viewGauges(memory);
 
-  parentPort?.on('message', (order: ResolverOrder) => {
-    if (order.kind === 'stop') {
+  parentPort?.on('message', (message: ResolverMessage) => {
+    if (message.kind === 'stop') {
       resolver.close();
       hosts.close();
       parentPort?.close();
       return;
     }
-    const { index, wakeFd, port } = order;
+    const { index, wakeFd, port } = message;
     port.on('message', ({ id, name, client }: Question) => {
       resolver.resolve(name, client, (result) => {
         port.postMessage({ id, result } satisfies Answer);

@@ -2,7 +2,7 @@
 // is started anew with the listeners it had.
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../../core/log.js';
-import type { TlsEvent, TlsListenerSpec, TlsMaterial, TlsOrder, TlsThreadStart } from './messages.js';
+import type { TlsEvent, TlsListenerSpec, TlsMaterial, TlsMessage, TlsThreadStart } from './messages.js';
 
 export interface TlsGatewayOptions extends TlsThreadStart {
   readonly log: Pick<Log, 'warn' | 'error'>;
@@ -44,7 +44,7 @@ export class TlsGateway {
     if (!listener) return;
     this.#listeners.set(id, { ...listener, material });
     // A thread that has just died is given it when it is started again.
-    this.#thread?.postMessage({ kind: 'material', id, material } satisfies TlsOrder);
+    this.#thread?.postMessage({ kind: 'material', id, material } satisfies TlsMessage);
   }
 
   /** Ends the thread and every connection of it. */
@@ -54,13 +54,13 @@ export class TlsGateway {
   }
 
   #close(id: number): void {
-    if (this.#listeners.delete(id)) this.#thread?.postMessage({ kind: 'close', id } satisfies TlsOrder);
+    if (this.#listeners.delete(id)) this.#thread?.postMessage({ kind: 'close', id } satisfies TlsMessage);
   }
 
-  #send(order: TlsOrder): void {
+  #send(message: TlsMessage): void {
     if (this.#isStopped) return;
     this.#thread ??= this.#start();
-    this.#thread.postMessage(order);
+    this.#thread.postMessage(message);
   }
 
   #start(): Worker {

@@ -27,7 +27,7 @@ export interface TlsListenerSpec {
   readonly material: TlsMaterial;
 }
 
-export type TlsOrder =
+export type TlsMessage =
   | { readonly kind: 'listen'; readonly listener: TlsListenerSpec }
   | { readonly kind: 'material'; readonly id: number; readonly material: TlsMaterial }
   /** Stops accepting; open connections go on. */

@@ -7,7 +7,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { withoutMapping } from '../../core/ip.js';
 import { writeProxyHeader } from '../protocols/proxy-header.js';
 import { TlsHandshakes } from './handshakes.js';
-import type { TlsEvent, TlsListenerSpec, TlsMaterial, TlsOrder, TlsThreadStart } from './messages.js';
+import type { TlsEvent, TlsListenerSpec, TlsMaterial, TlsMessage, TlsThreadStart } from './messages.js';
 
 const BACKLOG = 4096;
 /** The first byte of a TLS connection: a record of the handshake (RFC 8446 §5.1). */
@@ -58,10 +58,11 @@ function run(start: TlsThreadStart): void {
     });
   }
 
-  parentPort?.on('message', (order: TlsOrder) => {
-    if (order.kind === 'listen') listen(order.listener);
-    else if (order.kind === 'material') servers.get(order.id)?.setSecureContext(options(order.material));
-    else servers.get(order.id)?.close();
+  parentPort?.on('message', (message: TlsMessage) => {
+    if (message.kind === 'listen') listen(message.listener);
+    else if (message.kind === 'material')
+      servers.get(message.id)?.setSecureContext(options(message.material));
+    else servers.get(message.id)?.close();
   });
 }
 

@@ -1,0 +1,67 @@
+// The players' listeners as the main thread has them: which there are, and which worker accepts from which.
+import type { Libc } from './io/native/libc.js';
+import type { ListenerSpec } from './messages.js';
+import type { PlaneWorker } from './plane-worker.js';
+
+/** The bound address, or why there is none. */
+export type ListenResult = { readonly address: string; readonly port: number } | { readonly code: string };
+
+export class PlaneListeners {
+  readonly #workers: readonly PlaneWorker[];
+  readonly #workerCount: number;
+  readonly #libc: Libc | null;
+  readonly #listeners: ListenerSpec[] = [];
+  #isDraining = false;
+
+  /** @param workers those that run now, by index; of `workerCount` */
+  constructor(workers: readonly PlaneWorker[], workerCount: number, libc: Libc | null) {
+    this.#workers = workers;
+    this.#workerCount = workerCount;
+    this.#libc = libc;
+  }
+
+  /** Some of them were open before a worker was given them. */
+  get hasDescriptors(): boolean {
+    return this.#listeners.some(({ fd }) => fd !== null);
+  }
+
+  /** Accepts from a descriptor that is open already, in every worker. */
+  acceptFrom(spec: ListenerSpec): void {
+    this.#listeners.push(spec);
+    for (const worker of this.#workers) this.#send(worker, spec);
+  }
+
+  /** Lets the first worker open the socket. */
+  async listen(spec: ListenerSpec): Promise<ListenResult> {
+    const [worker] = this.#workers;
+    if (!worker) throw new Error('the data plane has not been started');
+    const event = await worker.ask(spec.id, { kind: 'listen', listener: this.#specFor(worker, spec) });
+    if (event?.kind !== 'listening') return { code: event?.kind === 'listen-failed' ? event.code : 'EIO' };
+    this.#listeners.push({ ...spec, port: event.port });
+    return { address: event.address, port: event.port };
+  }
+
+  /** Sends a worker that has just started every listener. */
+  sendAll(worker: PlaneWorker): void {
+    if (this.#isDraining) return;
+    for (const listener of this.#listeners) this.#send(worker, listener);
+  }
+
+  /** Stops accepting, and ends what has not come to a request. */
+  drain(): void {
+    this.#isDraining = true;
+    for (const worker of this.#workers) worker.send({ kind: 'drain' });
+  }
+
+  /** The node driver cannot pass connections on: beside native workers it only serves what they accept for it. */
+  #send(worker: PlaneWorker, listener: ListenerSpec): void {
+    if (worker.engine === 'node' && this.#workerCount > 1) return;
+    worker.send({ kind: 'listen', listener: this.#specFor(worker, listener) });
+  }
+
+  /** The node driver closes a descriptor with its listener, so that it is given a duplicate. */
+  #specFor({ engine }: PlaneWorker, listener: ListenerSpec): ListenerSpec {
+    if (engine === 'native' || listener.fd === null || this.#libc === null) return listener;
+    return { ...listener, fd: this.#libc.dup(listener.fd) };
+  }
+}
