@@ -130,7 +130,8 @@ describe('clients that only wait', () => {
     const open = (): number => [first, ...others].reduce((sum, crowd) => sum + crowd.open(), 0);
     await eventually(() => assert.equal(open(), 200));
     await logIn(daemon);
-    assert.ok(open() < 200, 'the one that had waited longest made room');
+    // Another worker may close it, and the client sees that a moment after the login.
+    await eventually(() => assert.ok(open() < 200, 'the one that had waited longest made room'));
     const line = await daemon.waitForLine((each) => /unfinished handshakes/.test(each.msg));
     assert.ok(Number(line['evicted']) > 0);
   });
