@@ -6,20 +6,19 @@ import type { Log } from '../core/log.js';
 import type { ResolverSettings } from './dns/messages.js';
 import type { Endpoint } from './io/io.js';
 import type { Libc } from './io/native/libc.js';
-import type { ListenerSpec, SharedMemory, WorkerEvent } from './messages.js';
+import type { ListenerSpec, WorkerEvent } from './messages.js';
 import type { ProxyObserver } from './observer.js';
-import { allocateOwnPorts, createOwnPorts, type OwnPorts } from './own-ports.js';
-import { allocateOwnedDescriptors, OwnedDescriptors } from './owned-descriptors.js';
+import type { OwnPorts } from './own-ports.js';
+import { OwnedDescriptors } from './owned-descriptors.js';
 import { PlaneAccounts } from './plane-accounts.js';
 import { type ListenResult, PlaneListeners } from './plane-listeners.js';
+import { PlaneMemory } from './plane-memory.js';
 import { PlaneResolver } from './plane-resolver.js';
 import { PlaneWatch } from './plane-watch.js';
 import { PlaneWorker } from './plane-worker.js';
 import type { SessionEnd } from './session.js';
-import { allocateSessionCounts } from './session-counts.js';
 import type { AccountRecord, ProxySettings } from './settings.js';
-import { allocateGauges, type Gauges, viewGauges } from './shared.js';
-import { allocateSourceTable, SourceTable } from './source-table.js';
+import type { Gauges } from './shared.js';
 import { WorkerRestarts } from './worker-restarts.js';
 
 /** How long a worker may take to stop, in ms. */
@@ -55,9 +54,8 @@ export interface PlaneFailure {
 export class ProxyPlane {
   readonly ownPorts: OwnPorts;
   readonly #options: PlaneOptions;
+  readonly #memory: PlaneMemory;
   readonly #gauges: Gauges;
-  readonly #shared: Omit<SharedMemory, 'sessionCounts' | 'owned'>;
-  readonly #tables: readonly SourceTable[];
   readonly #workers: PlaneWorker[] = [];
   readonly #restarts: WorkerRestarts;
   readonly #watch: PlaneWatch;
@@ -72,19 +70,9 @@ export class ProxyPlane {
   constructor(options: PlaneOptions) {
     this.#options = options;
     this.#games = options.games;
-    const { maxHandshakes, login } = options.settings;
-    const gauges = allocateGauges();
-    this.#shared = {
-      ownPorts: allocateOwnPorts(options.workers),
-      gauges,
-      handshakes: allocateSourceTable(Math.min(1_000_000, 2 * maxHandshakes + 64)),
-      loginSources: allocateSourceTable(login.maxSources),
-      loginNames: allocateSourceTable(login.maxSources),
-    };
-    this.#gauges = viewGauges(gauges);
-    this.ownPorts = createOwnPorts(this.#shared.ownPorts, 0);
-    const { handshakes, loginSources, loginNames } = this.#shared;
-    this.#tables = [handshakes, loginSources, loginNames].map((memory) => new SourceTable(memory, -1));
+    this.#memory = new PlaneMemory(options.workers, options.settings, options.maxDescriptors);
+    this.#gauges = this.#memory.gauges;
+    this.ownPorts = this.#memory.ownPorts;
     this.#watch = new PlaneWatch({
       workers: this.#workers,
       gauges: this.#gauges,
@@ -95,7 +83,11 @@ export class ProxyPlane {
     this.#restarts = new WorkerRestarts(this.#workers, options.workers);
     this.#listeners = new PlaneListeners(this.#workers, options.workers, options.libc);
     this.#accounts = new PlaneAccounts(this.#workers, options.workers, options.accounts);
-    this.#resolver = new PlaneResolver(this.#workers, { settings: options.resolver, gauges }, options.log);
+    this.#resolver = new PlaneResolver(
+      this.#workers,
+      { settings: options.resolver, gauges: this.#memory.shared.gauges },
+      options.log,
+    );
   }
 
   get engine(): 'native' | 'node' {
@@ -160,14 +152,8 @@ export class ProxyPlane {
   }
 
   #startWorker(index: number, engine: 'native' | 'node', onStarted: () => void): PlaneWorker {
-    const { settings, maxDescriptors, workers, threadUrl, observer, log } = this.#options;
-    const shared: SharedMemory = {
-      ...this.#shared,
-      sessionCounts: allocateSessionCounts(Math.min(settings.maxConnections, maxDescriptors) + 1024),
-      owned: allocateOwnedDescriptors(maxDescriptors),
-    };
-    // What another worker has counted for the one before just as it died.
-    this.#gauges.clear(index);
+    const { settings, workers, threadUrl, observer, log } = this.#options;
+    const shared = this.#memory.allocateFor(index);
     const worker = new PlaneWorker({
       start: { index, workers, engine, settings, games: this.#games, shared },
       threadUrl: threadUrl ?? new URL('./thread.js', import.meta.url),
@@ -315,11 +301,7 @@ export class ProxyPlane {
     const { libc } = this.#options;
     worker.close(this.#isStopped ? 'shutdown' : 'relay-failed');
     new OwnedDescriptors(worker.shared.owned).closeAll((fd) => libc?.close(fd));
-    this.#gauges.clear(worker.index);
-    this.ownPorts.clear(worker.index + 1);
-    for (const table of this.#tables) table.release(worker.index + 1);
-    // What it had counted of handshakes is not known apart from others': the table begins anew.
-    this.#tables[0]?.clear();
+    this.#memory.clear(worker.index);
   }
 }
 
