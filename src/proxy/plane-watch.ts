@@ -5,6 +5,8 @@ import type { Gauges } from './shared.js';
 
 /** A loop that has not turned for so long is stuck, in ms. */
 const STUCK_MS = 5_000;
+/** A thread that starts on a loaded machine may need this many times as long for its first turn. */
+const START_FACTOR = 6;
 /** How often the workers are looked at, as a part of what makes one stuck. */
 const LOOKS = 5;
 /** After so many looks without a turn the worker counts as not alive. */
@@ -65,7 +67,8 @@ export class PlaneWatch {
       const turns = this.#options.gauges.getSign(worker.index, 'turns');
       seen.quietMs = turns === seen.turns ? seen.quietMs + sinceMs : 0;
       seen.turns = turns;
-      if (seen.quietMs >= this.#stuckMs && !worker.isOver) this.#end(worker, seen);
+      const limitMs = worker.isStarted || worker.isStopping ? this.#stuckMs : START_FACTOR * this.#stuckMs;
+      if (seen.quietMs >= limitMs && !worker.isOver) this.#end(worker, seen);
     }
   }
 
