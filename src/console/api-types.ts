@@ -171,6 +171,15 @@ export type BudgetChange = {
   readonly days?: number | null | undefined;
   readonly bytes?: number | null | undefined;
 };
+export type BudgetPreview = {
+  readonly parts: readonly ({
+    readonly what: 'accounts' | 'days' | 'bytes';
+    readonly left: number | null;
+    readonly needed: number | null;
+    readonly isShort: boolean;
+  })[];
+  readonly isShort: boolean;
+};
 export type BudgetUsed = {
   readonly accounts: Count;
   readonly days: number;
@@ -202,6 +211,9 @@ export type BulkRequest = {
     readonly type: 'set-limits';
     readonly limits: AccountLimitsChange;
   } | {
+    readonly type: 'set-contacts';
+    readonly contacts: ContactsChange;
+  } | {
     readonly type: 'set-expiry';
     readonly expiresAt: TimeIn | null;
   } | {
@@ -228,6 +240,7 @@ export type BulkResult = {
   readonly stayingExpired: Count;
   readonly shortened: Count;
   readonly credentials: readonly (Credentials)[];
+  readonly budget: BudgetPreview | null;
 };
 export type Bytes = number;
 export type BytesPerSecond = number;
@@ -520,8 +533,8 @@ export type NewAccount = {
   readonly limits?: AccountLimitsChange | undefined;
   readonly allowedClients?: readonly (string)[] | undefined;
   readonly plan?: string | undefined;
-  readonly authorizedAddresses?: readonly (string)[] | undefined;
   readonly contacts?: ContactsChange | undefined;
+  readonly authorizedAddresses?: readonly (string)[] | undefined;
 };
 export type NewAccounts = {
   readonly pattern?: string | undefined;
@@ -529,6 +542,7 @@ export type NewAccounts = {
     readonly username: string;
     readonly password?: string | undefined;
     readonly remarks?: string | null | undefined;
+    readonly contacts?: ContactsChange | undefined;
   })[] | undefined;
   readonly isEnabled?: boolean | undefined;
   readonly remarks?: string | null | undefined;
@@ -537,6 +551,7 @@ export type NewAccounts = {
   readonly limits?: AccountLimitsChange | undefined;
   readonly allowedClients?: readonly (string)[] | undefined;
   readonly plan?: string | undefined;
+  readonly contacts?: ContactsChange | undefined;
   readonly dryRun?: boolean | undefined;
 };
 export type NewAccountsResult = {
@@ -545,6 +560,7 @@ export type NewAccountsResult = {
   readonly created: readonly (Credentials)[];
   readonly usernames: readonly (string)[];
   readonly skipped: readonly (SkippedAccount)[];
+  readonly budget: BudgetPreview | null;
 };
 export type NewOperator = {
   readonly name: string;
@@ -938,7 +954,7 @@ export type SignIn = {
 export type SkippedAccount = {
   readonly id: Guid | null;
   readonly username: string;
-  readonly reason: 'username-taken' | 'username-twice' | 'bad-username' | 'bad-password' | 'not-found' | 'already-so' | 'no-expiry' | 'too-many-tags' | 'no-plan' | 'failed';
+  readonly reason: 'username-taken' | 'username-twice' | 'bad-username' | 'bad-password' | 'bad-contacts' | 'not-found' | 'already-so' | 'no-expiry' | 'too-many-tags' | 'no-plan' | 'failed';
 };
 export type Tag = string;
 export type TagUses = {

@@ -79,6 +79,91 @@ describe('the console of operators', { skip: noBrowser }, () => {
     assert.deepEqual(refused, []);
     assert.deepEqual(errors, []);
   });
+
+  test('a seller sees the own budget, and each preview says before it is confirmed when the budget is too small', async (t) => {
+    const budget = { accounts: 2, days: 70, bytes: null };
+    const { page, errors } = await open(t, {}, await addOperator('seller', 'shop', budget));
+    const own = page.getByRole('region', { name: 'Your budget' });
+    await own.locator('text=2 left').waitFor();
+    await own.locator('text=70 days left').waitFor();
+    await page.click('.page-head >> text=New account');
+    const submit = page.locator('dialog button[type=submit]');
+    await page.getByLabel('User name').fill('sold');
+    await page.waitForSelector('dialog >> text=an account that never expires needs a budget without a bound');
+    assert.ok(await submit.isDisabled(), 'one account that the budget does not cover');
+    await page.click('dialog >> text=Many');
+    await page.fill('dialog input >> nth=0', 'sold{1-3}');
+    await page.click('dialog >> text=in 30 days');
+    await page.waitForSelector('dialog .state.bad >> text=Your budget does not cover this');
+    await page.waitForSelector('dialog >> text=Accounts: 3 needed, 2 left');
+    assert.ok(await submit.isDisabled(), 'three accounts of two');
+    await page.fill('dialog input >> nth=0', 'sold{1-2}');
+    await page.waitForSelector('dialog .state.good >> text=Your budget covers this');
+    await submit.click();
+    await page.click('dialog >> text=I have kept it');
+    await own.locator('text=/^0 left/').waitFor();
+
+    await page.check('thead input[type=checkbox]');
+    await page.click('.bulk-bar >> text=Extend');
+    await page.waitForSelector('dialog .state.bad >> text=Your budget does not cover this');
+    await page.waitForSelector('dialog >> text=/Days: 60 days needed, 10(.0[0-9])? days left/');
+    assert.ok(await submit.isDisabled(), 'more days than are left');
+    await page.getByRole('textbox', { name: 'Days' }).fill('5');
+    await page.waitForSelector('dialog .state.good >> text=Your budget covers this');
+    await submit.click();
+    await page.waitForSelector('.toast >> text=Extend: 2 done');
+    await own.locator('text=/^0(.0[0-9])? days left/').waitFor();
+    assert.deepEqual(errors, []);
+  });
+
+  test('contacts are given to new accounts, one and many, and to a selection after a preview', async (t) => {
+    const { page, visit, errors } = await open(t);
+    const contactsOf = async (search: string) => {
+      const { items } = (await api('GET', `/accounts?search=${search}`)) as { items: Json[] };
+      return items.map(({ contacts }) => Object.values(contacts as Json));
+    };
+    await visit('/accounts?new=one');
+    await page.getByLabel('User name').fill('reached');
+    await page.click('dialog summary >> text=Contacts');
+    await page.getByLabel('E-mail').fill('not an address');
+    await page.click('dialog button[type=submit]');
+    await page.waitForSelector('dialog [role=alert] >> text=E-mail: must be an e-mail address');
+    await page.getByLabel('E-mail').fill('one@example.com');
+    await page.getByLabel('Language of notices').selectOption('zh');
+    await page.click('dialog button[type=submit]');
+    await page.click('dialog >> text=I have kept it');
+    assert.deepEqual(await contactsOf('reached'), [['one@example.com', null, 'zh']]);
+
+    await visit('/accounts?new=many');
+    await page.click('dialog >> text=A pasted list');
+    const list = 'group1,,,,@first\ngroup2\ngroup3,,,wrong';
+    await page.locator('dialog textarea').first().fill(list);
+    await page.click('dialog summary >> text=Contacts');
+    await page.getByLabel('Telegram chat id').fill('@everyone');
+    await page.waitForSelector('dialog >> text=1 skipped: not a valid e-mail address or Telegram chat id');
+    await page.click('dialog button >> text=Create 2');
+    await page.click('dialog >> text=I have kept it');
+    assert.deepEqual(await contactsOf('group'), [
+      [null, '@first', null],
+      [null, '@everyone', null],
+    ]);
+
+    await visit('/accounts?search=group');
+    await page.check('thead input[type=checkbox]');
+    await page.click('.bulk-bar >> text=Contacts');
+    await page.check('dialog label >> text=E-mail');
+    await page.locator('dialog .limit-field input[maxlength]').fill('team@example.com');
+    await page.waitForSelector(
+      'dialog .preview tr:has-text("group1") >> text=/→ E-mail: team@example.com · Telegram chat id: @first/',
+    );
+    await page.click('dialog button[type=submit]');
+    await page.waitForSelector('.toast >> text=Contacts: 2 done');
+    assert.deepEqual(await contactsOf('group'), [
+      ['team@example.com', '@first', null],
+      ['team@example.com', '@everyone', null],
+    ]);
+    assert.deepEqual(errors, []);
+  });
 });
 
 /** The name of each control of the page, run in the browser. */

@@ -18,6 +18,7 @@ export const bulk = {
   'bulk.set-expiry': { en: 'Set expiry', zh: '设置到期' },
   'bulk.plan': { en: 'Plan', zh: '套餐' },
   'bulk.tag': { en: 'Tags', zh: '标签' },
+  'bulk.set-contacts': { en: 'Contacts', zh: '联系方式' },
   'bulk.hand-over': { en: 'Hand over', zh: '移交' },
   'bulk.days': { en: 'Days', zh: '天数' },
   'bulk.days.wrong': {
@@ -48,6 +49,10 @@ export const bulk = {
   'skipped.username-twice': { en: 'twice in the list', zh: '名单里重复' },
   'skipped.bad-username': { en: 'not a valid user name', zh: '用户名无效' },
   'skipped.bad-password': { en: 'not a valid password', zh: '密码无效' },
+  'skipped.bad-contacts': {
+    en: 'not a valid e-mail address or Telegram chat id',
+    zh: '邮箱或 Telegram 聊天 ID 无效',
+  },
   'skipped.not-found': { en: 'no such account', zh: '账号不存在' },
   'skipped.already-so': { en: 'already so', zh: '本来就是这样' },
   'skipped.no-expiry': { en: 'never expires', zh: '永不过期' },

@@ -10,8 +10,8 @@ export const create = {
   'create.pattern.hint': { en: '{001-020} becomes 001, 002 … 020.', zh: '{001-020} 会变成 001、002 … 020。' },
   'create.list': { en: 'A pasted list', zh: '粘贴名单' },
   'create.list.hint': {
-    en: 'One a line: user name, password, remarks. A password left out is made at random.',
-    zh: '每行一个，用英文逗号分隔：用户名、密码、备注。密码留空则随机生成。',
+    en: 'One a line: user name, password, remarks, e-mail, Telegram. A password left out is made at random.',
+    zh: '每行一个，用英文逗号分隔：用户名、密码、备注、邮箱、Telegram。密码留空则随机生成。',
   },
   'create.password.hint': { en: 'Leave empty for a random one.', zh: '留空则随机生成。' },
   'create.enabled': { en: 'Enabled', zh: '启用' },

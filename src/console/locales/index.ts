@@ -4,6 +4,7 @@ import { admin } from './admin.js';
 import { agents } from './agents.js';
 import { api } from './api.js';
 import { audit } from './audit.js';
+import { budget } from './budget.js';
 import { bulk } from './bulk.js';
 import { create } from './create.js';
 import { display } from './display.js';
@@ -46,6 +47,7 @@ export const TEXTS = {
   ...files,
   ...fields,
   ...bulk,
+  ...budget,
   ...limits,
   ...sessions,
   ...heartbeats,

@@ -105,6 +105,14 @@ export const notices = {
     en: 'Where the player is reminded of expiry and quota.',
     zh: '到期和流量提醒发到这里。',
   },
+  'contacts.many': {
+    en: 'The same for all of them; an address in the pasted list comes first.',
+    zh: '所有账号相同；名单里写的优先。',
+  },
+  'contacts.bulk.text': {
+    en: 'Only ticked contacts are written; ticked and empty removes them.',
+    zh: '只写入勾选的联系方式；勾选后留空表示删除。',
+  },
   'contacts.email': { en: 'E-mail', zh: '邮箱' },
   'contacts.telegram': { en: 'Telegram chat id', zh: 'Telegram 聊天 ID' },
   'contacts.language': { en: 'Language of notices', zh: '通知语言' },

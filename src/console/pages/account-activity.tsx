@@ -1,5 +1,4 @@
 // What an account did: live sessions, games over time, traffic per day, logins, and who changed it.
-
 import { useState } from 'preact/hooks';
 import type { Account, Range } from '../api-types.js';
 import { call } from '../lib/api.js';

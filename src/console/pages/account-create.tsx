@@ -5,6 +5,7 @@ import { call } from '../lib/api.js';
 import { useDraft } from '../lib/draft.js';
 import { t } from '../lib/i18n.js';
 import { fieldsOf } from '../lib/paste.js';
+import { useUser } from '../lib/rights.js';
 import { patchQuery } from '../lib/router.js';
 import { Button, useSettled } from '../ui/basics.js';
 import { Dialog, useAction } from '../ui/dialog.js';
@@ -12,7 +13,9 @@ import { ExpiryField, type ExpiryText, NEVER, readExpiry } from '../ui/expiry-fi
 import { Area, Checkbox, Field, Input, Segments } from '../ui/form.js';
 import { Failure } from '../ui/states.js';
 import { AllowedClientsField, readAddresses } from './address-fields.js';
+import { BudgetWords } from './budget.js';
 import { Skipped } from './bulk-preview.js';
+import { ContactFields, type ContactTexts, NO_CONTACT_TEXTS, readContacts } from './contact-fields.js';
 import { LimitFields, type LimitTexts, NO_LIMIT_TEXTS, readLimits } from './limits.js';
 import { PlanChoice } from './plan-choice.js';
 import { readTags, TagField } from './tag-field.js';
@@ -26,7 +29,7 @@ interface CreateProps {
   readonly onCreated: (credentials: Created) => void;
 }
 
-interface NewFields extends LimitTexts {
+interface NewFields extends LimitTexts, ContactTexts {
   readonly username: string;
   readonly password: string;
   readonly remarks: string;
@@ -54,6 +57,7 @@ const NOTHING_TYPED: NewFields = {
   pattern: 'player{001-020}',
   list: '',
   ...NO_LIMIT_TEXTS,
+  ...NO_CONTACT_TEXTS,
 };
 
 export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
@@ -72,6 +76,7 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
           remarks: remarks.trim() === '' ? null : remarks,
           tags,
           allowedClients: readAddresses(values.allowedClients),
+          contacts: readContacts(values),
           // A plan sets the expiry and the limits.
           ...(values.plan === '' ? { expiresAt, limits } : { plan: values.plan }),
         };
@@ -79,8 +84,14 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
     ...common,
     ...(source === 'pattern' ? { pattern } : { list: parseList(list) }),
   };
-  const preview = usePreview(mode === 'many' ? many : null);
-  const ready = mode === 'one' ? username !== '' : (preview.result?.count ?? 0) > 0;
+  // One account is previewed only for what it takes of a budget.
+  const hasBudget = (useUser()?.budget ?? null) !== null;
+  const one: NewAccounts | null =
+    common && hasBudget && username !== '' ? { ...common, list: [{ username }] } : null;
+  const preview = usePreview(mode === 'many' ? many : one);
+  const budget = preview.result?.budget ?? null;
+  const ready =
+    (mode === 'one' ? username !== '' : (preview.result?.count ?? 0) > 0) && budget?.isShort !== true;
   const submit = () => {
     if (!ready || busy || !common || !many) return;
     void run(async () => {
@@ -161,7 +172,7 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
                 onInput={(text) => set({ list: text })}
                 rows={6}
                 mono
-                placeholder={'player01,secret01,QQ 10001\nplayer02'}
+                placeholder={'player01,secret01,QQ 10001,player@example.com\nplayer02'}
               />
             </Field>
           )}
@@ -185,27 +196,38 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
           onInput={(allowedClients) => set({ allowedClients })}
         />
       </details>
+      <details>
+        <summary>{t('contacts.title')}</summary>
+        <p class="soft">{t(mode === 'many' ? 'contacts.many' : 'contacts.text')}</p>
+        <ContactFields texts={values} onChange={set} />
+      </details>
       {values.plan === '' && (
         <details>
           <summary>{t('limits.title')}</summary>
           <LimitFields texts={values} onChange={set} />
         </details>
       )}
+      <BudgetWords budget={budget} />
       {error ? <Failure error={error} /> : null}
     </Dialog>
   );
 }
 
-/** One account per line: user name, password, remarks, separated by commas or tabs. Only the user name is required. */
-function parseList(text: string): { username: string; password?: string; remarks?: string }[] {
+/** One account per line: user name, password, remarks, e-mail, Telegram, separated by commas or tabs. Only the user name is required. */
+function parseList(text: string): NonNullable<NewAccounts['list']> {
   return text
     .split(/\r?\n/)
     .map(fieldsOf)
-    .flatMap(([username = '', password = '', remarks = '']) =>
-      username === ''
-        ? []
-        : [{ username, ...(password ? { password } : {}), ...(remarks ? { remarks } : {}) }],
-    );
+    .flatMap(([username = '', password = '', remarks = '', email = '', telegram = '']) => {
+      if (username === '') return [];
+      const contacts = { ...(email ? { email } : {}), ...(telegram ? { telegram } : {}) };
+      return {
+        username,
+        ...(password ? { password } : {}),
+        ...(remarks ? { remarks } : {}),
+        ...(email || telegram ? { contacts } : {}),
+      };
+    });
 }
 
 function usePreview(body: NewAccounts | null): { result: NewAccountsResult | null; error: unknown } {

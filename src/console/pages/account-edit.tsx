@@ -9,15 +9,16 @@ import { Button } from '../ui/basics.js';
 import { Conflict, type Overtaken } from '../ui/conflict.js';
 import { Dialog, useAction } from '../ui/dialog.js';
 import { ExpiryField, type ExpiryText, expiryText, readExpiry } from '../ui/expiry-field.js';
-import { Area, Checkbox, Field, Input, Select } from '../ui/form.js';
+import { Area, Checkbox, Field, Input } from '../ui/form.js';
 import { Failure } from '../ui/states.js';
 import { notify } from '../ui/toast.js';
 import { AllowedClientsField, readAddresses } from './address-fields.js';
+import { ContactFields, type ContactTexts, contactTexts, readContacts } from './contact-fields.js';
 import { fieldLabel, fieldValue } from './field-words.js';
 import { LIMIT_NAMES, LimitFields, type LimitTexts, limitTexts, readLimits } from './limits.js';
 import { readTags, TagField, tagsText } from './tag-field.js';
 
-interface Fields extends LimitTexts {
+interface Fields extends LimitTexts, ContactTexts {
   readonly username: string;
   readonly remarks: string;
   readonly tags: string;
@@ -26,9 +27,6 @@ interface Fields extends LimitTexts {
   readonly allowedClients: string;
   readonly expiry: ExpiryText;
   readonly isEnabled: boolean;
-  readonly email: string;
-  readonly telegram: string;
-  readonly language: 'zh' | 'en' | '';
 }
 
 const fieldsOf = (account: Account): Fields => ({
@@ -39,9 +37,7 @@ const fieldsOf = (account: Account): Fields => ({
   allowedClients: account.allowedClients.join('\n'),
   expiry: expiryText(account.expiresAt),
   isEnabled: account.isEnabled,
-  email: account.contacts.email ?? '',
-  telegram: account.contacts.telegram ?? '',
-  language: account.contacts.language ?? '',
+  ...contactTexts(account.contacts),
   ...limitTexts(account.limits),
 });
 
@@ -128,25 +124,7 @@ export function EditDialog({
       />
       <h3>{t('contacts.title')}</h3>
       <p class="soft">{t('contacts.text')}</p>
-      <div class="grid-2">
-        <Field label={t('contacts.email')}>
-          <Input value={values.email} onInput={(email) => set({ email })} maxLength={254} />
-        </Field>
-        <Field label={t('contacts.telegram')}>
-          <Input value={values.telegram} onInput={(telegram) => set({ telegram })} maxLength={64} />
-        </Field>
-      </div>
-      <Field label={t('contacts.language')}>
-        <Select
-          value={values.language}
-          onChange={(language) => set({ language })}
-          options={[
-            { value: '', label: t('contacts.language.none') },
-            { value: 'zh', label: t('contacts.language.zh') },
-            { value: 'en', label: t('contacts.language.en') },
-          ]}
-        />
-      </Field>
+      <ContactFields texts={values} onChange={set} />
       <h3>{t('limits.title')}</h3>
       <LimitFields texts={values} onChange={set} />
       {isStale && change ? (
@@ -160,16 +138,11 @@ export function EditDialog({
 
 /** Returns the change to send; undefined while a changed field is invalid. */
 function changeOf(changes: Partial<Fields>): AccountChange | undefined {
-  const { username, remarks, expiry, isEnabled, tags: tagText, addresses, allowedClients, ...more } = changes;
-  const { email, telegram, language, ...texts } = more;
-  const contacts = {
-    ...(email === undefined ? {} : { email: email.trim() || null }),
-    ...(telegram === undefined ? {} : { telegram: telegram.trim() || null }),
-    ...(language === undefined ? {} : { language: language || null }),
-  };
+  const { username, remarks, expiry, isEnabled, tags: tagText, addresses, allowedClients } = changes;
+  const contacts = readContacts(changes);
   if (username?.trim() === '') return undefined;
   const tags = tagText === undefined ? undefined : readTags(tagText);
-  const limits = readLimits(texts);
+  const limits = readLimits(changes);
   const expiresAt = expiry === undefined ? undefined : readExpiry(expiry);
   if (tagText !== undefined && tags === undefined) return undefined;
   if (limits === undefined || (expiry !== undefined && expiresAt === undefined)) return undefined;

@@ -14,6 +14,7 @@ import { Table } from '../ui/table.js';
 import { accountColumns, narrowAccountColumns } from './account-columns.js';
 import { AccountDialogs } from './account-dialogs.js';
 import { AccountFilters, ExpiryFilter, filterOf, TagFilter } from './account-filters.js';
+import { OwnBudget } from './budget.js';
 import { BulkBar } from './bulk.js';
 
 const PAGE_SIZES = ['100', '500', '1000'];
@@ -84,6 +85,7 @@ export function AccountsPage() {
           </Button>
         </Permitted>
       </header>
+      <OwnBudget />
       <div class="toolbar">
         <SearchBox placeholder={t('accounts.search')} />
         <AccountFilters game={filter.game} />

@@ -1,5 +1,4 @@
 // One conversation of an agent, and the button that forgets it.
-
 import { useState } from 'preact/hooks';
 import { ApiError, call } from '../lib/api.js';
 import { listAddress } from '../lib/arrival.js';

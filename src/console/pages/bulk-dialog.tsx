@@ -29,7 +29,11 @@ export function BulkDialog({ type, target, onClose, onDone }: DialogProps) {
 
   const mustType = type === 'delete' && preview !== null && preview.count > 0 ? String(preview.count) : null;
   const ready =
-    action !== null && preview !== null && preview.count > 0 && (mustType === null || typed === mustType);
+    action !== null &&
+    preview !== null &&
+    preview.count > 0 &&
+    !preview.budget?.isShort &&
+    (mustType === null || typed === mustType);
   const submit = () => {
     if (!ready || busy || !action || !preview) return;
     void run(async () => {

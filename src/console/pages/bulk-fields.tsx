@@ -6,6 +6,13 @@ import { ExpiryField, type ExpiryText, readExpiry } from '../ui/expiry-field.js'
 import { Field, Input, Segments, Select } from '../ui/form.js';
 import type { BulkActionType } from './bulk-preview.js';
 import {
+  ContactChoices,
+  type ContactName,
+  type ContactTexts,
+  NO_CONTACT_TEXTS,
+  readContacts,
+} from './contact-fields.js';
+import {
   LIMIT_NAMES,
   LimitChoices,
   type LimitName,
@@ -27,6 +34,8 @@ export interface Given {
   readonly expiry: ExpiryText;
   readonly limits: LimitTexts;
   readonly chosen: ReadonlySet<LimitName>;
+  readonly contacts: ContactTexts;
+  readonly chosenContacts: ReadonlySet<ContactName>;
   readonly addTags: string;
   readonly removeTags: string;
   /** The plan's name; '' means that each account keeps its own plan. */
@@ -42,6 +51,8 @@ export const NOTHING_GIVEN: Given = {
   expiry: '',
   limits: NO_LIMIT_TEXTS,
   chosen: new Set(),
+  contacts: NO_CONTACT_TEXTS,
+  chosenContacts: new Set(),
   addTags: '',
   removeTags: '',
   plan: '',
@@ -63,6 +74,12 @@ export function toAction(type: BulkActionType, given: Given): BulkRequest['actio
     const chosen = LIMIT_NAMES.filter((name) => given.chosen.has(name));
     const limits = readLimits(Object.fromEntries(chosen.map((name) => [name, given.limits[name]])));
     return limits && chosen.length > 0 ? { type, limits } : null;
+  }
+  if (type === 'set-contacts') {
+    const ticked = Object.entries(given.contacts).filter(([name]) =>
+      given.chosenContacts.has(name as ContactName),
+    );
+    return ticked.length > 0 ? { type, contacts: readContacts(Object.fromEntries(ticked)) } : null;
   }
   if (type === 'hand-over') return { type, owner: given.owner || null };
   if (type === 'plan') return { type, plan: given.plan || null, use: given.use };
@@ -96,6 +113,18 @@ export function BulkFields({ type, given, set }: Props) {
             onChange={(patch) => set({ limits: { ...given.limits, ...patch } })}
             chosen={given.chosen}
             onChoose={(chosen) => set({ chosen })}
+          />
+        </>
+      );
+    case 'set-contacts':
+      return (
+        <>
+          <p class="soft">{t('contacts.bulk.text')}</p>
+          <ContactChoices
+            texts={given.contacts}
+            onChange={(patch) => set({ contacts: { ...given.contacts, ...patch } })}
+            chosen={given.chosenContacts}
+            onChoose={(chosenContacts) => set({ chosenContacts })}
           />
         </>
       );

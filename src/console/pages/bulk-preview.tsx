@@ -3,6 +3,7 @@ import type { Account, AccountLimits, BulkRequest, BulkResult, SkippedAccount } 
 import { expiry, expiryShort, localTime } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
 import { ScrollBox, State } from '../ui/basics.js';
+import { BudgetWords } from './budget.js';
 import { showField } from './field-words.js';
 import { LIMIT_NAMES, limitWords } from './limits.js';
 import { expiryOf } from './plans.js';
@@ -29,6 +30,7 @@ export function Preview({ type, preview }: { type: BulkActionType; preview: Bulk
           {preview.shortened > 0 && <State tone="bad">{t('bulk.shortened', { n: preview.shortened })}</State>}
         </p>
       )}
+      <BudgetWords budget={preview.budget} />
       {(preview.sessionsEnded > 0 || preview.heartbeatsRemoved > 0) && (
         <p class="warn-text">
           {preview.sessionsEnded > 0 && t('bulk.sessionsEnd', { n: preview.sessionsEnded })}{' '}

@@ -29,6 +29,7 @@ const ACTIONS: readonly BulkActionType[] = [
   'set-limits',
   'set-expiry',
   'tag',
+  'set-contacts',
   'hand-over',
   'delete',
 ];

@@ -55,6 +55,7 @@ const PERIODS: Readonly<Record<string, TextKey>> = {
 /** Returns the interface's word for a value that is not a user's text. */
 function wordFor(name: string, value: unknown): TextKey | undefined {
   if (name === 'quotaPeriod') return PERIODS[String(value)];
+  if (name === 'language' && (value === 'zh' || value === 'en')) return `contacts.language.${value}`;
   if (name === 'secondFactor') return value === true ? 'totp.on' : 'totp.off';
   // The audit log never contains a password, only the fact that it changed.
   if (name === 'password') return 'audit.changed';

@@ -1,5 +1,4 @@
 // Tests saved or unsaved game rules against a destination and first bytes.
-
 import { useState } from 'preact/hooks';
 import type { GameRule, GameRuleTestResult } from '../api-types.js';
 import { call } from '../lib/api.js';

@@ -1,5 +1,4 @@
 // Heartbeat data over time, by game or by account.
-
 import type { HeartbeatEntry, HeartbeatSum } from '../api-types.js';
 import { count } from '../lib/format.js';
 import { t } from '../lib/i18n.js';

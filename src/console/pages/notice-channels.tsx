@@ -1,5 +1,4 @@
 // The channels of notices as cards of the form: what each needs to send, who gets notices by it, and a test.
-
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { NoticeChannel, NoticeSettings } from '../api-types.js';

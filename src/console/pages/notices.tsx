@@ -1,5 +1,4 @@
 // The history of notices: recipients, answers of the receivers, and a button that sends a notice again.
-
 import type { Notice, NoticeChannel, NoticeState } from '../api-types.js';
 import { call } from '../lib/api.js';
 import { t } from '../lib/i18n.js';

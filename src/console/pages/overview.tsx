@@ -1,5 +1,4 @@
 // The overview: current use, its history, and problems that need attention.
-
 import { me } from '../lib/api.js';
 import { useCell } from '../lib/cell.js';
 import { t } from '../lib/i18n.js';

@@ -1,5 +1,4 @@
 // One run: the request, the answer, and the state of its delivery.
-
 import { useState } from 'preact/hooks';
 import type { RunDetail } from '../api-types.js';
 import { ApiError, call } from '../lib/api.js';

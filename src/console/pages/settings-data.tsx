@@ -1,5 +1,4 @@
 // Retention times, and the effective configuration.
-
 import type { Retention } from '../api-types.js';
 import { callWithEtag, urlOf } from '../lib/api.js';
 import { useDraft } from '../lib/draft.js';

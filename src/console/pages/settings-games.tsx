@@ -1,5 +1,4 @@
 // Game rules: the first matching rule gives a flow its GameID. An operator can test each rule before saving it.
-
 import { useRef, useState } from 'preact/hooks';
 import type { GameRule } from '../api-types.js';
 import { ApiError, callWithEtag } from '../lib/api.js';

@@ -1,5 +1,4 @@
 // Nodes: the daemons that share the database, the state of each, and how to drain one.
-
 import { useState } from 'preact/hooks';
 import type { Node } from '../api-types.js';
 import { call } from '../lib/api.js';

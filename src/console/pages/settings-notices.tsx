@@ -1,5 +1,4 @@
 // The settings of notices: when, by which channels, and the texts to players.
-
 import type { NoticeSettings } from '../api-types.js';
 import { callWithEtag } from '../lib/api.js';
 import { type Draft, useDraft } from '../lib/draft.js';

@@ -1,5 +1,4 @@
 // The rules of the players' PAC files: which destinations use the proxy. One rule per line, in order.
-
 import type { PacRules } from '../api-types.js';
 import { callWithEtag } from '../lib/api.js';
 import { useDraft } from '../lib/draft.js';

@@ -1,5 +1,4 @@
 // The address to which players connect: links, QR codes and files contain it. This page also shows its source.
-
 import { useState } from 'preact/hooks';
 import type { PublicAddress } from '../api-types.js';
 import { call, me } from '../lib/api.js';

@@ -1,5 +1,4 @@
 // API tokens, with which programs authenticate. The console shows a token's secret once.
-
 import { useState } from 'preact/hooks';
 import { SCOPES, type Scope, type Token } from '../api-types.js';
 import { call } from '../lib/api.js';

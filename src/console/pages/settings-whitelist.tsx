@@ -1,6 +1,5 @@
 // The IP whitelist: the text field of the account API with an explanation of each entry. It warns operators who would lock
 // themselves out.
-
 import { useEffect, useState } from 'preact/hooks';
 import type { WhitelistCheck } from '../api-types.js';
 import { ApiError, call, callWithEtag } from '../lib/api.js';

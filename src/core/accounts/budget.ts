@@ -40,6 +40,9 @@ export class OverBudget extends Error {
   }
 }
 
+/** The fields of an account that a budget pays for. */
+export type Priced = Pick<Account, 'expiresAt' | 'daysFromFirstLogin' | 'limits' | 'quotaReset'>;
+
 const PERIOD_DAYS = { day: 1, week: 7, month: 30 } as const;
 
 /**
@@ -48,7 +51,7 @@ const PERIOD_DAYS = { day: 1, week: 7, month: 30 } as const;
  * all its days. Reducing or removing an account refunds nothing. The cost of something without a bound is Infinity.
  * @param now ms since the epoch
  */
-export function costOf(before: Account | null, after: Account, now: number): Cost {
+export function costOf(before: Priced | null, after: Priced, now: number): Cost {
   const isReset =
     before !== null &&
     (before.quotaReset !== after.quotaReset || before.limits.quotaPeriod !== after.limits.quotaPeriod);
@@ -77,26 +80,57 @@ export function sumOf(costs: readonly Cost[]): Cost {
 
 /** Throws OverBudget when `cost` exceeds the unused part of the budget. */
 export function checkBudget(budget: Budget, used: Cost, cost: Cost): void {
-  const check = (what: keyof Budget, bound: number | null, usedOfIt: number, needed: number): void => {
-    const left = Math.max(0, (bound ?? Infinity) - usedOfIt);
-    if (needed > left) throw new OverBudget(what, Math.floor(left * 100) / 100, needed);
-  };
-  check('accounts', budget.accounts, used.accounts, cost.accounts);
-  check('days', budget.days, used.ms / DAY_MS, cost.ms / DAY_MS);
-  check('bytes', budget.bytes, used.bytes, cost.bytes);
+  const [first] = shortOf(budget, used, cost);
+  if (first) throw new OverBudget(first.what, first.left, first.needed);
+}
+
+/** A part of a budget: what is left of it (Infinity: no bound), and what a change needs (Infinity: something without a bound). */
+export interface BudgetNeed {
+  readonly what: keyof Budget;
+  readonly left: number;
+  readonly needed: number;
+}
+
+/** Returns what `cost` needs of each part of a budget, rounded to hundredths. */
+export function needsOf(budget: Budget, used: Cost, cost: Cost): BudgetNeed[] {
+  return exactNeeds(budget, used, cost).map(({ what, left, needed }) => ({
+    what,
+    // Rounds so that a change that does not fit never looks as if it did.
+    left: Math.floor(left * 100) / 100,
+    needed: Math.ceil(needed * 100) / 100,
+  }));
+}
+
+/** Returns the parts of which too little is left. */
+export function shortOf(budget: Budget, used: Cost, cost: Cost): BudgetNeed[] {
+  const isShort = exactNeeds(budget, used, cost).map(({ left, needed }) => needed > left);
+  return needsOf(budget, used, cost).filter((_, part) => isShort[part]);
+}
+
+function exactNeeds(budget: Budget, used: Cost, cost: Cost): BudgetNeed[] {
+  const need = (what: keyof Budget, usedOfIt: number, needed: number): BudgetNeed => ({
+    what,
+    left: Math.max(0, (budget[what] ?? Infinity) - usedOfIt),
+    needed,
+  });
+  return [
+    need('accounts', used.accounts, cost.accounts),
+    need('days', used.ms / DAY_MS, cost.ms / DAY_MS),
+    need('bytes', used.bytes, cost.bytes),
+  ];
 }
 
 /** From Infinity to Infinity there is no growth. */
 const growth = (before: number, after: number): number => (after > before ? after - before : 0);
 
 /** Returns the remaining time of the account, in ms. An account that waits for its first login counts as if it logged in now. */
-function msLeft({ expiresAt, daysFromFirstLogin }: Account, now: number): number {
+function msLeft({ expiresAt, daysFromFirstLogin }: Priced, now: number): number {
   if (daysFromFirstLogin !== null) return daysFromFirstLogin * DAY_MS;
   return expiresAt === null ? Infinity : Math.max(0, expiresAt - now);
 }
 
 /** Returns the bytes that the quota allows until the account expires: one quota, or one for every period until then. */
-function bytesGranted(account: Account, now: number): number {
+function bytesGranted(account: Priced, now: number): number {
   const { quotaBytes, quotaPeriod } = account.limits;
   if (quotaBytes === null) return Infinity;
   return quotaBytes === 0 || quotaPeriod === 'never'
@@ -109,7 +143,7 @@ function bytesGranted(account: Account, now: number): number {
  * that many short extensions cost what a long one costs. One period more may begin during days that begin with the first login.
  */
 function periodsLeft(
-  { expiresAt, daysFromFirstLogin }: Account,
+  { expiresAt, daysFromFirstLogin }: Priced,
   period: keyof typeof PERIOD_DAYS,
   now: number,
 ): number {

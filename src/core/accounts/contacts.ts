@@ -27,7 +27,10 @@ export function isChatId(text: string): boolean {
 }
 
 /** Returns the first invalid part; null: all parts are valid. */
-export function wrongContact({ email, telegram }: Partial<Contacts>): keyof Contacts | null {
+export function wrongContact({
+  email,
+  telegram,
+}: { readonly [K in 'email' | 'telegram']?: string | null | undefined }): 'email' | 'telegram' | null {
   if (email != null && !isMailAddress(email)) return 'email';
   return telegram != null && !isChatId(telegram) ? 'telegram' : null;
 }

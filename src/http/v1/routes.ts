@@ -1,5 +1,4 @@
 // Every route of /api/v1, in the order of the OpenAPI document.
-
 import type { AuditStore } from '../../core/audit/audit.js';
 import type { Log } from '../../core/log.js';
 import { accountRoutes } from './accounts/accounts.js';

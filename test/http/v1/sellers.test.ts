@@ -134,6 +134,51 @@ describe('sellers', async () => {
     if (path.includes('{')) assert.equal(answer.status, 404, what);
   }
 
+  it('a preview says what a change needs of the budget, and whether too little is left', async () => {
+    const { console: shop } = await addSeller({ accounts: 3, days: 100, bytes: null });
+    const name = randomUUID();
+    const previewOf = async (path: string, body: Fields) => {
+      const answer = await shop.api('POST', path, { ...body, dryRun: true });
+      assert.equal(answer.status, 200, answer.text);
+      const { budget } = answer.json as { budget: { isShort: boolean; parts: Fields[] } };
+      const parts = budget.parts.map(({ what, left, needed, isShort }) => [what, left, needed, isShort]);
+      return { isShort: budget.isShort, parts };
+    };
+    const batch = (pattern: string, expiresAt: string | null) => ({
+      pattern: `${name}-${pattern}`,
+      expiresAt,
+    });
+    const path = '/api/v1/accounts/batch';
+    assert.deepEqual(await previewOf(path, batch('{1-2}', inDays(30))), {
+      isShort: false,
+      parts: [
+        ['accounts', 3, 2, false],
+        ['days', 100, 60, false],
+        ['bytes', null, null, false],
+      ],
+    });
+    assert.deepEqual(await previewOf(path, batch('{1-4}', null)), {
+      isShort: true,
+      parts: [
+        ['accounts', 3, 4, true],
+        ['days', 100, null, true],
+        ['bytes', null, null, false],
+      ],
+    });
+    assert.equal((await shop.api('POST', path, batch('{1-2}', inDays(30)))).status, 200);
+    const extend = (days: number) => ({
+      filter: { search: name },
+      action: { type: 'extend', days, from: 'later' },
+    });
+    const bulk = '/api/v1/accounts/bulk';
+    assert.equal((await previewOf(bulk, extend(20))).isShort, false);
+    const { isShort, parts } = await previewOf(bulk, extend(30));
+    assert.deepEqual([isShort, parts[1]?.slice(2), parts[0]], [true, [60, true], ['accounts', 1, 0, false]]);
+    assert.equal(codeOf(await shop.api('POST', bulk, { ...extend(30), dryRun: false })), 'over-budget');
+    const toAll = { ...extend(1), filter: { search: 'own-player' }, dryRun: true };
+    assert.equal(((await admin.api('POST', bulk, toAll)).json as Fields)['budget'], null);
+  });
+
   it('at the sign-in it is told the number of its own accounts, and that it may authorize no address', async () => {
     const { name } = await addSeller();
     const signedIn = await fetchFrom(

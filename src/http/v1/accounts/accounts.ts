@@ -3,7 +3,6 @@ import { z } from 'zod';
 import type { Account as StoredAccount } from '../../../core/accounts/account.js';
 import type { AddRefusal } from '../../../core/accounts/account-input.js';
 import type { AccountView } from '../../../core/accounts/account-views.js';
-import type { Contacts } from '../../../core/accounts/contacts.js';
 import type { AccountLimits } from '../../../core/accounts/limits.js';
 import { actorOf } from '../../caller.js';
 import { matches } from '../etag.js';
@@ -20,6 +19,7 @@ import { Account, AccountChange, AccountQuery, CredentialsInFormats, NewAccount 
 import {
   type AccountUses,
   accountSortKeys,
+  contactsOf,
   explained,
   NO_ACCOUNT,
   ownerOf,
@@ -201,10 +201,6 @@ function isCurrent(account: StoredAccount, ifMatch: string | null): boolean {
 
 function limitsOf({ limits }: { limits?: Parameters<typeof withoutUndefined>[0] | undefined }) {
   return limits && withoutUndefined<Partial<AccountLimits>>(limits);
-}
-
-function contactsOf({ contacts }: { contacts?: Parameters<typeof withoutUndefined>[0] | undefined }) {
-  return contacts && withoutUndefined<Partial<Contacts>>(contacts);
 }
 
 const ADD_PROBLEMS: Readonly<Record<AddRefusal, ProblemAnswer>> = {

@@ -3,6 +3,9 @@ import { z } from 'zod';
 import { isValidPassword, isValidUsername } from '../../../core/accounts/account.js';
 import type { NewAccount } from '../../../core/accounts/account-input.js';
 import { readAllowedClients } from '../../../core/accounts/allowed-clients.js';
+import { type Cost, costOf, sumOf } from '../../../core/accounts/budget.js';
+import { wrongContact } from '../../../core/accounts/contacts.js';
+import { NO_LIMITS } from '../../../core/accounts/limits.js';
 import { namesOfPattern } from '../../../core/accounts/name-pattern.js';
 import { areValidTags, inOrder } from '../../../core/accounts/tags.js';
 import type { Log } from '../../../core/log.js';
@@ -11,9 +14,26 @@ import { invalid, type ProblemAnswer } from '../problem.js';
 import { routesOf } from '../route.js';
 import { Count } from '../schemas.js';
 import { inSlices } from '../slices.js';
+import { BudgetPreview, budgetPreview } from './budget-preview.js';
 import { credentials, randomPassword } from './credentials.js';
-import { Credentials, NewAccountDefaults, Password, Remarks, SkippedAccount, Username } from './schemas.js';
-import { type AccountUses, explained, PATCH_PROBLEMS, refuseEgressClass, termsOfNew } from './shared.js';
+import {
+  ContactsChange,
+  Credentials,
+  NewAccountDefaults,
+  Password,
+  Remarks,
+  SkippedAccount,
+  Username,
+} from './schemas.js';
+import {
+  type AccountUses,
+  contactsOf,
+  explained,
+  PATCH_PROBLEMS,
+  refuseContacts,
+  refuseEgressClass,
+  termsOfNew,
+} from './shared.js';
 
 const { route } = routesOf<AccountUses & { readonly log: Pick<Log, 'error'> }>('Accounts');
 const MAX_AT_ONCE = 10_000;
@@ -24,7 +44,15 @@ const NewAccounts = z
     pattern: z.string().min(1).max(300).optional(),
     /** The alternative to `pattern`: a list. An account without a password gets a random one. */
     list: z
-      .array(z.object({ username: Username, password: Password.optional(), remarks: Remarks.optional() }))
+      .array(
+        z.object({
+          username: Username,
+          password: Password.optional(),
+          remarks: Remarks.optional(),
+          /** Take precedence over those of all accounts. */
+          contacts: ContactsChange.optional(),
+        }),
+      )
       .min(1)
       .max(10_000)
       .optional(),
@@ -46,6 +74,8 @@ const NewAccountsResult = z
     created: z.array(Credentials),
     usernames: z.array(z.string()),
     skipped: z.array(SkippedAccount),
+    /** With `dryRun`: what the accounts need of the caller's budget; null: the caller has none. */
+    budget: BudgetPreview.nullable(),
   })
   .meta({ id: 'NewAccountsResult' });
 
@@ -75,27 +105,35 @@ export const accountBatchRoutes = [
         const reason = 'invalid-allowed-clients';
         return explained(PATCH_PROBLEMS[reason], { reason, address: clients.refusal });
       }
+      const wrongContacts = refuseContacts(body.contacts);
+      if (wrongContacts) return wrongContacts;
       const { isEnabled, tags, dryRun } = body;
       const terms = termsOfNew(uses, body);
       if ('problem' in terms) return terms;
       const skipped: SkippedAccount[] = [];
       const accepted: NewAccount[] = [];
       const seen = new Set<string>();
-      for (const { username, password = randomPassword(), remarks = body.remarks } of wanted) {
+      for (const { username, password = randomPassword(), remarks = body.remarks, ...one } of wanted) {
+        const contacts = { ...contactsOf(body), ...contactsOf(one) };
         const reason = seen.has(username)
           ? 'username-twice'
-          : refuse(username, password, accounts.hasUsername(username));
+          : (refuse(username, password, accounts.hasUsername(username)) ??
+            (wrongContact(contacts) && 'bad-contacts'));
         seen.add(username);
         if (reason) skipped.push({ id: null, username, reason });
         else
           accepted.push({
-            ...{ username, password, isEnabled, remarks, tags, allowedClients: clients.addresses },
+            ...{ username, password, isEnabled, remarks, tags, contacts, allowedClients: clients.addresses },
             ...terms,
           });
       }
       if (dryRun) {
         const usernames = accepted.map(({ username }) => username);
-        return { status: 200, body: { dryRun, count: accepted.length, created: [], usernames, skipped } };
+        const budget = await budgetPreview(uses, caller, () =>
+          sumOf(accepted.map((one) => costOfNew(one, uses.now()))),
+        );
+        const preview = { dryRun, count: accepted.length, created: [], usernames, skipped, budget };
+        return { status: 200, body: preview };
       }
       const by = actorOf(caller);
       const created: Record<string, unknown>[] = [];
@@ -112,10 +150,14 @@ export const accountBatchRoutes = [
         }
       });
       for (const { username } of undone) skipped.push({ id: null, username, reason: 'failed' });
-      return { status: 200, body: { dryRun, count: created.length, created, usernames: [], skipped } };
+      const made = { dryRun, count: created.length, created, usernames: [], skipped, budget: null };
+      return { status: 200, body: made };
     },
   ),
 ];
+
+const costOfNew = ({ expiresAt, daysFromFirstLogin = null, limits }: NewAccount, now: number): Cost =>
+  costOf(null, { expiresAt, daysFromFirstLogin, limits: { ...NO_LIMITS, ...limits }, quotaReset: null }, now);
 
 function requested(body: {
   pattern?: string | undefined;
@@ -134,6 +176,7 @@ interface Listed {
   readonly username: string;
   readonly password?: string | undefined;
   readonly remarks?: string | null | undefined;
+  readonly contacts?: z.infer<typeof ContactsChange> | undefined;
 }
 
 function refuse(username: string, password: string, isTaken: boolean): SkippedAccount['reason'] | null {

@@ -1,9 +1,10 @@
 // Plans the change of each account by a bulk action before anything is written, and then writes the changes.
-
 import { z } from 'zod';
-import type { Account } from '../../../core/accounts/account.js';
+import { type Account, withUpdate } from '../../../core/accounts/account.js';
 import { type AccountChange, toUpdate } from '../../../core/accounts/account-input.js';
 import type { AccountView } from '../../../core/accounts/account-views.js';
+import { type Cost, costOf } from '../../../core/accounts/budget.js';
+import { changedContacts } from '../../../core/accounts/contacts.js';
 import type { AccountLimits } from '../../../core/accounts/limits.js';
 import { planFor } from '../../../core/accounts/plans.js';
 import { changedTags, MAX_TAGS } from '../../../core/accounts/tags.js';
@@ -14,8 +15,8 @@ import { Guid, TimeIn } from '../schemas.js';
 import { fromIsoOrNull, isoOrNull } from '../times.js';
 import { withoutUndefined } from '../without-undefined.js';
 import { randomPassword } from './credentials.js';
-import { AccountLimitsChange, type SkippedAccount, Tags } from './schemas.js';
-import type { AccountUses } from './shared.js';
+import { AccountLimitsChange, ContactsChange, type SkippedAccount, Tags } from './schemas.js';
+import { type AccountUses, contactsOf } from './shared.js';
 
 export const BulkAction = z.discriminatedUnion('type', [
   z.object({ type: z.literal('enable') }),
@@ -37,6 +38,8 @@ export const BulkAction = z.discriminatedUnion('type', [
   /** Changes the owner to a seller, or to the administrator (null). Only the administrator may do this. */
   z.object({ type: z.literal('hand-over'), owner: Guid.nullable() }),
   z.object({ type: z.literal('set-limits'), limits: AccountLimitsChange }),
+  /** Changes the parts of the contacts that it contains. */
+  z.object({ type: z.literal('set-contacts'), contacts: ContactsChange }),
   z.object({ type: z.literal('set-expiry'), expiresAt: TimeIn.nullable() }),
   z.object({
     type: z.literal('extend'),
@@ -114,11 +117,24 @@ export function changeFor(
       // Shows every limit, not only the changed ones: a quota means little without its period.
       return { live, change: { limits }, before: { ...set }, after: { ...set, ...limits } };
     }
+    case 'set-contacts': {
+      const contacts = contactsOf(action) ?? {};
+      const [before, after] = [account.contacts, changedContacts(account.contacts, contacts)];
+      if (JSON.stringify(before) === JSON.stringify(after)) return 'already-so';
+      return { live, change: { contacts }, before: { ...before }, after: { ...after } };
+    }
     case 'set-expiry':
       return expiryPlan(view, fromIsoOrNull(action.expiresAt), live, at);
     case 'extend':
       return extension(view, action, live, at);
   }
+}
+
+/** Returns what a planned change takes of a seller's budget. A deletion changes nothing, so it costs nothing. */
+export function costOfPlanned({ view: { account }, change }: Planned, now: number): Cost {
+  // A new password costs nothing, and its digest takes time.
+  const { password: _, ...rest } = change;
+  return costOf(account, withUpdate(account, toUpdate(rest)), now);
 }
 
 /** Writes a slice of accounts in one transaction. Returns the ids of the accounts that still exist. */
@@ -182,10 +198,7 @@ function withPlan(
   live: number,
   at: number,
 ): Plan | SkippedAccount['reason'] {
-  const limits = { ...account.limits, ...change.limits };
-  // A plan changes no contacts.
-  const { contacts: _, ...update } = toUpdate(change);
-  const next = { ...account, ...withoutUndefined<Partial<Account>>({ ...update, limits }) };
+  const next = withUpdate(account, toUpdate(change));
   const { expiresAt } = next;
   if (expiresAt !== null && !isWireDate(expiresAt)) return 'failed';
   const [before, after] = [termsOf(account), termsOf(next)];

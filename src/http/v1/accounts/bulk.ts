@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Account } from '../../../core/accounts/account.js';
 import type { AccountView } from '../../../core/accounts/account-views.js';
+import { sumOf } from '../../../core/accounts/budget.js';
 import { isValidTag } from '../../../core/accounts/tags.js';
 import type { Actor } from '../../../core/audit/audit.js';
 import type { Log } from '../../../core/log.js';
@@ -10,11 +11,19 @@ import { invalid } from '../problem.js';
 import { type Answered, routesOf } from '../route.js';
 import { Count, Guid, TimeIn } from '../schemas.js';
 import { inSlices } from '../slices.js';
-import { BulkAction, carryOut, changeFor, type Planned } from './bulk-plan.js';
+import { BudgetPreview, budgetPreview } from './budget-preview.js';
+import { BulkAction, carryOut, changeFor, costOfPlanned, type Planned } from './bulk-plan.js';
 import { credentials } from './credentials.js';
 import { matcherFor } from './filter.js';
 import { Credentials, SkippedAccount, Tag } from './schemas.js';
-import { type AccountUses, noPlan, PATCH_PROBLEMS, refuseEgressClass, refuseOwner } from './shared.js';
+import {
+  type AccountUses,
+  noPlan,
+  PATCH_PROBLEMS,
+  refuseContacts,
+  refuseEgressClass,
+  refuseOwner,
+} from './shared.js';
 
 type BulkUses = AccountUses & { readonly log: Pick<Log, 'error'> };
 
@@ -85,6 +94,8 @@ const BulkResult = z
     shortened: Count,
     /** With `reset-password`: the new random passwords, only in this answer. Empty with `dryRun`. */
     credentials: z.array(Credentials),
+    /** With `dryRun`: what the action needs of the caller's budget; null: the caller has none. */
+    budget: BudgetPreview.nullable(),
   })
   .meta({ id: 'BulkResult' });
 
@@ -95,7 +106,7 @@ export const accountBulkRoutes = [
       path: '/api/v1/accounts/bulk',
       operationId: 'changeAccounts',
       summary:
-        'Enables, disables, deletes, extends, renews by a plan, limits, tags, hands over or gives new passwords to many accounts at once, or previews it.',
+        'Enables, disables, deletes, extends, renews by a plan, limits, tags, sets contacts of, hands over or gives new passwords to many accounts at once, or previews it.',
       access: 'accounts:write',
       bulkBody: true,
       request: { body: BulkRequest },
@@ -113,6 +124,9 @@ export const accountBulkRoutes = [
       const notHanded = refuseOwner(uses, owner, caller, 'body.action.owner');
       if (notHanded) return notHanded;
       if (action.type === 'tag' && !action.add.every(isValidTag)) return PATCH_PROBLEMS['invalid-tags'];
+      const notReached =
+        action.type === 'set-contacts' ? refuseContacts(action.contacts, 'body.action.contacts') : null;
+      if (notReached) return notReached;
       if (action.type === 'plan' && action.plan !== null && !uses.plans.byName(action.plan))
         return noPlan('body.action.plan');
       const { planned, skipped } = plansFor(uses, body);
@@ -120,7 +134,10 @@ export const accountBulkRoutes = [
         const detail = `the preview counted ${expectedCount} accounts, by now it is ${planned.length}`;
         return { problem: 'conflict', detail };
       }
-      if (dryRun) return result(body, planned, skipped);
+      if (dryRun) {
+        const costs = () => sumOf(planned.map((each) => costOfPlanned(each, uses.now())));
+        return result(body, planned, skipped, [], await budgetPreview(uses, caller, costs));
+      }
       const written = await write(uses, planned, action, actorOf(caller));
       const credentials = written.changed.flatMap((each) => newCredentials(uses, ctx.hostname, each));
       return result(body, written.changed, [...skipped, ...written.skipped], credentials);
@@ -201,6 +218,7 @@ function result(
   affected: readonly Planned[],
   skipped: readonly SkippedAccount[],
   credentials: readonly Credentials[] = [],
+  budget: z.infer<typeof BudgetPreview> | null = null,
 ): Answered {
   const noticed = affected.filter(isNoticed);
   const shown = [...noticed, ...affected.filter((each) => !isNoticed(each))];
@@ -223,6 +241,7 @@ function result(
     stayingExpired: noticed.filter((each) => each.staysExpired).length,
     shortened: noticed.filter((each) => each.isShortened).length,
     credentials: [...credentials],
+    budget,
   };
   return { status: 200, body };
 }

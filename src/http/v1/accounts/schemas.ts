@@ -62,7 +62,7 @@ export const Contacts = z
   })
   .meta({ id: 'Contacts' });
 /** A field that is left out stays unchanged. */
-const ContactsChange = Contacts.partial().meta({ id: 'ContactsChange' });
+export const ContactsChange = Contacts.partial().meta({ id: 'ContactsChange' });
 
 /** 1 to 255 bytes of UTF-8 (RFC 1929 §2). The account rules check bytes and control characters. */
 export const Username = z.string().min(1).max(255);
@@ -198,6 +198,7 @@ export const NewAccountDefaults = {
   allowedClients: AllowedClients.optional(),
   /** Name of a plan, which sets expiry and limits. Explicit values take precedence. */
   plan: z.string().max(64).optional(),
+  contacts: ContactsChange.optional(),
 };
 
 export const NewAccount = z
@@ -207,7 +208,6 @@ export const NewAccount = z
     password: Password.optional(),
     ...NewAccountDefaults,
     authorizedAddresses: AuthorizedAddresses.optional(),
-    contacts: ContactsChange.optional(),
   })
   .meta({ id: 'NewAccount' });
 
@@ -243,6 +243,7 @@ export const SkippedAccount = z
       'username-twice',
       'bad-username',
       'bad-password',
+      'bad-contacts',
       'not-found',
       'already-so',
       'no-expiry',

@@ -5,6 +5,7 @@ import type { AccountUsage } from '../../../core/accounts/account-usage.js';
 import type { AccountView } from '../../../core/accounts/account-views.js';
 import type { Accounts } from '../../../core/accounts/accounts.js';
 import type { AddressRefusal } from '../../../core/accounts/address-list.js';
+import { type Contacts, wrongContact } from '../../../core/accounts/contacts.js';
 import type { AccountLimits } from '../../../core/accounts/limits.js';
 import type { LiveActivity } from '../../../core/accounts/live-activity.js';
 import { planForNew } from '../../../core/accounts/plans.js';
@@ -28,7 +29,7 @@ export interface AccountUses extends LinkUses {
   readonly sessions: SessionRegistry;
   readonly activity: LiveActivity;
   readonly plans: Pick<PlansSetting, 'byName'>;
-  readonly operators: Pick<Operators, 'get'>;
+  readonly operators: Pick<Operators, 'get' | 'reload'>;
   readonly now: () => number;
 }
 
@@ -64,6 +65,22 @@ export function explained(
   const list = reason === 'invalid-allowed-clients' ? 'allowedClients' : 'authorizedAddresses';
   const error = fieldError(`body.${list}`, address.code, address.values);
   return { ...answer, detail: error.message, errors: [error] };
+}
+
+/** Returns the problem of invalid contacts; null when they are valid. @param path path of the contacts in the body */
+export function refuseContacts(
+  contacts: ContactsIn | undefined,
+  path = 'body.contacts',
+): ProblemAnswer | null {
+  const wrong = contacts && wrongContact(contacts);
+  if (!wrong) return null;
+  return invalid(`${path}.${wrong}`, wrong === 'email' ? 'mail-address' : 'chat-id');
+}
+
+type ContactsIn = { readonly [K in keyof Contacts]?: Contacts[K] | undefined };
+
+export function contactsOf({ contacts }: { readonly contacts?: ContactsIn | undefined }) {
+  return contacts && withoutUndefined<Partial<Contacts>>(contacts);
 }
 
 export function accountFacts({ usage, sessions }: Pick<AccountUses, 'usage' | 'sessions'>): AccountFacts {
@@ -107,7 +124,7 @@ export function refuseEgressClass(
 
 /** Returns the seller that owns an account, with the name; null: the administrator. */
 export function ownerOf(
-  { operators }: Pick<AccountUses, 'operators'>,
+  { operators }: { readonly operators: Pick<Operators, 'get'> },
   { owner }: Account,
 ): { readonly id: string; readonly name: string } | null {
   return owner === null ? null : { id: owner, name: operators.get(owner)?.name ?? owner };
@@ -115,7 +132,7 @@ export function ownerOf(
 
 /** Checks that the caller may change the owner, and that `owner` can be one; null if both hold. @param path path for the error */
 export function refuseOwner(
-  { operators }: Pick<AccountUses, 'operators'>,
+  { operators }: { readonly operators: Pick<Operators, 'get'> },
   owner: string | null | undefined,
   caller: Caller,
   path: string,

@@ -1,5 +1,4 @@
 // /api/v1/logins and the daily traffic of an account.
-
 import { z } from 'zod';
 import type { AccountUsage } from '../../../core/accounts/account-usage.js';
 import type { Accounts } from '../../../core/accounts/accounts.js';
