@@ -1,7 +1,9 @@
 // Reads and writes AccInfo.ini, the account file of CCProxy: one section per user. CCProxy stores readable passwords.
 // Pulsegate stores hashes, so files that it writes contain no passwords.
 import { Readable } from 'node:stream';
+import { networksOfRange } from '../core/accounts/address-list.js';
 import { shownIn } from '../core/time-zone.js';
+import { lostSettings } from './ccproxy-lost.js';
 import type { ReadOptions } from './csv.js';
 import { decodeText, EncodingError, textOf } from './file-text.js';
 import { because } from './reasons.js';
@@ -37,33 +39,57 @@ export async function* readCcproxy(input: Readable, options: ReadOptions = {}): 
     const line = raw.trim();
     const [, section] = SECTION.exec(line) ?? [];
     if (section !== undefined) {
-      if (user) yield toRecord(user, options.zone);
+      if (user) yield* toRecords(user, options);
       user = USER.test(section) ? { line: number, values: new Map() } : null;
       continue;
     }
     const at = line.indexOf('=');
     if (user && at > 0) user.values.set(line.slice(0, at).trim().toLowerCase(), line.slice(at + 1));
   }
-  if (user) yield toRecord(user, options.zone);
+  if (user) yield* toRecords(user, options);
 }
 
-function toRecord(
+/** One record; none for a group, which CCProxy keeps among the users. */
+function* toRecords(
   { line, values }: { line: number; values: ReadonlyMap<string, string> },
-  zone: string | undefined,
-): FileRecord {
-  const of = (name: string): string | undefined => values.get(name.toLowerCase()) || undefined;
+  { zone, onLost = () => undefined }: ReadOptions,
+): Generator<FileRecord> {
+  const of = (name: string): string | undefined => values.get(name.toLowerCase())?.trim() || undefined;
+  if (of('IsGroup') === '1') return onLost('group-account');
+  for (const setting of lostSettings(of)) onLost(setting);
   const maxConnections = Number(of('MaxConn') ?? -1);
-  const expires = of('AutoDisable') === '1' ? of('DisableDateTime')?.trim() : undefined;
+  const expires = of('AutoDisable') === '1' ? of('DisableDateTime') : undefined;
   // CCProxy can disable SOCKS for a user that stays enabled.
   const isEnabled = of('Enable') !== '0' && of('EnableSocks') !== '0';
+  const up = bytesPerSecond(of('BandWidth'));
   const fields = {
-    username: of('UserName'),
-    password: decodePassword(of('Password')),
+    // Spaces in front of them are theirs.
+    username: values.get('username') || undefined,
+    password: decodePassword(values.get('password') || undefined),
     isEnabled,
     ...(expires === undefined ? {} : { expiresAt: expires }),
     ...(maxConnections > 0 ? { maxSessions: maxConnections } : {}),
+    bytesPerSecondUp: up,
+    // Old versions have one rate for both directions.
+    bytesPerSecondDown: of('BandWidth2') === undefined ? up : bytesPerSecond(of('BandWidth2')),
+    ...addressFields(of),
   };
-  return readRecord(line, fields, zone);
+  yield readRecord(line, fields, zone);
+}
+
+/** CCProxy counts in KiB a second; -1 and 0 are no limit. */
+function bytesPerSecond(text: string | undefined): number | undefined {
+  const kibibytes = Number(text ?? -1);
+  return kibibytes > 0 ? Math.round(kibibytes * 1024) : undefined;
+}
+
+/** The addresses bind an account with a password; without one they are how CCProxy knows the account. */
+function addressFields(of: (name: string) => string | undefined) {
+  const first = of('IPAddressLow');
+  if (of('EnableIPAddress') !== '1' || first === undefined) return {};
+  // What is no range stays as it is written, and the import says that it is no address.
+  const networks = networksOfRange(first, of('IPAddressHigh') ?? first) ?? [first];
+  return of('EnableUserPassword') === '0' ? { authorizedAddresses: networks } : { allowedClients: networks };
 }
 
 /** Decodes a password: CCProxy writes each byte as 999 minus its value, in three digits. Any other text is a plain password. */

@@ -2,6 +2,7 @@
 import { pipeline, Readable } from 'node:stream';
 import { CsvError, type Info, parse } from 'csv-parse';
 import { stringify } from 'csv-stringify';
+import type { LostSetting } from './ccproxy-lost.js';
 import { decodeText, EncodingError, type TextOptions } from './file-text.js';
 import { guard, unguard } from './formula-guard.js';
 import { fieldNamed } from './headings.js';
@@ -20,6 +21,8 @@ const ownedByReader = (): void => {};
 export interface ReadOptions extends TextOptions {
   /** IANA time zone of dates without one. Default: UTC. */
   readonly zone?: string | undefined;
+  /** Called for each setting of each account that an import cannot keep. */
+  readonly onLost?: ((setting: LostSetting) => void) | undefined;
 }
 
 /** The header row has no user name column. */

@@ -6,6 +6,7 @@ import { basename, extname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { LOST_TEXTS, type LostSetting } from '../account-files/ccproxy-lost.js';
 import { FILE_ENCODINGS, type FileEncoding } from '../account-files/file-text.js';
 import { FILE_FORMATS, type FileFormat, readAccounts, writeAccounts } from '../account-files/formats.js';
 import { importAccounts } from '../account-files/import.js';
@@ -185,6 +186,8 @@ interface Report {
   skipped: number;
   failed: number;
   lines: ReturnType<typeof presentLine>[];
+  /** What the accounts cannot keep of the file. */
+  lost: { setting: LostSetting; accounts: number }[];
 }
 
 async function report(
@@ -212,12 +215,18 @@ async function report(
     skipped: 0,
     failed: 0,
     lines: [],
+    lost: [],
   };
   const records = readAccounts(format, input, {
     encoding,
     zone,
     onEncoding(found) {
       result.encoding = found;
+    },
+    onLost(setting) {
+      const known = result.lost.find((one) => one.setting === setting);
+      if (known) known.accounts += 1;
+      else result.lost.push({ setting, accounts: 1 });
     },
   });
   const lines = importAccounts(records, {
@@ -249,6 +258,11 @@ function print(io: CommandIo, report: Report, { json }: { json?: true }): void {
     const name = username === null ? '' : ` ${printable(username, 60)}`;
     printLine(io.stdout, `line ${line}:${name} ${outcome}${message === null ? '' : `: ${message}`}`);
   }
+  for (const { setting, accounts } of report.lost)
+    printLine(
+      io.stdout,
+      `${report.dryRun ? 'will be lost' : 'lost'}: ${LOST_TEXTS[setting]} (${countOf(accounts, 'account')})`,
+    );
   const { read, added, replaced, kept, skipped, failed } = report;
   const prefix = report.dryRun ? 'Dry run, nothing was written: ' : '';
   printLine(

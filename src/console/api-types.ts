@@ -425,6 +425,10 @@ export type ImportReport = {
     } | null;
   })[];
   readonly linesLeftOut: Count;
+  readonly lost: readonly ({
+    readonly setting: LostSetting;
+    readonly accounts: number;
+  })[];
 };
 export type KnownPassword = {
   readonly password: string;
@@ -497,6 +501,7 @@ export type LoginPage = {
   readonly total: Count;
   readonly nextCursor: string | null;
 };
+export type LostSetting = 'mac-address' | 'web-filter' | 'time-schedule' | 'group' | 'left-time' | 'bandwidth-quota' | 'outgoing-address' | 'services' | 'group-account';
 export type Me = {
   readonly username: string;
   readonly via: 'console' | 'basic' | 'token';

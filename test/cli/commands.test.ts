@@ -239,6 +239,13 @@ describe('files of accounts', () => {
     assert.deepEqual((await cli.run(['account', 'list', '--json'])).json(), []);
   });
 
+  it('of CCProxy show what will be lost', async () => {
+    await writeFile(join(cli.folder, 'AccInfo.ini'), '[User001]\nUserName=old\nPassword=x\nTimeSchedule=0\n');
+    const { code, stdout } = await cli.run(['account', 'import', 'AccInfo.ini', '--dry-run']);
+    assert.equal(code, 0);
+    assert.match(stdout, /will be lost: time schedule .*\(1 account\)/);
+  });
+
   it('are imported, with a report', async () => {
     const report = (await cli.run(['account', 'import', 'in.csv', '--json'])).json() as Record<
       string,

@@ -194,6 +194,18 @@ function Report({ report }: { report: ImportReport }) {
           {t('import.readAs', { encoding: ENCODINGS[report.encoding], zone: zoneLabel(report.zone) })}
         </p>
       )}
+      {report.lost.length > 0 && (
+        <div class="notice">
+          <strong>{t(report.dryRun ? 'import.willBeLost' : 'import.lost')}</strong>
+          <ul class="plain">
+            {report.lost.map(({ setting, accounts }) => (
+              <li key={setting}>
+                {t(`import.lost.${setting}`)} · {t('import.lost.accounts', { n: accounts })}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
       <ScrollBox label={t('import.lines')}>
         <table class="small">
           <tbody>

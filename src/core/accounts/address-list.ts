@@ -1,5 +1,5 @@
 // Lists of client addresses and networks that an account has: read, written, and compared with an address.
-import { type Cidr, formatIp, inCidr, parseCidr, parseIp } from '../ip.js';
+import { type Cidr, formatIp, type IpBytes, inCidr, parseCidr, parseIp, unmap } from '../ip.js';
 
 /** Most accounts have none: they share this. */
 export const NO_ADDRESSES: readonly string[] = [];
@@ -78,6 +78,34 @@ function isRedundant(block: Cidr, at: number, other: Cidr, otherAt: number): boo
 function formatBlock({ bytes, length }: Cidr): string {
   return length === bytes.length * 8 ? formatIp(bytes) : `${formatIp(bytes)}/${length}`;
 }
+
+/**
+ * The fewest networks that together are all addresses from `first` to `last`. Null when one of them is no address, they are of
+ * different families, or `last` comes before `first`.
+ */
+export function networksOfRange(first: string, last: string): string[] | null {
+  const [from, to] = [parseIp(first), parseIp(last)].map((ip) => ip && unmap(ip));
+  if (!from || !to || from.length !== to.length) return null;
+  const bits = from.length * 8;
+  const end = numberOf(to);
+  const networks: string[] = [];
+  for (let at = numberOf(from); at <= end; ) {
+    let length = bits;
+    // One bit shorter: still begins at `at`, and does not go beyond the end.
+    while (length > 0 && at % sizeOf(bits, length - 1) === 0n && at + sizeOf(bits, length - 1) - 1n <= end)
+      length -= 1;
+    networks.push(formatBlock({ bytes: bytesOf(at, from.length), length }));
+    at += sizeOf(bits, length);
+  }
+  return networks.length === 0 ? null : networks;
+}
+
+const sizeOf = (bits: number, length: number): bigint => 1n << BigInt(bits - length);
+
+const numberOf = (ip: IpBytes): bigint => BigInt(`0x${Buffer.from(ip).toString('hex')}`);
+
+const bytesOf = (number: bigint, length: number): IpBytes =>
+  Buffer.from(number.toString(16).padStart(2 * length, '0'), 'hex');
 
 /** Whether a client's address is in the list. */
 export function includesAddress(addresses: readonly string[], client: string): boolean {

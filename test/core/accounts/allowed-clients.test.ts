@@ -1,9 +1,11 @@
 // The client addresses from which an account may log in.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ADDRESS_TEXTS } from '../../../src/core/accounts/address-list.js';
+import fc from 'fast-check';
+import { ADDRESS_TEXTS, networksOfRange } from '../../../src/core/accounts/address-list.js';
 import { isAllowedClient, readAllowedClients } from '../../../src/core/accounts/allowed-clients.js';
 import { fillText } from '../../../src/core/fill-text.js';
+import { formatIp } from '../../../src/core/ip.js';
 
 const read = (...entries: string[]): unknown => {
   const result = readAllowedClients(entries, 2);
@@ -40,4 +42,33 @@ test('the list is refused with the reason, and its bound holds at the edge', () 
   assert.deepEqual(read('0.0.0.0/0', '10.0.0.0/8', '::/0'), ['0.0.0.0/0', '::/0']);
   assert.match(String(read('player.example')), /"player\.example" is neither an address/);
   assert.match(String(read('192.0.2.1', '192.0.2.2', '192.0.2.3')), /at most 2 .*socks\.maxAllowedClients/);
+});
+
+const RANGES: [first: string, last: string, networks: string[] | null][] = [
+  ['192.0.2.7', '192.0.2.7', ['192.0.2.7']],
+  ['192.0.2.0', '192.0.2.255', ['192.0.2.0/24']],
+  ['192.0.2.1', '192.0.2.4', ['192.0.2.1', '192.0.2.2/31', '192.0.2.4']],
+  ['0.0.0.0', '255.255.255.255', ['0.0.0.0/0']],
+  ['::ffff:192.0.2.6', '192.0.2.7', ['192.0.2.6/31']],
+  ['2001:db8::', '2001:db8::ffff', ['2001:db8::/112']],
+  ['192.0.2.2', '192.0.2.1', null],
+  ['192.0.2.1', '2001:db8::1', null],
+  ['home', '192.0.2.1', null],
+];
+
+for (const [first, last, networks] of RANGES) {
+  test(`${first} to ${last} is ${networks?.join(', ') ?? 'no range'}`, () =>
+    assert.deepEqual(networksOfRange(first, last), networks));
+}
+
+test('the networks of a range hold its addresses and no others', () => {
+  const byte = fc.integer({ min: 0, max: 255 });
+  const at = (last: number) => formatIp(Uint8Array.of(192, 0, 2, last));
+  fc.assert(
+    fc.property(byte, byte, byte, (a, b, asked) => {
+      const [low, high] = [Math.min(a, b), Math.max(a, b)];
+      const networks = networksOfRange(at(low), at(high)) ?? [];
+      assert.equal(isAllowedClient(networks, at(asked)), low <= asked && asked <= high);
+    }),
+  );
 });

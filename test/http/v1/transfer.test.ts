@@ -105,7 +105,9 @@ describe('account files', async () => {
 
   it("CCProxy's file comes in and goes out; hashes go to nobody with a token", async () => {
     const ini =
-      '[System]\r\nUserCount=1\r\n[User001]\r\nUserName=one\r\nPassword=902901900\r\nMaxConn=2\r\nAutoDisable=1\r\nDisableDateTime=2030-01-02 03:04:05\r\n';
+      '[System]\r\nUserCount=1\r\n[User001]\r\nUserName=one\r\nPassword=902901900\r\nMaxConn=2\r\nAutoDisable=1\r\nDisableDateTime=2030-01-02 03:04:05\r\nWebFilter=2\r\n';
+    const tried = await importFile(daemon, ini, '?format=ccproxy&dryRun=true', 'text/plain');
+    assert.deepEqual((tried.json as { lost: unknown }).lost, [{ setting: 'web-filter', accounts: 1 }]);
     const report = await importFile(daemon, ini, '?format=ccproxy&zone=Asia/Shanghai', 'text/plain');
     assert.deepEqual(counts(report.json), [1, 1, 0, 0, 0, 0], report.text);
     (await loggedInClient({ port: daemon.socks.port, username: 'one', password: 'abc' })).destroy();

@@ -25,6 +25,22 @@ const FileEncoding = z.enum(['utf-8', 'gb18030', 'utf-16le', 'utf-16be']).meta({
 
 type FileEncoding = z.infer<typeof FileEncoding>;
 
+/** A setting of CCProxy that accounts do not have. */
+const LostSetting = z
+  .enum([
+    'mac-address',
+    'web-filter',
+    'time-schedule',
+    'group',
+    'left-time',
+    'bandwidth-quota',
+    'outgoing-address',
+    'services',
+    'group-account',
+  ])
+  .meta({ id: 'LostSetting' });
+type LostSetting = z.infer<typeof LostSetting>;
+
 const ImportReport = z
   .object({
     dryRun: z.boolean(),
@@ -63,6 +79,8 @@ const ImportReport = z
       }),
     ),
     linesLeftOut: Count,
+    /** Settings in the file that the accounts cannot keep, with the number of accounts that have each. Only CCProxy's files have such. */
+    lost: z.array(z.object({ setting: LostSetting, accounts: z.int().min(1) })),
   })
   .meta({ id: 'ImportReport' });
 
@@ -94,6 +112,7 @@ interface ImportOptions {
   readonly encoding: FileEncoding | undefined;
   readonly zone: string;
   readonly onEncoding: (encoding: FileEncoding) => void;
+  readonly onLost: (setting: LostSetting) => void;
 }
 
 export interface ImportUses {
@@ -173,6 +192,7 @@ export const accountImportRoutes = [
       uses.importing.add(importer);
       const counts = { read: 0, added: 0, replaced: 0, kept: 0, skipped: 0, failed: 0 };
       const file: { encoding: FileEncoding | null } = { encoding: format === 'json' ? 'utf-8' : null };
+      const lost = new Map<LostSetting, number>();
       const notAdded: ImportedLine[] = [];
       const added: ImportedLine[] = [];
       // Nothing is imported before the end of the file.
@@ -192,6 +212,7 @@ export const accountImportRoutes = [
           onEncoding(found) {
             file.encoding = found;
           },
+          onLost: (setting) => lost.set(setting, (lost.get(setting) ?? 0) + 1),
           mayChooseEgress: refuseCaller(caller, 'egress:write') === null,
           mayChooseIds: !caller || !isSeller(caller),
         });
@@ -219,6 +240,7 @@ export const accountImportRoutes = [
           ...counts,
           lines: lines.map(shownLine),
           linesLeftOut: counts.read - lines.length,
+          lost: [...lost].map(([setting, accounts]) => ({ setting, accounts })),
         },
       };
     },
