@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ENTRY_FORMS, parseEgressEntry } from '../core/egress/egress-entry.js';
 import { createGameRules, GameRuleError } from '../core/heartbeats/game-rules.js';
 import { parseCidr } from '../core/ip.js';
+import { isTimeZone } from '../core/time-zone.js';
 import { compilePattern } from '../games-pattern.js';
 import {
   about,
@@ -231,6 +232,7 @@ const admin = section({
   allowedHosts: z.array(servedHost()).default([]),
   maxBody: size({ min: '1KiB', max: '10MiB' }).prefault('64KiB'),
   playerPage: playerPage.prefault({}),
+  accountForm: flag().default(false),
   maxDelayedPerSource: whole(1, 100_000).default(64),
   connections: section({
     max: autoOr(whole(1, 1_000_000)),
@@ -246,6 +248,7 @@ export const configSchema = section({
   dataDir: text('a folder').default('./data'),
   shutdownGrace: duration({ min: '0s', max: '1h' }).prefault('30s'),
   stopTimeout: duration({ min: '100ms', max: '10m' }).prefault('10s'),
+  timeZone: textThat('an IANA time zone such as Asia/Shanghai or UTC', isTimeZone).default('UTC'),
   log: log.prefault({}),
   database: database.prefault({}),
   node: node.prefault({}),

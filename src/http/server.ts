@@ -10,6 +10,7 @@ import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import { CURRENT_USER_PATH, currentUserRoute } from './account-api/current-user.js';
 import { accountRoutes } from './account-api/routes.js';
+import { type AccountFormUses, accountFormRoutes } from './account-form/routes.js';
 import { createBodyReader } from './body.js';
 import { createClientReader } from './client.js';
 import { compressJson } from './compression.js';
@@ -70,6 +71,8 @@ export interface AdminServerUses extends HttpServersOptions {
   readonly trustedProxies: readonly string[];
   /** Host names that requests may use, besides IP literals, `localhost` and the names of the certificate. */
   readonly allowedHosts: readonly string[];
+  /** The account form of CCProxy; null: it is not served. */
+  readonly accountForm: Pick<AccountFormUses, 'zone'> | null;
   /** Size of the largest request body. */
   readonly maxBodyBytes: number;
   /** Limits of failed logins, of every kind. */
@@ -133,6 +136,8 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
   // A router of its own, before /api/v1: its lookup cost does not grow with the routes of /api/v1.
   const accountApi = new Router<AdminState>();
   accountRoutes(accountApi, { accounts, readJsonObject, refuseNow });
+  const { accountForm, maxBodyBytes } = uses;
+  if (accountForm) accountFormRoutes(accountApi, { ...accountForm, accounts, maxBodyBytes, refuseNow });
   const v1 = new Router<AdminState>();
   serveApi(v1, {
     ...uses.operator,

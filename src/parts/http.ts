@@ -48,6 +48,7 @@ export function createHttpPart(
     trustedProxies: admin.trustedProxies,
     allowedHosts: admin.allowedHosts,
     maxBodyBytes: admin.maxBodyBytes,
+    accountForm: admin.accountForm ? { zone: config.timeZone } : null,
     connections: adminConnections(config),
     attempts: admin.attempts,
     maxDelayedPerSource: admin.maxDelayedPerSource,

@@ -146,6 +146,7 @@ export async function startTestAdmin(
     trustedProxies: [],
     allowedHosts: ['x'],
     maxBodyBytes: 65_536,
+    accountForm: null,
     connections: TEST_CONNECTIONS,
     mayCallHooks: () => false,
     attempts: { maxFailuresPerSource: 20, failureWindowMs: 300_000, maxSources: 10_000 },

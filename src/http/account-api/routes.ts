@@ -1,56 +1,20 @@
 // The five endpoints of the account API that need the credentials of the administrator or an operator. Paths are case-insensitive.
 import type Router from '@koa/router';
-import type { Middleware, ParameterizedContext } from 'koa';
-import type { AddRefusal, UpdateRefusal } from '../../core/accounts/account-input.js';
+import type { ParameterizedContext } from 'koa';
 import type { Accounts } from '../../core/accounts/accounts.js';
-import { answer, type RefusalCode, refuse } from '../answer.js';
+import { answer, refuse } from '../answer.js';
 import type { ReadJsonObject } from '../body.js';
 import { actorOf } from '../caller.js';
 import type { RefuseNow } from '../standing.js';
 import type { AdminState } from '../state.js';
 import { accountsFor } from '../v1/restricted.js';
-import { refuseCaller } from '../v1/serve.js';
 
 type Context = ParameterizedContext<AdminState>;
 
 import { parseAccountIdQuery, parseChangedAccount, parseNewAccount } from './parse.js';
 import { presentAccount } from './present.js';
-
-const ADD_REFUSALS: Record<AddRefusal, RefusalCode> = {
-  'empty-credentials': 'empty-credentials',
-  'invalid-username': 'malformed-request',
-  'invalid-password': 'malformed-request',
-  'invalid-remarks': 'malformed-request',
-  'invalid-tags': 'malformed-request',
-  'invalid-email': 'malformed-request',
-  'invalid-telegram': 'malformed-request',
-  'invalid-expiry': 'malformed-date',
-  'unknown-egress-class': 'malformed-request',
-  'invalid-addresses': 'malformed-request',
-  'invalid-allowed-clients': 'malformed-request',
-  'address-taken': 'malformed-request',
-  'username-taken': 'username-taken',
-};
-
-const UPDATE_REFUSALS: Record<UpdateRefusal, RefusalCode> = {
-  'invalid-password': 'malformed-request',
-  'invalid-remarks': 'malformed-request',
-  'invalid-tags': 'malformed-request',
-  'invalid-email': 'malformed-request',
-  'invalid-telegram': 'malformed-request',
-  'invalid-expiry': 'malformed-date',
-  'unknown-egress-class': 'malformed-request',
-  'invalid-addresses': 'malformed-request',
-  'invalid-allowed-clients': 'malformed-request',
-  'address-taken': 'malformed-request',
-  'not-found': 'account-to-change-not-found',
-};
-
-/** Requires a scope, as the routes of /api/v1 do. */
-const needs =
-  (scope: 'accounts:read' | 'accounts:write'): Middleware<AdminState> =>
-  (ctx, next) =>
-    refuseCaller(ctx.state.caller, scope) ? refuse(ctx, 'not-permitted') : next();
+import { ADD_REFUSALS, UPDATE_REFUSALS } from './refusals.js';
+import { needs, refuseFormer } from './rights.js';
 
 export function accountRoutes(
   router: Router<AdminState>,
@@ -60,13 +24,6 @@ export function accountRoutes(
     refuseNow,
   }: { accounts: Accounts; readJsonObject: ReadJsonObject; refuseNow: RefuseNow },
 ): void {
-  /** Answers a caller who lost its rights while it sent the body; false: it still has them. */
-  const refuseFormer = (ctx: Context): boolean => {
-    const refused = ctx.state.caller && refuseNow(ctx.state.caller);
-    if (!refused) return false;
-    refuse(ctx, refused.problem === 'signed-out' ? 'wrong-credentials' : 'not-permitted');
-    return true;
-  };
   const accountsOf = (ctx: Context): Accounts => accountsFor(accounts, ctx.state.caller);
 
   router.get('/ProxyAccount/GetProxyAccountList', needs('accounts:read'), (ctx) =>
@@ -83,7 +40,7 @@ export function accountRoutes(
 
   router.post('/ProxyAccount/AddProxyAccount', needs('accounts:write'), async (ctx) => {
     const body = await readJsonObject(ctx);
-    if (refuseFormer(ctx)) return;
+    if (refuseFormer(ctx, refuseNow)) return;
     if (!body.ok) return refuse(ctx, body.code, body.detail);
     const input = parseNewAccount(body.fields);
     if (!input.ok) return refuse(ctx, input.code, input.detail);
@@ -94,7 +51,7 @@ export function accountRoutes(
 
   router.post('/ProxyAccount/UpdateProxyAccount', needs('accounts:write'), async (ctx) => {
     const body = await readJsonObject(ctx);
-    if (refuseFormer(ctx)) return;
+    if (refuseFormer(ctx, refuseNow)) return;
     if (!body.ok) return refuse(ctx, body.code, body.detail);
     const input = parseChangedAccount(body.fields);
     if (!input.ok) return refuse(ctx, input.code, input.detail);
