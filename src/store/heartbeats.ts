@@ -4,6 +4,21 @@ import type { Heartbeat, HeartbeatTotals } from '../core/heartbeats/heartbeat.js
 import type { HeartbeatStore } from '../core/heartbeats/heartbeat-store.js';
 import { ofOwner } from './owned.js';
 
+/** The columns of an entry. The account's name is that of today; the column `username` keeps the one of its time. */
+const COLUMNS = [
+  'id',
+  'at',
+  'account_id',
+  'session_id',
+  'client',
+  'destination',
+  'protocol',
+  'bytes_up',
+  'bytes_down',
+  'kind',
+  'game_id',
+];
+
 /** Well under every engine's limit of bound values. */
 const IDS_PER_STATEMENT = 500;
 
@@ -32,6 +47,14 @@ export function createHeartbeatReader(
   db: Knex,
   reads: Knex,
 ): Pick<HeartbeatStore, 'totals' | 'totalsOf' | 'newest' | 'list'> {
+  const entries = (): Knex.QueryBuilder =>
+    reads('heartbeats')
+      .select(COLUMNS)
+      .select({
+        username: reads('accounts').select('username').whereRaw('accounts.id = heartbeats.account_id'),
+      })
+      .orderBy('id', 'desc');
+
   return {
     async totals() {
       const rows: TotalsRow[] = await db('heartbeat_totals');
@@ -51,7 +74,7 @@ export function createHeartbeatReader(
     },
 
     async list({ accountId, owner, gameId, from, to }, before, limit) {
-      const query = reads('heartbeats').orderBy('id', 'desc').limit(limit);
+      const query = entries().limit(limit);
       if (accountId !== undefined) query.where('account_id', accountId);
       ofOwner(reads, query, 'account_id', owner);
       if (gameId !== undefined) query.where('game_id', gameId);
@@ -63,10 +86,7 @@ export function createHeartbeatReader(
     },
 
     async newest(accountId, limit) {
-      const rows: HeartbeatRow[] = await reads('heartbeats')
-        .where({ account_id: accountId })
-        .orderBy('id', 'desc')
-        .limit(limit);
+      const rows: HeartbeatRow[] = await entries().where({ account_id: accountId }).limit(limit);
       return rows.map(toHeartbeat);
     },
   };

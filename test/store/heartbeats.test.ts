@@ -23,6 +23,23 @@ onEachEngine('entries come back newest first, as they were written', async (open
   assert.deepEqual(await store.heartbeats.newest(player.id, 1), batch.slice(-1));
 });
 
+onEachEngine('a renamed account has its new name in all its entries', async (open) => {
+  const { store } = await open();
+  const [player, other] = [account(), account()];
+  for (const each of [player, other]) await store.accounts.add(each);
+  await store.heartbeats.append([heartbeat(player), heartbeat(other)], KEEP_ALL);
+  await store.accounts.update(player.id, { username: 'renamed' });
+  // The session that the new name ends reports its close afterwards, under the name it had logged in with.
+  await store.heartbeats.append([heartbeat(player, { kind: 'close' })], KEEP_ALL);
+  const namesOf = (entries: readonly Heartbeat[]) => entries.map(({ username }) => username);
+  assert.deepEqual(namesOf(await store.heartbeats.newest(player.id, 10)), ['renamed', 'renamed']);
+  assert.deepEqual(namesOf(await store.heartbeats.list({}, null, 10)), [
+    'renamed',
+    other.username,
+    'renamed',
+  ]);
+});
+
 onEachEngine('GameIDs that look like numbers or JSON stay text', async (open) => {
   const { store } = await open();
   const player = account();

@@ -8,6 +8,7 @@ export interface Heartbeat {
   /** Milliseconds since the Unix epoch, UTC. */
   readonly at: number;
   readonly accountId: string;
+  /** In an entry that was read: the name that the account has now. */
   readonly username: string;
   /** GUID of the session. */
   readonly sessionId: string;
