@@ -76,6 +76,60 @@ export function accountFormTests({ daemon, open, api, play, stir }: FormConsole)
       assert.deepEqual(errors, []);
     });
 
+    for (const words of [
+      {
+        language: 'en',
+        edit: 'Edit',
+        label: 'Without a password',
+        wrong: /Without a password: "203\.0\.113" is neither an address \(203\.0\.113\.7\) nor a network/,
+        wide: /Without a password: 0\.0\.0\.0\/0 is too wide: at least \/8 \(IPv4\) or \/16 \(IPv6\)/,
+        taken: /Without a password: 198\.51\.100\.0\/24 overlaps an address of the account "neighbour-en"/,
+      },
+      {
+        language: 'zh-CN',
+        edit: '编辑',
+        label: '免密地址',
+        wrong: /免密地址："203\.0\.113" 不是地址（203\.0\.113\.7）或网段/,
+        wide: /免密地址：网段 0\.0\.0\.0\/0 过大：IPv4 至少 \/8，IPv6 至少 \/16/,
+        taken: /免密地址：198\.51\.100\.0\/24 与账号 "neighbour-zh-CN" 的免密地址重叠/,
+      },
+    ] as const) {
+      const { language } = words;
+      test(`addresses typed slowly are the account: wrong, wide and taken ones are refused in words (${language})`, async (t) => {
+        const shown = await open(t, { language });
+        const { page, visit, errors } = shown;
+        const id = await daemon().addAccount(`console-${language}`, 'secret');
+        const neighbour = await daemon().addAccount(`neighbour-${language}`, 'secret');
+        const theirs = { authorizedAddresses: ['198.51.100.7'] };
+        await daemon().api('PATCH', `/api/v1/accounts/${neighbour}`, theirs);
+        await play(t, `console-${language}`, 50);
+        await visit(`/accounts/${id}`);
+        const reads = await stir(t, shown, new RegExp(`/accounts/${id}$`));
+        await page.click(`.page-head >> text=${words.edit}`);
+        const field = page.locator(`dialog label:has(> span:text-is("${words.label}")) textarea`);
+        const refused = async (text: string, why: RegExp) => {
+          await field.fill(text);
+          await page.click('dialog button[type=submit]');
+          await page.locator('dialog [role=alert]', { hasText: why }).waitFor();
+        };
+        await field.pressSequentially('203.0.113.7\n2001:db8:1::/48；203.0.113.7', { delay: 100 });
+        await eventually(() => assert.ok(reads() >= 1));
+        assert.equal(await field.inputValue(), '203.0.113.7\n2001:db8:1::/48；203.0.113.7');
+        await refused('203.0.113', words.wrong);
+        await refused('0.0.0.0/0', words.wide);
+        await refused('198.51.100.0/24', words.taken);
+        await field.fill('203.0.113.7\n2001:db8:1::/48；203.0.113.7');
+        await page.click('dialog button[type=submit]');
+        await page.waitForSelector('.facts dd >> text=203.0.113.7, 2001:db8:1::/48');
+        const saved = await api('GET', `/accounts/${id}`);
+        assert.deepEqual(saved['authorizedAddresses'], ['203.0.113.7', '2001:db8:1::/48']);
+        // The next language of this test saves the same addresses.
+        await daemon().api('PATCH', `/api/v1/accounts/${id}`, { authorizedAddresses: [] });
+        await daemon().api('PATCH', `/api/v1/accounts/${neighbour}`, { authorizedAddresses: [] });
+        assert.deepEqual(errors, []);
+      });
+    }
+
     test('a plan is made, accounts are created and renewed by it, and the preview shows all that will hold', async (t) => {
       const { page, visit, errors } = await open(t);
       await visit('/settings/plans');

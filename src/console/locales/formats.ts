@@ -37,7 +37,7 @@ export const formats = {
   },
   'formats.shadowrocket': { en: 'Shadowrocket', zh: 'Shadowrocket（小火箭）' },
   'formats.shadowrocket.hint': {
-    en: 'Scan the code with the app, or paste the link. v2rayN reads it too.',
-    zh: '用应用扫码，或粘贴链接。v2rayN 也能识别。',
+    en: 'Scan the code with the app, or paste the link.',
+    zh: '用应用扫码，或粘贴链接。',
   },
 } as const satisfies Texts;

@@ -2,9 +2,9 @@
 import { t } from '../lib/i18n.js';
 import { Area, Field } from '../ui/form.js';
 
-/** Splits a text at commas, white space and line breaks. */
+/** Splits a text as files of accounts are: at commas, semicolons, white space and line breaks. */
 export function readAddresses(text: string): string[] {
-  return text.split(/[\s,，]+/).filter((entry) => entry !== '');
+  return text.split(/[\s,;，；、]+/).filter((entry) => entry !== '');
 }
 
 export function AllowedClientsField({ value, onInput }: { value: string; onInput: (text: string) => void }) {

@@ -140,7 +140,7 @@ function proxifier(access: ClientAccess): string | null {
 `;
 }
 
-/** The share link of Shadowrocket and v2rayN: `socks://`, `user:password@host:port` in base64, `#` and the name. */
+/** The share link of Shadowrocket: `socks://`, `user:password@host:port` in base64, `#` and the name. */
 function shadowrocket({ username, password, host, port }: ClientAccess): string | null {
   // Clients split the text at the first ":" and "@".
   if (/[:@]/.test(username) || password.includes('@')) return null;
