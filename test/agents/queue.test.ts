@@ -21,11 +21,16 @@ test(`${EACH} messages to each of 20 sessions: in order, one at a time; never mo
   const busy = new Set<string>();
   const seen = new Map<string, number[]>();
   let most = 0;
+  let fill = (): void => {};
+  // The first six wait for each other: without it a slow machine may never have six at once.
+  const six = new Promise<void>((resolve) => (fill = resolve));
   const server = await startAgentServer(t, async ({ json: { session, message } }) => {
     assert.ok(!busy.has(session), `two runs of ${session} at once`);
     busy.add(session);
     most = Math.max(most, busy.size);
     seen.set(session, [...(seen.get(session) ?? []), Number(message)]);
+    if (most === 6) fill();
+    await six;
     await pause(10 + Math.random() * 20);
     busy.delete(session);
     return { reply: message };

@@ -129,6 +129,41 @@ describe('a request in absolute form', () => {
     assert.equal(await client.closed(), 'closed');
   });
 
+  it('is answered also where the server answers without reading the body, and so resets its connection', async (t) => {
+    const web = createServer((_, response) => response.end('no')).listen(0, '127.0.0.1');
+    await once(web, 'listening');
+    t.after(() => web.close());
+    const address = `127.0.0.1:${(web.address() as AddressInfo).port}`;
+    const statuses = new Set<number>();
+    for (let i = 0; i < 100; i += 1) {
+      const client = await RawClient.connect(port);
+      client.send(`POST http://${address}/ HTTP/1.1\r\nHost: x\r\n${LOGIN}Content-Length: 2\r\n\r\nhi`);
+      statuses.add((await readResponse(client)).status);
+      client.destroy();
+    }
+    assert.deepEqual([...statuses], [200]);
+  });
+
+  it('through CONNECT: the answer of a server that refuses an upload in the middle of it arrives', async (t) => {
+    const web = createTcpServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('readable', () => socket.write('HTTP/1.1 413 Too Large\r\n\r\n', () => socket.destroy()));
+    }).listen(0, '127.0.0.1');
+    await once(web, 'listening');
+    t.after(() => web.close());
+    const address = `127.0.0.1:${(web.address() as AddressInfo).port}`;
+    const statuses = new Set<number>();
+    for (let i = 0; i < 50; i += 1) {
+      const client = await RawClient.connect(port);
+      client.send(`CONNECT ${address} HTTP/1.1\r\nHost: ${address}\r\n${LOGIN}\r\n`);
+      await readHead(client);
+      for (let chunk = 0; chunk < 4; chunk += 1) client.send(Buffer.alloc(75_000, 'x'));
+      statuses.add((await readHead(client)).status);
+      client.destroy();
+    }
+    assert.deepEqual([...statuses], [413]);
+  });
+
   it('is judged anew, each by itself', async () => {
     for (const [second, status] of [
       [get('http://198.51.100.1/'), 403],

@@ -32,8 +32,11 @@ class Direction implements Task {
   pipe: Pipe | null = null;
   isBulk = false;
   isQueued = false;
-  /** `ended`: the source has sent FIN, and all before it is taken. `done`: the FIN has been passed on. */
-  state: 'open' | 'ended' | 'done' = 'open';
+  /**
+   * `failed`: the source is gone, and what it sent before is moved in one last visit. `ended`: the source has sent FIN, and all
+   * before it is taken. `done`: the FIN has been passed on.
+   */
+  state: 'open' | 'failed' | 'ended' | 'done' = 'open';
   share: FlowShare | null = null;
 
   constructor(
@@ -201,7 +204,7 @@ export class NativeRelay implements Relay, StreamTaker {
     }
     const errno = this.#shared.loop.libc.errno();
     if (errno === EAGAIN) from.isReadable = false;
-    else if (errno !== EINTR) this.#failed(from);
+    else if (errno !== EINTR) this.#reset(from);
     return errno === EINTR ? 0 : -1;
   }
 
@@ -247,8 +250,20 @@ export class NativeRelay implements Relay, StreamTaker {
     if (other.state === 'done') this.#end(direction === this.#up ? 'destination-closed' : 'client-closed');
   }
 
-  /** `stream` is gone: the other side is reset, so that it does not take what it has for all there is. */
+  /** `stream` is gone. What it sent before that is still to be read: the answer of a server that refuses an upload. */
   #failed(stream: NativeStream): void {
+    const outgoing = stream === this.#up.from ? this.#up : this.#down;
+    if (outgoing.state === 'open') {
+      outgoing.state = 'failed';
+      stream.isReadable = true;
+      stream.areReadsCut = true;
+      this.visit(outgoing);
+    }
+    this.#reset(stream);
+  }
+
+  /** Resets the side that is left, so that it does not take what it has for all there is. */
+  #reset(stream: NativeStream): void {
     if (this.#isOver) return;
     const isClient = stream === this.#up.from;
     const other = isClient ? this.#down.from : this.#up.from;

@@ -182,7 +182,10 @@ export class NativeStream implements Stream, Watcher, Task {
       return;
     }
     if (events & EPOLLERR) {
-      this.#fail(this.error());
+      // What the peer sent before it reset the connection is there to be read: the answer to a request that it did not read whole.
+      this.run();
+      if (this.#taker === null) this.#fail(this.error());
+      else (this.#taker as StreamTaker).streamReady(this, events);
       return;
     }
     if (this.isWritable && this.#unsent !== null) this.#flush(this.#unsent);
