@@ -57,7 +57,7 @@ export function httpAgent(url: string, over: Partial<AgentSettings> = {}): Agent
 }
 
 const none: ChannelSettings = { type: 'none' };
-const common = { timeoutMs: 10_000, idleAfterMs: 900_000, maxReplyBytes: 1024 * 1024, channel: none };
+const common = { timeoutMs: 60_000, idleAfterMs: 900_000, maxReplyBytes: 1024 * 1024, channel: none };
 
 /** Creates the gateway. The test starts and stops it. */
 export function testHooks(store: Store, over: Partial<HooksUses> = {}): Hooks {
