@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { openConsole, settled } from '../helpers/console-browser.js';
+import { isCutOff, openConsole, settled } from '../helpers/console-browser.js';
 import type { World } from '../helpers/console-world.js';
 import { eventually } from '../helpers/eventually.js';
 
@@ -99,6 +99,37 @@ export function chartTests(getWorld: () => World): void {
           console.log(width, hash, shift.toFixed(3), await page.evaluate('window.moved'));
         assert.ok(shift <= MAX_LAYOUT_SHIFT, `${hash}, ${width} wide: ${shift.toFixed(3)}`);
       }
+      // The slowest case: names of games in many lines, that come after the sums below them.
+      const at = ['2026-11-20T10:00:00Z', '2026-11-20T10:10:00Z'];
+      const labels = Array.from(
+        { length: 6 },
+        (_, i) => `A game with a name that is as_long_as_a_line_of_a_phone_and_holds_no_space_number_${i}`,
+      );
+      const series = labels.map((label) => ({ key: label, label, total: 1, counts: [1, 0] }));
+      const counted = { heartbeats: 1, accounts: 1, bytesUp: 1, bytesDown: 1, lastAt: at[1] };
+      const items = labels.map((label) => ({ key: label, label, ...counted }));
+      let release = (): void => {};
+      const released = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      await page.route('**/api/v1/heartbeats/series?*', async (route) => {
+        await released;
+        await route.fulfill({ json: { range: 'day', by: 'game', stepSeconds: 600, at, series } });
+      });
+      await page.route('**/api/v1/heartbeats/sums?*', (route) =>
+        route.fulfill({ json: { from: at[0], to: at[1], items } }),
+      );
+      const sums = page.waitForResponse('**/api/v1/heartbeats/sums?*');
+      await page.evaluate(`location.hash = '/heartbeats'`);
+      await page.reload();
+      await sums;
+      await settled(page);
+      release();
+      await page.waitForSelector('.legend .key >> nth=5');
+      await page.waitForSelector('tbody tr >> nth=5');
+      await settled(page);
+      assert.equal(await page.evaluate('window.shifted'), 0);
+      assert.equal(await isCutOff(page), false, `a name wider than ${width}`);
     }
   });
 }

@@ -23,6 +23,8 @@ export function HeartbeatsPage() {
   const nameOf = (label: string | null, key: string | null) =>
     label ?? (key === null && by === 'account' ? t('heartbeats.others') : t('heartbeats.noGame'));
   const error = series.error ?? sums.error;
+  // Names of games wrap to any number of lines above the plot: what is below waits for them, so that nothing jumps.
+  const totals = series.data || error ? sums.data?.items : undefined;
   return (
     <>
       <header class="page-head">
@@ -53,33 +55,30 @@ export function HeartbeatsPage() {
           }}
         />
       )}
-      {(series.data || !error) && (
+      {!series.data && !error && <Skeleton rows={9} />}
+      {series.data && (
         <section class="card">
           <Chart
-            title={
-              series.data
-                ? t('heartbeats.perStep', { step: stepText(series.data.stepSeconds) })
-                : t('nav.heartbeats')
-            }
-            {...(series.data ? { at: series.data.at } : {})}
+            title={t('heartbeats.perStep', { step: stepText(series.data.stepSeconds) })}
+            at={series.data.at}
             show={count}
             height={240}
-            series={(series.data?.series ?? []).map((one, i) => ({
+            series={series.data.series.map((one, i) => ({
               label: one.key === null && i > 0 ? t('heartbeats.others') : nameOf(one.label, one.key),
               values: one.counts,
             }))}
           />
         </section>
       )}
-      {sums.data?.items.length === 0 && (
+      {totals?.length === 0 && (
         <Empty icon="heartbeats" title={t('heartbeats.empty')}>
           {t('heartbeats.empty.text')}
         </Empty>
       )}
-      {sums.data && sums.data.items.length > 0 && (
+      {totals && totals.length > 0 && (
         <Table
           label={t('nav.heartbeats')}
-          rows={sums.data.items}
+          rows={totals}
           columns={sumColumns(by, nameOf)}
           id={(one) => one.key ?? ''}
           open={(one) => {
