@@ -19,11 +19,13 @@ import { checkDatabase, checkDriver, isLoopback } from './doctor-database.js';
 import { checkDisk } from './doctor-disk.js';
 import { checkFiles } from './doctor-files.js';
 import type { Finding } from './doctor-finding.js';
+import { checkVersion } from './doctor-version.js';
 
 /** Runs all checks. Changes nothing: creates neither a data folder nor a database. */
 export async function examine(loaded: Loaded): Promise<Finding[]> {
   const { config } = loaded;
   const findings = await Promise.all([
+    checkVersion(config, Date.now()),
     checkNode(),
     checkUser(),
     checkDescriptors(config),

@@ -292,6 +292,15 @@ export type DeletedAccount = {
   readonly sessionsEnded: Count;
 };
 export type EffectiveConfig = {
+  readonly program: {
+    readonly version: string;
+    readonly installedVersion: string;
+    readonly build: {
+      readonly commit: string;
+      readonly date: Time;
+    } | null;
+    readonly isOld: boolean;
+  };
   readonly configFile: string | null;
   readonly entries: readonly ({
     readonly path: string;

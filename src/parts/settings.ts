@@ -18,6 +18,7 @@ import { createRetentionSetting, type RetentionSetting } from '../core/settings/
 import { compilePattern } from '../games-pattern.js';
 import type { Effective } from '../http/v1/settings/effective.js';
 import type { PublicAddressUses } from '../http/v1/settings/public-address.js';
+import { isOld, readBuild, readVersion } from '../program.js';
 import type { Core } from './core.js';
 
 /** The sources of the configuration, for the settings page. */
@@ -102,6 +103,8 @@ export async function openSettings(uses: {
   const sourceOf = (path: string) =>
     source.effective.find((entry) => entry.path === path)?.source ?? 'default';
 
+  const running = { version: readVersion(), build: readBuild() };
+
   /** The values that the console has changed, by configuration key. */
   function changedHere(): Map<string, string> {
     const changed = new Map<string, string>();
@@ -146,6 +149,7 @@ export async function openSettings(uses: {
     async effective() {
       const changed = changedHere();
       return {
+        program: programNow(running),
         configFile: source.file,
         entries: source.effective.map((entry) => {
           const value = changed.get(entry.path);
@@ -161,6 +165,18 @@ export async function openSettings(uses: {
       };
     },
   };
+}
+
+/** @param running as read at the start: an upgrade replaces the files of the running program */
+function programNow(running: Pick<Effective['program'], 'version' | 'build'>): Effective['program'] {
+  const { version, build } = running;
+  let installedVersion = version;
+  try {
+    installedVersion = readVersion();
+  } catch {
+    // The files are being replaced.
+  }
+  return { version, installedVersion, build, isOld: build !== null && isOld(build, Date.now()) };
 }
 
 async function changedSinceStart(source: ConfigSource): Promise<Pick<Effective, 'needsRestart' | 'problem'>> {

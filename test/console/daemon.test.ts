@@ -3,7 +3,10 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { runCommand } from '../helpers/command.js';
@@ -15,7 +18,7 @@ import {
   openConsole,
   signIn,
 } from '../helpers/console-browser.js';
-import { ADMIN, startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { ADMIN, PROJECT, plainEnvironment, startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { findProgram } from '../helpers/programs.js';
 import { connectThrough } from '../helpers/socks-client.js';
@@ -41,9 +44,16 @@ async function create({ page, visit }: ConsolePage, username: string): Promise<s
 const scope = suiteScope();
 let daemon: TestDaemon;
 let shown: ConsolePage;
+/** The folder of the daemon's own files, which its tests may replace. */
+let program: string;
 before(async () => {
   if (noBrowser) return;
-  const [browser, started] = await Promise.all([launchBrowser(), startTestDaemon(scope, { config: CONFIG })]);
+  program = await copyProgram();
+  scope.after(() => rm(program, { recursive: true, force: true }));
+  const [browser, started] = await Promise.all([
+    launchBrowser(),
+    startTestDaemon(scope, { config: CONFIG, program }),
+  ]);
   scope.after(() => browser.close());
   daemon = started;
   shown = await openConsole(scope, browser, { url: daemon.adminUrl });
@@ -125,6 +135,46 @@ test(
     while ((await daemon.api('GET', '/api/v1/me')).status === 403) await page.waitForTimeout(50);
     await page.reload();
     await page.waitForSelector('.rail');
+    assert.deepEqual(errors, []);
+  },
+);
+
+/** Copies the built program to a temporary folder, as a package that is older than half a year. */
+async function copyProgram(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'pulsegate-program-'));
+  for (const name of ['bin', 'package.json', 'dist/program', 'dist/console'])
+    await cp(join(PROJECT, name), join(folder, name), { recursive: true });
+  await symlink(join(PROJECT, 'node_modules'), join(folder, 'node_modules'));
+  const build = { commit: '0123456789abcdef', date: new Date(Date.now() - 210 * 86_400_000).toISOString() };
+  await writeFile(join(folder, 'dist/program/build.json'), JSON.stringify(build));
+  return folder;
+}
+
+test(
+  'the version that runs, its age, and one that is installed and does not run yet, in the console and by doctor',
+  skip,
+  async () => {
+    const { page, visit, errors } = shown;
+    const description = join(program, 'package.json');
+    const old = await readFile(description, 'utf8');
+    const { version } = JSON.parse(old) as { version: string };
+    const doctor = async () => {
+      const command = [join(program, 'bin/pulsegate.js'), 'doctor', '--json', '--config', daemon.configFile];
+      const { stdout } = await run(process.execPath, command, { env: plainEnvironment() });
+      const { findings } = JSON.parse(stdout) as { findings: { check: string; text: string }[] };
+      return findings.find(({ check }) => check === 'version')?.text;
+    };
+    await visit('/settings/effective');
+    await page.waitForSelector('text=made of commit 0123456789ab');
+    await page.waitForSelector('text=210 days ago');
+    await page.waitForSelector('.notice >> text=This release is old');
+    assert.match((await doctor()) ?? '', /commit 0123456789ab, 210 days old: look for a newer release$/);
+    await writeFile(description, JSON.stringify({ ...JSON.parse(old), version: '99.1.0' }));
+    await page.reload();
+    await page.waitForSelector(`.notice >> text=99.1.0 is installed, but ${version} is running`);
+    assert.equal(await page.locator('text=This release is old').count(), 0);
+    assert.equal(await doctor(), `99.1.0 is installed, ${version} is running: restart the daemon`);
+    await writeFile(description, old);
     assert.deepEqual(errors, []);
   },
 );

@@ -23,6 +23,8 @@ export interface DaemonOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** A folder that outlives this daemon, for tests that start a daemon on it again. */
   readonly dataDir?: string;
+  /** A folder with a copy of the program, for tests that replace its files. */
+  readonly program?: string;
   /** Words before the node command: `['prlimit', '--nofile=256']`. */
   readonly wrap?: readonly string[];
 }
@@ -74,7 +76,8 @@ export async function startTestDaemon(t: Scope, options: DaemonOptions = {}): Pr
   const database = await databaseSection(dataDir);
   await writeFile(configFile, stringify(merge({ ...defaults(dataDir), database }, options.config ?? {})));
 
-  const command = [...(options.wrap ?? []), process.execPath, BIN, 'serve', '--config', configFile];
+  const bin = options.program === undefined ? BIN : join(options.program, 'bin/pulsegate.js');
+  const command = [...(options.wrap ?? []), process.execPath, bin, 'serve', '--config', configFile];
   const child = spawn(command[0] ?? '', command.slice(1), {
     cwd: folder,
     env: { ...plainEnvironment(), PULSEGATE_ADMIN_PASSWORD: ADMIN.password, ...options.env },

@@ -37,6 +37,16 @@ export const settings = {
     en: 'As the configuration stands by now, a restart would fail: {problem}',
     zh: '按当前的配置文件或环境变量，重启会失败：{problem}',
   },
+  'program.title': { en: 'Version', zh: '版本' },
+  'program.build': { en: 'made of commit {commit} of', zh: '由提交 {commit} 构建，提交于' },
+  'program.restart': {
+    en: '{installed} is installed, but {running} is running. Restart the daemon: systemctl restart pulsegate.',
+    zh: '已安装 {installed}，正在运行的仍是 {running}。请重启服务：systemctl restart pulsegate。',
+  },
+  'program.old': {
+    en: 'This release is old. Look for a newer one where you got it from: Pulsegate itself asks nobody.',
+    zh: '此版本已较旧，请到获取它的地方查看有没有新版本；Pulsegate 自己不会联网查询。',
+  },
   'backup.title': { en: 'Backup', zh: '备份' },
   'backup.text': {
     en: 'A whole copy of the database: accounts, settings and history, with password hashes. Keep it safe. To go back: stop the daemon and run',

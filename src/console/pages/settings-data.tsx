@@ -1,12 +1,12 @@
 // Retention times, and the effective configuration.
-import type { Retention } from '../api-types.js';
+import type { EffectiveConfig, Retention } from '../api-types.js';
 import { callWithEtag, urlOf } from '../lib/api.js';
 import { useDraft } from '../lib/draft.js';
 import { bytes, count } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
 import { readNumber } from '../lib/number-text.js';
-import { At, Button, Tag } from '../ui/basics.js';
+import { Ago, At, Button, Tag } from '../ui/basics.js';
 import { useAction } from '../ui/dialog.js';
 import { Field, Input } from '../ui/form.js';
 import { Icon } from '../ui/icons.js';
@@ -123,11 +123,43 @@ function Backup() {
   );
 }
 
+/** Nothing asks the network: what is new is known from the installed files and the calendar. */
+function Program({ program }: { program: EffectiveConfig['program'] }) {
+  const { version, installedVersion, build, isOld } = program;
+  return (
+    <section class="card stack">
+      <h2>{t('program.title')}</h2>
+      <p>
+        Pulsegate <strong>{version}</strong>
+        {build && (
+          <span class="soft">
+            {' · '}
+            {t('program.build', { commit: build.commit.slice(0, 12) })} <At at={build.date} />
+            {' · '}
+            <Ago at={build.date} />
+          </span>
+        )}
+      </p>
+      {installedVersion !== version && (
+        <p class="notice" role="status">
+          <Icon name="warn" /> {t('program.restart', { installed: installedVersion, running: version })}
+        </p>
+      )}
+      {isOld && installedVersion === version && (
+        <p class="notice" role="status">
+          <Icon name="warn" /> {t('program.old')}
+        </p>
+      )}
+    </section>
+  );
+}
+
 export function EffectiveSettings() {
   const { data, error, reload } = useLoad('getEffectiveConfig', {});
   if (!data) return error ? <Failure error={error} retry={reload} /> : <Skeleton rows={12} />;
   return (
     <>
+      <Program program={data.program} />
       {data.database.client !== 'pg' && <Backup />}
       <section class="card stack">
         <h2>{t('settings.effective')}</h2>

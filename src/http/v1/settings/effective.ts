@@ -5,6 +5,16 @@ import { Bytes, Count, Time } from '../schemas.js';
 
 const EffectiveConfig = z
   .object({
+    program: z.object({
+      /** The running version. */
+      version: z.string(),
+      /** The version of the installed files; differs when they were upgraded and the daemon was not restarted. */
+      installedVersion: z.string(),
+      /** The commit that the running package was made of, and its time; null: it is no package. */
+      build: z.object({ commit: z.string(), date: Time }).nullable(),
+      /** Whether the package is so old that there is probably a newer one. Nothing asks the network. */
+      isOld: z.boolean(),
+    }),
     configFile: z.string().nullable(),
     entries: z.array(
       z.object({
