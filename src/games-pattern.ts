@@ -1,5 +1,5 @@
 // Compiles the patterns of game rules with re2js, which matches in linear time.
-import { RE2JS } from 're2js';
+import { RE2JS, RE2JSSyntaxException } from 're2js';
 import type { PatternFault } from './core/heartbeats/game-rule-error.js';
 import { type CompiledPattern, PatternError, type PatternMatch } from './core/heartbeats/game-rules.js';
 
@@ -12,6 +12,24 @@ const UNSUPPORTED: readonly (readonly [RegExp, PatternFault])[] = [
   [/^(?:[^\\]|\\.)*\(\?<?[=!]/s, 'pattern-lookaround'],
   [/^(?:[^\\]|\\.)*\(\?>/s, 'pattern-atomic'],
 ];
+
+/** The faults of syntax, by the description that re2js gives. */
+const SYNTAX: ReadonlyMap<string, PatternFault> = new Map([
+  ['missing closing ]', 'pattern-bracket'],
+  ['missing closing )', 'pattern-parenthesis'],
+  ['unexpected )', 'pattern-extra-parenthesis'],
+  ['invalid character class range', 'pattern-class-range'],
+  ['invalid escape sequence', 'pattern-escape'],
+  ['invalid named capture', 'pattern-group-name'],
+  ['duplicate capture group name', 'pattern-group-name-twice'],
+  ['invalid or unsupported Perl syntax', 'pattern-perl'],
+  ['invalid nested repetition operator', 'pattern-repeat-twice'],
+  ['invalid repeat count', 'pattern-repeat-count'],
+  ['missing argument to repetition operator', 'pattern-repeat-nothing'],
+  ['expression nests too deeply', 'pattern-depth'],
+  ['trailing backslash at end of expression', 'pattern-backslash'],
+  ['expression too large', 'pattern-too-large'],
+]);
 
 /**
  * Compiles RE2 syntax. Patterns are case-sensitive and `.` does not match line feeds; `(?i)` and `(?s)` change that.
@@ -29,10 +47,11 @@ function compile(pattern: string): RE2JS {
   try {
     return RE2JS.compile(pattern);
   } catch (error) {
-    const code = UNSUPPORTED.find(([sign]) => sign.test(pattern))?.[1] ?? 'pattern-syntax';
-    const message = error instanceof Error ? error.message : String(error);
-    const reason = message.replace(/^error parsing regexp: /, '');
-    const values = { pattern: JSON.stringify(pattern), reason };
+    const [description, near] =
+      error instanceof RE2JSSyntaxException ? [error.getDescription(), error.getPattern()] : ['', null];
+    const unsupported = UNSUPPORTED.find(([sign]) => sign.test(pattern))?.[1];
+    const code = unsupported ?? SYNTAX.get(description) ?? 'pattern-syntax';
+    const values = { pattern: JSON.stringify(pattern), near: JSON.stringify(near ?? pattern) };
     throw new PatternError(code, values, { cause: error });
   }
 }

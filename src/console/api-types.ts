@@ -327,7 +327,7 @@ export type EndedSessions = {
 export type FieldError = {
   readonly path: string;
   readonly message: string;
-  readonly code: 'missing' | 'type' | 'too-short' | 'too-long' | 'too-small' | 'too-large' | 'too-few' | 'too-many' | 'option' | 'format' | 'time' | 'time-zone' | 'past-time' | 'username' | 'password' | 'short-password' | 'admin-username' | 'not-storable' | 'blank' | 'tags' | 'address' | 'address-too-wide' | 'too-many-addresses' | 'address-taken' | 'budget-accounts' | 'budget-days' | 'budget-bytes' | 'budget-unbounded' | 'seller' | 'egress-class' | 'plan' | 'plan-name' | 'plan-twice' | 'pattern' | 'one-of' | 'pac-match' | 'url' | 'signing-secret' | 'mail-address' | 'chat-id' | 'secret-again' | 'placeholder' | 'host' | 'destination' | 'pattern-empty' | 'pattern-too-large' | 'pattern-backreference' | 'pattern-lookaround' | 'pattern-atomic' | 'pattern-syntax' | 'rule-id-and-pattern' | 'rule-without-id' | 'game-id' | 'max-bytes' | 'match-empty' | 'match-host' | 'match-port' | 'present-password' | 'account-password' | 'one-time-code' | 'cursor';
+  readonly code: 'missing' | 'type' | 'too-short' | 'too-long' | 'too-small' | 'too-large' | 'too-few' | 'too-many' | 'option' | 'format' | 'time' | 'time-zone' | 'past-time' | 'username' | 'password' | 'short-password' | 'admin-username' | 'not-storable' | 'blank' | 'tags' | 'address' | 'address-too-wide' | 'too-many-addresses' | 'address-taken' | 'budget-accounts' | 'budget-days' | 'budget-bytes' | 'budget-unbounded' | 'seller' | 'egress-class' | 'plan' | 'plan-name' | 'plan-twice' | 'pattern' | 'one-of' | 'pac-match' | 'url' | 'signing-secret' | 'mail-address' | 'chat-id' | 'secret-again' | 'placeholder' | 'host' | 'destination' | 'pattern-empty' | 'pattern-too-large' | 'pattern-backreference' | 'pattern-lookaround' | 'pattern-atomic' | 'pattern-bracket' | 'pattern-parenthesis' | 'pattern-extra-parenthesis' | 'pattern-class-range' | 'pattern-escape' | 'pattern-group-name' | 'pattern-group-name-twice' | 'pattern-perl' | 'pattern-repeat-twice' | 'pattern-repeat-count' | 'pattern-repeat-nothing' | 'pattern-depth' | 'pattern-backslash' | 'pattern-syntax' | 'rule-id-and-pattern' | 'rule-without-id' | 'game-id' | 'max-bytes' | 'match-empty' | 'match-host' | 'match-port' | 'present-password' | 'account-password' | 'one-time-code' | 'cursor';
   readonly values: Readonly<Record<string, unknown>>;
 };
 export type FileEncoding = 'utf-8' | 'gb18030' | 'utf-16le' | 'utf-16be';
@@ -873,9 +873,14 @@ export type Problem = {
   readonly status: number;
   readonly code: ProblemCode;
   readonly detail?: string | undefined;
+  readonly reason?: ProblemReason | undefined;
   readonly errors?: readonly (FieldError)[] | undefined;
 };
 export type ProblemCode = 'bad-request' | 'validation' | 'signed-out' | 'wrong-credentials' | 'totp-required' | 'forbidden' | 'wrong-scope' | 'wrong-role' | 'cross-site' | 'not-found' | 'method-not-allowed' | 'username-taken' | 'address-taken' | 'over-budget' | 'would-lock-you-out' | 'conflict' | 'changed-meanwhile' | 'too-large' | 'unsupported-media-type' | 'host-not-allowed' | 'too-many-requests' | 'queue-full' | 'internal' | 'unavailable';
+export type ProblemReason = {
+  readonly code: 'account-changed' | 'limits-changed' | 'factor-on' | 'factor-off' | 'factor-not-on' | 'no-new-secret' | 'run-finished' | 'run-elsewhere' | 'too-many-tokens' | 'no-account' | 'no-session' | 'no-notice' | 'notice-waits' | 'channel-not-set' | 'no-token' | 'no-operator' | 'no-node' | 'no-player-link' | 'fixed-session-key' | 'stopping' | 'hashes' | 'tokens-may-not' | 'administrator-only' | 'of-all-accounts' | 'role-changed' | 'name-taken' | 'import-type' | 'importing' | 'too-many-streams' | 'no-player-page' | 'no-pac' | 'too-many-attempts' | 'query-twice' | 'audit-days' | 'lacks-scope' | 'role-lacks-scope' | 'own-role-lacks-scope' | 'file-too-large' | 'preview-outdated' | 'not-listed' | 'no-agent' | 'no-run' | 'no-conversation' | 'backup-busy' | 'backup-postgres';
+  readonly values: Readonly<Record<string, unknown>>;
+};
 export type PublicAddress = {
   readonly host: string | null;
   readonly hostSource: 'default' | 'file' | 'environment' | 'flag' | 'console';

@@ -1,6 +1,7 @@
 // Responses of the admin API: always JSON. One table maps each refusal to its status and text.
 import type { Context } from 'koa';
 import { type ProblemAnswer, sendProblem } from './v1/problem.js';
+import { because } from './v1/problem-reasons.js';
 
 /** `Retry-After` of a 503, in seconds. */
 export const RETRY_AFTER_S = 5;
@@ -81,7 +82,7 @@ export function refuseForAWhile(ctx: Context, retryAfterS: number): void {
 
 export const TOO_MANY_ATTEMPTS = {
   problem: 'too-many-requests',
-  detail: 'too many wrong attempts to log in from this address (admin.attempts)',
+  ...because('too-many-attempts'),
 } as const;
 
 const V1 = '/api/v1/';

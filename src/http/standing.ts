@@ -6,6 +6,7 @@ import type { Principal, Principals } from '../core/auth/principals.js';
 import type { Whitelist } from '../core/auth/whitelist.js';
 import type { Caller } from './caller.js';
 import type { ProblemAnswer } from './v1/problem.js';
+import { because } from './v1/problem-reasons.js';
 
 /** Returns the problem of a caller who has lost its access, or has another role now; null: nothing changed. */
 export type RefuseNow = (caller: Caller) => ProblemAnswer | null;
@@ -32,7 +33,7 @@ export function createRefuseNow({
     const principal = principals.get(operator?.id ?? null);
     if (!principal) return { problem: 'signed-out' };
     if (principal.operator?.role !== operator?.role) {
-      return { problem: 'wrong-role', detail: 'the role was changed during the request' };
+      return { problem: 'wrong-role', ...because('role-changed') };
     }
     if (!isStillGood[via](key ?? '', principal)) return { problem: 'signed-out' };
     return whitelist.allows(address) ? null : { problem: 'forbidden' };

@@ -23,12 +23,18 @@ describe('the console of operators', { skip: noBrowser }, () => {
       const { periodBytes } = (await api('GET', `/accounts/${id}`))['usage'] as { periodBytes: number };
       assert.ok(periodBytes > 0);
     });
-    const pages = ['/accounts?search=viewed', `/accounts/${id}`, '/sessions'];
+    // Each page with the row of which its controls are shown.
+    const rows = new Map([
+      ['/accounts?search=viewed', 'main tbody td >> text=viewed'],
+      [`/accounts/${id}`, 'section:has(h2:text("Live sessions (1)")) tbody td'],
+      ['/sessions', 'main tbody td >> text=viewed'],
+    ]);
+    const pages = [...rows.keys()];
     const names = async ({ page, visit }: { page: Page; visit(hash: string): Promise<void> }) => {
       const found: string[] = [];
-      for (const hash of pages) {
+      for (const [hash, row] of rows) {
         await visit(hash);
-        await page.waitForSelector('main tbody td >> text=/viewed|127.0.0.1/');
+        await page.waitForSelector(row);
         found.push(...(await page.evaluate<string[]>(CONTROLS)));
       }
       return new Set(found);
@@ -60,7 +66,7 @@ describe('the console of operators', { skip: noBrowser }, () => {
       await visit(hash);
       for (let nth = 0; nth < (await page.locator('main button').count()); nth += 1) {
         // A press by script also reaches buttons in closed menus.
-        await page.evaluate(`document.querySelectorAll('main button')[${nth}].click()`);
+        await page.evaluate(`document.querySelectorAll('main button')[${nth}]?.click()`);
         await settled(page);
         const dialog = page.locator('dialog[open]');
         if (await dialog.count()) {
@@ -162,6 +168,50 @@ describe('the console of operators', { skip: noBrowser }, () => {
       ['team@example.com', '@first', null],
       ['team@example.com', '@everyone', null],
     ]);
+    assert.deepEqual(errors, []);
+  });
+
+  test('what the daemon refuses is explained in Chinese: patterns, templates, names that are taken', async (t) => {
+    const { page, visit, errors } = await open(t, { language: 'zh-CN' });
+    const refusal = page.locator('.failure');
+    const isChinese = async (words: string) => {
+      await refusal.locator(`text=${words}`).waitFor();
+      assert.doesNotMatch(String(await refusal.textContent()), /[a-z]{2,} [a-z]{2,}/i);
+    };
+    await visit('/settings/games');
+    await page.click('text=添加规则');
+    const rule = page.locator('section[aria-label="规则 1"]');
+    await rule.locator('text=从首包提取').click();
+    const pattern = rule.locator('label:has(> span:text-is("从首包提取")) input');
+    for (const [typed, words] of [
+      ['ID=(', '缺少右括号'],
+      ['ID=[', '缺少右方括号'],
+      ['ID=a**', '重复符号连用'],
+      ['ID=\\y', '不认识的转义'],
+      ['ID=(?=x)', '不支持前瞻和后顾'],
+    ] as const) {
+      await pattern.fill(typed);
+      await page.locator('main .button.primary', { hasText: '保存' }).click();
+      await isChinese(words);
+    }
+    await page.locator('main .button', { hasText: '撤销' }).click();
+
+    await visit('/settings/reminders');
+    const template = page.locator('main textarea').first();
+    await template.fill('{username} 到期：{left}');
+    await page.waitForSelector('main >> text=示例：player01 到期：还有 3 天');
+    await template.fill('{nobody}');
+    await page.locator('main button[type=submit]').click();
+    await isChinese('花括号里只能用');
+    await page.locator('main .button', { hasText: '撤销' }).click();
+
+    await visit('/settings/operators');
+    await page.click('text=新建操作员');
+    await page.locator('dialog input').first().fill('admin');
+    await page.locator('dialog input[type=password]').fill(PASSWORD);
+    await page.click('dialog button[type=submit]');
+    await isChinese('另一个操作员或管理员已使用这个名字');
+    await page.keyboard.press('Escape');
     assert.deepEqual(errors, []);
   });
 });

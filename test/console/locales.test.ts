@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { REASON_CODES } from '../../src/account-files/reasons.js';
 import { AUDIT_ACTIONS } from '../../src/core/audit/audit.js';
 import { FIELD_TEXTS } from '../../src/http/v1/field-errors.js';
+import { REASON_TEXTS } from '../../src/http/v1/problem-reasons.js';
 
 const CONSOLE = fileURLToPath(new URL('../../../src/console', import.meta.url));
 
@@ -14,7 +15,7 @@ const CONSOLE = fileURLToPath(new URL('../../../src/console', import.meta.url));
 const TEXT = /^ {2}'?([\w.-]+)'?: \{\s*en:\s*'((?:[^'\\]|\\.)*)',\s*zh:\s*'((?:[^'\\]|\\.)*)',?\s*\},$/gm;
 const locales = join(CONSOLE, 'locales');
 const texts = readdirSync(locales)
-  .filter((name) => !/^(index|texts)\.ts$|zh-CN/.test(name))
+  .filter((name) => !/^(index|texts|api\.zh-CN)\.ts$/.test(name))
   .flatMap((name) =>
     [...readFileSync(join(locales, name), 'utf8').matchAll(TEXT)].map(([, key = '', en = '', zh = '']) => ({
       key,
@@ -90,6 +91,18 @@ test('every fault of a field has a text of its own, with the same values', () =>
   for (const [code, text] of Object.entries(FIELD_TEXTS)) {
     assert.ok(chinese.has(`field.${code}`), code);
     assert.deepEqual(values(chinese.get(`field.${code}`)).sort(), values(text).sort(), code);
+  }
+});
+
+test('every reason of a refusal has a text of its own, with the same values', () => {
+  const values = (text = '') => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+  for (const [code, text] of Object.entries(REASON_TEXTS)) {
+    const shown = values(chinese.get(`reason.${code}`));
+    assert.ok(chinese.has(`reason.${code}`), code);
+    assert.ok(
+      shown.every((name) => values(text).includes(name)),
+      code,
+    );
   }
 });
 

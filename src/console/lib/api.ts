@@ -1,5 +1,5 @@
 // Every request to /api/v1 goes through `call`. The OpenAPI document gives its types, and every failure is an `ApiError`.
-import { type Me, OPERATIONS, type Operations, type Problem } from '../api-types.js';
+import { type Me, OPERATIONS, type Operations, type Problem, type ProblemReason } from '../api-types.js';
 import { cell } from './cell.js';
 
 /** undefined: not known yet; null: nobody is signed in. */
@@ -33,6 +33,7 @@ export class ApiError extends Error {
     readonly code: Code,
     readonly detail: string | null,
     readonly fields: NonNullable<Problem['errors']> = [],
+    readonly reason: ProblemReason | null = null,
   ) {
     super(detail ?? code);
   }
@@ -135,7 +136,13 @@ function toError(status: number, text: string): ApiError {
     const body = JSON.parse(text) as Problem | string;
     // The guards that run before /api/v1 answer with a plain JSON string.
     if (typeof body === 'string') return new ApiError(status, codeOf(status), body);
-    return new ApiError(status, body.code ?? codeOf(status), body.detail ?? null, body.errors ?? []);
+    return new ApiError(
+      status,
+      body.code ?? codeOf(status),
+      body.detail ?? null,
+      body.errors ?? [],
+      body.reason ?? null,
+    );
   } catch {
     return new ApiError(status, codeOf(status), null);
   }

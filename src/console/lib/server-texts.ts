@@ -1,6 +1,5 @@
 // The daemon writes its reasons in English for programs. This module translates them into the reader's language.
-import type { FieldError, ImportReport } from '../api-types.js';
-import { SERVER_TEXTS } from '../locales/server.zh-CN.js';
+import type { FieldError, ImportReport, ProblemReason } from '../api-types.js';
 import { isTextKey, language, type TextKey, t } from './i18n.js';
 
 /** Explains why the daemon skipped a line of a file, by the code. An unknown code shows the daemon's own message. */
@@ -16,7 +15,16 @@ export function fieldText({ code, values, message }: FieldError): string {
   return t(`field.${code}` as TextKey, values as Record<string, string | number>);
 }
 
-/** Returns the translation of a text, or the text itself when there is none. */
-export function serverText(text: string): string {
-  return language.get() === 'zh-CN' ? (SERVER_TEXTS[text] ?? text) : text;
+/** Explains why the daemon refused a request, by the code. A detail without a code is English, so only English readers see it. */
+export function detailText({
+  reason,
+  detail,
+}: {
+  reason: ProblemReason | null;
+  detail: string | null;
+}): string | null {
+  if (reason && isTextKey(`reason.${reason.code}`)) {
+    return t(`reason.${reason.code}`, reason.values as Record<string, string | number>);
+  }
+  return language.get() === 'en' ? detail : null;
 }

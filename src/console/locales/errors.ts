@@ -71,6 +71,11 @@ export const errors = {
   'error.tooLarge.next': { en: 'Split it into parts.', zh: '请分成几份。' },
   'error.tooMany': { en: 'Too many requests', zh: '请求太多' },
   'error.tooMany.next': { en: 'Wait a moment and try again.', zh: '稍等片刻再试。' },
+  'error.unavailable': { en: 'The daemon cannot answer this now', zh: '服务暂时无法处理' },
+  'error.unavailable.next': {
+    en: 'The database may be away, or the search too wide: narrow it, or try again in a moment.',
+    zh: '数据库可能暂时不可用，或搜索范围太大：缩小范围，或稍后再试。',
+  },
   'error.internal': { en: 'The daemon failed', zh: '服务出错' },
   'error.internal.next': {
     en: 'Its log says why; you may try again.',

@@ -1,5 +1,6 @@
 // What is wrong with a part of a request, by the code that the daemon gives.
-import type { Texts } from './texts.js';
+import type { FieldError } from '../api-types.js';
+import type { Text, Texts } from './texts.js';
 
 export const fields = {
   'error.between': { en: '; ', zh: '；' },
@@ -118,10 +119,59 @@ export const fields = {
     zh: '不支持前瞻和后顾：{pattern}',
   },
   'field.pattern-atomic': { en: 'atomic groups are not supported: {pattern}', zh: '不支持原子组：{pattern}' },
-  'field.pattern-syntax': {
-    en: 'the pattern {pattern} is not valid: {reason}',
-    zh: '正则表达式 {pattern} 有语法错误：{reason}',
+  'field.pattern-bracket': {
+    en: 'the pattern {pattern}: a closing ] is missing: {near}',
+    zh: '正则表达式 {pattern}：缺少右方括号：{near}',
   },
+  'field.pattern-parenthesis': {
+    en: 'the pattern {pattern}: a closing ) is missing',
+    zh: '正则表达式 {pattern}：缺少右括号',
+  },
+  'field.pattern-extra-parenthesis': {
+    en: 'the pattern {pattern}: a ) has no ( before it',
+    zh: '正则表达式 {pattern}：多了一个右括号',
+  },
+  'field.pattern-class-range': {
+    en: 'the pattern {pattern}: the character range {near} is not valid',
+    zh: '正则表达式 {pattern}：字符范围 {near} 无效',
+  },
+  'field.pattern-escape': {
+    en: 'the pattern {pattern}: the escape {near} is not known',
+    zh: '正则表达式 {pattern}：不认识的转义 {near}',
+  },
+  'field.pattern-group-name': {
+    en: 'the pattern {pattern}: the group name in {near} is not valid',
+    zh: '正则表达式 {pattern}：{near} 里的分组名无效',
+  },
+  'field.pattern-group-name-twice': {
+    en: 'the pattern {pattern}: the group name {near} is there twice',
+    zh: '正则表达式 {pattern}：分组名 {near} 重复',
+  },
+  'field.pattern-perl': {
+    en: 'the pattern {pattern}: {near} is not supported',
+    zh: '正则表达式 {pattern}：不支持 {near}',
+  },
+  'field.pattern-repeat-twice': {
+    en: 'the pattern {pattern}: a repetition follows another: {near}',
+    zh: '正则表达式 {pattern}：重复符号连用：{near}',
+  },
+  'field.pattern-repeat-count': {
+    en: 'the pattern {pattern}: the repeat count {near} is not valid',
+    zh: '正则表达式 {pattern}：重复次数 {near} 无效',
+  },
+  'field.pattern-repeat-nothing': {
+    en: 'the pattern {pattern}: nothing to repeat before {near}',
+    zh: '正则表达式 {pattern}：{near} 前面没有可重复的内容',
+  },
+  'field.pattern-depth': {
+    en: 'the pattern {pattern}: groups are nested too deeply',
+    zh: '正则表达式 {pattern}：分组嵌套太深',
+  },
+  'field.pattern-backslash': {
+    en: 'the pattern {pattern}: it ends with a single backslash',
+    zh: '正则表达式 {pattern}：末尾多了一个反斜杠',
+  },
+  'field.pattern-syntax': { en: 'the pattern {pattern} cannot be read', zh: '无法识别正则表达式 {pattern}' },
   'field.rule-id-and-pattern': {
     en: 'has both id and gameId; give one of them',
     zh: '固定 GameID 和正则表达式只能给一个',
@@ -148,4 +198,4 @@ export const fields = {
   'field.account-password': { en: 'is not that of the account', zh: '不是这个账号的密码' },
   'field.one-time-code': { en: 'not the code of this moment', zh: '不是此刻的验证码' },
   'field.cursor': { en: 'not a cursor of this list', zh: '这一页已经失效，请回到第一页' },
-} as const satisfies Texts;
+} as const satisfies Texts & Readonly<Record<`field.${FieldError['code']}`, Text>>;

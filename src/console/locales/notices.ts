@@ -97,6 +97,8 @@ export const notices = {
     en: 'Empty means the built-in text. In braces: {allowed}.',
     zh: '留空则用内置文字。花括号里可用：{allowed}。',
   },
+  'notices.example': { en: 'For example: {text}', zh: '示例：{text}' },
+  'notices.example.left': { en: '3 days left', zh: '还有 3 天' },
   'notices.template.expiring': { en: 'Expires soon', zh: '即将到期' },
   'notices.template.expired': { en: 'Has expired', zh: '已到期' },
   'notices.template.quota': { en: 'Quota', zh: '流量' },

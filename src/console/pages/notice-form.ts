@@ -1,6 +1,8 @@
 // The form of the notice settings: the texts of its fields, and the settings that they describe.
+
 import type { NoticeChannel, NoticeSettings, NoticeSettingsChange } from '../api-types.js';
 import { readNumber } from '../lib/number-text.js';
+import { notices } from '../locales/notices.js';
 
 /** The value of a field that the operator empties. */
 const TELEGRAM = 'https://api.telegram.org';
@@ -144,4 +146,16 @@ function typed<Name extends string>(
 ): { [K in Name]?: string | null } {
   if (text !== '') return { [name]: text.trim() } as { [K in Name]?: string };
   return (target.trim() === '' ? { [name]: null } : {}) as { [K in Name]?: null };
+}
+
+/** Returns a template as a player would read it, with example values. A placeholder that there is not stays in its braces. */
+export function exampleOf(template: string, language: 'zh' | 'en'): string {
+  const values = new Map([
+    ['username', 'player01'],
+    ['expires', '2026-12-31 23:59'],
+    ['left', notices['notices.example.left'][language]],
+    ['used', '90'],
+    ['traffic', '45.0 GB / 50.0 GB'],
+  ]);
+  return template.replace(/\{(\w+)\}/g, (whole, name: string) => values.get(name) ?? whole);
 }

@@ -12,7 +12,15 @@ import { Failure, Skeleton } from '../ui/states.js';
 import { notify } from '../ui/toast.js';
 import { EmailFields, TelegramFields, WebhookFields, WecomFields } from './notice-channels.js';
 import { NoticeText } from './notice-fields.js';
-import { fieldsOf, type NoticeFields, readFields, readNumbers, readWhole, TEMPLATES } from './notice-form.js';
+import {
+  exampleOf,
+  fieldsOf,
+  type NoticeFields,
+  readFields,
+  readNumbers,
+  readWhole,
+  TEMPLATES,
+} from './notice-form.js';
 
 export function NoticeSettingsPage() {
   const saved = useLoad('getNoticeSettings', {}, { topics: ['settings'] });
@@ -139,6 +147,9 @@ function TemplateFields({
             <Field
               key={language}
               label={`${t(`notices.template.${name}`)} · ${t(`contacts.language.${language}`)}`}
+              hint={t('notices.example', {
+                text: exampleOf(templates[name][language] || builtIn[name][language], language),
+              })}
             >
               <Area
                 rows={3}

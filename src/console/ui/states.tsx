@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { ApiError } from '../lib/api.js';
 import { type TextKey, t } from '../lib/i18n.js';
-import { fieldText, serverText } from '../lib/server-texts.js';
+import { detailText, fieldText } from '../lib/server-texts.js';
 import { fieldLabel } from '../pages/field-words.js';
 import { Button } from './basics.js';
 import { Icon, type IconName } from './icons.js';
@@ -64,6 +64,8 @@ const KNOWN: Partial<Record<ApiError['code'], { title: TextKey; next: TextKey }>
   'bad-request': { title: 'error.validation', next: 'error.validation.next' },
   'too-large': { title: 'error.tooLarge', next: 'error.tooLarge.next' },
   'too-many-requests': { title: 'error.tooMany', next: 'error.tooMany.next' },
+  'unsupported-media-type': { title: 'error.validation', next: 'error.validation.next' },
+  unavailable: { title: 'error.unavailable', next: 'error.unavailable.next' },
   'queue-full': { title: 'error.tooMany', next: 'error.tooMany.next' },
 };
 
@@ -82,7 +84,7 @@ function explain(error: unknown): { title: string; next: string; detail: string 
     fields.length > 0
       ? fields.join(t('error.between'))
       : error instanceof ApiError
-        ? error.detail && serverText(error.detail)
+        ? detailText(error)
         : String(error);
   return {
     title: t(known?.title ?? 'error.internal'),

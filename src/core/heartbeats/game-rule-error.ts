@@ -8,7 +8,20 @@ export const PATTERN_TEXTS = {
   'pattern-backreference': 'pattern {pattern}: backreferences are not supported',
   'pattern-lookaround': 'pattern {pattern}: lookahead and lookbehind are not supported',
   'pattern-atomic': 'pattern {pattern}: atomic groups are not supported',
-  'pattern-syntax': 'pattern {pattern}: {reason}',
+  'pattern-bracket': 'pattern {pattern}: a closing ] is missing: {near}',
+  'pattern-parenthesis': 'pattern {pattern}: a closing ) is missing',
+  'pattern-extra-parenthesis': 'pattern {pattern}: a ) has no ( before it',
+  'pattern-class-range': 'pattern {pattern}: the character range {near} is not valid',
+  'pattern-escape': 'pattern {pattern}: the escape {near} is not known',
+  'pattern-group-name': 'pattern {pattern}: the group name in {near} is not valid',
+  'pattern-group-name-twice': 'pattern {pattern}: the group name {near} is there twice',
+  'pattern-perl': 'pattern {pattern}: {near} is not supported',
+  'pattern-repeat-twice': 'pattern {pattern}: a repetition follows another: {near}',
+  'pattern-repeat-count': 'pattern {pattern}: the repeat count {near} is not valid',
+  'pattern-repeat-nothing': 'pattern {pattern}: nothing to repeat before {near}',
+  'pattern-depth': 'pattern {pattern}: groups are nested too deeply',
+  'pattern-backslash': 'pattern {pattern}: it ends with a single backslash',
+  'pattern-syntax': 'pattern {pattern}: cannot be read',
 } as const;
 
 /** The errors of a rule. Braces contain the name of a value. */

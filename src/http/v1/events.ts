@@ -5,6 +5,7 @@ import type { Changed, ChangeSignal } from '../../core/stats/change-signal.js';
 import type { OverviewNow } from '../../core/stats/overview.js';
 import type { Caller } from '../caller.js';
 import { Overview, presentOverview } from './overview.js';
+import { because } from './problem-reasons.js';
 import { routesOf } from './route.js';
 
 /** The data of `changed`, sent when an object of a list changed. The stream also sends `overview` every two seconds. */
@@ -64,7 +65,7 @@ export const eventRoutes = [
     async ({ caller }, { events }) => {
       const stream = events.open(caller);
       if (!stream) {
-        return { problem: 'too-many-requests', detail: 'as many streams are open as there may be' };
+        return { problem: 'too-many-requests', ...because('too-many-streams') };
       }
       const headers = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' };
       return { status: 200, body: stream, headers };

@@ -7,6 +7,7 @@ import type { ChangeSignal } from '../../core/stats/change-signal.js';
 import type { Caller } from '../caller.js';
 import { actorOf } from '../caller.js';
 import type { ProblemAnswer } from './problem.js';
+import { because } from './problem-reasons.js';
 import type { Answered } from './route.js';
 import { routesOf } from './route.js';
 import { BytesPerSecond, Count, Time } from './schemas.js';
@@ -109,7 +110,7 @@ async function drain(
   { nodes, node, changes }: NodeUses,
 ): Promise<Answered | ProblemAnswer> {
   if (!(await setDrained(nodes, name, isDrained, actorOf(caller)))) {
-    return { problem: 'not-found', detail: 'there is no such node' };
+    return { problem: 'not-found', ...because('no-node') };
   }
   // The other nodes read the change from the database.
   if (name === node.nodeName) await node.reload();

@@ -11,6 +11,7 @@ import { ROLES } from '../../core/auth/roles.js';
 import { DAY_MS } from '../../core/clock.js';
 import { actorOf } from '../caller.js';
 import { invalid, type ProblemAnswer } from './problem.js';
+import { because } from './problem-reasons.js';
 import { routesOf } from './route.js';
 import { Bytes, Count, Guid, IdParams, Time } from './schemas.js';
 import { iso } from './times.js';
@@ -210,7 +211,7 @@ export const operatorRoutes = [
       const factors = principals.factorsOf(id);
       const by = actorOf(caller);
       if (!(await factors?.secondFactor.forget(by))) {
-        return { problem: 'conflict', detail: 'the second factor is off already' };
+        return { problem: 'conflict', ...because('factor-off') };
       }
       await factors?.recoveryCodes.forget(by);
       await consoleSessions.keepOnly(id, null);
@@ -223,11 +224,11 @@ export const operatorRoutes = [
 const hasSameAccess = (a: Operator, b: Operator): boolean =>
   a.name === b.name && a.role === b.role && a.passwordHash === b.passwordHash && a.isEnabled === b.isEnabled;
 
-const NO_OPERATOR: ProblemAnswer = { problem: 'not-found', detail: 'there is no such operator' };
+const NO_OPERATOR: ProblemAnswer = { problem: 'not-found', ...because('no-operator') };
 
 const REFUSALS: Readonly<Record<OperatorRefusal | 'not-found', ProblemAnswer>> = {
   'invalid-name': invalid('body.name', 'admin-username'),
-  'name-taken': { problem: 'username-taken', detail: 'another operator or the administrator has the name' },
+  'name-taken': { problem: 'username-taken', ...because('name-taken') },
   'invalid-password': invalid('body.password', 'password'),
   'short-password': invalid('body.password', 'short-password', { min: MIN_OPERATOR_PASSWORD_CHARACTERS }),
   'not-found': NO_OPERATOR,

@@ -2,6 +2,7 @@
 import type { Context } from 'koa';
 import { z } from 'zod';
 import { type FieldCode, FieldError, type FieldFault, type FieldValues, fieldError } from './field-errors.js';
+import { ProblemReason } from './problem-reasons.js';
 
 /** Codes for programs. The texts are for people and may change. */
 export const ProblemCode = z
@@ -42,6 +43,8 @@ export const Problem = z
     status: z.int().min(400).max(599),
     code: ProblemCode,
     detail: z.string().optional(),
+    /** The detail as a code, where it has one. */
+    reason: ProblemReason.optional(),
     /** The fields of the request that are wrong: `body.remarks`, `query.limit`. */
     errors: z.array(FieldError).optional(),
   })
@@ -51,6 +54,7 @@ export const Problem = z
 export interface ProblemAnswer {
   readonly problem: ProblemCode;
   readonly detail?: string;
+  readonly reason?: z.infer<typeof ProblemReason>;
   readonly errors?: readonly FieldFault[];
   /** Whole seconds for `Retry-After`. */
   readonly retryAfterS?: number;
@@ -87,7 +91,7 @@ const PROBLEMS: Readonly<Record<ProblemCode, { status: number; title: string }>>
 const RETRY_AFTER_S: Readonly<Record<number, number>> = { 429: 5, 503: 10 };
 
 export function sendProblem(ctx: Context, answer: ProblemAnswer): void {
-  const { problem: code, detail, errors } = answer;
+  const { problem: code, detail, reason, errors } = answer;
   const { status, title } = PROBLEMS[code];
   ctx.status = status;
   const wait = answer.retryAfterS ?? RETRY_AFTER_S[status];
@@ -106,6 +110,7 @@ export function sendProblem(ctx: Context, answer: ProblemAnswer): void {
     status,
     code,
     ...(detail === undefined ? {} : { detail }),
+    ...(reason === undefined ? {} : { reason }),
     ...(errors === undefined ? {} : { errors }),
   });
 }

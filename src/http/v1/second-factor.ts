@@ -8,6 +8,7 @@ import { TOO_MANY_ATTEMPTS } from '../answer.js';
 import { actorOf, type Caller, keptSessionOf } from '../caller.js';
 import type { AdminAttempts } from '../guards/attempts.js';
 import { invalid, type ProblemAnswer } from './problem.js';
+import { because, type ReasonCode } from './problem-reasons.js';
 import { type Answered, routesOf } from './route.js';
 
 /** `123456`, or a recovery code such as `abcde-fghij`. */
@@ -50,7 +51,7 @@ export const secondFactorRoutes = [
     async ({ caller }, uses) => {
       const { secondFactor, name } = principalOf(uses, caller);
       const offered = secondFactor.enrol(name);
-      return offered ? { status: 200, body: offered } : conflict('the second factor is on already');
+      return offered ? { status: 200, body: offered } : conflict('factor-on');
     },
   ),
   route(
@@ -75,9 +76,9 @@ export const secondFactorRoutes = [
         case 'wrong-code':
           return wrongCode();
         case 'not-enrolled':
-          return conflict('there is no new secret to confirm');
+          return conflict('no-new-secret');
         case 'on-already':
-          return conflict('the second factor is on already');
+          return conflict('factor-on');
       }
     },
   ),
@@ -94,7 +95,7 @@ export const secondFactorRoutes = [
     },
     async ({ caller }, uses) => {
       const { secondFactor, recoveryCodes } = principalOf(uses, caller);
-      if (!secondFactor.isEnabled()) return conflict('the second factor is off');
+      if (!secondFactor.isEnabled()) return conflict('factor-not-on');
       return { status: 200, body: { codes: await recoveryCodes.renew(actorOf(caller)) } };
     },
   ),
@@ -122,7 +123,7 @@ export const secondFactorRoutes = [
         return wrongCode();
       }
       attempts.succeeded(caller.address);
-      if (outcome === 'off-already') return conflict('the second factor is off already');
+      if (outcome === 'off-already') return conflict('factor-off');
       await consoleSessions.keepOnly(caller.operator?.id ?? null, kept);
       return DONE;
     },
@@ -154,5 +155,5 @@ async function turnOff(
 export const isTotp = (code: string): boolean => /^\d{6}$/.test(code);
 
 const DONE: Answered = { status: 204 };
-const conflict = (detail: string): ProblemAnswer => ({ problem: 'conflict', detail });
+const conflict = (code: ReasonCode): ProblemAnswer => ({ problem: 'conflict', ...because(code) });
 const wrongCode = (): ProblemAnswer => invalid('body.code', 'one-time-code');

@@ -9,6 +9,7 @@ import type { RefuseNow } from '../standing.js';
 import type { AdminState } from '../state.js';
 import { type FieldFault, fieldErrorOf } from './field-errors.js';
 import { type ProblemAnswer, type ProblemCode, sendProblem } from './problem.js';
+import { because } from './problem-reasons.js';
 import type { Access, Answered, Asked, Route, RouteDescription, RouteRequest } from './route.js';
 
 export interface BodyReaders {
@@ -55,22 +56,25 @@ export function refuseCaller(caller: Caller | undefined, access: Access): Proble
   if (!caller) return { problem: 'signed-out' };
   if (access === 'any') return null;
   if (access === 'person' || access === 'administrator') {
-    if (!isPerson(caller)) return { problem: 'wrong-scope', detail: 'tokens may not do this' };
+    if (!isPerson(caller)) return { problem: 'wrong-scope', ...because('tokens-may-not') };
     return access === 'person' || isAdministrator(caller) ? null : ADMINISTRATOR_ONLY;
   }
   if (caller.scopes === null || caller.scopes.includes(access)) return null;
-  if (!isPerson(caller)) return { problem: 'wrong-scope', detail: `the token lacks the scope ${access}` };
-  return { problem: 'wrong-role', detail: `the role ${caller.operator?.role} lacks the scope ${access}` };
+  if (!isPerson(caller)) return { problem: 'wrong-scope', ...because('lacks-scope', { scope: access }) };
+  return {
+    problem: 'wrong-role',
+    ...because('role-lacks-scope', { role: caller.operator?.role ?? '', scope: access }),
+  };
 }
 
 const ADMINISTRATOR_ONLY: ProblemAnswer = {
   problem: 'wrong-role',
-  detail: 'only the administrator may do this',
+  ...because('administrator-only'),
 };
 
 const OF_ALL_ACCOUNTS: ProblemAnswer = {
   problem: 'wrong-role',
-  detail: 'this tells of all accounts together; a seller knows only its own',
+  ...because('of-all-accounts'),
 };
 
 /** The caller of a public route without credentials. */
@@ -90,7 +94,7 @@ async function read(
   refuseNow: RefuseNow,
 ): Promise<Asked<RouteRequest> | ProblemAnswer> {
   const query = queryOf(ctx.querystring);
-  if (query === null) return { problem: 'bad-request', detail: 'a query parameter is given more than once' };
+  if (query === null) return { problem: 'bad-request', ...because('query-twice') };
   const errors: FieldFault[] = [];
   const check = (where: string, schema: z.ZodType | undefined, value: unknown): unknown => {
     if (!schema) return undefined;

@@ -5,6 +5,7 @@ import type { Operators } from '../../core/auth/operators.js';
 import type { ChangeSignal } from '../../core/stats/change-signal.js';
 import { actorOf, type Caller } from '../caller.js';
 import { invalid } from './problem.js';
+import { because } from './problem-reasons.js';
 import { routesOf, Scope } from './route.js';
 import { Guid, IdParams, Time, TimeIn } from './schemas.js';
 import { fromIsoOrNull, iso, isoOrNull } from './times.js';
@@ -86,14 +87,14 @@ export const tokenRoutes = [
       }
       const scopes = [...new Set(body.scopes)];
       const lacking = scopes.find((scope) => !hasScope(caller, scope));
-      if (lacking) return { problem: 'wrong-role', detail: `your role lacks the scope ${lacking}` };
+      if (lacking) return { problem: 'wrong-role', ...because('own-role-lacks-scope', { scope: lacking }) };
       const operatorId = caller.operator?.id ?? null;
       const made = await apiTokens.create(
         { name: body.name, scopes, expiresAt, operatorId },
         actorOf(caller),
       );
       changes.notify('tokens');
-      if (!made) return { problem: 'conflict', detail: 'there are as many tokens as there may be' };
+      if (!made) return { problem: 'conflict', ...because('too-many-tokens') };
       return { status: 201, body: { token: presentToken(uses, made.token), secret: made.secret } };
     },
   ),
@@ -110,7 +111,7 @@ export const tokenRoutes = [
     },
     async ({ params, caller }, { apiTokens, changes }) => {
       const isRevoked = await apiTokens.revoke(params.id.toLowerCase(), actorOf(caller), caller.operator?.id);
-      if (!isRevoked) return { problem: 'not-found', detail: 'there is no such token' };
+      if (!isRevoked) return { problem: 'not-found', ...because('no-token') };
       changes.notify('tokens');
       return { status: 204 };
     },

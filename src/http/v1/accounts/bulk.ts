@@ -8,6 +8,7 @@ import type { Actor } from '../../../core/audit/audit.js';
 import type { Log } from '../../../core/log.js';
 import { actorOf } from '../../caller.js';
 import { invalid } from '../problem.js';
+import { because } from '../problem-reasons.js';
 import { type Answered, routesOf } from '../route.js';
 import { Count, Guid, TimeIn } from '../schemas.js';
 import { inSlices } from '../slices.js';
@@ -131,8 +132,8 @@ export const accountBulkRoutes = [
         return noPlan('body.action.plan');
       const { planned, skipped } = plansFor(uses, body);
       if (expectedCount !== undefined && expectedCount !== planned.length) {
-        const detail = `the preview counted ${expectedCount} accounts, by now it is ${planned.length}`;
-        return { problem: 'conflict', detail };
+        const counts = { expected: expectedCount, now: planned.length };
+        return { problem: 'conflict', ...because('preview-outdated', counts) };
       }
       if (dryRun) {
         const costs = () => sumOf(planned.map((each) => costOfPlanned(each, uses.now())));

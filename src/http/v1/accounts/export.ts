@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { AccountView } from '../../../core/accounts/account-views.js';
 import { isTimeZone } from '../../../core/time-zone.js';
 import { fault } from '../field-errors.js';
+import { because } from '../problem-reasons.js';
 import { routesOf } from '../route.js';
 import { Flag } from '../schemas.js';
 import { pageSortedBy } from '../sorted.js';
@@ -54,7 +55,7 @@ export const accountExportRoutes = [
     async ({ query: { format, sort, withHashes, zone, ...filter }, caller }, uses) => {
       // Hashes allow offline guessing, so only a caller with all scopes gets them.
       if (withHashes && caller.scopes !== null) {
-        return { problem: 'wrong-scope', detail: 'password hashes are for the operator only' };
+        return { problem: 'wrong-scope', ...because('hashes') };
       }
       const chosen = uses.accounts.list().filter(matcherFor(uses, filter, uses.now()));
       const limit = chosen.length;

@@ -8,6 +8,7 @@ import { actorOf, isSeller } from '../../caller.js';
 import type { RefuseNow } from '../../standing.js';
 import { fault } from '../field-errors.js';
 import type { ProblemAnswer } from '../problem.js';
+import { because } from '../problem-reasons.js';
 import { routesOf } from '../route.js';
 import { Count, Flag, Time } from '../schemas.js';
 import { refuseCaller } from '../serve.js';
@@ -170,11 +171,11 @@ export const accountImportRoutes = [
       const { maxImportBytes } = uses;
       const type = ctx.request.type.toLowerCase();
       if (!['text/csv', 'application/json', 'text/plain'].includes(type)) {
-        return { problem: 'unsupported-media-type', detail: 'send text/csv, application/json or text/plain' };
+        return { problem: 'unsupported-media-type', ...because('import-type') };
       }
       const tooLarge = {
         problem: 'too-large',
-        detail: `a file may have at most ${maxImportBytes} bytes`,
+        ...because('file-too-large', { max: maxImportBytes }),
       } as const;
       if (Number(ctx.req.headers['content-length'] ?? 0) > maxImportBytes) {
         ctx.req.resume();
@@ -186,7 +187,7 @@ export const accountImportRoutes = [
         ctx.req.resume();
         return {
           problem: 'too-many-requests',
-          detail: 'another import of yours is under way: wait for its end',
+          ...because('importing'),
         };
       }
       uses.importing.add(importer);

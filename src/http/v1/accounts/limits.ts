@@ -7,6 +7,7 @@ import type { AccountLimits as Limits } from '../../../core/accounts/limits.js';
 import { actorOf } from '../../caller.js';
 import { etagOf, matches } from '../etag.js';
 import type { ProblemAnswer } from '../problem.js';
+import { because } from '../problem-reasons.js';
 import { type Answered, routesOf } from '../route.js';
 import { IdParams } from '../schemas.js';
 import { withoutUndefined } from '../without-undefined.js';
@@ -88,7 +89,7 @@ export const limitRoutes = [
 
 const CHANGED_MEANWHILE: ProblemAnswer = {
   problem: 'changed-meanwhile',
-  detail: 'the limits are no longer those of this ETag',
+  ...because('limits-changed'),
 };
 
 function shown({ accounts, usage }: LimitUses, id: string): Answered | ProblemAnswer {

@@ -6,6 +6,7 @@ import { actorOf } from '../../caller.js';
 import { isServed, playerUrl } from '../../player/address.js';
 import type { PlayerPageSettings } from '../../player/settings.js';
 import type { ProblemAnswer } from '../problem.js';
+import { because } from '../problem-reasons.js';
 import { routesOf } from '../route.js';
 import { IdParams, Time } from '../schemas.js';
 import { iso, isoOrNull } from '../times.js';
@@ -123,14 +124,14 @@ function routesFor<Kind extends PlayerLinkKind>(kind: Kind) {
 
 export const playerLinkRoutes = [...routesFor('page'), ...routesFor('pac')];
 
-const NO_LINK: ProblemAnswer = { problem: 'not-found', detail: 'the account has no such address' };
+const NO_LINK: ProblemAnswer = { problem: 'not-found', ...because('no-player-link') };
 
 const NOT_SERVED: Readonly<Record<PlayerLinkKind, ProblemAnswer>> = {
   page: {
     problem: 'conflict',
-    detail: 'the daemon does not serve the page of players; set admin.playerPage.enabled',
+    ...because('no-player-page'),
   },
-  pac: { problem: 'conflict', detail: 'the daemon does not serve PAC files; set admin.playerPage.pac' },
+  pac: { problem: 'conflict', ...because('no-pac') },
 };
 
 function accountOf({ accounts }: PlayerLinkUses, id: string) {

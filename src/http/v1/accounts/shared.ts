@@ -17,6 +17,7 @@ import { WIRE_DATE_RANGE } from '../../../core/wire-date.js';
 import type { Caller } from '../../caller.js';
 import { fieldError } from '../field-errors.js';
 import { invalid, type ProblemAnswer } from '../problem.js';
+import { because } from '../problem-reasons.js';
 import { refuseCaller } from '../serve.js';
 import type { LinkUses } from '../settings/public-address.js';
 import type { SortKeys } from '../sorted.js';
@@ -33,7 +34,7 @@ export interface AccountUses extends LinkUses {
   readonly now: () => number;
 }
 
-export const NO_ACCOUNT: ProblemAnswer = { problem: 'not-found', detail: 'there is no such account' };
+export const NO_ACCOUNT: ProblemAnswer = { problem: 'not-found', ...because('no-account') };
 
 /** The problem for each refusal of a change. */
 export const PATCH_PROBLEMS = {
@@ -52,7 +53,7 @@ export const PATCH_PROBLEMS = {
   'not-found': NO_ACCOUNT,
   'changed-meanwhile': {
     problem: 'changed-meanwhile',
-    detail: 'the account is no longer that of this ETag',
+    ...because('account-changed'),
   },
 } as const;
 

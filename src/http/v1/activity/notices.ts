@@ -10,6 +10,7 @@ import {
 } from '../../../core/notices/notice.js';
 import type { NoticesSetting } from '../../../core/notices/notice-settings.js';
 import { page } from '../agents/uses.js';
+import { because } from '../problem-reasons.js';
 import { routesOf } from '../route.js';
 import { Count, Guid, IdParams, openPageOf, PageQuery, Time } from '../schemas.js';
 import { iso, isoOrNull } from '../times.js';
@@ -88,8 +89,8 @@ export const noticeRoutes = [
     },
     async ({ params }, { notices, wakeNotices, now }) => {
       const result = await notices.retry(params.id.toLowerCase(), now());
-      if (result === null) return { problem: 'not-found', detail: 'there is no such notice' };
-      if (result === 'pending') return { problem: 'conflict', detail: 'it waits for its next try' };
+      if (result === null) return { problem: 'not-found', ...because('no-notice') };
+      if (result === 'pending') return { problem: 'conflict', ...because('notice-waits') };
       wakeNotices();
       return { status: 204 };
     },

@@ -5,6 +5,7 @@ import type { LiveSessionView } from '../../../core/sessions/live-session-store.
 import type { LiveSessions } from '../../../core/sessions/live-sessions.js';
 import { actorOf } from '../../caller.js';
 import { badCursor, invalid } from '../problem.js';
+import { because } from '../problem-reasons.js';
 import { routesOf } from '../route.js';
 import { Bytes, BytesPerSecond, Count, Guid, IdParams, PageQuery, pageOf, Time } from '../schemas.js';
 import { pageSortedBy, type SortKeys } from '../sorted.js';
@@ -95,7 +96,7 @@ export const liveSessionRoutes = [
     },
     async ({ params, caller }, { liveSessions, audit }) => {
       const found = await liveSessions.find([params.id.toLowerCase()]);
-      if (found.length === 0) return { problem: 'not-found', detail: 'there is no such live session' };
+      if (found.length === 0) return { problem: 'not-found', ...because('no-session') };
       await liveSessions.end(found);
       await audit.add(endRecords(found, actorOf(caller)));
       return { status: 204 };

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { RunFilter } from '../../../core/agents/run-store.js';
 import type { Run as StoredRun } from '../../../core/agents/runs.js';
 import { badCursor, type ProblemAnswer } from '../problem.js';
+import { because } from '../problem-reasons.js';
 import { type Answered, routesOf } from '../route.js';
 import { Count, Guid, IdParams, openPageOf, Time } from '../schemas.js';
 import { iso, isoOrNull } from '../times.js';
@@ -122,9 +123,9 @@ export const runRoutes = [
         case 'not-found':
           return notFound('run');
         case 'finished':
-          return { problem: 'conflict', detail: 'the run is already finished' };
+          return { problem: 'conflict', ...because('run-finished') };
         case 'elsewhere':
-          return { problem: 'conflict', detail: 'another daemon is running it' };
+          return { problem: 'conflict', ...because('run-elsewhere') };
       }
     },
   ),

@@ -7,6 +7,7 @@ import type { AgentControl, QueuedAnswer } from '../../../core/agents/runs.js';
 import type { AuditAction, AuditStore } from '../../../core/audit/audit.js';
 import { actorOf, type Caller } from '../../caller.js';
 import { invalid, type ProblemAnswer } from '../problem.js';
+import { because } from '../problem-reasons.js';
 import type { Answered } from '../route.js';
 import { Guid, PageQuery } from '../schemas.js';
 
@@ -33,9 +34,11 @@ export const AgentQuery = PageQuery.extend({
 });
 export const Queued = z.object({ runId: Guid, session: z.string().nullable() }).meta({ id: 'QueuedRun' });
 
-export const notFound = (what: string): ProblemAnswer => ({
+const NOT_FOUND = { agent: 'no-agent', run: 'no-run', session: 'no-conversation' } as const;
+
+export const notFound = (what: keyof typeof NOT_FOUND): ProblemAnswer => ({
   problem: 'not-found',
-  detail: `there is no such ${what}`,
+  ...because(NOT_FOUND[what]),
 });
 
 /** Writes an audit record of a caller's action on an agent or a run. */
@@ -59,11 +62,11 @@ export function queued(answer: QueuedAnswer): Answered | ProblemAnswer {
     case 'bad-message':
       return invalid('body.message', 'blank');
     case 'key-conflict':
-      return { problem: 'conflict', detail: 'the agent has a fixed session key, and it is another one' };
+      return { problem: 'conflict', ...because('fixed-session-key') };
     case 'full':
       return { problem: 'queue-full' };
     case 'stopping':
-      return { problem: 'unavailable', detail: 'the daemon is shutting down' };
+      return { problem: 'unavailable', ...because('stopping') };
   }
 }
 

@@ -1,7 +1,9 @@
 // /api/v1/backup: the whole database as a file.
+
 import type { Readable } from 'node:stream';
 import type { AuditStore } from '../../../core/audit/audit.js';
 import { actorOf } from '../../caller.js';
+import { because } from '../problem-reasons.js';
 import { routesOf } from '../route.js';
 
 export interface BackupUses {
@@ -11,10 +13,7 @@ export interface BackupUses {
   readonly now: () => number;
 }
 
-const REFUSALS = {
-  busy: 'a backup is being made already',
-  'not-a-file': 'the database is in PostgreSQL: write its backup with pg_dump',
-} as const;
+const REFUSALS = { busy: 'backup-busy', 'not-a-file': 'backup-postgres' } as const;
 
 const { route } = routesOf<BackupUses>('Settings');
 
@@ -32,7 +31,7 @@ export const backupRoutes = [
     },
     async ({ caller }, { backup, audit, now }) => {
       const file = await backup();
-      if (typeof file === 'string') return { problem: 'conflict', detail: REFUSALS[file] };
+      if (typeof file === 'string') return { problem: 'conflict', ...because(REFUSALS[file]) };
       const object = { type: 'settings', id: 'backup', name: 'backup' } as const;
       await audit.add([
         { by: actorOf(caller), action: 'backup.download', object, before: null, after: null },

@@ -17,6 +17,7 @@ import { NoticeChannel } from '../activity/notices.js';
 import { etagOf, matches } from '../etag.js';
 import { fault, fieldError } from '../field-errors.js';
 import type { ProblemAnswer } from '../problem.js';
+import { because } from '../problem-reasons.js';
 import { type Answered, routesOf } from '../route.js';
 
 const Url = z.string().max(2_000).refine(isHttpUrl, fault('url'));
@@ -182,8 +183,7 @@ export const noticeSettingRoutes = [
       const gone = new AbortController();
       ctx.req.socket.once('close', () => gone.abort());
       const outcome = await testNotice(body.channel, gone.signal);
-      if (outcome === null)
-        return { problem: 'conflict', detail: 'the channel or the operator’s address in it is not set' };
+      if (outcome === null) return { problem: 'conflict', ...because('channel-not-set') };
       return { status: 200, body: { delivered: outcome.ok, detail: outcome.detail } };
     },
   ),

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { RetentionSetting } from '../../../core/settings/retention.js';
 import { actorOf } from '../../caller.js';
 import { etagOf, matches } from '../etag.js';
+import { because } from '../problem-reasons.js';
 import { type Answered, routesOf } from '../route.js';
 
 /** null: the configuration file's value applies. Days are whole days. */
@@ -52,7 +53,7 @@ export const retentionRoutes = [
     async ({ body, caller, ifMatch }, { retention, onSettingChanged }) => {
       if (!matches(ifMatch, etagOf(retention.current()))) return { problem: 'changed-meanwhile' };
       if (caller.scopes !== null && body.auditDays < retention.current().auditDays) {
-        return { problem: 'wrong-scope', detail: 'tokens may not shorten the audit log (auditDays)' };
+        return { problem: 'wrong-scope', ...because('audit-days') };
       }
       await retention.save(body, actorOf(caller));
       onSettingChanged();

@@ -1,5 +1,6 @@
 // /api/v1/settings/whitelist. Reading and saving are older than the rest of /api/v1. Their refusals are JSON strings as in the
 // account API, except those that only newer clients can cause.
+
 import { z } from 'zod';
 import { parseWhitelist } from '../../../core/auth/whitelist.js';
 import { explainWhitelist, matchingEntry } from '../../../core/auth/whitelist-explain.js';
@@ -11,6 +12,7 @@ import { kindOf } from '../../fields.js';
 import type { RefuseNow } from '../../standing.js';
 import { etagOf, matches } from '../etag.js';
 import { sendProblem } from '../problem.js';
+import { because } from '../problem-reasons.js';
 import { routesOf } from '../route.js';
 import { Flag } from '../schemas.js';
 
@@ -98,8 +100,8 @@ export const whitelistRoutes = [
       const parsed = parseWhitelist(text);
       const keepsAccess = new URLSearchParams(ctx.querystring).get('keepMyAccess') === 'true';
       if (keepsAccess && parsed.ok && !parsed.whitelist.allows(ctx.state.client)) {
-        const detail = `${ctx.state.client} is not among these`;
-        return sendProblem(ctx, { problem: 'would-lock-you-out', detail });
+        const reason = because('not-listed', { address: ctx.state.client });
+        return sendProblem(ctx, { problem: 'would-lock-you-out', ...reason });
       }
       const saved = await whitelist.save(text, actorOf(ctx.state.caller));
       if (!saved.ok) {

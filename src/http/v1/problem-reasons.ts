@@ -1,0 +1,70 @@
+// Why a request was refused: a code with its values for programs, which have their own texts, and an English text.
+import { z } from 'zod';
+import { fillText } from '../../core/fill-text.js';
+
+/** Braces in a text contain the name of a value. */
+export const REASON_TEXTS = {
+  'account-changed': 'the account is no longer that of this ETag',
+  'limits-changed': 'the limits are no longer those of this ETag',
+  'factor-on': 'the second factor is on already',
+  'factor-off': 'the second factor is off already',
+  'factor-not-on': 'the second factor is off',
+  'no-new-secret': 'there is no new secret to confirm',
+  'run-finished': 'the run is already finished',
+  'run-elsewhere': 'another daemon is running it',
+  'too-many-tokens': 'there are as many tokens as there may be',
+  'no-account': 'there is no such account',
+  'no-session': 'there is no such live session',
+  'no-notice': 'there is no such notice',
+  'notice-waits': 'it waits for its next try',
+  'channel-not-set': 'the channel or the operator’s address in it is not set',
+  'no-token': 'there is no such token',
+  'no-operator': 'there is no such operator',
+  'no-node': 'there is no such node',
+  'no-player-link': 'the account has no such address',
+  'fixed-session-key': 'the agent has a fixed session key, and it is another one',
+  stopping: 'the daemon is shutting down',
+  hashes: 'password hashes are for the operator only',
+  'tokens-may-not': 'tokens may not do this',
+  'administrator-only': 'only the administrator may do this',
+  'of-all-accounts': 'this tells of all accounts together; a seller knows only its own',
+  'role-changed': 'the role was changed during the request',
+  'name-taken': 'another operator or the administrator has the name',
+  'import-type': 'send text/csv, application/json or text/plain',
+  importing: 'another import of yours is under way: wait for its end',
+  'too-many-streams': 'as many streams are open as there may be',
+  'no-player-page': 'the daemon does not serve the page of players; set admin.playerPage.enabled',
+  'no-pac': 'the daemon does not serve PAC files; set admin.playerPage.pac',
+  'too-many-attempts': 'too many wrong attempts to log in from this address (admin.attempts)',
+  'query-twice': 'a query parameter is given more than once',
+  'audit-days': 'tokens may not shorten the audit log (auditDays)',
+  'lacks-scope': 'the token lacks the scope {scope}',
+  'role-lacks-scope': 'the role {role} lacks the scope {scope}',
+  'own-role-lacks-scope': 'your role lacks the scope {scope}',
+  'file-too-large': 'a file may have at most {max} bytes',
+  'preview-outdated': 'the preview counted {expected} accounts, by now it is {now}',
+  'not-listed': '{address} is not among these',
+  'no-agent': 'there is no such agent',
+  'no-run': 'there is no such run',
+  'no-conversation': 'there is no such conversation',
+  'backup-busy': 'a backup is being made already',
+  'backup-postgres': 'the database is in PostgreSQL: write its backup with pg_dump',
+} as const;
+
+export type ReasonCode = keyof typeof REASON_TEXTS;
+
+export const ProblemReason = z
+  .object({
+    code: z.enum(Object.keys(REASON_TEXTS) as [ReasonCode, ...ReasonCode[]]),
+    /** The values for the braces of the text. */
+    values: z.record(z.string(), z.union([z.string(), z.number()])),
+  })
+  .meta({ id: 'ProblemReason' });
+
+/** Returns the detail of a problem, as a text and as a code. */
+export function because(
+  code: ReasonCode,
+  values: Readonly<Record<string, string | number>> = {},
+): { readonly detail: string; readonly reason: z.infer<typeof ProblemReason> } {
+  return { detail: fillText(REASON_TEXTS[code], values), reason: { code, values } };
+}
