@@ -73,7 +73,8 @@ describe('the console of operators', { skip: noBrowser }, () => {
           assert.equal(await dialog.locator('h2').textContent(), 'Export');
           await page.keyboard.press('Escape');
         }
-        await visit(hash);
+        // A filter or the head of a column changes the address.
+        if ((await page.evaluate('location.hash')) !== `#${hash}`) await visit(hash);
       }
     }
     for (const hash of ['/accounts?new=one', '/accounts?new=import', '/settings/whitelist', '/']) {

@@ -99,7 +99,8 @@ export async function openConsole(t: Scope, browser: Browser, options: ConsoleOp
     for (const [key, value] of Object.entries(${preset})) if (!localStorage.getItem(key)) localStorage.setItem(key, value);
   }`);
   const page = await context.newPage();
-  page.setDefaultTimeout(30_000);
+  // A page load takes tens of seconds where many test files share a processor.
+  page.setDefaultTimeout(120_000);
   const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(error.message));
   page.on('console', (message) => {
