@@ -423,8 +423,8 @@ describe('doctor', () => {
     await assert.rejects(stat(join(cli.folder, 'data')));
   });
 
-  it('is content with a place that is fine', async (t) => {
-    const cli = await commandLine(t, 'socks: { port: 0 }\nadmin: { port: 0 }');
+  it('is content with a place that is fine, and says what the node engine does not hold', async (t) => {
+    const cli = await commandLine(t, 'socks: { port: 0, engine: node }\nadmin: { port: 0 }');
     const added = await cli.run(['account', 'add', 'x', '--generate']);
     assert.match(
       added.stderr,
@@ -433,6 +433,10 @@ describe('doctor', () => {
     const { code, stdout } = await cli.run(['doctor']);
     assert.equal(code, 0);
     assert.match(stdout, /ok {3}database: opens; 1 accounts/);
+    assert.match(
+      stdout,
+      /ok {3}engine: node, set by socks\.engine; with it, a flood of UDP datagrams .* delays the others/,
+    );
   });
 });
 

@@ -72,6 +72,17 @@ describe('accounts of one daemon', async () => {
     assert.equal((await daemon.api('DELETE', path, undefined, { 'if-match': etag })).status, 412);
     assert.equal((await change({ isEnabled: false, limits: { maxSessions: null } }, '*')).status, 200);
     const limitsOnly = await change({ limits: { quotaBytes: 5 } }, '*');
+    const ofList = (tag: string) => change({ remarks: 'second' }, `"other", ${tag}`);
+    assert.equal(
+      (await ofList(`W/${limitsOnly.headers.get('etag')}`)).status,
+      412,
+      'a weak tag never matches',
+    );
+    assert.equal(
+      (await ofList(limitsOnly.headers.get('etag') ?? '')).status,
+      200,
+      'any tag of a list may match',
+    );
     assert.notEqual(limitsOnly.headers.get('etag'), changed.headers.get('etag'));
 
     const twice = await daemon.api('POST', ACCOUNTS, { username: 'a b/c' });
