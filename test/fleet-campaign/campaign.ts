@@ -2,7 +2,7 @@
 import { eventually } from '../helpers/eventually.js';
 import type { Scope } from '../helpers/suite.js';
 import { echo, startTarget } from '../helpers/targets.js';
-import { type Fault, failover, faultsOf, type Lengths, runFault } from './faults.js';
+import { type Fault, failover, faultsOf, type Lengths, outagesOf, runFault } from './faults.js';
 import { createLedger, type Ledger } from './ledger.js';
 import { keepTryingLimit, LIMITED, MAX_SESSIONS } from './limit.js';
 import { ask, keepChanging, newAccount, type Operator } from './operators.js';
@@ -15,8 +15,15 @@ const OPERATORS = ['north', 'south'];
 /** Nodes store traffic every second. A killed node loses at most the traffic of this time, in ms. */
 const NOT_STORED_MS = 3_000;
 
-/** Runs a campaign, and returns whether every promise held. */
-export async function campaign(t: Scope, seconds: number): Promise<boolean> {
+/** Of a campaign of outages, in ms. */
+const FROZEN_MS = 60_000;
+const CALM_MS = 10_000;
+
+/**
+ * Runs a campaign, and returns whether every promise held.
+ * @param outageMs for a campaign of the database's faults alone: for how long it is stopped
+ */
+export async function campaign(t: Scope, seconds: number, outageMs: number | null): Promise<boolean> {
   const ledger = createLedger();
   const agent = await startAgent(t, ledger);
   const servers = await startServers(t, agent.server.url);
@@ -30,7 +37,7 @@ export async function campaign(t: Scope, seconds: number): Promise<boolean> {
   const traffic = createTraffic();
   const acknowledged = new Map<string, number[]>();
   const working = [
-    ...PLAYERS.map((player) => keepPlaying(load, player, traffic)),
+    ...PLAYERS.map((player, n) => keepPlaying(load, player, traffic, outageMs !== null && n % 2 === 0)),
     keepTryingLimit(load),
     ...operators.map((operator, i) =>
       keepChanging(servers, ledger, operator, OPERATORS[i] ?? '', load.isOver),
@@ -43,7 +50,8 @@ export async function campaign(t: Scope, seconds: number): Promise<boolean> {
   const beforeFault = ({ name }: Fault) => {
     if (name.endsWith('killed')) notStored += traffic.recent(NOT_STORED_MS);
   };
-  await runFaults(servers, ledger, seconds, beforeFault);
+  if (outageMs === null) await runFaults(servers, ledger, seconds, beforeFault);
+  else await runOutages(servers, ledger, outageMs);
   isOver = true;
   await Promise.all(working);
   await servers.allReady();
@@ -100,6 +108,11 @@ async function runFaults(
     await runFault(fault, servers, ledger, lengths.calm);
   }
   await runFault(failover(servers), servers, ledger, lengths.calm);
+}
+
+async function runOutages(servers: Servers, ledger: Ledger, awayMs: number): Promise<void> {
+  for (const fault of outagesOf(servers, { away: awayMs, frozen: FROZEN_MS }))
+    await runFault(fault, servers, ledger, CALM_MS);
 }
 
 function print({ counts, longest, broken }: Ledger): void {

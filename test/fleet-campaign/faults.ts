@@ -76,6 +76,25 @@ export function faultsOf(servers: Servers, ledger: Ledger, lengths: Lengths): Fa
   ];
 }
 
+/** Every way in which the database may be away, one after another. */
+export function outagesOf(servers: Servers, ms: { readonly away: number; readonly frozen: number }): Fault[] {
+  const hits: Hit[] = ['changes', ...servers.nodes.map(({ name }) => name)];
+  return [
+    { name: 'PostgreSQL away', hits, run: () => stopped(servers, ms.away) },
+    {
+      name: 'PostgreSQL frozen',
+      hits,
+      async run() {
+        await servers.postgres.signal('SIGSTOP');
+        await pause(ms.frozen);
+        await servers.postgres.signal('SIGCONT');
+      },
+    },
+    { name: 'PostgreSQL restarted', hits, run: () => stopped(servers, 0) },
+    failover(servers),
+  ];
+}
+
 /** Runs one fault, waits until every part works, and then waits for the calm time. */
 export async function runFault(
   fault: Fault,

@@ -82,11 +82,15 @@ export function createTraffic(): Traffic & { add(sent: number, received: number)
 
 const KEPT_MS = 20_000;
 
-/** Runs one session after another until the campaign is over. */
+/**
+ * Runs one session after another until the campaign is over.
+ * @param isLong there is only one session, which lasts as long as the campaign
+ */
 export async function keepPlaying(
   load: Load,
   player: Player,
   traffic: ReturnType<typeof createTraffic>,
+  isLong: boolean,
 ): Promise<void> {
   const { ledger } = load;
   for (let n = 0; !load.isOver(); n += 1) {
@@ -99,13 +103,15 @@ export async function keepPlaying(
       ledger.count('logins answered');
       ledger.took('login', Date.now() - startedAt);
       stage = 'session';
-      for (let i = MESSAGES[n % MESSAGES.length] ?? 0; i > 0 && !load.isOver(); i -= 1) {
+      const messages = isLong ? Number.POSITIVE_INFINITY : (MESSAGES[n % MESSAGES.length] ?? 0);
+      for (let i = messages; i > 0 && !load.isOver(); i -= 1) {
         traffic.add(MESSAGE.length, 0);
         client.send(MESSAGE);
         await client.read(MESSAGE.length);
         traffic.add(0, MESSAGE.length);
         await pause(BETWEEN_MS);
       }
+      if (isLong) ledger.count('sessions that lasted the whole campaign');
     } catch (error) {
       const what = `${stage} ${stage === 'login' ? 'failed' : 'cut'}`;
       ledger.count(`${what} (${nameOfError(error)})`);
