@@ -5,6 +5,7 @@ import { createRecoveryCodes } from '../../src/core/auth/recovery-codes.js';
 import { createSecondFactor } from '../../src/core/auth/second-factor.js';
 import { totpCode, totpStep } from '../../src/core/auth/totp.js';
 import { createSettings } from '../../src/core/settings/settings.js';
+import { fromBase32 } from '../helpers/base32.js';
 import { onEachEngine } from './engines.js';
 
 onEachEngine('of those who raise a number to the same value, one succeeds', async (open) => {
@@ -30,7 +31,7 @@ onEachEngine('a one-time code and a recovery code are good at one daemon only', 
     ),
   );
   assert.ok(here && there);
-  const uri = new URL(here.enrol('admin')?.uri ?? '');
+  const uri = new URL((await there.enrol('admin'))?.uri ?? '');
   const secret = fromBase32(uri.searchParams.get('secret') ?? '');
   const code = (after: number) => totpCode(secret, totpStep(now) + after);
   assert.equal(await here.confirm(code(-1), DAEMON), 'on');
@@ -46,10 +47,3 @@ onEachEngine('a one-time code and a recovery code are good at one daemon only', 
   assert.equal(await codesThere.use(one, DAEMON), true);
   assert.equal(await codes.use(one, DAEMON), false);
 });
-
-function fromBase32(text: string): Buffer {
-  const bits = [...text].map((letter) =>
-    'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'),
-  );
-  return Buffer.from((bits.join('').match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
-}

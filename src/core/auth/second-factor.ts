@@ -10,7 +10,7 @@ import { matchTotp, newTotpSecret, toBase32, totpUri } from './totp.js';
 export interface SecondFactor extends Reloadable {
   isEnabled(): boolean;
   /** Generates a secret, which becomes valid with `confirm`; null when the second factor is already enabled. */
-  enrol(username: string): { readonly secret: string; readonly uri: string } | null;
+  enrol(username: string): Promise<{ readonly secret: string; readonly uri: string } | null>;
   /** Enables it with a code of the new secret. */
   confirm(code: string, by: Actor): Promise<'on' | 'wrong-code' | 'not-enrolled' | 'on-already'>;
   /** Disables it. */
@@ -22,6 +22,9 @@ export interface SecondFactor extends Reloadable {
   /** A digest that changes when it is enabled or disabled, without revealing the secret. */
   fingerprint(): string;
 }
+
+const parse = (text: string): Buffer | null => (text === '' ? null : Buffer.from(text, 'base64'));
+const format = (secret: Buffer | null): string => secret?.toString('base64') ?? '';
 
 /** @param prefix of the keys of its settings  @param object whose it is, for the audit log */
 export function createSecondFactor({
@@ -36,16 +39,17 @@ export function createSecondFactor({
   object?: AuditRecord['object'];
 }): SecondFactor {
   const key = `${prefix}.totp`;
+  /** The new secret until it is confirmed, maybe at another daemon. */
+  const offeredKey = `${prefix}.totp-offered`;
   /** The time step of the newest code that was used. */
   const usedStepKey = `${prefix}.totp-used`;
   const setting = createSetting<Buffer | null>({
     store: settings,
     key,
     initial: null,
-    parse: (text) => (text === '' ? null : Buffer.from(text, 'base64')),
-    format: (secret) => secret?.toString('base64') ?? '',
+    parse,
+    format,
   });
-  let offered: Buffer | null = null;
   let usedStep = 0;
 
   async function use(secret: Buffer, code: string): Promise<boolean> {
@@ -68,19 +72,21 @@ export function createSecondFactor({
     reload: setting.reload,
     isEnabled: () => setting.value() !== null,
 
-    enrol(username) {
+    async enrol(username) {
       if (setting.value()) return null;
-      offered = newTotpSecret();
+      const offered = newTotpSecret();
+      await settings.set(offeredKey, format(offered));
       return { secret: toBase32(offered), uri: totpUri(offered, username) };
     },
 
     confirm: (code, by = DAEMON) =>
       setting.change(async ({ write }) => {
         if (setting.value()) return 'on-already';
+        const offered = parse((await settings.get(offeredKey)) ?? '');
         if (!offered) return 'not-enrolled';
         if (!(await use(offered, code))) return 'wrong-code';
         await write(offered, auditOf(true, by));
-        offered = null;
+        await settings.set(offeredKey, '');
         return 'on';
       }),
 

@@ -50,7 +50,7 @@ export const secondFactorRoutes = [
     },
     async ({ caller }, uses) => {
       const { secondFactor, name } = principalOf(uses, caller);
-      const offered = secondFactor.enrol(name);
+      const offered = await secondFactor.enrol(name);
       return offered ? { status: 200, body: offered } : conflict('factor-on');
     },
   ),

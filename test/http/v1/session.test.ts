@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { describe, it, test } from 'node:test';
 import { totpCode, totpStep } from '../../../src/core/auth/totp.js';
+import { fromBase32 } from '../../helpers/base32.js';
 import { commandLine, runCommand } from '../../helpers/command.js';
 import { type Console, codeOf, fetchFrom, signIn } from '../../helpers/console.js';
 import { ADMIN, type ApiAnswer, startTestDaemon, type TestDaemon } from '../../helpers/daemon.js';
@@ -330,13 +331,6 @@ function wrongCode(secret: Buffer): string {
   return (
     ['000000', '000001', '000002', '000003', '000004', '000005'].find((code) => !right.includes(code)) ?? ''
   );
-}
-
-function fromBase32(text: string): Buffer {
-  const bits = [...text]
-    .map((c) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(c).toString(2).padStart(5, '0'))
-    .join('');
-  return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
 }
 
 const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` });
