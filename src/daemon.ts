@@ -19,6 +19,7 @@ import { createLifecycle, type Lifecycle } from './parts/lifecycle.js';
 import { createLogTrimmingPart } from './parts/log-trimming.js';
 import { createNodePart } from './parts/node.js';
 import { createNoticesPart } from './parts/notices.js';
+import { createPenaltiesPart } from './parts/penalties.js';
 import { createProxyPart } from './parts/proxy.js';
 import { createSessionsPart } from './parts/sessions.js';
 import { type ConfigSource, openSettings } from './parts/settings.js';
@@ -90,7 +91,8 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
   const settings = await openSettings({ ...base, source });
   const stats = await use(await createStatsPart({ ...base, node }));
   const liveSessions = await use(createSessionsPart({ ...base, stats, node }));
-  const shared = { ...base, settings, stats, node, liveSessions };
+  const penalties = await use(createPenaltiesPart(base));
+  const shared = { ...base, settings, stats, node, liveSessions, penalties };
   const notices = await use(createNoticesPart(shared));
   await use(createLogTrimmingPart(shared));
   const heartbeats = await use(createHeartbeatsPart(shared));
@@ -110,6 +112,7 @@ async function start(options: DaemonOptions, { use, stop }: Lifecycle): Promise<
   await use(listeners);
   const admin = await use(createAdminListenersPart({ config, plane, http, sockets }));
   await use(createControlSocketPart({ config, http, log }));
+  await penalties.read();
   await node.serve({
     addresses: () => ({ socks: listeners.addresses, admin: admin.addresses }),
     load: () => stats.load(),

@@ -6,6 +6,7 @@ import type { RunStore } from '../core/agents/run-store.js';
 import type { AgentControl } from '../core/agents/runs.js';
 import type { HandleHook } from '../core/agents/webhooks.js';
 import { createAttemptLimit } from '../core/auth/attempt-limit.js';
+import type { PenaltiesOfKind } from '../core/auth/penalties.js';
 import type { Clock } from '../core/clock.js';
 import { everyStep } from '../core/every-step.js';
 import type { Log } from '../core/log.js';
@@ -41,6 +42,8 @@ export interface HooksUses {
   readonly leaseMs: number;
   /** Whether other daemons use the same database. */
   readonly isShared: boolean;
+  /** Refused webhooks of other daemons. */
+  readonly penalties: PenaltiesOfKind;
   readonly now: Clock;
   readonly log: Log;
 }
@@ -168,6 +171,7 @@ export function createHooks(uses: HooksUses): Hooks {
         windowMs: webhooks.failureWindowMs,
         maxSources: MAX_SOURCES,
         now,
+        penalties: uses.penalties,
       }),
       token,
       maxBodyBytes: webhooks.maxBodyBytes,

@@ -6,6 +6,10 @@ export type Change =
   | { readonly topic: 'setting'; readonly key: string }
   /** An operator ends a session, or all of an account, that may be at this node. */
   | { readonly topic: 'end-session' | 'end-sessions-of-account'; readonly id: string }
+  /** The permit of a session, maybe of this node, is beyond the limits of its account. */
+  | { readonly topic: 'revoke-permit'; readonly id: string }
+  /** A source is refused because of failed attempts at another node. `id`: the key of the penalty. */
+  | { readonly topic: 'penalty'; readonly id: string }
   /** This process missed changes that are no longer kept, or the database was replaced: everything may have changed. */
   | { readonly topic: 'everything' };
 

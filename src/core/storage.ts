@@ -34,6 +34,13 @@ export interface StorageFault {
 /** Marks an error of a database that does not answer: what was asked for can be asked for again. */
 export const AWAY = Symbol('database away');
 
+/** Marks the error of a COMMIT that was not answered: whether the transaction was done is unknown. */
+export const COMMIT_UNKNOWN = Symbol('commit unknown');
+
+export function isCommitUnknown(error: unknown): boolean {
+  return error instanceof Error && COMMIT_UNKNOWN in error;
+}
+
 export function isDatabaseAway(error: unknown): boolean {
   return error instanceof Error && AWAY in error;
 }

@@ -5,6 +5,7 @@ import Koa from 'koa';
 import type { Accounts } from '../core/accounts/accounts.js';
 import type { HandleHook } from '../core/agents/webhooks.js';
 import type { AdminCredentials } from '../core/auth/admin-credentials.js';
+import type { Penalties } from '../core/auth/penalties.js';
 import type { WhitelistSetting } from '../core/auth/whitelist-setting.js';
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
@@ -77,6 +78,7 @@ export interface AdminServerUses extends HttpServersOptions {
   readonly maxBodyBytes: number;
   /** Limits of failed logins, of every kind. */
   readonly attempts: AttemptOptions;
+  readonly penalties: Pick<Penalties, 'of'>;
   /** Most delayed answers to refused logins of one source at once. */
   readonly maxDelayedPerSource: number;
   readonly log: Log;
@@ -123,10 +125,11 @@ export function createAdminServer(uses: AdminServerUses): AdminServer {
     now: uses.monotonicNow,
     log,
   };
-  const attempts = createAdminAttempts(attemptOptions);
+  const attempts = createAdminAttempts({ ...attemptOptions, penalties: uses.penalties.of('admin') });
   const playerAttempts = createAdminAttempts({
     ...attemptOptions,
     refused: 'player links refused: too many failures',
+    penalties: uses.penalties.of('player-link'),
   });
 
   const open = new Router<AdminState>();

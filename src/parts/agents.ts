@@ -7,6 +7,7 @@ import type { Log } from '../core/log.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
 import { nodeNameOf } from './node.js';
+import type { PenaltiesPart } from './penalties.js';
 import type { OperatorSettings } from './settings.js';
 
 export interface AgentsPart extends Part, Pick<Hooks, 'handle' | 'control' | 'reload'> {
@@ -19,6 +20,7 @@ export function createAgentsPart(uses: {
   readonly config: Pick<Config, 'webhooks' | 'agents' | 'dataDir' | 'node' | 'database'>;
   readonly core: Pick<Core, 'store'>;
   readonly settings: Pick<OperatorSettings, 'runRetentionMs'>;
+  readonly penalties: Pick<PenaltiesPart, 'of'>;
   readonly log: Log;
   readonly now: () => number;
 }): AgentsPart {
@@ -38,6 +40,7 @@ export function createAgentsPart(uses: {
     nodeName: nodeNameOf(uses.config),
     leaseMs: uses.config.node.leaseMs,
     isShared: uses.config.database.client === 'pg',
+    penalties: uses.penalties.of('webhook'),
     now: uses.now,
     log: uses.log,
   });

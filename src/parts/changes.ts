@@ -4,6 +4,7 @@ import type { ProxyPlane } from '../proxy/plane.js';
 import { followChanges } from '../store/follow-changes.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
+import type { PenaltiesPart } from './penalties.js';
 import type { SessionsPart } from './sessions.js';
 
 /** How often the database is polled, in ms. The command line promises that changes take effect within a second. */
@@ -12,11 +13,13 @@ const INTERVAL_MS = 250;
 export function createChangesPart({
   core,
   liveSessions,
+  penalties,
   plane,
   log,
 }: {
   readonly core: Core;
-  readonly liveSessions: Pick<SessionsPart, 'writeAnew'>;
+  readonly liveSessions: Pick<SessionsPart, 'writeAnew' | 'permits'>;
+  readonly penalties: Pick<PenaltiesPart, 'read'>;
   readonly plane: Pick<ProxyPlane, 'endAccount'>;
   readonly log: Log;
 }): Part {
@@ -27,8 +30,11 @@ export function createChangesPart({
     applySetting: core.settings.reload,
     endSession: (id) => core.sessions.get(id)?.end('ended-by-operator'),
     endAccountSessions: (id) => plane.endAccount(id, 'ended-by-operator'),
+    applyPenalties: penalties.read,
+    revokePermit: (id) => liveSessions.permits?.revoke(id),
     async everyAccount() {
       liveSessions.writeAnew();
+      await penalties.read();
       log.warn({}, 'changes may be missing; reloading everything');
       const stored = (await core.store.accounts.all()).map(({ id }) => id);
       return [...new Set([...stored, ...Array.from(core.directory.all(), ({ id }) => id)])];

@@ -8,6 +8,7 @@ import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
 import { type OperatorUses, operatorUses } from './operator.js';
 import { ownOutboundCheck } from './own-outbound.js';
+import type { PenaltiesPart } from './penalties.js';
 import type { ProxyPart } from './proxy.js';
 
 export interface HttpPart
@@ -22,10 +23,11 @@ export function createHttpPart(
     readonly core: Core;
     readonly plane: ProxyPart['plane'];
     readonly agents: AgentsPart;
+    readonly penalties: PenaltiesPart;
     readonly tls: TlsPair | null;
   },
 ): HttpPart {
-  const { config, core, plane, agents, tls, log, now } = uses;
+  const { config, core, plane, agents, penalties, tls, log, now } = uses;
   const { admin } = config;
   let isStopping = false;
   const server = createAdminServer({
@@ -51,6 +53,7 @@ export function createHttpPart(
     accountForm: admin.accountForm ? { zone: config.timeZone } : null,
     connections: adminConnections(config),
     attempts: admin.attempts,
+    penalties,
     maxDelayedPerSource: admin.maxDelayedPerSource,
     now,
     monotonicNow: () => performance.now(),

@@ -67,6 +67,8 @@ export async function createNodePart(uses: {
   let isFirst = false;
   let refusal: NodeJS.Timeout | undefined;
   let databaseDelayMs: number | null = null;
+  /** Versions of other nodes that were logged. */
+  const reported = new Set<string>();
   const cpuPercent = createCpuMeter();
 
   async function renew(): Promise<void> {
@@ -77,12 +79,22 @@ export async function createNodePart(uses: {
     databaseDelayMs = Math.round((performance.now() - askedAt) * 10) / 10;
     if (renewed) {
       isFirst = renewed.isFirst;
+      for (const version of renewed.otherVersions) reportVersion(version);
       return take(renewed.isDrained ? 'drained' : null);
     }
     isFirst = false;
     // The lease expired while this process was frozen or had no connection to the database.
     const claimed = await nodes.claim(claim);
     take(!claimed.ok ? 'node-name-in-use' : claimed.isDrained ? 'drained' : null);
+  }
+
+  function reportVersion(version: string): void {
+    if (reported.has(version)) return;
+    reported.add(version);
+    log.warn(
+      { node: claim.name, version: claim.version, otherVersion: version },
+      'a node of another version is on this database; what only the newer version does holds when all nodes have it',
+    );
   }
 
   function take(next: NodeProblem | null): void {

@@ -20,6 +20,7 @@ import type { Core } from './core.js';
 import { descriptorLimit } from './descriptors.js';
 import type { Grace, Part } from './lifecycle.js';
 import type { NoticesPart } from './notices.js';
+import type { PenaltiesPart } from './penalties.js';
 import { portRange, upstreamRules } from './proxy-settings.js';
 import type { SessionsPart } from './sessions.js';
 import type { OperatorSettings } from './settings.js';
@@ -38,6 +39,7 @@ export interface ProxyUses {
   readonly stats: Pick<StatsPart, 'logins'>;
   readonly liveSessions: Pick<SessionsPart, 'permits'>;
   readonly notices: Pick<NoticesPart, 'loginFailed'>;
+  readonly penalties: Pick<PenaltiesPart, 'of' | 'publish'>;
   readonly log: Log;
 }
 
@@ -63,6 +65,7 @@ export function createProxyPart(uses: ProxyUses): ProxyPart {
   const { directory, usage, sessions } = uses.core;
   const { gameRules } = uses.settings;
   const { permits } = uses.liveSessions;
+  const { penalties } = uses;
   const libc = chooseDriver(config.socks.engine, log);
   const recordOf = (account: Account): AccountRecord => ({
     id: account.id,
@@ -96,6 +99,8 @@ export function createProxyPart(uses: ProxyUses): ProxyPart {
     if (after) plane.put(recordOf(after));
     else plane.remove(id);
   });
+  for (const kind of ['player', 'player-name'] as const)
+    penalties.of(kind).subscribe((subject, leftMs) => plane.penalize([{ kind, subject, leftMs }]));
   gameRules.onChanged((games) => plane.setGames(games));
   const logEnd = (session: Session, summary: SessionSummary): void => logSession(log, session, summary);
   sessions.subscribe({ closed: logEnd, passed: logEnd });
@@ -223,7 +228,7 @@ function proxySettings(config: Config): ProxySettings {
 }
 
 /** Handles the events of the workers. */
-function observe({ stats, notices, log, core, liveSessions }: ProxyUses): ProxyObserver {
+function observe({ stats, notices, penalties, log, core, liveSessions }: ProxyUses): ProxyObserver {
   const { store, accounts, directory, sessions } = core;
 
   /** The first login starts the days of an account that waits for one; what cannot be written is tried at the next login. */
@@ -237,6 +242,7 @@ function observe({ stats, notices, log, core, liveSessions }: ProxyUses): ProxyO
   return {
     sessions,
     permits: liveSessions.permits,
+    penalty: penalties.publish,
     logins(outcome, username, accountId, client, count, at) {
       if (outcome === 'success' && accountId !== null) {
         directory.loggedIn(accountId, at);

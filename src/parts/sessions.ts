@@ -1,7 +1,7 @@
 // The live sessions of all nodes: this one's are written for the others, and what those have is read for counts.
 
 import type { Config } from '../config.js';
-import { NO_LIMITS } from '../core/accounts/limits.js';
+import { type AccountLimits, NO_LIMITS } from '../core/accounts/limits.js';
 import { createSessionPermits, type SessionPermits } from '../core/accounts/session-permits.js';
 import { MINUTE_MS } from '../core/clock.js';
 import type { Log } from '../core/log.js';
@@ -19,9 +19,14 @@ const WRITE_EVERY_MS = 500;
 /** How often the accounts at other nodes are counted, in ms. */
 const COUNT_EVERY_MS = 500;
 
+/** Whether sessions that were within the limits may be beyond them now. */
+const isLowered = (before: AccountLimits, after: AccountLimits): boolean =>
+  (after.maxSessions ?? Number.POSITIVE_INFINITY) < (before.maxSessions ?? Number.POSITIVE_INFINITY) ||
+  (after.maxClientAddresses ?? Number.POSITIVE_INFINITY) <
+    (before.maxClientAddresses ?? Number.POSITIVE_INFINITY);
+
 export interface SessionsPart extends Part {
   readonly live: LiveSessions;
-  /** null: this is the only node. */
   /** null: this is the only node, and sessions are counted where they are. */
   readonly permits: SessionPermits | null;
   /** Writes everything of this node again: the database may have lost it. Does nothing where there is no other node. */
@@ -53,6 +58,9 @@ export function createSessionsPart(uses: {
     timeoutMs: config.database.answerTimeoutMs,
     leaseMs: config.node.leaseMs,
     log,
+  });
+  directory.onChanged(({ id, before, after }) => {
+    if (before && after && isLowered(before.limits, after.limits)) permits.enforce(id);
   });
   const timers = createTimers(log);
   const onError = (): void => undefined;

@@ -3,7 +3,7 @@
 import { isExpired } from '../core/accounts/account.js';
 import { includesAddress } from '../core/accounts/address-list.js';
 import { isAllowedClient } from '../core/accounts/allowed-clients.js';
-import type { AccountLimits, LimitRefusal } from '../core/accounts/limits.js';
+import type { LimitRefusal } from '../core/accounts/limits.js';
 import type { EgressPolicy } from '../core/egress/egress.js';
 import { parseIp } from '../core/ip.js';
 import type { SessionEnd } from '../core/sessions/session.js';
@@ -57,7 +57,7 @@ export class Accounts {
       return this.#replace(entry, record, 'password-changed');
     entry.record = record;
     endRefusedClients(entry);
-    this.#applyLimits(entry, before.limits);
+    this.#applyLimits(entry, before);
     if (record.needsPermit && !before.needsPermit) for (const session of entry.sessions) session.holdPermit();
   }
 
@@ -138,14 +138,18 @@ export class Accounts {
     }
   }
 
-  /** Brings live sessions under what holds now. The oldest sessions and the addresses that came first stay. */
-  #applyLimits(entry: Entry, before: AccountLimits): void {
+  /**
+   * Brings live sessions under what holds now. The oldest sessions and the addresses that came first stay. Sessions with permits are
+   * counted over all nodes, and those that are too many lose their permits.
+   */
+  #applyLimits(entry: Entry, { limits: before, needsPermit: havePermits }: AccountRecord): void {
     this.#setRates(entry);
-    const { limits, isOverQuota } = entry.record;
+    const { limits, isOverQuota, needsPermit } = entry.record;
     if (isOverQuota) return endAll(entry, 'over-quota');
     if (limits === before || entry.sessions.size === 0) return;
     const isClassChanged = limits.egressClass !== before.egressClass;
     const policy = isClassChanged ? this.#options.egressOf(limits.egressClass) : null;
+    const isCounted = !(needsPermit && havePermits);
     const addresses = new Set<string>();
     let count = 0;
     for (const session of [...entry.sessions]) {
@@ -153,7 +157,7 @@ export class Accounts {
       const isTooMany =
         count >= (limits.maxSessions ?? Number.POSITIVE_INFINITY) ||
         (isNewAddress && addresses.size >= (limits.maxClientAddresses ?? Number.POSITIVE_INFINITY));
-      if (isTooMany || (isClassChanged && !isPermitted(session, policy))) {
+      if ((isCounted && isTooMany) || (isClassChanged && !isPermitted(session, policy))) {
         session.end('limits-changed');
         continue;
       }

@@ -1,6 +1,7 @@
 // Guessing passwords: how many wrong logins one source may try, in all and of one name, over all workers together.
 // A name is never locked by itself, or anybody could lock a player out from anywhere.
 import { countAttempt, forgiveAttempts } from '../core/auth/attempt-window.js';
+import type { Penalty } from '../core/auth/penalties.js';
 import { fnv1a } from './fnv1a.js';
 import { type SourceKey, type SourceTable, sourceKey } from './source-table.js';
 
@@ -25,6 +26,10 @@ export interface LoginGuard {
    */
   attempt(address: string, username: Uint8Array): 'check' | 'block' | 'blocked';
   succeeded(address: string, username: Uint8Array): void;
+  /** The login was wrong. Returns the penalties that begin with it. */
+  failed(address: string, username: Uint8Array): Penalty[];
+  /** Refuses what another node refuses. Ignores penalties of other kinds. */
+  penalize(penalty: Penalty): void;
   /**
    * Counts a client without credentials, whose address is no account's. It blocks nobody: there is nothing to guess. 'counted':
    * one of the first; 'block': the first of many; 'blocked': one that follows.
@@ -38,6 +43,8 @@ export interface LoginGuard {
 
 /** In a row's flags: the source is blocked, and that has been reported. */
 const BLOCKED = 1;
+/** The other nodes know that it is blocked, or are told. */
+const PUBLISHED = 2;
 
 export function createLoginGuard(options: LoginGuardOptions): LoginGuard {
   const { sources, names, now } = options;
@@ -61,6 +68,25 @@ export function createLoginGuard(options: LoginGuardOptions): LoginGuard {
     table.update(key, (row) => forgiveAttempts(row, attempts));
   }
 
+  /** Time for which a key that has just reached its limit is refused, in ms; null: it has not, or this was said before. */
+  function begins(table: SourceTable, key: SourceKey, limit: number): number | null {
+    return table.update(key, (row) => {
+      if (row.count < limit || (row.flags & PUBLISHED) !== 0) return null;
+      row.flags |= PUBLISHED;
+      return 100 * (row.endsAt - now());
+    });
+  }
+
+  function refuse(table: SourceTable, key: SourceKey, limit: number, leftMs: number): void {
+    const endsAt = now() + Math.ceil(leftMs / 100);
+    table.update(key, (row) => {
+      if (row.count >= limit && row.endsAt >= endsAt) return;
+      row.count = limit;
+      row.endsAt = endsAt;
+      row.flags |= PUBLISHED;
+    });
+  }
+
   return {
     attempt(address, username) {
       const source = sourceKey(address);
@@ -72,6 +98,26 @@ export function createLoginGuard(options: LoginGuardOptions): LoginGuard {
       if (ofSource === 'counted') forgive(sources, source, 1);
       if (ofName === 'counted') forgive(names, name, 1);
       return ofSource === 'block' || ofName === 'block' ? 'block' : 'blocked';
+    },
+
+    failed(address, username) {
+      const hash = hashName(username);
+      const [source, name] = [sourceKey(address), sourceKey(address, hash)];
+      if (source === null || name === null) return [];
+      const ofSource = begins(sources, source, options.maxFailuresPerSource);
+      const ofName = begins(names, name, options.maxFailuresPerUser);
+      return [
+        { kind: 'player' as const, subject: address, leftMs: ofSource ?? 0 },
+        { kind: 'player-name' as const, subject: `${address} ${hash}`, leftMs: ofName ?? 0 },
+      ].filter(({ leftMs }) => leftMs > 0);
+    },
+
+    penalize({ kind, subject, leftMs }) {
+      const [address = '', hash] = subject.split(' ');
+      const key = sourceKey(address, Number(hash ?? 0));
+      if (key === null) return;
+      if (kind === 'player') refuse(sources, key, options.maxFailuresPerSource, leftMs);
+      if (kind === 'player-name') refuse(names, key, options.maxFailuresPerUser, leftMs);
     },
 
     withoutCredentials(address) {

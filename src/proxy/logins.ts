@@ -2,6 +2,7 @@
 import type { LimitRefusal } from '../core/accounts/limits.js';
 import { createLogin, type LoginFailure, refuseAccount } from '../core/accounts/login.js';
 import { hashPassword } from '../core/accounts/password.js';
+import type { Penalty } from '../core/auth/penalties.js';
 import type { Log } from '../core/log.js';
 import { printable } from '../core/printable.js';
 import type { Account } from './account.js';
@@ -48,7 +49,10 @@ export class Logins {
     const verdict = address === UNIX_CLIENT ? 'check' : guard.attempt(address, username);
     const result = this.#check(username, password, address);
     if (verdict === 'check') {
-      if (!result.ok) return this.#failed(address, result.reason, result.username, username);
+      if (!result.ok) {
+        if (address !== UNIX_CLIENT) this.#publish(guard.failed(address, username));
+        return this.#failed(address, result.reason, result.username, username);
+      }
       if (address !== UNIX_CLIENT) guard.succeeded(address, username);
       const account = accounts.byId(result.account.id);
       if (account === undefined) return null;
@@ -132,6 +136,10 @@ export class Logins {
       log.warn({ clients: this.#withoutCredentials }, 'clients without credentials refused');
     this.#refusedUnchecked = 0;
     this.#withoutCredentials = 0;
+  }
+
+  #publish(penalties: readonly Penalty[]): void {
+    for (const penalty of penalties) this.#options.events.push({ kind: 'penalty', penalty });
   }
 
   #failed(client: string, reason: LoginFailure, shown: string, username: Uint8Array): null {

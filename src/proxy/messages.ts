@@ -2,6 +2,7 @@
 
 import type { LimitRefusal } from '../core/accounts/limits.js';
 import type { LoginFailure } from '../core/accounts/login.js';
+import type { Penalty } from '../core/auth/penalties.js';
 import type { GameRule } from '../core/heartbeats/game-rules.js';
 import type { ClientProtocolName, SessionEnd, SessionSummary } from '../core/sessions/session.js';
 import type { AuthorizedAccount } from './authorized-clients.js';
@@ -74,6 +75,10 @@ export type WorkerMessage =
   | { readonly kind: 'end-account'; readonly accountId: string; readonly reason: SessionEnd }
   /** Answers `permit-wanted`. `refusal` null: it is granted. */
   | { readonly kind: 'permit'; readonly token: number; readonly refusal: LimitRefusal | null }
+  /** Ends the session of a permit: its account has too many sessions over all nodes. */
+  | { readonly kind: 'revoke-permit'; readonly token: number }
+  /** Other nodes refuse these. Every worker is told: they share what they count, and any of them may die. */
+  | { readonly kind: 'penalties'; readonly penalties: readonly Penalty[] }
   | { readonly kind: 'end-all'; readonly reason: SessionEnd }
   | { readonly kind: 'listen'; readonly listener: ListenerSpec }
   /** Closes every new connection at once, or serves it again. */
@@ -160,6 +165,8 @@ export type WorkerEvent =
       readonly client: string;
     }
   | { readonly kind: 'permit-released'; readonly token: number }
+  /** Logins have failed so often that they are refused: the other nodes are to refuse them too. */
+  | { readonly kind: 'penalty'; readonly penalty: Penalty }
   /** `count` logins of one kind, the last of them `at` (ms since the epoch). */
   | {
       readonly kind: 'logins';

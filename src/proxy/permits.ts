@@ -1,35 +1,43 @@
 // The permits of one worker's sessions, for accounts whose limits apply over several nodes. The control plane grants them.
 import type { LimitRefusal } from '../core/accounts/limits.js';
+import type { SessionEnd } from '../core/sessions/session.js';
 import type { Account } from './account.js';
 import type { Events } from './events.js';
 import type { Endpoint } from './io/io.js';
 
 /** The right of one session to be open. */
 export class Permit {
-  readonly #token: number;
-  readonly #events: Pick<Events, 'push'>;
-  #isUsed = false;
+  readonly #onRelease: () => void;
+  #session: PermittedSession | null = null;
   #isReleased = false;
 
-  constructor(token: number, events: Pick<Events, 'push'>) {
-    this.#token = token;
-    this.#events = events;
+  constructor(onRelease: () => void) {
+    this.#onRelease = onRelease;
   }
 
-  /** Marks the permit as used by a session, which releases the permit at its end. */
-  use(): void {
-    this.#isUsed = true;
+  /** Gives the permit to a session, which releases it at its end. */
+  use(session: PermittedSession): void {
+    this.#session = session;
+  }
+
+  /** Ends its session. */
+  revoke(): void {
+    this.#session?.end('limits-changed');
   }
 
   release(): void {
     if (this.#isReleased) return;
     this.#isReleased = true;
-    this.#events.push({ kind: 'permit-released', token: this.#token });
+    this.#onRelease();
   }
 
   releaseUnused(): void {
-    if (!this.#isUsed) this.release();
+    if (this.#session === null) this.release();
   }
+}
+
+export interface PermittedSession {
+  end(reason: SessionEnd): void;
 }
 
 export type PermitAnswer =
@@ -44,6 +52,8 @@ export interface PermitQuestion {
 export class Permits {
   readonly #events: Pick<Events, 'push'>;
   readonly #waiting = new Map<number, (answer: PermitAnswer) => void>();
+  /** Permits that are not released. */
+  readonly #open = new Map<number, Permit>();
   #token = 0;
 
   constructor(events: Pick<Events, 'push'>) {
@@ -62,17 +72,31 @@ export class Permits {
     const done = this.#waiting.get(token);
     this.#waiting.delete(token);
     if (refusal !== null) return done?.({ ok: false, reason: refusal });
-    const permit = new Permit(token, this.#events);
+    const permit = this.#opened(token);
     if (done) done({ ok: true, permit });
     else permit.release();
   }
 
   /** For a session that is already open. */
-  hold({ record }: Account, client: Endpoint): Permit {
+  hold({ record }: Account, client: Endpoint, session: PermittedSession): Permit {
     const token = this.#nextToken();
-    const permit = new Permit(token, this.#events);
-    permit.use();
+    const permit = this.#opened(token);
+    permit.use(session);
     this.#events.push({ kind: 'permit-held', token, accountId: record.id, client: client.address });
+    return permit;
+  }
+
+  /** Ends the session of a permit. */
+  revoke(token: number): void {
+    this.#open.get(token)?.revoke();
+  }
+
+  #opened(token: number): Permit {
+    const permit = new Permit(() => {
+      this.#open.delete(token);
+      this.#events.push({ kind: 'permit-released', token });
+    });
+    this.#open.set(token, permit);
     return permit;
   }
 

@@ -67,9 +67,10 @@ export class PlaneWorker implements SessionOwner {
     this.index = start.index;
     this.engine = start.engine;
     this.shared = start.shared;
-    this.#permits = new PlanePermits(options.observer.permits, (token, refusal) =>
-      this.send({ kind: 'permit', token, refusal }),
-    );
+    this.#permits = new PlanePermits(options.observer.permits, {
+      answer: (token, refusal) => this.send({ kind: 'permit', token, refusal }),
+      revoke: (token) => this.send({ kind: 'revoke-permit', token }),
+    });
     this.counts = viewSessionCounts(start.shared.sessionCounts);
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
@@ -209,6 +210,8 @@ export class PlaneWorker implements SessionOwner {
         return this.#permits.held(event.token, event.accountId, event.client);
       case 'permit-released':
         return this.#permits.released(event.token);
+      case 'penalty':
+        return observer.penalty(event.penalty);
       case 'rehashed':
         return onRehashed(event);
       case 'log':

@@ -1,6 +1,7 @@
 // The data plane as the control plane has it: starts the workers and the resolver's thread, sends workers the accounts and
 // settings, and starts a worker anew when it has died.
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import type { Penalty } from '../core/auth/penalties.js';
 import type { GameRule } from '../core/heartbeats/game-rules.js';
 import type { Log } from '../core/log.js';
 import type { ResolverSettings } from './dns/messages.js';
@@ -207,6 +208,11 @@ export class ProxyPlane {
 
   endAccount(accountId: string, reason: SessionEnd): void {
     for (const worker of this.#workers) worker.send({ kind: 'end-account', accountId, reason });
+  }
+
+  /** Refuses what other nodes refuse. */
+  penalize(penalties: readonly Penalty[]): void {
+    for (const worker of this.#workers) worker.send({ kind: 'penalties', penalties });
   }
 
   endAll(reason: SessionEnd): void {

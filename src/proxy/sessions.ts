@@ -115,7 +115,7 @@ export class LiveSession implements Session, GamesOwner {
     this.#sessions = sessions;
     this.#owner = request.owner;
     this.#permit = request.permit;
-    this.#permit?.use();
+    this.#permit?.use(this);
     this.destination = { host: request.destination.host, address: '', port: request.destination.port };
     this.#openedMs = Math.round(sessions.options.now());
   }
@@ -157,7 +157,7 @@ export class LiveSession implements Session, GamesOwner {
   }
 
   holdPermit(): void {
-    this.#permit ??= this.#sessions.options.permits.hold(this.account, this.client);
+    this.#permit ??= this.#sessions.options.permits.hold(this.account, this.client, this);
   }
 
   releasePermit(): void {

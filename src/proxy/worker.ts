@@ -19,7 +19,7 @@ import { createEventLog, Events } from './events.js';
 import { Handshakes } from './handshakes.js';
 import type { Endpoint, Io } from './io/io.js';
 import { createIsLocalAddress } from './local-addresses.js';
-import { createLoginGuard } from './login-guard.js';
+import { createLoginGuard, type LoginGuard } from './login-guard.js';
 import { Logins } from './logins.js';
 import type { PassedConnection, WorkerEvent, WorkerMessage, WorkerStart } from './messages.js';
 import { createOwnPorts, type OwnPorts } from './own-ports.js';
@@ -81,6 +81,7 @@ export class ProxyWorker implements ConnectionHost {
   readonly #accounts: Accounts;
   readonly #authorized = new AuthorizedClients();
   readonly #sessions: Sessions;
+  readonly #guard: LoginGuard;
   readonly #egressOf: (egressClass: string | null) => EgressPolicy | null;
   readonly #listeners: WorkerListeners;
   #games: GameRules;
@@ -141,18 +142,19 @@ export class ProxyWorker implements ConnectionHost {
       sendToPeer: uses.sendToPeer,
       sources: new SourceTable(shared.handshakes, owner),
     });
+    this.#guard = createLoginGuard({
+      ...settings.login,
+      sources: new SourceTable(shared.loginSources, owner),
+      names: new SourceTable(shared.loginNames, owner),
+      now: sharedClock,
+    });
     this.isTrustedProxy = createProxySources(settings.proxyProtocolFrom);
     this.logins = new Logins({
       accounts: this.#accounts,
       authorized: this.#authorized,
       isTrustedProxy: this.isTrustedProxy,
       readMessages: uses.readMessages,
-      guard: createLoginGuard({
-        ...settings.login,
-        sources: new SourceTable(shared.loginSources, owner),
-        names: new SourceTable(shared.loginNames, owner),
-        now: sharedClock,
-      }),
+      guard: this.#guard,
       events: this.events,
       log: this.log,
     });
@@ -192,6 +194,11 @@ export class ProxyWorker implements ConnectionHost {
         return this.#sessions.endAll(message.reason);
       case 'permit':
         return this.permits.answered(message.token, message.refusal);
+      case 'penalties':
+        for (const penalty of message.penalties) this.#guard.penalize(penalty);
+        return;
+      case 'revoke-permit':
+        return this.permits.revoke(message.token);
       case 'listen':
         return this.#listeners.listen(message.listener);
       case 'refuse':

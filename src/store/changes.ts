@@ -44,7 +44,13 @@ export function createChangeRecorder(origin: string, now: () => number | Knex.Ra
 export function toChange(row: Pick<ChangeRow, 'topic' | 'key'>): Change[] {
   const { topic, key } = row;
   if (topic === 'setting') return [{ topic, key }];
-  if (topic === 'account' || topic === 'end-session' || topic === 'end-sessions-of-account')
+  if (
+    topic === 'account' ||
+    topic === 'end-session' ||
+    topic === 'end-sessions-of-account' ||
+    topic === 'revoke-permit' ||
+    topic === 'penalty'
+  )
     return [{ topic, id: key }];
   return [];
 }

@@ -48,8 +48,10 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
 /** Tables that are not copied, each with the reason. */
 export const NOT_COPIED: Readonly<Record<string, string>> = {
   changes: 'only processes that are on the database now read it',
+  written_batches: 'only the daemon that has written a batch reads it',
   session_permits: 'sessions that are live now, of accounts with limits',
   live_sessions: 'sessions that are live now; there are none without a daemon',
+  penalties: 'only daemons that are on the database now read it',
   account_activity: 'only daemons that are on the database now read it',
   logins_text: 'an index of logins, which SQLite writes itself',
 };

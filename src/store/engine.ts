@@ -2,12 +2,14 @@
 import type { Knex } from 'knex';
 import type { ActivityFeed, AsOf } from '../core/accounts/activity-feed.js';
 import type { PermitStore } from '../core/accounts/permit-store.js';
+import type { PenaltyStore } from '../core/auth/penalty-store.js';
 import type { ChangeFeed } from '../core/changes.js';
 import type { Clock } from '../core/clock.js';
 import type { HeartbeatStore } from '../core/heartbeats/heartbeat-store.js';
 import type { LiveSessionStore } from '../core/sessions/live-session-store.js';
 import type { StorageFault } from '../core/storage.js';
 import type { RecordActivity } from './activity.js';
+import type { IsNewBatch } from './batches.js';
 import type { RecordChange } from './changes.js';
 import type { LoginSearch } from './logins.js';
 
@@ -40,7 +42,9 @@ export interface Engine {
   readonly reads: Knex;
   /** One connection for searches that read every row, so that other lists and searches do not wait for them. */
   readonly scans: Knex;
-  heartbeats(recordActivity: RecordActivity): HeartbeatStore;
+  heartbeats(recordActivity: RecordActivity, isNewBatch: IsNewBatch): HeartbeatStore;
+  /** @param process GUID of this process */
+  batches(process: string): IsNewBatch;
   /** SQL: milliseconds since the epoch by the clock of the database, as of the statement. */
   readonly nowMs: string;
   /** Whether several daemons may be on the database. */
@@ -48,7 +52,9 @@ export interface Engine {
   /** null: no other daemon can be on the database. */
   liveSessions(process: string, recordChange: RecordChange): LiveSessionStore | null;
   /** null: no other daemon can be on the database. */
-  permits(process: string): PermitStore | null;
+  permits(process: string, recordChange: RecordChange): PermitStore | null;
+  /** null: no other daemon can be on the database. */
+  penalties(recordChange: RecordChange): PenaltyStore | null;
   /** What other daemons write of accounts, and how it is announced to them. null: there are none. */
   activity(origin: string): Promise<ActivityFeed> | null;
   activityRecorder(origin: string): RecordActivity;

@@ -10,9 +10,13 @@ export interface FollowOptions {
   readonly applyAccounts: (ids: readonly string[]) => Promise<void>;
   /** Reloads one changed setting. A rejection is reported, and it is tried again. */
   readonly applySetting: (key: string) => Promise<void>;
+  /** Reads penalties of other nodes by their keys. A rejection is reported, and they are tried again. */
+  readonly applyPenalties: (keys: readonly string[]) => Promise<void>;
   /** An operator asked to end a session, or all sessions of an account; they may be on this node. */
   readonly endSession: (id: string) => void;
   readonly endAccountSessions: (accountId: string) => void;
+  /** The permit of a session, maybe of this node, is beyond the limits of its account. */
+  readonly revokePermit: (id: string) => void;
   /** The ids of all accounts, stored or cached, for when anything may have changed. A rejection is reported, and it is tried again. */
   readonly everyAccount: () => Promise<readonly string[]>;
   /** The keys of all settings. */
@@ -29,6 +33,7 @@ export function followChanges(options: FollowOptions): Pick<Poller, 'start' | 's
   // What has changed and is not yet reloaded. A reload reads the current state, so that several changes need one reload.
   const accounts = new Set<string>();
   const settings = new Set<string>();
+  const penalties = new Set<string>();
   const everything = new Set<string>();
   let isStopping = false;
 
@@ -38,6 +43,8 @@ export function followChanges(options: FollowOptions): Pick<Poller, 'start' | 's
     for (const change of changes) enqueue(change);
     for (const topic of [...everything]) await attempt(addEverything, [topic], everything);
     for (const key of [...settings]) await attempt(() => applySetting(key), [key], settings);
+    const keys = [...penalties];
+    if (keys.length > 0) await attempt(() => options.applyPenalties(keys), keys, penalties);
     const ids = [...accounts].slice(0, ACCOUNTS_AT_ONCE);
     if (ids.length === 0) return changes.length > 0;
     return attempt(() => applyAccounts(ids), ids, accounts);
@@ -56,6 +63,12 @@ export function followChanges(options: FollowOptions): Pick<Poller, 'start' | 's
         break;
       case 'end-sessions-of-account':
         options.endAccountSessions(change.id);
+        break;
+      case 'penalty':
+        penalties.add(change.id);
+        break;
+      case 'revoke-permit':
+        options.revokePermit(change.id);
         break;
       case 'everything':
         everything.add(change.topic);

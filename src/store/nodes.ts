@@ -15,7 +15,7 @@ import type { Engine } from './engine.js';
 import type { Integer } from './integers.js';
 import { inTransaction } from './transaction.js';
 
-/** A node that has not renewed its lease for so long is removed. */
+/** A node that has not renewed its lease for so long is removed, and so is what is known of its batches. */
 const KEPT_MS = 7 * DAY_MS;
 
 const NO_LOAD: NodeLoad = {
@@ -58,6 +58,10 @@ export function createNodeStore(
         const expired = trx('nodes').whereNot({ name });
         if (isShared) expired.where('renewed_at', '<', trx.raw(`${nowMs} - ${KEPT_MS}`));
         await expired.delete();
+        if (isShared)
+          await trx('written_batches')
+            .where('written_at', '<', trx.raw(`${nowMs} - ${KEPT_MS}`))
+            .delete();
         await trx.raw(
           `insert into nodes (name, owner, process, version, addresses, load, started_at, renewed_at, lease_until)
            values (?, ?, ?, ?, ?, ?, ${nowMs}, ${nowMs}, ${nowMs} + cast(? as bigint))
@@ -72,7 +76,7 @@ export function createNodeStore(
         return { ok: false, renewedAt: Number(row?.renewed_at ?? 0), leaseLeftMs: row ? leaseLeft(row) : 0 };
       }),
 
-    async renew({ name, process, leaseMs }, { addresses, load }) {
+    async renew({ name, process, version, leaseMs }, { addresses, load }) {
       const renewed: Pick<NodeRow, 'drained_at'>[] = await db('nodes')
         .where({ name, process })
         .update({
@@ -84,11 +88,17 @@ export function createNodeStore(
         .returning('drained_at');
       const [row] = renewed;
       if (!row) return null;
-      const first: { name?: string | null } | undefined = await db('nodes')
+      const live: Pick<NodeRow, 'name' | 'version'>[] = await db('nodes')
         .where('lease_until', '>=', now)
-        .min({ name: 'name' })
-        .first();
-      return { isDrained: row.drained_at !== null, isFirst: first?.name === name };
+        .orderBy('name')
+        .select('name', 'version');
+      const versions = new Set(live.map((node) => node.version));
+      versions.delete(version);
+      return {
+        isDrained: row.drained_at !== null,
+        isFirst: live[0]?.name === name,
+        otherVersions: [...versions],
+      };
     },
 
     async release({ name, process }) {

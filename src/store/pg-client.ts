@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import PostgresClient from 'knex/lib/dialects/postgres/index.js';
 import PostgresColumnCompiler from 'knex/lib/dialects/postgres/schema/pg-columncompiler.js';
 import type { Client } from 'pg';
-import { isDatabaseAway } from '../core/storage.js';
+import { COMMIT_UNKNOWN, isDatabaseAway } from '../core/storage.js';
 import { NO_CONNECTION, withCode } from './pg-away.js';
 import type { SilenceWatch } from './pg-silence.js';
 
@@ -76,8 +76,9 @@ export class PgClient extends PostgresClient {
       const coded = withCode(error);
       const isAway = isDatabaseAway(coded);
       end?.(!isAway);
-      if (isAway && (statement as { readonly sql?: string }).sql === COMMIT) onLostCommit?.();
-      throw coded;
+      if (!isAway || (statement as { readonly sql?: string }).sql !== COMMIT) throw coded;
+      onLostCommit?.();
+      throw Object.assign(coded as Error, { [COMMIT_UNKNOWN]: true });
     } finally {
       clearTimeout(timer);
     }

@@ -6,12 +6,14 @@ import { DEFAULT_READING, type Engine, type Opener, type ReaderOptions } from '.
 import { isNew, migrate, migrateOnlyNew, missingMigrations, type Target } from './migrate.js';
 import { connectPg, connectPgMigrator, connectPgReaders, preparePg } from './pg.js';
 import { asOfSnapshot, createPgActivityFeed, createPgActivityRecorder } from './pg-activity.js';
+import { createPgBatches } from './pg-batches.js';
 import { createLostCommits, createPgChangeFeed, createPgChangeRecorder, PG_NOW_MS } from './pg-changes.js';
 import { createPgCheck } from './pg-check.js';
 import { nameOf, requireReadable } from './pg-connection.js';
 import { explainPgError, problemOf } from './pg-errors.js';
 import { createPgHeartbeatStore } from './pg-heartbeats.js';
 import { createPgLiveSessionStore } from './pg-live-sessions.js';
+import { createPgPenaltyStore } from './pg-penalties.js';
 import { createPgPermitStore } from './pg-permits.js';
 import { lockForDaemon } from './sqlite-daemon-lock.js';
 import { toStartError as toFolderError } from './sqlite-errors.js';
@@ -72,14 +74,17 @@ function open(options: PgOptions, release: () => Promise<void>): Engine {
     db,
     reads,
     scans,
-    heartbeats: (recordActivity) => createPgHeartbeatStore(db, reads, recordActivity),
+    heartbeats: (recordActivity, isNewBatch) =>
+      createPgHeartbeatStore({ db, reads }, recordActivity, isNewBatch),
+    batches: createPgBatches,
     nowMs: PG_NOW_MS,
     isShared: true,
     activity: (origin) => createPgActivityFeed(db, origin),
     activityRecorder: createPgActivityRecorder,
     snapshot: { sql: 'pg_current_snapshot()::text', parse: asOfSnapshot },
     liveSessions: (process, recordChange) => createPgLiveSessionStore({ db, reads }, process, recordChange),
-    permits: (process) => createPgPermitStore(db, process),
+    penalties: (recordChange) => createPgPenaltyStore(db, recordChange),
+    permits: (process, recordChange) => createPgPermitStore(db, process, recordChange),
     lockQueue: (trx) => trx.raw('select pg_advisory_xact_lock(?)', [QUEUE_LOCK]),
     lockAddresses: (trx) => trx.raw('select pg_advisory_xact_lock(?)', [ADDRESSES_LOCK]),
     loginSearch: null,

@@ -4,6 +4,7 @@ import type { Knex } from 'knex';
 import type { Heartbeat, HeartbeatTotals } from '../core/heartbeats/heartbeat.js';
 import type { HeartbeatStore } from '../core/heartbeats/heartbeat-store.js';
 import type { RecordActivity } from './activity.js';
+import type { IsNewBatch } from './batches.js';
 import { createHeartbeatReader, type TotalsRow, toTotals } from './heartbeats.js';
 import { inTransaction } from './transaction.js';
 
@@ -11,9 +12,9 @@ import { inTransaction } from './transaction.js';
 const array = (values: readonly unknown[]): Knex.Value => values as unknown as Knex.Value;
 
 export function createPgHeartbeatStore(
-  db: Knex,
-  reads: Knex,
+  { db, reads }: { readonly db: Knex; readonly reads: Knex },
   recordActivity: RecordActivity,
+  isNewBatch: IsNewBatch,
 ): HeartbeatStore {
   const announce = (trx: Knex, accountIds: Iterable<string>): Promise<void> =>
     recordActivity(
@@ -24,10 +25,12 @@ export function createPgHeartbeatStore(
   return {
     ...createHeartbeatReader(db, reads),
 
-    append: async (batch, retention) => {
+    append: async (batch, retention, number) => {
       if (batch.length === 0) return [];
       const accountIds = [...new Set(batch.map((entry) => entry.accountId))];
       return inTransaction(db, async (trx) => {
+        if (number !== undefined && !(await isNewBatch(trx, 'heartbeats', number)))
+          return readTotals(trx, accountIds);
         await lockAccounts(trx, accountIds);
         const grown = await insertAndCount(trx, batch);
         await announce(trx, accountIds);

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import type { Knex } from 'knex';
 import { everyStep } from '../core/every-step.js';
 import { recordNoActivity } from './activity.js';
+import { isAlwaysNew } from './batches.js';
 import { DEFAULT_READING, type Engine, type Opener, type ReaderOptions } from './engine.js';
 import { migrateOnlyNew, type Target } from './migrate.js';
 import { connectSqlite, prepareSqlite } from './sqlite.js';
@@ -70,10 +71,12 @@ async function open(
       reads,
       scans,
       heartbeats: () => createSqliteHeartbeatStore(db, reads),
+      batches: () => isAlwaysNew,
       nowMs: NOW_MS,
       isShared: false,
       liveSessions: () => null,
       permits: () => null,
+      penalties: () => null,
       activity: () => null,
       activityRecorder: () => recordNoActivity,
       snapshot: null,

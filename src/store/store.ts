@@ -13,6 +13,7 @@ import type { AuditStore } from '../core/audit/audit.js';
 import type { ApiTokenStore } from '../core/auth/api-tokens.js';
 import type { ConsoleSessionStore } from '../core/auth/console-sessions.js';
 import type { OperatorStore } from '../core/auth/operator.js';
+import type { PenaltyStore } from '../core/auth/penalty-store.js';
 import type { ChangeFeed } from '../core/changes.js';
 import type { Clock } from '../core/clock.js';
 import type { HeartbeatStore } from '../core/heartbeats/heartbeat-store.js';
@@ -80,6 +81,8 @@ export interface Store {
   readonly liveSessions: LiveSessionStore | null;
   /** null: no other daemon can be on the database. */
   readonly permits: PermitStore | null;
+  /** null: no other daemon can be on the database. */
+  readonly penalties: PenaltyStore | null;
   readonly notices: NoticeStore;
   readonly samples: SampleStore;
   readonly heartbeatSums: HeartbeatSumStore;
@@ -142,13 +145,14 @@ async function createStore(engine: Engine, now: Clock): Promise<Store> {
   const process = randomUUID();
   const recordAudit = createAuditRecorder(now);
   const recordActivity = engine.activityRecorder(process);
+  const isNewBatch = engine.batches(process);
   const { record: recordChange, feed } = await engine.changes(process, now).catch(async (error: unknown) => {
     await engine.close();
     throw error;
   });
   return {
     accounts: createAccountStore(db, recordChange, recordAudit, recordActivity, engine.lockAddresses, now),
-    heartbeats: engine.heartbeats(recordActivity),
+    heartbeats: engine.heartbeats(recordActivity, isNewBatch),
     activity: await engine.activity(process),
     settings: createSettingStore(db, recordChange, recordAudit),
     audit: createAuditStore(db, reads, scans, recordAudit),
@@ -159,12 +163,13 @@ async function createStore(engine: Engine, now: Clock): Promise<Store> {
     playerLinks: createPlayerLinkStore(db, recordAudit),
     process,
     liveSessions: engine.liveSessions(process, recordChange),
-    permits: engine.permits(process),
+    permits: engine.permits(process, recordChange),
+    penalties: engine.penalties(recordChange),
     nodes: createNodeStore(engine, recordChange, recordAudit),
     notices: createNoticeStore(db),
     samples: createSampleStore(db),
     heartbeatSums: createHeartbeatSumStore(db, reads),
-    traffic: createTrafficStore(db, recordActivity, engine.snapshot),
+    traffic: createTrafficStore(db, recordActivity, isNewBatch, engine.snapshot),
     runs: createRunStore(db, engine, now),
     deliveries: createDeliveryStore(db),
     agentSessions: createAgentSessionStore(db, reads, scans),

@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import type { TrafficOfDay } from '../core/accounts/limits.js';
 import type { TrafficStore } from '../core/accounts/traffic-store.js';
 import type { ActivityRow, RecordActivity } from './activity.js';
+import type { IsNewBatch } from './batches.js';
 import type { Engine } from './engine.js';
 import type { Integer } from './integers.js';
 import { inTransaction } from './transaction.js';
@@ -30,11 +31,13 @@ interface SumsRow {
 export function createTrafficStore(
   db: Knex,
   recordActivity: RecordActivity,
+  isNewBatch: IsNewBatch,
   snapshot: Engine['snapshot'],
 ): TrafficStore {
   return {
-    add: (rows) =>
+    add: (rows, batch) =>
       inTransaction(db, async (trx) => {
+        if (!(await isNewBatch(trx, 'traffic', batch))) return;
         await addTraffic(trx, rows);
         await recordActivity(trx, rows.filter(hasMoved).map(toActivity));
       }),

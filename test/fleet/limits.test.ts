@@ -123,6 +123,32 @@ describe('limits over two nodes', async () => {
     association.client.destroy();
   });
 
+  for (const before of [5, null]) {
+    test(`a limit lowered from ${before ?? 'none'} to 2: of five sessions at two nodes, exactly three end`, async () => {
+      const username = `fay-${before}`;
+      const id = await one.addAccount(username, 'word');
+      if (before !== null) await limit(id, { maxSessions: before });
+      else await eventually(() => two.account(username));
+      const open = new Set<RawClient>();
+      for (const node of [one, two, one, two, one]) {
+        const client = await play(node, username);
+        open.add(client);
+        void client.closed().then(() => open.delete(client));
+      }
+      await limit(id, { maxSessions: 2 });
+      await eventually(() => open.size <= 2);
+      // Both nodes have read the list of changes since then.
+      await limit(id, { maxSessions: 2, maxClientAddresses: 9 });
+      for (const node of [one, two]) await assert.rejects(play(node, username), /answered 2$/);
+      assert.equal(open.size, 2);
+      for (const client of open) {
+        client.send(Buffer.from('ping'));
+        assert.equal((await client.read(4)).toString(), 'ping');
+        client.destroy();
+      }
+    });
+  }
+
   test('sessions of a node that is frozen or killed leave room when its lease is over (3x-ui #6113)', async () => {
     await add('eve', { maxSessions: 1 });
     const third = await fleet.start('gate-3');

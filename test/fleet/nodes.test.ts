@@ -1,8 +1,9 @@
 // Nodes: daemons on one database know one another, hold their names, and can be taken out of service one by one.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
+import { connectPg } from '../../src/store/pg.js';
 import { commandLine } from '../helpers/command.js';
-import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { type LogLine, startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { type Fleet, startFleet } from '../helpers/fleet.js';
 import { connectThrough, RawClient } from '../helpers/socks-client.js';
@@ -94,6 +95,27 @@ describe('two nodes', async () => {
     assert.equal(await isRefused(two), false);
     assert.equal((await one.api('POST', '/api/v1/nodes/gate-9/drain')).status, 404);
     assert.match((await run(['node', 'drain', 'gate-9'])).stderr, /No such node: "gate-9".*node list/);
+  });
+
+  test('of another version are logged once', async () => {
+    const db = connectPg(fleet.connection, 1);
+    t.after(() => db.destroy());
+    const [row] = await db('nodes').where({ name: 'gate-2' });
+    await db('nodes').insert({
+      ...row,
+      name: 'old',
+      process: 'old',
+      owner: 'old',
+      version: '0.1.9',
+      lease_until: Number(row.lease_until) + 3_600_000,
+    });
+    const isAbout = (line: LogLine) => line['otherVersion'] === '0.1.9';
+    for (const node of [one, two]) await node.waitForLine(isAbout);
+    const renewedAt = async () => Number((await db('nodes').where({ name: 'gate-1' }).first()).renewed_at);
+    const before = await renewedAt();
+    await eventually(async () => (await renewedAt()) > before);
+    await db('nodes').where({ name: 'old' }).delete();
+    assert.equal(one.lines.filter(isAbout).length, 1);
   });
 
   test('are lost when killed, stopped when they stop, and come back under their name at once', async () => {

@@ -59,7 +59,8 @@ describe('runs of two nodes', async () => {
     server.answer = async ({ json }) => {
       underWay += 1;
       most = Math.max(most, underWay);
-      begun.push(json.message);
+      // A node whose lease runs out on a busy machine repeats its run.
+      if (!begun.includes(json.message)) begun.push(json.message);
       await new Promise((resolve) => setTimeout(resolve, 20));
       underWay -= 1;
       return 'done';

@@ -14,6 +14,7 @@ import { createPacSetting } from '../../src/core/accounts/pac-setting.js';
 import { createPlansSetting } from '../../src/core/accounts/plans-setting.js';
 import { createPlayerLinks } from '../../src/core/accounts/player-links.js';
 import { createAdminCredentials } from '../../src/core/auth/admin-credentials.js';
+import { createPenalties } from '../../src/core/auth/penalties.js';
 import { createWhitelistSetting, type WhitelistSetting } from '../../src/core/auth/whitelist-setting.js';
 import type { Heartbeat } from '../../src/core/heartbeats/heartbeat.js';
 import { HeartbeatPool } from '../../src/core/heartbeats/heartbeat-pool.js';
@@ -150,6 +151,7 @@ export async function startTestAdmin(
     connections: TEST_CONNECTIONS,
     mayCallHooks: () => false,
     attempts: { maxFailuresPerSource: 20, failureWindowMs: 300_000, maxSources: 10_000 },
+    penalties: createPenalties({ store: null, monotonicNow: now }),
     maxDelayedPerSource: 64,
     random: () => 0,
     ...options,

@@ -2,6 +2,7 @@
 
 import { createHooks, type Hooks, type HooksUses } from '../../src/agents/hooks.js';
 import type { AgentSettings, ChannelSettings, HookSettings } from '../../src/agents/settings.js';
+import { createPenalties } from '../../src/core/auth/penalties.js';
 import { DAY_MS } from '../../src/core/clock.js';
 import type { Log } from '../../src/core/log.js';
 import type { Store } from '../../src/store/store.js';
@@ -73,6 +74,7 @@ export function testHooks(store: Store, over: Partial<HooksUses> = {}): Hooks {
     nodeName: 'gate',
     leaseMs: 1000,
     isShared: false,
+    penalties: createPenalties({ store: null, monotonicNow: Date.now }).of('webhook'),
     now: Date.now,
     log: silent,
     ...over,

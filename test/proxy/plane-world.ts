@@ -146,6 +146,7 @@ export async function startPlane(
         logins[outcome] = (logins[outcome] ?? 0) + count;
       },
       rehashed() {},
+      penalty() {},
     },
     onBroken: (broken) => void brokenBy.push(broken),
     log: { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') },

@@ -24,6 +24,8 @@ function follow(t: TestContext, changes: Change[], part: number) {
     },
     endSession: () => undefined,
     endAccountSessions: () => undefined,
+    revokePermit: () => undefined,
+    applyPenalties: async () => undefined,
     everyAccount: async () => ['every-account'],
     everySetting: () => ['every-setting'],
     onError: (error) => errors.push(error),

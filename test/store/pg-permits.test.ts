@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test';
 import type { Knex } from 'knex';
 import type { WantedPermit } from '../../src/core/accounts/permit-store.js';
 import { connectPg } from '../../src/store/pg.js';
+import { createPgChangeRecorder } from '../../src/store/pg-changes.js';
 import { createPgPermitStore } from '../../src/store/pg-permits.js';
 import { newDatabase } from '../helpers/shared-postgres.js';
 
@@ -23,10 +24,10 @@ async function addNode(db: Knex, leaseMs = LEASE_MS) {
   const names = { name: process, owner: process, process, version: '1' };
   const times = { started_at: now, renewed_at: now, lease_until: now + leaseMs };
   await db('nodes').insert({ ...names, ...times, addresses: '{}', load: '{}' });
-  const store = createPgPermitStore(db, process);
+  const store = createPgPermitStore(db, process, createPgChangeRecorder(db, process));
   const exchange = (now: Partial<Parameters<typeof store.exchange>[0]>) =>
     store.exchange({ endedIds: [], held: [], wanted: [], leaseMs: LEASE_MS, ...now });
-  return { process, exchange, trim: store.trim };
+  return { process, exchange, trim: store.trim, findSurplus: store.findSurplus };
 }
 
 const wanted = (limits: Partial<WantedPermit>): WantedPermit => ({
@@ -101,4 +102,27 @@ test('the row that a dead node has left does not count, and goes with the node',
   await db('nodes').where({ process: dead.process }).update({ lease_until: null });
   await living.trim();
   assert.deepEqual(await db('session_permits').distinct('process').pluck('process'), [living.process]);
+});
+
+test('what is beyond a lower limit is found over all live nodes, and each node is told of its own', async (t) => {
+  const db = await open(t);
+  const nodes = [await addNode(db), await addNode(db), await addNode(db)] as const;
+  const ids: string[] = [];
+  // Five permits: of the first node, the second, the third, the first, the second.
+  for (let n = 0; n < 5; n += 1) {
+    const permit = wanted({ client: `192.0.2.${n % 3}` });
+    ids.push(permit.id);
+    await nodes[n % 3]?.exchange({ wanted: [permit] });
+  }
+  const [one, two, three] = nodes;
+  const told = () => db('changes').where({ topic: 'revoke-permit' }).orderBy('seq').pluck('key');
+  assert.deepEqual(await one.findSurplus('ann', { maxSessions: 3, maxClientAddresses: null }), [ids[3]]);
+  assert.deepEqual(await told(), [ids[4]]);
+  assert.deepEqual(await two.findSurplus('ann', { maxSessions: null, maxClientAddresses: 2 }), []);
+  assert.deepEqual(await told(), [ids[4], ids[2]]);
+  assert.deepEqual(await three.findSurplus('ann', { maxSessions: 5, maxClientAddresses: 3 }), []);
+  await db('nodes')
+    .where({ process: one.process })
+    .update({ lease_until: Date.now() - 1_000 });
+  assert.deepEqual(await two.findSurplus('ann', { maxSessions: 2, maxClientAddresses: null }), [ids[4]]);
 });

@@ -1,56 +1,17 @@
 // The daemon gives up a PostgreSQL server that does not answer, but not a slow one. It detects the outcome of a COMMIT whose answer
 // was lost.
 import assert from 'node:assert/strict';
-import { createServer, connect as dial, type Socket } from 'node:net';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { isDatabaseAway } from '../../src/core/storage.js';
 import { connectPg } from '../../src/store/pg.js';
 import { openStore } from '../../src/store/store.js';
+import { startDatabaseWire } from '../helpers/database-wire.js';
 import { eventually } from '../helpers/eventually.js';
 import { newDatabase } from '../helpers/shared-postgres.js';
 import { account, tempDir } from './helpers.js';
 
-/**
- * A connection to the server of `connection` through the test. `onClientData` gets the client's bytes. While it is cut, no bytes go
- * back.
- */
-async function startWire(t: TestContext, connection: string) {
-  const url = new URL(connection);
-  // The test's server listens on a Unix socket in a folder.
-  const path = `${url.searchParams.get('host')}/.s.PGSQL.${url.port}`;
-  const wire = { isCut: false, onClientData: (_bytes: Buffer, _client: Socket): void => undefined };
-  const sockets = new Set<Socket>();
-  const server = createServer((client) => {
-    const onward = dial(path);
-    for (const socket of [client, onward]) {
-      sockets.add(socket);
-      socket.on('error', () => undefined);
-      socket.on('close', () => {
-        client.destroy();
-        onward.end();
-      });
-    }
-    client.on('data', (bytes: Buffer) => {
-      onward.write(bytes);
-      wire.onClientData(bytes, client);
-    });
-    onward.on('data', (bytes: Buffer) => {
-      if (!wire.isCut) client.write(bytes);
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  url.searchParams.delete('host');
-  url.hostname = '127.0.0.1';
-  url.port = String((server.address() as { port: number }).port);
-  return Object.assign(wire, { connection: url.href });
-}
-
 test('a query that nothing answers fails as away, and the next one works when the wire does', async (t) => {
-  const wire = await startWire(t, await newDatabase(t));
+  const wire = await startDatabaseWire(t, await newDatabase(t));
   const db = connectPg(wire.connection, 2, { answerMs: 200 });
   t.after(() => db.destroy());
   await eventually(() => db.raw('select 1').then(() => true));
@@ -71,7 +32,7 @@ test('a slow query of a server that answers others is waited for', async (t) => 
 });
 
 test('an account whose COMMIT was done, but not answered, is read back', async (t) => {
-  const wire = await startWire(t, await newDatabase(t));
+  const wire = await startDatabaseWire(t, await newDatabase(t));
   const store = await openStore({
     client: 'pg',
     dataDir: await tempDir(t),

@@ -346,8 +346,8 @@ onEachEngine('limits and traffic belong to accounts that there are, and add up',
     { accountId: one.id, day: 20_001, ...day },
     { accountId: randomUUID(), day: 20_000, ...day },
   ];
-  await traffic.add(rows);
-  await traffic.add(rows);
+  await traffic.add(rows, 1);
+  await traffic.add(rows, 2);
   assert.deepEqual(await traffic.days(one.id, 20_001), [
     { accountId: one.id, day: 20_001, bytesUp: 2 ** 41, bytesDown: 2, sessions: 2 },
   ]);

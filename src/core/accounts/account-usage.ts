@@ -70,6 +70,9 @@ export function createAccountUsage(uses: {
   const meter = new TrafficMeter((id) => directory.byId(id)?.limits.quotaPeriod ?? NO_LIMITS.quotaPeriod);
   // Read sums only between writes: traffic of a running write is in neither the sum nor the waiting rows.
   const inTurn = createTurns();
+  /** Traffic that is being written, or whose write has failed. */
+  let batch: readonly TrafficOfDay[] = [];
+  let batchNumber = 0;
   /** Accounts whose listeners were last notified that the quota is used up. */
   const overQuota = new Set<string>();
   /** When the sums of accounts were read, while other nodes' traffic of before that is still to come. */
@@ -133,16 +136,18 @@ export function createAccountUsage(uses: {
     return found;
   }
 
+  /** Tries a failed batch again, with the same number: it may be written, if only the answer of the database was lost. */
   async function write(): Promise<void> {
     meter.tick(now());
-    const rows = meter.take();
-    if (rows.length === 0) return;
-    try {
-      await store.add(rows);
-    } catch (error) {
-      meter.restore(rows);
-      throw error;
-    }
+    await writeBatch();
+    batch = meter.take();
+    batchNumber += 1;
+    await writeBatch();
+  }
+
+  async function writeBatch(): Promise<void> {
+    if (batch.length > 0) await store.add(batch, batchNumber);
+    batch = [];
   }
 
   /** Writes traffic, and reloads sums that are unknown because the clock was set back to a period before the start. */

@@ -1,5 +1,8 @@
 // Session permits in the database: the open sessions of accounts with maxSessions or maxClientAddresses, with the node of each.
-import type { LimitRefusal } from './limits.js';
+import type { AccountLimits, LimitRefusal } from './limits.js';
+
+/** Limits that permits count for; null: no limit. */
+export type PermitLimits = Pick<AccountLimits, 'maxSessions' | 'maxClientAddresses'>;
 
 export interface HeldPermit {
   /** GUID. */
@@ -28,6 +31,12 @@ export interface PermitStore {
     /** If the lease of this node has expired, extends it by this time: permits of a node without a lease do not count. */
     readonly leaseMs: number;
   }): Promise<ReadonlyMap<string, LimitRefusal>>;
+  /**
+   * Finds the permits of an account beyond these limits, of all live nodes; the permits that were written first stay. Tells the
+   * other nodes of theirs by the list of changes.
+   * @returns the ids of this process's
+   */
+  findSurplus(accountId: string, limits: PermitLimits): Promise<string[]>;
   /** Removes the permits of processes that are gone. */
   trim(): Promise<void>;
 }

@@ -4,8 +4,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../log.js';
 import { isDatabaseAway } from '../storage.js';
-import type { AccountLimits, LimitRefusal } from './limits.js';
-import type { HeldPermit, PermitStore } from './permit-store.js';
+import { HeldPermits, type RevocablePermit } from './held-permits.js';
+import type { LimitRefusal } from './limits.js';
+import type { PermitLimits, PermitStore, WantedPermit } from './permit-store.js';
 
 /** The right of one session to be open. */
 export interface SessionPermit {
@@ -18,10 +19,17 @@ export type PermitAnswer =
   | { readonly ok: false; readonly reason: LimitRefusal };
 
 export interface SessionPermits {
-  /** Never rejects. While the database does not answer, takes at most `timeoutMs`, or twice that behind another exchange. */
-  acquire(accountId: string, client: string): Promise<PermitAnswer>;
+  /**
+   * Never rejects. While the database does not answer, takes at most `timeoutMs`, or twice that behind another exchange.
+   * @param revoke ends the session, when the account has too many after its limit was lowered
+   */
+  acquire(accountId: string, client: string, revoke: () => void): Promise<PermitAnswer>;
   /** For a session that is already open when its account gets a limit. The session counts from now on. */
-  hold(accountId: string, client: string): SessionPermit;
+  hold(accountId: string, client: string, revoke: () => void): SessionPermit;
+  /** Revokes the permits beyond the limits of an account, of all nodes. Call it when a limit was lowered. */
+  enforce(accountId: string): void;
+  /** Revokes a permit, because another node has found it beyond the limits. Ignores those of other nodes. */
+  revoke(id: string): void;
   /** Writes all permits again, because the database may have lost them. */
   writeAnew(): void;
   start(): void;
@@ -29,7 +37,7 @@ export interface SessionPermits {
   stop(): Promise<void>;
 }
 
-interface Question extends HeldPermit {
+interface Question extends RevocablePermit {
   readonly answer: (answer: PermitAnswer) => void;
 }
 
@@ -37,10 +45,12 @@ interface Question extends HeldPermit {
 const RETRY_MS = 500;
 /** Most permits of one kind in one exchange. */
 const AT_ONCE = 1_000;
+/** Most accounts whose permits are compared with their limits in one exchange: a query each. */
+const ENFORCED_AT_ONCE = 20;
 
 export function createSessionPermits(uses: {
-  readonly store: Pick<PermitStore, 'exchange'>;
-  readonly limitsOf: (accountId: string) => Pick<AccountLimits, 'maxSessions' | 'maxClientAddresses'>;
+  readonly store: Pick<PermitStore, 'exchange' | 'findSurplus'>;
+  readonly limitsOf: (accountId: string) => PermitLimits;
   /** Time for one exchange before this node decides without the database, in ms. */
   readonly timeoutMs: number;
   /** Lease time of this node, in ms. */
@@ -48,19 +58,20 @@ export function createSessionPermits(uses: {
   readonly log: Log;
 }): SessionPermits {
   const { store, limitsOf, timeoutMs, leaseMs, log } = uses;
-  const held = new Map<string, HeldPermit>();
-  const heldByAccount = new Map<string, Set<HeldPermit>>();
+  const held = new HeldPermits();
   /** Held permits that the database may not have. */
-  const unwritten = new Set<HeldPermit>();
+  const unwritten = new Set<RevocablePermit>();
   /** Ids of released permits that the database may still have. */
   const ended = new Set<string>();
   /** Requests without an answer, in the order of arrival. */
   const questions = new Set<Question>();
+  /** Accounts that may have permits beyond their limits. */
+  const lowered = new Set<string>();
   let isAway = false;
   let underWay: Promise<void> | null = null;
   let retry: NodeJS.Timeout | undefined;
 
-  const isIdle = (): boolean => questions.size + unwritten.size + ended.size === 0;
+  const isIdle = (): boolean => questions.size + unwritten.size + ended.size + lowered.size === 0;
 
   function exchange(): void {
     underWay ??= exchangeAll();
@@ -79,41 +90,51 @@ export function createSessionPermits(uses: {
     // The database counts wanted permits correctly only when it has exactly this node's permits.
     const isExact = written.length === unwritten.size && endedIds.length === ended.size;
     const wanted = isExact ? first(questions, AT_ONCE) : [];
-    const silence = setTimeout(decideHere, timeoutMs);
+    const enforced = isExact ? first(lowered, ENFORCED_AT_ONCE) : [];
+    // Whoever calls `enforce` from now on has more permits to write first.
+    for (const accountId of enforced) lowered.delete(accountId);
+    const fail = (error?: unknown): void => {
+      for (const accountId of enforced) lowered.add(accountId);
+      decideHere(error);
+    };
+    const silence = setTimeout(fail, timeoutMs);
     try {
       const refusals = await store.exchange({
         endedIds,
         held: written,
         leaseMs,
-        wanted: wanted.map(({ id, accountId, client }) => ({
-          id,
-          accountId,
-          client,
-          ...maximaOf(accountId),
-        })),
+        wanted: wanted.map(toWanted),
       });
       for (const id of endedIds) ended.delete(id);
       for (const permit of written) unwritten.delete(permit);
       for (const question of wanted) decided(question, refusals.get(question.id) ?? null);
+      await revokeSurplus(enforced);
       if (isAway) log.info({}, 'limits of accounts hold over all nodes again');
       isAway = false;
     } catch (error) {
-      decideHere(error);
+      fail(error);
     } finally {
       clearTimeout(silence);
     }
   }
 
-  function maximaOf(accountId: string) {
+  function toWanted({ id, accountId, client }: Question): WantedPermit {
     const { maxSessions, maxClientAddresses } = limitsOf(accountId);
-    return { maxSessions, maxClientAddresses };
+    return { id, accountId, client, maxSessions, maxClientAddresses };
+  }
+
+  async function revokeSurplus(accountIds: readonly string[]): Promise<void> {
+    for (const accountId of accountIds) {
+      const surplus = await store.findSurplus(accountId, limitsOf(accountId));
+      for (const id of surplus) held.get(id)?.revoke();
+    }
   }
 
   /** Handles the database's decision. */
   function decided(question: Question, refusal: LimitRefusal | null): void {
     if (questions.delete(question)) answer(question, refusal);
     // This node has decided the request meanwhile, and then refused it or released its permit.
-    else if (!held.has(question.id)) ended.add(question.id);
+    else if (!held.get(question.id)) ended.add(question.id);
   }
 
   /** Called when the database does not answer or fails. Until the database answers, this node decides by its own permits. */
@@ -122,30 +143,21 @@ export function createSessionPermits(uses: {
       const failure = error === undefined || isDatabaseAway(error) ? {} : { err: error };
       log.warn(failure, 'limits of accounts hold per node: the database does not answer');
       // Another database, without these permits, may replace this one.
-      for (const permit of held.values()) unwritten.add(permit);
+      for (const permit of held.all()) unwritten.add(permit);
     }
     isAway = true;
     for (const question of questions) {
       questions.delete(question);
       answerHere(question);
     }
+    enforceHere();
   }
 
   function answerHere(question: Question): void {
-    const refusal = refusalHere(question);
+    const refusal = held.refusal(question, limitsOf(question.accountId));
     answer(question, refusal);
     const permit = held.get(question.id);
     if (permit) unwritten.add(permit);
-  }
-
-  function refusalHere({ accountId, client }: Question): LimitRefusal | null {
-    const { maxSessions, maxClientAddresses } = limitsOf(accountId);
-    const permits = heldByAccount.get(accountId) ?? [];
-    const clients = new Set(Array.from(permits, (permit) => permit.client));
-    const count = heldByAccount.get(accountId)?.size ?? 0;
-    if (maxSessions !== null && count >= maxSessions) return 'too-many-sessions';
-    if (maxClientAddresses === null || count === 0 || clients.has(client)) return null;
-    return clients.size >= maxClientAddresses ? 'too-many-addresses' : null;
   }
 
   function answer(question: Question, refusal: LimitRefusal | null): void {
@@ -153,43 +165,56 @@ export function createSessionPermits(uses: {
     else question.answer({ ok: true, permit: add(question) });
   }
 
-  function add({ id, accountId, client }: HeldPermit): SessionPermit {
-    const permit: HeldPermit = { id, accountId, client };
-    const others = heldByAccount.get(accountId) ?? new Set();
-    heldByAccount.set(accountId, others.add(permit));
-    held.set(id, permit);
+  function add({ id, accountId, client, revoke }: RevocablePermit): SessionPermit {
+    const permit: RevocablePermit = { id, accountId, client, revoke };
+    held.add(permit);
     return { release: () => remove(permit) };
   }
 
-  function remove(permit: HeldPermit): void {
-    if (!held.delete(permit.id)) return;
-    const others = heldByAccount.get(permit.accountId);
-    others?.delete(permit);
-    if (others?.size === 0) heldByAccount.delete(permit.accountId);
+  function remove(permit: RevocablePermit): void {
+    if (!held.remove(permit)) return;
     unwritten.delete(permit);
     ended.add(permit.id);
     if (!isAway) exchange();
   }
 
+  /** Every node that has permits of the account asks for itself. */
+  function enforce(accountId: string): void {
+    if (!held.has(accountId)) return;
+    lowered.add(accountId);
+    if (isAway) enforceHere();
+    else exchange();
+  }
+
+  /** The database decides when it answers again: the accounts stay in `lowered`. */
+  function enforceHere(): void {
+    for (const accountId of lowered) {
+      for (const permit of held.surplus(accountId, limitsOf(accountId))) permit.revoke();
+    }
+  }
+
   return {
-    acquire: (accountId, client) =>
+    acquire: (accountId, client, revoke) =>
       new Promise((resolve) => {
-        const question: Question = { id: randomUUID(), accountId, client, answer: resolve };
+        const question: Question = { id: randomUUID(), accountId, client, revoke, answer: resolve };
         if (isAway) return answerHere(question);
         questions.add(question);
         exchange();
       }),
 
-    hold(accountId, client) {
+    hold(accountId, client, revoke) {
       const id = randomUUID();
-      const permit = add({ id, accountId, client });
-      unwritten.add(held.get(id) as HeldPermit);
-      if (!isAway) exchange();
+      const permit = add({ id, accountId, client, revoke });
+      unwritten.add(held.get(id) as RevocablePermit);
+      enforce(accountId);
       return permit;
     },
 
+    enforce,
+    revoke: (id) => held.get(id)?.revoke(),
+
     writeAnew() {
-      for (const permit of held.values()) unwritten.add(permit);
+      for (const permit of held.all()) unwritten.add(permit);
       if (!isAway) exchange();
     },
 

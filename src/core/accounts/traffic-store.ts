@@ -2,8 +2,11 @@
 import type { TrafficOfDay, TrafficSums } from './limits.js';
 
 export interface TrafficStore {
-  /** Adds to the traffic of many accounts and days; ignores unknown accounts. */
-  add(rows: readonly TrafficOfDay[]): Promise<void>;
+  /**
+   * Adds to the traffic of many accounts and days; ignores unknown accounts.
+   * @param batch number of the rows, rising in this process. A batch that is written already is not added again.
+   */
+  add(rows: readonly TrafficOfDay[], batch: number): Promise<void>;
   /** Days with traffic of the account since `fromDay`, oldest first. */
   days(accountId: string, fromDay: number): Promise<TrafficOfDay[]>;
   /** Sums of all or the given accounts with traffic; `bytesSince` counts from `fromDay` on (null: all). */

@@ -109,20 +109,11 @@ export class TrafficMeter {
     return [...this.#unknown];
   }
 
-  /** Takes the unwritten traffic; the caller returns it with `restore` when writing fails. */
+  /** Takes the unwritten traffic. The caller writes it before it loads sums. */
   take(): TrafficOfDay[] {
     const taken = [...this.#unwritten].flatMap(([accountId, days]) => rows(accountId, days));
     this.#unwritten = new Map();
     return taken;
-  }
-
-  restore(taken: readonly TrafficOfDay[]): void {
-    for (const { accountId, day, bytesUp, bytesDown, sessions } of taken) {
-      const counts = this.#countsOf(accountId, day);
-      counts.up += bytesUp;
-      counts.down += bytesDown;
-      counts.sessions += sessions;
-    }
   }
 
   forget(accountId: string): void {

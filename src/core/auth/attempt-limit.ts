@@ -1,7 +1,9 @@
-// Limits failed logins per source at the admin API and webhooks, in the memory of this process.
+// Limits failed logins per source at the admin API and webhooks, in the memory of this process. A source that has reached the limit
+// is refused by the other nodes too (penalties.ts).
 import type { Clock } from '../clock.js';
 import { sourceOf } from '../source.js';
 import { type AttemptWindow, countAttempt, forgiveAttempts } from './attempt-window.js';
+import type { PenaltiesOfKind } from './penalties.js';
 
 export interface AttemptLimit {
   /**
@@ -21,21 +23,39 @@ export function createAttemptLimit(options: {
   readonly windowMs: number;
   readonly maxSources: number;
   readonly now: Clock;
+  /** Without: no other node learns of it. */
+  readonly penalties?: PenaltiesOfKind;
 }): AttemptLimit {
+  const { maxFailures, now, penalties } = options;
   const windows = new Map<string, AttemptWindow>();
+
+  /** A source comes to the end of the map: it is the most recently seen. */
+  function put(source: string, window: AttemptWindow): void {
+    windows.delete(source);
+    windows.set(source, window);
+    if (windows.size <= options.maxSources) return;
+    const [oldest] = windows.keys();
+    if (oldest !== undefined) windows.delete(oldest);
+  }
+
+  /** Time for which the source is refused, in ms; null: it is not. */
+  function leftMs(source: string): number | null {
+    const window = windows.get(source);
+    return window && window.count >= maxFailures && window.endsAt > now() ? window.endsAt - now() : null;
+  }
+
+  penalties?.subscribe((source, ms) => {
+    if ((leftMs(source) ?? 0) < ms) put(source, { count: maxFailures, endsAt: now() + ms });
+  });
+
   return {
     attempt(address) {
       const source = sourceOf(address);
-      const now = options.now();
+      const at = now();
       const window = windows.get(source) ?? { count: 0, endsAt: 0 };
-      // Move the source to the end of the map: it is the most recently seen.
-      windows.delete(source);
-      windows.set(source, window);
-      if (!countAttempt(window, options.maxFailures, options.windowMs, now)) return window.endsAt - now;
-      if (windows.size > options.maxSources) {
-        const [oldest] = windows.keys();
-        if (oldest !== undefined) windows.delete(oldest);
-      }
+      put(source, window);
+      if (!countAttempt(window, maxFailures, options.windowMs, at)) return window.endsAt - at;
+      if (window.count >= maxFailures) penalties?.suspect(source, () => leftMs(source));
       return null;
     },
 

@@ -22,8 +22,13 @@ export interface HeartbeatStore {
   /**
    * Writes a batch in one transaction, applies `maxPerAccount`, and returns the new totals of every account in it.
    * Entries of accounts that no longer exist are dropped, and their account reported with count 0.
+   * @param number of the batch, rising in this process. A batch that is written already is not written again.
    */
-  append(batch: readonly Heartbeat[], retention: HeartbeatRetention): Promise<HeartbeatTotals[]>;
+  append(
+    batch: readonly Heartbeat[],
+    retention: HeartbeatRetention,
+    number?: number,
+  ): Promise<HeartbeatTotals[]>;
   /** Removes at most `limit` entries older than `before`; returns the new totals of the accounts that lost some, and whether more are left. */
   trim(before: number, limit: number): Promise<{ changed: HeartbeatTotals[]; more: boolean }>;
   /** Newest first, at most `limit`, all before the place `before`. */

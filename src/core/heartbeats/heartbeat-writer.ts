@@ -3,6 +3,7 @@
 import type { AccountStore } from '../accounts/account-store.js';
 import type { AccountDirectory } from '../accounts/directory.js';
 import type { Clock } from '../clock.js';
+import { isCommitUnknown } from '../storage.js';
 import { createTurns } from '../turns.js';
 import type { Heartbeat, HeartbeatRetention, HeartbeatTotals } from './heartbeat.js';
 import type { HeartbeatPool } from './heartbeat-pool.js';
@@ -69,6 +70,9 @@ export function createHeartbeatWriter(options: HeartbeatWriterOptions): Heartbea
   const timers: NodeJS.Timeout[] = [];
   let nextFlush: Promise<void> | null = null;
   let trimming: Promise<void> | null = null;
+  let batchNumber = 0;
+  /** A batch that may be written: the next flush tries it again, with the same number. */
+  let unsure: readonly Heartbeat[] | null = null;
   let failingSince: number | null = null;
   let droppedReported = 0;
   let stopped = false;
@@ -108,6 +112,7 @@ export function createHeartbeatWriter(options: HeartbeatWriterOptions): Heartbea
   }
 
   async function writeEntries(): Promise<void> {
+    if (unsure !== null) await writeBatch(unsure);
     // What comes in meanwhile is for the next flush: this one must end.
     let left = pool.pendingSize;
     while (left > 0) {
@@ -119,13 +124,16 @@ export function createHeartbeatWriter(options: HeartbeatWriterOptions): Heartbea
   }
 
   async function writeBatch(batch: readonly Heartbeat[]): Promise<void> {
+    if (batch !== unsure) batchNumber += 1;
     let totals: HeartbeatTotals[];
     try {
-      totals = await heartbeats.append(batch, retention);
+      totals = await heartbeats.append(batch, retention, batchNumber);
     } catch (error) {
-      pool.failed(batch);
+      if (isCommitUnknown(error)) unsure = batch;
+      if (unsure === null) pool.failed(batch);
       throw error;
     }
+    unsure = null;
     pool.written(batch, totals);
   }
 

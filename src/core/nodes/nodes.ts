@@ -61,11 +61,18 @@ export type Claimed =
 export interface NodeStore {
   /** Takes the name if it is free: of this owner, or its lease has run out. */
   claim(claim: NodeClaim): Promise<Claimed>;
-  /** Holds the name for another lease. `isFirst`: of all live nodes by name. null: it is another process's by now. */
+  /**
+   * Holds the name for another lease. `isFirst`: of all live nodes by name. `otherVersions`: of live nodes, each once. null: it is
+   * another process's by now.
+   */
   renew(
     claim: NodeClaim,
     now: { readonly addresses: NodeAddresses; readonly load: NodeLoad },
-  ): Promise<{ readonly isDrained: boolean; readonly isFirst: boolean } | null>;
+  ): Promise<{
+    readonly isDrained: boolean;
+    readonly isFirst: boolean;
+    readonly otherVersions: readonly string[];
+  } | null>;
   /** Gives the name back. */
   release(claim: NodeClaim): Promise<void>;
   /** In the order of their names. */

@@ -1,6 +1,7 @@
 // Limits guessing of admin credentials. Console sign-in, one-time codes, the current password, Basic and tokens share one count per
 // source. The count is checked before any credentials are compared.
 import { createAttemptLimit } from '../../core/auth/attempt-limit.js';
+import type { PenaltiesOfKind } from '../../core/auth/penalties.js';
 import type { Clock } from '../../core/clock.js';
 import type { Log } from '../../core/log.js';
 import { sourceOf } from '../../core/source.js';
@@ -41,6 +42,7 @@ export function createAdminAttempts(
     readonly log: Pick<Log, 'warn'>;
     /** The message of the log line when a source is refused. */
     readonly refused?: string;
+    readonly penalties?: PenaltiesOfKind;
   },
 ): AdminAttempts {
   const { maxSources, now, log, refused = 'admin logins refused: too many failures' } = options;
@@ -49,6 +51,7 @@ export function createAdminAttempts(
     windowMs: options.failureWindowMs,
     maxSources,
     now,
+    ...(options.penalties ? { penalties: options.penalties } : {}),
   });
   const delay = createLoginDelay({
     maxWaitingPerSource: options.maxDelayedPerSource,

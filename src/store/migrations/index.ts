@@ -29,6 +29,7 @@ import * as runExcuses from './0022_run_excuses.js';
 import * as sellers from './0023_sellers.js';
 import * as noticeMessages from './0024_notice_messages.js';
 import * as allowedClients from './0025_allowed_clients.js';
+import * as pgFleet from './0026_pg_fleet.js';
 
 /** One step of the schema. `down` undoes exactly what `up` did. */
 export interface Migration {
@@ -65,4 +66,5 @@ export const migrations: readonly Migration[] = [
   { name: '0023_sellers', ...sellers },
   { name: '0024_notice_messages', ...noticeMessages },
   { name: '0025_allowed_clients', ...allowedClients },
+  { name: '0026_pg_fleet', engine: 'pg', ...pgFleet },
 ];

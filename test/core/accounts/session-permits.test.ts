@@ -29,7 +29,11 @@ function world(
     exchanges: 0,
     answer: async (): Promise<void> => undefined,
   };
-  const store: Pick<PermitStore, 'exchange'> = {
+  const store: Pick<PermitStore, 'exchange' | 'findSurplus'> = {
+    async findSurplus(_accountId, { maxSessions }) {
+      await world.answer();
+      return [...rows.keys()].slice(maxSessions ?? rows.size);
+    },
     async exchange({ endedIds, held, wanted }) {
       world.exchanges += 1;
       await world.answer();
@@ -52,7 +56,9 @@ function world(
   });
   permits.start();
   t.after(permits.stop);
-  return { ...world, world, permits };
+  const acquire = (accountId: string, client: string, revoke: () => void = () => undefined) =>
+    permits.acquire(accountId, client, revoke);
+  return { ...world, world, permits: { ...permits, acquire } };
 }
 
 function granted(answer: PermitAnswer): SessionPermit {
@@ -133,8 +139,29 @@ test('an answer that comes too late does not count a session that the node has r
 
 test('sessions that were open before their account was limited are written', async (t) => {
   const { permits, rows } = world(t, { maxSessions: 1 });
-  const permit = permits.hold('ann', '192.0.2.1');
+  const permit = permits.hold('ann', '192.0.2.1', () => undefined);
   await eventually(() => rows.size === 1);
   permit.release();
   await eventually(() => rows.size === 0);
 });
+
+for (const isAway of [false, true]) {
+  test(`a lower limit revokes the newest permits, ${isAway ? 'while the database is away' : 'as the database decides'}`, async (t) => {
+    const limits = { maxSessions: 4 };
+    const { permits, world: database } = world(t, limits);
+    const revoked: number[] = [];
+    for (let n = 0; n < 4; n += 1) {
+      const permit = granted(
+        await permits.acquire('ann', '192.0.2.1', () => {
+          revoked.push(n);
+          permit.release();
+        }),
+      );
+    }
+    if (isAway) database.answer = () => Promise.reject(away());
+    limits.maxSessions = 2;
+    permits.enforce('ann');
+    await eventually(() => revoked.length > 0);
+    assert.deepEqual(revoked, [2, 3]);
+  });
+}

@@ -1,0 +1,108 @@
+// Penalties over all nodes: what one node refuses because of failed attempts, every node refuses. A node publishes a penalty when it
+// begins, and the others learn of it by the list of changes, so that an attempt asks nobody. While the database does not answer,
+// penalties hold at the node that has set them, and are published later.
+import type { Clock } from '../clock.js';
+import type { PenaltyStore, StoredPenalty } from './penalty-store.js';
+
+/** `player`: a source of players; `player-name`: a source and one user name. */
+export type PenaltyKind = 'player' | 'player-name' | 'admin' | 'player-link' | 'webhook';
+
+export interface Penalty {
+  readonly kind: PenaltyKind;
+  /** Who is refused, in the words of the kind: without line breaks. */
+  readonly subject: string;
+  readonly leftMs: number;
+}
+
+/** The penalties of one kind. */
+export interface PenaltiesOfKind {
+  /**
+   * Publishes a penalty after a moment, in which its last attempt may turn out to be right.
+   * @param leftMs time until the penalty ends, in ms; null: there is none
+   */
+  suspect(subject: string, leftMs: () => number | null): void;
+  /** Calls `apply` with the penalties of other nodes. */
+  subscribe(apply: (subject: string, leftMs: number) => void): void;
+}
+
+export interface Penalties {
+  of(kind: PenaltyKind): PenaltiesOfKind;
+  /** Publishes a penalty of this node. */
+  publish(penalty: Penalty): void;
+  /** Writes what is to be published. Rejects with the error of the database, and keeps it then. Call it several times a second. */
+  flush(): Promise<void>;
+  /** Applies penalties of other nodes: those with these keys, or all. */
+  read(keys?: readonly string[]): Promise<void>;
+}
+
+/** Time after which an attempt has been checked, in ms: answers to wrong ones are delayed, the check is not. */
+const CHECKED_MS = 1_000;
+/** Most penalties that wait to be published. */
+const MAX_WAITING = 10_000;
+/** Most penalties in one write. */
+const AT_ONCE = 500;
+
+/** @param store null: there are no other nodes */
+export function createPenalties({
+  store,
+  monotonicNow,
+}: {
+  readonly store: PenaltyStore | null;
+  readonly monotonicNow: Clock;
+}): Penalties {
+  const suspects = new Map<string, { readonly at: number; readonly leftMs: () => number | null }>();
+  /** When the penalties to be published end, by key. */
+  const waiting = new Map<string, number>();
+  const listeners = new Map<string, (subject: string, leftMs: number) => void>();
+
+  function publish({ kind, subject, leftMs }: Penalty): void {
+    if (store && waiting.size < MAX_WAITING) waiting.set(`${kind} ${subject}`, monotonicNow() + leftMs);
+  }
+
+  function publishSuspects(): void {
+    const now = monotonicNow();
+    for (const [key, { at, leftMs }] of suspects) {
+      // The oldest ones come first.
+      if (at + CHECKED_MS > now) return;
+      suspects.delete(key);
+      const left = leftMs();
+      if (left !== null) publish({ ...fromKey(key), leftMs: left });
+    }
+  }
+
+  async function flush(): Promise<void> {
+    publishSuspects();
+    const now = monotonicNow();
+    for (const [key, endsAt] of waiting) if (endsAt <= now) waiting.delete(key);
+    const written = [...waiting].slice(0, AT_ONCE);
+    if (written.length === 0 || !store) return;
+    await store.add(written.map(([key, endsAt]) => ({ key, leftMs: Math.ceil(endsAt - now) })));
+    for (const [key] of written) waiting.delete(key);
+  }
+
+  function apply({ key, leftMs }: StoredPenalty): void {
+    const { kind, subject } = fromKey(key);
+    listeners.get(kind)?.(subject, leftMs);
+  }
+
+  return {
+    of: (kind) => ({
+      suspect(subject, leftMs) {
+        const key = `${kind} ${subject}`;
+        if (store && suspects.size < MAX_WAITING && !suspects.has(key))
+          suspects.set(key, { at: monotonicNow(), leftMs });
+      },
+      subscribe: (listener) => void listeners.set(kind, listener),
+    }),
+    publish,
+    flush,
+    async read(keys) {
+      for (const penalty of (await store?.live(keys)) ?? []) apply(penalty);
+    },
+  };
+}
+
+function fromKey(key: string): Pick<Penalty, 'kind' | 'subject'> {
+  const space = key.indexOf(' ');
+  return { kind: key.slice(0, space) as PenaltyKind, subject: key.slice(space + 1) };
+}

@@ -1,0 +1,35 @@
+// Penalties of sources over all nodes: publishes this node's.
+import { createPenalties, type Penalties } from '../core/auth/penalties.js';
+import type { Log } from '../core/log.js';
+import { createPoller } from '../core/poller.js';
+import type { Core } from './core.js';
+import type { Part } from './lifecycle.js';
+import { createTimers } from './timers.js';
+
+/** How often penalties are published, in ms. */
+const INTERVAL_MS = 250;
+
+export type PenaltiesPart = Part & Pick<Penalties, 'of' | 'publish' | 'read'>;
+
+export function createPenaltiesPart(uses: {
+  readonly core: Pick<Core, 'store'>;
+  readonly log: Log;
+}): PenaltiesPart {
+  const store = uses.core.store.penalties;
+  const { of, publish, read, flush } = createPenalties({ store, monotonicNow: () => performance.now() });
+  if (!store) return { name: 'penalties', of, publish, read, stop() {} };
+  const timers = createTimers(uses.log);
+  const poller = createPoller(
+    INTERVAL_MS,
+    () => timers.attempt('penalties', flush),
+    () => undefined,
+  );
+  return {
+    name: 'penalties',
+    of,
+    publish,
+    read,
+    start: poller.start,
+    stop: poller.stop,
+  };
+}
