@@ -6,6 +6,7 @@ import { describe, test } from 'node:test';
 import { ADMIN, startTestAdmin, type TestAdmin } from '../helpers/admin.js';
 import { eventually } from '../helpers/eventually.js';
 import { basic, exchange, parseExchange, send } from '../helpers/http.js';
+import { suiteScope } from '../helpers/suite.js';
 
 const LIST = '/ProxyAccount/GetProxyAccountList';
 const CURRENT = '/ProxyAccount/GetCurrentUser';
@@ -45,24 +46,26 @@ test('the whitelist comes before everything: credentials, GetCurrentUser, unknow
   }
 });
 
-for (const whitelist of [
-  '',
-  '*',
-  ' , ，\n',
-  '127.0.0.1',
-  '127.*',
-  '127.0.0.*',
-  '10.0.0.1，127.0.0.1',
-  '::ffff:127.0.0.1',
-  '127.0.0.0/8',
-  '1.1.1.1\n127.0.0.1',
-]) {
-  test(`the whitelist ${JSON.stringify(whitelist)} lets 127.0.0.1 in`, async (t) => {
-    const admin = await startTestAdmin(t);
-    await saveWhitelist(admin, whitelist);
-    assert.equal((await admin.api('GET', LIST)).status, 200);
-  });
-}
+describe('a whitelist', async () => {
+  const admin = await startTestAdmin(suiteScope());
+  for (const whitelist of [
+    '',
+    '*',
+    ' , ，\n',
+    '127.0.0.1',
+    '127.*',
+    '127.0.0.*',
+    '10.0.0.1，127.0.0.1',
+    '::ffff:127.0.0.1',
+    '127.0.0.0/8',
+    '1.1.1.1\n127.0.0.1',
+  ]) {
+    test(`the whitelist ${JSON.stringify(whitelist)} lets 127.0.0.1 in`, async () => {
+      await saveWhitelist(admin, whitelist);
+      assert.equal((await admin.api('GET', LIST)).status, 200);
+    });
+  }
+});
 
 test('a whitelist with an entry that cannot be read is not saved, and the old one stays', async (t) => {
   const admin = await startTestAdmin(t);
@@ -105,27 +108,32 @@ const FORWARDED: [string, string, string | undefined][] = [
   ['only trusted hops: the leftmost', '10.0.0.1', '10.0.0.1, 10.0.0.2'],
   ['IPv6', '2001:db8::1', '2001:DB8:0::1'],
 ];
-for (const [name, client, header] of FORWARDED) {
-  test(`behind a trusted proxy the client is known by X-Forwarded-For: ${name}`, async (t) => {
-    const admin = await startTestAdmin(t, { trustedProxies: ['127.0.0.1', '10.0.0.0/8'] });
-    await admin.whitelist.save(client);
-    const headers = { authorization, ...(header === undefined ? {} : { 'x-forwarded-for': header }) };
-    assert.equal((await send(admin.url + LIST, { headers })).status, 200);
-    await admin.whitelist.save('192.0.2.1');
-    assert.equal((await send(admin.url + LIST, { headers })).status, 403);
-  });
-}
+describe('behind a trusted proxy', async () => {
+  const admin = await startTestAdmin(suiteScope(), { trustedProxies: ['127.0.0.1', '10.0.0.0/8'] });
+  for (const [name, client, header] of FORWARDED) {
+    test(`the client is known by X-Forwarded-For: ${name}`, async () => {
+      await admin.whitelist.save(client);
+      const headers = { authorization, ...(header === undefined ? {} : { 'x-forwarded-for': header }) };
+      assert.equal((await send(admin.url + LIST, { headers })).status, 200);
+      await admin.whitelist.save('192.0.2.1');
+      assert.equal((await send(admin.url + LIST, { headers })).status, 403);
+    });
+  }
+});
 
-for (const garbage of ['unknown', '203.0.113.9:80', '"203.0.113.9"', '_hidden', '1.2.3', '127.0.0.1, x']) {
-  test(`a forwarded address that is none (${garbage}) passes no whitelist and no range`, async (t) => {
-    const admin = await startTestAdmin(t, { trustedProxies: ['127.0.0.1'] });
-    await admin.addAccount('a');
-    const headers = { authorization, 'x-forwarded-for': garbage, 'x-socks5-username': 'a' };
-    assert.equal((await send(admin.url + CURRENT, { headers })).text, '"仅允许本地或内网访问"');
-    await admin.whitelist.save('127.0.0.1, 203.0.113.9');
-    assert.equal((await send(admin.url + LIST, { headers })).status, 403);
-  });
-}
+describe('a forwarded address that is none', async () => {
+  const admin = await startTestAdmin(suiteScope(), { trustedProxies: ['127.0.0.1'] });
+  await admin.addAccount('a');
+  for (const garbage of ['unknown', '203.0.113.9:80', '"203.0.113.9"', '_hidden', '1.2.3', '127.0.0.1, x']) {
+    test(`(${garbage}) passes no whitelist and no range`, async () => {
+      await admin.whitelist.save('');
+      const headers = { authorization, 'x-forwarded-for': garbage, 'x-socks5-username': 'a' };
+      assert.equal((await send(admin.url + CURRENT, { headers })).text, '"仅允许本地或内网访问"');
+      await admin.whitelist.save('127.0.0.1, 203.0.113.9');
+      assert.equal((await send(admin.url + LIST, { headers })).status, 403);
+    });
+  }
+});
 
 test('X-Forwarded-For of a peer that is not trusted is not believed', async (t) => {
   const admin = await startTestAdmin(t);
@@ -459,10 +467,10 @@ const FOREIGN: [string, Record<string, string>][] = [
     { 'sec-fetch-site': 'same-origin', origin: 'http://evil.example' },
   ],
 ];
-describe('cross-site changes', { concurrency: 8 }, () => {
+describe('cross-site changes', { concurrency: 8 }, async () => {
+  const admin = await startTestAdmin(suiteScope());
   for (const [name, headers] of FOREIGN) {
-    test(`a change from another site is refused: ${name}`, async (t) => {
-      const admin = await startTestAdmin(t);
+    test(`a change from another site is refused: ${name}`, async () => {
       const filled = fillHost(headers, admin.url);
       const json = { Username: 'a', Password: 'b' };
       for (const [method, path] of [
@@ -495,17 +503,19 @@ const OWN: [string, Record<string, string>][] = [
   ['a page behind TLS that names the port', { origin: 'https://panel.example', host: 'panel.example:443' }],
   ['the address bar', { 'sec-fetch-site': 'none' }],
 ];
-for (const [name, headers] of OWN) {
-  test(`a change from here is taken: ${name}`, async (t) => {
-    const admin = await startTestAdmin(t, { allowedHosts: ['panel.example'] });
-    const json = { Username: 'a', Password: 'b' };
-    const answer = await admin.api('POST', '/ProxyAccount/AddProxyAccount', {
-      json,
-      headers: fillHost(headers, admin.url),
+describe('a change from here', async () => {
+  const admin = await startTestAdmin(suiteScope(), { allowedHosts: ['panel.example'] });
+  for (const [nth, [name, headers]] of OWN.entries()) {
+    test(`is taken: ${name}`, async () => {
+      const json = { Username: `a${nth}`, Password: 'b' };
+      const answer = await admin.api('POST', '/ProxyAccount/AddProxyAccount', {
+        json,
+        headers: fillHost(headers, admin.url),
+      });
+      assert.equal(answer.status, 200, answer.text);
     });
-    assert.equal(answer.status, 200, answer.text);
-  });
-}
+  }
+});
 
 test('no header or field turns one method into another', async (t) => {
   const admin = await startTestAdmin(t);
