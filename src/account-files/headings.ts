@@ -11,6 +11,7 @@ const CHINESE: Readonly<Record<string, string>> = {
   language: '语言',
   authorizedaddresses: '免密地址 授权地址',
   allowedclients: '限定来源 允许来源 绑定地址 绑定ip',
+  schedule: '使用时段 时间安排 可用时段',
   createdat: '创建时间 创建日期 开通时间 开通日期 添加时间 注册时间',
   expiresat: '到期时间 到期日期 到期日 到期 过期时间 过期日期 有效期 有效期至 失效时间 截止时间 截止日期',
   maxsessions: '最多会话 最大会话数 会话数上限 会话上限 最大连接数 连接数上限 连接数 并发数',

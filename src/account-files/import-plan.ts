@@ -166,6 +166,7 @@ export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
       quotaReset: null,
       authorizedAddresses,
       allowedClients,
+      schedule: from.schedule ?? null,
       owner: null,
       contacts: changedContacts(NO_CONTACTS, from.contacts),
     };

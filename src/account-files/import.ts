@@ -205,8 +205,9 @@ function createImportEntry({ audit, by, fileName }: ImportUses) {
 
 function changeOf({ kind, from, limits, authorizedAddresses, allowedClients }: ToChange): AccountChange {
   if (kind === 'keep') return { limits };
-  const { password, passwordHash, isEnabled, remarks, tags, expiresAt, daysFromFirstLogin, plan } = from;
-  const limited = { plan, limits, authorizedAddresses, allowedClients, contacts: from.contacts };
+  const { password, passwordHash, isEnabled, remarks, tags, expiresAt, daysFromFirstLogin, plan, schedule } =
+    from;
+  const limited = { plan, limits, schedule, authorizedAddresses, allowedClients, contacts: from.contacts };
   return { password, passwordHash, isEnabled, remarks, tags, expiresAt, daysFromFirstLogin, ...limited };
 }
 

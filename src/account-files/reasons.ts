@@ -1,6 +1,7 @@
 // The reasons for failed and skipped lines: a code with values for programs, and an English text.
 
 import { ADDRESS_TEXTS } from '../core/accounts/address-list.js';
+import { SCHEDULE_RULE } from '../core/accounts/schedule.js';
 import { fillText } from '../core/fill-text.js';
 
 export const REASON_TEXTS = {
@@ -17,6 +18,7 @@ export const REASON_TEXTS = {
   plan: 'plan must be a name of 1 to 64 characters, daysFromFirstLogin a whole number from 1 to 36500',
   ...ADDRESS_TEXTS,
   addresses: '{field} must be text, or a list of texts',
+  schedule: `schedule must be ${SCHEDULE_RULE}`,
   date: 'a date must be of the form 2026-12-31T23:59:59 (UTC), 2026-12-31 23:59 or 2026/12/31, in the years 0001 to 9999',
   id: 'id is not a GUID',
   usage: 'the usage must be a whole number of bytes, 0 or more',

@@ -13,6 +13,7 @@ import {
 } from '../core/accounts/limits.js';
 import { isPasswordHash } from '../core/accounts/password.js';
 import { isPlanName } from '../core/accounts/plans.js';
+import { isSchedule, storedSchedule } from '../core/accounts/schedule.js';
 import { areValidTags, inOrder, tagsOfText, textOfTags } from '../core/accounts/tags.js';
 import { formatWireDate } from '../core/wire-date.js';
 import { parseFileDate } from './file-date.js';
@@ -37,6 +38,7 @@ export interface FileAccount {
   /** As the file has them: the import reads them. */
   readonly authorizedAddresses?: readonly string[] | undefined;
   readonly allowedClients?: readonly string[] | undefined;
+  readonly schedule?: string | null | undefined;
   /** Those that the file contains; null for an empty field. */
   readonly contacts: Partial<Contacts>;
   /** The limits that the file contains. */
@@ -83,6 +85,7 @@ export const FIELDS = [
   'daysFromFirstLogin',
   'authorizedAddresses',
   'allowedClients',
+  'schedule',
   'email',
   'telegram',
   'language',
@@ -114,6 +117,7 @@ export function toRow({ view, usage }: FileView): Row {
     daysFromFirstLogin: account.daysFromFirstLogin,
     authorizedAddresses: textOfAddresses(account.authorizedAddresses),
     allowedClients: textOfAddresses(account.allowedClients),
+    schedule: account.schedule,
     ...account.contacts,
   };
 }
@@ -165,6 +169,9 @@ export function readRecord(
   if (authorizedAddresses === null) return fault('addresses', { field: 'authorizedAddresses' });
   const allowedClients = readTexts(field('allowedClients'), addressesOfText);
   if (allowedClients === null) return fault('addresses', { field: 'allowedClients' });
+  const schedule = field('schedule');
+  if (schedule !== undefined && (typeof schedule !== 'string' || !isSchedule(schedule)))
+    return fault('schedule');
   const contacts = readContacts(field, (name) => named.has(name));
   if (contacts === null) return fault('contacts');
   const planned = readPlan(field);
@@ -194,6 +201,8 @@ export function readRecord(
       tags: tags ?? (named.has('tags') ? [] : undefined),
       authorizedAddresses: authorizedAddresses ?? (named.has('authorizedaddresses') ? [] : undefined),
       allowedClients: allowedClients ?? (named.has('allowedclients') ? [] : undefined),
+      schedule:
+        schedule === undefined ? (named.has('schedule') ? null : undefined) : storedSchedule(schedule),
       contacts,
       ...planned,
       createdAt,

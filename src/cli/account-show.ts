@@ -96,6 +96,7 @@ export function addShow(account: Command, io: CommandIo): void {
           ['language', shown.contacts.language ?? ''],
           ['authorized', textOfAddresses(shown.authorizedAddresses)],
           ['allowed clients', textOfAddresses(shown.allowedClients) || 'all'],
+          ['schedule', shown.schedule === null ? 'always' : `${shown.schedule} (${loaded.config.timeZone})`],
           ['entries', String(view.dataCount)],
           ['latest game', view.latestGameId ?? ''],
         ]);
@@ -166,6 +167,7 @@ export function toJson({ account, dataCount, latestGameId }: AccountView, now: n
     latestGameId,
     authorizedAddresses: account.authorizedAddresses,
     allowedClients: account.allowedClients,
+    schedule: account.schedule,
     contacts: account.contacts,
   };
 }

@@ -4,6 +4,7 @@ import { ACCOUNT_DEFAULTS, type AddRefusal, type UpdateRefusal } from '../core/a
 import { ADDRESS_TEXTS, type AddressRefusal, addressesOfText } from '../core/accounts/address-list.js';
 import type { Contacts } from '../core/accounts/contacts.js';
 import { planForNew } from '../core/accounts/plans.js';
+import { SCHEDULE_RULE } from '../core/accounts/schedule.js';
 import { changedTags, MAX_TAGS, TAG_RULE } from '../core/accounts/tags.js';
 import { fillText } from '../core/fill-text.js';
 import { addAccountFileCommands } from './account-files.js';
@@ -24,6 +25,8 @@ const EXPIRES_HELP =
   'expiry: never, a duration from now (30d), or a date in UTC (2026-12-31, 2026-12-31T23:59:59)';
 
 const AUTHORIZE_HELP = 'client addresses or networks that need no credentials';
+const SCHEDULE_HELP =
+  'days and hours at which it may be used, in the time zone of the configuration: "mon-fri 08:00-23:00; sat,sun 00:00-24:00"';
 const ALLOWED_HELP = 'client addresses or networks from which it may log in';
 
 /** Splits `a, b` as well as repeated options. */
@@ -37,6 +40,7 @@ interface FieldOptions extends ContactOptions {
   expires?: string;
   tag?: readonly string[];
   allowedClients?: readonly string[];
+  schedule?: string;
 }
 
 export const addAccountCommands: AddCommands = (program, io) => {
@@ -95,6 +99,7 @@ function addAdd(account: Command, io: CommandIo): void {
     .option('--disabled', 'create the account disabled')
     .option('--authorize <addresses>', AUTHORIZE_HELP, readAddresses)
     .option('--allowed-clients <addresses>', `${ALLOWED_HELP}; default: everywhere`, readAddresses)
+    .option('--schedule <text>', SCHEDULE_HELP)
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
@@ -128,6 +133,7 @@ function addAdd(account: Command, io: CommandIo): void {
                 ...(options.expires === undefined && terms ? {} : { expiresAt, daysFromFirstLogin: null }),
                 authorizedAddresses: options.authorize,
                 allowedClients: options.allowedClients,
+                schedule: options.schedule,
                 contacts: contactsOf(options),
               },
               cliActor(),
@@ -159,6 +165,7 @@ function addUpdate(account: Command, io: CommandIo): void {
       readAddresses,
     )
     .option('--allowed-clients <addresses>', `replace the ${ALLOWED_HELP}; "" allows all`, readAddresses)
+    .option('--schedule <text>', `${SCHEDULE_HELP}; "" allows all`)
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
@@ -193,6 +200,7 @@ function addUpdate(account: Command, io: CommandIo): void {
               ? [...(authorizedAddresses ?? before.authorizedAddresses), ...authorize]
               : undefined,
             allowedClients: options.allowedClients,
+            schedule: options.schedule,
           },
           cliActor(),
         );
@@ -277,6 +285,7 @@ const REFUSALS: Readonly<Record<AddRefusal | UpdateRefusal | 'changed-meanwhile'
   'invalid-remarks': 'The remarks contain characters that cannot be stored.',
   'invalid-tags': `At most ${MAX_TAGS} tags, and ${TAG_RULE}.`,
   'invalid-expiry': 'The expiry must be in the years 0001 to 9999 (UTC).',
+  'invalid-schedule': `The schedule must be ${SCHEDULE_RULE}.`,
   'invalid-email': 'The e-mail address is not one address such as name@example.com.',
   'invalid-telegram': 'The Telegram chat must be a number, or @ and the name of a channel.',
   'unknown-egress-class': 'The configuration has no such egress class.',

@@ -19,6 +19,9 @@ export type Account = {
   readonly todayBytesDown: Bytes;
   readonly authorizedAddresses: readonly (string)[];
   readonly allowedClients: readonly (string)[];
+  readonly schedule: string | null;
+  readonly isOutsideSchedule: boolean;
+  readonly scheduleChangesAt: Time | null;
   readonly owner: {
     readonly id: Guid;
     readonly name: string;
@@ -37,6 +40,7 @@ export type AccountChange = {
   readonly limits?: AccountLimitsChange | undefined;
   readonly authorizedAddresses?: readonly (string)[] | undefined;
   readonly allowedClients?: readonly (string)[] | undefined;
+  readonly schedule?: string | null | undefined;
   readonly owner?: Guid | null | undefined;
   readonly contacts?: ContactsChange | undefined;
 };
@@ -327,7 +331,7 @@ export type EndedSessions = {
 export type FieldError = {
   readonly path: string;
   readonly message: string;
-  readonly code: 'missing' | 'type' | 'too-short' | 'too-long' | 'too-small' | 'too-large' | 'too-few' | 'too-many' | 'option' | 'format' | 'time' | 'time-zone' | 'past-time' | 'username' | 'password' | 'short-password' | 'admin-username' | 'not-storable' | 'blank' | 'tags' | 'address' | 'address-too-wide' | 'too-many-addresses' | 'address-taken' | 'budget-accounts' | 'budget-days' | 'budget-bytes' | 'budget-unbounded' | 'seller' | 'egress-class' | 'plan' | 'plan-name' | 'plan-twice' | 'pattern' | 'one-of' | 'pac-match' | 'url' | 'signing-secret' | 'mail-address' | 'chat-id' | 'secret-again' | 'placeholder' | 'host' | 'destination' | 'pattern-empty' | 'pattern-too-large' | 'pattern-backreference' | 'pattern-lookaround' | 'pattern-atomic' | 'pattern-bracket' | 'pattern-parenthesis' | 'pattern-extra-parenthesis' | 'pattern-class-range' | 'pattern-escape' | 'pattern-group-name' | 'pattern-group-name-twice' | 'pattern-perl' | 'pattern-repeat-twice' | 'pattern-repeat-count' | 'pattern-repeat-nothing' | 'pattern-depth' | 'pattern-backslash' | 'pattern-syntax' | 'rule-id-and-pattern' | 'rule-without-id' | 'game-id' | 'max-bytes' | 'match-empty' | 'match-host' | 'match-port' | 'present-password' | 'account-password' | 'one-time-code' | 'cursor';
+  readonly code: 'missing' | 'type' | 'too-short' | 'too-long' | 'too-small' | 'too-large' | 'too-few' | 'too-many' | 'option' | 'format' | 'time' | 'time-zone' | 'past-time' | 'username' | 'password' | 'short-password' | 'admin-username' | 'not-storable' | 'blank' | 'tags' | 'address' | 'address-too-wide' | 'too-many-addresses' | 'address-taken' | 'budget-accounts' | 'budget-days' | 'budget-bytes' | 'budget-unbounded' | 'seller' | 'schedule' | 'egress-class' | 'plan' | 'plan-name' | 'plan-twice' | 'pattern' | 'one-of' | 'pac-match' | 'url' | 'signing-secret' | 'mail-address' | 'chat-id' | 'secret-again' | 'placeholder' | 'host' | 'destination' | 'pattern-empty' | 'pattern-too-large' | 'pattern-backreference' | 'pattern-lookaround' | 'pattern-atomic' | 'pattern-bracket' | 'pattern-parenthesis' | 'pattern-extra-parenthesis' | 'pattern-class-range' | 'pattern-escape' | 'pattern-group-name' | 'pattern-group-name-twice' | 'pattern-perl' | 'pattern-repeat-twice' | 'pattern-repeat-count' | 'pattern-repeat-nothing' | 'pattern-depth' | 'pattern-backslash' | 'pattern-syntax' | 'rule-id-and-pattern' | 'rule-without-id' | 'game-id' | 'max-bytes' | 'match-empty' | 'match-host' | 'match-port' | 'present-password' | 'account-password' | 'one-time-code' | 'cursor';
   readonly values: Readonly<Record<string, unknown>>;
 };
 export type FileEncoding = 'utf-8' | 'gb18030' | 'utf-16le' | 'utf-16be';
@@ -503,7 +507,7 @@ export type Login = {
   readonly outcome: LoginOutcome;
   readonly times: number;
 };
-export type LoginOutcome = 'success' | 'unknown-user' | 'wrong-password' | 'no-credentials' | 'disabled' | 'expired' | 'client-not-allowed' | 'blocked-address' | 'too-many-sessions' | 'too-many-addresses' | 'over-quota';
+export type LoginOutcome = 'success' | 'unknown-user' | 'wrong-password' | 'no-credentials' | 'disabled' | 'expired' | 'client-not-allowed' | 'outside-schedule' | 'blocked-address' | 'too-many-sessions' | 'too-many-addresses' | 'over-quota';
 export type LoginPage = {
   readonly items: readonly (Login)[];
   readonly matched: Count;
@@ -546,6 +550,7 @@ export type NewAccount = {
   readonly expiresAt?: TimeIn | null | undefined;
   readonly limits?: AccountLimitsChange | undefined;
   readonly allowedClients?: readonly (string)[] | undefined;
+  readonly schedule?: string | null | undefined;
   readonly plan?: string | undefined;
   readonly contacts?: ContactsChange | undefined;
   readonly authorizedAddresses?: readonly (string)[] | undefined;
@@ -564,6 +569,7 @@ export type NewAccounts = {
   readonly expiresAt?: TimeIn | null | undefined;
   readonly limits?: AccountLimitsChange | undefined;
   readonly allowedClients?: readonly (string)[] | undefined;
+  readonly schedule?: string | null | undefined;
   readonly plan?: string | undefined;
   readonly contacts?: ContactsChange | undefined;
   readonly dryRun?: boolean | undefined;

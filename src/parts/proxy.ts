@@ -80,6 +80,7 @@ export function createProxyPart(uses: ProxyUses): ProxyPart {
     otherNodes: hasRate(account.limits) ? (sessions.elsewhere.of(account.id)?.nodes ?? 0) : 0,
     authorizedAddresses: account.authorizedAddresses,
     allowedClients: account.allowedClients,
+    schedule: account.schedule,
   });
   const breakage = new EventEmitter<{ broken: [PlaneFailure] }>();
   const plane = new ProxyPlane({
@@ -200,6 +201,7 @@ function proxySettings(config: Config): ProxySettings {
     maxHandshakesPerSource: socks.maxHandshakesPerSource,
     login: socks.login,
     proxyProtocolFrom: socks.proxyProtocolFrom,
+    timeZone: config.timeZone,
     egress: { private: egress.private, allow: egress.allow, deny: egress.deny },
     egressClasses: egress.classes,
     allowUnderscore: egress.allowUnderscore,

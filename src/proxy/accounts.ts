@@ -4,6 +4,7 @@ import { isExpired } from '../core/accounts/account.js';
 import { includesAddress } from '../core/accounts/address-list.js';
 import { isAllowedClient } from '../core/accounts/allowed-clients.js';
 import type { LimitRefusal } from '../core/accounts/limits.js';
+import type { Schedules } from '../core/accounts/schedule.js';
 import type { EgressPolicy } from '../core/egress/egress.js';
 import { parseIp } from '../core/ip.js';
 import type { SessionEnd } from '../core/sessions/session.js';
@@ -25,6 +26,7 @@ export interface AccountsOptions {
   readonly io: Pick<Io, 'now' | 'timer'>;
   /** The policy of an egress class; null: the configuration has no such class. */
   readonly egressOf: (egressClass: string | null) => EgressPolicy | null;
+  readonly schedules: Pick<Schedules, 'isOpen'>;
 }
 
 export class Accounts {
@@ -131,10 +133,14 @@ export class Accounts {
     this.#active.delete(entry);
   }
 
-  /** Ends the sessions of accounts that have expired. Meant to be called about once a second, with the wall clock. */
-  endExpired(now: number): void {
+  /**
+   * Ends the sessions of accounts that have expired, or whose schedule does not allow the present time. Meant to be called about once
+   * a second, with the wall clock.
+   */
+  endPast(now: number): void {
     for (const entry of [...this.#active]) {
       if (isExpired(entry.record, now)) endAll(entry, 'account-expired');
+      else if (!this.#options.schedules.isOpen(entry.record.schedule, now)) endAll(entry, 'outside-schedule');
     }
   }
 

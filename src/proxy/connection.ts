@@ -10,7 +10,6 @@
 // running-command.ts is the connection while CONNECT, BIND or an exchange runs. Every way it can fail ends in `refuse`
 // (a last frame, then closed) or in `close`. Once it is relayed, relayed.ts takes its place.
 import { includesAddress } from '../core/accounts/address-list.js';
-import { refuseAccount } from '../core/accounts/login.js';
 import type { EgressPolicy } from '../core/egress/egress.js';
 import { sourceOf } from '../core/source.js';
 import type { Account } from './account.js';
@@ -249,8 +248,8 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
   #authorize(account: Account): EgressPolicy | null {
     const { record } = account;
     // The account may have been changed between its login and its request.
-    const isRefused = refuseAccount(record, this.client.address, this.host.date()) !== null;
-    if (isRefused || !this.host.isStillKnown(account)) return this.#refused(Reply.generalFailure);
+    if (this.host.logins.isRefused(account, this.client) || !this.host.isStillKnown(account))
+      return this.#refused(Reply.generalFailure);
     if (this.isByAddress && !includesAddress(record.authorizedAddresses, this.client.address))
       return this.#refused(Reply.notAllowedByRuleset);
     const refusal = this.host.logins.refusal(account, this.client);

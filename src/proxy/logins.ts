@@ -2,6 +2,7 @@
 import type { LimitRefusal } from '../core/accounts/limits.js';
 import { createLogin, type LoginFailure, refuseAccount } from '../core/accounts/login.js';
 import { hashPassword } from '../core/accounts/password.js';
+import type { Schedules } from '../core/accounts/schedule.js';
 import type { Penalty } from '../core/auth/penalties.js';
 import type { Log } from '../core/log.js';
 import { printable } from '../core/printable.js';
@@ -20,6 +21,7 @@ export interface LoginsOptions {
   /** Reads the messages that have come, so that a login meets every change that was answered before it. */
   readonly readMessages: () => void;
   readonly guard: LoginGuard;
+  readonly schedules: Pick<Schedules, 'isOpen'>;
   readonly events: Pick<Events, 'login' | 'push'>;
   readonly log: Log;
 }
@@ -31,10 +33,11 @@ export class Logins {
   #withoutCredentials = 0;
 
   constructor(options: LoginsOptions) {
-    const { accounts } = options;
+    const { accounts, schedules } = options;
     this.#options = options;
     this.#check = createLogin({
       directory: { byUsername: (name) => accounts.byUsername(name)?.record },
+      schedules,
       now: Date.now,
     });
   }
@@ -87,7 +90,7 @@ export class Logins {
       ? 'blocked-address'
       : account === undefined
         ? 'unknown-user'
-        : refuseAccount(account.record, address, Date.now());
+        : this.#refusalOf(account, address);
     if (account === undefined || reason !== null)
       return this.#failed(address, reason ?? 'unknown-user', printable(name), username);
     events.login('success', name, account.record.id, address);
@@ -111,6 +114,15 @@ export class Logins {
   /** A client that was asked for credentials has given them. */
   gaveCredentials({ address }: Endpoint): void {
     if (address !== UNIX_CLIENT) this.#options.guard.gaveCredentials(address);
+  }
+
+  /** Whether the account may not be used from this address now, as a login would find. */
+  isRefused(account: Account, { address }: Endpoint): boolean {
+    return this.#refusalOf(account, address) !== null;
+  }
+
+  #refusalOf({ record }: Account, address: string): ReturnType<typeof refuseAccount> {
+    return refuseAccount(record, address, this.#options.schedules, Date.now());
   }
 
   /** Why the account may have no further session from this address now, which is reported; null: it may. */

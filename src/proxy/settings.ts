@@ -65,6 +65,8 @@ export interface ProxySettings {
     readonly maxSources: number;
   };
   readonly proxyProtocolFrom: readonly string[];
+  /** IANA time zone of the schedules of accounts. */
+  readonly timeZone: string;
   readonly egress: EgressLists;
   readonly egressClasses: Readonly<Record<string, EgressLists>>;
   /** Whether destination names may contain underscores. */
@@ -100,6 +102,8 @@ export interface AccountRecord {
   readonly authorizedAddresses: readonly string[];
   /** Client addresses and networks from which it may log in; none: everywhere. */
   readonly allowedClients: readonly string[];
+  /** The days and hours at which it may be used; null: always. */
+  readonly schedule: string | null;
 }
 
 export type { GameRule };

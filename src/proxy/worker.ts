@@ -1,6 +1,7 @@
 // One worker of the data plane: serves the connections of its accounts, and tells the control plane what happens.
 // It runs the same on both drivers; thread.ts starts it in a thread of its own.
 
+import { createSchedules } from '../core/accounts/schedule.js';
 import type { EgressPolicy } from '../core/egress/egress.js';
 import { createGameRules, type GameRules } from '../core/heartbeats/game-rules.js';
 import type { IpBytes } from '../core/ip.js';
@@ -112,7 +113,8 @@ export class ProxyWorker implements ConnectionHost {
       date: Date.now,
     });
     this.log = createEventLog(this.events);
-    this.#accounts = new Accounts({ io, egressOf: this.#egressOf });
+    const schedules = createSchedules(settings.timeZone);
+    this.#accounts = new Accounts({ io, egressOf: this.#egressOf, schedules });
     this.permits = new Permits(this.events);
     this.#sessions = new Sessions({
       accounts: this.#accounts,
@@ -151,6 +153,7 @@ export class ProxyWorker implements ConnectionHost {
     this.isTrustedProxy = createProxySources(settings.proxyProtocolFrom);
     this.logins = new Logins({
       accounts: this.#accounts,
+      schedules,
       authorized: this.#authorized,
       isTrustedProxy: this.isTrustedProxy,
       readMessages: uses.readMessages,
@@ -282,7 +285,7 @@ export class ProxyWorker implements ConnectionHost {
   readonly #tick = (): void => {
     this.io.timer(TICK_MS, this.#tick);
     this.#sessions.tick();
-    this.#accounts.endExpired(Date.now());
+    this.#accounts.endPast(Date.now());
     this.connections.tick();
     const evicted = this.handshakes.takeEvicted();
     if (evicted > 0) this.log.warn({ evicted }, 'too many unfinished handshakes: the oldest were closed');

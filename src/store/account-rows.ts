@@ -25,6 +25,7 @@ export interface AccountRow {
   contacts: string | null;
   /** A JSON array; null is none. */
   allowed_clients: string | null;
+  schedule: string | null;
 }
 
 /** With the row of its limits, if it has one. */
@@ -48,6 +49,7 @@ export function toAccount(row: JoinedRow, addressesOf: (id: string) => readonly 
     ...toLimits(row),
     authorizedAddresses: addressesOf(row.id),
     allowedClients: toList(row.allowed_clients),
+    schedule: row.schedule,
     contacts: toContacts(row.contacts),
   };
 }
@@ -69,6 +71,7 @@ export function toRow(account: Account): AccountRow {
     owner: account.owner,
     contacts: contactsText(account.contacts),
     allowed_clients: listText(account.allowedClients),
+    schedule: account.schedule,
   };
 }
 
@@ -88,6 +91,7 @@ export function toUpdate(after: Account, fields: AccountUpdate): Partial<Account
       : { password_hash: after.passwordHash, password_version: after.passwordVersion }),
     ...(fields.contacts === undefined ? {} : { contacts: contactsText(after.contacts) }),
     ...(fields.allowedClients === undefined ? {} : { allowed_clients: listText(after.allowedClients) }),
+    ...(fields.schedule === undefined ? {} : { schedule: after.schedule }),
   };
 }
 

@@ -19,7 +19,7 @@ import { inTransaction } from './transaction.js';
 
 /** Logins written by one statement; two bound values each, well under every engine's limit. */
 const LOGINS_PER_STATEMENT = 400;
-/** Accounts added by one statement; fifteen bound values each. */
+/** Accounts added by one statement; sixteen bound values each. */
 const ADDED_PER_STATEMENT = 200;
 
 const PG_UNIQUE_VIOLATION = '23505';

@@ -23,6 +23,7 @@ export function account(fields: Partial<Account> = {}): Account {
     quotaReset: null,
     authorizedAddresses: [],
     allowedClients: [],
+    schedule: null,
     owner: null,
     contacts: NO_CONTACTS,
     ...fields,

@@ -36,6 +36,7 @@ export const SETTINGS: ProxySettings = {
     maxSources: 1_000,
   },
   proxyProtocolFrom: [],
+  timeZone: 'UTC',
   egress: { private: 'allow', allow: [], deny: [] },
   egressClasses: {},
   allowUnderscore: true,
@@ -70,6 +71,7 @@ export function accountRecord(username: string): AccountRecord {
     otherNodes: 0,
     authorizedAddresses: [],
     allowedClients: [],
+    schedule: null,
     limits: {
       maxSessions: null,
       maxClientAddresses: null,

@@ -195,6 +195,42 @@ for (const [title, socks] of [
       assert.notEqual((await readReply(between)).code, 0);
     });
 
+    it('a schedule refuses logins and ends sessions outside it', async () => {
+      const url = `/api/v1/accounts/${ids.get('four')}`;
+      await allow('four', []);
+      const set = async (schedule: string | null) => {
+        const answer = await daemon.api('PATCH', url, { schedule });
+        assert.equal(answer.status, 200, answer.text);
+        return answer.json as {
+          schedule: string | null;
+          isOutsideSchedule: boolean;
+          scheduleChangesAt: string | null;
+        };
+      };
+      // The day after tomorrow: the test does not last that long.
+      const day = new Date(Date.now() + 2 * 86_400_000).toUTCString().slice(0, 3);
+      const live = await open(ALLOWED);
+      assert.equal(await answerTo(live, 'four'), '0100');
+      await relay(live);
+      const always = await set('mon-sun 00:00-24:00');
+      assert.deepEqual([always.isOutsideSchedule, always.scheduleChangesAt], [false, null]);
+      await echoes(live);
+      const closed = await set(`${day} 0:00-24:00`);
+      assert.equal(closed.schedule, `${day.toLowerCase()} 00:00-24:00`);
+      assert.equal(closed.isOutsideSchedule, true);
+      assert.match(String(closed.scheduleChangesAt), /T00:00:00\.000Z$/);
+      await live.closed();
+      await daemon.waitForLine(({ msg, end }) => msg === 'session ended' && end === 'outside-schedule');
+      const refused = await open(ALLOWED);
+      assert.equal(await answerTo(refused, 'four'), '0101');
+      await daemon.waitForLine(({ msg, reason }) => msg === 'login failed' && reason === 'outside-schedule');
+      assert.equal((await daemon.api('PATCH', url, { schedule: 'workdays' })).status, 400);
+      await set('');
+      const again = await open(ALLOWED);
+      assert.equal(await answerTo(again, 'four'), '0100');
+      again.destroy();
+    });
+
     it('the API refuses what is no address and one too many, and the command line replaces the list', async () => {
       const url = `/api/v1/accounts/${ids.get('three')}`;
       const malformed = await daemon.api('PATCH', url, { allowedClients: ['home.example'] });

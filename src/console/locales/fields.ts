@@ -49,6 +49,10 @@ export const fields = {
     en: '{entry} overlaps an address of the account {username}',
     zh: '{entry} 与账号 {username} 的免密地址重叠',
   },
+  'field.schedule': {
+    en: 'must be days and times such as mon-fri 08:00-23:00; sat,sun 00:00-24:00 (mon tue wed thu fri sat sun), at most 255 characters',
+    zh: '须为日期和时间，例如 mon-fri 08:00-23:00; sat,sun 00:00-24:00（mon tue wed thu fri sat sun），最多 255 个字符',
+  },
   'field.egress-class': {
     en: 'the configuration has no such class (egress.classes)',
     zh: '配置里没有这个出口类别（egress.classes）',

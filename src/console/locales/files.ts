@@ -101,6 +101,10 @@ export const files = {
     en: 'plan must be a name of 1 to 64 characters, daysFromFirstLogin a whole number from 1 to 36500',
     zh: 'plan 须为 1 到 64 个字符的名称，daysFromFirstLogin 须为 1 到 36500 的整数',
   },
+  'import.reason.schedule': {
+    en: 'schedule must be days and times such as mon-fri 08:00-23:00; sat,sun 00:00-24:00 (mon tue wed thu fri sat sun), at most 255 characters',
+    zh: '可用时段须为日期和时间，例如 mon-fri 08:00-23:00; sat,sun 00:00-24:00（mon tue wed thu fri sat sun），最多 255 个字符',
+  },
   'import.reason.addresses': {
     en: '{field} is neither a text nor a list of texts',
     zh: '{field} 须为文本或文本列表',

@@ -12,7 +12,7 @@ import { Dialog, useAction } from '../ui/dialog.js';
 import { ExpiryField, type ExpiryText, NEVER, readExpiry } from '../ui/expiry-field.js';
 import { Area, Checkbox, Field, Input, Segments } from '../ui/form.js';
 import { Failure } from '../ui/states.js';
-import { AllowedClientsField, readAddresses } from './address-fields.js';
+import { AllowedClientsField, readAddresses, ScheduleField } from './access-fields.js';
 import { BudgetWords } from './budget.js';
 import { Skipped } from './bulk-preview.js';
 import { ContactFields, type ContactTexts, NO_CONTACT_TEXTS, readContacts } from './contact-fields.js';
@@ -39,6 +39,7 @@ interface NewFields extends LimitTexts, ContactTexts {
   readonly expiry: ExpiryText;
   readonly isEnabled: boolean;
   readonly allowedClients: string;
+  readonly schedule: string;
   readonly source: 'pattern' | 'list';
   readonly pattern: string;
   readonly list: string;
@@ -53,6 +54,7 @@ const NOTHING_TYPED: NewFields = {
   expiry: NEVER,
   isEnabled: true,
   allowedClients: '',
+  schedule: '',
   source: 'pattern',
   pattern: 'player{001-020}',
   list: '',
@@ -77,6 +79,7 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
           tags,
           allowedClients: readAddresses(values.allowedClients),
           contacts: readContacts(values),
+          schedule: values.schedule.trim() || null,
           // A plan sets the expiry and the limits.
           ...(values.plan === '' ? { expiresAt, limits } : { plan: values.plan }),
         };
@@ -195,6 +198,7 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
           value={values.allowedClients}
           onInput={(allowedClients) => set({ allowedClients })}
         />
+        <ScheduleField value={values.schedule} onInput={(schedule) => set({ schedule })} />
       </details>
       <details>
         <summary>{t('contacts.title')}</summary>

@@ -4,7 +4,7 @@ import type { Account, Login } from '../api-types.js';
 import { bytes, percent } from '../lib/format.js';
 import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
-import { Ago, Meter, State } from '../ui/basics.js';
+import { Ago, At, Meter, State } from '../ui/basics.js';
 import { Icon } from '../ui/icons.js';
 import { Permitted } from '../ui/permitted.js';
 import { expiryOf } from './plans.js';
@@ -21,7 +21,8 @@ export function Diagnosis({ account, onReset }: { account: Account; onReset: () 
   const fullSessions = limits.maxSessions !== null && usage.sessions >= limits.maxSessions;
   const fullAddresses =
     limits.maxClientAddresses !== null && usage.clientAddresses >= limits.maxClientAddresses;
-  const blocked = !account.isEnabled || account.isExpired || overQuota || fullSessions;
+  const blocked =
+    !account.isEnabled || account.isExpired || account.isOutsideSchedule || overQuota || fullSessions;
   return (
     <section class="card diagnosis">
       <h2>
@@ -56,6 +57,20 @@ export function Diagnosis({ account, onReset }: { account: Account; onReset: () 
               </button>
             </li>
           </Permitted>
+        )}
+        {account.schedule !== null && (
+          <Check ok={!account.isOutsideSchedule}>
+            {t(account.isOutsideSchedule ? 'diagnosis.schedule.closed' : 'diagnosis.schedule.open', {
+              schedule: account.schedule,
+            })}
+            {account.scheduleChangesAt !== null && (
+              <>
+                {' · '}
+                {t(account.isOutsideSchedule ? 'diagnosis.schedule.opensAt' : 'diagnosis.schedule.closesAt')}{' '}
+                <At at={account.scheduleChangesAt} />
+              </>
+            )}
+          </Check>
         )}
         {account.allowedClients.length > 0 && (
           <Check ok soft>

@@ -12,7 +12,7 @@ import { ExpiryField, type ExpiryText, expiryText, readExpiry } from '../ui/expi
 import { Area, Checkbox, Field, Input } from '../ui/form.js';
 import { Failure } from '../ui/states.js';
 import { notify } from '../ui/toast.js';
-import { AllowedClientsField, readAddresses } from './address-fields.js';
+import { AllowedClientsField, readAddresses, ScheduleField } from './access-fields.js';
 import { ContactFields, type ContactTexts, contactTexts, readContacts } from './contact-fields.js';
 import { fieldLabel, fieldValue } from './field-words.js';
 import { LIMIT_NAMES, LimitFields, type LimitTexts, limitTexts, readLimits } from './limits.js';
@@ -25,6 +25,7 @@ interface Fields extends LimitTexts, ContactTexts {
   /** One address per line. */
   readonly addresses: string;
   readonly allowedClients: string;
+  readonly schedule: string;
   readonly expiry: ExpiryText;
   readonly isEnabled: boolean;
 }
@@ -35,6 +36,7 @@ const fieldsOf = (account: Account): Fields => ({
   tags: tagsText(account.tags),
   addresses: account.authorizedAddresses.join('\n'),
   allowedClients: account.allowedClients.join('\n'),
+  schedule: account.schedule ?? '',
   expiry: expiryText(account.expiresAt),
   isEnabled: account.isEnabled,
   ...contactTexts(account.contacts),
@@ -122,6 +124,7 @@ export function EditDialog({
         value={values.allowedClients}
         onInput={(allowedClients) => set({ allowedClients })}
       />
+      <ScheduleField value={values.schedule} onInput={(schedule) => set({ schedule })} />
       <h3>{t('contacts.title')}</h3>
       <p class="soft">{t('contacts.text')}</p>
       <ContactFields texts={values} onChange={set} />
@@ -138,7 +141,16 @@ export function EditDialog({
 
 /** Returns the change to send; undefined while a changed field is invalid. */
 function changeOf(changes: Partial<Fields>): AccountChange | undefined {
-  const { username, remarks, expiry, isEnabled, tags: tagText, addresses, allowedClients } = changes;
+  const {
+    username,
+    remarks,
+    expiry,
+    isEnabled,
+    tags: tagText,
+    addresses,
+    allowedClients,
+    schedule,
+  } = changes;
   const contacts = readContacts(changes);
   if (username?.trim() === '') return undefined;
   const tags = tagText === undefined ? undefined : readTags(tagText);
@@ -152,6 +164,7 @@ function changeOf(changes: Partial<Fields>): AccountChange | undefined {
     ...(tags === undefined ? {} : { tags }),
     ...(addresses === undefined ? {} : { authorizedAddresses: readAddresses(addresses) }),
     ...(allowedClients === undefined ? {} : { allowedClients: readAddresses(allowedClients) }),
+    ...(schedule === undefined ? {} : { schedule: schedule.trim() || null }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
     ...(isEnabled === undefined ? {} : { isEnabled }),
     ...(Object.keys(contacts).length === 0 ? {} : { contacts }),
@@ -167,6 +180,7 @@ function overtaken(opened: Account, theirs: Account, mine: AccountChange): Overt
     tags: tagsText(account.tags),
     authorizedAddresses: account.authorizedAddresses.join(', '),
     allowedClients: account.allowedClients.join(', '),
+    schedule: account.schedule,
     expiresAt: account.expiresAt,
     isEnabled: account.isEnabled,
     ...account.contacts,
@@ -185,6 +199,7 @@ function overtaken(opened: Account, theirs: Account, mine: AccountChange): Overt
     'tags',
     'authorizedAddresses',
     'allowedClients',
+    'schedule',
     'expiresAt',
     'isEnabled',
     'email',

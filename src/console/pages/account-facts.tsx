@@ -36,6 +36,8 @@ export function Facts({ account }: { account: Account }) {
         <dd class="break">
           {account.allowedClients.join(', ') || <span class="soft">{t('account.allowedClients.all')}</span>}
         </dd>
+        <dt>{t('account.schedule')}</dt>
+        <dd class="break">{account.schedule ?? <span class="soft">{t('account.schedule.always')}</span>}</dd>
         <dt>{t('contacts.title')}</dt>
         <dd class="break">{contactsText(account) || <span class="faint">—</span>}</dd>
         <dt>{t('account.createdAt')}</dt>

@@ -16,6 +16,7 @@ const FIELD_TEXTS: Readonly<Record<string, TextKey>> = {
   tags: 'tags.title',
   authorizedAddresses: 'account.authorizedAddresses',
   allowedClients: 'account.allowedClients',
+  schedule: 'account.schedule',
   plan: 'plans.choose',
   contacts: 'contacts.title',
   email: 'contacts.email',

@@ -29,6 +29,10 @@ export type Status = {
   readonly expiresAt: Time | null;
   readonly daysFromFirstLogin: number | null;
   readonly plan: string | null;
+  readonly schedule: string | null;
+  readonly isOutsideSchedule: boolean;
+  readonly scheduleChangesAt: Time | null;
+  readonly timeZone: string;
   readonly limits: {
     readonly maxSessions: number | null;
     readonly maxClientAddresses: number | null;

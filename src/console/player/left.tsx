@@ -23,6 +23,14 @@ export function Left({ status }: { status: Status }) {
         <dd class="number">
           ↓ {speed(limits.bytesPerSecondDown)} · ↑ {speed(limits.bytesPerSecondUp)}
         </dd>
+        {status.schedule !== null && (
+          <>
+            <dt>{t('player.schedule')}</dt>
+            <dd class="break">
+              {status.schedule} ({status.timeZone})
+            </dd>
+          </>
+        )}
         {limits.maxSessions !== null && (
           <>
             <dt>{t('player.maxSessions')}</dt>

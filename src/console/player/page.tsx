@@ -1,4 +1,5 @@
 // The page of one player: remaining time and traffic, connected devices, how to connect.
+import { localTime } from '../lib/format.js';
 import { t, useLanguage } from '../lib/i18n.js';
 import { State } from '../ui/basics.js';
 import { Icon } from '../ui/icons.js';
@@ -56,6 +57,14 @@ function Standing({ status }: { status: Status }) {
   const { limits, usage } = status;
   if (!status.isEnabled) return <State tone="bad">{t('player.disabled')}</State>;
   if (status.isExpired) return <State tone="bad">{t('player.expired')}</State>;
+  if (status.isOutsideSchedule)
+    return (
+      <State tone="bad">
+        {status.scheduleChangesAt === null
+          ? t('player.closed')
+          : t('player.closedUntil', { time: localTime(status.scheduleChangesAt).slice(0, 16) })}
+      </State>
+    );
   if (limits.quotaBytes !== null && usage.periodBytes >= limits.quotaBytes)
     return <State tone="bad">{t('player.overQuota')}</State>;
   if (usage.sessions > 0) return <State tone="good">{t('player.online')}</State>;

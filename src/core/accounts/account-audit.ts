@@ -72,6 +72,7 @@ function shown(account: Account): Record<string, unknown> {
     ...(account.allowedClients.length === 0
       ? {}
       : { allowedClients: textOfAddresses(account.allowedClients) }),
+    ...(account.schedule === null ? {} : { schedule: account.schedule }),
     ...(account.contacts === NO_CONTACTS ? {} : { contacts: maskedContacts(account.contacts) }),
   };
 }

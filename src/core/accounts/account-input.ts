@@ -5,6 +5,7 @@ import { NO_ADDRESSES } from './address-list.js';
 import { type Contacts, changedContacts, NO_CONTACTS, wrongContact } from './contacts.js';
 import { type AccountLimits, NO_LIMITS } from './limits.js';
 import { hashPassword } from './password.js';
+import { isSchedule, storedSchedule } from './schedule.js';
 import { areValidTags, inOrder } from './tags.js';
 
 /**
@@ -33,6 +34,7 @@ export interface NewAccount extends AccountFields {
   readonly authorizedAddresses?: readonly string[] | undefined;
   /** Read by `readAllowedClients`. */
   readonly allowedClients?: readonly string[] | undefined;
+  readonly schedule?: string | null | undefined;
   readonly owner?: string | null | undefined;
   readonly contacts?: Partial<Contacts> | undefined;
 }
@@ -56,6 +58,8 @@ export interface AccountChange extends Partial<{ [K in keyof AccountFields]: Acc
   readonly authorizedAddresses?: readonly string[] | undefined;
   /** All of them, in place of those that it has. */
   readonly allowedClients?: readonly string[] | undefined;
+  /** A blank text is none. */
+  readonly schedule?: string | null | undefined;
   /** Another seller, or null for the administrator. */
   readonly owner?: string | null | undefined;
   readonly contacts?: Partial<Contacts> | undefined;
@@ -71,6 +75,7 @@ export type FieldRefusal =
   | 'invalid-remarks'
   | 'invalid-tags'
   | 'invalid-expiry'
+  | 'invalid-schedule'
   | 'invalid-email'
   | 'invalid-telegram'
   | 'unknown-egress-class'
@@ -103,7 +108,15 @@ export function refuseNew(input: NewAccount, hasEgressClass: HasEgressClass): Ad
 
 /** @param limits the current limits: an account may keep an egress class that the configuration no longer has */
 export function refuseChange(
-  { password, remarks, tags, expiresAt, contacts = {}, limits: { egressClass } = {} }: AccountChange,
+  {
+    password,
+    remarks,
+    tags,
+    expiresAt,
+    schedule,
+    contacts = {},
+    limits: { egressClass } = {},
+  }: AccountChange,
   limits: AccountLimits,
   hasEgressClass: HasEgressClass,
 ): FieldRefusal | null {
@@ -111,6 +124,7 @@ export function refuseChange(
   if (remarks !== undefined && remarks !== null && !isValidRemarks(remarks)) return 'invalid-remarks';
   if (tags !== undefined && !areValidTags(inOrder(tags))) return 'invalid-tags';
   if (expiresAt !== undefined && !isValidExpiry(expiresAt)) return 'invalid-expiry';
+  if (schedule !== undefined && !isSchedule(schedule)) return 'invalid-schedule';
   const contact = wrongContact(contacts);
   if (contact !== null) return contact === 'email' ? 'invalid-email' : 'invalid-telegram';
   const isOther = egressClass !== undefined && egressClass !== limits.egressClass;
@@ -136,6 +150,7 @@ export function accountOf(input: NewAccount, id: string, createdAt: number): Acc
     quotaReset: null,
     authorizedAddresses: input.authorizedAddresses ?? NO_ADDRESSES,
     allowedClients: input.allowedClients ?? NO_ADDRESSES,
+    schedule: storedSchedule(input.schedule ?? null),
     owner: input.owner ?? null,
     contacts: changedContacts(NO_CONTACTS, input.contacts),
   };
@@ -144,12 +159,13 @@ export function accountOf(input: NewAccount, id: string, createdAt: number): Acc
 export function toUpdate({ password, passwordHash, ...fields }: AccountPatch): AccountUpdate {
   const { username, isEnabled, remarks, plan, limits, owner, contacts } = fields;
   const { authorizedAddresses, allowedClients } = fields;
+  const schedule = fields.schedule === undefined ? undefined : storedSchedule(fields.schedule);
   const { daysFromFirstLogin, expiresAt } = waitOrExpiry(fields);
   const tags = fields.tags && inOrder(fields.tags);
   const hash = password === undefined ? passwordHash : hashPassword(password);
   return {
     ...{ username, isEnabled, remarks, tags, plan, limits, owner, contacts },
-    ...{ authorizedAddresses, allowedClients },
+    ...{ authorizedAddresses, allowedClients, schedule },
     ...{ expiresAt, daysFromFirstLogin, passwordHash: hash },
   };
 }

@@ -31,6 +31,8 @@ export interface Account {
   readonly authorizedAddresses: readonly string[];
   /** Client addresses and networks from which it may log in; none: everywhere. See allowed-clients.ts. */
   readonly allowedClients: readonly string[];
+  /** The days and hours at which it may be used; null: always. See schedule.ts. */
+  readonly schedule: string | null;
   /** Id of the seller that it belongs to; null: the administrator. */
   readonly owner: string | null;
   /** The player's addresses for notices. */
@@ -56,6 +58,7 @@ export function withLastLogin(account: Account, at: number): Account {
     quotaReset: account.quotaReset,
     authorizedAddresses: account.authorizedAddresses,
     allowedClients: account.allowedClients,
+    schedule: account.schedule,
     owner: account.owner,
     contacts: account.contacts,
   };
@@ -76,6 +79,7 @@ export interface AccountUpdate {
   readonly quotaReset?: QuotaReset | undefined;
   readonly authorizedAddresses?: readonly string[] | undefined;
   readonly allowedClients?: readonly string[] | undefined;
+  readonly schedule?: string | null | undefined;
   readonly owner?: string | null | undefined;
   /** The parts that change. */
   readonly contacts?: Partial<Contacts> | undefined;
@@ -101,6 +105,7 @@ export function withUpdate(account: Account, fields: AccountUpdate): Account {
     quotaReset: fields.quotaReset ?? account.quotaReset,
     authorizedAddresses: fields.authorizedAddresses ?? account.authorizedAddresses,
     allowedClients: fields.allowedClients ?? account.allowedClients,
+    schedule: fields.schedule === undefined ? account.schedule : fields.schedule,
     contacts: changedContacts(account.contacts, fields.contacts),
   };
 }

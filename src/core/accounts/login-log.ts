@@ -11,6 +11,7 @@ export type LoginOutcome =
   | 'disabled'
   | 'expired'
   | 'client-not-allowed'
+  | 'outside-schedule'
   | 'blocked-address'
   | 'too-many-sessions'
   | 'too-many-addresses'

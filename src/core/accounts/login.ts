@@ -5,6 +5,7 @@ import { printable } from '../printable.js';
 import { type Account, isExpired } from './account.js';
 import { isAllowedClient } from './allowed-clients.js';
 import { isSalted, verifyAgainstNothing, verifyPassword } from './password.js';
+import type { Schedules } from './schedule.js';
 
 /** Why a login failed, for the log and the attempt limits. The client gets the same reply for all of them. */
 export type LoginFailure =
@@ -15,10 +16,14 @@ export type LoginFailure =
   | 'expired'
   /** Not from an address of `allowedClients`. */
   | 'client-not-allowed'
+  | 'outside-schedule'
   | 'blocked-address';
 
 /** The account fields that a login needs. */
-type LoginAccount = Pick<Account, 'username' | 'passwordHash' | 'isEnabled' | 'expiresAt' | 'allowedClients'>;
+type LoginAccount = Pick<Account, 'username' | 'passwordHash'> & Refusable;
+
+/** The account fields that can refuse a login. */
+type Refusable = Pick<Account, 'isEnabled' | 'expiresAt' | 'allowedClients' | 'schedule'>;
 
 export type LoginResult<Found extends LoginAccount = Account> =
   /** `needsRehash`: replace the imported hash with a salted hash of this password. */
@@ -43,9 +48,11 @@ const lossyUtf8 = new TextDecoder('utf-8', { ignoreBOM: true });
  */
 export function createLogin<Found extends LoginAccount>({
   directory,
+  schedules,
   now,
 }: {
   directory: { byUsername(username: string): Found | undefined };
+  schedules: Pick<Schedules, 'isOpen'>;
   now: Clock;
 }): LogIn<Found> {
   return (usernameBytes, password, client) => {
@@ -59,7 +66,7 @@ export function createLogin<Found extends LoginAccount>({
     });
     if (!account) return fail('unknown-user');
     if (!matches) return fail('wrong-password');
-    const refusal = refuseAccount(account, client, now());
+    const refusal = refuseAccount(account, client, schedules, now());
     if (refusal !== null) return fail(refusal);
     return { ok: true, account, needsRehash: !isSalted(account.passwordHash) };
   };
@@ -67,13 +74,15 @@ export function createLogin<Found extends LoginAccount>({
 
 /** Why an account may not log in from the address `client`, however it is known who it is; null: it may. */
 export function refuseAccount(
-  account: Pick<Account, 'isEnabled' | 'expiresAt' | 'allowedClients'>,
+  account: Refusable,
   client: string,
+  schedules: Pick<Schedules, 'isOpen'>,
   now: number,
-): 'disabled' | 'expired' | 'client-not-allowed' | null {
+): 'disabled' | 'expired' | 'client-not-allowed' | 'outside-schedule' | null {
   if (!account.isEnabled) return 'disabled';
   if (isExpired(account, now)) return 'expired';
-  return isAllowedClient(account.allowedClients, client) ? null : 'client-not-allowed';
+  if (!isAllowedClient(account.allowedClients, client)) return 'client-not-allowed';
+  return schedules.isOpen(account.schedule, now) ? null : 'outside-schedule';
 }
 
 /** Decodes valid UTF-8; null for anything else, which cannot be a user name. */

@@ -19,6 +19,7 @@ export type SessionEnd =
   | 'password-changed'
   | 'address-removed'
   | 'client-not-allowed'
+  | 'outside-schedule'
   | 'ended-by-operator'
   | 'over-quota'
   | 'limits-changed'

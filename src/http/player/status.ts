@@ -8,12 +8,13 @@ import { includesAddress } from '../../core/accounts/address-list.js';
 import type { PacSetting } from '../../core/accounts/pac-setting.js';
 import type { PlayerLinks } from '../../core/accounts/player-links.js';
 import { socksLink } from '../../core/accounts/proxy-link.js';
+import type { Schedules } from '../../core/accounts/schedule.js';
 import type { AuditStore } from '../../core/audit/audit.js';
 import { parseIp } from '../../core/ip.js';
 import type { LiveSessions } from '../../core/sessions/live-sessions.js';
 import { isLoopback } from '../client.js';
 import type { AdminState } from '../state.js';
-import { presentUsage } from '../v1/accounts/present.js';
+import { presentSchedule, presentUsage } from '../v1/accounts/present.js';
 import { AccountLimits, AccountUsage as Usage } from '../v1/accounts/schemas.js';
 import type { Answered } from '../v1/route.js';
 import { Count, Time } from '../v1/schemas.js';
@@ -39,6 +40,9 @@ export interface PlayerUses extends LinkUses {
   /** Counts a change of an account. Returns null if it may be made, or the ms to wait. */
   readonly countChange: (accountId: string) => number | null;
   readonly isTrustedProxy: (address: string) => boolean;
+  readonly schedules: Schedules;
+  /** Of the schedules. */
+  readonly timeZone: string;
   readonly now: () => number;
 }
 
@@ -49,6 +53,12 @@ export const PlayerStatus = z.object({
   expiresAt: Time.nullable(),
   daysFromFirstLogin: z.int().nullable(),
   plan: z.string().nullable(),
+  /** The days and hours at which the account may be used, in `timeZone`; null: always. */
+  schedule: z.string().nullable(),
+  isOutsideSchedule: z.boolean(),
+  /** When the schedule opens or closes next; null: never. */
+  scheduleChangesAt: Time.nullable(),
+  timeZone: z.string(),
   limits: AccountLimits.omit({ egressClass: true }),
   usage: Usage,
   devices: z.array(Device),
@@ -81,6 +91,8 @@ export async function shown(ctx: PlayerContext, account: Account, uses: PlayerUs
     ...{ username, isEnabled, plan, daysFromFirstLogin, limits, host, port },
     isExpired: isExpired(account, now),
     expiresAt: isoOrNull(expiresAt),
+    ...presentSchedule(account, uses.schedules, now),
+    timeZone: uses.timeZone,
     usage: presentUsage(uses.usage.view(account)),
     devices: devicesOf(await uses.liveSessions.ofAccount(id), ctx.state.client),
     link: socksLink({ username, password: null }, { host, port }),

@@ -28,6 +28,8 @@ export interface ApiUses
   readonly pacListeners: PacListeners;
   /** Most authorized addresses of one account, for the player page. */
   readonly maxAuthorizedAddresses: number;
+  /** Of the schedules of accounts, for the player page. */
+  readonly timeZone: string;
   /** Size of the largest body of a request about many accounts. */
   readonly maxBulkBodyBytes: number;
   readonly readJsonObject: ReadJsonObject;

@@ -1,6 +1,7 @@
 // Errors of single request fields: a code with its values for programs, which have their own texts, and an English text.
 import { z } from 'zod';
 import { ADDRESS_TEXTS } from '../../core/accounts/address-list.js';
+import { SCHEDULE_RULE } from '../../core/accounts/schedule.js';
 import { fillText } from '../../core/fill-text.js';
 import { GAME_RULE_TEXTS } from '../../core/heartbeats/game-rule-error.js';
 
@@ -32,6 +33,7 @@ export const FIELD_TEXTS = {
   'budget-bytes': 'the budget has {left} bytes of traffic left',
   'budget-unbounded': 'the budget is bounded: give an expiry date, and a quota where traffic is',
   seller: 'is no seller',
+  schedule: `must be ${SCHEDULE_RULE}`,
   'egress-class': 'the configuration has no such class (egress.classes)',
   plan: 'there is no such plan',
   'plan-name': 'must have no white space around it and no control characters',

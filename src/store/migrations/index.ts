@@ -30,6 +30,7 @@ import * as sellers from './0023_sellers.js';
 import * as noticeMessages from './0024_notice_messages.js';
 import * as allowedClients from './0025_allowed_clients.js';
 import * as pgFleet from './0026_pg_fleet.js';
+import * as accountSchedules from './0027_account_schedules.js';
 
 /** One step of the schema. `down` undoes exactly what `up` did. */
 export interface Migration {
@@ -67,4 +68,5 @@ export const migrations: readonly Migration[] = [
   { name: '0024_notice_messages', ...noticeMessages },
   { name: '0025_allowed_clients', ...allowedClients },
   { name: '0026_pg_fleet', engine: 'pg', ...pgFleet },
+  { name: '0027_account_schedules', ...accountSchedules },
 ];

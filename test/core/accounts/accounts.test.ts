@@ -140,6 +140,7 @@ test('an added account is in the database and in memory, with a salted hash', as
     quotaReset: null,
     authorizedAddresses: [],
     allowedClients: [],
+    schedule: null,
     owner: null,
     passwordVersion: 0,
   });

@@ -7,6 +7,7 @@ import type { Account } from '../../../src/core/accounts/account.js';
 import { AccountDirectory } from '../../../src/core/accounts/directory.js';
 import { createLogin } from '../../../src/core/accounts/login.js';
 import { hashPassword } from '../../../src/core/accounts/password.js';
+import { createSchedules } from '../../../src/core/accounts/schedule.js';
 import { account as someAccount } from '../../helpers/account.js';
 
 const NOW = Date.UTC(2026, 0, 1);
@@ -20,6 +21,8 @@ const account = (username: string, fields: Partial<Account> = {}): Account =>
     ...fields,
   });
 
+const weekday = new Date(NOW + 2 * 86_400_000).toUTCString().slice(0, 3).toLowerCase();
+const DAY_AFTER_TOMORROW = `${weekday} 00:00-24:00`;
 const directory = new AccountDirectory();
 directory.load([
   account('player'),
@@ -31,10 +34,12 @@ directory.load([
   account('both', { isEnabled: false, expiresAt: NOW - 1 }),
   account('here', { allowedClients: ['203.0.113.0/24'] }),
   account('elsewhere', { allowedClients: ['198.51.100.0/24'] }),
+  account('closed', { schedule: DAY_AFTER_TOMORROW }),
   account('broken', { passwordHash: 'nonsense' }),
   account('\ufffd'),
 ]);
-const logIn = createLogin({ directory, now: () => NOW });
+const schedules = createSchedules('UTC');
+const logIn = createLogin({ directory, schedules, now: () => NOW });
 const CLIENT = '203.0.113.7';
 const attempt = (username: string | Uint8Array, password: string | Uint8Array = 'secret', client = CLIENT) =>
   logIn(Buffer.from(username), Buffer.from(password), client);
@@ -63,6 +68,8 @@ const CASES: [string, string | Uint8Array, string | Uint8Array, string][] = [
   ['an allowed client', 'here', 'secret', 'ok'],
   ['a client that is not allowed', 'elsewhere', 'secret', 'client-not-allowed'],
   ['a client that is not allowed, wrong password', 'elsewhere', 'wrong', 'wrong-password'],
+  ['outside the schedule', 'closed', 'secret', 'outside-schedule'],
+  ['outside the schedule, wrong password', 'closed', 'wrong', 'wrong-password'],
   ['a malformed stored password', 'broken', 'nonsense', 'wrong-password'],
   ['an imported password', 'imported', 'secret', 'ok'],
 ];
@@ -165,7 +172,7 @@ test('the name of a failed login can be logged as it is', () => {
 test('accounts are looked up as they are at that moment', () => {
   const own = new AccountDirectory();
   let now = NOW;
-  const check = createLogin({ directory: own, now: () => now });
+  const check = createLogin({ directory: own, schedules, now: () => now });
   const reason = () => {
     const result = check(Buffer.from('late'), Buffer.from('secret'), CLIENT);
     return result.ok ? 'ok' : result.reason;

@@ -79,12 +79,12 @@ export const accountRoutes = [
       const wrong = refuseEgressClass(uses, body.limits, caller, null);
       if (wrong) return wrong;
       const password = body.password ?? randomPassword();
-      const { username, isEnabled, remarks, tags, authorizedAddresses, allowedClients } = body;
+      const { username, isEnabled, remarks, tags, authorizedAddresses, allowedClients, schedule } = body;
       const terms = termsOfNew(uses, body);
       if ('problem' in terms) return terms;
       const contacts = contactsOf(body);
       const own = { username, password, isEnabled, remarks, tags, contacts };
-      const input = { ...own, authorizedAddresses, allowedClients, ...terms };
+      const input = { ...own, authorizedAddresses, allowedClients, schedule, ...terms };
       const added = await uses.accounts.add(input, actorOf(caller));
       if (!added.ok) return explained(ADD_PROBLEMS[added.reason], added);
       const { id } = added.account;
@@ -138,10 +138,10 @@ export const accountRoutes = [
       if (wrong) return wrong;
       const notHanded = refuseOwner(uses, body.owner, caller, 'body.owner');
       if (notHanded) return notHanded;
-      const { username, isEnabled, remarks, tags, authorizedAddresses, allowedClients } = body;
+      const { username, isEnabled, remarks, tags, authorizedAddresses, allowedClients, schedule } = body;
       const owner = body.owner?.toLowerCase() ?? body.owner;
       const expiresAt = body.expiresAt === undefined ? undefined : fromIsoOrNull(body.expiresAt);
-      const fields = { username, isEnabled, remarks, tags, expiresAt, owner };
+      const fields = { username, isEnabled, remarks, tags, expiresAt, owner, schedule };
       const addresses = { authorizedAddresses, allowedClients };
       const change = { ...fields, ...addresses, limits: limitsOf(body), contacts: contactsOf(body) };
       const changed = await accounts.patch(id, change, actorOf(caller), (account) =>
@@ -185,7 +185,14 @@ function presented(uses: AccountUses, view: AccountView): Record<string, unknown
   const { usage, activity, now } = uses;
   const { account } = view;
   const owner = ownerOf(uses, account);
-  return presentAccount(view, usage.glance(account), activity.todayOf(account.id), now(), owner);
+  return presentAccount(
+    view,
+    usage.glance(account),
+    activity.todayOf(account.id),
+    now(),
+    owner,
+    uses.schedules,
+  );
 }
 
 function shownAccount(uses: AccountUses, id: string): Answered | ProblemAnswer {
@@ -210,6 +217,7 @@ const ADD_PROBLEMS: Readonly<Record<AddRefusal, ProblemAnswer>> = {
   'invalid-remarks': PATCH_PROBLEMS['invalid-remarks'],
   'invalid-tags': PATCH_PROBLEMS['invalid-tags'],
   'invalid-expiry': PATCH_PROBLEMS['invalid-expiry'],
+  'invalid-schedule': PATCH_PROBLEMS['invalid-schedule'],
   'invalid-email': PATCH_PROBLEMS['invalid-email'],
   'invalid-telegram': PATCH_PROBLEMS['invalid-telegram'],
   'unknown-egress-class': PATCH_PROBLEMS['unknown-egress-class'],

@@ -7,6 +7,7 @@ import { type Cost, costOf, sumOf } from '../../../core/accounts/budget.js';
 import { wrongContact } from '../../../core/accounts/contacts.js';
 import { NO_LIMITS } from '../../../core/accounts/limits.js';
 import { namesOfPattern } from '../../../core/accounts/name-pattern.js';
+import { isSchedule } from '../../../core/accounts/schedule.js';
 import { areValidTags, inOrder } from '../../../core/accounts/tags.js';
 import type { Log } from '../../../core/log.js';
 import { actorOf } from '../../caller.js';
@@ -105,9 +106,10 @@ export const accountBatchRoutes = [
         const reason = 'invalid-allowed-clients';
         return explained(PATCH_PROBLEMS[reason], { reason, address: clients.refusal });
       }
+      if (!isSchedule(body.schedule ?? null)) return PATCH_PROBLEMS['invalid-schedule'];
       const wrongContacts = refuseContacts(body.contacts);
       if (wrongContacts) return wrongContacts;
-      const { isEnabled, tags, dryRun } = body;
+      const { isEnabled, tags, dryRun, schedule } = body;
       const terms = termsOfNew(uses, body);
       if ('problem' in terms) return terms;
       const skipped: SkippedAccount[] = [];
@@ -123,7 +125,16 @@ export const accountBatchRoutes = [
         if (reason) skipped.push({ id: null, username, reason });
         else
           accepted.push({
-            ...{ username, password, isEnabled, remarks, tags, contacts, allowedClients: clients.addresses },
+            ...{
+              username,
+              password,
+              isEnabled,
+              remarks,
+              tags,
+              contacts,
+              schedule,
+              allowedClients: clients.addresses,
+            },
             ...terms,
           });
       }

@@ -2,6 +2,7 @@
 import { type Account, isExpired } from '../../../core/accounts/account.js';
 import type { AccountView } from '../../../core/accounts/account-views.js';
 import type { LimitUsage } from '../../../core/accounts/limits.js';
+import type { Schedules } from '../../../core/accounts/schedule.js';
 import { etagOf } from '../etag.js';
 import { iso, isoOrNull } from '../times.js';
 
@@ -11,6 +12,7 @@ export function presentAccount(
   today: { readonly up: number; readonly down: number },
   now: number,
   owner: { readonly id: string; readonly name: string } | null,
+  schedules: Schedules,
 ): Record<string, unknown> {
   return {
     id: account.id,
@@ -30,11 +32,21 @@ export function presentAccount(
     todayBytesDown: today.down,
     authorizedAddresses: account.authorizedAddresses,
     allowedClients: account.allowedClients,
+    ...presentSchedule(account, schedules, now),
     owner,
     contacts: account.contacts,
     limits: account.limits,
     usage: presentUsage(usage),
     etag: accountEtag(account),
+  };
+}
+
+/** The schedule and what it says of the present time. */
+export function presentSchedule({ schedule }: Pick<Account, 'schedule'>, schedules: Schedules, now: number) {
+  return {
+    schedule,
+    isOutsideSchedule: !schedules.isOpen(schedule, now),
+    scheduleChangesAt: isoOrNull(schedules.nextChange(schedule, now)),
   };
 }
 
@@ -50,5 +62,5 @@ export function presentUsage({ periodStartedAt, periodEndsAt, ...counts }: Limit
 export function accountEtag({ limits, authorizedAddresses, allowedClients, ...account }: Account): string {
   const { username, isEnabled, remarks, tags, expiresAt, daysFromFirstLogin, plan } = account;
   const own = [username, isEnabled, remarks, tags, expiresAt, daysFromFirstLogin, plan, account.owner];
-  return etagOf([...own, limits, authorizedAddresses, allowedClients, account.contacts]);
+  return etagOf([...own, limits, authorizedAddresses, allowedClients, account.schedule, account.contacts]);
 }

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { CLIENT_FORMATS } from '../../../core/accounts/client-formats.js';
 import { CONTACT_LANGUAGES } from '../../../core/accounts/contacts.js';
+import { MAX_SCHEDULE_CHARS } from '../../../core/accounts/schedule.js';
 import { MAX_TAG_CHARS, MAX_TAGS } from '../../../core/accounts/tags.js';
 import { Bytes, Count, Flag, Guid, PageQuery, Time, TimeIn } from '../schemas.js';
 
@@ -49,6 +50,12 @@ export const AuthorizedAddresses = z.array(z.string().min(1).max(64)).max(256).m
 export const AllowedClients = z.array(z.string().min(1).max(64)).max(256).meta({
   description:
     'Addresses and networks from which the account may log in (203.0.113.7, 2001:db8::/48); none: everywhere. At most socks.maxAllowedClients.',
+});
+
+/** The days and hours at which the account may be used, in the time zone of the configuration (`timeZone`); null: always. */
+export const Schedule = z.string().max(MAX_SCHEDULE_CHARS).nullable().meta({
+  description:
+    'Days and hours in the time zone `timeZone`: mon-fri 08:00-23:00; sat,sun 00:00-24:00. null: always.',
 });
 
 /** The player's addresses for notices. */
@@ -100,6 +107,11 @@ export const Account = z
     todayBytesDown: Bytes,
     authorizedAddresses: AuthorizedAddresses,
     allowedClients: AllowedClients,
+    schedule: Schedule,
+    /** The schedule does not allow the present time. */
+    isOutsideSchedule: z.boolean(),
+    /** When the schedule opens or closes next; null: never. */
+    scheduleChangesAt: Time.nullable(),
     /** The seller that owns the account; null: the administrator. */
     owner: z.object({ id: Guid, name: z.string() }).nullable(),
     contacts: Contacts,
@@ -196,6 +208,7 @@ export const NewAccountDefaults = {
   limits: AccountLimitsChange.optional(),
   /** Left out: the accounts may log in from everywhere. */
   allowedClients: AllowedClients.optional(),
+  schedule: Schedule.optional(),
   /** Name of a plan, which sets expiry and limits. Explicit values take precedence. */
   plan: z.string().max(64).optional(),
   contacts: ContactsChange.optional(),
@@ -225,6 +238,8 @@ export const AccountChange = z
     authorizedAddresses: AuthorizedAddresses.optional(),
     /** Replaces all of them. Sessions from addresses that are no longer allowed end. */
     allowedClients: AllowedClients.optional(),
+    /** Sessions end when it does not allow the present time. */
+    schedule: Schedule.optional(),
     /** Changes the owner to another seller, or to the administrator (null). Only the administrator may do this. */
     owner: Guid.nullable().optional(),
     contacts: ContactsChange.optional(),

@@ -10,6 +10,7 @@ import type { AccountLimits } from '../../../core/accounts/limits.js';
 import type { LiveActivity } from '../../../core/accounts/live-activity.js';
 import { planForNew } from '../../../core/accounts/plans.js';
 import type { PlansSetting } from '../../../core/accounts/plans-setting.js';
+import type { Schedules } from '../../../core/accounts/schedule.js';
 import { MAX_TAG_CHARS, MAX_TAGS } from '../../../core/accounts/tags.js';
 import type { Operators } from '../../../core/auth/operators.js';
 import type { SessionRegistry } from '../../../core/sessions/session-registry.js';
@@ -31,6 +32,7 @@ export interface AccountUses extends LinkUses {
   readonly activity: LiveActivity;
   readonly plans: Pick<PlansSetting, 'byName'>;
   readonly operators: Pick<Operators, 'get' | 'reload'>;
+  readonly schedules: Schedules;
   readonly now: () => number;
 }
 
@@ -44,6 +46,7 @@ export const PATCH_PROBLEMS = {
   'invalid-remarks': invalid('body.remarks', 'not-storable'),
   'invalid-tags': invalid('body.tags', 'tags', { max: MAX_TAGS, maxCharacters: MAX_TAG_CHARS }),
   'invalid-expiry': invalid('body.expiresAt', 'time', { range: WIRE_DATE_RANGE }),
+  'invalid-schedule': invalid('body.schedule', 'schedule'),
   'invalid-email': invalid('body.contacts.email', 'mail-address'),
   'invalid-telegram': invalid('body.contacts.telegram', 'chat-id'),
   'unknown-egress-class': unknownEgressClass('body.limits'),

@@ -21,6 +21,7 @@ const LoginOutcome = z
     'disabled',
     'expired',
     'client-not-allowed',
+    'outside-schedule',
     'blocked-address',
     'too-many-sessions',
     'too-many-addresses',

@@ -1,6 +1,6 @@
-// The fields of lists of client addresses.
+// The fields that say from where and when an account may log in.
 import { t } from '../lib/i18n.js';
-import { Area, Field } from '../ui/form.js';
+import { Area, Field, Input } from '../ui/form.js';
 
 /** Splits a text as files of accounts are: at commas, semicolons, white space and line breaks. */
 export function readAddresses(text: string): string[] {
@@ -11,6 +11,14 @@ export function AllowedClientsField({ value, onInput }: { value: string; onInput
   return (
     <Field label={t('account.allowedClients')} hint={t('account.allowedClients.hint')}>
       <Area mono value={value} onInput={onInput} rows={2} />
+    </Field>
+  );
+}
+
+export function ScheduleField({ value, onInput }: { value: string; onInput: (text: string) => void }) {
+  return (
+    <Field label={t('account.schedule')} hint={t('account.schedule.hint')}>
+      <Input value={value} onInput={onInput} maxLength={255} />
     </Field>
   );
 }
