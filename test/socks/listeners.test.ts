@@ -5,32 +5,43 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, it, type TestContext } from 'node:test';
+import { describe, it } from 'node:test';
 import { startTestDaemon } from '../helpers/daemon.js';
 import { connectThrough, greeting, login, RawClient, readReply, request } from '../helpers/socks-client.js';
+import { type Scope, suiteScope } from '../helpers/suite.js';
 import { echo, startTarget } from '../helpers/targets.js';
 import { datagram, startUdpEcho, UDP_ASSOCIATE, UdpEnd, unwrap } from '../helpers/udp-client.js';
 
-async function folder(t: TestContext): Promise<string> {
+async function folder(t: Scope): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'pulsegate-socket-'));
   t.after(() => rm(path, { recursive: true, force: true }));
   return path;
 }
 
-describe('listeners', () => {
-  it('are opened beside the first one, all of them named in the ready line', async (t) => {
-    const path = join(await folder(t), 'socks.sock');
-    const daemon = await startTestDaemon(t, {
-      config: {
-        socks: { listeners: [{ host: '::1', port: 0 }, { host: ['127.0.0.2'], port: 0 }, { path }] },
+describe('listeners', async () => {
+  const scope = suiteScope();
+  const path = join(await folder(scope), 'socks.sock');
+  const daemon = await startTestDaemon(scope, {
+    config: {
+      socks: {
+        proxyProtocolFrom: ['unix'],
+        listeners: [
+          { host: '::1', port: 0 },
+          { host: ['127.0.0.2'], port: 0 },
+          { path, mode: '0600' },
+          { path: `${path}2`, proxyProtocol: true },
+        ],
       },
-    });
-    await daemon.addAccount('player', 'secret');
+    },
+  });
+  await daemon.addAccount('player', 'secret');
+
+  it('are opened beside the first one, all of them named in the ready line', async (t) => {
     const target = await startTarget(t, echo);
     const ready = daemon.lines.find((line) => line.msg === 'ready')?.['socks'] as string[];
     assert.deepEqual(
       ready.map((address) => address.replace(/:\d+$/, '')),
-      ['127.0.0.1', '[::1]', '127.0.0.2', `unix:${path}`],
+      ['127.0.0.1', '[::1]', '127.0.0.2', `unix:${path}`, `unix:${path}2`],
     );
     for (const [i, host] of ['127.0.0.1', '::1', '127.0.0.2'].entries()) {
       const port = Number(ready[i]?.replace(/^.*:/, ''));
@@ -55,19 +66,7 @@ describe('listeners', () => {
   });
 
   it('may be Unix sockets, for those whom the permissions let in, with or without PROXY headers', async (t) => {
-    const path = join(await folder(t), 'socks.sock');
-    const daemon = await startTestDaemon(t, {
-      config: {
-        socks: {
-          proxyProtocolFrom: ['unix'],
-          listeners: [
-            { path, mode: '0600' },
-            { path: `${path}2`, proxyProtocol: true },
-          ],
-        },
-      },
-    });
-    await daemon.addAccount('player', 'secret');
+    await daemon.addAccount('local', 'secret');
     const target = await startTarget(t, echo);
     assert.equal(statSync(path).mode & 0o777, 0o600);
     assert.equal(statSync(`${path}2`).mode & 0o777, 0o660);
@@ -76,21 +75,20 @@ describe('listeners', () => {
       [`${path}2`, 'PROXY TCP4 203.0.113.9 198.51.100.1 5 6\r\n', '203.0.113.9'],
     ] as const) {
       const peer = new RawClient(connect({ path: at, allowHalfOpen: true }));
-      const handshake = [greeting(2), login('player', 'secret'), request('127.0.0.1', target.port)];
+      const handshake = [greeting(2), login('local', 'secret'), request('127.0.0.1', target.port)];
       peer.send(Buffer.concat([Buffer.from(header), ...handshake]));
       await peer.read(4);
       assert.equal((await readReply(peer)).code, 0);
       peer.send('ping');
       assert.equal((await peer.read(4)).toString(), 'ping');
       peer.socket.end();
-      await daemon.waitForLine((line) => line.msg === 'session ended' && line['client'] === client);
+      await daemon.waitForLine(
+        (line) => line.msg === 'session ended' && line['account'] === 'local' && line['client'] === client,
+      );
     }
   });
 
   it('serve UDP to programs of this machine that came by a Unix socket', async (t) => {
-    const path = join(await folder(t), 'socks.sock');
-    const daemon = await startTestDaemon(t, { config: { socks: { listeners: [{ path }] } } });
-    await daemon.addAccount('player', 'secret');
     const echoEnd = await startUdpEcho(t);
     const control = new RawClient(connect({ path, allowHalfOpen: true }));
     const associate = request('0.0.0.0', 0, UDP_ASSOCIATE);
