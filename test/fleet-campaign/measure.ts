@@ -7,13 +7,14 @@ import type { RawClient } from '../helpers/socks-client.js';
 import type { Scope } from '../helpers/suite.js';
 import { echo, startTarget } from '../helpers/targets.js';
 import { createLedger } from './ledger.js';
-import { newAccount } from './operators.js';
+import { ask, newAccount } from './operators.js';
 import { PLAYERS, play } from './players.js';
 import { type Servers, startServers } from './servers.js';
 import { startAgent } from './webhooks.js';
 
 const PHASE_MS = 8_000;
 const AT_ONCE = 32;
+const CHANGES = 50;
 
 export interface Measured {
   readonly nodes: number;
@@ -26,6 +27,8 @@ export interface Measured {
   /** CPU time of the nodes, in microseconds. */
   readonly nodeMicrosPerLogin: number;
   readonly nodeMicrosPerWebhook: number;
+  /** The longest time from the answer to a change until every node knew it, in ms. */
+  readonly longestChangeMs: number;
 }
 
 /** Sends the load through haproxy, as players and webhooks do. */
@@ -52,8 +55,10 @@ export async function measure(t: Scope, nodes: number): Promise<Measured> {
   const logins = await phase(servers, session, PHASE_MS);
   const heartbeats = (await entries(servers)) - entriesBefore;
   const webhooks = await phase(servers, (n) => hook(servers, n), PHASE_MS);
+  const longestChangeMs = await longestChange(servers);
   return {
     nodes,
+    longestChangeMs,
     loginsPerSecond: Math.round(logins.perSecond),
     heartbeatsPerSecond: Math.round(heartbeats / logins.seconds),
     webhooksPerSecond: Math.round(webhooks.perSecond),
@@ -62,6 +67,25 @@ export async function measure(t: Scope, nodes: number): Promise<Measured> {
     nodeMicrosPerLogin: Math.round(logins.nodeMicros),
     nodeMicrosPerWebhook: Math.round(webhooks.nodeMicros),
   };
+}
+
+/** Makes changes one after another, and waits until every node knows each. */
+async function longestChange({ nodes, operatorsUrl }: Servers): Promise<number> {
+  const id = await newAccount(nodes[0]?.adminUrl ?? '', 'changed', 'secret');
+  const path = `/api/v1/accounts/${id}`;
+  const knows = async (url: string, n: number): Promise<boolean> =>
+    ((await ask(url, 'GET', path)).json as { remarks?: string }).remarks === String(n);
+  for (const { adminUrl } of nodes)
+    await eventually(async () => (await ask(adminUrl, 'GET', path)).status === 200);
+  let longestMs = 0;
+  for (let n = 1; n <= CHANGES; n += 1) {
+    const { status, text } = await ask(operatorsUrl, 'PATCH', path, { remarks: String(n) });
+    if (status !== 200) throw new Error(`${status} ${text}`);
+    const answeredAt = performance.now();
+    for (const { adminUrl } of nodes) while (!(await knows(adminUrl, n)));
+    longestMs = Math.max(longestMs, performance.now() - answeredAt);
+  }
+  return Math.round(longestMs);
 }
 
 async function oneRound(client: RawClient): Promise<void> {
