@@ -63,7 +63,7 @@ describe('work on accounts', () => {
       { tag: '月付', accounts: 4 },
     ]);
     const csv = await daemon.api('GET', `${ACCOUNTS}/export?format=csv&tag=shop%202`);
-    assert.match(csv.text, /^"tag-one",.*"shop 2, vip, 月付",,,"","",,,\r?$/m);
+    assert.match(csv.text, /^"tag-one",.*"shop 2, vip, 月付",,,"","",,,,\r?$/m);
     assert.doesNotMatch(csv.text, /tag-1/);
     const log = (await get(`/api/v1/audit?objectId=${one.id}`))['items'] as Json[];
     assert.deepEqual(
@@ -253,7 +253,7 @@ describe('work on accounts', () => {
     const shown = async () => (await get(`${ACCOUNTS}?search=trier`))['items'] as (Json & { limits: Json })[];
     await eventually(async () => assert.equal((await shown())[0]?.['daysFromFirstLogin'], 6));
     const csv = await daemon.api('GET', `${ACCOUNTS}/export?format=csv&search=trier`);
-    assert.match(csv.text, /"trial",6,"","",,,\r?$/m);
+    assert.match(csv.text, /"trial",6,"","",,,,\r?$/m);
     const target = await startTarget(t, echo);
     const login = { port: daemon.socks.port, username: 'trier', password };
     (await connectThrough(login, '127.0.0.1', target.port)).destroy();
