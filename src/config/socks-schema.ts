@@ -103,7 +103,7 @@ const upstream = section({
     ports: z.array(z.union([whole(1, 65_535), text('a range of ports')])).optional(),
   }).prefault({}),
   proxy: textThat(
-    'the host and port of a SOCKS5 or HTTP proxy, such as parent.example:1080 or http://parent.example:3128',
+    'the host and port of a SOCKS5 or HTTP proxy, such as proxy.example:1080 or http://proxy.example:3128',
     (where) =>
       /^(?:(?:socks5|http):\/\/)?(?:\[[0-9a-f:.]+\]|[a-z0-9.-]+):[1-9]\d{0,4}$/i.test(where) &&
       Number(where.replace(/^.*:/, '')) <= 65_535,

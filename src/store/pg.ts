@@ -7,6 +7,7 @@ import { PgClient, type PgConfig } from './pg-client.js';
 import { withLibpqModes } from './pg-connection.js';
 import { codeOf } from './pg-errors.js';
 import { createSilenceWatch } from './pg-silence.js';
+import { acquireReader } from './readers.js';
 
 /** Longest that a statement of the daemon may take, in ms; migrations take as long as they need. */
 const STATEMENT_MS = 30_000;
@@ -108,13 +109,8 @@ class ReadingPgClient extends PgClient {
     }
   }
 
-  override async acquireConnection(): Promise<unknown> {
-    try {
-      return await super.acquireConnection();
-    } catch (error) {
-      if (!(error instanceof knex.KnexTimeoutError)) throw error;
-      throw new QueryTooSlowError('busy', 'all connections that read are busy', { cause: error });
-    }
+  override acquireConnection(): Promise<unknown> {
+    return acquireReader(() => super.acquireConnection());
   }
 }
 

@@ -3,6 +3,7 @@
 import knex, { type Knex } from 'knex';
 import { QueryTooSlowError } from '../core/errors.js';
 import type { ReaderOptions } from './engine.js';
+import { acquireReader } from './readers.js';
 import { ImmediateSqliteClient, type SqliteConfig } from './sqlite-client.js';
 import { loadDriver, type SqliteClientName } from './sqlite-driver.js';
 import { codeOf } from './sqlite-errors.js';
@@ -40,13 +41,8 @@ class ReadingClient extends ImmediateSqliteClient {
     return super.destroy();
   }
 
-  override async acquireConnection(): Promise<unknown> {
-    try {
-      return await super.acquireConnection();
-    } catch (error) {
-      if (!(error instanceof knex.KnexTimeoutError)) throw error;
-      throw new QueryTooSlowError('busy', 'all connections that read are busy', { cause: error });
-    }
+  override acquireConnection(): Promise<unknown> {
+    return acquireReader(() => super.acquireConnection());
   }
 }
 

@@ -1,4 +1,4 @@
-// Destinations by way of a parent proxy: rules, login, names, and what a parent may answer.
+// Destinations by way of an upstream proxy: rules, login, names, and what an upstream proxy may answer.
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
@@ -23,26 +23,26 @@ async function codeOf(daemon: TestDaemon, host: string | Buffer, port: number): 
   return code;
 }
 
-describe('through another daemon as the parent', () => {
+describe('through another daemon as the upstream proxy', () => {
   const scope = suiteScope();
-  let parent: TestDaemon;
+  let upstream: TestDaemon;
   let daemon: TestDaemon;
   let target: Target;
 
   before(async () => {
     // Each knows names that the other does not.
-    const parentNames = await startNameServer(scope, (name, family) =>
+    const upstreamNames = await startNameServer(scope, (name, family) =>
       family === 4 && name.endsWith('.there.test') ? ['127.0.0.1'] : undefined,
     );
     const names = await startNameServer(scope, (name, family) =>
       family === 4 && name.endsWith('.here.test') ? ['127.0.0.1'] : undefined,
     );
-    parent = await startTestDaemon(scope, { config: { dns: { servers: [parentNames.address] } } });
-    await parent.addAccount('child', 'child-secret');
+    upstream = await startTestDaemon(scope, { config: { dns: { servers: [upstreamNames.address] } } });
+    await upstream.addAccount('child', 'child-secret');
     target = await startTarget(scope, echo);
-    const passwordFile = join(parent.dataDir, 'child-password');
+    const passwordFile = join(upstream.dataDir, 'child-password');
     await writeFile(passwordFile, 'child-secret\n', { mode: 0o600 });
-    const proxy = `127.0.0.1:${parent.socks.port}`;
+    const proxy = `127.0.0.1:${upstream.socks.port}`;
     daemon = await startTestDaemon(scope, {
       config: {
         dns: { servers: [names.address] },
@@ -67,12 +67,12 @@ describe('through another daemon as the parent', () => {
   });
 
   for (const [what, name, via] of [
-    ['a name that only the parent knows', 'game.there.test', true],
+    ['a name that only the upstream proxy knows', 'game.there.test', true],
     ['a name that is resolved here', 'game.here.test', true],
     ['an exception', 'direct.here.test', false],
   ] as const) {
     it(`relays to ${what}${via ? '' : ' directly'}`, async () => {
-      const before = { own: daemon.lines.length, parent: parent.lines.length };
+      const before = { own: daemon.lines.length, upstream: upstream.lines.length };
       const client = await connectThrough(account(daemon), name, target.port);
       client.send('ping');
       assert.equal((await client.read(4)).toString(), 'ping');
@@ -82,17 +82,17 @@ describe('through another daemon as the parent', () => {
         (each) => each.msg === 'session ended' && daemon.lines.indexOf(each) >= before.own,
       );
       assert.equal(line['destination'], `${name}:${target.port}`);
-      assert.equal(line['via'], via ? `127.0.0.1:${parent.socks.port}` : undefined);
+      assert.equal(line['via'], via ? `127.0.0.1:${upstream.socks.port}` : undefined);
       if (!via) return;
-      const theirs = await parent.waitForLine(
-        (each) => each.msg === 'session ended' && parent.lines.indexOf(each) >= before.parent,
+      const theirs = await upstream.waitForLine(
+        (each) => each.msg === 'session ended' && upstream.lines.indexOf(each) >= before.upstream,
       );
       const asked = name.endsWith('.there.test') ? name : '127.0.0.1';
       assert.deepEqual([theirs['account'], theirs['destination']], ['child', `${asked}:${target.port}`]);
     });
   }
 
-  it('passes on why the parent could not connect', async () => {
+  it('passes on why the upstream proxy could not connect', async () => {
     assert.equal(await codeOf(daemon, 'nobody.there.test.nowhere', 80), 4, 'resolved here: no such name');
     assert.equal(await codeOf(daemon, 'closed.here.test', 1), 5);
     assert.equal(await codeOf(daemon, 'closed.there.test', 1), 5);
@@ -104,7 +104,7 @@ describe('through another daemon as the parent', () => {
     assert.equal(await codeOf(daemon, '127.0.0.66', target.port), 2);
   });
 
-  it('says 01 when the parent refuses our login or cannot be reached', async () => {
+  it('says 01 when the upstream proxy refuses our login or cannot be reached', async () => {
     assert.equal(await codeOf(daemon, '127.0.0.77', target.port), 1);
     assert.equal(await codeOf(daemon, '127.0.0.78', target.port), 1);
     for (const reason of ['upstream-login', 'upstream-ECONNREFUSED']) {
@@ -113,10 +113,10 @@ describe('through another daemon as the parent', () => {
   });
 });
 
-describe('a parent', () => {
+describe('an upstream proxy', () => {
   const scope = suiteScope();
   /** A server that answers the messages of a client with `answers`, one each; null closes. */
-  async function fakeParent(t: Scope, answers: readonly (string | null)[]): Promise<number> {
+  async function fakeUpstream(t: Scope, answers: readonly (string | null)[]): Promise<number> {
     const sockets: Socket[] = [];
     const server = createServer((socket) => {
       sockets.push(socket);
@@ -139,7 +139,7 @@ describe('a parent', () => {
   }
 
   const BOUND = '01 7f000001 1f90';
-  const parents = [
+  const fakes = [
     ['that wants no login', ['0500', `050000 ${BOUND}`], 0],
     ['that binds a name', ['0500', '050000 03 03 616263 1f90'], 0],
     ['that binds an IPv6 address', ['0500', `050000 04 ${'00'.repeat(16)} 1f90`], 0],
@@ -162,22 +162,22 @@ describe('a parent', () => {
   let behindAll: TestDaemon;
   before(async () => {
     const upstreams = await Promise.all(
-      parents.map(async ([, answers], i) => ({
+      fakes.map(async ([, answers], i) => ({
         match: { hosts: [destination(i)] },
-        proxy: `127.0.0.1:${await fakeParent(scope, answers)}`,
+        proxy: `127.0.0.1:${await fakeUpstream(scope, answers)}`,
       })),
     );
     behindAll = await startTestDaemon(scope, { config: { socks: { connectTimeout: '700ms', upstreams } } });
     await behindAll.addAccount('player', 'secret');
   });
-  for (const [i, [what, , code]] of parents.entries()) {
+  for (const [i, [what, , code]] of fakes.entries()) {
     it(`${what} makes it ${code}`, async () => {
       assert.equal(await codeOf(behindAll, destination(i), 80), code);
     });
   }
 
   it('may send data right behind its reply', async (t) => {
-    const port = await fakeParent(t, ['0500', `050000 ${BOUND} 68656c6c6f`]);
+    const port = await fakeUpstream(t, ['0500', `050000 ${BOUND} 68656c6c6f`]);
     const daemon = await startTestDaemon(t, {
       config: { socks: { upstreams: [{ proxy: `localhost:${port}` }] } },
     });
@@ -227,7 +227,7 @@ test('rules: the first that matches wins; an address is known only after resolvi
   assert.equal(rules.selectForName('x.example', 80), null);
 });
 
-test('replies of a parent, cut anywhere', () => {
+test('replies of an upstream proxy, cut anywhere', () => {
   const whole = Buffer.from('05000003036162631f90', 'hex');
   for (let cut = 0; cut < whole.length; cut += 1) assert.equal(parseReply(whole.subarray(0, cut)), 'more');
   assert.deepEqual(parseReply(Buffer.concat([whole, Buffer.from('rest')])), {

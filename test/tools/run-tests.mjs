@@ -22,7 +22,7 @@ const LONG_FILES = {
   'console/forms.test.ts': 75,
   'cli/serve.test.ts': 55,
   'http/v1/session.test.ts': 55,
-  'socks/udp/hostile-parent.test.ts': 50,
+  'socks/udp/hostile-upstream.test.ts': 50,
   'http/guards.test.ts': 45,
   'http/v1/transfer.test.ts': 40,
   'socks/listeners.test.ts': 40,

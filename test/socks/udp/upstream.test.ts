@@ -1,4 +1,4 @@
-// Datagrams by way of a parent proxy that keeps to the rules: another daemon, or danted.
+// Datagrams by way of an upstream proxy that keeps to the rules: another daemon, or danted.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { startDanted } from '../../differential/servers.js';
@@ -21,22 +21,22 @@ function endOf(daemon: TestDaemon, username: string): Promise<LogLine> {
 for (const engine of ['native', 'node'] as const) {
   describe(`datagrams through another daemon, with the ${engine} engine`, () => {
     const scope = suiteScope();
-    let parent: TestDaemon;
+    let upstream: TestDaemon;
     let daemon: TestDaemon;
     let accounts = 0;
 
     before(async () => {
       // Each knows names that the other does not.
-      const parentNames = await startNameServer(scope, (name, family) =>
+      const upstreamNames = await startNameServer(scope, (name, family) =>
         family === 4 && name.endsWith('.there.test') ? ['127.0.1.5'] : undefined,
       );
       const names = await startNameServer(scope, (name, family) =>
         family === 4 && name.endsWith('.here.test') ? ['127.0.0.1'] : undefined,
       );
-      parent = await startTestDaemon(scope, { config: { dns: { servers: [parentNames.address] } } });
-      await parent.addAccount('child', 'child-secret');
+      upstream = await startTestDaemon(scope, { config: { dns: { servers: [upstreamNames.address] } } });
+      await upstream.addAccount('child', 'child-secret');
       const login = {
-        proxy: `127.0.0.1:${parent.socks.port}`,
+        proxy: `127.0.0.1:${upstream.socks.port}`,
         username: 'child',
         password: 'child-secret',
       };
@@ -44,7 +44,7 @@ for (const engine of ['native', 'node'] as const) {
         config: {
           dns: { servers: [names.address] },
           egress: {
-            // What a name of the parent's leads to may be private there: it is in none of these.
+            // What a name of the upstream proxy's leads to may be private there: it is in none of these.
             private: 'deny',
             allow: ['127.0.0.0/24', '::1', '*.here.test'],
             deny: ['bad.there.test', '127.0.0.66', '*:9'],
@@ -77,12 +77,17 @@ for (const engine of ['native', 'node'] as const) {
     for (const [what, host, listenOn, asked] of [
       ['an IPv4 address', '127.0.0.5', '127.0.0.5', '127.0.0.5'],
       ['an IPv6 address', '::1', '::1', '[::1]'],
-      ['a name that only the parent knows', Buffer.from('game.there.test'), '127.0.1.5', 'game.there.test'],
+      [
+        'a name that only the upstream proxy knows',
+        Buffer.from('game.there.test'),
+        '127.0.1.5',
+        'game.there.test',
+      ],
       ['an address written as a name', Buffer.from('127.0.0.5'), '127.0.0.5', '127.0.0.5'],
     ] as const) {
       it(`go to ${what} and back`, async (t) => {
         const account = await newAccount();
-        const seen = parent.lines.length;
+        const seen = upstream.lines.length;
         const echo = await startUdpEcho(t, listenOn);
         const client = await associateThrough(t, account);
         for (const text of ['one', 'two', '', 'x'.repeat(9_000), 'y'.repeat(60_000)]) {
@@ -99,12 +104,12 @@ for (const engine of ['native', 'node'] as const) {
           [line['bytesUp'], line['bytesDown'], line['datagramsUp'], line['datagramsDown'], line['dropped']],
           [bytes, bytes, 5, 5, {}],
         );
-        assert.equal(line['via'], `127.0.0.1:${parent.socks.port}`);
+        assert.equal(line['via'], `127.0.0.1:${upstream.socks.port}`);
         const shown = typeof host === 'string' ? asked : host.toString();
         assert.equal(line['destination'], `${shown}:${echo.port}`);
-        // The end of the association has ended the parent's.
-        const theirs = await parent.waitForLine(
-          (each) => each.msg === 'session ended' && parent.lines.indexOf(each) >= seen,
+        // The end of the association has ended the upstream proxy's.
+        const theirs = await upstream.waitForLine(
+          (each) => each.msg === 'session ended' && upstream.lines.indexOf(each) >= seen,
         );
         assert.deepEqual(
           [theirs['account'], theirs['destination'], theirs['bytesUp'], theirs['end']],

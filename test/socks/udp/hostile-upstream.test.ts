@@ -1,4 +1,4 @@
-// Parent proxies that refuse, stay silent, go away, point elsewhere or send garbage: nothing of it reaches the client.
+// Upstream proxies that refuse, stay silent, go away, point elsewhere or send garbage: nothing of it reaches the client.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
@@ -18,11 +18,11 @@ import {
 /** Where the datagrams of these tests go; nobody has to be there. */
 const FAR = '192.0.2.1';
 const FAR_PORT = 7_000;
-/** Where datagrams go through a parent that nobody can reach. */
+/** Where datagrams go through an upstream proxy that nobody can reach. */
 const NOWHERE = '192.0.2.9';
 const PLAYER = { username: 'player', password: 'secret' };
 
-interface FakeParent {
+interface FakeUpstream {
   readonly port: number;
   /** Where it takes datagrams, when its reply says so. */
   readonly relay: UdpEnd;
@@ -39,9 +39,9 @@ function reply(code: number, address: string, port: number): Buffer {
   return Buffer.from([5, code, 0, 1, ...address.split('.').map(Number), port >> 8, port & 0xff]);
 }
 
-async function startParent(t: TestContext, host = '127.0.0.1'): Promise<FakeParent> {
+async function startUpstream(t: TestContext, host = '127.0.0.1'): Promise<FakeUpstream> {
   const relay = await UdpEnd.open(t, host);
-  const parent: FakeParent & { port: number } = {
+  const upstream: FakeUpstream & { port: number } = {
     port: 0,
     relay,
     controls: [],
@@ -55,9 +55,9 @@ async function startParent(t: TestContext, host = '127.0.0.1'): Promise<FakePare
       socket.write(Buffer.from([5, 0]));
       socket.once('data', (request: Buffer) => {
         assert.equal(request.toString('hex'), '05030001000000000000');
-        parent.controls.push(socket);
-        parent.askedAt.push(performance.now());
-        const answer = parent.answer();
+        upstream.controls.push(socket);
+        upstream.askedAt.push(performance.now());
+        const answer = upstream.answer();
         if (answer === 'close') socket.destroy();
         else if (answer !== 'silence') socket.write(answer);
         socket.resume();
@@ -67,11 +67,11 @@ async function startParent(t: TestContext, host = '127.0.0.1'): Promise<FakePare
   server.listen(0, host);
   await once(server, 'listening');
   t.after(() => server.close());
-  parent.port = (server.address() as AddressInfo).port;
-  return parent;
+  upstream.port = (server.address() as AddressInfo).port;
+  return upstream;
 }
 
-/** A daemon that sends everything but 127.0.0.1 through the parent at `port`. */
+/** A daemon that sends everything but 127.0.0.1 through the upstream proxy at `port`. */
 async function startDaemonBehind(
   t: Scope,
   port: number,
@@ -98,20 +98,20 @@ async function startDaemonBehind(
 /** Such a daemon of the test's own, and an association of its player. */
 async function startBehind(
   t: TestContext,
-  parent: Pick<FakeParent, 'port'>,
+  upstream: Pick<FakeUpstream, 'port'>,
   socks: Readonly<Record<string, unknown>> = {},
 ): Promise<{ daemon: TestDaemon; client: UdpAssociationClient }> {
-  const daemon = await startDaemonBehind(t, parent.port, socks);
+  const daemon = await startDaemonBehind(t, upstream.port, socks);
   return { daemon, client: await associateThrough(t, { port: daemon.socks.port, ...PLAYER }) };
 }
 
-/** One daemon for the tests of a suite: what its parent is differs from test to test. */
+/** One daemon for the tests of a suite: what its upstream proxy is differs from test to test. */
 function sharedDaemon(scope: Scope, socks: Readonly<Record<string, unknown>> = {}) {
   let daemon: TestDaemon;
-  let parentPort = 0;
+  let upstreamPort = 0;
   let players = 0;
   const entrance = createServer((socket) => {
-    const onward = connect({ port: parentPort, host: '127.0.0.1', allowHalfOpen: true });
+    const onward = connect({ port: upstreamPort, host: '127.0.0.1', allowHalfOpen: true });
     for (const [one, other] of [
       [socket, onward],
       [onward, socket],
@@ -127,9 +127,9 @@ function sharedDaemon(scope: Scope, socks: Readonly<Record<string, unknown>> = {
     scope.after(() => entrance.close());
     daemon = await startDaemonBehind(scope, (entrance.address() as AddressInfo).port, socks);
   });
-  /** An association behind `parent` of a player of its own; of the log, what concerns this player. */
-  return async (t: TestContext, parent: FakeParent) => {
-    parentPort = parent.port;
+  /** An association behind `upstream` of a player of its own; of the log, what concerns this player. */
+  return async (t: TestContext, upstream: FakeUpstream) => {
+    upstreamPort = upstream.port;
     players += 1;
     const player = { username: `player-${players}`, password: 'secret' };
     await daemon.addAccount(player.username, player.password);
@@ -152,7 +152,7 @@ async function droppedBy(daemon: TestDaemon, client: UdpAssociationClient): Prom
   return (await daemon.waitForLine((line) => line.msg === 'session ended'))['dropped'];
 }
 
-/** Whatever was sent before has been looked at when this comes back: it goes past the parent. */
+/** Whatever was sent before has been looked at when this comes back: it goes past the upstream proxy. */
 async function directEcho(t: TestContext, client: UdpAssociationClient): Promise<void> {
   const echo = await startUdpEcho(t);
   assert.equal(await client.roundTrip('127.0.0.1', echo.port, 'alive'), 'alive');
@@ -167,22 +167,22 @@ const behindStrict = sharedDaemon(suiteScope(), {
   udp: { fullCone: false, maxDestinations: 1, maxWaitingForUpstream: 3 },
 });
 
-describe('a parent that does not let datagrams through', () => {
+describe('an upstream proxy that does not let datagrams through', () => {
   const behindImpatient = sharedDaemon(suiteScope(), { connectTimeout: '500ms' });
 
   it('is asked once, and again after pauses that grow', async (t) => {
-    const parent = await startParent(t);
-    parent.answer = () => reply(7, '0.0.0.0', 0);
-    const { daemon, client } = await behind(t, parent);
+    const upstream = await startUpstream(t);
+    upstream.answer = () => reply(7, '0.0.0.0', 0);
+    const { daemon, client } = await behind(t, upstream);
     const chatter = setInterval(() => client.send(FAR, FAR_PORT, 'x'), 20);
     try {
-      await eventually(() => assert.ok(parent.askedAt.length >= 3));
+      await eventually(() => assert.ok(upstream.askedAt.length >= 3));
     } finally {
       clearInterval(chatter);
     }
     await directEcho(t, client);
-    const [first = 0, second = 0, third = 0] = parent.askedAt;
-    // One and two seconds, as seen from here: the parent may notice one request later than another.
+    const [first = 0, second = 0, third = 0] = upstream.askedAt;
+    // One and two seconds, as seen from here: the upstream proxy may notice one request later than another.
     assert.ok(second - first >= 500, `${second - first} ms`);
     assert.ok(third - second >= 1_500, `${third - second} ms`);
     const dropped = (await droppedBy(daemon, client)) as Record<string, number>;
@@ -202,28 +202,28 @@ describe('a parent that does not let datagrams through', () => {
     ['has its relay at a metadata service', reply(0, '169.254.169.254', 53), 'upstream-relay'],
   ] as const) {
     it(`drops what waited when it ${what}`, async (t) => {
-      const parent = await startParent(t);
-      parent.answer = () => answer;
-      const { daemon, client } = await behindImpatient(t, parent);
+      const upstream = await startUpstream(t);
+      upstream.answer = () => answer;
+      const { daemon, client } = await behindImpatient(t, upstream);
       for (let i = 0; i < 3; i += 1) client.send(FAR, FAR_PORT, 'x');
       await refusal(daemon, reason);
       await directEcho(t, client);
       assert.deepEqual(await droppedBy(daemon, client), { [reason]: 3 });
-      await eventually(() => assert.ok(parent.controls.every((control) => control.destroyed)));
+      await eventually(() => assert.ok(upstream.controls.every((control) => control.destroyed)));
     });
   }
 
   it('cannot be reached', async (t) => {
-    const { daemon, client } = await behind(t, await startParent(t));
+    const { daemon, client } = await behind(t, await startUpstream(t));
     client.send(NOWHERE, FAR_PORT, 'x');
     await refusal(daemon, 'upstream-ECONNREFUSED');
     assert.deepEqual(await droppedBy(daemon, client), { 'upstream-ECONNREFUSED': 1 });
   });
 
   it('has its relay where our own players send to', async (t) => {
-    const parent = await startParent(t);
-    const { daemon, client } = await behind(t, parent);
-    parent.answer = () => reply(0, '127.0.0.1', client.relay.port);
+    const upstream = await startUpstream(t);
+    const { daemon, client } = await behind(t, upstream);
+    upstream.answer = () => reply(0, '127.0.0.1', client.relay.port);
     client.send(FAR, FAR_PORT, datagram(FAR, FAR_PORT, 'round and round'));
     await refusal(daemon, 'upstream-relay');
     assert.deepEqual(await droppedBy(daemon, client), { 'upstream-relay': 1 });
@@ -242,49 +242,49 @@ describe('a parent that does not let datagrams through', () => {
   });
 
   it('is not asked when that would be one connection too many', async (t) => {
-    const parent = await startParent(t);
+    const upstream = await startUpstream(t);
     // The client's connection and its association.
-    const { daemon, client } = await startBehind(t, parent, { maxConnections: 2 });
+    const { daemon, client } = await startBehind(t, upstream, { maxConnections: 2 });
     client.send(FAR, FAR_PORT, 'x');
     await refusal(daemon, 'max-connections');
     await directEcho(t, client);
     assert.deepEqual(await droppedBy(daemon, client), { 'max-connections': 1 });
-    assert.equal(parent.controls.length, 0);
+    assert.equal(upstream.controls.length, 0);
   });
 
   it('is left when no port of portRange is free for its datagrams', async (t) => {
-    const parent = await startParent(t);
+    const upstream = await startUpstream(t);
     const free = await UdpEnd.open(t, '0.0.0.0');
     const { port } = free;
     free.close();
-    const { daemon, client } = await startBehind(t, parent, { udp: { portRange: `${port}-${port}` } });
+    const { daemon, client } = await startBehind(t, upstream, { udp: { portRange: `${port}-${port}` } });
     client.send(FAR, FAR_PORT, 'x');
     await refusal(daemon, 'no-port');
     assert.deepEqual(await droppedBy(daemon, client), { 'no-port': 1 });
-    await eventually(() => assert.ok(parent.controls[0]?.destroyed));
+    await eventually(() => assert.ok(upstream.controls[0]?.destroyed));
   });
 
   it('keeps no more waiting than maxWaitingForUpstream', async (t) => {
-    const parent = await startParent(t);
-    parent.answer = () => 'silence';
-    const { daemon, client } = await behindStrict(t, parent);
+    const upstream = await startUpstream(t);
+    upstream.answer = () => 'silence';
+    const { daemon, client } = await behindStrict(t, upstream);
     for (let i = 1; i <= 5; i += 1) client.send(FAR, FAR_PORT, `${i}`);
     await refusal(daemon, 'waiting');
-    await eventually(() => assert.equal(parent.controls.length, 1));
+    await eventually(() => assert.equal(upstream.controls.length, 1));
     await directEcho(t, client);
-    parent.controls[0]?.write(reply(0, '0.0.0.0', parent.relay.port));
+    upstream.controls[0]?.write(reply(0, '0.0.0.0', upstream.relay.port));
     for (let i = 1; i <= 3; i += 1) {
-      assert.deepEqual((await parent.relay.receive()).data, datagram(FAR, FAR_PORT, `${i}`));
+      assert.deepEqual((await upstream.relay.receive()).data, datagram(FAR, FAR_PORT, `${i}`));
     }
     client.send(FAR, FAR_PORT, 'later');
-    assert.deepEqual((await parent.relay.receive()).data, datagram(FAR, FAR_PORT, 'later'));
+    assert.deepEqual((await upstream.relay.receive()).data, datagram(FAR, FAR_PORT, 'later'));
     assert.deepEqual(await droppedBy(daemon, client), { waiting: 2 });
   });
 
   it('lets 32 wait where nothing else is said', async (t) => {
-    const parent = await startParent(t);
-    parent.answer = () => 'silence';
-    const { daemon, client } = await behindImpatient(t, parent);
+    const upstream = await startUpstream(t);
+    upstream.answer = () => 'silence';
+    const { daemon, client } = await behindImpatient(t, upstream);
     for (let i = 0; i < 33; i += 1) client.send(FAR, FAR_PORT, 'x');
     await refusal(daemon, 'upstream-timeout');
     await directEcho(t, client);
@@ -292,19 +292,19 @@ describe('a parent that does not let datagrams through', () => {
   });
 
   it('is left alone when the association ends first', async (t) => {
-    const parent = await startParent(t);
-    parent.answer = () => 'silence';
-    const { daemon, client } = await behind(t, parent);
+    const upstream = await startUpstream(t);
+    upstream.answer = () => 'silence';
+    const { daemon, client } = await behind(t, upstream);
     client.send(FAR, FAR_PORT, 'x');
-    await eventually(() => assert.equal(parent.controls.length, 1));
+    await eventually(() => assert.equal(upstream.controls.length, 1));
     client.control.destroy();
     await daemon.waitForLine((line) => line.msg === 'session ended');
     // Long before it would be given up.
-    await eventually(() => assert.ok(parent.controls[0]?.destroyed));
+    await eventually(() => assert.ok(upstream.controls[0]?.destroyed));
   });
 });
 
-describe('a parent that lets datagrams through', () => {
+describe('an upstream proxy that lets datagrams through', () => {
   for (const [what, bound] of [
     ['0.0.0.0', (port: number) => reply(0, '0.0.0.0', port)],
     ['its address', (port: number) => reply(0, '127.0.0.1', port)],
@@ -312,61 +312,61 @@ describe('a parent that lets datagrams through', () => {
     ['a name', (port: number) => Buffer.from([5, 0, 0, 3, 1, 0x61, port >> 8, port & 255])],
   ] as const) {
     it(`may say that its relay is at ${what}`, async (t) => {
-      const parent = await startParent(t);
-      parent.answer = () => bound(parent.relay.port);
-      const { client } = await behind(t, parent);
+      const upstream = await startUpstream(t);
+      upstream.answer = () => bound(upstream.relay.port);
+      const { client } = await behind(t, upstream);
       client.send(FAR, FAR_PORT, 'there');
-      const { data, from } = await parent.relay.receive();
+      const { data, from } = await upstream.relay.receive();
       assert.deepEqual(data, datagram(FAR, FAR_PORT, 'there'));
-      parent.relay.send(datagram(FAR, FAR_PORT, 'and back'), from.port, from.address);
+      upstream.relay.send(datagram(FAR, FAR_PORT, 'and back'), from.port, from.address);
       const answer = await client.receive();
       assert.deepEqual([answer.host, answer.port, answer.data.toString()], [FAR, FAR_PORT, 'and back']);
     });
   }
 
   it('may have its relay at another address', async (t) => {
-    const parent = await startParent(t);
+    const upstream = await startUpstream(t);
     const relay = await UdpEnd.open(t, '127.0.0.9');
-    parent.answer = () => reply(0, '127.0.0.9', relay.port);
-    const { client } = await behind(t, parent);
+    upstream.answer = () => reply(0, '127.0.0.9', relay.port);
+    const { client } = await behind(t, upstream);
     client.send(FAR, FAR_PORT, 'there');
     const { data, from } = await relay.receive();
     assert.deepEqual(data, datagram(FAR, FAR_PORT, 'there'));
     // The port is right, the address is not.
-    parent.relay.send(datagram(FAR, FAR_PORT, 'from elsewhere'), from.port, from.address);
+    upstream.relay.send(datagram(FAR, FAR_PORT, 'from elsewhere'), from.port, from.address);
     relay.send(datagram(FAR, FAR_PORT, 'and back'), from.port, from.address);
     assert.equal((await client.receive()).data.toString(), 'and back');
   });
 
   it('may be reached by IPv6', async (t) => {
-    const parent = await startParent(t, '::1');
-    const upstreams = [{ proxy: `[::1]:${parent.port}` }];
-    const { client } = await startBehind(t, parent, { upstreams });
+    const upstream = await startUpstream(t, '::1');
+    const upstreams = [{ proxy: `[::1]:${upstream.port}` }];
+    const { client } = await startBehind(t, upstream, { upstreams });
     client.send(FAR, FAR_PORT, 'there');
-    const { data, from } = await parent.relay.receive();
+    const { data, from } = await upstream.relay.receive();
     assert.deepEqual([data, from.address], [datagram(FAR, FAR_PORT, 'there'), '::1']);
-    parent.relay.send(datagram('2001:db8::7', FAR_PORT, 'from a stranger'), from.port, from.address);
+    upstream.relay.send(datagram('2001:db8::7', FAR_PORT, 'from a stranger'), from.port, from.address);
     const answer = await client.receive();
     assert.deepEqual([answer.host.slice(0, 8), answer.data.toString()], ['20010db8', 'from a stranger']);
   });
 
   it('is given names as names', async (t) => {
-    const parent = await startParent(t);
-    const { client } = await behind(t, parent);
+    const upstream = await startUpstream(t);
+    const { client } = await behind(t, upstream);
     client.send(Buffer.from('GAME.there.test'), FAR_PORT, 'x');
-    const { data, from } = await parent.relay.receive();
+    const { data, from } = await upstream.relay.receive();
     assert.deepEqual(data, datagram(Buffer.from('game.there.test'), FAR_PORT, 'x'));
-    // The parent knows the address.
-    parent.relay.send(datagram('10.0.0.7', FAR_PORT, 'answer'), from.port, from.address);
+    // The upstream proxy knows the address.
+    upstream.relay.send(datagram('10.0.0.7', FAR_PORT, 'answer'), from.port, from.address);
     const answer = await client.receive();
     assert.deepEqual([answer.host, answer.port, answer.data.toString()], ['10.0.0.7', FAR_PORT, 'answer']);
   });
 
   it('may send garbage, which is dropped and counted', async (t) => {
-    const parent = await startParent(t);
-    const { daemon, client } = await behind(t, parent);
+    const upstream = await startUpstream(t);
+    const { daemon, client } = await behind(t, upstream);
     client.send(FAR, FAR_PORT, 'x');
-    const { from } = await parent.relay.receive();
+    const { from } = await upstream.relay.receive();
     const good = datagram(FAR, FAR_PORT, 'good');
     const malformed = [
       Buffer.alloc(0),
@@ -378,22 +378,22 @@ describe('a parent that lets datagrams through', () => {
       datagram(Buffer.alloc(0), FAR_PORT, 'no name'),
       Buffer.alloc(60_000, 0xff),
     ];
-    for (const bytes of malformed) parent.relay.send(bytes, from.port, from.address);
-    parent.relay.send(datagram(FAR, FAR_PORT, 'first of two', 1), from.port, from.address);
-    parent.relay.send(datagram(FAR, FAR_PORT, 'second of two', 2 | 0x80), from.port, from.address);
+    for (const bytes of malformed) upstream.relay.send(bytes, from.port, from.address);
+    upstream.relay.send(datagram(FAR, FAR_PORT, 'first of two', 1), from.port, from.address);
+    upstream.relay.send(datagram(FAR, FAR_PORT, 'second of two', 2 | 0x80), from.port, from.address);
     const nobody = [
       datagram(Buffer.from('unasked.test'), FAR_PORT, 'x'),
       datagram('127.0.0.66', FAR_PORT, 'denied'),
       datagram('224.0.0.1', FAR_PORT, 'a group'),
     ];
-    for (const bytes of nobody) parent.relay.send(bytes, from.port, from.address);
+    for (const bytes of nobody) upstream.relay.send(bytes, from.port, from.address);
     const stranger = await UdpEnd.open(t);
     stranger.send(good, from.port, from.address);
     // Nothing is expected here, and nothing happens.
-    parent.controls[0]?.write('unexpected');
+    upstream.controls[0]?.write('unexpected');
     // Datagrams of two senders are in no order: the stranger's was sent long before this one is.
     await pause(50);
-    parent.relay.send(good, from.port, from.address);
+    upstream.relay.send(good, from.port, from.address);
     assert.equal((await client.receive()).data.toString(), 'good');
     await directEcho(t, client);
     assert.equal(client.end.unread, 0);
@@ -405,12 +405,12 @@ describe('a parent that lets datagrams through', () => {
   });
 
   it('brings only what the client has sent to, with fullCone false', async (t) => {
-    const parent = await startParent(t);
-    const { daemon, client } = await behindStrict(t, parent);
+    const upstream = await startUpstream(t);
+    const { daemon, client } = await behindStrict(t, upstream);
     client.send(FAR, FAR_PORT, 'x');
-    const { from } = await parent.relay.receive();
+    const { from } = await upstream.relay.receive();
     const say = (host: string, port: number, data: string): void =>
-      parent.relay.send(datagram(host, port, data), from.port, from.address);
+      upstream.relay.send(datagram(host, port, data), from.port, from.address);
     say('192.0.2.2', FAR_PORT, 'from a stranger');
     say(FAR, FAR_PORT + 1, 'from another port');
     say(`::ffff:c000:201`, FAR_PORT, 'mapped');
@@ -422,52 +422,52 @@ describe('a parent that lets datagrams through', () => {
   });
 
   it('forgets whom the client sent to, beyond maxDestinations', async (t) => {
-    const parent = await startParent(t);
-    const { client } = await behindStrict(t, parent);
+    const upstream = await startUpstream(t);
+    const { client } = await behindStrict(t, upstream);
     client.send(FAR, FAR_PORT, 'one');
-    await parent.relay.receive();
+    await upstream.relay.receive();
     client.send('192.0.2.2', FAR_PORT, 'two');
-    const { from } = await parent.relay.receive();
-    parent.relay.send(datagram(FAR, FAR_PORT, 'forgotten'), from.port, from.address);
-    parent.relay.send(datagram('192.0.2.2', FAR_PORT, 'remembered'), from.port, from.address);
+    const { from } = await upstream.relay.receive();
+    upstream.relay.send(datagram(FAR, FAR_PORT, 'forgotten'), from.port, from.address);
+    upstream.relay.send(datagram('192.0.2.2', FAR_PORT, 'remembered'), from.port, from.address);
     assert.equal((await client.receive()).data.toString(), 'remembered');
   });
 
   it('may end its association: the next datagram asks for another', async (t) => {
-    const parent = await startParent(t);
-    // Room for one datagram that waits, and one way to a parent: both are given back.
+    const upstream = await startUpstream(t);
+    // Room for one datagram that waits, and one way to an upstream proxy: both are given back.
     const room = { maxConnections: 3, udp: { maxWaitingForUpstream: 1 } };
-    const { daemon, client } = await startBehind(t, parent, room);
+    const { daemon, client } = await startBehind(t, upstream, room);
     client.send(FAR, FAR_PORT, 'one');
-    const old = (await parent.relay.receive()).from;
+    const old = (await upstream.relay.receive()).from;
     // Long enough ago that asking again does not hammer it.
-    await pause(1_000 - (performance.now() - (parent.askedAt[0] ?? 0)));
-    parent.controls[0]?.end();
-    await once(parent.controls[0] ?? assert.fail(), 'close');
+    await pause(1_000 - (performance.now() - (upstream.askedAt[0] ?? 0)));
+    upstream.controls[0]?.end();
+    await once(upstream.controls[0] ?? assert.fail(), 'close');
     client.send(FAR, FAR_PORT, 'two');
-    const { data, from } = await parent.relay.receive();
+    const { data, from } = await upstream.relay.receive();
     assert.deepEqual(data, datagram(FAR, FAR_PORT, 'two'));
     assert.notEqual(from.port, old.port);
-    parent.relay.send(datagram(FAR, FAR_PORT, 'back'), from.port, from.address);
+    upstream.relay.send(datagram(FAR, FAR_PORT, 'back'), from.port, from.address);
     assert.equal((await client.receive()).data.toString(), 'back');
     // Ended again too soon.
-    parent.controls[1]?.resetAndDestroy();
+    upstream.controls[1]?.resetAndDestroy();
     await eventually(async () => {
       client.send(FAR, FAR_PORT, 'x');
       assert.ok(daemon.lines.some((line) => line['reason'] === 'upstream-closed'));
     });
-    assert.equal(parent.controls.length, 2);
+    assert.equal(upstream.controls.length, 2);
     await directEcho(t, client);
   });
 
   it('does not keep an association alive that sends nothing', async (t) => {
-    const parent = await startParent(t);
-    const { daemon, client } = await startBehind(t, parent, { udp: { idleTimeout: '1s' } });
+    const upstream = await startUpstream(t);
+    const { daemon, client } = await startBehind(t, upstream, { udp: { idleTimeout: '1s' } });
     client.send(FAR, FAR_PORT, 'x');
-    await parent.relay.receive();
+    await upstream.relay.receive();
     await client.control.closed();
     const line = await daemon.waitForLine((each) => each.msg === 'session ended');
     assert.equal(line['end'], 'idle-timeout');
-    await eventually(() => assert.ok(parent.controls[0]?.destroyed));
+    await eventually(() => assert.ok(upstream.controls[0]?.destroyed));
   });
 });
