@@ -42,13 +42,15 @@ describe('runs of two nodes', async () => {
   before(async () => {
     server = await startAgentServer(t, () => 'done');
     const parent = [process.execPath, '-p', 'process.ppid'];
-    const fleet = await startFleet(t, ['gate-1', 'gate-2'], {
+    const config = {
       webhooks: { enabled: true, secret: SECRET, agents: { a: {}, here: {} } },
       agents: {
         a: { type: 'http', url: server.url },
         here: { type: 'command', command: parent, nodes: ['gate-2'] },
       },
-    });
+    };
+    // A node whose lease runs out on a busy machine would repeat its runs.
+    const fleet = await startFleet(t, ['gate-1', 'gate-2'], config, '8s');
     [one, two] = fleet.nodes as [TestDaemon, TestDaemon];
   });
 
@@ -59,8 +61,7 @@ describe('runs of two nodes', async () => {
     server.answer = async ({ json }) => {
       underWay += 1;
       most = Math.max(most, underWay);
-      // A node whose lease runs out on a busy machine repeats its run.
-      if (!begun.includes(json.message)) begun.push(json.message);
+      begun.push(json.message);
       await new Promise((resolve) => setTimeout(resolve, 20));
       underWay -= 1;
       return 'done';

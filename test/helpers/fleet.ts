@@ -14,11 +14,15 @@ export interface Fleet {
 /** A short lease, because tests wait until one expires. */
 const LEASE = '1s';
 
-/** Starts daemons with these node names on a new database, one after another. The first one creates the tables. */
+/**
+ * Starts daemons with these node names on a new database, one after another. The first one creates the tables.
+ * @param lease of each node whose start names no other
+ */
 export async function startFleet(
   t: Scope,
   names: readonly string[],
   config: Readonly<Record<string, unknown>> = {},
+  lease = LEASE,
 ): Promise<Fleet> {
   const connection = await newDatabase(t);
   const start: Fleet['start'] = (name, options = {}) =>
@@ -27,7 +31,7 @@ export async function startFleet(
       config: {
         ...config,
         ...options.config,
-        node: { name, lease: options.lease ?? LEASE },
+        node: { name, lease: options.lease ?? lease },
         // A long timeout: a busy machine must not look like a silent database.
         database: { client: 'pg', connection, poolSize: 4, answerTimeout: '30s' },
       },
