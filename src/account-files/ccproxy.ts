@@ -3,6 +3,7 @@
 import { Readable } from 'node:stream';
 import { networksOfRange } from '../core/accounts/address-list.js';
 import { shownIn } from '../core/time-zone.js';
+import { formatWireDate, toWireDate } from '../core/wire-date.js';
 import { lostSettings } from './ccproxy-lost.js';
 import type { ReadOptions } from './csv.js';
 import { decodeText, EncodingError, textOf } from './file-text.js';
@@ -110,7 +111,7 @@ export function writeCcproxy(views: Iterable<FileView>, zone = 'UTC'): Readable 
       count += 1;
       const { account } = view;
       const until =
-        account.expiresAt === null ? '' : new Date(shownIn(zone, account.expiresAt)).toISOString();
+        account.expiresAt === null ? '' : formatWireDate(toWireDate(shownIn(zone, account.expiresAt)));
       const lines = [
         `[User${String(count).padStart(3, '0')}]`,
         `UserName=${account.username}`,
@@ -120,7 +121,7 @@ export function writeCcproxy(views: Iterable<FileView>, zone = 'UTC'): Readable 
         'EnableSocks=1',
         `MaxConn=${view.account.limits.maxSessions ?? -1}`,
         `AutoDisable=${account.expiresAt === null ? 0 : 1}`,
-        `DisableDateTime=${until.slice(0, 19).replace('T', ' ')}`,
+        `DisableDateTime=${until.replace('T', ' ')}`,
       ];
       yield `${lines.join('\r\n')}\r\n\r\n`;
     }

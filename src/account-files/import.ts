@@ -30,6 +30,8 @@ export interface ImportUses extends PlanUses {
 
 /** Number of accounts per transaction. Logins and other writes run between two transactions. */
 const SLICE = 200;
+/** Number of lines after which other work of the daemon has its turn: a line can have hundreds of addresses. */
+const LINES_PER_TURN = 20;
 
 /**
  * Imports records in order and yields the outcome of each. With `dryRun`, writes nothing.
@@ -46,10 +48,10 @@ export async function* importAccounts(
   let slice: Plan[] = [];
   for await (const record of records) {
     slice.push(planOf(record));
+    if (slice.length % LINES_PER_TURN === 0) await nextTurn();
     if (slice.length < SLICE) continue;
     yield* uses.dryRun ? lines(slice) : await writer.write(slice);
     slice = [];
-    await nextTurn();
   }
   yield* uses.dryRun ? lines(slice) : await writer.write(slice);
   await writer.end();

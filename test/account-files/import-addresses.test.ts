@@ -128,3 +128,24 @@ test('an address that another account gets after its line was read fails that li
   assert.deepEqual(admin.accounts.getByUsername('bob')?.account.authorizedAddresses, ['192.0.2.2']);
   assert.equal(admin.accounts.getByUsername('carol'), null);
 });
+
+test('other work of the daemon has its turn after every twenty lines', async (t) => {
+  const admin = await open(t);
+  let sinceTurn = 0;
+  let most = 0;
+  const turn = (): void => {
+    sinceTurn = 0;
+    timer = setImmediate(turn);
+  };
+  let timer = setImmediate(turn);
+  const file = async function* (): AsyncGenerator<Line> {
+    for (let n = 0; n < 100; n += 1) {
+      sinceTurn += 1;
+      most = Math.max(most, sinceTurn);
+      yield [`player${n}`, ''];
+    }
+  };
+  await run(admin, file(), { dryRun: true });
+  clearImmediate(timer);
+  assert.ok(most <= 20, `${most} lines in one turn`);
+});

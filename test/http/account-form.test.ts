@@ -93,6 +93,16 @@ describe('the account form', () => {
     assert.deepEqual(ticked('enable', 46), [true, false]);
     assert.deepEqual(ticked('usepassword', 51), [true, true]);
     assert.deepEqual(ticked('autodisable', 51), [true, false]);
+
+    const gamma = await admin.addAccount('gamma', { ExpiresAt: '9999-12-31T23:59:59' });
+    const { text: later } = await send(`${admin.url}/account`, {
+      headers: { authorization: basic(ADMIN.username, ADMIN.password) },
+    });
+    assert.match(
+      later,
+      /name="disabledate" {2}value="9999-12-31">\n.*name="disabletime" {2}value="23:59:59"/,
+    );
+    await admin.accounts.remove(gamma);
   });
 
   it('answers a client of HTTP/1.0 without a content type, and closes', async () => {
@@ -143,6 +153,7 @@ const REFUSED: [body: string, detail: RegExp][] = [
   ['edit=1&userid=-1', /userid is missing/],
   ['delete=1', /userid is missing/],
   ['add=1&username=%FF%FF&password=b', /neither UTF-8 nor GBK/],
+  [`delete=1&userid=a${'&x=1'.repeat(99)}`, /more than 100 fields/],
 ];
 
 for (const [body, detail] of REFUSED) {

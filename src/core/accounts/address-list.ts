@@ -7,6 +7,8 @@ export const NO_ADDRESSES: readonly string[] = [];
 // Separators of addresses in fields and files.
 const SEPARATORS = /[\s,;，；、]+/;
 const MAX_SHOWN_CHARS = 60;
+/** Longer lists are refused unread: each entry is compared with each other one, and a line of a file has room for thousands. */
+const MAX_ENTRIES = 256;
 
 /** Why a list of addresses is refused, by code. Values stand in braces. */
 export const ADDRESS_TEXTS = {
@@ -52,6 +54,7 @@ export function readAddressList(
 ): ReadAddresses {
   const refused = (code: AddressRefusal['code'], values: AddressRefusal['values']) =>
     ({ ok: false, refusal: { code, values } }) as const;
+  if (entries.length > MAX_ENTRIES) return refused('too-many-addresses', { max: `${max}`, key });
   const blocks: Cidr[] = [];
   for (const text of entries) {
     const entry = text.trim();
@@ -90,17 +93,15 @@ export function networksOfRange(first: string, last: string): string[] | null {
   const end = numberOf(to);
   const networks: string[] = [];
   for (let at = numberOf(from); at <= end; ) {
-    let length = bits;
-    // One bit shorter: still begins at `at`, and does not go beyond the end.
-    while (length > 0 && at % sizeOf(bits, length - 1) === 0n && at + sizeOf(bits, length - 1) - 1n <= end)
-      length -= 1;
-    networks.push(formatBlock({ bytes: bytesOf(at, from.length), length }));
-    at += sizeOf(bits, length);
+    // The largest network that begins at `at`, and does not go beyond the end.
+    const hostBits = Math.min(at === 0n ? bits : bitsOf(at & -at) - 1, bitsOf(end - at + 1n) - 1);
+    networks.push(formatBlock({ bytes: bytesOf(at, from.length), length: bits - hostBits }));
+    at += 1n << BigInt(hostBits);
   }
   return networks.length === 0 ? null : networks;
 }
 
-const sizeOf = (bits: number, length: number): bigint => 1n << BigInt(bits - length);
+const bitsOf = (number: bigint): number => number.toString(2).length;
 
 const numberOf = (ip: IpBytes): bigint => BigInt(`0x${Buffer.from(ip).toString('hex')}`);
 

@@ -176,8 +176,11 @@ function decode(body: Buffer): Map<string, string> | Refusal {
   // One character a byte, so that `bytesOf` returns the bytes that were sent.
   const parsed = parse(body.toString('latin1').trim(), '&', '=', {
     decodeURIComponent: text,
-    maxKeys: MAX_FIELDS,
+    maxKeys: MAX_FIELDS + 1,
   });
+  // Nothing of a form is left out unsaid.
+  const count = Object.values(parsed).flat().length;
+  if (count > MAX_FIELDS) return wrong(`the form has more than ${MAX_FIELDS} fields`);
   const values = new Map<string, string>();
   for (const [name, value] of Object.entries(parsed)) {
     const all = new Set([value ?? ''].flat());

@@ -2,6 +2,7 @@
 // two spaces stand before the value of a text, and the attributes of a box have one order and spelling.
 import type { Account } from '../../core/accounts/account.js';
 import { shownIn } from '../../core/time-zone.js';
+import { formatWireDate, toWireDate } from '../../core/wire-date.js';
 
 const KIBIBYTE = 1024;
 /** Shown for an account that never expires: panels compare it with the present time, whether or not it counts. */
@@ -39,9 +40,10 @@ const box = (name: string, isTicked: boolean): string =>
 const rate = (bytesPerSecond: number | null): number =>
   bytesPerSecond === null ? -1 : Math.max(1, Math.round(bytesPerSecond / KIBIBYTE));
 
+/** A time that is in the year 10000 in the zone is shown as the last one of 9999: a date has four digits of a year. */
 function localTime(at: number, zone: string): readonly [string, string] {
-  const iso = new Date(shownIn(zone, at)).toISOString();
-  return [iso.slice(0, 10), iso.slice(11, 19)];
+  const text = formatWireDate(toWireDate(shownIn(zone, at)));
+  return [text.slice(0, 10), text.slice(11)];
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };

@@ -42,6 +42,9 @@ test('the list is refused with the reason, and its bound holds at the edge', () 
   assert.deepEqual(read('0.0.0.0/0', '10.0.0.0/8', '::/0'), ['0.0.0.0/0', '::/0']);
   assert.match(String(read('player.example')), /"player\.example" is neither an address/);
   assert.match(String(read('192.0.2.1', '192.0.2.2', '192.0.2.3')), /at most 2 .*socks\.maxAllowedClients/);
+  assert.deepEqual(read(...Array<string>(256).fill('192.0.2.1')), ['192.0.2.1']);
+  // A list that is compared entry by entry has a bound of its own: a line of a file has room for thousands.
+  assert.match(String(read(...Array<string>(257).fill('192.0.2.1'))), /at most 2 /);
 });
 
 const RANGES: [first: string, last: string, networks: string[] | null][] = [
@@ -51,6 +54,7 @@ const RANGES: [first: string, last: string, networks: string[] | null][] = [
   ['0.0.0.0', '255.255.255.255', ['0.0.0.0/0']],
   ['::ffff:192.0.2.6', '192.0.2.7', ['192.0.2.6/31']],
   ['2001:db8::', '2001:db8::ffff', ['2001:db8::/112']],
+  ['::', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', ['::/0']],
   ['192.0.2.2', '192.0.2.1', null],
   ['192.0.2.1', '2001:db8::1', null],
   ['home', '192.0.2.1', null],
