@@ -164,6 +164,14 @@ for (const [body, detail] of REFUSED) {
   });
 }
 
+it('keeps the last byte of a character at the end of the body', () => {
+  for (const end of ['', '\r\n']) {
+    const form = parseForm(Buffer.from(`delete=1&userid=玩家你${end}`), ZONE);
+    assert.ok(form.ok);
+    assert.deepEqual(form.action, { kind: 'delete', user: '玩家你' });
+  }
+});
+
 it('reads UTF-8, GBK, escapes and what is sent twice alike', () => {
   const names = [
     'username=%E7%8E%A9%E5%AE%B6',

@@ -38,6 +38,8 @@ const MAX_FIELDS = 100;
 const KIBIBYTE = 1024;
 const MAX_KIBIBYTES = Math.floor(Number.MAX_SAFE_INTEGER / KIBIBYTE);
 
+const SPACES = Buffer.from(' \t\r\n');
+
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 const gbk = new TextDecoder('gb18030', { fatal: true });
 
@@ -174,7 +176,7 @@ function decode(body: Buffer): Map<string, string> | Refusal {
     return '';
   };
   // One character a byte, so that `bytesOf` returns the bytes that were sent.
-  const parsed = parse(body.toString('latin1').trim(), '&', '=', {
+  const parsed = parse(withoutSpaces(body).toString('latin1'), '&', '=', {
     decodeURIComponent: text,
     maxKeys: MAX_FIELDS + 1,
   });
@@ -191,6 +193,15 @@ function decode(body: Buffer): Map<string, string> | Refusal {
     values.set(name.toLowerCase(), only);
   }
   return isUnreadable ? wrong('the body is neither UTF-8 nor GBK') : values;
+}
+
+/** Without ASCII white space at both ends. Other characters can have bytes that are white space in Latin-1: 你 ends with A0. */
+function withoutSpaces(body: Buffer): Buffer {
+  const isSpace = (at: number) => SPACES.includes(body[at] ?? 0);
+  let [start, end] = [0, body.length];
+  while (start < end && isSpace(start)) start += 1;
+  while (end > start && isSpace(end - 1)) end -= 1;
+  return body.subarray(start, end);
 }
 
 /** The bytes of a value with its percent escapes; a percent sign that begins none stands for itself. */
