@@ -1,6 +1,7 @@
 // Turns issues of the schema into messages for operators: position, key, value found, values allowed.
 import { z } from 'zod';
 import type { Problem } from './config-error.js';
+import { HIDDEN } from './secret.js';
 import { closest } from './suggest.js';
 import * as walk from './walk.js';
 
@@ -95,7 +96,9 @@ export function pathText(path: readonly PropertyKey[]): string {
 
 /** A value on one short line. */
 function show(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(printable(value));
+  // A URL may hold a password, also in a key that is no secret: a web address must have none, and says so here.
+  if (typeof value === 'string')
+    return JSON.stringify(printable(value.replace(/:\/\/.*@/s, `://${HIDDEN}@`)));
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   return kindOf(value);
 }
