@@ -69,6 +69,11 @@ const FOREIGN = `[
   ...[...document.querySelectorAll('#app *')].flatMap((e) => [...e.attributes].filter((a) => /^on/i.test(a.name) || /^\\s*javascript:/i.test(a.value) && a.name === 'href').map((a) => a.name + '=' + a.value)),
 ]`;
 
+/** Tables that need scrolling sideways, and on a wide window tabs that do. */
+const CUT_OFF = `[...document.querySelectorAll(innerWidth < 720 ? '.table-room' : '.table-room, .tabs')]
+  .filter((e) => e.scrollWidth > e.clientWidth + 1)
+  .map((e) => e.outerHTML.slice(0, 200))`;
+
 export function pageTests(getWorld: () => World): void {
   test('every page, in both languages and themes, wide and on a phone', async (t) => {
     const world = getWorld();
@@ -83,6 +88,7 @@ export function pageTests(getWorld: () => World): void {
           assert.deepEqual(await page.evaluate(FOREIGN), [], where);
           if (SHOTS) await page.screenshot({ path: join(SHOTS, shotName(hash, look)) });
           assert.equal(await isCutOff(page), false, `${where}: wider than the window`);
+          assert.deepEqual(await page.evaluate(CUT_OFF), [], where);
           if (await page.locator('dialog[open]').count()) await page.keyboard.press('Escape');
         }
         assert.deepEqual(errors, []);

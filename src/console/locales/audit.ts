@@ -54,5 +54,12 @@ export const audit = {
   'audit.node.drain': { en: 'Drained node', zh: '节点停止接入' },
   'audit.node.undrain': { en: 'Undrained node', zh: '节点恢复接入' },
   'audit.field': { en: '{field}: {value}', zh: '{field}：{value}' },
+  'audit.rules': { en: 'Rules', zh: '规则' },
+  'audit.address': { en: 'For', zh: '用途' },
+  'audit.address.page': { en: 'the player’s own page', zh: '玩家页面' },
+  'audit.address.pac': { en: 'the PAC file', zh: 'PAC 文件' },
+  'audit.budget.accounts': { en: 'Budget of accounts', zh: '账号额度' },
+  'audit.budget.days': { en: 'Budget of days', zh: '天数额度' },
+  'audit.budget.bytes': { en: 'Budget of traffic', zh: '流量额度' },
   'audit.changed': { en: 'changed', zh: '已更改' },
 } as const satisfies Texts;

@@ -10,7 +10,7 @@ export function readAddresses(text: string): string[] {
 export function AllowedClientsField({ value, onInput }: { value: string; onInput: (text: string) => void }) {
   return (
     <Field label={t('account.allowedClients')} hint={t('account.allowedClients.hint')}>
-      <Area mono value={value} onInput={onInput} rows={2} />
+      <Area mono value={value} onInput={onInput} rows={Math.min(6, Math.max(2, value.split('\n').length))} />
     </Field>
   );
 }

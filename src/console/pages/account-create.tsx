@@ -179,8 +179,7 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
               />
             </Field>
           )}
-          {preview.error ? <Failure error={preview.error} /> : null}
-          {preview.result && <NewPreview result={preview.result} />}
+          {preview.error ? <Failure error={preview.error} /> : <NewPreview result={preview.result} />}
         </>
       )}
       <PlanChoice value={values.plan} onChange={(plan) => set({ plan })} />
@@ -256,8 +255,15 @@ function usePreview(body: NewAccounts | null): { result: NewAccountsResult | nul
   return state.question === current ? state : { result: null, error: null };
 }
 
-function NewPreview({ result }: { result: NewAccountsResult }) {
-  const names = result.usernames;
+/** `result`: null while the text is typed and read. The preview keeps its place then, so that no field below it moves. */
+function NewPreview({ result }: { result: NewAccountsResult | null }) {
+  const names = result?.usernames ?? [];
+  if (!result)
+    return (
+      <div class="preview" aria-busy="true">
+        <span class="soft">…</span> <span class="soft">…</span>
+      </div>
+    );
   return (
     <div class="preview">
       <strong>{t('create.preview', { n: result.count })}</strong>{' '}

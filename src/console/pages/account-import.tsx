@@ -9,6 +9,7 @@ import { lineReason } from '../lib/server-texts.js';
 import { Button, ScrollBox, State } from '../ui/basics.js';
 import { Dialog, useAction } from '../ui/dialog.js';
 import { Field, Select } from '../ui/form.js';
+import { Icon } from '../ui/icons.js';
 import { Failure, Skeleton } from '../ui/states.js';
 import { showField } from './field-words.js';
 import { FormatChoice, ownZone, ZoneChoice, zoneLabel } from './file-choices.js';
@@ -90,9 +91,11 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
       >
         <input
           type="file"
+          class="sr-only"
           accept=".csv,.json,.txt,.ini"
           onChange={(event) => choose(event.currentTarget.files?.[0])}
         />
+        <Icon name="upload" />
         <span>{file ? `${file.name} (${bytes(file.size)})` : t('import.choose', { size: bytes(most) })}</span>
       </label>
       <div class="grid-2">

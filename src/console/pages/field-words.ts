@@ -1,6 +1,8 @@
 // Describes changed fields in words, for previews and for the audit log.
+import type { Plan } from '../api-types.js';
 import { bytes, count, expiry, localTime } from '../lib/format.js';
 import { type TextKey, t } from '../lib/i18n.js';
+import { daysWords, planLimitWords } from './plans.js';
 
 const FIELD_TEXTS: Readonly<Record<string, TextKey>> = {
   maxSessions: 'limits.maxSessions',
@@ -52,7 +54,13 @@ const FIELD_TEXTS: Readonly<Record<string, TextKey>> = {
   runDays: 'retention.runDays',
   loginDays: 'retention.loginDays',
   auditDays: 'retention.auditDays',
-  rules: 'settings.games',
+  rules: 'audit.rules',
+  otherwise: 'pac.otherwise',
+  kind: 'audit.address',
+  role: 'operators.role',
+  budgetAccounts: 'audit.budget.accounts',
+  budgetDays: 'audit.budget.days',
+  budgetBytes: 'audit.budget.bytes',
   client: 'sessions.client',
   destination: 'sessions.destination',
   read: 'import.count.read',
@@ -63,21 +71,36 @@ const FIELD_TEXTS: Readonly<Record<string, TextKey>> = {
   failed: 'import.outcome.failed',
 };
 
-const PERIODS: Readonly<Record<string, TextKey>> = {
-  day: 'limits.period.day',
-  week: 'limits.period.week',
-  month: 'limits.period.month',
-  never: 'limits.period.never',
+/** By field, then by value. */
+const WORDS: Readonly<Record<string, Readonly<Record<string, TextKey>>>> = {
+  quotaPeriod: {
+    day: 'limits.period.day',
+    week: 'limits.period.week',
+    month: 'limits.period.month',
+    never: 'limits.period.never',
+  },
+  role: {
+    viewer: 'operators.role.viewer',
+    seller: 'operators.role.seller',
+    operator: 'operators.role.operator',
+  },
+  otherwise: { proxy: 'pac.proxy', direct: 'pac.direct' },
+  kind: { page: 'audit.address.page', pac: 'audit.address.pac' },
 };
 
 /** Returns the interface's word for a value that is not a user's text. */
 function wordFor(name: string, value: unknown): TextKey | undefined {
-  if (name === 'quotaPeriod') return PERIODS[String(value)];
+  const known = WORDS[name]?.[String(value)];
+  if (known) return known;
   if (name === 'language' && (value === 'zh' || value === 'en')) return `contacts.language.${value}`;
   if (name === 'secondFactor') return value === true ? 'totp.on' : 'totp.off';
   // The audit log never contains a password, only the fact that it changed.
   if (name === 'password') return 'audit.changed';
   return undefined;
+}
+
+function isPlan(value: unknown): value is Plan {
+  return typeof value === 'object' && value !== null && 'startsAtFirstLogin' in value && 'limits' in value;
 }
 
 /** Describes one changed field. */
@@ -102,5 +125,6 @@ export function fieldValue(name: string, value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? '—' : value.join(', ');
   if (typeof value === 'number' && name.toLowerCase().includes('bytes')) return bytes(value);
   if (typeof value === 'number') return count(value);
+  if (isPlan(value)) return `${daysWords(value)} · ${planLimitWords(value.limits)}`;
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

@@ -88,7 +88,7 @@ export function HeartbeatsPage() {
           }}
         />
       )}
-      {query.has('game') && <Newest game={query.get('game') ?? ''} />}
+      {(totals || error) && query.has('game') && <Newest game={query.get('game') ?? ''} />}
     </>
   );
 }
@@ -193,6 +193,7 @@ function entryColumns(): readonly Column<HeartbeatEntry>[] {
       key: 'kind',
       head: t('heartbeats.kind'),
       width: '88px',
+      from: 400,
       cell: (one) => <Tag>{t(`heartbeats.kind.${one.kind}`)}</Tag>,
     },
     {

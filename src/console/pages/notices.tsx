@@ -91,7 +91,7 @@ function noticeColumns(retry: (one: Notice) => void): readonly Column<Notice>[] 
     {
       key: 'state',
       head: t('account.state'),
-      width: '112px',
+      width: '104px',
       cell: (one) => <State tone={TONES[one.state]}>{t(`notices.state.${one.state}`)}</State>,
     },
     { key: 'about', head: t('notices.about'), cell: (one) => <About notice={one} /> },
@@ -138,7 +138,7 @@ function noticeColumns(retry: (one: Notice) => void): readonly Column<Notice>[] 
     {
       key: 'retry',
       head: '',
-      width: '96px',
+      width: '88px',
       cell: (one) =>
         one.state === 'failed' ? (
           <Permitted to="retryNotice">

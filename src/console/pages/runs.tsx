@@ -96,7 +96,7 @@ function runColumns(): readonly Column<Run>[] {
     {
       key: 'status',
       head: t('account.state'),
-      width: '104px',
+      width: '96px',
       cell: (one) => <RunState status={one.status} />,
     },
     {
@@ -153,7 +153,7 @@ function runColumns(): readonly Column<Run>[] {
     {
       key: 'at',
       head: t('run.acceptedAt'),
-      width: '104px',
+      width: '96px',
       align: 'end',
       cell: (one) => <Ago at={one.acceptedAt} />,
     },
@@ -163,5 +163,7 @@ function runColumns(): readonly Column<Run>[] {
 export function tookText(run: Run): string {
   if (run.startedAt === null) return '—';
   const end = run.finishedAt === null ? Date.now() : Date.parse(run.finishedAt);
-  return clock(end - Date.parse(run.startedAt));
+  const ms = end - Date.parse(run.startedAt);
+  if (run.finishedAt !== null && ms < 10_000) return t('unit.seconds', { n: (ms / 1_000).toFixed(1) });
+  return clock(ms);
 }

@@ -116,7 +116,7 @@ function columns(
 ): readonly Column<Operator>[] {
   const budget = (name: keyof Operator['budget'], from: number): Column<Operator> => ({
     key: name,
-    head: t(`operators.budget.${name}`),
+    head: t(`budget.${name}`),
     width: '136px',
     from,
     cell: (one) => budgetText(one, name),
@@ -126,15 +126,15 @@ function columns(
       key: 'name',
       head: t('operators.name'),
       cell: (one) => (
-        <Button kind="quiet" onClick={() => open('edit', one)}>
+        <button type="button" class="link" onClick={() => open('edit', one)}>
           {one.name}
-        </Button>
+        </button>
       ),
     },
     {
       key: 'role',
       head: t('operators.role'),
-      width: '112px',
+      width: '104px',
       cell: (one) =>
         one.isEnabled ? roleText(one.role) : <State tone="none">{t('operators.disabled')}</State>,
     },
@@ -148,9 +148,15 @@ function columns(
       from: 560,
       cell: (one) =>
         one.totpEnabled ? (
-          <Button kind="quiet" onClick={() => open('factor', one)} label={t('operators.factor.reset')}>
+          <button
+            type="button"
+            class="link"
+            title={t('operators.factor.reset')}
+            aria-label={t('operators.factor.reset')}
+            onClick={() => open('factor', one)}
+          >
             {t('operators.factor.on')}
-          </Button>
+          </button>
         ) : (
           <span class="soft">{t('operators.factor.off')}</span>
         ),
@@ -158,12 +164,12 @@ function columns(
     {
       key: 'remove',
       head: '',
-      width: '88px',
+      width: '80px',
       align: 'end',
       cell: (one) => (
-        <Button kind="quiet" onClick={() => open('remove', one)}>
+        <button type="button" class="link danger" onClick={() => open('remove', one)}>
           {t('operators.remove')}
-        </Button>
+        </button>
       ),
     },
   ];

@@ -91,6 +91,7 @@ function columns(remove: (plan: Plan) => void, narrow: boolean): readonly Column
     {
       key: 'name',
       head: t('plans.name'),
+      ...(narrow ? {} : { width: '240px' }),
       cell: (plan) => (
         <div class={narrow ? 'two-lines' : ''}>
           <span class="strong">{plan.name}</span>
@@ -126,7 +127,7 @@ function columns(remove: (plan: Plan) => void, narrow: boolean): readonly Column
 
 function wideColumns(): readonly Column<Plan>[] {
   return [
-    { key: 'days', head: t('plans.lasts'), width: '160px', cell: daysWords },
+    { key: 'days', head: t('plans.lasts'), width: '200px', cell: daysWords },
     { key: 'limits', head: t('limits.title'), from: 640, cell: ({ limits }) => planLimitWords(limits) },
   ];
 }

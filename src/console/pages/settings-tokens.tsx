@@ -113,7 +113,7 @@ function columns(revoke: (token: Token) => void): readonly Column<Token>[] {
     {
       key: 'expires',
       head: t('account.expiresAt'),
-      width: '136px',
+      width: '112px',
       cell: (one) => <Expiry at={one.expiresAt} short />,
     },
     {
@@ -131,12 +131,12 @@ function columns(revoke: (token: Token) => void): readonly Column<Token>[] {
     {
       key: 'revoke',
       head: '',
-      width: '88px',
+      width: '80px',
       align: 'end',
       cell: (one) => (
-        <Button kind="quiet" onClick={() => revoke(one)}>
+        <button type="button" class="link danger" onClick={() => revoke(one)}>
           {t('tokens.revoke')}
-        </Button>
+        </button>
       ),
     },
   ];
