@@ -86,10 +86,12 @@ function bytesPerSecond(text: string | undefined): number | undefined {
 
 /** The addresses bind an account with a password; without one they are how CCProxy knows the account. */
 function addressFields(of: (name: string) => string | undefined) {
-  const first = of('IPAddressLow');
+  const [low, high] = [of('IPAddressLow'), of('IPAddressHigh')];
+  const first = low ?? high;
   if (of('EnableIPAddress') !== '1' || first === undefined) return {};
   // What is no range stays as it is written, and the import says that it is no address.
-  const networks = networksOfRange(first, of('IPAddressHigh') ?? first) ?? [first];
+  const written = high === undefined || high === first ? first : `${first}-${high}`;
+  const networks = networksOfRange(first, high ?? first) ?? [written];
   return of('EnableUserPassword') === '0' ? { authorizedAddresses: networks } : { allowedClients: networks };
 }
 

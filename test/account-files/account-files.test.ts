@@ -428,6 +428,26 @@ describe("CCProxy's AccInfo.ini", () => {
     ]);
   });
 
+  it('binds no account to a part of its range', async () => {
+    const ranges = [
+      'Low=192.0.2.9\r\nIPAddressHigh=192.0.2.4',
+      'Low=192.0.2.9\r\nIPAddressHigh=home',
+      'High=192.0.2.4',
+    ];
+    const content = file(
+      ranges.map(
+        (range, n) =>
+          `[User00${n}]\r\nUserName=p${n}\r\nPassword=x\r\nEnableIPAddress=1\r\nIPAddress${range}`,
+      ),
+    );
+    const found = (await accounts(content)) as Record<string, unknown>[];
+    assert.deepEqual(
+      found.map((account) => account['allowedClients']),
+      // The first two are no addresses: the import refuses these lines.
+      [['192.0.2.9-192.0.2.4'], ['192.0.2.9-home'], ['192.0.2.4']],
+    );
+  });
+
   it('is read in GBK when it is not UTF-8, and its faults are told with their line', async () => {
     const gbk = Buffer.concat([
       Buffer.from('[User001]\nUserName='),
