@@ -285,12 +285,16 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
   }
 
   #handshakeOver(): void {
+    this.#stopWaiting();
+    this.host.handshakes.delete(this);
+  }
+
+  #stopWaiting(): void {
     this.#sent = null;
     this.#question?.cancel();
     this.#question = null;
     this.#timer?.clear();
     this.#timer = null;
-    this.host.handshakes.delete(this);
   }
 
   // ── UDP ASSOCIATE ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -325,16 +329,18 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
 
   /**
    * Sends `frame` and closes. What the client still sends is read and dropped until it closes too, because closing
-   * over unread bytes makes the kernel send a reset, and a reset can overtake the frame.
+   * over unread bytes makes the kernel send a reset, and a reset can overtake the frame. Until then it counts as a
+   * handshake, so that refused clients that stay open make room for others.
    */
   refuse(frame: Uint8Array): void {
     if (this.#stage === 'closed' || this.#stage === 'refused') return;
-    this.#handshakeOver();
+    this.#stopWaiting();
     this.#stage = 'refused';
     this.#timer = this.host.io.timer(LINGER_MS, () => this.close());
     this.stream.write(frame);
     this.stream.shutdown();
     this.#listen();
+    if (!this.host.handshakes.add(this, this.#source())) this.close();
   }
 
   /** A relay takes the place of this connection. */

@@ -1,4 +1,5 @@
-// Connections that have not come as far as a request: how many there may be, in all and from one source, over all workers.
+// Connections that have not come as far as a request, or were refused: how many there may be, in all and from one source, over all
+// workers.
 // When there are too many, the one that has waited longest has to go. A real client needs a few milliseconds here and
 // is hardly ever the one, while sockets that only wait lose their places to those who come.
 import type { WorkerMessage } from './messages.js';
@@ -35,9 +36,10 @@ export class Handshakes {
 
   /**
    * Counts a connection in. `source` null: not known yet, or it says nothing; then only the number of all counts.
-   * False when there is no room and nobody can make it: the connection is to be closed.
+   * False when there is no room and nobody can make it: the connection is to be closed. One that is here already stays.
    */
   add(connection: Waiting, source: string | null): boolean {
+    if (this.#waiting.has(connection)) return true;
     if (this.#count(1) > this.#options.maxHandshakes && !this.#makeRoom(null)) {
       this.#count(-1);
       return false;

@@ -18,6 +18,7 @@ import {
   greeting,
   loggedInClient,
   login,
+  RawClient,
   readReply,
   request,
 } from '../helpers/socks-client.js';
@@ -134,6 +135,23 @@ describe('clients that only wait', () => {
     await eventually(() => assert.ok(open() < 200, 'the one that had waited longest made room'));
     const line = await daemon.waitForLine((each) => /unfinished handshakes/.test(each.msg));
     assert.ok(Number(line['evicted']) > 0);
+  });
+
+  it('after they were refused hold no places either', async (t) => {
+    const socks = { workers: 1, maxConnections: 8, maxHandshakes: 4, login: { maxFailuresPerSource: 5 } };
+    const daemon = await startTestDaemon(t, { config: { socks } });
+    await daemon.addAccount('player', 'secret');
+    // Each has its answer, and keeps its side open.
+    for (let at = 0; at < 40; at += 1) {
+      const socket = connect({ port: daemon.socks.port, host: '127.0.0.1', allowHalfOpen: true });
+      t.after(() => socket.destroy());
+      const client = new RawClient(socket);
+      client.send(Buffer.concat([greeting(2), login('player', 'wrong')]));
+      assert.equal((await client.read(4)).toString('hex'), '05020101', `client ${at}`);
+    }
+    const { port } = daemon.socks;
+    const player = await loggedInClient({ port, username: 'player', password: 'secret', from: '127.0.0.2' });
+    player.destroy();
   });
 
   it('never cost a session its place', async (t) => {
