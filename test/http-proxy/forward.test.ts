@@ -144,7 +144,11 @@ describe('a request in absolute form', () => {
     assert.deepEqual([...statuses], [200]);
   });
 
-  it('through CONNECT: the answer of a server that refuses an upload in the middle of it arrives', async (t) => {
+  // Node closes a socket once a write to it fails, with what is still to be read.
+  const skip = process.env['TEST_ENGINE'] === 'node';
+  it('through CONNECT: the answer of a server that refuses an upload in the middle of it arrives', {
+    skip,
+  }, async (t) => {
     const web = createTcpServer((socket) => {
       socket.on('error', () => {});
       socket.once('readable', () => socket.write('HTTP/1.1 413 Too Large\r\n\r\n', () => socket.destroy()));
