@@ -62,7 +62,7 @@ function sessionListColumns(): readonly Column<AgentSession>[] {
         </a>
       ),
     },
-    { key: 'agent', head: t('agents.agent'), cell: (one) => one.agent },
+    { key: 'agent', head: t('agents.agent'), width: '128px', from: 520, cell: (one) => one.agent },
     {
       key: 'messages',
       head: t('agentSessions.messages'),
