@@ -8,7 +8,8 @@ import { lostSettings } from './ccproxy-lost.js';
 import type { ReadOptions } from './csv.js';
 import { decodeText, EncodingError, textOf } from './file-text.js';
 import { because } from './reasons.js';
-import { type FileRecord, type FileView, readRecord } from './record.js';
+import { type FileRecord, readRecord } from './record.js';
+import type { FileView } from './row.js';
 
 /** The file is read as a whole. Typical files have some kilobytes. */
 const MAX_CHARS = 16 * 1024 * 1024;

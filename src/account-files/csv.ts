@@ -7,7 +7,8 @@ import { decodeText, EncodingError, type TextOptions } from './file-text.js';
 import { guard, unguard } from './formula-guard.js';
 import { fieldNamed } from './headings.js';
 import { because } from './reasons.js';
-import { FIELDS, type FileRecord, type FileView, readRecord, toRow } from './record.js';
+import { type FileRecord, readRecord } from './record.js';
+import { FIELDS, type FileView, toRow } from './row.js';
 
 const MAX_RECORD_CHARS = 64 * 1024;
 const MAX_SHOWN_HEADINGS = 10;

@@ -1,7 +1,8 @@
 // Accounts as a JSON array of objects (RFC 8259), parsed and written one object at a time.
 import { Readable } from 'node:stream';
 import { because, type ReasonCode } from './reasons.js';
-import { type FileRecord, type FileView, readRecord, toRow } from './record.js';
+import { type FileRecord, readRecord } from './record.js';
+import { type FileView, toRow } from './row.js';
 
 const MAX_RECORD_CHARS = 64 * 1024;
 

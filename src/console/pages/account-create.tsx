@@ -1,20 +1,18 @@
 // Creates one account, or many by a pattern or a list.
-import { useEffect, useState } from 'preact/hooks';
-import type { Credentials, CredentialsInFormats, NewAccounts, NewAccountsResult } from '../api-types.js';
+import type { Credentials, CredentialsInFormats, NewAccounts } from '../api-types.js';
 import { call } from '../lib/api.js';
 import { useDraft } from '../lib/draft.js';
 import { t } from '../lib/i18n.js';
-import { fieldsOf } from '../lib/paste.js';
 import { useUser } from '../lib/rights.js';
 import { patchQuery } from '../lib/router.js';
-import { Button, useSettled } from '../ui/basics.js';
+import { Button } from '../ui/basics.js';
 import { Dialog, useAction } from '../ui/dialog.js';
 import { ExpiryField, type ExpiryText, NEVER, readExpiry } from '../ui/expiry-field.js';
-import { Area, Checkbox, Field, Input, Segments } from '../ui/form.js';
+import { Checkbox, Field, Input, Segments } from '../ui/form.js';
 import { Failure } from '../ui/states.js';
 import { AllowedClientsField, readAddresses, ScheduleField } from './access-fields.js';
+import { ManyNames, type ManyTexts, parseList, usePreview } from './account-create-many.js';
 import { BudgetWords } from './budget.js';
-import { Skipped } from './bulk-preview.js';
 import { ContactFields, type ContactTexts, NO_CONTACT_TEXTS, readContacts } from './contact-fields.js';
 import { LimitFields, type LimitTexts, NO_LIMIT_TEXTS, readLimits } from './limits.js';
 import { PlanChoice } from './plan-choice.js';
@@ -29,7 +27,7 @@ interface CreateProps {
   readonly onCreated: (credentials: Created) => void;
 }
 
-interface NewFields extends LimitTexts, ContactTexts {
+interface NewFields extends LimitTexts, ContactTexts, ManyTexts {
   readonly username: string;
   readonly password: string;
   readonly remarks: string;
@@ -40,9 +38,6 @@ interface NewFields extends LimitTexts, ContactTexts {
   readonly isEnabled: boolean;
   readonly allowedClients: string;
   readonly schedule: string;
-  readonly source: 'pattern' | 'list';
-  readonly pattern: string;
-  readonly list: string;
 }
 
 const NOTHING_TYPED: NewFields = {
@@ -153,35 +148,7 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
           </Field>
         </div>
       )}
-      {mode === 'many' && (
-        <>
-          <Segments
-            value={source}
-            label={t('create.source')}
-            onChange={(next) => set({ source: next })}
-            options={[
-              { value: 'pattern', label: t('create.pattern') },
-              { value: 'list', label: t('create.list') },
-            ]}
-          />
-          {source === 'pattern' ? (
-            <Field label={t('create.pattern')} hint={t('create.pattern.hint')}>
-              <Input value={pattern} onInput={(text) => set({ pattern: text })} autoFocus />
-            </Field>
-          ) : (
-            <Field label={t('create.list')} hint={t('create.list.hint')}>
-              <Area
-                value={list}
-                onInput={(text) => set({ list: text })}
-                rows={6}
-                mono
-                placeholder={'player01,secret01,QQ 10001,player@example.com\nplayer02'}
-              />
-            </Field>
-          )}
-          {preview.error ? <Failure error={preview.error} /> : <NewPreview result={preview.result} />}
-        </>
-      )}
+      {mode === 'many' && <ManyNames values={values} onChange={set} preview={preview} />}
       <PlanChoice value={values.plan} onChange={(plan) => set({ plan })} />
       {values.plan === '' && <ExpiryField value={values.expiry} onChange={(expiry) => set({ expiry })} />}
       <Field label={t('account.remarks')}>
@@ -213,65 +180,5 @@ export function CreateDialog({ mode, onClose, onCreated }: CreateProps) {
       <BudgetWords budget={budget} />
       {error ? <Failure error={error} /> : null}
     </Dialog>
-  );
-}
-
-/** One account per line: user name, password, remarks, e-mail, Telegram, separated by commas or tabs. Only the user name is required. */
-function parseList(text: string): NonNullable<NewAccounts['list']> {
-  return text
-    .split(/\r?\n/)
-    .map(fieldsOf)
-    .flatMap(([username = '', password = '', remarks = '', email = '', telegram = '']) => {
-      if (username === '') return [];
-      const contacts = { ...(email ? { email } : {}), ...(telegram ? { telegram } : {}) };
-      return {
-        username,
-        ...(password ? { password } : {}),
-        ...(remarks ? { remarks } : {}),
-        ...(email || telegram ? { contacts } : {}),
-      };
-    });
-}
-
-function usePreview(body: NewAccounts | null): { result: NewAccountsResult | null; error: unknown } {
-  const current = JSON.stringify(body);
-  const question = useSettled(current, 300);
-  const [state, setState] = useState<{ question: string; result: NewAccountsResult | null; error: unknown }>({
-    question: '',
-    result: null,
-    error: null,
-  });
-  useEffect(() => {
-    const asked = JSON.parse(question) as NewAccounts | null;
-    if (!asked || (asked.pattern ?? '') === '' ? (asked?.list?.length ?? 0) === 0 : false) return;
-    const abort = new AbortController();
-    call('createAccounts', { body: { ...asked, dryRun: true }, signal: abort.signal }).then(
-      (result) => setState({ question, result, error: null }),
-      (error: unknown) => abort.signal.aborted || setState({ question, result: null, error }),
-    );
-    return () => abort.abort();
-  }, [question]);
-  // A result of another text does not apply to this one.
-  return state.question === current ? state : { result: null, error: null };
-}
-
-/** `result`: null while the text is typed and read. The preview keeps its place then, so that no field below it moves. */
-function NewPreview({ result }: { result: NewAccountsResult | null }) {
-  const names = result?.usernames ?? [];
-  if (!result)
-    return (
-      <div class="preview" aria-busy="true">
-        <span class="soft">…</span> <span class="soft">…</span>
-      </div>
-    );
-  return (
-    <div class="preview">
-      <strong>{t('create.preview', { n: result.count })}</strong>{' '}
-      <span class="soft">
-        {names.slice(0, 3).join(', ')}
-        {names.length > 3 && ` … ${names.at(-1)}`}
-      </span>
-      <Skipped list={result.skipped} />
-    </div>
   );
 }

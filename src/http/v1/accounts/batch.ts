@@ -17,15 +17,8 @@ import { Count } from '../schemas.js';
 import { inSlices } from '../slices.js';
 import { BudgetPreview, budgetPreview } from './budget-preview.js';
 import { credentials, randomPassword } from './credentials.js';
-import {
-  ContactsChange,
-  Credentials,
-  NewAccountDefaults,
-  Password,
-  Remarks,
-  SkippedAccount,
-  Username,
-} from './schemas.js';
+import { ContactsChange, Password, Remarks, Username } from './field-schemas.js';
+import { Credentials, NewAccountDefaults, SkippedAccount } from './schemas.js';
 import {
   type AccountUses,
   contactsOf,

@@ -15,7 +15,8 @@ import { Guid, TimeIn } from '../schemas.js';
 import { fromIsoOrNull, isoOrNull } from '../times.js';
 import { withoutUndefined } from '../without-undefined.js';
 import { randomPassword } from './credentials.js';
-import { AccountLimitsChange, ContactsChange, type SkippedAccount, Tags } from './schemas.js';
+import { AccountLimitsChange, ContactsChange, Tags } from './field-schemas.js';
+import type { SkippedAccount } from './schemas.js';
 import { type AccountUses, contactsOf } from './shared.js';
 
 export const BulkAction = z.discriminatedUnion('type', [

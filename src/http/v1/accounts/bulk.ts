@@ -15,8 +15,9 @@ import { inSlices } from '../slices.js';
 import { BudgetPreview, budgetPreview } from './budget-preview.js';
 import { BulkAction, carryOut, changeFor, costOfPlanned, type Planned } from './bulk-plan.js';
 import { credentials } from './credentials.js';
+import { Tag } from './field-schemas.js';
 import { matcherFor } from './filter.js';
-import { Credentials, SkippedAccount, Tag } from './schemas.js';
+import { Credentials, SkippedAccount } from './schemas.js';
 import {
   type AccountUses,
   noPlan,

@@ -9,7 +9,8 @@ import { invalid } from '../problem.js';
 import { routesOf } from '../route.js';
 import { IdParams } from '../schemas.js';
 import { type LinkUses, linkAddressFor } from '../settings/public-address.js';
-import { type Credentials, CredentialsInFormats, Password } from './schemas.js';
+import { Password } from './field-schemas.js';
+import { type Credentials, CredentialsInFormats } from './schemas.js';
 import { type AccountUses, NO_ACCOUNT, PATCH_PROBLEMS } from './shared.js';
 
 const { route } = routesOf<AccountUses>('Accounts');

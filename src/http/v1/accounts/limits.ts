@@ -11,8 +11,8 @@ import { because } from '../problem-reasons.js';
 import { type Answered, routesOf } from '../route.js';
 import { IdParams } from '../schemas.js';
 import { withoutUndefined } from '../without-undefined.js';
+import { AccountLimits, AccountLimitsChange, AccountUsage } from './field-schemas.js';
 import { presentUsage } from './present.js';
-import { AccountLimits, AccountLimitsChange, AccountUsage } from './schemas.js';
 import { NO_ACCOUNT, refuseEgressClass, unknownEgressClass } from './shared.js';
 
 export interface LimitUses {

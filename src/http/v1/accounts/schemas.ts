@@ -1,87 +1,22 @@
-// Schemas of accounts: the account with its limits and usage, its filter, and its changes.
+// Schemas of accounts: the account, its filter, and its changes.
 import { z } from 'zod';
 import { CLIENT_FORMATS } from '../../../core/accounts/client-formats.js';
-import { CONTACT_LANGUAGES } from '../../../core/accounts/contacts.js';
-import { MAX_SCHEDULE_CHARS } from '../../../core/accounts/schedule.js';
-import { MAX_TAG_CHARS, MAX_TAGS } from '../../../core/accounts/tags.js';
 import { Bytes, Count, Flag, Guid, PageQuery, Time, TimeIn } from '../schemas.js';
-
-export const AccountLimits = z
-  .object({
-    maxSessions: z.int().min(1).nullable(),
-    /** Number of different client addresses at the same time. */
-    maxClientAddresses: z.int().min(1).nullable(),
-    /** From client to destination. The account's sessions share the rate fairly. */
-    bytesPerSecondUp: z.int().min(1).nullable(),
-    bytesPerSecondDown: z.int().min(1).nullable(),
-    /** Up and down together, within one `quotaPeriod`. */
-    quotaBytes: z.int().min(1).nullable(),
-    quotaPeriod: z.enum(['day', 'week', 'month', 'never']),
-    /** Name of an egress class of the configuration; null: the default one. */
-    egressClass: z.string().min(1).max(64).nullable(),
-  })
-  .meta({ id: 'AccountLimits' });
-
-/** A field that is left out stays unchanged. */
-export const AccountLimitsChange = AccountLimits.partial().meta({ id: 'AccountLimitsChange' });
-
-export const AccountUsage = z
-  .object({
-    sessions: Count,
-    clientAddresses: Count,
-    /** Up and down since `periodStartedAt`. */
-    periodBytes: Bytes,
-    periodStartedAt: Time.nullable(),
-    /** When the usage of the quota resets; null when it never does. */
-    periodEndsAt: Time.nullable(),
-    /** Since the account was created; a reset does not clear it. */
-    totalBytesUp: Bytes,
-    totalBytesDown: Bytes,
-  })
-  .meta({ id: 'AccountUsage' });
-
-/** Client addresses and networks that authenticate as the account without credentials. Those of two accounts never overlap. */
-export const AuthorizedAddresses = z.array(z.string().min(1).max(64)).max(256).meta({
-  description:
-    'Addresses and networks (203.0.113.7, 2001:db8::/48). A client from there that gives no credentials is this account; no two accounts overlap. At most socks.maxAuthorizedAddresses.',
-});
-
-/** Client addresses and networks from which the account may log in; none: everywhere. */
-export const AllowedClients = z.array(z.string().min(1).max(64)).max(256).meta({
-  description:
-    'Addresses and networks from which the account may log in (203.0.113.7, 2001:db8::/48); none: everywhere. At most socks.maxAllowedClients.',
-});
-
-/** The days and hours at which the account may be used, in the time zone of the configuration (`timeZone`); null: always. */
-export const Schedule = z.string().max(MAX_SCHEDULE_CHARS).nullable().meta({
-  description:
-    'Days and hours in the time zone `timeZone`: mon-fri 08:00-23:00; sat,sun 00:00-24:00. null: always.',
-});
-
-/** The player's addresses for notices. */
-export const Contacts = z
-  .object({
-    email: z.string().max(254).nullable(),
-    /** Id of the chat with the operator's bot, or the name of a channel: @name. */
-    telegram: z.string().max(64).nullable(),
-    /** null: the language of the notice settings. */
-    language: z.enum(CONTACT_LANGUAGES).nullable(),
-  })
-  .meta({ id: 'Contacts' });
-/** A field that is left out stays unchanged. */
-export const ContactsChange = Contacts.partial().meta({ id: 'ContactsChange' });
-
-/** 1 to 255 bytes of UTF-8 (RFC 1929 §2). The account rules check bytes and control characters. */
-export const Username = z.string().min(1).max(255);
-export const Password = z.string().min(1).max(255);
-export const Remarks = z.string().max(4_000).nullable();
-export const Tag = z
-  .string()
-  .min(1)
-  .max(MAX_TAG_CHARS)
-  .meta({ id: 'Tag', description: 'A word of the operator; no commas, semicolons or control characters.' });
-/** The account rules refuse too many tags only after they removed duplicates, so the schema allows more. */
-export const Tags = z.array(Tag).max(10 * MAX_TAGS);
+import {
+  AccountLimits,
+  AccountLimitsChange,
+  AccountUsage,
+  AllowedClients,
+  AuthorizedAddresses,
+  Contacts,
+  ContactsChange,
+  Password,
+  Remarks,
+  Schedule,
+  Tag,
+  Tags,
+  Username,
+} from './field-schemas.js';
 
 export const Account = z
   .object({

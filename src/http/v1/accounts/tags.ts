@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { routesOf } from '../route.js';
 import { Count } from '../schemas.js';
-import { Tag } from './schemas.js';
+import { Tag } from './field-schemas.js';
 import type { AccountUses } from './shared.js';
 
 const { route } = routesOf<Pick<AccountUses, 'accounts'>>('Accounts');

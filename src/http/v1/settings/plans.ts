@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { isPlanName, MAX_PLAN_DAYS, MAX_PLAN_NAME, MAX_PLANS } from '../../../core/accounts/plans.js';
 import type { PlansSetting } from '../../../core/accounts/plans-setting.js';
 import { actorOf } from '../../caller.js';
-import { AccountLimits } from '../accounts/schemas.js';
+import { AccountLimits } from '../accounts/field-schemas.js';
 import { etagOf, matches } from '../etag.js';
 import { fault } from '../field-errors.js';
 import { invalid } from '../problem.js';

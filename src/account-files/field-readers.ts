@@ -1,0 +1,142 @@
+// Readers of the fields of one record. CSV has only texts, JSON has other types too.
+import { CONTACT_LANGUAGES, type Contacts, wrongContact } from '../core/accounts/contacts.js';
+import {
+  type AccountLimits,
+  type CountedTraffic,
+  QUOTA_PERIODS,
+  type QuotaPeriod,
+} from '../core/accounts/limits.js';
+import { isPlanName } from '../core/accounts/plans.js';
+import { areValidTags, inOrder, tagsOfText } from '../core/accounts/tags.js';
+import { parseFileDate } from './file-date.js';
+import { because, type Reason } from './reasons.js';
+
+/** The value of a field of the record; undefined when the field is missing, empty or null. */
+export type ReadField = (name: string) => unknown;
+
+const YES = new Set(['true', '1', 'yes', 'y', 'on', 'enabled', '是', '启用', '已启用', '正常', '开', '有效']);
+const NO = new Set([
+  'false',
+  '0',
+  'no',
+  'n',
+  'off',
+  'disabled',
+  '否',
+  '停用',
+  '已停用',
+  '禁用',
+  '已禁用',
+  '关',
+  '无效',
+]);
+
+/** Undefined when missing, null when invalid. */
+export function readFlag(value: unknown): boolean | null | undefined {
+  if (value === undefined || typeof value === 'boolean') return value;
+  const text = String(value).toLowerCase();
+  if (YES.has(text)) return true;
+  return NO.has(text) ? false : null;
+}
+
+/** Splits one text, or each of an array; undefined when missing, null when invalid. */
+export function readTexts(
+  value: unknown,
+  split: (text: string) => string[],
+): readonly string[] | null | undefined {
+  if (value === undefined) return undefined;
+  const given: unknown[] = Array.isArray(value) ? value : [value];
+  return given.every((each) => typeof each === 'string') ? given.flatMap(split) : null;
+}
+
+/** Undefined when missing, null when invalid. */
+export function readTags(value: unknown): readonly string[] | null | undefined {
+  const texts = readTexts(value, tagsOfText);
+  if (texts === undefined || texts === null) return texts;
+  const tags = inOrder(texts);
+  return areValidTags(tags) ? tags : null;
+}
+
+/** Undefined when missing, null when invalid. */
+export function readDate(value: unknown, zone: string): number | null | undefined {
+  if (value === undefined) return undefined;
+  return typeof value === 'string' ? parseFileDate(value, zone) : null;
+}
+
+/** An empty field removes a contact, a missing one keeps it; null when one is invalid. */
+export function readContacts(field: ReadField, has: (name: string) => boolean): Partial<Contacts> | null {
+  const contacts: Record<string, unknown> = {};
+  for (const name of ['email', 'telegram', 'language']) {
+    const value = field(name);
+    if (value !== undefined) contacts[name] = typeof value === 'number' ? String(value) : value;
+    else if (has(name)) contacts[name] = null;
+  }
+  const { email = null, telegram = null, language = null } = contacts;
+  if (![email, telegram].every((each) => each === null || typeof each === 'string')) return null;
+  if (language !== null && !CONTACT_LANGUAGES.some((known) => known === language)) return null;
+  return wrongContact(contacts) === null ? contacts : null;
+}
+
+const MAX_DAYS = 36_500;
+
+interface PlanFields {
+  readonly plan: string | undefined;
+  readonly daysFromFirstLogin: number | undefined;
+}
+
+/** null when either is invalid. */
+export function readPlan(field: ReadField): PlanFields | null {
+  const plan = field('plan');
+  const given = field('daysFromFirstLogin');
+  if (plan !== undefined && (typeof plan !== 'string' || !isPlanName(plan))) return null;
+  const days = given === undefined ? undefined : wholeNumber(given);
+  if (days === null || (days !== undefined && (days < 1 || days > MAX_DAYS))) return null;
+  return { plan, daysFromFirstLogin: days };
+}
+
+const NUMBERS = [
+  'maxSessions',
+  'maxClientAddresses',
+  'bytesPerSecondUp',
+  'bytesPerSecondDown',
+  'quotaBytes',
+] as const;
+
+/** The limits of the record, or the reason why they are invalid. */
+export function readLimits(field: ReadField): Partial<AccountLimits> | Reason {
+  const limits: { -readonly [K in keyof AccountLimits]?: AccountLimits[K] } = {};
+  for (const name of NUMBERS) {
+    const value = field(name);
+    if (value === undefined) continue;
+    const number = wholeNumber(value);
+    if (number === null || number < 1) return because('limit', { field: name });
+    limits[name] = number;
+  }
+  const period = field('quotaPeriod');
+  if (period !== undefined) {
+    if (!QUOTA_PERIODS.includes(period as QuotaPeriod))
+      return because('quota-period', { allowed: QUOTA_PERIODS.join(', ') });
+    limits.quotaPeriod = period as QuotaPeriod;
+  }
+  const egressClass = field('egressClass');
+  if (egressClass !== undefined) {
+    if (typeof egressClass !== 'string') return because('egress-class');
+    limits.egressClass = egressClass;
+  }
+  return limits;
+}
+
+/** Undefined when missing, null when invalid. */
+export function readUsage(field: ReadField): CountedTraffic | undefined | null {
+  const values = ['totalBytesUp', 'totalBytesDown', 'periodBytes'].map(field);
+  if (values.every((value) => value === undefined)) return undefined;
+  const [totalBytesUp, totalBytesDown, periodBytes] = values.map((value) => wholeNumber(value ?? 0));
+  if (totalBytesUp == null || totalBytesDown == null || periodBytes == null) return null;
+  return { totalBytesUp, totalBytesDown, periodBytes: Math.min(periodBytes, totalBytesUp + totalBytesDown) };
+}
+
+function wholeNumber(value: unknown): number | null {
+  const number =
+    typeof value === 'number' ? value : /^\d{1,16}$/.test(String(value)) ? Number(value) : Number.NaN;
+  return Number.isSafeInteger(number) && number >= 0 ? number : null;
+}
