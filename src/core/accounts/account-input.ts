@@ -21,22 +21,28 @@ export interface AccountFields {
 /** The values of fields that a creation or an update omits. */
 export const ACCOUNT_DEFAULTS: AccountFields = { isEnabled: true, remarks: null, expiresAt: null };
 
-export interface NewAccount extends AccountFields {
-  readonly username: string;
-  readonly password: string;
+/** The further fields that a creation or a change may give. */
+interface OptionalFields {
   readonly tags?: readonly string[] | undefined;
-  /** With it, `expiresAt` is null. */
+  /** An account that waits for its first login has no expiry. */
   readonly daysFromFirstLogin?: number | null | undefined;
   readonly plan?: string | null | undefined;
-  /** The limits that are not those of NO_LIMITS. */
+  /** The others stay as they are: those of NO_LIMITS for a new account. */
   readonly limits?: Partial<AccountLimits> | undefined;
-  /** Read by `readAuthorizedAddresses`. */
+  /** All addresses of the account, read by `readAuthorizedAddresses`. */
   readonly authorizedAddresses?: readonly string[] | undefined;
-  /** Read by `readAllowedClients`. */
+  /** All allowed clients of the account, read by `readAllowedClients`. */
   readonly allowedClients?: readonly string[] | undefined;
+  /** Null or blank: always. */
   readonly schedule?: string | null | undefined;
+  /** Id of a seller, or null for the administrator. */
   readonly owner?: string | null | undefined;
   readonly contacts?: Partial<Contacts> | undefined;
+}
+
+export interface NewAccount extends AccountFields, OptionalFields {
+  readonly username: string;
+  readonly password: string;
 }
 
 /** An undefined, empty or blank `password` keeps the password; the other fields are always written. */
@@ -45,24 +51,12 @@ export interface ChangedAccount extends AccountFields {
 }
 
 /** Undefined fields are not changed. */
-export interface AccountChange extends Partial<{ [K in keyof AccountFields]: AccountFields[K] | undefined }> {
+export interface AccountChange
+  extends Partial<{ [K in keyof AccountFields]: AccountFields[K] | undefined }>,
+    OptionalFields {
   readonly password?: string | undefined;
   /** From an import, instead of a password. */
   readonly passwordHash?: string | undefined;
-  readonly tags?: readonly string[] | undefined;
-  /** An expiry that is given takes its place. */
-  readonly daysFromFirstLogin?: number | null | undefined;
-  readonly plan?: string | null | undefined;
-  readonly limits?: Partial<AccountLimits> | undefined;
-  /** All of them, in place of those that it has. */
-  readonly authorizedAddresses?: readonly string[] | undefined;
-  /** All of them, in place of those that it has. */
-  readonly allowedClients?: readonly string[] | undefined;
-  /** A blank text is none. */
-  readonly schedule?: string | null | undefined;
-  /** Another seller, or null for the administrator. */
-  readonly owner?: string | null | undefined;
-  readonly contacts?: Partial<Contacts> | undefined;
 }
 
 /** A change of one account, including its user name. */
