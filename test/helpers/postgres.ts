@@ -13,6 +13,7 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { openStore } from '../../src/store/store.js';
 import { eventually } from './eventually.js';
+import { kill } from './processes.js';
 
 /** Every new database is a copy of this one, in which all migrations have run. */
 const TEMPLATE = 'pulsegate_template';
@@ -81,7 +82,9 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
       return server?.pid;
     },
     async signal(signal) {
-      for (const pid of await familyOf(server?.pid)) process.kill(pid, signal);
+      // The server itself first: frozen, it starts no more processes. Those it has may end by themselves meanwhile.
+      server?.kill(signal);
+      for (const pid of await familyOf(server?.pid)) kill(pid, signal);
     },
     async start() {
       const given = Object.entries({ ...SETTINGS, unix_socket_directories: folder, ...settings });

@@ -68,6 +68,7 @@ function look<T>(read: () => T, otherwise: T): T {
   }
 }
 
-function kill(pid: number): void {
-  look(() => process.kill(pid, 'SIGKILL'), false);
+/** Passes over a process that has ended. */
+export function kill(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
+  look(() => process.kill(pid, signal), false);
 }
