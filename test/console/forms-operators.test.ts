@@ -146,7 +146,7 @@ describe('the console of operators', { skip: noBrowser }, () => {
     const list = 'group1,,,,@first\ngroup2\ngroup3,,,wrong';
     await page.locator('dialog textarea').first().fill(list);
     await page.click('dialog summary >> text=Contacts');
-    await page.getByLabel('Telegram chat id').fill('@everyone');
+    await page.getByRole('textbox', { name: 'Telegram chat id' }).fill('@everyone');
     await page.waitForSelector('dialog >> text=1 skipped: not a valid e-mail address or Telegram chat id');
     await page.click('dialog button >> text=Create 2');
     await page.click('dialog >> text=I have kept it');
