@@ -128,7 +128,8 @@ export function createWebhook(uses: WebhookUses): HandleHook {
       return { run: { ...common, session: target.sessionKey }, idempotency, answer };
     }
     const session = chooseSession(target.sessionKey, sessionKey, uses.newId);
-    if (session === null) return refuse(409, 'the agent has a fixed session key, and it is another one');
+    if (session === null)
+      return refuse(409, 'the agent has a fixed session key, which differs from this one');
     const answer = (runId: string) => ({ status: 'ok', session, queued: true, runId });
     return { run: { ...common, session }, idempotency, answer };
   }

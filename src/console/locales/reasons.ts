@@ -11,11 +11,11 @@ export const reasons = {
   'reason.no-new-secret': { en: 'there is no new secret to confirm', zh: '没有等待确认的新密钥，请重新开启' },
   'reason.run-finished': { en: 'the run is already finished', zh: '这次运行已经结束' },
   'reason.run-elsewhere': { en: 'another daemon is running it', zh: '另一个服务进程正在运行它' },
-  'reason.too-many-tokens': { en: 'there are as many tokens as there may be', zh: '令牌数量已达上限' },
+  'reason.too-many-tokens': { en: 'the maximum number of tokens is reached', zh: '令牌数量已达上限' },
   'reason.no-account': { en: 'there is no such account', zh: '没有这个账号' },
   'reason.no-session': { en: 'there is no such live session', zh: '这个会话已经结束' },
   'reason.no-notice': { en: 'there is no such notice', zh: '没有这条通知' },
-  'reason.notice-waits': { en: 'it waits for its next try', zh: '它正在等待下一次尝试' },
+  'reason.notice-waits': { en: 'the notice waits for its next try', zh: '它正在等待下一次尝试' },
   'reason.channel-not-set': {
     en: 'the channel, or your address in it, is not saved',
     zh: '还没有保存这个渠道，或其中没有管理员的地址',
@@ -23,9 +23,9 @@ export const reasons = {
   'reason.no-token': { en: 'there is no such token', zh: '没有这个令牌' },
   'reason.no-operator': { en: 'there is no such operator', zh: '没有这个操作员' },
   'reason.no-node': { en: 'there is no such node', zh: '没有这个节点' },
-  'reason.no-player-link': { en: 'the account has no such address', zh: '这个账号没有这样的地址' },
+  'reason.no-player-link': { en: 'the account has no such secret address', zh: '这个账号没有这样的地址' },
   'reason.fixed-session-key': {
-    en: 'the agent has a fixed session key, and it is another one',
+    en: 'the agent has a fixed session key, which differs from this one',
     zh: '这个智能体固定使用另一个对话',
   },
   'reason.stopping': { en: 'the daemon is shutting down', zh: '服务正在停止' },
@@ -33,7 +33,7 @@ export const reasons = {
   'reason.tokens-may-not': { en: 'tokens may not do this', zh: '令牌不能做这件事' },
   'reason.administrator-only': { en: 'only the administrator may do this', zh: '只有管理员能做这件事' },
   'reason.of-all-accounts': {
-    en: 'this tells of all accounts together; a seller knows only its own',
+    en: 'this covers all accounts; a seller may see only its own',
     zh: '这里包含所有账号，代理商只能看到自己的账号',
   },
   'reason.role-changed': { en: 'the role was changed during the request', zh: '请求期间角色已改变' },
@@ -47,7 +47,7 @@ export const reasons = {
     zh: '您的另一个导入还在进行，请等它结束',
   },
   'reason.too-many-streams': {
-    en: 'as many streams are open as there may be',
+    en: 'the maximum number of event streams is open',
     zh: '打开的实时连接数已达上限',
   },
   'reason.no-player-page': {
@@ -79,7 +79,7 @@ export const reasons = {
   'reason.no-agent': { en: 'there is no such agent', zh: '没有这个智能体' },
   'reason.no-run': { en: 'there is no such run', zh: '没有这次运行' },
   'reason.no-conversation': { en: 'there is no such conversation', zh: '没有这个对话' },
-  'reason.backup-busy': { en: 'a backup is being made already', zh: '正在生成另一个备份' },
+  'reason.backup-busy': { en: 'another backup is in progress', zh: '正在生成另一个备份' },
   'reason.backup-postgres': {
     en: 'the database is in PostgreSQL: write its backup with pg_dump',
     zh: '数据库在 PostgreSQL 里：请用 pg_dump 备份',
