@@ -27,7 +27,8 @@ export default defineConfig({
   checks: { eval: false },
   output: {
     dir: 'dist/program',
-    cleanDir: true,
+    // While watching, the daemon restarts from these files as soon as one changes, so none may be missing for a moment.
+    cleanDir: !process.argv.includes('--watch'),
     format: 'esm',
     comments: { legal: true, jsdoc: false, annotation: false },
     chunkFileNames: '[name]-[hash].js',
