@@ -56,7 +56,7 @@ export function narrowSessionColumns(reload: () => void): readonly Column<LiveSe
       key: 'rate',
       head: t('sessions.rate'),
       sort: 'bytesPerSecond',
-      width: '104px',
+      width: '96px',
       align: 'end',
       cell: (one) => (
         <div class="two-lines end number">
@@ -65,7 +65,7 @@ export function narrowSessionColumns(reload: () => void): readonly Column<LiveSe
         </div>
       ),
     },
-    ...endColumn(reload, '56px'),
+    ...endColumn(reload, '64px'),
   ];
 }
 
