@@ -134,8 +134,9 @@ export function wayTests(getWorld: () => World): void {
     await visit('/sessions');
     await eventually(async () => assert.equal(await focused(), 'H1 Sessions'));
     await page.click('.rail >> text=Accounts');
-    await page.waitForSelector('tr[data-row="0"]');
+    // In this order: the page before has rows too.
     await eventually(async () => assert.equal(await focused(), 'H1 Accounts'));
+    await page.waitForSelector('tr[data-row="0"]');
     await page.keyboard.press('ArrowDown');
     assert.equal(await page.evaluate(`document.activeElement.dataset.row`), '0');
     await visit(`/accounts/${accountId}`);
