@@ -69,6 +69,8 @@ export interface World {
 }
 
 const CONFIG = {
+  // The players send nothing more, and stay until the last test of the file.
+  socks: { idleTimeout: '12h' },
   heartbeats: { interval: '1s', games: [{ gameId: 'GAME=([^;]+);' }] },
   agents: {
     parrot: {
