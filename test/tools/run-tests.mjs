@@ -65,7 +65,7 @@ const { values: options, positionals: filters } = parseArgs({
   options: {
     verbose: { type: 'boolean', default: false },
     scale: { type: 'string', default: '1' },
-    'files-per-core': { type: 'string', default: '5' },
+    'files-per-core': { type: 'string', default: '3' },
   },
   allowPositionals: true,
 });
@@ -76,7 +76,7 @@ process.env.TEST_SCALE = options.scale;
 const filesPerCore = Number(options['files-per-core']);
 const timeoutMs = FILE_TIMEOUT_MS * Math.max(1, Number(options.scale));
 if (!(timeoutMs > 0) || !(filesPerCore > 0)) {
-  console.error('--scale and --files-per-core are numbers: 20, 5');
+  console.error('--scale and --files-per-core are numbers: 20, 3');
   process.exit(2);
 }
 if (files.length === 0) {
