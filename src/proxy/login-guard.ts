@@ -43,7 +43,7 @@ export interface LoginGuard {
 
 /** In a row's flags: the source is blocked, and that has been reported. */
 const BLOCKED = 1;
-/** The other nodes know that it is blocked, or are told. */
+/** That it is blocked has been published to the other nodes, or soon will be. */
 const PUBLISHED = 2;
 
 export function createLoginGuard(options: LoginGuardOptions): LoginGuard {

@@ -77,7 +77,7 @@ export type WorkerMessage =
   | { readonly kind: 'permit'; readonly token: number; readonly refusal: LimitRefusal | null }
   /** Ends the session of a permit: its account has too many sessions over all nodes. */
   | { readonly kind: 'revoke-permit'; readonly token: number }
-  /** Other nodes refuse these. Every worker is told: they share what they count, and any of them may die. */
+  /** Other nodes refuse these. It goes to every worker: they share what they count, and any of them may die. */
   | { readonly kind: 'penalties'; readonly penalties: readonly Penalty[] }
   | { readonly kind: 'end-all'; readonly reason: SessionEnd }
   | { readonly kind: 'listen'; readonly listener: ListenerSpec }
