@@ -5,9 +5,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { createCommandAgent } from '../../src/agents/backends/command.js';
-import type { AgentInput } from '../../src/core/agents/runs.js';
-import { eventually } from '../helpers/eventually.js';
+import { createCommandAgent } from '../../../src/agents/backends/command.js';
+import type { AgentInput } from '../../../src/core/agents/runs.js';
+import { eventually } from '../../helpers/eventually.js';
 
 const input: AgentInput = {
   kind: 'message',

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { createLogger } from '../../src/log.js';
+import { createLogger } from '../src/log.js';
 
 function logged(level = 'trace') {
   const lines: string[] = [];

@@ -1,10 +1,10 @@
 // Agents that live elsewhere: `http` and `openai`, against servers that behave and servers that do not.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { createHttpAgent } from '../../src/agents/backends/http.js';
-import { createOpenAiAgent, newest, type OpenAiOptions } from '../../src/agents/backends/openai.js';
-import type { AgentInput, HistoryEntry } from '../../src/core/agents/runs.js';
-import { type Answer, startAgentServer } from '../helpers/agent-server.js';
+import { createHttpAgent } from '../../../src/agents/backends/http.js';
+import { createOpenAiAgent, newest, type OpenAiOptions } from '../../../src/agents/backends/openai.js';
+import type { AgentInput, HistoryEntry } from '../../../src/core/agents/runs.js';
+import { type Answer, startAgentServer } from '../../helpers/agent-server.js';
 
 const input: AgentInput = {
   kind: 'message',

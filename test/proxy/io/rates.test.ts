@@ -1,7 +1,7 @@
 // A shared rate under a clock of our own: never more than it may, the same for every flow, and no long gaps.
 import assert from 'node:assert/strict';
 import { describe, it, mock } from 'node:test';
-import { createSharedRate } from '../../src/proxy/io/rates.js';
+import { createSharedRate } from '../../../src/proxy/io/rates.js';
 
 /** A clock of the test, with Node's timers, which the test moves too. */
 const clock = (now: () => number) => ({

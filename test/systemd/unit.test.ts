@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { PROJECT } from './helpers/daemon.js';
-import { needs } from './helpers/programs.js';
+import { PROJECT } from '../helpers/daemon.js';
+import { needs } from '../helpers/programs.js';
 
 const UNIT = join(PROJECT, 'systemd/pulsegate.service');
 

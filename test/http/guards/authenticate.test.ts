@@ -5,8 +5,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import Koa from 'koa';
-import { type AuthenticateUses, authenticate } from '../../src/http/guards/authenticate.js';
-import type { AdminState } from '../../src/http/state.js';
+import { type AuthenticateUses, authenticate } from '../../../src/http/guards/authenticate.js';
+import type { AdminState } from '../../../src/http/state.js';
 
 test('a session of a missing operator is signed out', async (t) => {
   const session = { hash: 'h', username: 'kim', operatorId: 'gone' };
