@@ -1,16 +1,24 @@
-// One page of a list in memory: filtered, sorted, after a cursor that stays valid when the list changes.
+// One page of a list in memory: sorted, after a place that stays valid when the list changes.
 
 export type SortValue = string | number | null;
 
 export interface Page<T> {
   readonly items: readonly T[];
   readonly matched: number;
-  readonly nextCursor: string | null;
+  /** The place of the last item; null: no page follows. */
+  readonly next: SortedPlace | null;
+}
+
+/** The place of an item in a sorted list: its sort value, and its id, which orders equal values. */
+export interface SortedPlace {
+  readonly value: SortValue;
+  readonly id: string;
 }
 
 export interface PageWish<T> {
   readonly limit: number;
-  readonly cursor: string | undefined;
+  /** null: the page begins with the first item. */
+  readonly after: SortedPlace | null;
   /** The sort value; null sorts last in both directions. */
   readonly valueOf: (item: T) => SortValue;
   readonly descending: boolean;
@@ -18,12 +26,10 @@ export interface PageWish<T> {
   readonly idOf: (item: T) => string;
 }
 
-/** Null when the cursor does not belong to this list. */
-export function pageOfSorted<T>(items: readonly T[], wish: PageWish<T>): Page<T> | null {
-  const after = wish.cursor === undefined ? null : readCursor(wish.cursor);
-  if (after === 'malformed') return null;
+export function pageOfSorted<T>(items: readonly T[], wish: PageWish<T>): Page<T> {
+  const { after } = wish;
   const order = wish.descending ? -1 : 1;
-  const compare = (a: Keyed, b: Keyed): number =>
+  const compare = (a: SortedPlace, b: SortedPlace): number =>
     compareValues(a.value, b.value, order) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
   // One more item than the page shows whether another page follows.
   const found = smallest(
@@ -36,15 +42,15 @@ export function pageOfSorted<T>(items: readonly T[], wish: PageWish<T>): Page<T>
   return {
     items: taken.map(({ item }) => item),
     matched: items.length,
-    nextCursor: found.length > taken.length && last ? writeCursor(last) : null,
+    next: found.length > taken.length && last ? { value: last.value, id: last.id } : null,
   };
 }
 
 function* keyed<T>(
   items: readonly T[],
   wish: Pick<PageWish<T>, 'valueOf' | 'idOf'>,
-  isWanted: (each: Keyed) => boolean,
-): Generator<Keyed & { readonly item: T }> {
+  isWanted: (each: SortedPlace) => boolean,
+): Generator<SortedPlace & { readonly item: T }> {
   for (const item of items) {
     const each = { item, value: wish.valueOf(item), id: wish.idOf(item) };
     if (isWanted(each)) yield each;
@@ -71,28 +77,9 @@ function smallest<K>(all: Iterable<K>, count: number, compare: (a: K, b: K) => n
 /** Sorting occasionally, at four times the result size, costs less than inserting every item in order. */
 const PRUNED_AT = 4;
 
-interface Keyed {
-  readonly value: SortValue;
-  readonly id: string;
-}
-
 function compareValues(a: SortValue, b: SortValue, order: number): number {
   if (a === b) return 0;
   if (a === null) return 1;
   if (b === null) return -1;
   return (a < b ? -1 : 1) * order;
-}
-
-function writeCursor({ value, id }: Keyed): string {
-  return Buffer.from(JSON.stringify([value, id])).toString('base64url');
-}
-
-function readCursor(cursor: string): Keyed | 'malformed' {
-  try {
-    const [value, id] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
-    const isValue = value === null || typeof value === 'string' || typeof value === 'number';
-    return isValue && typeof id === 'string' ? { value, id } : 'malformed';
-  } catch {
-    return 'malformed';
-  }
 }

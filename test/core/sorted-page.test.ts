@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { pageOfSorted } from '../../src/core/sorted-page.js';
+import { type Page, pageOfSorted, type SortedPlace } from '../../src/core/sorted-page.js';
 
 test('pages of any size reach every item once, in order, nulls last either way', () => {
   const value = fc.oneof(fc.constant(null), fc.integer({ min: 0, max: 3 }));
@@ -14,19 +14,19 @@ test('pages of any size reach every item once, in order, nulls last either way',
       (values, limit, descending) => {
         const items = values.map((each, i) => ({ id: String(i).padStart(4, '0'), value: each }));
         const seen: typeof items = [];
-        let cursor: string | undefined;
+        let after: SortedPlace | null = null;
         do {
-          const page = pageOfSorted(items, {
+          const page: Page<(typeof items)[number]> = pageOfSorted(items, {
             limit,
-            cursor,
+            after,
             descending,
             valueOf: (item) => item.value,
             idOf: (item) => item.id,
           });
-          assert.ok(page && page.matched === items.length);
+          assert.equal(page.matched, items.length);
           seen.push(...page.items);
-          cursor = page.nextCursor ?? undefined;
-        } while (cursor !== undefined);
+          after = page.next;
+        } while (after !== null);
         const rank = (item: (typeof items)[number]) =>
           item.value === null ? Number.POSITIVE_INFINITY : descending ? -item.value : item.value;
         assert.deepEqual(
@@ -36,8 +36,4 @@ test('pages of any size reach every item once, in order, nulls last either way',
       },
     ),
   );
-  for (const cursor of ['x', '', 'bnVsbA', Buffer.from('[{},1]').toString('base64url')]) {
-    const wish = { limit: 1, cursor, descending: false, valueOf: () => 1, idOf: () => 'a' };
-    assert.equal(pageOfSorted([1], wish), null, cursor);
-  }
 });

@@ -1,9 +1,9 @@
 // /api/v1/audit: every change, its author, and the changed values.
 import { z } from 'zod';
 import type { AuditFilter, AuditStore, AuditEntry as Entry } from '../../core/audit/audit.js';
-import { badCursor } from './problem.js';
+import { idCursors } from './cursors.js';
 import { routesOf } from './route.js';
-import { Guid, PageQuery, pageOf, Time, TimeIn } from './schemas.js';
+import { Guid, pageOf, Time, TimeIn } from './schemas.js';
 import { fromIso, iso } from './times.js';
 import { withoutUndefined } from './without-undefined.js';
 
@@ -47,8 +47,6 @@ const AuditEntry = z
 
 const { route } = routesOf<{ readonly audit: AuditStore }>('Audit');
 
-const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
 export const auditRoutes = [
   route(
     {
@@ -60,7 +58,7 @@ export const auditRoutes = [
       access: 'audit:read',
       request: {
         query: z.object({
-          ...PageQuery.shape,
+          ...idCursors.PageQuery.shape,
           /** In actor, address, action and object name. */
           search: z.string().max(255).optional(),
           action: z.string().max(100).optional(),
@@ -76,20 +74,17 @@ export const auditRoutes = [
       responses: { 200: { description: 'A page.', schema: pageOf(AuditEntry).meta({ id: 'AuditPage' }) } },
     },
     async ({ query: { limit, cursor, from, to, ...named } }, { audit }) => {
-      if (cursor !== undefined && !GUID.test(cursor)) return badCursor();
       const filter = withoutUndefined<AuditFilter>({
         ...named,
         from: from === undefined ? undefined : fromIso(from),
         to: to === undefined ? undefined : fromIso(to),
       });
       const [found, matched, total] = await Promise.all([
-        audit.list(filter, cursor ?? null, limit + 1),
+        audit.list(filter, idCursors.placeOf(cursor), limit + 1),
         audit.count(filter),
         audit.count({}),
       ]);
-      const items = found.slice(0, limit);
-      const last = items.at(-1);
-      const nextCursor = found.length > limit && last ? last.id : null;
+      const { items, nextCursor } = idCursors.page(found, limit, ({ id }) => id);
       return { status: 200, body: { items: items.map(presentEntry), matched, total, nextCursor } };
     },
   ),

@@ -1,9 +1,9 @@
 // /api/v1/log: the newest lines of this daemon's log.
 import { z } from 'zod';
 import { LOG_LEVELS, type RecentLog, type RecentLogFilter } from '../../core/recent-log.js';
-import { badCursor } from './problem.js';
+import { numberCursors } from './cursors.js';
 import { routesOf } from './route.js';
-import { PageQuery, pageOf, Time } from './schemas.js';
+import { pageOf, Time } from './schemas.js';
 import { withoutUndefined } from './without-undefined.js';
 
 const Level = z.enum(LOG_LEVELS);
@@ -35,8 +35,6 @@ export interface LogUses {
 
 const { route } = routesOf<LogUses>('Log');
 
-const ID = /^\d{1,16}$/;
-
 export const logRoutes = [
   route(
     {
@@ -47,7 +45,7 @@ export const logRoutes = [
       access: 'log:read',
       request: {
         query: z.object({
-          ...PageQuery.shape,
+          ...numberCursors.PageQuery.shape,
           /** Lines of this level, and of more severe ones. */
           level: Level.optional(),
           /** Words that a line contains, without regard to case. */
@@ -59,15 +57,12 @@ export const logRoutes = [
       responses: { 200: { description: 'A page.', schema: LogPage } },
     },
     async ({ query: { limit, cursor, ...named } }, { recentLog, node }) => {
-      if (cursor !== undefined && !ID.test(cursor)) return badCursor();
       const filter = withoutUndefined<RecentLogFilter>({
         ...named,
-        before: cursor === undefined ? undefined : Number(cursor),
+        before: numberCursors.placeOf(cursor) ?? undefined,
       });
       const { lines, matched, total } = recentLog.read(filter, limit + 1);
-      const items = lines.slice(0, limit);
-      const last = items.at(-1);
-      const nextCursor = lines.length > limit && last ? String(last.id) : null;
+      const { items, nextCursor } = numberCursors.page(lines, limit, ({ id }) => id);
       return {
         status: 200,
         body: { items: items.map(presentLine), matched, total, nextCursor, node: node.nodeName },

@@ -127,5 +127,3 @@ export const invalid = (path: string, code: FieldCode, values: FieldValues = {})
   problem: 'validation',
   errors: [fieldError(path, code, values)],
 });
-
-export const badCursor = (): ProblemAnswer => invalid('query.cursor', 'cursor');

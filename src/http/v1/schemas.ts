@@ -32,12 +32,7 @@ export const BytesPerSecond = z.number().min(0).meta({ id: 'BytesPerSecond' });
 export const Flag = z.stringbool({ truthy: ['true'], falsy: ['false'], case: 'sensitive' });
 
 /** Opaque: `nextCursor` of the previous page. */
-export const Cursor = z.string().min(1).max(2_000);
-export const MAX_PAGE = 1_000;
-export const PageQuery = z.object({
-  limit: z.coerce.number().int().min(1).max(MAX_PAGE).default(100),
-  cursor: Cursor.optional(),
-});
+export const Cursor = z.string().min(1, { abort: true }).max(2_000, { abort: true });
 
 /**
  * One page of a list. A reader sees "37 of 10,214": `matched` is the number of objects that match the search and filters, and

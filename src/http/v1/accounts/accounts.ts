@@ -6,7 +6,7 @@ import type { AccountView } from '../../../core/accounts/account-views.js';
 import type { AccountLimits } from '../../../core/accounts/limits.js';
 import { actorOf } from '../../caller.js';
 import { matches } from '../etag.js';
-import { badCursor, type ProblemAnswer } from '../problem.js';
+import type { ProblemAnswer } from '../problem.js';
 import { type Answered, routesOf } from '../route.js';
 import { Count, IdParams, pageOf } from '../schemas.js';
 import { pageSortedBy } from '../sorted.js';
@@ -45,14 +45,12 @@ export const accountRoutes = [
     async ({ query: { limit, cursor, sort, ...filter } }, uses) => {
       const all = uses.accounts.list();
       const matching = all.filter(matcherFor(uses, filter, uses.now()));
-      const page = pageSortedBy(
+      const { items, ...rest } = pageSortedBy(
         matching,
         { limit, cursor, sort },
         accountSortKeys(uses),
         (view) => view.account.id,
       );
-      if (!page) return badCursor();
-      const { items, ...rest } = page;
       const shown = items.map((view) => presented(uses, view));
       return { status: 200, body: { items: shown, ...rest, total: all.length } };
     },

@@ -60,11 +60,11 @@ export const accountExportRoutes = [
       const chosen = uses.accounts.list().filter(matcherFor(uses, filter, uses.now()));
       const limit = chosen.length;
       const keys = accountSortKeys(uses);
-      const sorted = pageSortedBy(chosen, { sort, limit }, keys, ({ account }) => account.id)?.items ?? [];
+      const { items } = pageSortedBy(chosen, { sort, limit }, keys, ({ account }) => account.id);
       const { type, name } = TYPES[format];
       return {
         status: 200,
-        body: uses.exportAccounts(format, sorted, { withHashes, zone }),
+        body: uses.exportAccounts(format, items, { withHashes, zone }),
         headers: { 'Content-Type': type, 'Content-Disposition': `attachment; filename="${name}"` },
       };
     },

@@ -1,7 +1,8 @@
 // Schemas of accounts: the account, its filter, and its changes.
 import { z } from 'zod';
 import { CLIENT_FORMATS } from '../../../core/accounts/client-formats.js';
-import { Bytes, Count, Flag, Guid, PageQuery, Time, TimeIn } from '../schemas.js';
+import { sortedCursors } from '../cursors.js';
+import { Bytes, Count, Flag, Guid, Time, TimeIn } from '../schemas.js';
 import {
   AccountLimits,
   AccountLimitsChange,
@@ -102,7 +103,7 @@ export const AccountSort = z.enum([...sortKeys, ...sortKeys.map((key) => `-${key
 });
 
 export const AccountQuery = AccountFilter.extend({
-  ...PageQuery.shape,
+  ...sortedCursors.PageQuery.shape,
   sort: AccountSort.default('username'),
 });
 

@@ -6,12 +6,11 @@ import type { HeartbeatSums } from '../../../core/heartbeats/heartbeat-sums.js';
 import { stretchesOf } from '../../../core/heartbeats/timeline.js';
 import { stepsOf } from '../../../core/ranges.js';
 import { NO_ACCOUNT } from '../accounts/shared.js';
-import { badCursor } from '../problem.js';
+import { numberCursors } from '../cursors.js';
 import { routesOf } from '../route.js';
-import { Bytes, Count, Guid, IdParams, openPageOf, PageQuery, Range, Time, TimeIn } from '../schemas.js';
+import { Bytes, Count, Guid, IdParams, openPageOf, Range, Time, TimeIn } from '../schemas.js';
 import { fromIso, iso } from '../times.js';
 import { withoutUndefined } from '../without-undefined.js';
-import { nextPlace, placeOf } from './places.js';
 
 const Protocol = z.enum(['tcp', 'udp']);
 
@@ -128,7 +127,7 @@ export const heartbeatRoutes = [
       access: 'heartbeats:read',
       request: {
         query: z.object({
-          ...PageQuery.shape,
+          ...numberCursors.PageQuery.shape,
           accountId: Guid.optional(),
           game: z.string().max(255).optional(),
           from: TimeIn.optional(),
@@ -143,17 +142,18 @@ export const heartbeatRoutes = [
       },
     },
     async ({ query: { limit, cursor, accountId, game, from, to } }, { heartbeats }) => {
-      const before = placeOf(cursor);
-      if (before === 'malformed') return badCursor();
       const filter = withoutUndefined<HeartbeatFilter>({
         accountId: accountId?.toLowerCase(),
         gameId: game,
         from: from === undefined ? undefined : fromIso(from),
         to: to === undefined ? undefined : fromIso(to),
       });
-      const found = await heartbeats.list(filter, before, limit + 1);
-      const items = found.slice(0, limit).map(({ place: _, at, ...entry }) => ({ at: iso(at), ...entry }));
-      return { status: 200, body: { items, nextCursor: nextPlace(found, limit) } };
+      const found = await heartbeats.list(filter, numberCursors.placeOf(cursor), limit + 1);
+      const { items, nextCursor } = numberCursors.page(found, limit, ({ place }) => place);
+      return {
+        status: 200,
+        body: { items: items.map(({ place: _, at, ...entry }) => ({ at: iso(at), ...entry })), nextCursor },
+      };
     },
   ),
   route(

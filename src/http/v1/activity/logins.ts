@@ -5,12 +5,11 @@ import type { Accounts } from '../../../core/accounts/accounts.js';
 import type { LoginFilter, LoginStore } from '../../../core/accounts/login-log.js';
 import { DAY_MS } from '../../../core/clock.js';
 import { NO_ACCOUNT } from '../accounts/shared.js';
-import { badCursor } from '../problem.js';
+import { numberCursors } from '../cursors.js';
 import { routesOf } from '../route.js';
-import { Bytes, Count, Day, Flag, Guid, IdParams, PageQuery, pageOf, Time } from '../schemas.js';
+import { Bytes, Count, Day, Flag, Guid, IdParams, pageOf, Time } from '../schemas.js';
 import { iso } from '../times.js';
 import { withoutUndefined } from '../without-undefined.js';
-import { nextPlace, placeOf } from './places.js';
 
 const LoginOutcome = z
   .enum([
@@ -66,7 +65,7 @@ export const loginRoutes = [
       access: 'accounts:read',
       request: {
         query: z.object({
-          ...PageQuery.shape,
+          ...numberCursors.PageQuery.shape,
           accountId: Guid.optional(),
           /** In user name and client address. */
           search: z.string().max(255).optional(),
@@ -76,22 +75,20 @@ export const loginRoutes = [
       responses: { 200: { description: 'A page.', schema: pageOf(Login).meta({ id: 'LoginPage' }) } },
     },
     async ({ query: { limit, cursor, accountId, ...named } }, { logins }) => {
-      const before = placeOf(cursor);
-      if (before === 'malformed') return badCursor();
       const filter = withoutUndefined<LoginFilter>({ ...named, accountId: accountId?.toLowerCase() });
       const [found, matched, total] = await Promise.all([
-        logins.list(filter, before, limit + 1),
+        logins.list(filter, numberCursors.placeOf(cursor), limit + 1),
         logins.count(filter),
         logins.count({}),
       ]);
-      const items = found.slice(0, limit);
+      const { items, nextCursor } = numberCursors.page(found, limit, ({ place }) => place);
       return {
         status: 200,
         body: {
           items: items.map(({ place: _, at, ...entry }) => ({ at: iso(at), ...entry })),
           matched,
           total,
-          nextCursor: nextPlace(found, limit),
+          nextCursor,
         },
       };
     },

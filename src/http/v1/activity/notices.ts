@@ -9,10 +9,10 @@ import {
   type StoredNotice,
 } from '../../../core/notices/notice.js';
 import type { NoticesSetting } from '../../../core/notices/notice-settings.js';
-import { page } from '../agents/uses.js';
+import { idCursors } from '../cursors.js';
 import { because } from '../problem-reasons.js';
 import { routesOf } from '../route.js';
-import { Count, Guid, IdParams, openPageOf, PageQuery, Time } from '../schemas.js';
+import { Count, Guid, IdParams, openPageOf, Time } from '../schemas.js';
 import { iso, isoOrNull } from '../times.js';
 
 export const NoticeChannel = z.enum(CHANNELS).meta({ id: 'NoticeChannel' });
@@ -58,7 +58,7 @@ export const noticeRoutes = [
       summary: 'Notices to the operator and to players, newest first.',
       access: 'settings:read',
       request: {
-        query: PageQuery.extend({
+        query: idCursors.PageQuery.extend({
           state: NoticeState.optional(),
           channel: NoticeChannel.optional(),
           account: Guid.optional(),
@@ -71,8 +71,9 @@ export const noticeRoutes = [
     async ({ query: { limit, cursor, account, ...filter } }, { notices, noticesSetting, now }) => {
       const since = now() - noticesSetting.current().historyDays * DAY_MS;
       const accountId = account?.toLowerCase();
-      const found = await notices.list({ ...filter, accountId, before: cursor, since, limit: limit + 1 });
-      const { items, nextCursor } = page(found, limit, ({ id }) => id);
+      const before = idCursors.placeOf(cursor) ?? undefined;
+      const found = await notices.list({ ...filter, accountId, before, since, limit: limit + 1 });
+      const { items, nextCursor } = idCursors.page(found, limit, ({ id }) => id);
       return { status: 200, body: { items: items.map(presentNotice), nextCursor } };
     },
   ),

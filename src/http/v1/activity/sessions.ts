@@ -4,10 +4,11 @@ import type { Actor, AuditRecord, AuditStore } from '../../../core/audit/audit.j
 import type { LiveSessionView } from '../../../core/sessions/live-session-store.js';
 import type { LiveSessions } from '../../../core/sessions/live-sessions.js';
 import { actorOf } from '../../caller.js';
-import { badCursor, invalid } from '../problem.js';
+import { sortedCursors } from '../cursors.js';
+import { invalid } from '../problem.js';
 import { because } from '../problem-reasons.js';
 import { routesOf } from '../route.js';
-import { Bytes, BytesPerSecond, Count, Guid, IdParams, PageQuery, pageOf, Time } from '../schemas.js';
+import { Bytes, BytesPerSecond, Count, Guid, IdParams, pageOf, Time } from '../schemas.js';
 import { pageSortedBy, type SortKeys } from '../sorted.js';
 import { iso } from '../times.js';
 
@@ -46,7 +47,7 @@ const sessionSorts = [
   'bytesPerSecond',
 ] as const;
 const SessionQuery = z.object({
-  ...PageQuery.shape,
+  ...sortedCursors.PageQuery.shape,
   /** In user name, client address, destination and GameID. */
   search: z.string().max(255).optional(),
   accountId: Guid.optional(),
@@ -79,7 +80,6 @@ export const liveSessionRoutes = [
       const filter = { search: search.toLowerCase(), accountId: accountId?.toLowerCase(), game, protocol };
       const { items: matching, matched, total } = await liveSessions.list(filter);
       const page = pageSortedBy(matching, { sort, limit, cursor }, SORT_KEYS, ({ id }) => id);
-      if (!page) return badCursor();
       return { status: 200, body: { ...page, items: page.items.map(present), matched, total } };
     },
   ),

@@ -2,12 +2,12 @@
 import { z } from 'zod';
 import type { SessionFilter } from '../../../core/agents/agent-session-store.js';
 import type { AgentSession as StoredSession } from '../../../core/agents/runs.js';
-import { badCursor } from '../problem.js';
+import { conversationCursors } from '../cursors.js';
 import { routesOf } from '../route.js';
 import { Bytes, Count, Guid, openPageOf, Time } from '../schemas.js';
 import { iso } from '../times.js';
 import { withoutUndefined } from '../without-undefined.js';
-import { AgentQuery, type AgentRouteUses, notFound, page, recordAction, SessionKey } from './uses.js';
+import { AgentFilter, type AgentRouteUses, notFound, recordAction, SessionKey } from './uses.js';
 
 const AgentSession = z
   .object({
@@ -39,17 +39,16 @@ export const conversationRoutes = [
       operationId: 'listAgentSessions',
       summary: 'Conversations, the one used last first.',
       access: 'agents:read',
-      request: { query: AgentQuery },
+      request: { query: conversationCursors.PageQuery.extend(AgentFilter.shape) },
       responses: {
         200: { description: 'A page.', schema: openPageOf(AgentSession).meta({ id: 'AgentSessionPage' }) },
       },
     },
     async ({ query: { cursor, limit, ...wanted } }, { agents }) => {
-      const after = cursor === undefined ? undefined : placeOf(cursor);
-      if (after === null) return badCursor();
+      const after = conversationCursors.placeOf(cursor) ?? undefined;
       const filter = { ...wanted, after, limit: limit + 1 };
       const found = await agents.sessions.list(withoutUndefined<SessionFilter>(filter));
-      const { items, nextCursor } = page(found, limit, ({ lastUsedAt, key }) => `${lastUsedAt}~${key}`);
+      const { items, nextCursor } = conversationCursors.page(found, limit, (last) => last);
       return { status: 200, body: { items: items.map(presentSession), nextCursor } };
     },
   ),
@@ -96,9 +95,4 @@ export const conversationRoutes = [
 
 function presentSession(session: StoredSession): Record<string, unknown> {
   return { ...session, createdAt: iso(session.createdAt), lastUsedAt: iso(session.lastUsedAt) };
-}
-
-function placeOf(cursor: string): { lastUsedAt: number; key: string } | null {
-  const [, at, key] = /^(\d{1,15})~(.+)$/.exec(cursor) ?? [];
-  return at === undefined || key === undefined ? null : { lastUsedAt: Number(at), key };
 }

@@ -2,17 +2,17 @@
 import { z } from 'zod';
 import type { RunFilter } from '../../../core/agents/run-store.js';
 import type { Run as StoredRun } from '../../../core/agents/runs.js';
-import { badCursor, type ProblemAnswer } from '../problem.js';
+import { idCursors } from '../cursors.js';
+import type { ProblemAnswer } from '../problem.js';
 import { because } from '../problem-reasons.js';
 import { type Answered, routesOf } from '../route.js';
 import { Count, Guid, IdParams, openPageOf, Time } from '../schemas.js';
 import { iso, isoOrNull } from '../times.js';
 import { withoutUndefined } from '../without-undefined.js';
 import {
-  AgentQuery,
+  AgentFilter,
   type AgentRouteUses,
   notFound,
-  page,
   Queued,
   queued,
   type RunUses,
@@ -78,16 +78,19 @@ export const runRoutes = [
       summary: 'Runs, newest first.',
       access: 'agents:read',
       request: {
-        query: AgentQuery.extend({ status: RunStatus.optional(), session: SessionKey.optional() }),
+        query: idCursors.PageQuery.extend({
+          ...AgentFilter.shape,
+          status: RunStatus.optional(),
+          session: SessionKey.optional(),
+        }),
       },
       responses: { 200: { description: 'A page.', schema: openPageOf(Run).meta({ id: 'RunPage' }) } },
     },
     async ({ query: { cursor, limit, ...wanted } }, { agents }) => {
-      const before = cursor?.toLowerCase();
-      if (before !== undefined && !/^[0-9a-f-]{36}$/.test(before)) return badCursor();
+      const before = idCursors.placeOf(cursor) ?? undefined;
       const filter = { ...wanted, before, limit: limit + 1 };
       const found = await agents.runs.list(withoutUndefined<RunFilter>(filter));
-      return { status: 200, body: page(found.map(presentRun), limit, ({ id }) => id) };
+      return { status: 200, body: idCursors.page(found.map(presentRun), limit, ({ id }) => id) };
     },
   ),
   route(

@@ -9,7 +9,7 @@ import { actorOf, type Caller } from '../../caller.js';
 import { invalid, type ProblemAnswer } from '../problem.js';
 import { because } from '../problem-reasons.js';
 import type { Answered } from '../route.js';
-import { Guid, PageQuery } from '../schemas.js';
+import { Guid } from '../schemas.js';
 
 export interface RunUses {
   readonly control: AgentControl;
@@ -26,8 +26,8 @@ export interface AgentRouteUses {
 export const AgentName = z.string().min(1).max(128);
 export const SessionKey = z.string().regex(/^[A-Za-z0-9._:-]{1,128}$/);
 
-/** The query of both runs and conversations. */
-export const AgentQuery = PageQuery.extend({
+/** The filters of both runs and conversations. */
+export const AgentFilter = z.object({
   agent: AgentName.optional(),
   /** Runs: in message and reply. Conversations: in the key. */
   search: z.string().max(255).optional(),
@@ -68,11 +68,4 @@ export function queued(answer: QueuedAnswer): Answered | ProblemAnswer {
     case 'stopping':
       return { problem: 'unavailable', ...because('stopping') };
   }
-}
-
-/** Makes a page of `found`, which was read with `limit` + 1: the extra row tells whether another page follows. */
-export function page<T>(found: readonly T[], limit: number, cursorOf: (last: T) => string) {
-  const items = found.slice(0, limit);
-  const last = items.at(-1);
-  return { items, nextCursor: found.length > limit && last !== undefined ? cursorOf(last) : null };
 }
