@@ -6,6 +6,7 @@ import type { QueuedRun } from '../core/agents/runs.js';
 import { type Clock, HOUR_MS } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import { createPoller, type Poller } from '../core/poller.js';
+import { nodeTimers } from '../core/timers.js';
 import { createTurns } from '../core/turns.js';
 import { createLeaseWatch, createOwnLease } from './lease.js';
 import { isAlive, killMarked, processStart, thisHost } from './processes.js';
@@ -157,7 +158,7 @@ export function createKeeper(uses: {
   const inTurn = createTurns();
   const every = (ms: number, what: string, work: () => Promise<void>): Poller => {
     const onError = (err: unknown) => log.error({ err, task: what }, 'run maintenance failed');
-    return createPoller(ms, () => inTurn(owner, work), onError);
+    return createPoller({ intervalMs: ms, poll: () => inTurn(owner, work), onError, timers: nodeTimers });
   };
   const clearing = every(CLEAR_EVERY_MS, 'clearing out', clearOut);
   const pollers = [

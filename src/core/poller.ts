@@ -1,4 +1,5 @@
 // Polls periodically, one poll at a time.
+import type { Timer, Timers } from './timers.js';
 
 export interface Poller {
   start(): void;
@@ -8,17 +9,19 @@ export interface Poller {
   stop(): Promise<void>;
 }
 
-/** @param work one poll; rejections go to `onError`, and polling continues */
-export function createPoller(
-  intervalMs: number,
-  work: () => Promise<void>,
-  onError: (error: unknown) => void,
-): Poller {
-  let timer: NodeJS.Timeout | undefined;
+export function createPoller(options: {
+  readonly intervalMs: number;
+  /** One poll. Rejections go to `onError`, and polling continues. */
+  readonly poll: () => Promise<void>;
+  readonly onError: (error: unknown) => void;
+  readonly timers: Timers;
+}): Poller {
+  const { intervalMs, poll, onError, timers } = options;
+  let timer: Timer | undefined;
   let underWay: Promise<void> | null = null;
 
   function ask(): Promise<void> {
-    underWay ??= work()
+    underWay ??= poll()
       .catch(onError)
       .finally(() => {
         underWay = null;
@@ -28,11 +31,11 @@ export function createPoller(
 
   return {
     start() {
-      timer = setInterval(ask, intervalMs);
+      timer = timers.every(intervalMs, ask);
     },
     ask,
     async stop() {
-      clearInterval(timer);
+      timer?.clear();
       await underWay;
     },
   };

@@ -1,11 +1,10 @@
 // What accounts do at the other nodes: their traffic counts against quotas here, and their logins and entries are shown.
 import { MINUTE_MS } from '../core/clock.js';
 import type { Log } from '../core/log.js';
-import { createPoller } from '../core/poller.js';
 import type { Core } from './core.js';
 import type { HeartbeatsPart } from './heartbeats.js';
 import type { Part } from './lifecycle.js';
-import { createTimers } from './timers.js';
+import { createTasks } from './tasks.js';
 
 /** How often this node's traffic is written, and that of the others is read, in ms: a quota is passed by two seconds of traffic at most. */
 const INTERVAL_MS = 500;
@@ -21,7 +20,7 @@ export function createActivityPart(uses: {
   const { store, directory, usage, accounts } = uses.core;
   const feed = store.activity;
   if (!feed) return { name: 'activity', stop() {} };
-  const { every, attempt, stop } = createTimers(log);
+  const tasks = createTasks(log);
 
   /** Accounts whose entries are to be counted again; those of a read that failed wait for the next one. */
   const recounted = new Set<string>();
@@ -59,19 +58,13 @@ export function createActivityPart(uses: {
     }
   }
 
-  const onError = (): void => undefined;
-  const reader = createPoller(INTERVAL_MS, () => attempt('activity of other nodes', read), onError);
-  const writer = createPoller(INTERVAL_MS, () => attempt('traffic', usage.flush), onError);
   return {
     name: 'activity',
     start() {
-      reader.start();
-      writer.start();
-      every(MINUTE_MS, () => void attempt('old activity', feed.trim));
+      tasks.every(INTERVAL_MS, 'activity of other nodes', read);
+      tasks.every(INTERVAL_MS, 'traffic', usage.flush);
+      tasks.every(MINUTE_MS, 'old activity', feed.trim);
     },
-    async stop() {
-      stop();
-      await Promise.all([reader.stop(), writer.stop()]);
-    },
+    stop: tasks.stop,
   };
 }

@@ -1,5 +1,6 @@
 // Applies changes that other processes (such as the command line) make in the database to the memory of the daemon.
 import type { Log } from '../core/log.js';
+import { nodeTimers } from '../core/timers.js';
 import type { ProxyPlane } from '../proxy/plane.js';
 import { followChanges } from '../store/follow-changes.js';
 import type { Core } from './core.js';
@@ -41,6 +42,7 @@ export function createChangesPart({
     },
     everySetting: core.settings.keys,
     onError: (error) => log.error({ err: error }, 'applying a change by another process failed'),
+    timers: nodeTimers,
   });
   return { name: 'changes', ...follower };
 }

@@ -2,6 +2,7 @@
 import { readSecretFile } from '../agents/secrets.js';
 import type { Config } from '../config.js';
 import type { Log } from '../core/log.js';
+import { nodeTimers } from '../core/timers.js';
 import { createStorageWatch, type StorageWatch } from '../store/storage-watch.js';
 import { type DaemonStore, type MigrationEvent, openDaemonStore, type StoreOptions } from '../store/store.js';
 import type { Part } from './lifecycle.js';
@@ -27,6 +28,7 @@ export function createStoragePart(config: Config, store: DaemonStore, log: Log):
     intervalMs: config.database.checkIntervalMs,
     log,
     monotonicNow: () => performance.now(),
+    timers: nodeTimers,
   });
   return { name: 'storage', ...watch };
 }

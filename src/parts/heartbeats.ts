@@ -5,6 +5,7 @@ import type { Heartbeat } from '../core/heartbeats/heartbeat.js';
 import { createRecorder } from '../core/heartbeats/heartbeat-recorder.js';
 import { createHeartbeatWriter, type WriterEvent } from '../core/heartbeats/heartbeat-writer.js';
 import type { Log } from '../core/log.js';
+import { nodeTimers } from '../core/timers.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
 import type { OperatorSettings } from './settings.js';
@@ -50,6 +51,7 @@ export function createHeartbeatsPart(uses: {
     flushIntervalMs: config.heartbeats.flushIntervalMs,
     trimIntervalMs: TRIM_INTERVAL_MS,
     now,
+    timers: nodeTimers,
     report: (event) => reportWriter(log, event),
   });
   return {

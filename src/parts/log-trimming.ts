@@ -6,7 +6,7 @@ import { trimLogs } from '../store/trim-logs.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
 import type { OperatorSettings } from './settings.js';
-import { createTimers } from './timers.js';
+import { createTasks } from './tasks.js';
 
 export function createLogTrimmingPart(uses: {
   readonly config: Pick<Config, 'admin'>;
@@ -19,15 +19,15 @@ export function createLogTrimmingPart(uses: {
   const { store } = uses.core;
   const { retention } = uses.settings;
   const stopped = new AbortController();
-  const timers = createTimers(uses.log);
+  const tasks = createTasks(uses.log);
   const maxLogins = uses.config.admin.logins.maxEntries;
   const trim = () => trimLogs({ store, retention, maxLogins, now: now(), signal: stopped.signal });
   return {
     name: 'log trimming',
-    start: () => timers.every(MINUTE_MS, () => void timers.attempt('log trimming', trim)),
+    start: () => tasks.every(MINUTE_MS, 'log trimming', trim),
     stop() {
-      timers.stop();
       stopped.abort();
+      return tasks.stop();
     },
   };
 }

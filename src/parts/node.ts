@@ -10,6 +10,7 @@ import type { Log } from '../core/log.js';
 import { NODES_KEY, type NodeAddresses, type NodeClaim, type NodeLoad } from '../core/nodes/nodes.js';
 import { createPoller } from '../core/poller.js';
 import type { Reloadable } from '../core/settings/setting.js';
+import { nodeTimers } from '../core/timers.js';
 import { readVersion } from '../program.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
@@ -119,9 +120,12 @@ export async function createNodePart(uses: {
     duties?.refuse(next);
   }
 
-  const poller = createPoller(leaseMs / RENEWALS_PER_LEASE, renew, (err) =>
-    log.error({ err, node: claim.name }, 'node lease renewal failed'),
-  );
+  const poller = createPoller({
+    intervalMs: leaseMs / RENEWALS_PER_LEASE,
+    poll: renew,
+    onError: (err) => log.error({ err, node: claim.name }, 'node lease renewal failed'),
+    timers: nodeTimers,
+  });
 
   return {
     name: 'node',

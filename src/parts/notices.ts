@@ -16,7 +16,7 @@ import type { ChangeSignal } from '../core/stats/change-signal.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
 import type { OperatorSettings } from './settings.js';
-import { createTimers } from './timers.js';
+import { createTasks } from './tasks.js';
 
 export interface NoticesPart extends Part {
   /** Counts a failed login of a client address. */
@@ -120,7 +120,7 @@ export function createNoticesPart(uses: {
   const wake = () => {
     for (const outbox of outboxes) outbox.wake();
   };
-  const timers = createTimers(log);
+  const tasks = createTasks(log);
   const look = async (): Promise<void> => {
     if (await notices.look()) changes.notify('notices');
     wake();
@@ -141,11 +141,10 @@ export function createNoticesPart(uses: {
     start() {
       wake();
       setting.onChanged(wake);
-      timers.every(lookEveryMs, () => void timers.attempt('notices', look));
+      tasks.every(lookEveryMs, 'notices', look);
     },
     async stop() {
-      timers.stop();
-      await Promise.all(outboxes.map((outbox) => outbox.stop(0)));
+      await Promise.all([tasks.stop(), ...outboxes.map((outbox) => outbox.stop(0))]);
     },
   };
 }

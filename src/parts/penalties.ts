@@ -1,10 +1,9 @@
 // Penalties of sources over all nodes: publishes this node's.
 import { createPenalties, type Penalties } from '../core/auth/penalties.js';
 import type { Log } from '../core/log.js';
-import { createPoller } from '../core/poller.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
-import { createTimers } from './timers.js';
+import { createTasks } from './tasks.js';
 
 /** How often penalties are published, in ms. */
 const INTERVAL_MS = 250;
@@ -18,18 +17,13 @@ export function createPenaltiesPart(uses: {
   const store = uses.core.store.penalties;
   const { of, publish, read, flush } = createPenalties({ store, monotonicNow: () => performance.now() });
   if (!store) return { name: 'penalties', of, publish, read, stop() {} };
-  const timers = createTimers(uses.log);
-  const poller = createPoller(
-    INTERVAL_MS,
-    () => timers.attempt('penalties', flush),
-    () => undefined,
-  );
+  const tasks = createTasks(uses.log);
   return {
     name: 'penalties',
     of,
     publish,
     read,
-    start: poller.start,
-    stop: poller.stop,
+    start: () => tasks.every(INTERVAL_MS, 'penalties', flush),
+    stop: tasks.stop,
   };
 }

@@ -5,14 +5,14 @@ import { type AccountLimits, NO_LIMITS } from '../core/accounts/limits.js';
 import { createSessionPermits, type SessionPermits } from '../core/accounts/session-permits.js';
 import { MINUTE_MS } from '../core/clock.js';
 import type { Log } from '../core/log.js';
-import { createPoller } from '../core/poller.js';
 import { createLiveSessions, type LiveSessions } from '../core/sessions/live-sessions.js';
 import { SessionReporter } from '../core/sessions/session-reporter.js';
+import { nodeTimers } from '../core/timers.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
 import type { NodePart } from './node.js';
 import type { StatsPart } from './stats.js';
-import { createTimers } from './timers.js';
+import { createTasks } from './tasks.js';
 
 /** How often this node's sessions are written, in ms. */
 const WRITE_EVERY_MS = 500;
@@ -57,19 +57,13 @@ export function createSessionsPart(uses: {
     limitsOf: (id) => directory.byId(id)?.limits ?? NO_LIMITS,
     timeoutMs: config.database.answerTimeoutMs,
     leaseMs: config.node.leaseMs,
+    timers: nodeTimers,
     log,
   });
   directory.onChanged(({ id, before, after }) => {
     if (before && after && isLowered(before.limits, after.limits)) permits.enforce(id);
   });
-  const timers = createTimers(log);
-  const onError = (): void => undefined;
-  const writer = createPoller(
-    WRITE_EVERY_MS,
-    () => timers.attempt('live sessions', reporter.flush.bind(reporter)),
-    onError,
-  );
-  const counter = createPoller(COUNT_EVERY_MS, count, onError);
+  const tasks = createTasks(log);
 
   /** Limits of accounts depend on it. When the database is away the counts of before stay. */
   async function count(): Promise<void> {
@@ -95,15 +89,14 @@ export function createSessionsPart(uses: {
       permits.writeAnew();
     },
     async start() {
-      writer.start();
-      counter.start();
+      tasks.every(WRITE_EVERY_MS, 'live sessions', () => reporter.flush());
+      tasks.every(COUNT_EVERY_MS, 'sessions of other nodes', count);
+      tasks.every(MINUTE_MS, 'sessions of lost nodes', trim);
       permits.start();
-      timers.every(MINUTE_MS, () => void timers.attempt('sessions of lost nodes', trim));
       await trim();
     },
     async stop() {
-      timers.stop();
-      await Promise.all([writer.stop(), counter.stop(), permits.stop()]);
+      await Promise.all([tasks.stop(), permits.stop()]);
     },
   };
 }

@@ -13,10 +13,11 @@ import type { Session } from '../core/sessions/session.js';
 import { type ChangeSignal, createChangeSignal } from '../core/stats/change-signal.js';
 import { createHistory, type History } from '../core/stats/history.js';
 import { createOverview, type OverviewNow } from '../core/stats/overview.js';
+import { nodeTimers } from '../core/timers.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
 import type { NodePart } from './node.js';
-import { createTimers } from './timers.js';
+import { createTasks } from './tasks.js';
 
 type Load = Pick<NodeLoad, 'sessions' | 'accountsOnline' | 'bytesPerSecondUp' | 'bytesPerSecondDown'>;
 
@@ -51,7 +52,7 @@ export async function createStatsPart(uses: {
 }): Promise<StatsPart> {
   const { config, now } = uses;
   const { store, directory, sessions, settings } = uses.core;
-  const changes = createChangeSignal(SIGNAL_QUIET_MS);
+  const changes = createChangeSignal(SIGNAL_QUIET_MS, nodeTimers);
   settings.onReloaded(() => changes.notify('settings'));
   directory.onChanged(({ id, before, after }) => {
     changes.notify('accounts', id);
@@ -89,7 +90,7 @@ export async function createStatsPart(uses: {
     maxBlockedNames: config.admin.logins.maxBlockedNames,
     onNote: (outcome) => activity.noteLogin(outcome),
   });
-  const { every, attempt, stop } = createTimers(uses.log);
+  const tasks = createTasks(uses.log);
   const closed = ({ id }: Session): void => {
     activity.closed(id);
     changes.notify('sessions');
@@ -123,19 +124,15 @@ export async function createStatsPart(uses: {
     logins,
 
     start() {
-      every(TICK_MS, () => {
-        history.observe(sessions.total, sessions.totalAccounts);
-        void attempt('chart history', history.sampleIfDue);
-        void attempt('login log', logins.flush);
-      });
-      every(RUNS_EVERY_MS, () => {
-        if (changes.hasListeners()) void attempt('run state', publishRuns);
-      });
-      every(SUMS_EVERY_MS, () => void attempt('heartbeat sums', heartbeatSums.flush));
+      tasks.every(TICK_MS, 'session counts', () => history.observe(sessions.total, sessions.totalAccounts));
+      tasks.every(TICK_MS, 'chart history', history.sampleIfDue);
+      tasks.every(TICK_MS, 'login log', logins.flush);
+      tasks.every(RUNS_EVERY_MS, 'run state', () => (changes.hasListeners() ? publishRuns() : undefined));
+      tasks.every(SUMS_EVERY_MS, 'heartbeat sums', heartbeatSums.flush);
     },
 
     async stop() {
-      stop();
+      await tasks.stop();
       changes.close();
       await everyStep(logins.flush, heartbeatSums.flush);
     },

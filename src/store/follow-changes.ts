@@ -1,6 +1,7 @@
 // Updates the caches of this process with changes that other processes (the command line) made in the database.
 import type { Change, ChangeFeed } from '../core/changes.js';
 import { createPoller, type Poller } from '../core/poller.js';
+import type { Timers } from '../core/timers.js';
 
 export interface FollowOptions {
   readonly feed: ChangeFeed;
@@ -22,6 +23,7 @@ export interface FollowOptions {
   /** The keys of all settings. */
   readonly everySetting: () => readonly string[];
   readonly onError: (error: unknown) => void;
+  readonly timers: Timers;
 }
 
 /** Accounts reloaded at once: few queries, and logins can be served between two. */
@@ -29,7 +31,7 @@ const ACCOUNTS_AT_ONCE = 500;
 
 /** `stop` resolves when no reload is running. */
 export function followChanges(options: FollowOptions): Pick<Poller, 'start' | 'stop'> {
-  const { feed, intervalMs, applyAccounts, applySetting, everyAccount, everySetting, onError } = options;
+  const { feed, applyAccounts, applySetting, everyAccount, everySetting, onError } = options;
   // What has changed and is not yet reloaded. A reload reads the current state, so that several changes need one reload.
   const accounts = new Set<string>();
   const settings = new Set<string>();
@@ -99,7 +101,7 @@ export function followChanges(options: FollowOptions): Pick<Poller, 'start' | 's
     while (!isStopping && (await step()));
   }
 
-  const poller = createPoller(intervalMs, look, onError);
+  const poller = createPoller({ ...options, poll: look });
   let listener: ReturnType<ChangeFeed['listen']> | null = null;
 
   /** A running read may have begun before the change: another one follows it. */

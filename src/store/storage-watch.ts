@@ -1,6 +1,8 @@
 // Detects that the database is no longer usable, and logs the problem and its end once.
 import type { Log } from '../core/log.js';
+import { createPoller } from '../core/poller.js';
 import { STORAGE_PROBLEMS, type StorageFault, type StorageProblem } from '../core/storage.js';
+import type { Timers } from '../core/timers.js';
 
 export interface StorageWatch {
   /** What is wrong; null when nothing is, as of a second ago at most. Never rejects. */
@@ -22,21 +24,24 @@ export function createStorageWatch(uses: {
   readonly intervalMs: number;
   readonly log: Log;
   readonly monotonicNow: () => number;
+  readonly timers: Timers;
 }): StorageWatch {
-  const { check, isFault, intervalMs, log, monotonicNow } = uses;
+  const { check, isFault, log, monotonicNow } = uses;
   let current: StorageProblem | null = null;
   let since = 0;
   let checkedAt = Number.NEGATIVE_INFINITY;
-  let underWay: Promise<StorageProblem | null> | null = null;
-  let timer: NodeJS.Timeout | undefined;
   let isStopping = false;
 
-  async function runCheck(): Promise<StorageProblem | null> {
-    const fault = await check();
-    checkedAt = monotonicNow();
-    setFault(fault);
-    return current;
-  }
+  const poller = createPoller({
+    intervalMs: uses.intervalMs,
+    async poll() {
+      const fault = await check();
+      checkedAt = monotonicNow();
+      setFault(fault);
+    },
+    onError: (err) => log.error({ err }, 'checking the database failed'),
+    timers: uses.timers,
+  });
 
   function setFault(fault: StorageFault | null): void {
     const problem = fault?.problem ?? null;
@@ -53,11 +58,9 @@ export function createStorageWatch(uses: {
     } else log.info({ outageMs: Math.round(monotonicNow() - since) }, 'database works again');
   }
 
-  function checkNow(): Promise<StorageProblem | null> {
-    underWay ??= runCheck().finally(() => {
-      underWay = null;
-    });
-    return underWay;
+  async function checkNow(): Promise<StorageProblem | null> {
+    await poller.ask();
+    return current;
   }
 
   /** Logs an error, unless a problem of the storage explains it. */
@@ -85,14 +88,11 @@ export function createStorageWatch(uses: {
       },
     },
 
-    start() {
-      timer = setInterval(() => void checkNow(), intervalMs).unref();
-    },
+    start: poller.start,
 
     async stop() {
-      clearInterval(timer);
       isStopping = true;
-      await underWay;
+      await poller.stop();
       const problem = await checkNow();
       if (problem) throw new Error(STORAGE_PROBLEMS[problem]);
     },

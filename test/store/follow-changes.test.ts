@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Change } from '../../src/core/changes.js';
 import { followChanges } from '../../src/store/follow-changes.js';
-import { eventually } from '../helpers/eventually.js';
+import { createTestTimers } from '../helpers/timers.js';
 
 /** Follows a list of changes, told in parts of `part`; who is in `fails` cannot be taken in. */
 function follow(t: TestContext, changes: Change[], part: number) {
@@ -11,9 +11,10 @@ function follow(t: TestContext, changes: Change[], part: number) {
   const settings: string[] = [];
   const errors: unknown[] = [];
   const fails = new Set<string>();
+  const timers = createTestTimers();
   const follower = followChanges({
     feed: { next: async () => changes.splice(0, part), listen: () => ({ stop: async () => undefined }) },
-    intervalMs: 1,
+    intervalMs: 250,
     async applyAccounts(ids) {
       if (ids.some((id) => fails.has(id))) throw new Error('no database');
       applied.push(ids);
@@ -29,10 +30,13 @@ function follow(t: TestContext, changes: Change[], part: number) {
     everyAccount: async () => ['every-account'],
     everySetting: () => ['every-setting'],
     onError: (error) => errors.push(error),
+    timers,
   });
   follower.start();
   t.after(follower.stop);
-  return { applied, settings, errors, fails, stop: follower.stop };
+  /** Lets one poll happen. */
+  const poll = () => timers.pass(250);
+  return { applied, settings, errors, fails, poll, stop: follower.stop };
 }
 
 const accountChange = (id: string): Change => ({ topic: 'account', id });
@@ -40,8 +44,8 @@ const accountChange = (id: string): Change => ({ topic: 'account', id });
 test('many changes are taken in at once, some hundreds at a time, each account once', async (t) => {
   const ids = Array.from({ length: 1_203 }, (_, n) => `id-${n}`);
   const changes = ids.flatMap((id) => [accountChange(id), accountChange(id)]);
-  const { applied } = follow(t, changes, 10_000);
-  await eventually(() => applied.flat().length >= ids.length);
+  const { applied, poll } = follow(t, changes, 10_000);
+  await poll();
   assert.deepEqual(applied.flat(), ids);
   assert.deepEqual(
     applied.map(({ length }) => length),
@@ -51,21 +55,24 @@ test('many changes are taken in at once, some hundreds at a time, each account o
 
 test('what comes in parts is not waited for between them', async (t) => {
   const changes = Array.from({ length: 50 }, (_, n) => accountChange(`id-${n}`));
-  const { applied } = follow(t, changes, 10);
-  await eventually(() => applied.length > 0);
-  await eventually(() => applied.length === 5);
+  const { applied, poll } = follow(t, changes, 10);
+  await poll();
+  assert.equal(applied.length, 5);
 });
 
 test('accounts that could not be taken in are tried again, with those that changed meanwhile', async (t) => {
   const changes = [accountChange('a'), accountChange('b')];
-  const { applied, errors, fails } = follow(t, changes, 10);
+  const { applied, errors, fails, poll } = follow(t, changes, 10);
   fails.add('b');
-  await eventually(() => errors.length >= 2);
+  await poll();
+  await poll();
+  assert.equal(errors.length, 2);
   assert.equal(applied.length, 0);
   changes.push(accountChange('c'));
-  await eventually(() => changes.length === 0);
+  await poll();
+  assert.equal(changes.length, 0);
   fails.delete('b');
-  await eventually(() => applied.length > 0);
+  await poll();
   assert.deepEqual(applied[0]?.toSorted(), ['a', 'b', 'c']);
 });
 
@@ -75,26 +82,29 @@ test('a setting that cannot be read holds nothing else up, and is tried again', 
     { topic: 'setting', key: 'whitelist' },
     accountChange('a'),
   ];
-  const { applied, settings, errors, fails } = follow(t, changes, 10);
+  const { applied, settings, errors, fails, poll } = follow(t, changes, 10);
   fails.add('broken');
-  await eventually(() => errors.length >= 2);
+  await poll();
+  assert.ok(errors.length >= 1);
   assert.deepEqual([applied, settings], [[['a']], ['whitelist']]);
   fails.delete('broken');
-  await eventually(() => settings.length === 2);
+  await poll();
+  assert.deepEqual(settings, ['whitelist', 'broken']);
 });
 
 test('after the stop nothing more is asked', async (t) => {
   const changes = [accountChange('a')];
-  const { applied, stop } = follow(t, changes, 100);
-  await eventually(() => applied.length > 0);
+  const { applied, poll, stop } = follow(t, changes, 100);
+  await poll();
+  assert.equal(applied.length, 1);
   await stop();
   changes.push(accountChange('b'));
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await poll();
   assert.equal(changes.length, 1);
 });
 
 test('when anything may have changed, every setting and every account is read again', async (t) => {
-  const { applied, settings } = follow(t, [{ topic: 'everything' }], 1);
-  await eventually(() => applied.length > 0);
+  const { applied, settings, poll } = follow(t, [{ topic: 'everything' }], 1);
+  await poll();
   assert.deepEqual([applied.flat(), settings], [['every-account'], ['every-setting']]);
 });

@@ -7,6 +7,7 @@ import { HeartbeatPool } from '../../src/core/heartbeats/heartbeat-pool.js';
 import { createHeartbeatWriter } from '../../src/core/heartbeats/heartbeat-writer.js';
 import { SessionRegistry } from '../../src/core/sessions/session-registry.js';
 import { isCommitUnknown } from '../../src/core/storage.js';
+import { nodeTimers } from '../../src/core/timers.js';
 import { openStore } from '../../src/store/store.js';
 import { startDatabaseWire } from '../helpers/database-wire.js';
 import { eventually } from '../helpers/eventually.js';
@@ -70,6 +71,7 @@ test('heartbeat entries are stored once', async (t) => {
     flushIntervalMs: 60_000,
     trimIntervalMs: 60_000,
     now: Date.now,
+    timers: nodeTimers,
     report: () => undefined,
   });
   const stored = async () => (await store.heartbeats.newest(ann.id, 10)).length;

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import type { Knex } from 'knex';
 import type { Change, ChangeFeed } from '../../src/core/changes.js';
 import { createPoller } from '../../src/core/poller.js';
+import { nodeTimers } from '../../src/core/timers.js';
 import { connectPg } from '../../src/store/pg.js';
 import { createPgChangeFeed, createPgChangeRecorder } from '../../src/store/pg-changes.js';
 import { openStore } from '../../src/store/store.js';
@@ -113,7 +114,12 @@ test(`${MANY} writers at once over three stores: each hears all of the other two
   const failures: unknown[] = [];
   const readers = stores.map((store, n) => {
     const read = async (): Promise<void> => void heard[n]?.push(...(await hear(store.changes)));
-    const reader = createPoller(ANSWER_MS, read, (error) => failures.push(error));
+    const reader = createPoller({
+      intervalMs: ANSWER_MS,
+      poll: read,
+      onError: (error) => failures.push(error),
+      timers: nodeTimers,
+    });
     const listener = store.changes.listen(() => void reader.ask());
     t.after(listener.stop);
     return reader;

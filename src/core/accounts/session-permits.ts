@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../log.js';
 import { isDatabaseAway } from '../storage.js';
+import type { Timer, Timers } from '../timers.js';
 import { HeldPermits, type RevocablePermit } from './held-permits.js';
 import type { LimitRefusal } from './limits.js';
 import type { PermitLimits, PermitStore, WantedPermit } from './permit-store.js';
@@ -55,9 +56,10 @@ export function createSessionPermits(uses: {
   readonly timeoutMs: number;
   /** Lease time of this node, in ms. */
   readonly leaseMs: number;
+  readonly timers: Timers;
   readonly log: Log;
 }): SessionPermits {
-  const { store, limitsOf, timeoutMs, leaseMs, log } = uses;
+  const { store, limitsOf, timeoutMs, leaseMs, timers, log } = uses;
   const held = new HeldPermits();
   /** Held permits that the database may not have. */
   const unwritten = new Set<RevocablePermit>();
@@ -69,7 +71,7 @@ export function createSessionPermits(uses: {
   const lowered = new Set<string>();
   let isAway = false;
   let underWay: Promise<void> | null = null;
-  let retry: NodeJS.Timeout | undefined;
+  let retry: Timer | undefined;
 
   const isIdle = (): boolean => questions.size + unwritten.size + ended.size + lowered.size === 0;
 
@@ -97,7 +99,7 @@ export function createSessionPermits(uses: {
       for (const accountId of enforced) lowered.add(accountId);
       decideHere(error);
     };
-    const silence = setTimeout(fail, timeoutMs);
+    const silence = timers.after(timeoutMs, fail);
     try {
       const refusals = await store.exchange({
         endedIds,
@@ -114,7 +116,7 @@ export function createSessionPermits(uses: {
     } catch (error) {
       fail(error);
     } finally {
-      clearTimeout(silence);
+      silence.clear();
     }
   }
 
@@ -219,13 +221,13 @@ export function createSessionPermits(uses: {
     },
 
     start() {
-      retry = setInterval(() => {
+      retry = timers.every(RETRY_MS, () => {
         if (isAway) exchange();
-      }, RETRY_MS).unref();
+      });
     },
 
     async stop() {
-      clearInterval(retry);
+      retry?.clear();
       await underWay;
     },
   };

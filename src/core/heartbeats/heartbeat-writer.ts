@@ -3,7 +3,9 @@
 import type { AccountStore } from '../accounts/account-store.js';
 import type { AccountDirectory } from '../accounts/directory.js';
 import type { Clock } from '../clock.js';
+import { createPoller } from '../poller.js';
 import { isCommitUnknown } from '../storage.js';
+import type { Timer, Timers } from '../timers.js';
 import { createTurns } from '../turns.js';
 import type { Heartbeat, HeartbeatRetention, HeartbeatTotals } from './heartbeat.js';
 import type { HeartbeatPool } from './heartbeat-pool.js';
@@ -31,12 +33,13 @@ export interface HeartbeatWriterOptions {
   readonly flushIntervalMs: number;
   readonly trimIntervalMs: number;
   readonly now: Clock;
+  readonly timers: Timers;
   /** Must not throw. */
   readonly report: (event: WriterEvent) => void;
 }
 
 export interface HeartbeatWriter {
-  /** Starts the two timers; they do not keep the process alive. */
+  /** Starts the timers; they do not keep the process alive. */
   start(): void;
   /**
    * Writes what was recorded before the call. Rejects with the database's error when it cannot; nothing is lost then.
@@ -65,11 +68,16 @@ const STOP_RETRY_MS = 200;
  * removal but arrive after it are not taken in.
  */
 export function createHeartbeatWriter(options: HeartbeatWriterOptions): HeartbeatWriter {
-  const { pool, directory, heartbeats, accounts, retention, now, report } = options;
+  const { pool, directory, heartbeats, accounts, retention, now, timers, report } = options;
   const inTurn = createTurns();
-  const timers: NodeJS.Timeout[] = [];
+  const trimmer = createPoller({
+    intervalMs: options.trimIntervalMs,
+    poll: trimSlices,
+    onError: (error) => report({ kind: 'trim-failed', error }),
+    timers,
+  });
+  const running: Timer[] = [];
   let nextFlush: Promise<void> | null = null;
-  let trimming: Promise<void> | null = null;
   let batchNumber = 0;
   /** A batch that may be written: the next flush tries it again, with the same number. */
   let unsure: readonly Heartbeat[] | null = null;
@@ -137,15 +145,6 @@ export function createHeartbeatWriter(options: HeartbeatWriterOptions): Heartbea
     pool.written(batch, totals);
   }
 
-  function trim(): Promise<void> {
-    trimming ??= trimSlices()
-      .catch((error: unknown) => report({ kind: 'trim-failed', error }))
-      .finally(() => {
-        trimming = null;
-      });
-    return trimming;
-  }
-
   async function trimSlices(): Promise<void> {
     const before = now() - retention.maxAgeMs;
     let more = true;
@@ -176,18 +175,18 @@ export function createHeartbeatWriter(options: HeartbeatWriterOptions): Heartbea
           throw error;
         }
       }
-      await new Promise((resume) => setTimeout(resume, STOP_RETRY_MS));
+      await new Promise((resume) => timers.after(STOP_RETRY_MS, () => resume(null)));
     }
   }
 
   return {
     start() {
-      const every = (intervalMs: number, task: () => void) =>
-        timers.push(setInterval(task, intervalMs).unref());
-      // A failed flush has been reported; the next tick tries again.
-      every(options.flushIntervalMs, () => void flush().catch(() => {}));
-      every(options.trimIntervalMs, () => void trim());
-      every(options.trimIntervalMs, reportDropped);
+      running.push(
+        // A failed flush has been reported; the next tick tries again.
+        timers.every(options.flushIntervalMs, () => void flush().catch(() => {})),
+        timers.every(options.trimIntervalMs, reportDropped),
+      );
+      trimmer.start();
     },
 
     flush,
@@ -201,8 +200,8 @@ export function createHeartbeatWriter(options: HeartbeatWriterOptions): Heartbea
 
     async stop() {
       stopped = true;
-      for (const timer of timers.splice(0)) clearInterval(timer);
-      await trimming;
+      for (const timer of running.splice(0)) timer.clear();
+      await trimmer.stop();
       await flushAtStop().finally(reportDropped);
     },
   };

@@ -1,4 +1,5 @@
 // Notifies listeners of changes, and combines frequent changes of a topic.
+import type { Timer, Timers } from '../timers.js';
 
 export type Topic = 'accounts' | 'sessions' | 'settings' | 'runs' | 'agents' | 'tokens' | 'audit' | 'notices';
 
@@ -17,10 +18,10 @@ export interface ChangeSignal {
 }
 
 /** Changes within `quietMs` of each other are published as one. */
-export function createChangeSignal(quietMs: number): ChangeSignal {
+export function createChangeSignal(quietMs: number, timers: Timers): ChangeSignal {
   const listeners = new Set<(changed: Changed) => void>();
   const waiting = new Map<Topic, string | null>();
-  let timer: NodeJS.Timeout | undefined;
+  let timer: Timer | undefined;
 
   function publish(): void {
     timer = undefined;
@@ -33,7 +34,7 @@ export function createChangeSignal(quietMs: number): ChangeSignal {
     notify(topic, id = null) {
       if (listeners.size === 0) return;
       waiting.set(topic, waiting.has(topic) && waiting.get(topic) !== id ? null : id);
-      timer ??= setTimeout(publish, quietMs).unref();
+      timer ??= timers.after(quietMs, publish);
     },
     subscribe(listener) {
       listeners.add(listener);
@@ -41,7 +42,7 @@ export function createChangeSignal(quietMs: number): ChangeSignal {
     },
     hasListeners: () => listeners.size > 0,
     close() {
-      clearTimeout(timer);
+      timer?.clear();
       listeners.clear();
     },
   };

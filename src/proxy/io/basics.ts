@@ -1,4 +1,7 @@
 // What both kinds of sockets, and rates, are described with.
+import type { Timer } from '../../core/timers.js';
+
+export type { Timer };
 
 /** An IP address (IPv4-mapped ones as IPv4, a link-local one with its zone) and a port; '' and 0 for a Unix socket. */
 export interface Endpoint {
@@ -6,10 +9,6 @@ export interface Endpoint {
   readonly port: number;
 }
 
-export interface Timer {
-  /** The callback is not called any more. Calling it again, or after the callback, does nothing. */
-  clear(): void;
-}
 
 /** Monotonic time. */
 export interface Clock {

@@ -11,6 +11,7 @@ import { DAEMON } from '../../../src/core/audit/audit.js';
 import type { Heartbeat } from '../../../src/core/heartbeats/heartbeat.js';
 import { HeartbeatPool } from '../../../src/core/heartbeats/heartbeat-pool.js';
 import { createHeartbeatWriter } from '../../../src/core/heartbeats/heartbeat-writer.js';
+import { nodeTimers } from '../../../src/core/timers.js';
 import { openStore } from '../../../src/store/store.js';
 import { account } from '../../helpers/account.js';
 import { sqliteClient } from '../../helpers/sqlite-client.js';
@@ -61,6 +62,7 @@ const writer = createHeartbeatWriter({
   flushIntervalMs: settings.flushIntervalMs,
   trimIntervalMs: DAY_MS,
   now: Date.now,
+  timers: nodeTimers,
   report: ({ kind }) => troubles.push(kind),
 });
 writer.start();

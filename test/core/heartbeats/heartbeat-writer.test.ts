@@ -17,6 +17,7 @@ import {
 import { openStore } from '../../../src/store/store.js';
 import { account } from '../../helpers/account.js';
 import { databaseOf } from '../../helpers/database.js';
+import { createTestTimers } from '../../helpers/timers.js';
 
 const DAY_MS = 86_400_000;
 
@@ -47,12 +48,6 @@ function deferred<Value = void>() {
   return { promise, resolve, reject };
 }
 
-/** The writer's own timers do not keep a process alive, so a test that waits for them must. */
-function keepAlive(t: TestContext): void {
-  const timer = setInterval(() => {}, 1000);
-  t.after(() => clearInterval(timer));
-}
-
 /** A writer on a store that remembers and does what the test sets in its place. */
 function setup(overrides: Partial<HeartbeatWriterOptions> = {}) {
   const pool = overrides.pool ?? new HeartbeatPool({ maxPending: 100_000, maxPerAccount: 10_000 });
@@ -60,7 +55,7 @@ function setup(overrides: Partial<HeartbeatWriterOptions> = {}) {
   const batches: Heartbeat[][] = [];
   const logins: { id: string; at: number }[] = [];
   const events: WriterEvent[] = [];
-  const reported = new EventEmitter();
+  const timers = createTestTimers();
   const store = {
     append: async (batch: readonly Heartbeat[]): Promise<HeartbeatTotals[]> => {
       batches.push([...batch]);
@@ -88,16 +83,14 @@ function setup(overrides: Partial<HeartbeatWriterOptions> = {}) {
     accounts: { saveLogins: (saved) => store.saveLogins(saved) },
     traffic: { flush: async () => {} },
     retention: { maxAgeMs: 30 * DAY_MS, maxPerAccount: 10_000 },
-    flushIntervalMs: 60_000,
+    flushIntervalMs: 500,
     trimIntervalMs: 60_000,
     now: Date.now,
-    report: (event) => {
-      events.push(event);
-      reported.emit(event.kind);
-    },
+    timers,
+    report: (event) => events.push(event),
     ...overrides,
   });
-  return { pool, directory, batches, logins, events, reported, store, writer };
+  return { pool, directory, batches, logins, events, timers, store, writer };
 }
 
 const ann = account({ username: 'ann' });
@@ -185,22 +178,23 @@ test('a failing database is reported once per outage, keeps everything, and its 
   );
 });
 
-test('the timer writes, tries again after a failure, and stops', async (t) => {
-  keepAlive(t);
-  const { pool, reported, store, writer, events } = setup({ flushIntervalMs: 5 });
+test('the timer writes, tries again after a failure, and stops', async () => {
+  const { pool, timers, store, writer, events } = setup();
   const { append } = store;
   store.append = () => Promise.reject(new Error('locked'));
   pool.record(entry(ann, 1));
-  const failed = once(reported, 'write-failed');
+  const kinds = () => events.map(({ kind }) => kind);
   writer.start();
-  await failed;
-  const recovered = once(reported, 'write-recovered');
+  await timers.pass(499);
+  assert.deepEqual(kinds(), []);
+  await timers.pass(1);
+  assert.deepEqual(kinds(), ['write-failed']);
   store.append = append;
-  await recovered;
-  assert.equal(pool.pendingSize, 0);
+  await timers.pass(500);
+  assert.deepEqual([kinds(), pool.pendingSize], [['write-failed', 'write-recovered'], 0]);
   await writer.stop();
   pool.record(entry(ann, 2));
-  await new Promise((resume) => setTimeout(resume, 25));
+  await timers.pass(60_000);
   assert.equal(pool.pendingSize, 1, 'nothing runs after stop');
   assert.equal(events.length, 2);
 });
@@ -214,34 +208,33 @@ test('stop writes the rest', async () => {
 });
 
 test('stop gives a failing database a few chances, then says what is lost', async () => {
-  const { pool, events, store, writer } = setup();
+  const { pool, events, timers, store, writer } = setup();
   let tries = 0;
   store.append = () => {
     tries += 1;
     return Promise.reject(new Error('gone'));
   };
   pool.record(entry(ann, 1));
-  await assert.rejects(writer.stop(), { message: 'gone' });
+  const stopped = assert.rejects(writer.stop(), { message: 'gone' });
+  await timers.pass(1_000);
+  await stopped;
   assert.equal(tries, 3);
   const last = events.at(-1);
   assert.ok(last?.kind === 'entries-lost' && last.entries === 1);
 });
 
-test('entries given up are reported in one sum', async (t) => {
-  keepAlive(t);
+test('entries given up are reported in one sum', async () => {
   const pool = new HeartbeatPool({ maxPending: 10, maxPerAccount: 100 });
-  const { events, reported, writer } = setup({ pool, trimIntervalMs: 5 });
+  const { events, timers, writer } = setup({ pool, flushIntervalMs: 90_000 });
   for (let i = 0; i < 25; i += 1) pool.record(entry(ann, i));
-  const dropped = once(reported, 'entries-dropped');
   writer.start();
-  await dropped;
+  await timers.pass(60_000);
   await writer.stop();
   assert.deepEqual(events, [{ kind: 'entries-dropped', entries: 15 }]);
 });
 
-test('old entries go in slices, and flushes get their turn in between', async (t) => {
-  keepAlive(t);
-  const { pool, batches, store, writer } = setup({ trimIntervalMs: 5, now: () => 40 * DAY_MS });
+test('old entries go in slices, and flushes get their turn in between', async () => {
+  const { pool, batches, timers, store, writer } = setup({ now: () => 40 * DAY_MS });
   pool.load([{ accountId: ann.id, count: 20_000, latestGameId: 'chess' }]);
   const slices: [number, number][] = [];
   const done = deferred();
@@ -258,32 +251,34 @@ test('old entries go in slices, and flushes get their turn in between', async (t
     return { changed: [{ accountId: ann.id, count: left, latestGameId: null }], more: slices.length < 4 };
   };
   writer.start();
+  await timers.pass(60_000);
   await done.promise;
   await writer.stop();
-  assert.deepEqual(slices.slice(0, 4), Array(4).fill([10 * DAY_MS, 5000]));
+  assert.deepEqual(slices, Array(4).fill([10 * DAY_MS, 5000]));
   assert.equal(pool.count(ann.id), 0);
 });
 
-test('a failing trim is reported and tried again', async (t) => {
-  keepAlive(t);
-  const { reported, store, writer } = setup({ trimIntervalMs: 5 });
+test('a failing trim is reported and tried again', async () => {
+  const { events, timers, store, writer } = setup();
   store.trim = () => Promise.reject(new Error('locked'));
-  const failed = once(reported, 'trim-failed');
   writer.start();
-  await failed;
-  await once(reported, 'trim-failed');
+  await timers.pass(120_000);
   await writer.stop();
+  assert.deepEqual(
+    events.map(({ kind }) => kind),
+    ['trim-failed', 'trim-failed'],
+  );
 });
 
-test('stop does not wait for a long trim', async (t) => {
-  keepAlive(t);
-  const { store, writer } = setup({ trimIntervalMs: 5 });
+test('stop does not wait for a long trim', async () => {
+  const { timers, store, writer } = setup();
   const started = deferred();
   store.trim = async () => {
     started.resolve();
     return { changed: [], more: true };
   };
   writer.start();
+  await timers.pass(60_000);
   await started.promise;
   await writer.stop();
 });

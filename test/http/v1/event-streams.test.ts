@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { createChangeSignal } from '../../../src/core/stats/change-signal.js';
+import { nodeTimers } from '../../../src/core/timers.js';
 import type { Caller } from '../../../src/http/caller.js';
 import { createEventStreams, MAX_STREAMS_PER_OPERATOR } from '../../../src/http/v1/events.js';
 
@@ -13,7 +14,7 @@ const operator = (id: string): Caller => ({ ...BASE, operator: { id, name: id, r
 test('an operator has a few streams, all operators a number, and the administrator as many apart', async (t) => {
   const streams = createEventStreams({
     overview: () => Promise.reject(new Error('none')),
-    changes: createChangeSignal(0),
+    changes: createChangeSignal(0, nodeTimers),
     maxEventStreams: MAX_STREAMS_PER_OPERATOR + 2,
     mayStillWatch: () => true,
   });

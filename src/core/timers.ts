@@ -1,0 +1,25 @@
+// Timers are a parameter of all rules, like the clock, so that tests need not wait.
+
+export interface Timer {
+  /** The callback is not called any more. Calling it again, or after the callback, does nothing. */
+  clear(): void;
+}
+
+export interface Timers {
+  /** Calls back once, `delayMs` from now or a little later. */
+  after(delayMs: number, callback: () => void): Timer;
+  /** Calls back every `intervalMs`. Does not keep the process alive. */
+  every(intervalMs: number, callback: () => void): Timer;
+}
+
+/** The timers of Node. */
+export const nodeTimers: Timers = {
+  after(delayMs, callback) {
+    const timeout = setTimeout(callback, delayMs);
+    return { clear: () => clearTimeout(timeout) };
+  },
+  every(intervalMs, callback) {
+    const interval = setInterval(callback, intervalMs).unref();
+    return { clear: () => clearInterval(interval) };
+  },
+};
