@@ -1,84 +1,24 @@
-// `pulsegate account import` and `export`: accounts as CSV, JSON or CCProxy files.
+// `pulsegate account import`: accounts from a CSV, JSON or CCProxy file.
 import { randomUUID } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { basename, extname } from 'node:path';
+import { basename } from 'node:path';
 import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { LOST_TEXTS, type LostSetting } from '../account-files/ccproxy-lost.js';
 import { FILE_ENCODINGS, type FileEncoding } from '../account-files/file-text.js';
-import { FILE_FORMATS, type FileFormat, readAccounts, writeAccounts } from '../account-files/formats.js';
+import { type FileFormat, readAccounts } from '../account-files/formats.js';
 import { importAccounts } from '../account-files/import.js';
 import type { ImportedLine, OnExisting } from '../account-files/import-plan.js';
-
 import { printable } from '../core/printable.js';
-import { isTimeZone } from '../core/time-zone.js';
 import type { Core } from '../parts/core.js';
-import { collectTag, hasTags } from './account-tags.js';
+import { formatOf, formatOption, parseZone } from './account-file-options.js';
 import { cliActor } from './actor.js';
 import { CommandError, type CommandIo, load, printJson, printLine } from './command.js';
 import { confirm } from './prompt.js';
-import { STDIO, withStdin, writeToStdout } from './stdio.js';
+import { STDIO, withStdin } from './stdio.js';
 import { withCore } from './store.js';
 import { countOf } from './table.js';
-
-const formatOption = () =>
-  new Option('--format <format>', 'file format (default: by file extension)').choices([...FILE_FORMATS]);
-
-export function addAccountFileCommands(account: Command, io: CommandIo): void {
-  addExport(account, io);
-  addImport(account, io);
-}
-
-interface ExportOptions {
-  format?: FileFormat;
-  zone: string;
-  tag?: readonly string[];
-  withHashes?: true;
-}
-
-function addExport(account: Command, io: CommandIo): void {
-  account
-    .command('export')
-    .argument('[file]', 'new file to write (default or -: stdout)')
-    .description('export accounts with limits and usage as CSV, JSON or CCProxy AccInfo.ini')
-    .addOption(formatOption())
-    .addOption(
-      new Option('--zone <zone>', "time zone of the dates in AccInfo.ini: use the CCProxy host's zone")
-        .default('UTC')
-        .argParser(parseZone),
-    )
-    .option('--tag <tag>', 'filter by tag (repeatable: accounts with all of them)', collectTag)
-    .option('--with-hashes', 'include password hashes, to move accounts to another Pulsegate')
-    .action(async (name: string | undefined, options: ExportOptions, command) => {
-      const file = name === STDIO ? undefined : name;
-      const loaded = await load(command, io);
-      await withCore(loaded, async (core) => {
-        await core.usage.load();
-        const views = core.accounts.list().filter((view) => hasTags(view.account.tags, options.tag));
-        const rows = views.map((view) => ({ view, usage: core.usage.glance(view.account) }));
-        const format = formatOf(file, options.format);
-        const { withHashes = false, zone } = options;
-        await save(writeAccounts(format, rows, { withHashes, zone }), file, io);
-        if (file !== undefined)
-          printLine(io.stderr, `Exported ${countOf(views.length, 'account')} to ${file}`);
-      });
-    });
-}
-
-async function save(content: Readable, file: string | undefined, io: CommandIo): Promise<void> {
-  if (file === undefined) return writeToStdout(content, io);
-  try {
-    // wx: never overwrite an existing file. 0600: the export may contain password hashes.
-    await pipeline(content, createWriteStream(file, { flags: 'wx', mode: 0o600 }));
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
-    const reason =
-      code === 'EEXIST' ? 'file exists. Choose another name' : code === 'ENOENT' ? 'no such directory' : code;
-    throw new CommandError(`Cannot write accounts to ${file}: ${reason}.`);
-  }
-}
 
 interface ImportOptions {
   format?: FileFormat;
@@ -90,7 +30,7 @@ interface ImportOptions {
   json?: true;
 }
 
-function addImport(account: Command, io: CommandIo): void {
+export function addImport(account: Command, io: CommandIo): void {
   account
     .command('import')
     .argument(
@@ -160,12 +100,6 @@ async function confirmReplace(
   // Stdin carried the file, so it cannot carry the answer.
   if (file === STDIO && !yes) throw new CommandError(`${what} Use --yes to confirm.`, 2);
   await confirm(io, yes, what);
-}
-
-function parseZone(zone: string): string {
-  if (!isTimeZone(zone))
-    throw new InvalidArgumentError('Use an IANA time zone such as Asia/Shanghai or UTC.');
-  return zone;
 }
 
 /** The line in the form of /api/v1: times in ISO 8601. */
@@ -271,18 +205,6 @@ function print(io: CommandIo, report: Report, { json }: { json?: true }): void {
   );
   if (report.encoding !== null && report.format !== 'json')
     printLine(io.stdout, `encoding ${report.encoding}; time zone of dates without one: ${report.zone}`);
-}
-
-function formatOf(file: string | undefined, given: FileFormat | undefined): FileFormat {
-  if (given) return given;
-  switch (extname(file ?? '').toLowerCase()) {
-    case '.json':
-      return 'json';
-    case '.ini':
-      return 'ccproxy';
-    default:
-      return 'csv';
-  }
 }
 
 async function requireFile(file: string): Promise<void> {

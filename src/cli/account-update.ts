@@ -1,0 +1,102 @@
+// `pulsegate account update`.
+import type { Command } from 'commander';
+import type { Account } from '../core/accounts/account.js';
+import type { AccountPatch } from '../core/accounts/account-input.js';
+import { changedTags } from '../core/accounts/tags.js';
+import { choosePassword, type PasswordOptions, printCredentials } from './account-link.js';
+import {
+  ALLOWED_HELP,
+  AUTHORIZE_HELP,
+  contactsOf,
+  EXPIRES_HELP,
+  type FieldOptions,
+  readAddresses,
+  SCHEDULE_HELP,
+  withContactOptions,
+  withPasswordOptions,
+} from './account-options.js';
+import { refused } from './account-refusals.js';
+import { findAccount, toJson } from './account-show.js';
+import { collectTag } from './account-tags.js';
+import { cliActor } from './actor.js';
+import { CommandError, type CommandIo, load, printJson, printLine } from './command.js';
+import { parseExpiry } from './expiry.js';
+import { withCore } from './store.js';
+
+export function addUpdate(account: Command, io: CommandIo): void {
+  withContactOptions(withPasswordOptions(account.command('update')))
+    .argument('<account>', 'user name or id')
+    .description('update an account; fields you do not give stay as they are')
+    .option('--password', 'prompt for a new password')
+    .option('--enable', 'allow logins')
+    .option('--disable', 'refuse logins and end live sessions')
+    .option('--remarks <text>', 'notes about the account; "" removes them')
+    .option('--expires <when>', EXPIRES_HELP)
+    .option('--tag <tag>', 'add a tag (repeatable)', collectTag)
+    .option('--untag <tag>', 'remove a tag (repeatable)', collectTag)
+    .option('--authorize <addresses>', `add ${AUTHORIZE_HELP}`, readAddresses)
+    .option(
+      '--authorized-addresses <addresses>',
+      `replace the ${AUTHORIZE_HELP}; "" removes all`,
+      readAddresses,
+    )
+    .option('--allowed-clients <addresses>', `replace the ${ALLOWED_HELP}; "" allows all`, readAddresses)
+    .option('--schedule <text>', `${SCHEDULE_HELP}; "" allows all`)
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  pulsegate account update player --expires 30d\n  pulsegate account update player --authorize 203.0.113.7\n  pulsegate account update player --allowed-clients 203.0.113.0/24\n  pulsegate account update player --disable',
+    )
+    .action(async (nameOrId: string, options: UpdateOptions, command) => {
+      requireChange(options);
+      const loaded = await load(command, io);
+      const expiresAt = options.expires === undefined ? undefined : parseExpiry(options.expires, Date.now());
+      const isNewPassword = options.password || options.generate || options.passwordStdin;
+      const chosen = isNewPassword ? await choosePassword(io, options) : undefined;
+      await withCore(loaded, async (core) => {
+        const { account: before } = findAccount(core, nameOrId);
+        const change = { ...changeOf(before, options), password: chosen?.password, expiresAt };
+        const updated = await core.accounts.patch(before.id, change, cliActor());
+        if (!updated.ok) throw refused(updated);
+        if (chosen !== undefined)
+          return printCredentials(io, loaded.config, core, options, { ...updated.account, ...chosen });
+        if (options.json) printJson(io, toJson(findAccount(core, before.id), Date.now()));
+        else printLine(io.stdout, `Updated ${before.username}.`);
+      });
+    });
+}
+
+function requireChange(options: UpdateOptions): void {
+  if (options.enable && options.disable)
+    throw new CommandError('--enable and --disable cannot be used together.', 2);
+  if (Object.keys(options).every((name) => name === 'json'))
+    throw new CommandError('No change given. See: pulsegate account update --help', 2);
+}
+
+/** Returns what the options change, without password and expiry. */
+function changeOf(before: Account, options: UpdateOptions): AccountPatch {
+  const { authorize = [], authorizedAddresses, tag = [], untag = [] } = options;
+  const isRetagged = options.tag !== undefined || options.untag !== undefined;
+  const isReaddressed = options.authorize !== undefined || authorizedAddresses !== undefined;
+  return {
+    isEnabled: options.enable ? true : options.disable ? false : undefined,
+    remarks: options.remarks === '' ? null : options.remarks,
+    tags: isRetagged ? changedTags(before.tags, { add: tag, remove: untag }) : undefined,
+    contacts: contactsOf(options),
+    authorizedAddresses: isReaddressed
+      ? [...(authorizedAddresses ?? before.authorizedAddresses), ...authorize]
+      : undefined,
+    allowedClients: options.allowedClients,
+    schedule: options.schedule,
+  };
+}
+
+interface UpdateOptions extends PasswordOptions, FieldOptions {
+  password?: true;
+  enable?: true;
+  disable?: true;
+  untag?: readonly string[];
+  authorize?: readonly string[];
+  authorizedAddresses?: readonly string[];
+  json?: true;
+}
