@@ -1,24 +1,18 @@
 // The checks of `pulsegate doctor`. Each returns findings with advice.
-
-import { Resolver } from 'node:dns/promises';
 import { constants } from 'node:fs';
-import { access, readFile, stat } from 'node:fs/promises';
-import { get as getPlain } from 'node:http';
-import { get as getOverTls } from 'node:https';
-import { createServer } from 'node:net';
-import { networkInterfaces } from 'node:os';
+import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Config, Loaded } from '../config.js';
-import { StartError } from '../core/errors.js';
 import { hasTls } from '../parts/capacity.js';
 import { connectionsFor, descriptorLimit } from '../parts/descriptors.js';
-import { listenOn, openServer } from '../parts/listen.js';
-import { engineHere, workerCount } from '../parts/proxy.js';
+import { engineHere, workerCount } from '../parts/engine.js';
 import { checkCertificate } from './doctor-certificate.js';
 import { checkDatabase, checkDriver, isLoopback } from './doctor-database.js';
 import { checkDisk } from './doctor-disk.js';
 import { checkFiles } from './doctor-files.js';
 import type { Finding } from './doctor-finding.js';
+import { checkConntrack, checkDns, checkIpv6, checkLocalPorts } from './doctor-network.js';
+import { checkPort } from './doctor-port.js';
 import { checkVersion } from './doctor-version.js';
 
 /** Runs all checks. Changes nothing: creates neither a data folder nor a database. */
@@ -122,127 +116,6 @@ function mayWrite(folder: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-async function checkPort(config: Config, name: 'socks' | 'admin'): Promise<Finding> {
-  const { host: hosts, port } = config[name];
-  const check = `${name} port`;
-  try {
-    const { close, addresses } = await listenOn({
-      name,
-      hosts,
-      port,
-      open: (where, isDualStack) => openServer(createServer(), where, isDualStack),
-    });
-    close();
-    return { check, state: 'ok', text: port === 0 ? 'any free port' : `${addresses.join(', ')} free` };
-  } catch (error) {
-    if (!(error instanceof StartError)) throw error;
-    if (error.code === 'port-in-use' && (await isPulsegate(config)))
-      return { check, state: 'ok', text: `${port} in use by the running daemon` };
-    return { check, state: 'stop', text: error.message };
-  }
-}
-
-const PROBE_MS = 2000;
-
-/** Whether a Pulsegate listens on the admin port: its 401 response names the realm. */
-function isPulsegate({ admin }: Config): Promise<boolean> {
-  const host = admin.host[0] === '0.0.0.0' ? '127.0.0.1' : admin.host[0] === '::' ? '::1' : admin.host[0];
-  // The certificate is not verified: the request sends no credentials and reads only the realm.
-  const get = admin.tls.cert === null ? getPlain : getOverTls;
-  const path = '/ProxyAccount/GetProxyAccountList';
-  return new Promise((resolve) => {
-    const request = get(
-      { host, port: admin.port, path, timeout: PROBE_MS, rejectUnauthorized: false },
-      (response) => {
-        response.resume();
-        resolve(/realm="Pulsegate"/.test(response.headers['www-authenticate'] ?? ''));
-      },
-    );
-    request.on('timeout', () => request.destroy(new Error('timeout')));
-    request.on('error', () => resolve(false));
-  });
-}
-
-/** Errors that mean that no server answered. NXDOMAIN is not one: it is an answer. */
-const NO_ANSWER = new Set(['ETIMEOUT', 'ECONNREFUSED', 'ECANCELLED', 'EREFUSED', 'ESERVFAIL', 'EBADRESP']);
-
-async function checkDns({ dns }: Config): Promise<Finding> {
-  const check = 'dns';
-  const resolver = new Resolver({ timeout: Math.min(dns.timeoutMs, 3000), tries: 1 });
-  if (dns.servers.length > 0) resolver.setServers(dns.servers);
-  const servers = resolver.getServers().join(', ') || 'none';
-  const startedAt = performance.now();
-  const failure = await resolver.resolve4('example.com').then(
-    () => null,
-    (error: NodeJS.ErrnoException) => error.code ?? 'unknown',
-  );
-  if (failure && NO_ANSWER.has(failure)) {
-    return {
-      check,
-      state: 'warn',
-      text: `${servers}: no answer (${failure}); host names cannot be resolved; set dns.servers`,
-    };
-  }
-  return {
-    check,
-    state: 'ok',
-    text: `${servers} answers in ${Math.round(performance.now() - startedAt)} ms`,
-  };
-}
-
-function checkIpv6(): Finding {
-  const check = 'ipv6';
-  const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
-  const isGlobal = addresses.some(
-    ({ family, internal, address }) => family === 'IPv6' && !internal && !/^fe[89ab]/i.test(address),
-  );
-  if (isGlobal) return { check, state: 'ok', text: 'this machine has a global IPv6 address' };
-  return {
-    check,
-    state: 'warn',
-    text: 'no global IPv6 address: IPv6 destinations are not reachable',
-  };
-}
-
-const ENOUGH_PORTS = 10_000;
-
-async function checkLocalPorts(): Promise<Finding[]> {
-  const [first, last] = await readNumbers('/proc/sys/net/ipv4/ip_local_port_range');
-  if (first === undefined || last === undefined) return [];
-  const count = last - first + 1;
-  const text = `${count} local ports for connections to one destination (${first} to ${last})`;
-  if (count >= ENOUGH_PORTS) return [{ check: 'local ports', state: 'ok', text }];
-  return [
-    {
-      check: 'local ports',
-      state: 'warn',
-      text: `${text}; run sysctl -w net.ipv4.ip_local_port_range="10240 65535"`,
-    },
-  ];
-}
-
-const CONNTRACK_FULL = 0.8;
-
-async function checkConntrack(): Promise<Finding[]> {
-  const [most] = await readNumbers('/proc/sys/net/netfilter/nf_conntrack_max');
-  const [used] = await readNumbers('/proc/sys/net/netfilter/nf_conntrack_count');
-  if (most === undefined || used === undefined) return [];
-  const text = `${used} of ${most} connections tracked`;
-  if (used < most * CONNTRACK_FULL) return [{ check: 'conntrack', state: 'ok', text }];
-  return [
-    {
-      check: 'conntrack',
-      state: 'warn',
-      text: `${text}; a full table drops packets: raise net.netfilter.nf_conntrack_max`,
-    },
-  ];
-}
-
-async function readNumbers(file: string): Promise<number[]> {
-  const text = await readFile(file, 'utf8').catch(() => '');
-  return text.split(/\s+/).filter(Boolean).map(Number);
 }
 
 function checkEgress({ egress, socks }: Config): Finding[] {

@@ -1,17 +1,60 @@
-// Converts the configuration of `socks` into the settings of the data plane.
+// Converts the configuration into the settings of the data plane.
 import { readSecretFile } from '../agents/secrets.js';
 import type { Config } from '../config.js';
+import type { ProxySettings } from '../proxy/settings.js';
 import type { UpstreamRule } from '../proxy/upstreams/rules.js';
+import { maxConnections, maxHandshakes } from './capacity.js';
+
+/** Throws StartError (`secret-file`). */
+export function proxySettings(config: Config): ProxySettings {
+  const { socks, egress } = config;
+  return {
+    handshakeTimeoutMs: socks.handshakeTimeoutMs,
+    connectTimeoutMs: socks.connectTimeoutMs,
+    idleTimeoutMs: socks.idleTimeoutMs,
+    halfCloseTimeoutMs: socks.halfCloseTimeoutMs,
+    maxConnections: maxConnections(config),
+    maxHandshakes: maxHandshakes(config),
+    maxHandshakesPerSource: socks.maxHandshakesPerSource,
+    login: socks.login,
+    proxyProtocolFrom: socks.proxyProtocolFrom,
+    timeZone: config.timeZone,
+    egress: { private: egress.private, allow: egress.allow, deny: egress.deny },
+    egressClasses: egress.classes,
+    allowUnderscore: egress.allowUnderscore,
+    gameIntervalMs: config.heartbeats.gameIntervalMs,
+    http: socks.http,
+    udp: {
+      enabled: socks.udp.enabled,
+      portRange: portRange(socks.udp.portRange),
+      publicAddresses: [socks.udp.publicAddress ?? []].flat(),
+      idleTimeoutMs: socks.udp.idleTimeoutMs,
+      fullCone: socks.udp.fullCone,
+      maxDestinations: socks.udp.maxDestinations,
+      maxWaitingForUpstream: socks.udp.maxWaitingForUpstream,
+      fragmentMemoryBytes: socks.udp.fragmentMemoryBytes,
+      maxAssociationsPerAccount: socks.udp.maxAssociationsPerAccount,
+      maxDecisionsPerSecond: socks.udp.maxDecisionsPerSecond,
+    },
+    bind: {
+      enabled: socks.bind.enabled,
+      portRange: portRange(socks.bind.portRange),
+      publicAddresses: [socks.bind.publicAddress ?? []].flat(),
+      timeoutMs: socks.bind.timeoutMs,
+    },
+    upstreams: upstreamRules(socks.upstreams),
+  };
+}
 
 /** The first and last port of `"40000-49999"`, which the schema has validated. */
-export function portRange(text: string | null): readonly [number, number] | null {
+function portRange(text: string | null): readonly [number, number] | null {
   if (text === null) return null;
   const [first = 0, last = 0] = text.split('-').map(Number);
   return [first, last];
 }
 
 /** The rules for upstream proxies, with passwords read from their files. Throws StartError (`secret-file`). */
-export function upstreamRules(rules: Config['socks']['upstreams']): UpstreamRule[] {
+function upstreamRules(rules: Config['socks']['upstreams']): UpstreamRule[] {
   return rules.map(({ match, proxy, username, password, passwordFile, names }, i) => {
     if (proxy === null) return { match, upstream: null };
     const [, protocol = 'socks5', where = ''] = /^(?:(socks5|http):\/\/)?(.*)$/i.exec(proxy) ?? [];

@@ -1,27 +1,24 @@
 // The data plane: chooses the driver and its settings, and handles the events of the workers.
 import { EventEmitter, once } from 'node:events';
-import { availableParallelism } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from '../config.js';
 import type { Account } from '../core/accounts/account.js';
 import type { AccountLimits } from '../core/accounts/limits.js';
-import { StartError } from '../core/errors.js';
 import { formatHostPort } from '../core/ip.js';
 import type { Log } from '../core/log.js';
 import type { Session, SessionSummary } from '../core/sessions/session.js';
 import type { SessionRegistry } from '../core/sessions/session-registry.js';
-import { type Libc, loadLibc } from '../proxy/io/native/libc.js';
+import type { Libc } from '../proxy/io/native/libc.js';
 import type { ProxyObserver } from '../proxy/observer.js';
 import { type PlaneFailure, ProxyPlane } from '../proxy/plane.js';
-import type { AccountRecord, ProxySettings } from '../proxy/settings.js';
-import { MAX_WORKERS } from '../proxy/shared.js';
-import { maxConnections, maxHandshakes } from './capacity.js';
+import type { AccountRecord } from '../proxy/settings.js';
 import type { Core } from './core.js';
 import { descriptorLimit } from './descriptors.js';
+import { anyLibc, chooseDriver, workerCount } from './engine.js';
 import type { Grace, Part } from './lifecycle.js';
 import type { NoticesPart } from './notices.js';
 import type { PenaltiesPart } from './penalties.js';
-import { portRange, upstreamRules } from './proxy-settings.js';
+import { proxySettings } from './proxy-settings.js';
 import type { SessionsPart } from './sessions.js';
 import type { OperatorSettings } from './settings.js';
 import type { StatsPart } from './stats.js';
@@ -141,92 +138,6 @@ async function sessionsOver(sessions: SessionRegistry, { ms, signal }: Grace): P
   sessions.endAll('shutdown');
   const cutAt = Date.now() + END_GRACE_MS;
   while (sessions.size > 0 && Date.now() < cutAt) await pause(10);
-}
-
-/** The engine to use on this machine, and why the native engine is not available. */
-export function engineHere(
-  engine: Config['socks']['engine'],
-):
-  | { readonly name: 'native'; readonly libc: Libc }
-  | { readonly name: 'node'; readonly cause: unknown; readonly reason: string | null } {
-  if (engine === 'node') return { name: 'node', cause: null, reason: null };
-  try {
-    return { name: 'native', libc: loadLibc() };
-  } catch (cause) {
-    return { name: 'node', cause, reason: cause instanceof Error ? cause.message : String(cause) };
-  }
-}
-
-function chooseDriver(engine: Config['socks']['engine'], log: Log): Libc | null {
-  const here = engineHere(engine);
-  if (here.name === 'native') return here.libc;
-  const { cause, reason } = here;
-  if (reason === null) return null;
-  if (engine === 'native') {
-    const todo =
-      'Set socks.engine to auto or node, or install the optional package koffi (Linux on x64 or arm64).';
-    throw new StartError(
-      'no-native-engine',
-      `socks.engine: the native engine is not available (${reason}). ${todo}`,
-      {
-        cause,
-      },
-    );
-  }
-  log.info({ reason }, 'native engine not available; using node');
-  return null;
-}
-
-/** The node driver needs libc too, to duplicate the file descriptors from systemd. */
-function anyLibc(): Libc | null {
-  const here = engineHere('auto');
-  return here.name === 'native' ? here.libc : null;
-}
-
-/** One worker for up to four cores, then one for every two cores, at most 16. */
-export function workerCount(workers: Config['socks']['workers'], cores = availableParallelism()): number {
-  if (workers !== 'auto') return workers;
-  return cores <= 4 ? 1 : Math.min(MAX_WORKERS, Math.floor(cores / 2));
-}
-
-function proxySettings(config: Config): ProxySettings {
-  const { socks, egress } = config;
-  return {
-    handshakeTimeoutMs: socks.handshakeTimeoutMs,
-    connectTimeoutMs: socks.connectTimeoutMs,
-    idleTimeoutMs: socks.idleTimeoutMs,
-    halfCloseTimeoutMs: socks.halfCloseTimeoutMs,
-    maxConnections: maxConnections(config),
-    maxHandshakes: maxHandshakes(config),
-    maxHandshakesPerSource: socks.maxHandshakesPerSource,
-    login: socks.login,
-    proxyProtocolFrom: socks.proxyProtocolFrom,
-    timeZone: config.timeZone,
-    egress: { private: egress.private, allow: egress.allow, deny: egress.deny },
-    egressClasses: egress.classes,
-    allowUnderscore: egress.allowUnderscore,
-    gameIntervalMs: config.heartbeats.gameIntervalMs,
-    http: socks.http,
-    udp: {
-      enabled: socks.udp.enabled,
-      portRange: portRange(socks.udp.portRange),
-      publicAddresses: [socks.udp.publicAddress ?? []].flat(),
-      idleTimeoutMs: socks.udp.idleTimeoutMs,
-      fullCone: socks.udp.fullCone,
-      maxDestinations: socks.udp.maxDestinations,
-      maxWaitingForUpstream: socks.udp.maxWaitingForUpstream,
-      fragmentMemoryBytes: socks.udp.fragmentMemoryBytes,
-      maxAssociationsPerAccount: socks.udp.maxAssociationsPerAccount,
-      maxDecisionsPerSecond: socks.udp.maxDecisionsPerSecond,
-    },
-    bind: {
-      enabled: socks.bind.enabled,
-      portRange: portRange(socks.bind.portRange),
-      publicAddresses: [socks.bind.publicAddress ?? []].flat(),
-      timeoutMs: socks.bind.timeoutMs,
-    },
-    upstreams: upstreamRules(socks.upstreams),
-  };
 }
 
 /** Handles the events of the workers. */

@@ -1,0 +1,54 @@
+// Chooses the driver of the data plane, and the number of its workers.
+import { availableParallelism } from 'node:os';
+import type { Config } from '../config.js';
+import { StartError } from '../core/errors.js';
+import type { Log } from '../core/log.js';
+import { type Libc, loadLibc } from '../proxy/io/native/libc.js';
+import { MAX_WORKERS } from '../proxy/shared.js';
+
+/** The engine to use on this machine, and why the native engine is not available. */
+export function engineHere(
+  engine: Config['socks']['engine'],
+):
+  | { readonly name: 'native'; readonly libc: Libc }
+  | { readonly name: 'node'; readonly cause: unknown; readonly reason: string | null } {
+  if (engine === 'node') return { name: 'node', cause: null, reason: null };
+  try {
+    return { name: 'native', libc: loadLibc() };
+  } catch (cause) {
+    return { name: 'node', cause, reason: cause instanceof Error ? cause.message : String(cause) };
+  }
+}
+
+/** Returns null for the node driver. Throws StartError (`no-native-engine`) when `engine` is native and it is not available. */
+export function chooseDriver(engine: Config['socks']['engine'], log: Log): Libc | null {
+  const here = engineHere(engine);
+  if (here.name === 'native') return here.libc;
+  const { cause, reason } = here;
+  if (reason === null) return null;
+  if (engine === 'native') {
+    const todo =
+      'Set socks.engine to auto or node, or install the optional package koffi (Linux on x64 or arm64).';
+    throw new StartError(
+      'no-native-engine',
+      `socks.engine: the native engine is not available (${reason}). ${todo}`,
+      {
+        cause,
+      },
+    );
+  }
+  log.info({ reason }, 'native engine not available; using node');
+  return null;
+}
+
+/** The node driver needs libc too, to duplicate the file descriptors from systemd. */
+export function anyLibc(): Libc | null {
+  const here = engineHere('auto');
+  return here.name === 'native' ? here.libc : null;
+}
+
+/** One worker for up to four cores, then one for every two cores, at most 16. */
+export function workerCount(workers: Config['socks']['workers'], cores = availableParallelism()): number {
+  if (workers !== 'auto') return workers;
+  return cores <= 4 ? 1 : Math.min(MAX_WORKERS, Math.floor(cores / 2));
+}
