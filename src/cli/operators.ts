@@ -1,7 +1,7 @@
 // `pulsegate operator`: manages the operators besides the administrator.
 import { randomUUID } from 'node:crypto';
 import { type Command, Option } from 'commander';
-import { type Budget, NO_BUDGET } from '../core/accounts/budget.js';
+import { NO_BUDGET } from '../core/accounts/budget.js';
 import {
   MIN_OPERATOR_PASSWORD_CHARACTERS,
   type Operator,
@@ -11,15 +11,15 @@ import { createOperators, type OperatorRefusal, type Operators } from '../core/a
 import { createRecoveryCodes } from '../core/auth/recovery-codes.js';
 import { ROLES, type Role } from '../core/auth/roles.js';
 import { createSecondFactor } from '../core/auth/second-factor.js';
-import { DAY_MS } from '../core/clock.js';
 import type { Core } from '../parts/core.js';
 import { cliActor } from './actor.js';
 import { type AddCommands, CommandError, type CommandIo, load, printJson, printLine } from './command.js';
-import { NONE, parseByteSize, parseCount } from './limit-options.js';
+import { parseByteSize, parseCount } from './limit-options.js';
+import { BUDGET_HELP, type BudgetOptions, budgetWords, toBudget } from './operator-budget.js';
 import { confirm, readNewPassword } from './prompt.js';
 import { iso } from './runs.js';
 import { withCore } from './store.js';
-import { formatBytes, formatTime, printTable } from './table.js';
+import { formatTime, printTable } from './table.js';
 
 const NO_TERMINAL = 'Cannot prompt for a password: stdin is not a terminal. Use --password-stdin.';
 
@@ -183,36 +183,6 @@ function addRemove(operator: Command, io: CommandIo): void {
         printLine(io.stdout, `Removed ${name}.`);
       });
     });
-}
-
-const BUDGET_HELP = {
-  accounts: 'budget of a seller: accounts it may create, or none for no bound',
-  days: 'budget of a seller: days it may give, added up over its accounts, or none',
-  traffic: 'budget of a seller: traffic it may grant by quotas (500GiB), or none',
-};
-
-interface BudgetOptions {
-  accounts?: number | typeof NONE;
-  days?: number | typeof NONE;
-  traffic?: number | typeof NONE;
-}
-
-/** Returns the bounds that the options set. */
-function toBudget({ accounts, days, traffic }: BudgetOptions): Partial<Budget> {
-  const given = Object.entries({ accounts, days, bytes: traffic }).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given.map(([name, value]) => [name, value === NONE ? null : value]));
-}
-
-/** Describes used amount and bound of each of the three parts; empty texts for an operator who is no seller. */
-function budgetWords({ role, budget, used }: Operator): readonly string[] {
-  if (role !== 'seller') return ['', '', ''];
-  const of = (amount: string, bound: string | null): string =>
-    bound === null ? amount : `${amount} of ${bound}`;
-  return [
-    of(String(used.accounts), budget.accounts === null ? null : String(budget.accounts)),
-    of((used.ms / DAY_MS).toFixed(1), budget.days === null ? null : String(budget.days)),
-    of(formatBytes(used.bytes), budget.bytes === null ? null : formatBytes(budget.bytes)),
-  ];
 }
 
 async function withOperators(

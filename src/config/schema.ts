@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { ENTRY_FORMS, parseEgressEntry } from '../core/egress/egress-entry.js';
 import { createGameRules, GameRuleError } from '../core/heartbeats/game-rules.js';
-import { parseCidr } from '../core/ip.js';
 import { isTimeZone } from '../core/time-zone.js';
 import { compilePattern } from '../games-pattern.js';
+import { adminSchema } from './admin-schema.js';
 import {
   about,
   CONNECTION_FORM,
@@ -12,12 +12,9 @@ import {
   duration,
   flag,
   httpUrl,
-  listenHosts,
-  listenPort,
   oneOf,
   secret,
   section,
-  servedHost,
   size,
   text,
   textThat,
@@ -163,87 +160,6 @@ const notices = section({
   loginFailureWindow: duration({ min: '1s', max: '24h' }).prefault('10m'),
 });
 
-const autoOr = (number: ReturnType<typeof whole>) =>
-  z
-    .union([z.literal('auto'), number])
-    .register(about, { allowed: 'auto, or a whole number from 1 to 1000000' })
-    .default('auto');
-
-const pemFile = () => text('the path of a PEM file').nullable().default(null);
-
-const tls = section({
-  cert: pemFile(),
-  key: pemFile(),
-  handshakeTimeout: duration({ min: '10ms', max: '1m' }).prefault('10s'),
-}).superRefine(({ cert, key }, context) => {
-  if ((cert === null) === (key === null)) return;
-  const [missing, given] = cert === null ? ['cert', 'key'] : ['key', 'cert'];
-  const message = `the path of a PEM file, because admin.tls.${given} is set`;
-  context.addIssue({ code: 'custom', path: [missing], message });
-});
-
-const PLAYER_CHANGES = 'a list of password and authorizedAddresses';
-
-const playerPage = section({
-  enabled: flag().default(false),
-  pac: flag().default(false),
-  outsideWhitelist: flag().default(false),
-  url: textThat(
-    'null, or the start of the addresses of players: http:// or https://, a host and a port, without a path',
-    (url) => URL.canParse(url) && /^https?:\/\/[^/?#@]+$/.test(url),
-  )
-    .nullable()
-    .default(null),
-  mayChange: z
-    .array(oneOf('password', 'authorizedAddresses'))
-    .register(about, { allowed: PLAYER_CHANGES })
-    .default(['password']),
-  maxRequestsPerMinute: whole(1, 1_000_000).default(300),
-  maxChangesPerHour: whole(1, 1_000_000).default(20),
-});
-
-const admin = section({
-  session: section({
-    idleTimeout: duration({ min: '1s', max: '30d' }).prefault('12h'),
-    maxAge: duration({ min: '1s', max: '365d' }).prefault('7d'),
-    max: whole(1, 10_000).default(100),
-  }).prefault({}),
-  attempts: section({
-    maxFailuresPerSource: whole(1, 1_000_000).default(20),
-    failureWindow: duration({ min: '1s', max: '24h' }).prefault('5m'),
-    maxSources: whole(1, 10_000_000).default(10_000),
-  }).prefault({}),
-  logins: section({
-    days: whole(1, 3_650).default(90),
-    maxEntries: whole(1, 100_000_000).default(500_000),
-    maxBlockedNames: whole(0, 1_000).default(3),
-  }).prefault({}),
-  audit: section({ days: whole(1, 3_650).default(365) }).prefault({}),
-  maxTokens: whole(1, 10_000).default(100),
-  maxEventStreams: whole(1, 10_000).default(50),
-  maxBulkBody: size({ min: '1KiB', max: '64MiB' }).prefault('4MiB'),
-  maxImport: size({ min: '1KiB', max: '10GiB' }).prefault('256MiB'),
-  host: listenHosts().prefault('localhost'),
-  port: listenPort().default(8080),
-  tls: tls.prefault({}),
-  trustedProxies: z
-    .array(textThat('an address or a network such as 10.0.0.0/8', (entry) => parseCidr(entry) !== null))
-    .default([]),
-  allowedHosts: z.array(servedHost()).default([]),
-  maxBody: size({ min: '1KiB', max: '10MiB' }).prefault('64KiB'),
-  playerPage: playerPage.prefault({}),
-  accountForm: flag().default(false),
-  maxDelayedPerSource: whole(1, 100_000).default(64),
-  connections: section({
-    max: autoOr(whole(1, 1_000_000)),
-    maxPerSource: autoOr(whole(1, 1_000_000)),
-    maxOutside: autoOr(whole(1, 1_000_000)),
-    outsideTimeout: duration({ min: '10ms', max: '1m' }).prefault('5s'),
-    idleTimeout: duration({ min: '10ms', max: '1h' }).prefault('30s'),
-    minRate: size({ min: '1B', max: '1MiB' }).prefault('1KiB'),
-  }).prefault({}),
-});
-
 export const configSchema = section({
   dataDir: text('a folder').default('./data'),
   shutdownGrace: duration({ min: '0s', max: '1h' }).prefault('30s'),
@@ -256,7 +172,7 @@ export const configSchema = section({
   dns: dns.prefault({}),
   egress: egress.prefault({}),
   heartbeats: heartbeats.prefault({}),
-  admin: admin.prefault({}),
+  admin: adminSchema.prefault({}),
   metrics: metrics.prefault({}),
   notices: notices.prefault({}),
   webhooks: webhooksSchema.prefault({}),

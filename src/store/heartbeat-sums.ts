@@ -1,12 +1,7 @@
 // The heartbeat_sums table.
 import type { Knex } from 'knex';
-import {
-  type By,
-  type HeartbeatSumRow,
-  type HeartbeatSumStore,
-  OTHER_GAMES,
-  sumUp,
-} from '../core/heartbeats/heartbeat-sums.js';
+import type { By, HeartbeatSumStore } from '../core/heartbeats/heartbeat-sums.js';
+import { type HeartbeatSumRow, OTHER_GAMES, sumUp } from '../core/heartbeats/summed-rows.js';
 import { ofOwner } from './owned.js';
 import { inTransaction } from './transaction.js';
 

@@ -9,15 +9,13 @@ import type { Account } from './account.js';
 import type { AccountActivity, AsOf } from './activity-feed.js';
 import type { AccountDirectory } from './directory.js';
 import {
-  type CountedTraffic,
   countedSince,
-  dayOf,
+  firstDay,
   type LimitUsage,
   NO_LIMITS,
   periodEnd,
   periodStart,
   QUOTA_PERIODS,
-  type QuotaPeriod,
   type TrafficOfDay,
   type TrafficSums,
 } from './limits.js';
@@ -237,40 +235,3 @@ export function createAccountUsage(uses: {
 }
 
 const NO_TRAFFIC = { bytesUp: 0, bytesDown: 0, bytesSince: 0, asOf: undefined };
-
-/**
- * Converts the usage of another server into traffic per day and sums: the usage of the period counts as today's traffic, the rest
- * as traffic of the day before the period.
- */
-export function trafficOf(
-  { id: accountId, limits }: Pick<Counting, 'id' | 'limits'>,
-  { totalBytesUp, totalBytesDown, periodBytes }: CountedTraffic,
-  at: number,
-): { readonly days: readonly TrafficOfDay[]; readonly sums: TrafficSums } {
-  const total = totalBytesUp + totalBytesDown;
-  const ofPeriod = Math.min(periodBytes, total);
-  const periodUp = Math.min(ofPeriod, totalBytesUp);
-  const periodDown = ofPeriod - periodUp;
-  const today = dayOf(at);
-  const first = firstDay(limits.quotaPeriod, at);
-  const bytesUp = totalBytesUp - periodUp;
-  const bytesDown = totalBytesDown - periodDown;
-  return {
-    days: [
-      { accountId, day: today, bytesUp: periodUp, bytesDown: periodDown, sessions: 0 },
-      { accountId, day: (first ?? today) - 1, bytesUp, bytesDown, sessions: 0 },
-    ],
-    sums: {
-      accountId,
-      bytesUp: totalBytesUp,
-      bytesDown: totalBytesDown,
-      bytesSince: first === null ? total : ofPeriod,
-    },
-  };
-}
-
-/** The first day of the period, in days since the epoch; null when the period includes all days. */
-function firstDay(period: QuotaPeriod, now: number): number | null {
-  const start = periodStart(period, now);
-  return start === null ? null : dayOf(start);
-}

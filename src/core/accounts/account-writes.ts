@@ -4,8 +4,9 @@ import type { Actor } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
 import type { Account, AccountUpdate } from './account.js';
 import type { AccountStore } from './account-store.js';
-import { type AccountUsage, trafficOf } from './account-usage.js';
+import type { AccountUsage } from './account-usage.js';
 import type { AccountDirectory } from './directory.js';
+import { trafficOf } from './imported-traffic.js';
 import type { CountedTraffic, TrafficOfDay } from './limits.js';
 
 /** The usage that an import brings; ignored for an account with traffic on this server. */

@@ -141,3 +141,9 @@ function monthStart(now: number, monthsOn: number): number {
 function modulo(value: number, by: number): number {
   return ((value % by) + by) % by;
 }
+
+/** The first day of the period, in days since the epoch; null when the period includes all days. */
+export function firstDay(period: QuotaPeriod, now: number): number | null {
+  const start = periodStart(period, now);
+  return start === null ? null : dayOf(start);
+}

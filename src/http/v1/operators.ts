@@ -8,33 +8,14 @@ import { MIN_OPERATOR_PASSWORD_CHARACTERS, type Operator } from '../../core/auth
 import type { OperatorRefusal, Operators } from '../../core/auth/operators.js';
 import type { Principals } from '../../core/auth/principals.js';
 import { ROLES } from '../../core/auth/roles.js';
-import { DAY_MS } from '../../core/clock.js';
 import { actorOf } from '../caller.js';
+import { Budget, BudgetUsed, presentUsed } from './budget.js';
 import { invalid, type ProblemAnswer } from './problem.js';
 import { because } from './problem-reasons.js';
 import { routesOf } from './route.js';
-import { Bytes, Count, Guid, IdParams, Time } from './schemas.js';
+import { Count, Guid, IdParams, Time } from './schemas.js';
 import { iso } from './times.js';
 import { withoutUndefined } from './without-undefined.js';
-
-const Bound = z.int().min(0).nullable();
-
-/** null: no bound. */
-export const Budget = z
-  .object({
-    /** Number of created accounts. */
-    accounts: Bound,
-    /** Sum of the days given to all accounts. */
-    days: Bound,
-    /** Sum of the quotas granted, for every period until an account expires. */
-    bytes: Bound,
-  })
-  .meta({ id: 'Budget' });
-
-/** The used part of the budget. Reducing or deleting an account refunds nothing. */
-export const BudgetUsed = z
-  .object({ accounts: Count, days: z.number().min(0), bytes: Bytes })
-  .meta({ id: 'BudgetUsed' });
 
 const Role = z.enum(ROLES).meta({
   id: 'Role',
@@ -247,13 +228,6 @@ function accountsByOwner({ accounts }: Pick<OperatorUses, 'accounts'>): AccountI
   }
   return owned;
 }
-
-/** Presents a used budget, with days rounded to a hundredth. */
-export const presentUsed = ({ accounts, ms, bytes }: Operator['used']) => ({
-  accounts,
-  days: Math.round((ms / DAY_MS) * 100) / 100,
-  bytes,
-});
 
 function present(
   uses: OperatorUses,

@@ -13,7 +13,7 @@ import { type Caller, callerOf } from '../caller.js';
 import { isSecure } from '../client.js';
 import type { AdminAttempts } from '../guards/attempts.js';
 import { SESSION_COOKIE } from '../guards/authenticate.js';
-import { Budget, BudgetUsed, presentUsed } from './operators.js';
+import { Budget, BudgetUsed, presentUsed } from './budget.js';
 import type { ProblemAnswer } from './problem.js';
 import { routesOf, Scope } from './route.js';
 import { Bytes, Count, Time } from './schemas.js';

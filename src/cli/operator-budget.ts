@@ -1,0 +1,36 @@
+// The budget of a seller on the command line: options, and columns of the list.
+import type { Budget } from '../core/accounts/budget.js';
+import type { Operator } from '../core/auth/operator.js';
+import { DAY_MS } from '../core/clock.js';
+import { NONE } from './limit-options.js';
+import { formatBytes } from './table.js';
+
+export const BUDGET_HELP = {
+  accounts: 'budget of a seller: accounts it may create, or none for no bound',
+  days: 'budget of a seller: days it may give, added up over its accounts, or none',
+  traffic: 'budget of a seller: traffic it may grant by quotas (500GiB), or none',
+};
+
+export interface BudgetOptions {
+  accounts?: number | typeof NONE;
+  days?: number | typeof NONE;
+  traffic?: number | typeof NONE;
+}
+
+/** Returns the bounds that the options set. */
+export function toBudget({ accounts, days, traffic }: BudgetOptions): Partial<Budget> {
+  const given = Object.entries({ accounts, days, bytes: traffic }).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given.map(([name, value]) => [name, value === NONE ? null : value]));
+}
+
+/** Describes used amount and bound of each of the three parts; empty texts for an operator who is no seller. */
+export function budgetWords({ role, budget, used }: Operator): readonly string[] {
+  if (role !== 'seller') return ['', '', ''];
+  const of = (amount: string, bound: string | null): string =>
+    bound === null ? amount : `${amount} of ${bound}`;
+  return [
+    of(String(used.accounts), budget.accounts === null ? null : String(budget.accounts)),
+    of((used.ms / DAY_MS).toFixed(1), budget.days === null ? null : String(budget.days)),
+    of(formatBytes(used.bytes), budget.bytes === null ? null : formatBytes(budget.bytes)),
+  ];
+}

@@ -1,0 +1,34 @@
+// The usage that an imported account brings along from another server.
+import type { Account } from './account.js';
+import { type CountedTraffic, dayOf, firstDay, type TrafficOfDay, type TrafficSums } from './limits.js';
+
+/**
+ * Converts the usage of another server into traffic per day and sums: the usage of the period counts as today's traffic, the rest
+ * as traffic of the day before the period.
+ */
+export function trafficOf(
+  { id: accountId, limits }: Pick<Account, 'id' | 'limits'>,
+  { totalBytesUp, totalBytesDown, periodBytes }: CountedTraffic,
+  at: number,
+): { readonly days: readonly TrafficOfDay[]; readonly sums: TrafficSums } {
+  const total = totalBytesUp + totalBytesDown;
+  const ofPeriod = Math.min(periodBytes, total);
+  const periodUp = Math.min(ofPeriod, totalBytesUp);
+  const periodDown = ofPeriod - periodUp;
+  const today = dayOf(at);
+  const first = firstDay(limits.quotaPeriod, at);
+  const bytesUp = totalBytesUp - periodUp;
+  const bytesDown = totalBytesDown - periodDown;
+  return {
+    days: [
+      { accountId, day: today, bytesUp: periodUp, bytesDown: periodDown, sessions: 0 },
+      { accountId, day: (first ?? today) - 1, bytesUp, bytesDown, sessions: 0 },
+    ],
+    sums: {
+      accountId,
+      bytesUp: totalBytesUp,
+      bytesDown: totalBytesDown,
+      bytesSince: first === null ? total : ofPeriod,
+    },
+  };
+}

@@ -1,0 +1,124 @@
+// The report of an import: what became of each line.
+import { z } from 'zod';
+import { Count, Time } from '../schemas.js';
+import { isoOrNull } from '../times.js';
+import { FileFormat } from './schemas.js';
+
+/** The character encoding of a file. `gb18030` includes its subset GBK. */
+export const FileEncoding = z.enum(['utf-8', 'gb18030', 'utf-16le', 'utf-16be']).meta({ id: 'FileEncoding' });
+export type FileEncoding = z.infer<typeof FileEncoding>;
+
+/** A setting of CCProxy that accounts do not have. */
+const LostSetting = z
+  .enum([
+    'mac-address',
+    'web-filter',
+    'time-schedule',
+    'group',
+    'left-time',
+    'bandwidth-quota',
+    'outgoing-address',
+    'services',
+    'group-account',
+  ])
+  .meta({ id: 'LostSetting' });
+export type LostSetting = z.infer<typeof LostSetting>;
+
+export const ImportReport = z
+  .object({
+    dryRun: z.boolean(),
+    format: FileFormat,
+    /** The encoding used; null for an empty file. */
+    encoding: FileEncoding.nullable(),
+    /** The time zone used for dates that name none. */
+    zone: z.string(),
+    /** Number of records in the file. */
+    read: Count,
+    added: Count,
+    replaced: Count,
+    kept: Count,
+    skipped: Count,
+    failed: Count,
+    /** The first 1,000 lines: lines that were not simply added come first, then the added ones. */
+    lines: z.array(
+      z.object({
+        /** 1 is the first line of the file. */
+        line: z.int().min(1),
+        username: z.string().nullable(),
+        outcome: z.enum(['added', 'replaced', 'kept', 'skipped', 'failed']),
+        /** The reason, for `failed` and `skipped`. */
+        message: z.string().nullable(),
+        /** The same reason as a code, with the values in its text. */
+        reason: z.object({ code: z.string(), values: z.record(z.string(), z.string()) }).nullable(),
+        /** The account after the import, or after a dry run as it would be; null when there is no account. */
+        account: z
+          .object({
+            remarks: z.string().nullable(),
+            expiresAt: Time.nullable(),
+            authorizedAddresses: z.array(z.string()),
+            allowedClients: z.array(z.string()),
+          })
+          .nullable(),
+      }),
+    ),
+    linesLeftOut: Count,
+    /** Settings in the file that the accounts cannot keep, with the number of accounts that have each. Only CCProxy's files have such. */
+    lost: z.array(z.object({ setting: LostSetting, accounts: z.int().min(1) })),
+  })
+  .meta({ id: 'ImportReport' });
+
+export interface ImportedLine {
+  readonly line: number;
+  readonly username: string | null;
+  readonly outcome: 'added' | 'replaced' | 'kept' | 'skipped' | 'failed';
+  readonly message: string | null;
+  readonly reason: { readonly code: string; readonly values: Readonly<Record<string, string>> } | null;
+  /** `expiresAt` in ms since the epoch. */
+  readonly account: {
+    readonly remarks: string | null;
+    readonly expiresAt: number | null;
+    readonly authorizedAddresses: readonly string[];
+    readonly allowedClients: readonly string[];
+  } | null;
+}
+
+const MAX_LINES = 1_000;
+
+/** Collects the report line by line. */
+export function createReport(asked: { dryRun: boolean; format: FileFormat; zone: string }) {
+  const counts = { read: 0, added: 0, replaced: 0, kept: 0, skipped: 0, failed: 0 };
+  let encoding: FileEncoding | null = asked.format === 'json' ? 'utf-8' : null;
+  const lost = new Map<LostSetting, number>();
+  const notAdded: ImportedLine[] = [];
+  const added: ImportedLine[] = [];
+  return {
+    setEncoding(found: FileEncoding): void {
+      encoding = found;
+    },
+
+    addLost: (setting: LostSetting): void => void lost.set(setting, (lost.get(setting) ?? 0) + 1),
+
+    add(line: ImportedLine): void {
+      counts.read += 1;
+      counts[line.outcome] += 1;
+      const list = line.outcome === 'added' ? added : notAdded;
+      if (list.length < MAX_LINES) list.push(line);
+    },
+
+    body() {
+      const lines = [...notAdded, ...added].slice(0, MAX_LINES);
+      return {
+        ...asked,
+        encoding,
+        ...counts,
+        lines: lines.map(shownLine),
+        linesLeftOut: counts.read - lines.length,
+        lost: [...lost].map(([setting, accounts]) => ({ setting, accounts })),
+      };
+    },
+  };
+}
+
+function shownLine({ account, ...line }: ImportedLine): Record<string, unknown> {
+  return { ...line, account: account && { ...account, expiresAt: isoOrNull(account.expiresAt) } };
+}
