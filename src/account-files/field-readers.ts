@@ -39,6 +39,12 @@ export function readFlag(value: unknown): boolean | null | undefined {
   return NO.has(text) ? false : null;
 }
 
+/** Undefined when missing, null when it is no text or not valid. */
+export function readText(value: unknown, isValid: (text: string) => boolean): string | null | undefined {
+  if (value === undefined) return undefined;
+  return typeof value === 'string' && isValid(value) ? value : null;
+}
+
 /** Splits one text, or each of an array; undefined when missing, null when invalid. */
 export function readTexts(
   value: unknown,

@@ -99,52 +99,49 @@ export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
     return id;
   }
 
-  return (record) => {
-    const { line } = record;
-    if ('fault' in record) return settled(line, record.username, 'failed', record.fault);
-    const from = record.account;
-    const { username } = from;
-    if (names.has(username)) return settled(line, username, 'failed', because('twice'));
+  /** Returns why the record cannot change the account, or add one when there is none; null when it can. */
+  function refusal(
+    { username, limits: { egressClass } }: FileAccount,
+    existing: Account | null,
+  ): Reason | null {
+    if (names.has(username)) return because('twice');
     names.add(username);
-    const { egressClass } = from.limits;
-    if (egressClass !== undefined && !uses.accounts.hasEgressClass(egressClass)) {
-      return settled(line, username, 'failed', because('no-egress-class'));
-    }
-    const existing = uses.accounts.getByUsername(username)?.account;
+    if (egressClass === undefined) return null;
+    if (!uses.accounts.hasEgressClass(egressClass)) return because('no-egress-class');
     const present = existing ? existing.limits.egressClass : null;
-    if (egressClass !== undefined && egressClass !== present && !uses.mayChooseEgress) {
-      return settled(line, username, 'failed', because('egress-scope'));
-    }
-    if (existing) {
-      if (uses.existing === 'skip') return settled(line, username, 'skipped', because('exists'));
-      const kind = uses.existing;
-      const outcome = kind === 'replace' ? 'replaced' : 'kept';
-      const limits = missing(from.limits, existing.limits, kind);
-      const its = kind === 'replace' ? from : existing;
-      const { remarks = existing.remarks, expiresAt = existing.expiresAt } = its;
-      const planned = addresses.set(username, kind === 'replace' ? from : {});
-      if (!planned.ok) return settled(line, username, 'failed', planned.refusal);
-      const { authorizedAddresses = existing.authorizedAddresses } = planned;
-      const { allowedClients = existing.allowedClients } = planned;
-      const after = { remarks, expiresAt, authorizedAddresses, allowedClients };
-      return {
-        kind,
-        line: { line, username, outcome, message: null, reason: null, account: after },
-        from,
-        authorizedAddresses: planned.authorizedAddresses,
-        allowedClients: planned.allowedClients,
-        limits,
-        account: existing,
-      };
-    }
+    return egressClass !== present && !uses.mayChooseEgress ? because('egress-scope') : null;
+  }
+
+  function planChange(line: number, from: FileAccount, existing: Account, kind: 'replace' | 'keep'): Plan {
+    const { username } = from;
+    const planned = addresses.set(username, kind === 'replace' ? from : {});
+    if (!planned.ok) return settled(line, username, 'failed', planned.refusal);
+    const { authorizedAddresses, allowedClients } = planned;
+    const its = kind === 'replace' ? from : existing;
+    const after = {
+      remarks: its.remarks === undefined ? existing.remarks : its.remarks,
+      expiresAt: its.expiresAt === undefined ? existing.expiresAt : its.expiresAt,
+      authorizedAddresses: authorizedAddresses ?? existing.authorizedAddresses,
+      allowedClients: allowedClients ?? existing.allowedClients,
+    };
+    return {
+      kind,
+      line: done(line, username, kind === 'replace' ? 'replaced' : 'kept', after),
+      from,
+      authorizedAddresses,
+      allowedClients,
+      limits: missing(from.limits, existing.limits, kind),
+      account: existing,
+    };
+  }
+
+  function planAddition(line: number, from: FileAccount): Plan {
+    const { username } = from;
     // It is another seller's: the caller does not know it.
-    if (uses.accounts.hasUsername(username)) {
+    if (uses.accounts.hasUsername(username))
       return settled(line, username, 'failed', because('taken-meanwhile'));
-    }
     const passwordHash = from.password === undefined ? from.passwordHash : hashPassword(from.password);
-    if (passwordHash === undefined) {
-      return settled(line, username, 'failed', because('no-password'));
-    }
+    if (passwordHash === undefined) return settled(line, username, 'failed', because('no-password'));
     const planned = addresses.set(username, from);
     if (!planned.ok) return settled(line, username, 'failed', planned.refusal);
     const { authorizedAddresses = NO_ADDRESSES, allowedClients = NO_ADDRESSES } = planned;
@@ -171,22 +168,38 @@ export function createPlanner(uses: PlanUses): (record: FileRecord) => Plan {
       contacts: changedContacts(NO_CONTACTS, from.contacts),
     };
     const { remarks, expiresAt } = account;
+    const after = { remarks, expiresAt, authorizedAddresses, allowedClients };
     return {
       kind: 'add',
-      line: {
-        line,
-        username,
-        outcome: 'added',
-        message: null,
-        reason: null,
-        account: { remarks, expiresAt, authorizedAddresses, allowedClients },
-      },
+      line: done(line, username, 'added', after),
       from,
       authorizedAddresses,
       allowedClients,
       account,
     };
+  }
+
+  return (record) => {
+    const { line } = record;
+    if ('fault' in record) return settled(line, record.username, 'failed', record.fault);
+    const from = record.account;
+    const { username } = from;
+    const existing = uses.accounts.getByUsername(username)?.account ?? null;
+    const refused = refusal(from, existing);
+    if (refused) return settled(line, username, 'failed', refused);
+    if (!existing) return planAddition(line, from);
+    if (uses.existing === 'skip') return settled(line, username, 'skipped', because('exists'));
+    return planChange(line, from, existing, uses.existing);
   };
+}
+
+function done(
+  line: number,
+  username: string,
+  outcome: ImportedLine['outcome'],
+  account: ImportedFields,
+): ImportedLine {
+  return { line, username, outcome, message: null, reason: null, account };
 }
 
 function settled(

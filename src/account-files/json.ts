@@ -59,17 +59,18 @@ function createSplitter() {
   let line = 1;
   let startLine = 1;
 
+  function withinString(char: string): void {
+    if (escaped) escaped = false;
+    else if (char === '\\') escaped = true;
+    else if (char === '"') inString = false;
+  }
+
   /** Adds one character of an object; true after the last one. */
   function within(char: string): boolean {
     text += char;
     if (text.length > MAX_RECORD_CHARS) throw new FormError('json-length');
-    if (inString) {
-      if (escaped) escaped = false;
-      else if (char === '\\') escaped = true;
-      else if (char === '"') inString = false;
-      return false;
-    }
-    if (char === '"') inString = true;
+    if (inString) withinString(char);
+    else if (char === '"') inString = true;
     else if (char === '{' || char === '[') depth += 1;
     else if (char === '}' || char === ']') depth -= 1;
     return depth === 0;

@@ -14,6 +14,7 @@ import {
   readLimits,
   readPlan,
   readTags,
+  readText,
   readTexts,
   readUsage,
 } from './field-readers.js';
@@ -70,6 +71,9 @@ export function readRecord(
   };
   const name = field('username');
   const username = typeof name === 'string' ? name : null;
+  /** An empty field removes the remarks, the tags, the addresses and the expiry; a missing field keeps them. */
+  const orEmpty = <Value, Empty>(name: string, value: Value | undefined, empty: Empty) =>
+    value ?? (named.has(fieldNamed(name)) ? empty : undefined);
   const fault = (code: ReasonCode, values: Reason['values'] = {}): FileRecord => ({
     line,
     username,
@@ -78,30 +82,23 @@ export function readRecord(
 
   if (username === null) return fault('no-username');
   if (!isValidUsername(username)) return fault('username');
-  const password = field('password');
-  if (password !== undefined && (typeof password !== 'string' || !isValidPassword(password))) {
-    return fault('password');
-  }
-  const passwordHash = field('passwordHash');
-  if (passwordHash !== undefined && (typeof passwordHash !== 'string' || !isPasswordHash(passwordHash))) {
-    return fault('password-hash');
-  }
+  const password = readText(field('password'), isValidPassword);
+  if (password === null) return fault('password');
+  const passwordHash = readText(field('passwordHash'), isPasswordHash);
+  if (passwordHash === null) return fault('password-hash');
   if (password !== undefined && passwordHash !== undefined) return fault('two-passwords');
   const isEnabled = readFlag(field('isEnabled'));
   if (isEnabled === null) return fault('is-enabled');
-  const remarks = field('remarks');
-  if (remarks !== undefined && (typeof remarks !== 'string' || !isValidRemarks(remarks))) {
-    return fault('remarks');
-  }
+  const remarks = readText(field('remarks'), isValidRemarks);
+  if (remarks === null) return fault('remarks');
   const tags = readTags(field('tags'));
   if (tags === null) return fault('tags');
   const authorizedAddresses = readTexts(field('authorizedAddresses'), addressesOfText);
   if (authorizedAddresses === null) return fault('addresses', { field: 'authorizedAddresses' });
   const allowedClients = readTexts(field('allowedClients'), addressesOfText);
   if (allowedClients === null) return fault('addresses', { field: 'allowedClients' });
-  const schedule = field('schedule');
-  if (schedule !== undefined && (typeof schedule !== 'string' || !isSchedule(schedule)))
-    return fault('schedule');
+  const schedule = readText(field('schedule'), isSchedule);
+  if (schedule === null) return fault('schedule');
   const contacts = readContacts(field, (name) => named.has(name));
   if (contacts === null) return fault('contacts');
   const planned = readPlan(field);
@@ -126,17 +123,15 @@ export function readRecord(
       password,
       passwordHash,
       isEnabled,
-      // An empty field removes the remarks, the tags, the addresses and the expiry; a missing field keeps them.
-      remarks: remarks ?? (named.has('remarks') ? null : undefined),
-      tags: tags ?? (named.has('tags') ? [] : undefined),
-      authorizedAddresses: authorizedAddresses ?? (named.has('authorizedaddresses') ? [] : undefined),
-      allowedClients: allowedClients ?? (named.has('allowedclients') ? [] : undefined),
-      schedule:
-        schedule === undefined ? (named.has('schedule') ? null : undefined) : storedSchedule(schedule),
+      remarks: orEmpty('remarks', remarks, null),
+      tags: orEmpty('tags', tags, []),
+      authorizedAddresses: orEmpty('authorizedAddresses', authorizedAddresses, []),
+      allowedClients: orEmpty('allowedClients', allowedClients, []),
+      schedule: orEmpty('schedule', schedule && storedSchedule(schedule), null),
       contacts,
       ...planned,
       createdAt,
-      expiresAt: expiresAt ?? (named.has('expiresat') ? null : undefined),
+      expiresAt: orEmpty('expiresAt', expiresAt, null),
     },
   };
 }

@@ -34,44 +34,89 @@ export interface AccountFacts {
   isOverQuota(account: Account): boolean;
 }
 
+type Test = (view: AccountView) => boolean;
+
 /** Creates the predicate for a filter; cheap tests come first. */
-export function accountMatcher(
-  filter: AccountFilter,
-  facts: AccountFacts,
-  now: number,
-): (view: AccountView) => boolean {
-  const wanted = filter.search?.toLowerCase() ?? '';
-  const until = filter.expiringWithinDays === undefined ? null : now + filter.expiringWithinDays * DAY_MS;
-  const isBounded = filter.expiresFrom !== undefined || filter.expiresBefore !== undefined;
-  return ({ account, latestGameId }) => {
-    if (filter.enabled !== undefined && account.isEnabled !== filter.enabled) return false;
-    if (filter.expired !== undefined && isExpired(account, now) !== filter.expired) return false;
-    if (filter.neverUsed !== undefined && (account.lastLoginAt === null) !== filter.neverUsed) return false;
-    if (until !== null) {
-      const { expiresAt } = account;
-      if (expiresAt === null || expiresAt <= now || expiresAt > until) return false;
-    }
-    if (isBounded) {
-      const { expiresAt } = account;
-      if (expiresAt === null) return false;
-      if (expiresAt < (filter.expiresFrom ?? -Infinity)) return false;
-      if (expiresAt >= (filter.expiresBefore ?? Infinity)) return false;
-    }
-    if (filter.owner !== undefined && account.owner !== filter.owner) return false;
-    if (filter.tag !== undefined && !account.tags.includes(filter.tag)) return false;
-    if (filter.game !== undefined && latestGameId !== filter.game) return false;
-    if (filter.authorizedAddress !== undefined) {
-      if (!includesAddress(account.authorizedAddresses, filter.authorizedAddress)) return false;
-    }
-    if (filter.online !== undefined && facts.isOnline(account.id) !== filter.online) return false;
-    if (filter.overQuota !== undefined && facts.isOverQuota(account) !== filter.overQuota) return false;
-    if (wanted === '') return true;
-    return (
-      account.username.toLowerCase().includes(wanted) ||
-      account.remarks?.toLowerCase().includes(wanted) === true ||
-      account.tags.some((tag) => tag.toLowerCase().includes(wanted)) ||
-      latestGameId?.toLowerCase().includes(wanted) === true ||
-      account.id === wanted
-    );
-  };
+export function accountMatcher(filter: AccountFilter, facts: AccountFacts, now: number): Test {
+  const tests = [
+    ...when(
+      filter.enabled,
+      (wanted) =>
+        ({ account }) =>
+          account.isEnabled === wanted,
+    ),
+    ...when(
+      filter.expired,
+      (wanted) =>
+        ({ account }) =>
+          isExpired(account, now) === wanted,
+    ),
+    ...when(
+      filter.neverUsed,
+      (wanted) =>
+        ({ account }) =>
+          (account.lastLoginAt === null) === wanted,
+    ),
+    ...when(filter.expiringWithinDays, (days) => expiresIn(now + 1, now + days * DAY_MS + 1)),
+    ...when(filter.expiresFrom, (from) => expiresIn(from, Infinity)),
+    ...when(filter.expiresBefore, (before) => expiresIn(-Infinity, before)),
+    ...when(
+      filter.owner,
+      (owner) =>
+        ({ account }) =>
+          account.owner === owner,
+    ),
+    ...when(
+      filter.tag,
+      (tag) =>
+        ({ account }) =>
+          account.tags.includes(tag),
+    ),
+    ...when(
+      filter.game,
+      (game) =>
+        ({ latestGameId }) =>
+          latestGameId === game,
+    ),
+    ...when(
+      filter.authorizedAddress,
+      (address) =>
+        ({ account }) =>
+          includesAddress(account.authorizedAddresses, address),
+    ),
+    ...when(
+      filter.online,
+      (wanted) =>
+        ({ account }) =>
+          facts.isOnline(account.id) === wanted,
+    ),
+    ...when(
+      filter.overQuota,
+      (wanted) =>
+        ({ account }) =>
+          facts.isOverQuota(account) === wanted,
+    ),
+    ...when(filter.search?.toLowerCase() || undefined, containsText),
+  ];
+  return (view) => tests.every((test) => test(view));
 }
+
+function when<Value>(value: Value | undefined, test: (value: Value) => Test): Test[] {
+  return value === undefined ? [] : [test(value)];
+}
+
+/** From `from` on, and before `before`, in ms; excludes accounts that never expire. */
+const expiresIn =
+  (from: number, before: number): Test =>
+  ({ account: { expiresAt } }) =>
+    expiresAt !== null && expiresAt >= from && expiresAt < before;
+
+/** @param wanted in lower case */
+const containsText =
+  (wanted: string): Test =>
+  ({ account, latestGameId }) =>
+    account.username.toLowerCase().includes(wanted) ||
+    account.remarks?.toLowerCase().includes(wanted) === true ||
+    account.tags.some((tag) => tag.toLowerCase().includes(wanted)) ||
+    latestGameId?.toLowerCase().includes(wanted) === true ||
+    account.id === wanted;

@@ -109,6 +109,13 @@ export function createAdminCredentials({
     await settings.set(GIVEN_BY_KEY, JSON.stringify(given));
   }
 
+  function firstCredentials(username: string): { made: Stored; shown: FirstCredentials } {
+    const password = newPassword();
+    const made = { username, passwordHash: hashPassword(password) };
+    const store = () => setting.change(({ write }) => write(made, auditOf(DAEMON, null, made)));
+    return { made, shown: { username, password, store } };
+  }
+
   return {
     key: ADMIN_CREDENTIALS_KEY,
     reload: setting.reload,
@@ -120,32 +127,18 @@ export function createAdminCredentials({
         const stored = await load();
         const username = given.username ?? stored?.username ?? DEFAULT_ADMIN_USERNAME;
         if (!isValidAdminUsername(username)) throw new RangeError(USERNAME_RULE);
-        if (given.password !== undefined) {
-          if (!isValidPassword(given.password)) throw new RangeError(PASSWORD_RULE);
-          // Do not write unchanged credentials: other processes would handle them as a change.
-          const unchanged =
-            stored?.username === username && verifyPassword(given.password, stored.passwordHash);
-          if (!unchanged) {
-            const next = { username, passwordHash: hashPassword(given.password) };
-            await write(next, auditOf(DAEMON, stored, next));
-          }
-          return null;
+        const passwordHash = hashOfGiven(given.password, stored);
+        if (passwordHash === null) {
+          const first = firstCredentials(username);
+          hold(first.made);
+          return first.shown;
         }
-        if (stored) {
-          if (stored.username !== username) {
-            const next = { ...stored, username };
-            await write(next, auditOf(DAEMON, stored, next));
-          }
-          return null;
+        // Do not write unchanged credentials: other processes would handle them as a change.
+        if (stored?.username !== username || stored.passwordHash !== passwordHash) {
+          const next = { username, passwordHash };
+          await write(next, auditOf(DAEMON, stored, next));
         }
-        const password = newPassword();
-        const made = { username, passwordHash: hashPassword(password) };
-        hold(made);
-        return {
-          username,
-          password,
-          store: () => setting.change((first) => first.write(made, auditOf(DAEMON, null, made))),
-        };
+        return null;
       }),
 
     set: (newUsername, password, by = DAEMON) =>
@@ -181,6 +174,14 @@ export function createAdminCredentials({
       return fingerprint.text;
     },
   };
+}
+
+/** The hash of the given password, else the stored one; null when there is neither. A password that stays keeps its hash. */
+function hashOfGiven(password: string | undefined, stored: Stored | null): string | null {
+  if (password === undefined) return stored?.passwordHash ?? null;
+  if (!isValidPassword(password)) throw new RangeError(PASSWORD_RULE);
+  const isUnchanged = stored !== null && verifyPassword(password, stored.passwordHash);
+  return isUnchanged ? stored.passwordHash : hashPassword(password);
 }
 
 function auditOf(by: Actor, before: Stored | null, after: Stored): AuditRecord {

@@ -42,6 +42,8 @@ const EXPIRED_MS = DAY_MS;
 /** Most keys of stored notices in memory. For these keys, the daemon does not write to the database again each minute. */
 const MAX_KNOWN = 200_000;
 const FOREVER = Number.MAX_SAFE_INTEGER;
+/** Each notice goes to each recipient by each channel that is set up. */
+const WAYS = RECIPIENTS.flatMap((recipient) => CHANNELS.map((channel) => ({ recipient, channel })));
 
 /** An announcement with the player's contacts. Without contacts it goes only to the operator. */
 interface Found {
@@ -96,12 +98,10 @@ export function createNotices(options: NoticeOptions): Notices {
 
   function* noticesOf(found: Iterable<Found>, settings: NoticeSettings): Generator<Notice> {
     for (const { announcement, contacts } of found) {
-      for (const recipient of RECIPIENTS) {
-        for (const channel of CHANNELS) {
-          const key = `${announcement.key} ${channel} ${recipient}`;
-          if (!known.has(key) && addressOf(settings, channel, recipient, contacts) !== null)
-            yield { ...announcement, key, id: options.newId(), channel, recipient };
-        }
+      for (const { recipient, channel } of WAYS) {
+        const key = `${announcement.key} ${channel} ${recipient}`;
+        if (!known.has(key) && addressOf(settings, channel, recipient, contacts) !== null)
+          yield { ...announcement, key, id: options.newId(), channel, recipient };
       }
     }
   }
