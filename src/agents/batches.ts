@@ -1,4 +1,5 @@
 // Combines writes that arrive together into one transaction, because each transaction waits for the disk once.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 export interface Batches<Item, Result> {
   /** Resolves with the result of `item` when its batch is written. Rejects for all items of the batch when the write fails. */
@@ -25,7 +26,7 @@ export function createBatches<Item, Result>(
 
   async function writeAll(): Promise<void> {
     // Wait for one turn of the event loop, to collect all items of this turn.
-    await new Promise(setImmediate);
+    await nextTurn();
     while (waiting.length > 0) await writeBatch(waiting.splice(0, MAX_BATCH));
     writing = null;
   }

@@ -1,4 +1,5 @@
 // Executes one claimed run: calls its agent within the time limit, and stores the result.
+import { setTimeout as pause } from 'node:timers/promises';
 import type { EndedRun, HistoryLimits, RunEnd, RunStore } from '../core/agents/run-store.js';
 import { type Agent, type AgentOutput, isWorthDelivering, type Run } from '../core/agents/runs.js';
 import type { Clock } from '../core/clock.js';
@@ -111,7 +112,7 @@ export function createExecution(uses: ExecutionUses): Execution {
       } catch (err) {
         log.error({ err, run: run.id }, 'storing the end of a run failed');
         if (uses.isStopping()) return false;
-        await new Promise((resolve) => setTimeout(resolve, WRITE_RETRY_MS));
+        await pause(WRITE_RETRY_MS);
       }
     }
   }

@@ -10,6 +10,8 @@ export interface HttpCall {
   /** Maximum size of the response; a longer one is a failure. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
+  /** Time limit in ms; without it only the signal ends the call. */
+  readonly timeoutMs?: number;
 }
 
 export type HttpResult =
@@ -39,11 +41,13 @@ const BEFORE_SENDING = new Set([
 export function callHttp(call: HttpCall): Promise<HttpResult> {
   return new Promise((resolve) => {
     const url = new URL(call.url);
+    const { timeoutMs } = call;
+    const late = timeoutMs === undefined ? null : AbortSignal.timeout(timeoutMs);
     const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
     const request = send(url, {
       method: call.method,
       agent: false,
-      signal: call.signal,
+      signal: late ? AbortSignal.any([call.signal, late]) : call.signal,
       headers: {
         'user-agent': 'Pulsegate',
         'accept-encoding': 'identity',
@@ -53,7 +57,8 @@ export function callHttp(call: HttpCall): Promise<HttpResult> {
     });
     const fail = (error: Error & { code?: string }) => {
       const code = error.code ?? '';
-      resolve({ ok: false, detail: describe(error, code), isSent: !BEFORE_SENDING.has(code) });
+      const detail = late?.aborted ? `no answer within ${timeoutMs} ms` : describe(error, code);
+      resolve({ ok: false, detail, isSent: !BEFORE_SENDING.has(code) });
     };
     request.on('error', fail);
     request.on('response', (response) => {

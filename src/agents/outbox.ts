@@ -1,5 +1,6 @@
 // A durable outbox: delivers items from the database, with growing delays between attempts, until an item is delivered or given up.
 // Replies of agents and notices use it.
+import { setTimeout as pause } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import type { DeliveryOutcome } from '../core/agents/runs.js';
 import { type Clock, HOUR_MS } from '../core/clock.js';
@@ -124,7 +125,7 @@ export function createOutbox<Item>(options: OutboxOptions<Item>): Outbox {
     } catch (err) {
       // The attempt may have reached the receiver. The repeated attempt has the same id, so that the receiver can detect it.
       log.error({ err, key }, `${name}: a try could not be recorded`);
-      await new Promise((resolve) => setTimeout(resolve, STORE_RETRY_MS));
+      await pause(STORE_RETRY_MS);
     }
   }
 

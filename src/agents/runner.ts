@@ -1,4 +1,5 @@
 // Chooses the runs to execute: one at a time and in order per session, several sessions in parallel.
+import { setTimeout as pause } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import type { Claim, RunStore } from '../core/agents/run-store.js';
 import { isFinal, isWorthDelivering, type QueuedRun, type Run } from '../core/agents/runs.js';
@@ -147,7 +148,7 @@ export function createRunner(uses: RunnerUses): Runner {
     for (;;) {
       const run = await store.get(id);
       if (!run || isFinal(run.status) || performance.now() >= until) return run;
-      await new Promise((resolve) => setTimeout(resolve, CANCEL_LOOK_MS));
+      await pause(CANCEL_LOOK_MS);
     }
   }
 

@@ -1,6 +1,6 @@
 // `pulsegate agent`: lists agents and sends them messages.
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../config.js';
 import { isFinal, type Run } from '../core/agents/runs.js';
@@ -153,7 +153,7 @@ async function waitForRun(store: Store, id: string): Promise<Run> {
     const run = await store.runs.get(id);
     if (!run) throw new CommandError(`The run ${id} no longer exists.`);
     if (isFinal(run.status)) return run;
-    await sleep(POLL_MS);
+    await pause(POLL_MS);
   }
 }
 

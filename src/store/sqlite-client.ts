@@ -1,6 +1,6 @@
 // knex's SQLite client with transactions that take the write lock first and never leave one open, and a wait for the locks of
 // other processes that ends when the connection is closed.
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import SqliteTransaction from 'knex/lib/dialects/sqlite3/execution/sqlite-transaction.js';
 import SqliteClient from 'knex/lib/dialects/sqlite3/index.js';
@@ -81,7 +81,7 @@ export class ImmediateSqliteClient extends SqliteClient {
         const { waitMs, isClosing } = this.access;
         const isOver = isClosing || performance.now() - startedAt >= waitMs;
         if (codeOf(error) !== 'SQLITE_BUSY' || isOver) throw error;
-        await sleep(BUSY_RETRY_MS);
+        await pause(BUSY_RETRY_MS);
       }
     }
   }

@@ -1,5 +1,5 @@
 // The `http` agent: sends the input as a JSON POST. The answer is `{"reply": "…"}` or plain text.
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Agent, AgentOutput } from '../../core/agents/runs.js';
 import type { Clock } from '../../core/clock.js';
 import { callHttp, excerpt, type HttpCall, type HttpResult, retryAfterMs } from '../http-call.js';
@@ -85,7 +85,7 @@ export async function callWithRetries(call: HttpCall, now: Clock): Promise<HttpR
     const pauseMs = pauseBefore(result, tried, now());
     if (pauseMs === null || tried === MAX_TRIES || call.signal.aborted) return result;
     try {
-      await sleep(pauseMs, undefined, { signal: call.signal });
+      await pause(pauseMs, undefined, { signal: call.signal });
     } catch {
       return result;
     }

@@ -30,25 +30,15 @@ export function createHttpChannel(options: HttpChannelOptions): Channel {
 export function createSignedPost(options: HttpChannelOptions): SignedPost {
   const key = options.secret === null ? null : signingKey(options.secret);
   return async (id, body, signal) => {
-    const cut = new AbortController();
-    const abort = () => cut.abort();
-    let isLate = false;
-    const timer = setTimeout(() => {
-      isLate = true;
-      abort();
-    }, options.timeoutMs);
-    signal.addEventListener('abort', abort, { once: true });
     const result = await callHttp({
       method: 'POST',
       url: options.url,
       headers: { 'content-type': 'application/json', ...signed(key, id, body, options.now()) },
       body,
       maxBytes: MAX_ANSWER_BYTES,
-      signal: cut.signal,
+      signal,
+      timeoutMs: options.timeoutMs,
     });
-    clearTimeout(timer);
-    signal.removeEventListener('abort', abort);
-    if (isLate && !result.ok) return notYet(`no answer within ${options.timeoutMs} ms`);
     return outcomeOf(result, options.now());
   };
 }

@@ -25,18 +25,16 @@ export async function postJson(
   signal: AbortSignal,
   { timeoutMs, now }: SenderUses,
 ): Promise<JsonAnswer> {
-  const late = AbortSignal.timeout(timeoutMs);
   const result = await callHttp({
     method: 'POST',
     url,
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
     maxBytes: MAX_ANSWER_BYTES,
-    signal: AbortSignal.any([signal, late]),
+    signal,
+    timeoutMs,
   });
-  if (!result.ok) {
-    return { ok: false, detail: late.aborted ? `no answer within ${timeoutMs} ms` : result.detail };
-  }
+  if (!result.ok) return { ok: false, detail: result.detail };
   const { status, headers } = result;
   return {
     ok: true,
