@@ -7,7 +7,9 @@ import type { Contacts } from '../core/accounts/contacts.js';
 import type { AccountLimits, CountedTraffic } from '../core/accounts/limits.js';
 import { isPasswordHash } from '../core/accounts/password.js';
 import { isSchedule, storedSchedule } from '../core/accounts/schedule.js';
+import { guidOf } from '../core/guid.js';
 import {
+  type ReadField,
   readContacts,
   readDate,
   readFlag,
@@ -53,8 +55,6 @@ export type FileRecord =
   | { readonly line: number; readonly account: FileAccount }
   | { readonly line: number; readonly username: string | null; readonly fault: Reason };
 
-const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
 /**
  * Parses one record. An empty text or null counts as a missing field. Dates
  * without a time zone are in `zone`.
@@ -82,11 +82,8 @@ export function readRecord(
 
   if (username === null) return fault('no-username');
   if (!isValidUsername(username)) return fault('username');
-  const password = readText(field('password'), isValidPassword);
-  if (password === null) return fault('password');
-  const passwordHash = readText(field('passwordHash'), isPasswordHash);
-  if (passwordHash === null) return fault('password-hash');
-  if (password !== undefined && passwordHash !== undefined) return fault('two-passwords');
+  const secret = readPassword(field);
+  if (typeof secret === 'string') return fault(secret);
   const isEnabled = readFlag(field('isEnabled'));
   if (isEnabled === null) return fault('is-enabled');
   const remarks = readText(field('remarks'), isValidRemarks);
@@ -107,8 +104,8 @@ export function readRecord(
   const expiresAt = readDate(field('expiresAt'), zone);
   if (createdAt === null || expiresAt === null) return fault('date');
   const id = field('id') ?? field('AID');
-  const guid = typeof id === 'string' ? id.toLowerCase() : undefined;
-  if (guid !== undefined && !GUID.test(guid)) return fault('id');
+  const guid = typeof id === 'string' ? guidOf(id) : undefined;
+  if (guid === null) return fault('id');
   const limits = readLimits(field);
   if ('code' in limits) return { line, username, fault: limits };
   const usage = readUsage(field);
@@ -120,8 +117,7 @@ export function readRecord(
       limits,
       usage,
       id: guid,
-      password,
-      passwordHash,
+      ...secret,
       isEnabled,
       remarks: orEmpty('remarks', remarks, null),
       tags: orEmpty('tags', tags, []),
@@ -134,4 +130,13 @@ export function readRecord(
       expiresAt: orEmpty('expiresAt', expiresAt, null),
     },
   };
+}
+
+/** At most one of password and hash, or why they are invalid. */
+function readPassword(field: ReadField): Pick<FileAccount, 'password' | 'passwordHash'> | ReasonCode {
+  const password = readText(field('password'), isValidPassword);
+  if (password === null) return 'password';
+  const passwordHash = readText(field('passwordHash'), isPasswordHash);
+  if (passwordHash === null) return 'password-hash';
+  return password !== undefined && passwordHash !== undefined ? 'two-passwords' : { password, passwordHash };
 }

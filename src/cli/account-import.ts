@@ -10,6 +10,7 @@ import { FILE_ENCODINGS, type FileEncoding } from '../account-files/file-text.js
 import { type FileFormat, readAccounts } from '../account-files/formats.js';
 import { importAccounts } from '../account-files/import.js';
 import type { ImportedLine, OnExisting } from '../account-files/import-plan.js';
+import { isoOrNull } from '../core/iso-time.js';
 import { printable } from '../core/printable.js';
 import type { Core } from '../parts/core.js';
 import { formatOf, formatOption, parseZone } from './account-file-options.js';
@@ -104,7 +105,7 @@ async function confirmReplace(
 
 /** The line in the form of /api/v1: times in ISO 8601. */
 function presentLine({ account, ...line }: ImportedLine) {
-  const expiresAt = account?.expiresAt == null ? null : new Date(account.expiresAt).toISOString();
+  const expiresAt = isoOrNull(account?.expiresAt ?? null);
   return { ...line, account: account && { ...account, expiresAt } };
 }
 

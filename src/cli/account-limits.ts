@@ -3,13 +3,13 @@ import type { Command } from 'commander';
 import type { Loaded } from '../config.js';
 import type { Account } from '../core/accounts/account.js';
 import type { LimitUsage } from '../core/accounts/limits.js';
+import { isoOrNull } from '../core/iso-time.js';
 import { findAccount } from './account-show.js';
 import { cliActor } from './actor.js';
 import { CommandError, type CommandIo, load, printJson, printLine } from './command.js';
 import { requestDaemonIfRunning } from './daemon.js';
 import { type LimitOptions, NONE, toLimits, withLimitOptions } from './limit-options.js';
 import { confirm } from './prompt.js';
-import { iso } from './runs.js';
 import { withCore } from './store.js';
 import { formatBytes, formatTime, printFields } from './table.js';
 
@@ -141,6 +141,6 @@ function printLimits(
 function present({ limits }: Account, { periodStartedAt, periodEndsAt, ...usage }: LimitUsage) {
   return {
     limits,
-    usage: { ...usage, periodStartedAt: iso(periodStartedAt), periodEndsAt: iso(periodEndsAt) },
+    usage: { ...usage, periodStartedAt: isoOrNull(periodStartedAt), periodEndsAt: isoOrNull(periodEndsAt) },
   };
 }

@@ -2,13 +2,13 @@
 import type { Command } from 'commander';
 import type { Config } from '../config.js';
 import { type PlayerLinkKind, playerPath } from '../core/accounts/player-links.js';
+import { iso } from '../core/iso-time.js';
 import type { Core } from '../parts/core.js';
 import { findAccount } from './account-show.js';
 import { cliActor } from './actor.js';
 import { CommandError, type CommandIo, load, printJson, printLine } from './command.js';
 import { readLinkAddress } from './link.js';
 import { confirm } from './prompt.js';
-import { iso } from './runs.js';
 import { withCore } from './store.js';
 
 const PAC_HELP = 'the address of the PAC file, in place of that of the page';

@@ -5,6 +5,7 @@ import type { AccountView } from '../core/accounts/account-views.js';
 import { textOfAddresses } from '../core/accounts/address-list.js';
 import { textOfTags } from '../core/accounts/tags.js';
 import { formatHostPort } from '../core/ip.js';
+import { isoOrNull } from '../core/iso-time.js';
 import type { Core } from '../parts/core.js';
 import { collectTag, hasTags } from './account-tags.js';
 import { CommandError, type CommandIo, load, printJson, printLine } from './command.js';
@@ -147,8 +148,6 @@ export function expiryWords({
   if (daysFromFirstLogin !== null) return `${daysFromFirstLogin} days from first login`;
   return formatTime(expiresAt, 'never');
 }
-
-const isoOrNull = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
 export function toJson({ account, dataCount, latestGameId }: AccountView, now: number) {
   return {

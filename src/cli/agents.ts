@@ -5,9 +5,10 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../config.js';
 import { isFinal, type Run } from '../core/agents/runs.js';
 import { chooseSession, messageFault, SESSION_KEY } from '../core/agents/webhooks.js';
+import { isoOrNull } from '../core/iso-time.js';
 import type { Store } from '../store/store.js';
 import { type AddCommands, CommandError, type CommandIo, load, printJson, printLine } from './command.js';
-import { iso, presentRun } from './runs.js';
+import { presentRun } from './runs.js';
 import { withCore } from './store.js';
 import { formatTime, printTable } from './table.js';
 
@@ -58,7 +59,7 @@ async function agentRows(config: Config, store: Store) {
       name,
       type,
       state: at !== null && Date.now() - at < idleAfterMs ? 'active' : 'idle',
-      lastActiveAt: iso(at),
+      lastActiveAt: isoOrNull(at),
       channel: channel.type,
       webhook: Object.hasOwn(config.webhooks.agents, name),
       sessionKey: fixedKey(config, name),

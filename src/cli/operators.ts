@@ -11,13 +11,13 @@ import { createOperators, type OperatorRefusal, type Operators } from '../core/a
 import { createRecoveryCodes } from '../core/auth/recovery-codes.js';
 import { ROLES, type Role } from '../core/auth/roles.js';
 import { createSecondFactor } from '../core/auth/second-factor.js';
+import { iso } from '../core/iso-time.js';
 import type { Core } from '../parts/core.js';
 import { cliActor } from './actor.js';
 import { type AddCommands, CommandError, type CommandIo, load, printJson, printLine } from './command.js';
 import { parseByteSize, parseCount } from './limit-options.js';
 import { BUDGET_HELP, type BudgetOptions, budgetWords, toBudget } from './operator-budget.js';
 import { confirm, readNewPassword } from './prompt.js';
-import { iso } from './runs.js';
 import { withCore } from './store.js';
 import { formatTime, printTable } from './table.js';
 

@@ -1,6 +1,7 @@
 // `pulsegate run`: lists and shows agent runs.
 import { type Command, Option } from 'commander';
 import { RUN_STATUSES, type Run, type RunStatus } from '../core/agents/runs.js';
+import { iso, isoOrNull } from '../core/iso-time.js';
 import type { Store } from '../store/store.js';
 import { type AddCommands, CommandError, type CommandIo, load, printJson, printLine } from './command.js';
 import { parseLimit } from './options.js';
@@ -121,13 +122,8 @@ export function presentRun(run: Run) {
   return {
     ...run,
     acceptedAt: iso(run.acceptedAt),
-    startedAt: iso(run.startedAt),
-    finishedAt: iso(run.finishedAt),
-    nextDeliveryAt: iso(run.nextDeliveryAt),
+    startedAt: isoOrNull(run.startedAt),
+    finishedAt: isoOrNull(run.finishedAt),
+    nextDeliveryAt: isoOrNull(run.nextDeliveryAt),
   };
-}
-
-/** A time in ISO 8601, as in /api/v1. */
-export function iso(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }

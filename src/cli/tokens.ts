@@ -4,12 +4,12 @@ import { type Command, Option } from 'commander';
 import type { Config } from '../config.js';
 import { type ApiToken, type ApiTokens, createApiTokens } from '../core/auth/api-tokens.js';
 import { TOKEN_SCOPES } from '../core/auth/token-scopes.js';
+import { iso, isoOrNull } from '../core/iso-time.js';
 import type { Core } from '../parts/core.js';
 import { cliActor } from './actor.js';
 import { type AddCommands, CommandError, load, printJson, printLine } from './command.js';
 import { parseExpiry } from './expiry.js';
 import { confirm } from './prompt.js';
-import { iso } from './runs.js';
 import { withCore } from './store.js';
 import { formatTime, printTable } from './table.js';
 
@@ -135,5 +135,10 @@ function findToken(tokens: ApiTokens, wanted: string): ApiToken {
 
 /** The token in the form of /api/v1, without the hash. */
 function present({ hash: _, createdAt, expiresAt, lastUsedAt, ...token }: ApiToken) {
-  return { ...token, createdAt: iso(createdAt), expiresAt: iso(expiresAt), lastUsedAt: iso(lastUsedAt) };
+  return {
+    ...token,
+    createdAt: iso(createdAt),
+    expiresAt: isoOrNull(expiresAt),
+    lastUsedAt: isoOrNull(lastUsedAt),
+  };
 }

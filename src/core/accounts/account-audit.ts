@@ -1,5 +1,6 @@
 // Creates the audit records for changes of accounts.
 import { type Actor, type AuditRecord, differences } from '../audit/audit.js';
+import { isoOrNull } from '../iso-time.js';
 import type { Account } from './account.js';
 import { textOfAddresses } from './address-list.js';
 import { maskedContacts, NO_CONTACTS } from './contacts.js';
@@ -65,7 +66,7 @@ function shown(account: Account): Record<string, unknown> {
     ...(account.plan === null ? {} : { plan: account.plan }),
     ...(account.daysFromFirstLogin === null ? {} : { daysFromFirstLogin: account.daysFromFirstLogin }),
     ...(account.owner === null ? {} : { owner: account.owner }),
-    expiresAt: account.expiresAt === null ? null : new Date(account.expiresAt).toISOString(),
+    expiresAt: isoOrNull(account.expiresAt),
     ...(account.authorizedAddresses.length === 0
       ? {}
       : { authorizedAddresses: textOfAddresses(account.authorizedAddresses) }),

@@ -1,4 +1,5 @@
 // Runs of agents: their states, the input and output of an agent, and the delivery of the reply.
+import { isoOrNull } from '../iso-time.js';
 
 /** `message`: the agent gets a text and replies. `wake`: the agent is started without a text. */
 export type RunKind = 'message' | 'wake';
@@ -168,15 +169,14 @@ export function isFinal(status: RunStatus): status is FinalStatus {
 /** The reply of a finished run for the channel of its agent. */
 export function deliveredReply(run: Run): DeliveredReply | null {
   if (!isFinal(run.status)) return null;
-  const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
   return {
     runId: run.id,
     agent: run.agent,
     session: run.session,
     status: run.status,
     reply: run.reply,
-    startedAt: iso(run.startedAt),
-    finishedAt: iso(run.finishedAt),
+    startedAt: isoOrNull(run.startedAt),
+    finishedAt: isoOrNull(run.finishedAt),
     ...(run.error === null ? {} : { error: run.error }),
   };
 }

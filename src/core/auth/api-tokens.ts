@@ -2,6 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Actor, AuditRecord } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
+import { isoOrNull } from '../iso-time.js';
 import type { Reloadable } from '../settings/setting.js';
 
 export interface ApiToken {
@@ -142,5 +143,3 @@ export function createApiTokens(uses: {
 function hashOf(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
-
-const isoOrNull = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());

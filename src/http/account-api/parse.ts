@@ -7,20 +7,21 @@ import {
   isValidRemarks,
   type NewAccount,
 } from '../../core/accounts/account-input.js';
+import { guidOf } from '../../core/guid.js';
 import { parseWireDate } from '../../core/wire-date.js';
 import { quoted, type Refusal, refusal } from '../answer.js';
 import { type Fields, fieldsOf, kindOf } from '../fields.js';
 
 type Parsed<Value> = { readonly ok: true; readonly value: Value } | Refusal;
 
-const GUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** The usual form of the query: nothing to decode, and no second parameter that could have the same name. */
-const PLAIN_QUERY = /^AID=([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/i;
+const PLAIN_QUERY = /^AID=([0-9a-f-]{36})$/i;
 
 /** Reads the query parameter `AID` of a query string (without the question mark) into a lower-case GUID. */
 export function parseAccountIdQuery(querystring: string): Parsed<string> {
   const [, plain] = PLAIN_QUERY.exec(querystring) ?? [];
-  if (plain !== undefined) return { ok: true, value: plain.toLowerCase() };
+  const guid = plain === undefined ? null : guidOf(plain);
+  if (guid !== null) return { ok: true, value: guid };
   const named = fieldsOf(new URLSearchParams(querystring));
   return named.ok ? parseAccountId(named.fields) : named;
 }
@@ -57,11 +58,12 @@ function parseAccountId(fields: Fields): Parsed<string> {
   const id = textOrNull(fields, 'AID');
   if (!id.ok) return id;
   if (isBlank(id.value)) return refusal('empty-account-id', 'AID is missing or empty');
-  if (!GUID.test(id.value)) {
+  const guid = guidOf(id.value);
+  if (guid === null) {
     const expected = '8-4-4-4-12 hexadecimal digits';
     return refusal('invalid-account-id', `AID is ${quoted(id.value)}; expected ${expected}`);
   }
-  return { ok: true, value: id.value.toLowerCase() };
+  return { ok: true, value: guid };
 }
 
 function parseSettings(fields: Fields): Parsed<AccountFields> {

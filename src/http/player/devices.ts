@@ -1,8 +1,8 @@
 // The live sessions of an account, grouped by client address: a player sees one address as one device.
 import { z } from 'zod';
+import { iso } from '../../core/iso-time.js';
 import type { LiveSessionView } from '../../core/sessions/live-session-store.js';
 import { Bytes, Count, Time } from '../v1/schemas.js';
-import { iso } from '../v1/times.js';
 
 /** The live sessions of one client address. */
 export const Device = z

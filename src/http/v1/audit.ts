@@ -1,10 +1,10 @@
 // /api/v1/audit: every change, its author, and the changed values.
 import { z } from 'zod';
 import type { AuditFilter, AuditStore, AuditEntry as Entry } from '../../core/audit/audit.js';
+import { fromIso, iso } from '../../core/iso-time.js';
 import { idCursors } from './cursors.js';
 import { routesOf } from './route.js';
 import { Guid, pageOf, Time, TimeIn } from './schemas.js';
-import { fromIso, iso } from './times.js';
 import { withoutUndefined } from './without-undefined.js';
 
 const AuditEntry = z

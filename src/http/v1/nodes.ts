@@ -1,5 +1,6 @@
 // /api/v1/nodes: lists and drains the daemons that share the database.
 import { z } from 'zod';
+import { iso } from '../../core/iso-time.js';
 import { setDrained } from '../../core/nodes/drain.js';
 import type { FleetNode, NodeStore } from '../../core/nodes/nodes.js';
 import type { Reloadable } from '../../core/settings/setting.js';
@@ -11,7 +12,6 @@ import { because } from './problem-reasons.js';
 import type { Answered } from './route.js';
 import { routesOf } from './route.js';
 import { BytesPerSecond, Count, Time } from './schemas.js';
-import { iso } from './times.js';
 
 export const Node = z
   .object({

@@ -8,13 +8,13 @@ import { MIN_OPERATOR_PASSWORD_CHARACTERS, type Operator } from '../../core/auth
 import type { OperatorRefusal, Operators } from '../../core/auth/operators.js';
 import type { Principals } from '../../core/auth/principals.js';
 import { ROLES } from '../../core/auth/roles.js';
+import { iso } from '../../core/iso-time.js';
 import { actorOf } from '../caller.js';
 import { Budget, BudgetUsed, presentUsed } from './budget.js';
 import { invalid, type ProblemAnswer } from './problem.js';
 import { because } from './problem-reasons.js';
 import { routesOf } from './route.js';
 import { Count, Guid, IdParams, Time } from './schemas.js';
-import { iso } from './times.js';
 import { withoutUndefined } from './without-undefined.js';
 
 const Role = z.enum(ROLES).meta({

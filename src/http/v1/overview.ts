@@ -1,10 +1,10 @@
 // /api/v1/overview: current activity and its history.
 import { z } from 'zod';
+import { iso } from '../../core/iso-time.js';
 import type { History } from '../../core/stats/history.js';
 import type { OverviewNow } from '../../core/stats/overview.js';
 import { routesOf } from './route.js';
 import { Bytes, BytesPerSecond, Count, Guid, Range, Time } from './schemas.js';
-import { iso } from './times.js';
 
 export const Overview = z
   .object({

@@ -2,13 +2,13 @@
 import { z } from 'zod';
 import type { ApiToken, ApiTokens } from '../../core/auth/api-tokens.js';
 import type { Operators } from '../../core/auth/operators.js';
+import { fromIsoOrNull, iso, isoOrNull } from '../../core/iso-time.js';
 import type { ChangeSignal } from '../../core/stats/change-signal.js';
 import { actorOf, type Caller } from '../caller.js';
 import { invalid } from './problem.js';
 import { because } from './problem-reasons.js';
 import { routesOf, Scope } from './route.js';
 import { Guid, IdParams, Time, TimeIn } from './schemas.js';
-import { fromIsoOrNull, iso, isoOrNull } from './times.js';
 
 const Token = z
   .object({

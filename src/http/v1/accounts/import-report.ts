@@ -1,7 +1,7 @@
 // The report of an import: what became of each line.
 import { z } from 'zod';
+import { isoOrNull } from '../../../core/iso-time.js';
 import { Count, Time } from '../schemas.js';
-import { isoOrNull } from '../times.js';
 import { FileFormat } from './schemas.js';
 
 /** The character encoding of a file. `gb18030` includes its subset GBK. */

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Accounts } from '../../../core/accounts/accounts.js';
 import type { PlayerLinkKind, PlayerLinks } from '../../../core/accounts/player-links.js';
+import { iso, isoOrNull } from '../../../core/iso-time.js';
 import { actorOf } from '../../caller.js';
 import { isServed, playerUrl } from '../../player/address.js';
 import type { PlayerPageSettings } from '../../player/settings.js';
@@ -9,7 +10,6 @@ import type { ProblemAnswer } from '../problem.js';
 import { because } from '../problem-reasons.js';
 import { routesOf } from '../route.js';
 import { IdParams, Time } from '../schemas.js';
-import { iso, isoOrNull } from '../times.js';
 import { NO_ACCOUNT } from './shared.js';
 
 const PlayerLink = z

@@ -3,8 +3,8 @@ import { type Account, isExpired } from '../../../core/accounts/account.js';
 import type { AccountView } from '../../../core/accounts/account-views.js';
 import type { LimitUsage } from '../../../core/accounts/limits.js';
 import type { Schedules } from '../../../core/accounts/schedule.js';
+import { iso, isoOrNull } from '../../../core/iso-time.js';
 import { etagOf } from '../etag.js';
-import { iso, isoOrNull } from '../times.js';
 
 export function presentAccount(
   { account, dataCount, latestGameId }: AccountView,

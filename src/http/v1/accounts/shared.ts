@@ -13,6 +13,7 @@ import type { PlansSetting } from '../../../core/accounts/plans-setting.js';
 import type { Schedules } from '../../../core/accounts/schedule.js';
 import { MAX_TAG_CHARS, MAX_TAGS } from '../../../core/accounts/tags.js';
 import type { Operators } from '../../../core/auth/operators.js';
+import { fromIsoOrNull } from '../../../core/iso-time.js';
 import type { SessionRegistry } from '../../../core/sessions/session-registry.js';
 import { WIRE_DATE_RANGE } from '../../../core/wire-date.js';
 import type { Caller } from '../../caller.js';
@@ -22,7 +23,6 @@ import { because } from '../problem-reasons.js';
 import { refuseCaller } from '../serve.js';
 import type { LinkUses } from '../settings/public-address.js';
 import type { SortKeys } from '../sorted.js';
-import { fromIsoOrNull } from '../times.js';
 import { withoutUndefined } from '../without-undefined.js';
 
 export interface AccountUses extends LinkUses {

@@ -4,12 +4,12 @@ import type { Accounts } from '../../../core/accounts/accounts.js';
 import type { HeartbeatFilter, HeartbeatStore } from '../../../core/heartbeats/heartbeat-store.js';
 import type { HeartbeatSums } from '../../../core/heartbeats/heartbeat-sums.js';
 import { stretchesOf } from '../../../core/heartbeats/timeline.js';
+import { fromIso, iso } from '../../../core/iso-time.js';
 import { stepsOf } from '../../../core/ranges.js';
 import { NO_ACCOUNT } from '../accounts/shared.js';
 import { numberCursors } from '../cursors.js';
 import { routesOf } from '../route.js';
 import { Bytes, Count, Guid, IdParams, openPageOf, Range, Time, TimeIn } from '../schemas.js';
-import { fromIso, iso } from '../times.js';
 import { withoutUndefined } from '../without-undefined.js';
 
 const Protocol = z.enum(['tcp', 'udp']);

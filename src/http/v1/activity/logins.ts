@@ -4,11 +4,11 @@ import type { AccountUsage } from '../../../core/accounts/account-usage.js';
 import type { Accounts } from '../../../core/accounts/accounts.js';
 import type { LoginFilter, LoginStore } from '../../../core/accounts/login-log.js';
 import { DAY_MS } from '../../../core/clock.js';
+import { iso } from '../../../core/iso-time.js';
 import { NO_ACCOUNT } from '../accounts/shared.js';
 import { numberCursors } from '../cursors.js';
 import { routesOf } from '../route.js';
 import { Bytes, Count, Day, Flag, Guid, IdParams, pageOf, Time } from '../schemas.js';
-import { iso } from '../times.js';
 import { withoutUndefined } from '../without-undefined.js';
 
 const LoginOutcome = z

@@ -1,6 +1,7 @@
 // /api/v1/notices: the notices, with channel and the receiver's answer.
 import { z } from 'zod';
 import { DAY_MS } from '../../../core/clock.js';
+import { iso, isoOrNull } from '../../../core/iso-time.js';
 import {
   CHANNELS,
   NOTICE_STATES,
@@ -13,7 +14,6 @@ import { idCursors } from '../cursors.js';
 import { because } from '../problem-reasons.js';
 import { routesOf } from '../route.js';
 import { Count, Guid, IdParams, openPageOf, Time } from '../schemas.js';
-import { iso, isoOrNull } from '../times.js';
 
 export const NoticeChannel = z.enum(CHANNELS).meta({ id: 'NoticeChannel' });
 const NoticeState = z.enum(NOTICE_STATES).meta({ id: 'NoticeState' });

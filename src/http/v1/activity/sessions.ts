@@ -1,6 +1,7 @@
 // /api/v1/sessions: lists and ends live SOCKS sessions.
 import { z } from 'zod';
 import type { Actor, AuditRecord, AuditStore } from '../../../core/audit/audit.js';
+import { iso } from '../../../core/iso-time.js';
 import type { LiveSessionView } from '../../../core/sessions/live-session-store.js';
 import type { LiveSessions } from '../../../core/sessions/live-sessions.js';
 import { actorOf } from '../../caller.js';
@@ -10,7 +11,6 @@ import { because } from '../problem-reasons.js';
 import { routesOf } from '../route.js';
 import { Bytes, BytesPerSecond, Count, Guid, IdParams, pageOf, Time } from '../schemas.js';
 import { pageSortedBy, type SortKeys } from '../sorted.js';
-import { iso } from '../times.js';
 
 const Protocol = z.enum(['tcp', 'udp']);
 

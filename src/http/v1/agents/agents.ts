@@ -1,8 +1,8 @@
 // /api/v1/agents: the agents of the configuration, and messages to them.
 import { z } from 'zod';
+import { isoOrNull } from '../../../core/iso-time.js';
 import { routesOf } from '../route.js';
 import { Count, Time } from '../schemas.js';
-import { isoOrNull } from '../times.js';
 import { AgentName, type AgentRouteUses, Queued, queued, recordAction, SessionKey } from './uses.js';
 
 const Agent = z

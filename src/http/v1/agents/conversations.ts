@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import type { SessionFilter } from '../../../core/agents/agent-session-store.js';
 import type { AgentSession as StoredSession } from '../../../core/agents/runs.js';
+import { iso } from '../../../core/iso-time.js';
 import { conversationCursors } from '../cursors.js';
 import { routesOf } from '../route.js';
 import { Bytes, Count, Guid, openPageOf, Time } from '../schemas.js';
-import { iso } from '../times.js';
 import { withoutUndefined } from '../without-undefined.js';
 import { AgentFilter, type AgentRouteUses, notFound, recordAction, SessionKey } from './uses.js';
 

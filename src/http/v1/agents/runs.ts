@@ -2,12 +2,12 @@
 import { z } from 'zod';
 import type { RunFilter } from '../../../core/agents/run-store.js';
 import type { Run as StoredRun } from '../../../core/agents/runs.js';
+import { iso, isoOrNull } from '../../../core/iso-time.js';
 import { idCursors } from '../cursors.js';
 import type { ProblemAnswer } from '../problem.js';
 import { because } from '../problem-reasons.js';
 import { type Answered, routesOf } from '../route.js';
 import { Count, Guid, IdParams, openPageOf, Time } from '../schemas.js';
-import { iso, isoOrNull } from '../times.js';
 import { withoutUndefined } from '../without-undefined.js';
 import {
   AgentFilter,

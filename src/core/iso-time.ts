@@ -1,4 +1,4 @@
-// Times of /api/v1: ISO 8601 in UTC outside, milliseconds since the epoch inside.
+// Times as programs read them: ISO 8601 in UTC outside, milliseconds since the epoch inside.
 
 export const iso = (ms: number): string => new Date(ms).toISOString();
 export const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms));
