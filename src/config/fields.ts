@@ -1,6 +1,7 @@
 // The value types of configuration keys. Each registers a description of the allowed values for error messages.
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { isHttpUrl } from '../core/http-url.js';
 import { Secret } from './secret.js';
 import { parseDuration, parseSize, Quantity, type Unit } from './units.js';
 
@@ -130,10 +131,7 @@ export function servedHost() {
 
 /** An http or https URL without credentials. */
 export function httpUrl() {
-  return textThat('an http:// or https:// URL without a user name or password in it', (value) => {
-    const url = URL.canParse(value) ? new URL(value) : null;
-    return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
-  });
+  return textThat('an http:// or https:// URL without a user name or password in it', isHttpUrl);
 }
 
 /** A group of keys. Unknown keys are errors. */

@@ -9,7 +9,6 @@ export interface Endpoint {
   readonly port: number;
 }
 
-
 /** Monotonic time. */
 export interface Clock {
   /** Milliseconds of a clock that is never set back. */

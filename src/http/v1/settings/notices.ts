@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { isChatId, isMailAddress } from '../../../core/accounts/contacts.js';
 import type { DeliveryOutcome } from '../../../core/agents/runs.js';
+import { isHttpUrl } from '../../../core/http-url.js';
 import { CHANNELS, type NoticeChannel as Channel } from '../../../core/notices/notice.js';
-import { isHttpUrl } from '../../../core/notices/notice-rules.js';
 import {
   LANGUAGES,
   type NoticesSetting,

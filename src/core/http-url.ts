@@ -1,4 +1,4 @@
-// Rules for values in the settings of notices.
+// The URLs to which the daemon sends requests.
 
 /** Returns whether a text is an http or https URL without credentials. */
 export function isHttpUrl(text: string): boolean {
