@@ -132,7 +132,7 @@ class NativeDatagramRelay implements DatagramRelay {
     const words = toWords(to);
     if (this.#isClosed || words === null) return null;
     const socket = DatagramSocket.open(this.#shared.loop, bindAddress, portRange, (each) =>
-      this.#receive(each, (data, from) => onDatagram(data, from)),
+      this.#fromUpstream(each, onDatagram),
     );
     if (typeof socket === 'string') return null;
     ports.add('udp-outside', socket.port);
@@ -172,7 +172,7 @@ class NativeDatagramRelay implements DatagramRelay {
 
   #fromClient(inner: DatagramSocket): void {
     const { batch } = this.#shared;
-    const received = batch.receive(inner.fd);
+    const received = this.#receive(inner);
     for (let i = 0; i < received && !this.#isClosed; i += 1) {
       if (!this.#relayUp(i)) this.#report(i, this.#options.onClientDatagram);
     }
@@ -201,7 +201,7 @@ class NativeDatagramRelay implements DatagramRelay {
 
   #fromOutside(outer: DatagramSocket): void {
     const { batch } = this.#shared;
-    const received = batch.receive(outer.fd);
+    const received = this.#receive(outer);
     for (let i = 0; i < received && !this.#isClosed; i += 1) {
       const header = this.#sources.get(sockaddrKey(batch.words, batch.senderAt(i)));
       if (header === undefined) this.#report(i, this.#options.onOutsideDatagram);
@@ -218,9 +218,17 @@ class NativeDatagramRelay implements DatagramRelay {
     batch.flush();
   }
 
-  #receive(socket: DatagramSocket, onDatagram: (data: Buffer, from: Endpoint) => void): void {
-    const received = this.#shared.batch.receive(socket.fd);
+  #fromUpstream(socket: DatagramSocket, onDatagram: (data: Buffer, from: Endpoint) => void): void {
+    const received = this.#receive(socket);
     for (let i = 0; i < received && socket.fd !== -1 && !this.#isClosed; i += 1) this.#report(i, onDatagram);
+  }
+
+  /** Receives a batch; returns how many. */
+  #receive({ fd }: DatagramSocket): number {
+    const { batch, loop } = this.#shared;
+    const received = batch.receive(fd);
+    loop.pace.received(received);
+    return received;
   }
 
   /** Shows a datagram to its owner, behind those that have been sent before it. */

@@ -3,6 +3,7 @@
 import type { OwnedDescriptors } from '../../owned-descriptors.js';
 import type { Timer } from '../io.js';
 import { EINTR, EPOLL_EVENT, EPOLLIN, type Libc } from './libc.js';
+import { Pace, REST_US } from './pace.js';
 import { TimerWheel } from './timers.js';
 
 /** Whoever owns a descriptor in the epoll set. */
@@ -36,6 +37,7 @@ const WORK_MS = 0.5;
 
 export class Loop {
   readonly libc: Libc;
+  readonly pace = new Pace();
   readonly #owned: OwnedDescriptors;
   readonly #epoll: number;
   readonly #wakeFd: number;
@@ -139,6 +141,7 @@ export class Loop {
       this.#dispatch(events, count);
       this.#wheel.run();
       this.#doWork();
+      if (this.pace.isRestDue(count, this.#now) && this.#work.length === 0) this.libc.rest(REST_US);
     }
   }
 
