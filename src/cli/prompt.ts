@@ -48,7 +48,7 @@ function askHidden({ stdin, stderr }: CommandIo, question: string): Promise<stri
   stdin.setRawMode?.(true);
   stderr.write(question);
   return new Promise((resolve, reject) => {
-    let typed: string[] = [];
+    let typed: readonly string[] = [];
     const finish = (settle: () => void) => {
       stdin.setRawMode?.(false);
       stdin.off('data', read).pause();
@@ -59,13 +59,17 @@ function askHidden({ stdin, stderr }: CommandIo, question: string): Promise<stri
       for (const char of chunk.toString('utf8')) {
         if (ENTER.test(char) || char === CTRL_D) return finish(() => resolve(typed.join('')));
         if (char === CTRL_C) return finish(() => reject(cancelled()));
-        if (BACKSPACE.test(char)) typed.pop();
-        else if (char === CTRL_U) typed = [];
-        else typed.push(char);
+        typed = edited(typed, char);
       }
     };
     stdin.on('data', read).resume();
   });
+}
+
+/** What is typed after one more character. */
+function edited(typed: readonly string[], char: string): readonly string[] {
+  if (BACKSPACE.test(char)) return typed.slice(0, -1);
+  return char === CTRL_U ? [] : [...typed, char];
 }
 
 /**

@@ -36,23 +36,34 @@ export function authenticate({
 }: AuthenticateUses): Middleware<AdminState> {
   // Not async for authenticated callers, who make nearly every request.
   return (ctx, next) => {
-    const { client } = ctx.state;
-    const headers = headerValues(ctx.req, 'authorization');
     const { path } = ctx;
-    const underV1 = UNDER_V1.test(path);
+    const headers = headerValues(ctx.req, 'authorization');
     // The sign-in request has its credentials in the body, and its handler counts the attempts.
     if (path === '/api/v1/session' && ctx.method === 'POST') return next();
 
-    if (underV1 && headers.length === 0) {
+    if (headers.length === 0 && UNDER_V1.test(path)) {
       const cookie = sessionCookie(ctx);
-      const session = cookie === null ? null : consoleSessions.find(cookie);
-      if (session) return enter(ctx, session, next);
-      if (cookie !== null) return consoleSessions.read(cookie).then((opened) => enter(ctx, opened, next));
-      // A browser that opens the document without a session is redirected to the sign-in page.
-      if (isBrowser(ctx) && ctx.path === '/api/v1/docs') return ctx.redirect('/');
-      if (isBrowser(ctx)) return sendProblem(ctx, { problem: 'signed-out' });
+      if (cookie !== null) return byCookie(ctx, cookie, next);
+      if (isBrowser(ctx)) return askToSignIn(ctx);
     }
+    return byHeader(ctx, headers, next);
+  };
 
+  /** A cookie is no guess, so it is not delayed. The console sends its cookie at every start. */
+  function byCookie(ctx: ParameterizedContext<AdminState>, cookie: string, next: Next) {
+    const session = consoleSessions.find(cookie);
+    if (session) return enter(ctx, session, next);
+    return consoleSessions.read(cookie).then((opened) => enter(ctx, opened, next));
+  }
+
+  /** A browser that opens the document without a session is redirected to the sign-in page. */
+  function askToSignIn(ctx: Context): void {
+    if (ctx.path === '/api/v1/docs') ctx.redirect('/');
+    else sendProblem(ctx, { problem: 'signed-out' });
+  }
+
+  function byHeader(ctx: ParameterizedContext<AdminState>, headers: readonly string[], next: Next) {
+    const { client } = ctx.state;
     if (attempts.isFull(client)) return hangUp(ctx);
     // Many HTTP clients send credentials only after a 401. That is no failed login, and must not be logged as one:
     // fail2ban would ban them.
@@ -62,7 +73,7 @@ export function authenticate({
     if (waitS !== null) return refuseForAWhile(ctx, waitS);
     // Reject duplicates: ambiguous which value applies.
     const [header] = headers.length === 1 ? headers : [];
-    const caller = fromBasic(header, client) ?? (underV1 ? fromToken(header, client) : null);
+    const caller = fromBasic(header, client) ?? (UNDER_V1.test(ctx.path) ? fromToken(header, client) : null);
     if (caller) {
       attempts.succeeded(client);
       ctx.state.caller = caller;
@@ -71,9 +82,8 @@ export function authenticate({
 
     log.warn({ client, username: printable(parseBasic(header)?.username ?? '') }, 'admin login failed');
     return refuseLate(ctx);
-  };
+  }
 
-  /** A cookie is no guess, so it is not delayed. The console sends its cookie at every start. */
   function enter(ctx: ParameterizedContext<AdminState>, session: ConsoleSession | null, next: Next) {
     const principal = session && principals.get(session.operatorId);
     if (!principal) return sendProblem(ctx, { problem: 'signed-out' });
