@@ -1,4 +1,5 @@
-// Failures of /api/v1 as RFC 9457 problems. One table maps each code to its status and title.
+// Failures of /api/v1 as RFC 9457 problems. One table maps each code to its status.
+import { STATUS_CODES } from 'node:http';
 import type { Context } from 'koa';
 import { z } from 'zod';
 import { type FieldCode, FieldError, type FieldFault, type FieldValues, fieldError } from './field-errors.js';
@@ -60,39 +61,42 @@ export interface ProblemAnswer {
   readonly retryAfterS?: number;
 }
 
-const PROBLEMS: Readonly<Record<ProblemCode, { status: number; title: string }>> = {
-  'bad-request': { status: 400, title: 'Bad Request' },
-  validation: { status: 400, title: 'Bad Request' },
-  'signed-out': { status: 401, title: 'Unauthorized' },
-  'wrong-credentials': { status: 401, title: 'Unauthorized' },
-  'totp-required': { status: 401, title: 'Unauthorized' },
-  forbidden: { status: 403, title: 'Forbidden' },
-  'wrong-scope': { status: 403, title: 'Forbidden' },
-  'wrong-role': { status: 403, title: 'Forbidden' },
-  'cross-site': { status: 403, title: 'Forbidden' },
-  'not-found': { status: 404, title: 'Not Found' },
-  'method-not-allowed': { status: 405, title: 'Method Not Allowed' },
-  'username-taken': { status: 409, title: 'Conflict' },
-  'address-taken': { status: 409, title: 'Conflict' },
-  'over-budget': { status: 409, title: 'Conflict' },
-  'would-lock-you-out': { status: 409, title: 'Conflict' },
-  conflict: { status: 409, title: 'Conflict' },
-  'changed-meanwhile': { status: 412, title: 'Precondition Failed' },
-  'too-large': { status: 413, title: 'Content Too Large' },
-  'unsupported-media-type': { status: 415, title: 'Unsupported Media Type' },
-  'host-not-allowed': { status: 421, title: 'Misdirected Request' },
-  'too-many-requests': { status: 429, title: 'Too Many Requests' },
-  'queue-full': { status: 429, title: 'Too Many Requests' },
-  internal: { status: 500, title: 'Internal Server Error' },
-  unavailable: { status: 503, title: 'Service Unavailable' },
+const STATUSES: Readonly<Record<ProblemCode, number>> = {
+  'bad-request': 400,
+  validation: 400,
+  'signed-out': 401,
+  'wrong-credentials': 401,
+  'totp-required': 401,
+  forbidden: 403,
+  'wrong-scope': 403,
+  'wrong-role': 403,
+  'cross-site': 403,
+  'not-found': 404,
+  'method-not-allowed': 405,
+  'username-taken': 409,
+  'address-taken': 409,
+  'over-budget': 409,
+  'would-lock-you-out': 409,
+  conflict: 409,
+  'changed-meanwhile': 412,
+  'too-large': 413,
+  'unsupported-media-type': 415,
+  'host-not-allowed': 421,
+  'too-many-requests': 429,
+  'queue-full': 429,
+  internal: 500,
+  unavailable: 503,
 };
+
+/** The reason phrases; Node has that of 413 from before RFC 9110. */
+const TITLES: Readonly<Record<number, string | undefined>> = { ...STATUS_CODES, 413: 'Content Too Large' };
 
 /** `Retry-After` of problems that are temporary, in seconds. */
 const RETRY_AFTER_S: Readonly<Record<number, number>> = { 429: 5, 503: 10 };
 
 export function sendProblem(ctx: Context, answer: ProblemAnswer): void {
   const { problem: code, detail, reason, errors } = answer;
-  const { status, title } = PROBLEMS[code];
+  const status = STATUSES[code];
   ctx.status = status;
   const wait = answer.retryAfterS ?? RETRY_AFTER_S[status];
   if (wait !== undefined) ctx.set('Retry-After', String(wait));
@@ -106,7 +110,7 @@ export function sendProblem(ctx: Context, answer: ProblemAnswer): void {
   ctx.set('Content-Type', 'application/problem+json; charset=utf-8');
   ctx.body = JSON.stringify({
     type: 'about:blank',
-    title,
+    title: TITLES[status],
     status,
     code,
     ...(detail === undefined ? {} : { detail }),
