@@ -2,10 +2,11 @@
 // later. Sessions that opened and closed within one batch are reported once. When the control plane is behind, log lines are
 // given up first; logins and ends of sessions never are.
 
+import type { LoginOutcome } from '../core/accounts/login-log.js';
 import type { Log } from '../core/log.js';
 import type { SessionSummary } from '../core/sessions/session.js';
 import type { Destination } from './destination.js';
-import type { LoginOutcome, SessionFacts, WorkerEvent } from './messages.js';
+import type { SessionFacts, WorkerEvent } from './messages.js';
 
 /** Events are sent at the latest after this: a message costs more than what is in it. */
 const LATEST_MS = 25;

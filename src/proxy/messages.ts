@@ -1,7 +1,7 @@
 // Every message between the control plane and the workers. Plain data; sent in batches, in message.
 
 import type { LimitRefusal } from '../core/accounts/limits.js';
-import type { LoginFailure } from '../core/accounts/login.js';
+import type { LoginOutcome } from '../core/accounts/login-log.js';
 import type { Penalty } from '../core/auth/penalties.js';
 import type { GameRule } from '../core/heartbeats/game-rules.js';
 import type { ClientProtocolName, SessionEnd, SessionSummary } from '../core/sessions/session.js';
@@ -129,8 +129,6 @@ export interface SessionFacts {
   readonly slot: number;
   readonly generation: number;
 }
-
-export type LoginOutcome = 'success' | LoginFailure | LimitRefusal;
 
 /** Worker to control plane. */
 export type WorkerEvent =

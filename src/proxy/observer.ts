@@ -1,8 +1,8 @@
 // What the data plane reports to the control plane, in order.
+import type { LoginOutcome } from '../core/accounts/login-log.js';
 import type { SessionPermits } from '../core/accounts/session-permits.js';
 import type { Penalty } from '../core/auth/penalties.js';
 import type { SessionEvents } from '../core/sessions/observer.js';
-import type { LoginOutcome } from './messages.js';
 
 export interface ProxyObserver {
   readonly sessions: SessionEvents;

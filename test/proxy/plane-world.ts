@@ -1,11 +1,11 @@
 // A data plane of its own for a test: the real threads and sockets, with a control plane that writes down what it hears.
 import { randomUUID } from 'node:crypto';
+import type { LoginOutcome } from '../../src/core/accounts/login-log.js';
 import { hashPassword } from '../../src/core/accounts/password.js';
 import type { Session, SessionSummary } from '../../src/core/sessions/session.js';
 import { SessionRegistry } from '../../src/core/sessions/session-registry.js';
 import { loadLibc } from '../../src/proxy/io/native/libc.js';
 import { openListener } from '../../src/proxy/io/native/listen.js';
-import type { LoginOutcome } from '../../src/proxy/messages.js';
 import { type PlaneFailure, type PlaneOptions, ProxyPlane } from '../../src/proxy/plane.js';
 import type { AccountRecord, ProxySettings } from '../../src/proxy/settings.js';
 import type { Scope } from '../helpers/suite.js';

@@ -47,7 +47,8 @@ export interface CountedTraffic {
 }
 
 /** Why a session is refused. */
-export type LimitRefusal = 'too-many-sessions' | 'too-many-addresses' | 'over-quota';
+export const LIMIT_REFUSALS = ['too-many-sessions', 'too-many-addresses', 'over-quota'] as const;
+export type LimitRefusal = (typeof LIMIT_REFUSALS)[number];
 
 /** The usage of an account compared with its limits. Times in milliseconds since the epoch. */
 export interface LimitUsage {

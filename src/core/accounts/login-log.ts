@@ -1,21 +1,11 @@
 // The login log: logins and failures of players with user name, address and outcome. Groups repeated logins before writing.
 import { type Clock, HOUR_MS } from '../clock.js';
 import { sourceOf } from '../source.js';
+import { LIMIT_REFUSALS } from './limits.js';
+import { LOGIN_FAILURES } from './login.js';
 
-export type LoginOutcome =
-  | 'success'
-  | 'unknown-user'
-  | 'wrong-password'
-  /** The client gave none, and its address is no account's. */
-  | 'no-credentials'
-  | 'disabled'
-  | 'expired'
-  | 'client-not-allowed'
-  | 'outside-schedule'
-  | 'blocked-address'
-  | 'too-many-sessions'
-  | 'too-many-addresses'
-  | 'over-quota';
+export const LOGIN_OUTCOMES = ['success', ...LOGIN_FAILURES, ...LIMIT_REFUSALS] as const;
+export type LoginOutcome = (typeof LOGIN_OUTCOMES)[number];
 
 export interface LoginEntry {
   /** Time of the first login of the group, in milliseconds since the epoch. */

@@ -8,16 +8,19 @@ import { isSalted, verifyAgainstNothing, verifyPassword } from './password.js';
 import type { Schedules } from './schedule.js';
 
 /** Why a login failed, for the log and the attempt limits. The client gets the same reply for all of them. */
-export type LoginFailure =
-  | 'unknown-user'
-  | 'wrong-password'
-  | 'no-credentials'
-  | 'disabled'
-  | 'expired'
+export const LOGIN_FAILURES = [
+  'unknown-user',
+  'wrong-password',
+  /** The client gave none, and its address is no account's. */
+  'no-credentials',
+  'disabled',
+  'expired',
   /** Not from an address of `allowedClients`. */
-  | 'client-not-allowed'
-  | 'outside-schedule'
-  | 'blocked-address';
+  'client-not-allowed',
+  'outside-schedule',
+  'blocked-address',
+] as const;
+export type LoginFailure = (typeof LOGIN_FAILURES)[number];
 
 /** The account fields that a login needs. */
 type LoginAccount = Pick<Account, 'username' | 'passwordHash'> & Refusable;

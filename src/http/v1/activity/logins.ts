@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { AccountUsage } from '../../../core/accounts/account-usage.js';
 import type { Accounts } from '../../../core/accounts/accounts.js';
-import type { LoginFilter, LoginStore } from '../../../core/accounts/login-log.js';
+import { LOGIN_OUTCOMES, type LoginFilter, type LoginStore } from '../../../core/accounts/login-log.js';
 import { DAY_MS } from '../../../core/clock.js';
 import { iso } from '../../../core/iso-time.js';
 import { NO_ACCOUNT } from '../accounts/shared.js';
@@ -12,20 +12,7 @@ import { Bytes, Count, Day, Flag, Guid, IdParams, pageOf, Time } from '../schema
 import { withoutUndefined } from '../without-undefined.js';
 
 const LoginOutcome = z
-  .enum([
-    'success',
-    'unknown-user',
-    'wrong-password',
-    'no-credentials',
-    'disabled',
-    'expired',
-    'client-not-allowed',
-    'outside-schedule',
-    'blocked-address',
-    'too-many-sessions',
-    'too-many-addresses',
-    'over-quota',
-  ])
+  .enum(LOGIN_OUTCOMES)
   .meta({ id: 'LoginOutcome', description: 'Players see only "failed"; the operator sees why.' });
 
 const Login = z
