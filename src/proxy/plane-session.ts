@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Session, SessionEnd, SessionSummary } from '../core/sessions/session.js';
 import type { SessionFacts } from './messages.js';
 import type { SessionCounts } from './session-counts.js';
+import { sharedString } from './shared-strings.js';
 
 /** The worker of a session, as the main thread has it. */
 export interface SessionOwner {
@@ -37,11 +38,12 @@ export class PlaneSession implements Session {
     this.username = account.username;
     this.command = facts.command;
     this.clientProtocol = facts.clientProtocol;
-    this.client = facts.client;
+    this.client = { address: sharedString(facts.client.address), port: facts.client.port };
     this.openedAt = facts.openedAt;
     this.slot = facts.slot;
     this.generation = facts.generation;
-    this.destination = facts.destination;
+    const { host, address, port } = facts.destination;
+    this.destination = { host: sharedString(host), address: sharedString(address), port };
     this.gameId = facts.gameId;
     this.via = facts.via;
     this.#owner = owner;

@@ -2,6 +2,7 @@
 import { checkDestinationName } from '../core/egress/egress.js';
 import { formatIp, type IpBytes, unmap } from '../core/ip.js';
 import { AddressType } from './protocols/socks5.js';
+import { sharedString } from './shared-strings.js';
 
 export type Target =
   | { readonly ok: true; readonly kind: 'address'; readonly host: string; readonly ip: IpBytes }
@@ -16,14 +17,14 @@ export type Target =
 export function readTarget(addressType: number, address: Uint8Array, allowUnderscore: boolean): Target {
   if (addressType !== AddressType.domain) {
     const ip = unmap(address);
-    return { ok: true, kind: 'address', host: formatIp(ip), ip };
+    return { ok: true, kind: 'address', host: sharedString(formatIp(ip)), ip };
   }
   const name = checkDestinationName(address, { allowUnderscore });
   if (!name.ok)
     return { ok: false, host: Buffer.from(address).toString('latin1'), reason: `name-${name.reason}` };
   if ('ip' in name) {
     const ip = unmap(name.ip);
-    return { ok: true, kind: 'address', host: formatIp(ip), ip };
+    return { ok: true, kind: 'address', host: sharedString(formatIp(ip)), ip };
   }
-  return { ok: true, kind: 'name', host: name.name };
+  return { ok: true, kind: 'name', host: sharedString(name.name) };
 }

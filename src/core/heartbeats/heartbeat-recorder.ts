@@ -17,7 +17,6 @@ export interface RecorderOptions {
 /** What the recorder remembers of an open session. */
 interface Watched {
   readonly session: Session;
-  destination: string;
   lastEntryAt: number;
   /** Bytes since the last entry. */
   bytesUp: number;
@@ -25,20 +24,24 @@ interface Watched {
 }
 
 /** Makes entries of the sessions that it observes. */
-export function createRecorder({ pool, intervalMs, now }: RecorderOptions): SessionObserver {
+export function createRecorder({
+  pool,
+  intervalMs,
+  now,
+}: RecorderOptions): Omit<SessionObserver, 'destinationChanged'> {
   const open = new Map<Session, Watched>();
   /** Those whose bytes have moved since their last entry. */
   const moved = new Set<Watched>();
 
   function record(watched: Watched, kind: HeartbeatKind, at: number): void {
-    const { session, destination, bytesUp, bytesDown } = watched;
+    const { session, bytesUp, bytesDown } = watched;
     pool.record({
       at,
       accountId: session.accountId,
       username: session.username,
       sessionId: session.id,
       client: session.client.address,
-      destination,
+      destination: formatHostPort(session.destination.host, session.destination.port),
       protocol: session.protocol,
       bytesUp,
       bytesDown,
@@ -59,7 +62,6 @@ export function createRecorder({ pool, intervalMs, now }: RecorderOptions): Sess
 
   const watch = (session: Session, at: number, bytesUp: number, bytesDown: number): Watched => ({
     session,
-    destination: destinationOf(session),
     lastEntryAt: at,
     bytesUp,
     bytesDown,
@@ -87,11 +89,6 @@ export function createRecorder({ pool, intervalMs, now }: RecorderOptions): Sess
       moved.add(watched);
     },
 
-    destinationChanged(session) {
-      const watched = open.get(session);
-      if (watched) watched.destination = destinationOf(session);
-    },
-
     gameChanged(session) {
       const watched = open.get(session);
       if (watched) record(watched, 'game', now());
@@ -109,8 +106,4 @@ export function createRecorder({ pool, intervalMs, now }: RecorderOptions): Sess
       record(watched, 'close', now());
     },
   };
-}
-
-function destinationOf({ destination: { host, port } }: Session): string {
-  return formatHostPort(host, port);
 }
