@@ -9,7 +9,7 @@ const RECOMMENDED_CHARACTERS = 32;
 
 /**
  * Returns the valid webhook tokens: the current one, and the previous one during a change. Returns none when webhooks are disabled.
- * Logs a warning for a short token.
+ * Logs a warning for a short token in a file; the configuration warns of its own.
  * @throws SecretFileError when a file cannot be read or a secret is empty
  */
 export function webhookSecrets(settings: HookSettings, log: Pick<Log, 'warn'>): readonly string[] {
@@ -22,10 +22,10 @@ export function webhookSecrets(settings: HookSettings, log: Pick<Log, 'warn'>): 
       'webhooks.enabled is true, but there is no secret. Set webhooks.secret or webhooks.secretFile.',
     );
   }
-  if (current.length < RECOMMENDED_CHARACTERS) {
+  if (settings.secretFile !== null && current.length < RECOMMENDED_CHARACTERS) {
     log.warn(
       { characters: current.length },
-      `webhooks.secret is shorter than ${RECOMMENDED_CHARACTERS} characters and could be guessed`,
+      `webhooks.secretFile is shorter than ${RECOMMENDED_CHARACTERS} characters and can be guessed`,
     );
   }
   return secrets;

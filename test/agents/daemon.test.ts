@@ -85,14 +85,22 @@ for (const [name, config, message] of unreadable) {
   });
 }
 
-test('a short secret starts with a warning, which does not show it', async (t) => {
-  const daemon = await startTestDaemon(t, {
-    config: { webhooks: { enabled: true, secret: 'short-secret' } },
+for (const key of ['secret', 'secretFile']) {
+  test(`a short webhooks.${key} starts with one warning, which does not show it`, async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'pulsegate-secrets-'));
+    t.after(() => rm(folder, { recursive: true, force: true }));
+    const file = join(folder, 'token');
+    await writeFile(file, 'short-secret');
+    const secret = key === 'secret' ? 'short-secret' : file;
+    const daemon = await startTestDaemon(t, { config: { webhooks: { enabled: true, [key]: secret } } });
+    const warnings = daemon.lines.filter(({ msg }) => msg.includes('shorter than 32'));
+    assert.deepEqual(
+      warnings.map(({ level, msg }) => [level, msg.split(' ')[0]]),
+      [['warn', `webhooks.${key}`]],
+    );
+    assert.ok(!JSON.stringify(daemon.lines).includes('short-secret'));
   });
-  const line = await daemon.waitForLine(({ msg }) => msg.includes('shorter than 32'));
-  assert.equal(line['level'], 'warn');
-  assert.ok(!JSON.stringify(daemon.lines).includes('short-secret'));
-});
+}
 
 test('SIGHUP takes a changed secret, with the previous one beside it, and a changed key', async (t) => {
   const model = await startAgentServer(t, () => ({ choices: [{ message: { content: 'hi' } }] }));
