@@ -1,6 +1,7 @@
 // What accounts do at the other nodes: their traffic counts against quotas here, and their logins and entries are shown.
 import { MINUTE_MS } from '../core/clock.js';
 import type { Log } from '../core/log.js';
+import { createReloads } from '../core/reloads.js';
 import type { Core } from './core.js';
 import type { HeartbeatsPart } from './heartbeats.js';
 import type { Part } from './lifecycle.js';
@@ -17,45 +18,32 @@ export function createActivityPart(uses: {
   readonly log: Log;
 }): Part {
   const { log, heartbeats } = uses;
-  const { store, directory, usage, accounts } = uses.core;
+  const { store, directory, usage } = uses.core;
   const feed = store.activity;
   if (!feed) return { name: 'activity', stop() {} };
   const tasks = createTasks(log);
-
-  /** Accounts whose entries are to be counted again; those of a read that failed wait for the next one. */
-  const recounted = new Set<string>();
-  let hasMissedSome = false;
+  const reportFailed = (err: unknown): void =>
+    log.error({ err }, 'reading what other nodes counted failed; will retry');
+  // These wait for this node's own writes. The traffic of other nodes does not wait for them: quotas depend on it.
+  const accounts = createReloads(uses.core.accounts.refresh, reportFailed, { atOnce: AT_ONCE });
+  const entries = createReloads(heartbeats.refresh, reportFailed, { atOnce: AT_ONCE });
 
   async function read(): Promise<void> {
     if (!feed) return;
+    for (const each of [accounts, entries]) each.run();
     const { activity, upTo, hasMissed } = await feed.next();
-    hasMissedSome ||= hasMissed;
-    if (hasMissedSome) {
-      await readEverything();
-      hasMissedSome = false;
+    if (hasMissed) {
+      const ids = Array.from(directory.all(), ({ id }) => id);
+      for (const each of [accounts, entries]) each.add(ids);
       return;
     }
     usage.movedElsewhere(
       activity.filter((each) => each.kind === 'traffic'),
       upTo,
     );
-    for (const each of activity) {
+    for (const each of activity)
       if (each.kind === 'login') directory.loggedInElsewhere(each.accountId, each.at);
-      if (each.kind === 'heartbeats') recounted.add(each.accountId);
-    }
-    const ids = [...recounted];
-    if (ids.length === 0) return;
-    await heartbeats.refresh(ids);
-    for (const id of ids) recounted.delete(id);
-  }
-
-  async function readEverything(): Promise<void> {
-    const ids = Array.from(directory.all(), ({ id }) => id);
-    for (let start = 0; start < ids.length; start += AT_ONCE) {
-      const some = ids.slice(start, start + AT_ONCE);
-      await accounts.refresh(some);
-      await heartbeats.refresh(some);
-    }
+    entries.add(activity.flatMap((each) => (each.kind === 'heartbeats' ? each.accountId : [])));
   }
 
   return {
@@ -65,6 +53,8 @@ export function createActivityPart(uses: {
       tasks.every(INTERVAL_MS, 'traffic', usage.flush);
       tasks.every(MINUTE_MS, 'old activity', feed.trim);
     },
-    stop: tasks.stop,
+    async stop() {
+      await Promise.all([tasks.stop(), accounts.stop(), entries.stop()]);
+    },
   };
 }

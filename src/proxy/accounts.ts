@@ -48,8 +48,11 @@ export class Accounts {
     return this.#byId.get(id);
   }
 
-  /** Takes in an account as it is now, and ends what may not go on. */
-  put(record: AccountRecord): void {
+  /**
+   * Takes in an account as it is now, and ends what may not go on.
+   * @param now by the wall clock, in ms
+   */
+  put(record: AccountRecord, now: number): void {
     const entry = this.#byId.get(record.id);
     if (!entry) return this.#add(record);
     const before = entry.record;
@@ -58,6 +61,7 @@ export class Accounts {
     if (before.passwordVersion !== record.passwordVersion)
       return this.#replace(entry, record, 'password-changed');
     entry.record = record;
+    this.#endIfPast(entry, now);
     endRefusedClients(entry);
     this.#applyLimits(entry, before);
     if (record.needsPermit && !before.needsPermit) for (const session of entry.sessions) session.holdPermit();
@@ -138,10 +142,13 @@ export class Accounts {
    * a second, with the wall clock.
    */
   endPast(now: number): void {
-    for (const entry of [...this.#active]) {
-      if (isExpired(entry.record, now)) endAll(entry, 'account-expired');
-      else if (!this.#options.schedules.isOpen(entry.record.schedule, now)) endAll(entry, 'outside-schedule');
-    }
+    for (const entry of [...this.#active]) this.#endIfPast(entry, now);
+  }
+
+  #endIfPast(entry: Entry, now: number): void {
+    if (entry.sessions.size === 0) return;
+    if (isExpired(entry.record, now)) endAll(entry, 'account-expired');
+    else if (!this.#options.schedules.isOpen(entry.record.schedule, now)) endAll(entry, 'outside-schedule');
   }
 
   /**

@@ -178,7 +178,7 @@ export class ProxyWorker implements ConnectionHost {
   receive(message: WorkerMessage): void {
     switch (message.kind) {
       case 'accounts':
-        for (const record of message.records) this.#accounts.put(record);
+        for (const record of message.records) this.#accounts.put(record, Date.now());
         return;
       case 'authorized':
         for (const account of message.accounts) this.#authorized.put(account);

@@ -13,6 +13,7 @@ import type { RecordAudit } from './audit.js';
 import { readAddresses, writeAddresses } from './authorized-addresses.js';
 import { chargeSeller } from './budgets.js';
 import type { RecordChange } from './changes.js';
+import type { Engine } from './engine.js';
 import { writeLimits } from './limits.js';
 import { addTraffic } from './traffic.js';
 import { inTransaction } from './transaction.js';
@@ -24,13 +25,11 @@ const ADDED_PER_STATEMENT = 200;
 
 const PG_UNIQUE_VIOLATION = '23505';
 
-/** @param lockAddresses makes other transactions that write authorized addresses wait until this one ends */
 export function createAccountStore(
-  db: Knex,
+  { db, following, lockAddresses }: Pick<Engine, 'db' | 'following' | 'lockAddresses'>,
   recordChange: RecordChange,
   recordAudit: RecordAudit,
   recordActivity: RecordActivity,
-  lockAddresses: (trx: Knex) => Promise<unknown>,
   now: Clock,
 ): AccountStore {
   const joined = (on: Knex): Knex.QueryBuilder =>
@@ -163,7 +162,7 @@ export function createAccountStore(
     },
 
     get: (id) => find('id', id),
-    getMany: async (ids) => [...(await findMany(ids, db)).values()],
+    getMany: async (ids) => [...(await findMany(ids, following)).values()],
     getByUsername: (username) => find('username', username),
 
     add: async (account, by) => ((await addMany([account], by)).size === 0 ? 'username-taken' : 'added'),

@@ -1,9 +1,9 @@
 // The api_tokens table.
-import type { Knex } from 'knex';
 import { API_TOKENS_KEY, type ApiToken, type ApiTokenStore } from '../core/auth/api-tokens.js';
 import { toWireDate } from '../core/wire-date.js';
 import type { RecordAudit } from './audit.js';
 import type { RecordChange } from './changes.js';
+import type { Engine } from './engine.js';
 import { type Integer, toNumber } from './integers.js';
 import { inTransaction } from './transaction.js';
 
@@ -23,13 +23,13 @@ interface TokenRow {
 const CHANGED = { topic: 'setting', key: API_TOKENS_KEY } as const;
 
 export function createApiTokenStore(
-  db: Knex,
+  { db, following }: Pick<Engine, 'db' | 'following'>,
   recordChange: RecordChange,
   recordAudit: RecordAudit,
 ): ApiTokenStore {
   return {
     async all() {
-      const rows: TokenRow[] = await db('api_tokens');
+      const rows: TokenRow[] = await following('api_tokens');
       return rows.map(toToken);
     },
 

@@ -1,11 +1,11 @@
 // The console_sessions table.
-import type { Knex } from 'knex';
 import {
   CONSOLE_SESSIONS_KEY,
   type ConsoleSession,
   type ConsoleSessionStore,
 } from '../core/auth/console-sessions.js';
 import type { RecordChange } from './changes.js';
+import type { Engine } from './engine.js';
 import { inTransaction } from './transaction.js';
 
 interface SessionRow {
@@ -20,10 +20,13 @@ interface SessionRow {
 
 const CHANGED = { topic: 'setting', key: CONSOLE_SESSIONS_KEY } as const;
 
-export function createConsoleSessionStore(db: Knex, recordChange: RecordChange): ConsoleSessionStore {
+export function createConsoleSessionStore(
+  { db, following }: Pick<Engine, 'db' | 'following'>,
+  recordChange: RecordChange,
+): ConsoleSessionStore {
   return {
     async all() {
-      const rows: SessionRow[] = await db('console_sessions');
+      const rows: SessionRow[] = await following('console_sessions');
       return rows.map(toSession);
     },
 

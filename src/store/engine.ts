@@ -42,6 +42,8 @@ export interface Engine {
   readonly reads: Knex;
   /** One connection for searches that read every row, so that other lists and searches do not wait for them. */
   readonly scans: Knex;
+  /** Reads what other processes have changed. On PostgreSQL one connection, so that it never waits for work of this process. */
+  readonly following: Knex;
   heartbeats(recordActivity: RecordActivity, isNewBatch: IsNewBatch): HeartbeatStore;
   /** @param process GUID of this process */
   batches(process: string): IsNewBatch;

@@ -1,6 +1,7 @@
 // Updates the caches of this process with changes that other processes (the command line) made in the database.
 import type { Change, ChangeFeed } from '../core/changes.js';
 import { createPoller, type Poller } from '../core/poller.js';
+import { createReloads, type Reloads } from '../core/reloads.js';
 import type { Timers } from '../core/timers.js';
 
 export interface FollowOptions {
@@ -28,77 +29,55 @@ export interface FollowOptions {
 
 /** Accounts reloaded at once: few queries, and logins can be served between two. */
 const ACCOUNTS_AT_ONCE = 500;
+/** Reloads of accounts under way at most: one that waits, because this process is changing an account, does not hold up the others. */
+const RELOADS_OF_ACCOUNTS = 4;
+const PENALTIES_AT_ONCE = 500;
 
 /** `stop` resolves when no reload is running. */
 export function followChanges(options: FollowOptions): Pick<Poller, 'start' | 'stop'> {
-  const { feed, applyAccounts, applySetting, everyAccount, everySetting, onError } = options;
-  // What has changed and is not yet reloaded. A reload reads the current state, so that several changes need one reload.
-  const accounts = new Set<string>();
-  const settings = new Set<string>();
-  const penalties = new Set<string>();
-  const everything = new Set<string>();
+  const { feed, onError } = options;
+  // Each kind is reloaded by itself, beside the reading of further changes: what is slow delays nothing else.
+  const accounts = createReloads(options.applyAccounts, onError, {
+    atOnce: ACCOUNTS_AT_ONCE,
+    underWay: RELOADS_OF_ACCOUNTS,
+  });
+  const settings = createReloads(([key = '']) => options.applySetting(key), onError);
+  const penalties = createReloads(options.applyPenalties, onError, { atOnce: PENALTIES_AT_ONCE });
+  const everything = createReloads(reloadEverything, onError);
+  const reloads: readonly Reloads[] = [everything, settings, penalties, accounts];
   let isStopping = false;
 
-  /** Reads the next changes and reloads what is due; true when there may be more. */
-  async function step(): Promise<boolean> {
-    const changes = await feed.next();
-    for (const change of changes) enqueue(change);
-    for (const topic of [...everything]) await attempt(addEverything, [topic], everything);
-    for (const key of [...settings]) await attempt(() => applySetting(key), [key], settings);
-    const keys = [...penalties];
-    if (keys.length > 0) await attempt(() => options.applyPenalties(keys), keys, penalties);
-    const ids = [...accounts].slice(0, ACCOUNTS_AT_ONCE);
-    if (ids.length === 0) return changes.length > 0;
-    return attempt(() => applyAccounts(ids), ids, accounts);
+  async function reloadEverything(): Promise<void> {
+    settings.add(options.everySetting());
+    accounts.add(await options.everyAccount());
   }
 
-  function enqueue(change: Change): void {
+  function take(change: Change): void {
     switch (change.topic) {
       case 'account':
-        accounts.add(change.id);
-        break;
+        return accounts.add([change.id]);
       case 'setting':
-        settings.add(change.key);
-        break;
+        return settings.add([change.key]);
       case 'end-session':
-        options.endSession(change.id);
-        break;
+        return options.endSession(change.id);
       case 'end-sessions-of-account':
-        options.endAccountSessions(change.id);
-        break;
+        return options.endAccountSessions(change.id);
       case 'penalty':
-        penalties.add(change.id);
-        break;
+        return penalties.add([change.id]);
       case 'revoke-permit':
-        options.revokePermit(change.id);
-        break;
+        return options.revokePermit(change.id);
       case 'everything':
-        everything.add(change.topic);
-    }
-  }
-
-  async function addEverything(): Promise<void> {
-    for (const key of everySetting()) settings.add(key);
-    for (const id of await everyAccount()) accounts.add(id);
-  }
-
-  async function attempt(
-    work: () => Promise<void>,
-    about: readonly string[],
-    due: Set<string>,
-  ): Promise<boolean> {
-    try {
-      await work();
-      for (const each of about) due.delete(each);
-      return true;
-    } catch (error) {
-      onError(error);
-      return false;
+        everything.add([change.topic]);
     }
   }
 
   async function look(): Promise<void> {
-    while (!isStopping && (await step()));
+    for (const each of reloads) each.run();
+    while (!isStopping) {
+      const changes = await feed.next();
+      if (changes.length === 0) return;
+      for (const change of changes) take(change);
+    }
   }
 
   const poller = createPoller({ ...options, poll: look });
@@ -118,6 +97,7 @@ export function followChanges(options: FollowOptions): Pick<Poller, 'start' | 's
       isStopping = true;
       await listener?.stop();
       await poller.stop();
+      await Promise.all(reloads.map((each) => each.stop()));
     },
   };
 }

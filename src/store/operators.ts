@@ -14,6 +14,7 @@ import type { Role } from '../core/auth/roles.js';
 import type { RecordAudit } from './audit.js';
 import { type BudgetRow, toBudget, toUsed } from './budgets.js';
 import type { RecordChange } from './changes.js';
+import type { Engine } from './engine.js';
 import type { Integer } from './integers.js';
 import { inTransaction } from './transaction.js';
 
@@ -29,7 +30,7 @@ interface OperatorRow extends BudgetRow {
 const settingChanged = (key: string) => ({ topic: 'setting', key }) as const;
 
 export function createOperatorStore(
-  db: Knex,
+  { db, following }: Pick<Engine, 'db' | 'following'>,
   recordChange: RecordChange,
   recordAudit: RecordAudit,
 ): OperatorStore {
@@ -44,7 +45,7 @@ export function createOperatorStore(
 
   return {
     async all() {
-      const rows: OperatorRow[] = await db('operators');
+      const rows: OperatorRow[] = await following('operators');
       return rows.map(toOperator);
     },
 

@@ -15,6 +15,7 @@ import {
   type RecordChange,
   toChange,
 } from './changes.js';
+import type { Engine } from './engine.js';
 import { listen } from './pg-listen.js';
 
 /** How often old changes are deleted, in ms. */
@@ -95,7 +96,7 @@ export function createPgChangeRecorder(db: Knex, origin: string): RecordChange {
 
 /** The changes of other processes from now on. Cheap enough to read several times a second. */
 export async function createPgChangeFeed(
-  db: Knex,
+  { db, following }: Pick<Engine, 'db' | 'following'>,
   options: {
     readonly connection: string;
     /** GUID of this process's store: its own changes are not read back. */
@@ -107,7 +108,7 @@ export async function createPgChangeFeed(
   },
 ): Promise<ChangeFeed> {
   const { connection, origin, now, lost = createLostCommits(), keptMs = CHANGES_KEPT_MS } = options;
-  let position = await currentPosition(db);
+  let position = await currentPosition(following);
   let waiting: Change[] = [];
   let trimmedAt = now();
 
@@ -121,7 +122,11 @@ export async function createPgChangeFeed(
   async function readUnseen(): Promise<Change[]> {
     const { snapshot, at, identity } = position;
     const passedOver = lost.hasLately() ? '' : origin;
-    const { rows }: { rows: UnseenRow[] } = await db.raw(UNSEEN_CHANGES, [snapshot, snapshot, passedOver]);
+    const { rows }: { rows: UnseenRow[] } = await following.raw(UNSEEN_CHANGES, [
+      snapshot,
+      snapshot,
+      passedOver,
+    ]);
     const [first] = rows;
     if (!first) return [];
     position = { snapshot: first.snapshot, at: first.at, identity: first.identity };
@@ -130,8 +135,8 @@ export async function createPgChangeFeed(
       identity !== position.identity ||
       isBefore(position.snapshot, snapshot) ||
       position.at - at > SAFE_PART * keptMs;
-    // When this fails, what has been read must not be lost; the next read fails too, and says why.
-    await trim().catch(() => undefined);
+    // Who reads does not wait for it. When it fails, the next one deletes more; a database that is away is reported by the reads.
+    void trim().catch(() => undefined);
     if (hasMissed) return [{ topic: 'everything' }];
     return rows.flatMap((row) => (row.topic === null ? [] : toChange(row)));
   }

@@ -70,10 +70,12 @@ function open(options: PgOptions, release: () => Promise<void>): Engine {
   const db = connectPg(connection, poolSize, { answerMs, onLostCommit: lost.note });
   const reads = connectPgReaders(connection, reading ?? DEFAULT_READING, { answerMs });
   const scans = connectPgReaders(connection, { ...(reading ?? DEFAULT_READING), readers: 1 }, { answerMs });
+  const following = connectPg(connection, 1, { answerMs });
   return {
     db,
     reads,
     scans,
+    following,
     heartbeats: (recordActivity, isNewBatch) =>
       createPgHeartbeatStore({ db, reads }, recordActivity, isNewBatch),
     batches: createPgBatches,
@@ -83,14 +85,14 @@ function open(options: PgOptions, release: () => Promise<void>): Engine {
     activityRecorder: createPgActivityRecorder,
     snapshot: { sql: 'pg_current_snapshot()::text', parse: asOfSnapshot },
     liveSessions: (process, recordChange) => createPgLiveSessionStore({ db, reads }, process, recordChange),
-    penalties: (recordChange) => createPgPenaltyStore(db, recordChange),
+    penalties: (recordChange) => createPgPenaltyStore({ db, following }, recordChange),
     permits: (process, recordChange) => createPgPermitStore(db, process, recordChange),
     lockQueue: (trx) => trx.raw('select pg_advisory_xact_lock(?)', [QUEUE_LOCK]),
     lockAddresses: (trx) => trx.raw('select pg_advisory_xact_lock(?)', [ADDRESSES_LOCK]),
     loginSearch: null,
     changes: async (origin, now) => ({
       record: createPgChangeRecorder(db, origin),
-      feed: await createPgChangeFeed(db, { connection, origin, now, lost }),
+      feed: await createPgChangeFeed({ db, following }, { connection, origin, now, lost }),
     }),
     size: () => sizeOf(db),
     async backup() {
@@ -105,6 +107,7 @@ function open(options: PgOptions, release: () => Promise<void>): Engine {
       everyStep(
         () => reads.destroy(),
         () => scans.destroy(),
+        () => following.destroy(),
         () => db.destroy(),
         release,
       ),

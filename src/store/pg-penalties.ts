@@ -1,8 +1,8 @@
 // The penalties table: sources that nodes refuse because of failed attempts. A row is read once by each node, by its key, when the list
 // of changes names it. Its size is bounded, because sources are what an attacker chooses.
-import type { Knex } from 'knex';
 import type { PenaltyStore } from '../core/auth/penalty-store.js';
 import type { RecordChange } from './changes.js';
+import type { Engine } from './engine.js';
 import { PG_NOW_MS } from './pg-changes.js';
 import { inTransaction } from './transaction.js';
 
@@ -12,7 +12,7 @@ const MAX_PENALTIES = 20_000;
 const PENALTIES_LOCK = 7_305_808_872;
 
 export function createPgPenaltyStore(
-  db: Knex,
+  { db, following }: Pick<Engine, 'db' | 'following'>,
   recordChange: RecordChange,
   maxPenalties = MAX_PENALTIES,
 ): PenaltyStore {
@@ -35,7 +35,7 @@ export function createPgPenaltyStore(
       }),
 
     async live(keys) {
-      const query = db('penalties')
+      const query = following('penalties')
         .whereRaw(`ends_at > ${PG_NOW_MS}`)
         .select('key', db.raw(`ends_at - ${PG_NOW_MS} as left_ms`));
       if (keys) query.whereIn('key', [...keys]);

@@ -1,18 +1,18 @@
 // The settings table: text values by key.
-import type { Knex } from 'knex';
 import type { CounterStore, SettingStore } from '../core/settings/setting-store.js';
 import type { RecordAudit } from './audit.js';
 import type { RecordChange } from './changes.js';
+import type { Engine } from './engine.js';
 import { inTransaction } from './transaction.js';
 
 export function createSettingStore(
-  db: Knex,
+  { db, following }: Pick<Engine, 'db' | 'following'>,
   recordChange: RecordChange,
   recordAudit: RecordAudit,
 ): SettingStore & CounterStore {
   return {
     async get(key) {
-      const row: { value: string } | undefined = await db('settings').where({ key }).first('value');
+      const row: { value: string } | undefined = await following('settings').where({ key }).first('value');
       return row?.value ?? null;
     },
 

@@ -70,6 +70,7 @@ async function open(
       db,
       reads,
       scans,
+      following: db,
       heartbeats: () => createSqliteHeartbeatStore(db, reads),
       batches: () => isAlwaysNew,
       nowMs: NOW_MS,

@@ -151,14 +151,14 @@ async function createStore(engine: Engine, now: Clock): Promise<Store> {
     throw error;
   });
   return {
-    accounts: createAccountStore(db, recordChange, recordAudit, recordActivity, engine.lockAddresses, now),
+    accounts: createAccountStore(engine, recordChange, recordAudit, recordActivity, now),
     heartbeats: engine.heartbeats(recordActivity, isNewBatch),
     activity: await engine.activity(process),
-    settings: createSettingStore(db, recordChange, recordAudit),
+    settings: createSettingStore(engine, recordChange, recordAudit),
     audit: createAuditStore(db, reads, scans, recordAudit),
-    consoleSessions: createConsoleSessionStore(db, recordChange),
-    apiTokens: createApiTokenStore(db, recordChange, recordAudit),
-    operators: createOperatorStore(db, recordChange, recordAudit),
+    consoleSessions: createConsoleSessionStore(engine, recordChange),
+    apiTokens: createApiTokenStore(engine, recordChange, recordAudit),
+    operators: createOperatorStore(engine, recordChange, recordAudit),
     logins: createLoginStore(db, reads, scans, engine.loginSearch),
     playerLinks: createPlayerLinkStore(db, recordAudit),
     process,

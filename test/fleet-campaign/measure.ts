@@ -15,6 +15,7 @@ import { startAgent } from './webhooks.js';
 const PHASE_MS = 8_000;
 const AT_ONCE = 32;
 const CHANGES = 50;
+const CLOSES = 30;
 
 export interface Measured {
   readonly nodes: number;
@@ -29,6 +30,8 @@ export interface Measured {
   readonly nodeMicrosPerWebhook: number;
   /** The longest time from the answer to a change until every node knew it, in ms. */
   readonly longestChangeMs: number;
+  /** The longest time from the answer to a change that closes an account until its sessions at all nodes had ended, in ms. */
+  readonly longestCloseMs: number;
 }
 
 /** Sends the load through haproxy, as players and webhooks do. */
@@ -56,9 +59,11 @@ export async function measure(t: Scope, nodes: number): Promise<Measured> {
   const heartbeats = (await entries(servers)) - entriesBefore;
   const webhooks = await phase(servers, (n) => hook(servers, n), PHASE_MS);
   const longestChangeMs = await longestChange(servers);
+  const longestCloseMs = await longestClose(servers, load);
   return {
     nodes,
     longestChangeMs,
+    longestCloseMs,
     loginsPerSecond: Math.round(logins.perSecond),
     heartbeatsPerSecond: Math.round(heartbeats / logins.seconds),
     webhooksPerSecond: Math.round(webhooks.perSecond),
@@ -84,6 +89,43 @@ async function longestChange({ nodes, operatorsUrl }: Servers): Promise<number> 
     const answeredAt = performance.now();
     for (const { adminUrl } of nodes) while (!(await knows(adminUrl, n)));
     longestMs = Math.max(longestMs, performance.now() - answeredAt);
+  }
+  return Math.round(longestMs);
+}
+
+/** Closes an account with sessions at all nodes in every way, and waits until they have ended. */
+async function longestClose(
+  { nodes, operatorsUrl }: Servers,
+  load: Parameters<typeof play>[0],
+): Promise<number> {
+  const id = await newAccount(operatorsUrl, 'closed', 'secret');
+  const path = `/api/v1/accounts/${id}`;
+  const change = async (fields: object): Promise<void> => {
+    const { status, text } = await ask(operatorsUrl, 'PATCH', path, fields);
+    if (status !== 200) throw new Error(`${status} ${text}`);
+  };
+  const open = { isEnabled: true, allowedClients: [], schedule: null };
+  const isOpen = async (url: string): Promise<boolean> => {
+    const { json } = await ask(url, 'GET', path);
+    const { isEnabled, allowedClients, schedule } = json as Record<string, unknown>;
+    return (
+      isEnabled === true && schedule === null && Array.isArray(allowedClients) && allowedClients.length === 0
+    );
+  };
+  const inFourDays = new Date(Date.now() + 4 * 86_400_000).getUTCDay();
+  const schedule = `${['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'][inFourDays]} 00:00-24:00`;
+  let longestMs = 0;
+  for (let n = 0; n < CLOSES; n += 1) {
+    for (const { adminUrl } of nodes) await eventually(() => isOpen(adminUrl));
+    const sessions = await Promise.all(
+      PLAYERS.map(({ from }) => play(load, { username: 'closed', password: 'secret', from })),
+    );
+    const ways = [{ isEnabled: false }, { allowedClients: ['192.0.2.1'] }, { schedule }];
+    await change(ways[n % ways.length] ?? {});
+    const answeredAt = performance.now();
+    await Promise.all(sessions.map((session) => session.closed()));
+    longestMs = Math.max(longestMs, performance.now() - answeredAt);
+    await change(open);
   }
   return Math.round(longestMs);
 }

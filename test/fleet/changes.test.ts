@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { before, describe, test } from 'node:test';
+import { connectPg } from '../../src/store/pg.js';
 import { type Console, fetchFrom, signIn } from '../helpers/console.js';
 import { ADMIN, type TestDaemon } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
@@ -19,6 +20,12 @@ const ownPage = ({ adminUrl }: TestDaemon, { cookie }: Console) => ({ cookie, or
 const statusAt = async (daemon: TestDaemon, session: Console, path = '/api/v1/me', method = 'GET') =>
   (await fetchFrom(daemon, method, path, ownPage(daemon, session))).status;
 
+/** A schedule that is closed now and tomorrow, in every time zone. */
+function onAnotherDay(): string {
+  const days = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
+  return `${days[(new Date().getUTCDay() + 3) % 7]} 00:00-24:00`;
+}
+
 describe('a change at one node', async () => {
   const t = suiteScope();
   let fleet: Fleet;
@@ -29,21 +36,61 @@ describe('a change at one node', async () => {
     [one, two] = fleet.nodes as [TestDaemon, TestDaemon];
   });
 
-  test('of an account ends its sessions at the others', async () => {
+  test('that closes an account ends its sessions at the others, and one that opens it lets them begin', async () => {
     const target = await startTarget(t, echo);
     const id = await one.addAccount('ann', 'word');
-    await eventually(async () => (await two.account('ann'))['AID'] === id);
-    for (const change of [{ isEnabled: false }, { expiresAt: new Date().toISOString() }]) {
-      const player = { port: two.socks.port, username: 'ann', password: 'word' };
-      const client = await connectThrough(player, '127.0.0.1', target.port);
-      assert.equal((await one.api('PATCH', `/api/v1/accounts/${id}`, change)).status, 200);
+    const player = { port: two.socks.port, username: 'ann', password: 'word' };
+    const play = () => connectThrough(player, '127.0.0.1', target.port);
+    const change = async (fields: object) => {
+      const { status, text } = await one.api('PATCH', `/api/v1/accounts/${id}`, fields);
+      assert.equal(status, 200, text);
+    };
+    const open: Record<string, unknown> = {
+      isEnabled: true,
+      expiresAt: null,
+      allowedClients: [],
+      schedule: null,
+    };
+    const isOpenThere = async () => {
+      const account = await getJson(two, `/api/v1/accounts/${id}`);
+      for (const [field, value] of Object.entries(open)) assert.deepEqual(account[field], value);
+    };
+    for (const fields of [
+      { isEnabled: false },
+      { expiresAt: new Date().toISOString() },
+      { allowedClients: ['127.0.9.9'] },
+      { schedule: onAnotherDay() },
+    ]) {
+      await eventually(isOpenThere);
+      const client = await play();
+      await change(fields);
       await client.closed();
-      await one.api('PATCH', `/api/v1/accounts/${id}`, { isEnabled: true, expiresAt: null });
-      await eventually(async () => {
-        const account = await getJson(two, `/api/v1/accounts/${id}`);
-        return account['isEnabled'] === true && account['expiresAt'] === null;
-      });
+      await assert.rejects(play(), /login refused/);
+      await change(open);
     }
+  });
+
+  test('arrives while traffic, entries and sessions cannot be written', async () => {
+    const target = await startTarget(t, echo);
+    const id = await one.addAccount('bea', 'word');
+    const player = { port: two.socks.port, username: 'bea', password: 'word' };
+    await eventually(() => two.account('bea'));
+    const client = await connectThrough(player, '127.0.0.1', target.port);
+    const db = connectPg(fleet.connection, 2);
+    t.after(() => db.destroy());
+    const held = await db.transaction();
+    await held.raw('lock table traffic_days, heartbeats, live_sessions in exclusive mode');
+    client.send('ping');
+    // The node writes it, and waits.
+    await eventually(async () => {
+      const { rows } = await db.raw(
+        "select 1 from pg_locks where not granted and relation = 'traffic_days'::regclass",
+      );
+      return rows.length > 0;
+    });
+    assert.equal((await one.api('PATCH', `/api/v1/accounts/${id}`, { isEnabled: false })).status, 200);
+    await client.closed();
+    await held.rollback();
   });
 
   test('that removes an account ends its sessions at the others', async () => {

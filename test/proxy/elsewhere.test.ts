@@ -14,7 +14,7 @@ test('each node where the account is active has the same share of its rate', () 
   const accounts = new Accounts({ io, egressOf: () => null, schedules: createSchedules('UTC') });
   const record = accountRecord('ann');
   const limited = { ...record, limits: { ...record.limits, bytesPerSecondDown: BYTES } };
-  accounts.put({ ...limited, otherNodes: 2 });
+  accounts.put({ ...limited, otherNodes: 2 }, 0);
   const passed = (): number => {
     let count = 0;
     while (accounts.byUsername('ann')?.rates?.down.pass(1_000)) count += 1_000;
@@ -23,7 +23,7 @@ test('each node where the account is active has the same share of its rate', () 
   passed();
   nowMs += 100;
   const shared = passed();
-  accounts.put(limited);
+  accounts.put(limited, 0);
   nowMs += 100;
   const whole = passed();
   assert.ok(shared > 0);

@@ -4,16 +4,17 @@ import { test } from 'node:test';
 import { createSchedules } from '../../src/core/accounts/schedule.js';
 import type { AccountSession } from '../../src/proxy/account.js';
 import { Accounts } from '../../src/proxy/accounts.js';
+import type { AccountRecord } from '../../src/proxy/settings.js';
 import { accountRecord } from './plane-world.js';
 
-test('sessions end at the boundary, in the time zone of the configuration, and not before', () => {
+function setUp() {
   const io = { now: () => 0, timer: () => ({ clear: () => undefined }) };
   const schedules = createSchedules('Asia/Shanghai');
   const accounts = new Accounts({ io, egressOf: () => null, schedules });
   const ended: string[] = [];
-  function open(username: string, schedule: string | null): void {
+  function open(username: string, schedule: string | null, now: number): void {
     const record = { ...accountRecord(username), schedule };
-    accounts.put(record);
+    accounts.put(record, now);
     const account = accounts.byId(record.id);
     assert.ok(account);
     const session: AccountSession = {
@@ -30,11 +31,16 @@ test('sessions end at the boundary, in the time zone of the configuration, and n
     };
     accounts.sessionOpened(account, session);
   }
-  open('always', null);
-  open('work', 'mon-fri 08:00-23:00');
-  open('night', 'mon 22:00-02:00');
+  return { accounts, ended, open };
+}
+
+test('sessions end at the boundary, in the time zone of the configuration, and not before', () => {
+  const { accounts, ended, open } = setUp();
   // Monday, 2026-11-23, 23:00 in Shanghai.
   const end = Date.parse('2026-11-23T15:00:00Z');
+  open('always', null, end - 1);
+  open('work', 'mon-fri 08:00-23:00', end - 1);
+  open('night', 'mon 22:00-02:00', end - 1);
   accounts.endPast(end - 1);
   assert.deepEqual(ended, []);
   accounts.endPast(end);
@@ -42,4 +48,19 @@ test('sessions end at the boundary, in the time zone of the configuration, and n
   // A clock that jumps over the night.
   accounts.endPast(end + 86_400_000);
   assert.deepEqual(ended, ['work outside-schedule', 'night outside-schedule']);
+});
+
+test('a change that closes an account ends its sessions at once: a schedule, an expiry', () => {
+  const { accounts, ended, open } = setUp();
+  const now = Date.parse('2026-11-23T15:00:00Z');
+  function change(username: string, changed: Partial<AccountRecord>): void {
+    const account = accounts.byUsername(username);
+    assert.ok(account);
+    accounts.put({ ...account.record, ...changed }, now);
+  }
+  for (const username of ['work', 'old', 'other']) open(username, null, now);
+  change('work', { schedule: 'mon-fri 08:00-23:00' });
+  change('old', { expiresAt: now });
+  change('other', { schedule: 'mon 22:00-24:00' });
+  assert.deepEqual(ended, ['work outside-schedule', 'old account-expired']);
 });

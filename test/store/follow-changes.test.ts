@@ -11,19 +11,26 @@ function follow(t: TestContext, changes: Change[], part: number) {
   const settings: string[] = [];
   const errors: unknown[] = [];
   const fails = new Set<string>();
+  const hangs = new Set<string>();
+  const hanging: (() => void)[] = [];
+  const ended: string[] = [];
+  const hang = (key: string) =>
+    hangs.has(key) ? new Promise<void>((resolve) => hanging.push(resolve)) : Promise.resolve();
   const timers = createTestTimers();
   const follower = followChanges({
     feed: { next: async () => changes.splice(0, part), listen: () => ({ stop: async () => undefined }) },
     intervalMs: 250,
     async applyAccounts(ids) {
       if (ids.some((id) => fails.has(id))) throw new Error('no database');
+      await Promise.all(ids.map(hang));
       applied.push(ids);
     },
     async applySetting(key) {
       if (fails.has(key)) throw new Error(`cannot read ${key}`);
+      await hang(key);
       settings.push(key);
     },
-    endSession: () => undefined,
+    endSession: (id) => ended.push(id),
     endAccountSessions: () => undefined,
     revokePermit: () => undefined,
     applyPenalties: async () => undefined,
@@ -36,7 +43,11 @@ function follow(t: TestContext, changes: Change[], part: number) {
   t.after(follower.stop);
   /** Lets one poll happen. */
   const poll = () => timers.pass(250);
-  return { applied, settings, errors, fails, poll, stop: follower.stop };
+  const goOn = (): void => {
+    for (const go of hanging.splice(0)) go();
+  };
+  t.after(goOn);
+  return { applied, settings, errors, fails, hangs, ended, goOn, poll, stop: follower.stop };
 }
 
 const accountChange = (id: string): Change => ({ topic: 'account', id });
@@ -60,7 +71,7 @@ test('what comes in parts is not waited for between them', async (t) => {
   assert.equal(applied.length, 5);
 });
 
-test('accounts that could not be taken in are tried again, with those that changed meanwhile', async (t) => {
+test('accounts that could not be taken in are tried again, and hold up none that changed meanwhile', async (t) => {
   const changes = [accountChange('a'), accountChange('b')];
   const { applied, errors, fails, poll } = follow(t, changes, 10);
   fails.add('b');
@@ -70,10 +81,32 @@ test('accounts that could not be taken in are tried again, with those that chang
   assert.equal(applied.length, 0);
   changes.push(accountChange('c'));
   await poll();
-  assert.equal(changes.length, 0);
+  assert.deepEqual(applied, [['c']]);
   fails.delete('b');
   await poll();
-  assert.deepEqual(applied[0]?.toSorted(), ['a', 'b', 'c']);
+  assert.deepEqual(applied, [['c'], ['a', 'b']]);
+});
+
+test('what takes long to read holds nothing else up, and is read again when it changes meanwhile', async (t) => {
+  const changes: Change[] = [accountChange('slow'), { topic: 'setting', key: 'slow' }];
+  const { applied, settings, hangs, ended, goOn, poll } = follow(t, changes, 10);
+  hangs.add('slow');
+  await poll();
+  changes.push(accountChange('a'), { topic: 'end-session', id: 's' });
+  await poll();
+  assert.deepEqual([applied, settings, ended], [[['a']], [], ['s']]);
+  changes.push(accountChange('slow'), { topic: 'setting', key: 'slow' });
+  await poll();
+  hangs.delete('slow');
+  goOn();
+  await poll();
+  assert.deepEqual(
+    [applied, settings],
+    [
+      [['a'], ['slow'], ['slow']],
+      ['slow', 'slow'],
+    ],
+  );
 });
 
 test('a setting that cannot be read holds nothing else up, and is tried again', async (t) => {

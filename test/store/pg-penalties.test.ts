@@ -11,7 +11,7 @@ const HOUR = 3_600_000;
 test('penalties are announced by their keys; those that end first make room', async (t) => {
   const db = connectPg(await newDatabase(t), 4);
   t.after(() => db.destroy());
-  const store = createPgPenaltyStore(db, createPgChangeRecorder(db, 'node'), 3);
+  const store = createPgPenaltyStore({ db, following: db }, createPgChangeRecorder(db, 'node'), 3);
   const keys = async () => (await store.live()).map(({ key }) => key).sort();
   await store.add([
     { key: 'admin a', leftMs: HOUR },
@@ -41,7 +41,7 @@ test('penalties are announced by their keys; those that end first make room', as
 test('nodes that write penalties at once do not disturb each other', async (t) => {
   const db = connectPg(await newDatabase(t), 4);
   t.after(() => db.destroy());
-  const store = createPgPenaltyStore(db, createPgChangeRecorder(db, 'node'), 10);
+  const store = createPgPenaltyStore({ db, following: db }, createPgChangeRecorder(db, 'node'), 10);
   const batch = (n: number) =>
     Array.from({ length: 20 }, (_, i) => ({ key: `webhook ${(i * (n + 1)) % 23}`, leftMs: HOUR + i }));
   const unique = (n: number) => [...new Map(batch(n).map((each) => [each.key, each])).values()];

@@ -56,6 +56,11 @@ export interface AccountUsage {
   read(accounts: readonly Counting[]): Promise<StoredTraffic>;
   /** Continues counting an account from sums that were read for its current period and reset. */
   countFrom(account: Counting, stored: StoredTraffic): void;
+  /**
+   * Another process has changed this account: reads its sums again soon, and waits for nothing. Call it before the directory gets
+   * the account: if its period or reset is another one, it stays open or shut as it is until then.
+   */
+  countAnew(account: Counting): void;
 }
 
 export function createAccountUsage(uses: {
@@ -73,6 +78,11 @@ export function createAccountUsage(uses: {
   let batchNumber = 0;
   /** Accounts whose listeners were last notified that the quota is used up. */
   const overQuota = new Set<string>();
+  /** Accounts whose sums are to be read again. */
+  const outdated = new Set<string>();
+  /** Those whose counted traffic says nothing about their quota until then. */
+  const undecided = new Set<string>();
+  let isCountingSoon = false;
   /** When the sums of accounts were read, while other nodes' traffic of before that is still to come. */
   const readAsOf = new Map<string, AsOf>();
 
@@ -90,6 +100,8 @@ export function createAccountUsage(uses: {
   directory.onChanged(({ id, after }) => {
     if (after) return remember(after);
     overQuota.delete(id);
+    outdated.delete(id);
+    undecided.delete(id);
     readAsOf.delete(id);
     meter.forget(id);
   });
@@ -109,6 +121,7 @@ export function createAccountUsage(uses: {
   }
 
   function isOverQuota({ id, limits }: Account): boolean {
+    if (undecided.has(id)) return overQuota.has(id);
     return limits.quotaBytes !== null && meter.used(id, now()).periodBytes >= limits.quotaBytes;
   }
 
@@ -116,6 +129,7 @@ export function createAccountUsage(uses: {
     const at = now();
     const { bytesUp, bytesDown, bytesSince, asOf } = stored.get(id) ?? NO_TRAFFIC;
     if (asOf) readAsOf.set(id, asOf);
+    undecided.delete(id);
     const start = periodStart(limits.quotaPeriod, at);
     const countsFromReset = quotaReset !== null && (start === null || quotaReset.at >= start);
     const periodBytes = countsFromReset ? bytesUp + bytesDown - quotaReset.totalBytes : bytesSince;
@@ -148,16 +162,37 @@ export function createAccountUsage(uses: {
     batch = [];
   }
 
-  /** Writes traffic, and reloads sums that are unknown because the clock was set back to a period before the start. */
+  /**
+   * Writes traffic, and reads the sums of accounts that another process changed, or that are unknown because the clock was set back
+   * to a period before the start.
+   */
   async function writeAndRead(): Promise<void> {
     await write();
-    const unknown = meter.unknown().flatMap((id) => directory.byId(id) ?? []);
-    if (unknown.length === 0) return;
-    const stored = await read(unknown);
-    for (const { id } of unknown) {
+    const ids = [...new Set([...outdated, ...meter.unknown()])].slice(0, ACCOUNTS_AT_ONCE);
+    if (ids.length === 0) return;
+    for (const id of ids) outdated.delete(id);
+    const accounts = ids.flatMap((id) => directory.byId(id) ?? []);
+    const stored = await read(accounts).catch((error: unknown) => {
+      for (const id of ids) outdated.add(id);
+      throw error;
+    });
+    for (const { id } of accounts) {
       const account = directory.byId(id);
-      if (account) countFrom(account, stored);
+      // Changed again meanwhile: what was read is of another period or reset.
+      if (account && !outdated.has(id)) countFrom(account, stored);
     }
+    announceQuotas(ids);
+    if (outdated.size > 0) countSoon();
+  }
+
+  /** A failure is left to the next `flush`, which tries again and reports it. */
+  function countSoon(): void {
+    if (isCountingSoon) return;
+    isCountingSoon = true;
+    void inTurn('traffic', () => {
+      isCountingSoon = false;
+      return writeAndRead();
+    }).catch(() => undefined);
   }
 
   function glance({ id, limits, quotaReset }: Account): LimitUsage {
@@ -231,7 +266,20 @@ export function createAccountUsage(uses: {
       }),
     read,
     countFrom,
+
+    countAnew(account) {
+      const before = directory.byId(account.id);
+      const isCountedAlike =
+        before?.limits.quotaPeriod === account.limits.quotaPeriod &&
+        before.quotaReset?.at === account.quotaReset?.at;
+      if (!isCountedAlike) undecided.add(account.id);
+      outdated.add(account.id);
+      countSoon();
+    },
   };
 }
+
+/** Accounts whose sums are read by one statement. */
+const ACCOUNTS_AT_ONCE = 500;
 
 const NO_TRAFFIC = { bytesUp: 0, bytesDown: 0, bytesSince: 0, asOf: undefined };

@@ -35,7 +35,7 @@ export interface AccountPool {
 export interface AccountWriteUses {
   readonly store: AccountStore;
   readonly directory: AccountDirectory;
-  readonly usage: Pick<AccountUsage, 'afterWriting' | 'read' | 'countFrom' | 'hasUsed'>;
+  readonly usage: Pick<AccountUsage, 'afterWriting' | 'read' | 'countFrom' | 'countAnew' | 'hasUsed'>;
   readonly pool: AccountPool;
   readonly now: Clock;
 }
@@ -52,7 +52,7 @@ export interface AccountWrites {
   remove(id: string, by?: Actor): Promise<Account | null>;
   /** Removes accounts; returns those that existed. */
   removeMany(ids: readonly string[], by: Actor): Promise<Account[]>;
-  /** Reloads accounts that another process changed, added or removed. */
+  /** Reloads accounts that another process changed, added or removed; their usage follows a moment later. */
   refresh(ids: readonly string[]): Promise<void>;
 }
 
@@ -143,20 +143,19 @@ export function createAccountWrites({ store, directory, usage, pool, now }: Acco
       return removed;
     },
 
-    refresh: (ids) =>
-      usage.afterWriting(async () => {
-        const accounts = new Map((await store.getMany(ids)).map((account) => [account.id, account]));
-        const stored = await usage.read([...accounts.values()]);
-        for (const id of ids) {
-          const account = accounts.get(id);
-          if (!account) {
-            forget(id);
-            continue;
-          }
-          usage.countFrom(account, stored);
-          directory.put(account);
+    async refresh(ids) {
+      const accounts = new Map((await store.getMany(ids)).map((account) => [account.id, account]));
+      for (const id of ids) {
+        const account = accounts.get(id);
+        if (!account) {
+          forget(id);
+          continue;
         }
-      }),
+        // Reading the sums waits for writes of traffic. A closed account ends its sessions without that wait.
+        usage.countAnew(account);
+        directory.put(account);
+      }
+    },
   };
 }
 

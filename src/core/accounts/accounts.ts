@@ -103,7 +103,7 @@ export interface Accounts extends AccountViews {
   resetUsage(id: string, by: Actor): Promise<boolean>;
   /** Removes accounts in one transaction; returns those that existed. */
   removeMany(ids: readonly string[], by: Actor): Promise<Account[]>;
-  /** Reloads accounts that another process changed, added or removed. */
+  /** Reloads accounts that another process changed, added or removed; their usage follows a moment later. */
   refresh(ids: readonly string[]): Promise<void>;
   readonly hasEgressClass: HasEgressClass;
   /** Of one account. */

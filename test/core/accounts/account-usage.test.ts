@@ -90,6 +90,7 @@ test('and so it is after a start, and after another process gave it', async (t) 
   const second = await setUp(t, first.store);
   await first.setLimits(later.id, DAILY);
   await second.accounts.refresh([known.id, later.id]);
+  await second.usage.flush();
   for (const { id } of [known, later]) {
     second.move(id, 100);
     assert.equal(second.isOver(id), true);
@@ -99,7 +100,7 @@ test('and so it is after a start, and after another process gave it', async (t) 
 });
 
 test('many accounts are refreshed at once: each gets its own limits, period and traffic', async (t) => {
-  const { store, addMany, accounts, view, move } = await setUp(t);
+  const { store, addMany, accounts, usage, view, move } = await setUp(t);
   const players = await addMany(40);
   const elsewhere = await setUp(t, store);
   for (const [n, { id }] of players.entries()) {
@@ -110,12 +111,62 @@ test('many accounts are refreshed at once: each gets its own limits, period and 
   }
   await elsewhere.usage.flush();
   await accounts.refresh(players.map(({ id }) => id));
+  await usage.flush();
   for (const [n, { id }] of players.entries()) {
-    const { limits: set, usage } = view(id);
+    const { limits: set, usage: counted } = view(id);
     assert.equal(set.maxSessions, n + 1);
-    assert.equal(usage.totalBytesUp, n + 1000, 'both processes are counted');
-    assert.equal(usage.periodBytes, n + 1000);
+    assert.equal(counted.totalBytesUp, n + 1000, 'both processes are counted');
+    assert.equal(counted.periodBytes, n + 1000);
   }
+});
+
+test('what another process changes waits for no write of traffic, and the quota is judged by what is then read', async (t) => {
+  const first = await setUp(t);
+  const [player] = await first.addMany(1);
+  assert.ok(player);
+  const { id } = player;
+  const limits = { quotaBytes: 1000, quotaPeriod: 'month' } as const;
+  await first.setLimits(id, limits);
+  let isStuck = false;
+  let release = (): void => undefined;
+  const stuck = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const { traffic } = first.store;
+  const add: typeof traffic.add = async (rows, batch) => {
+    if (isStuck) await stuck;
+    return traffic.add(rows, batch);
+  };
+  const second = await setUp(t, { ...first.store, traffic: { ...traffic, add } });
+  second.move(id, 900);
+  await second.usage.flush();
+  const judged: boolean[] = [];
+  second.directory.onChanged(({ after }) => {
+    if (after) judged.push(second.usage.isOverQuota(after));
+  });
+  isStuck = true;
+  second.until(NEXT_DAY);
+  second.move(id, 1);
+  const writing = second.usage.flush();
+  await first.accounts.patch(id, { remarks: 'by the day', limits: DAILY }, DAEMON);
+  await second.accounts.refresh([id]);
+  assert.equal(second.accounts.get(id)?.account.remarks, 'by the day');
+  assert.deepEqual(judged, [false], 'what the month has moved does not count against the day');
+  release();
+  await writing;
+  await second.usage.flush();
+  assert.equal(second.periodBytes(id), 1);
+  second.sessions.opened(new FakeSession({ accountId: id }));
+  second.move(id, 99);
+  second.sessions.tick();
+  assert.equal(second.isOver(id), true);
+  first.until(NEXT_DAY);
+  await second.usage.flush();
+  assert.ok(await first.accounts.resetUsage(id, DAEMON));
+  await second.accounts.refresh([id]);
+  assert.equal(second.isOver(id), true, 'not open before the sums are read');
+  await second.usage.flush();
+  assert.equal(second.isOver(id), false);
 });
 
 test('another period counts at once what its days have moved, and a reset starts from nothing', async (t) => {
