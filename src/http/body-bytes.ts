@@ -1,10 +1,21 @@
 // Reads the bytes of a request body within a limit. koa-bodyparser returns them undecoded ('binary' is one character per
 // byte), because its own decoding silently replaces invalid UTF-8.
+import type { IncomingMessage } from 'node:http';
 import type { Context, Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
 
 /** The body's bytes; `too-large`: there are more than the limit; `cut-short`: the body ended before it was complete. */
 export type BodyBytes = Buffer | 'too-large' | 'cut-short';
+
+/** Whether a request has a body, by its head (RFC 9112 §6.3). */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || declaredBytes(headers) > 0;
+}
+
+/** The `Content-Length`; 0 without one. */
+export function declaredBytes(headers: IncomingMessage['headers']): number {
+  return Number(headers['content-length'] ?? 0);
+}
 
 /**
  * Makes the reader of bodies of at most `maxBytes`. The caller checks Content-Type and Content-Encoding itself: the reader ignores
@@ -19,7 +30,7 @@ export function createBytesReader(maxBytes: number): (ctx: Context) => Promise<B
   };
   const read: Middleware = bodyParser(options);
   return async (ctx) => {
-    if (Number(ctx.req.headers['content-length'] ?? 0) > maxBytes) return 'too-large';
+    if (declaredBytes(ctx.req.headers) > maxBytes) return 'too-large';
     // koa-bodyparser decides by these two headers.
     ctx.req.headers['content-type'] = 'application/octet-stream';
     delete ctx.req.headers['content-encoding'];

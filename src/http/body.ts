@@ -1,7 +1,7 @@
 // Reads a request body: bounded, not compressed, UTF-8, one JSON object. Every refusal names what was expected.
 import type { Context } from 'koa';
 import { quoted, type Refusal, refusal } from './answer.js';
-import { createBytesReader } from './body-bytes.js';
+import { createBytesReader, hasBody } from './body-bytes.js';
 import { type Fields, fieldsOf } from './fields.js';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -41,8 +41,7 @@ function refuseByHeaders(ctx: Context): Refusal | null {
   if (transfer.toLowerCase() !== 'chunked') {
     return refusal('unsupported-body', `Transfer-Encoding is ${quoted(transfer)}; only chunked is supported`);
   }
-  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-  if (!hasBody) return refusal('malformed-request', 'there is no body; expected a JSON object');
+  if (!hasBody(ctx.req)) return refusal('malformed-request', 'there is no body; expected a JSON object');
   const charset = ctx.request.charset.toLowerCase();
   if (ctx.request.type.toLowerCase() !== 'application/json' || !['', 'utf-8', 'utf8'].includes(charset)) {
     const found = headers['content-type'] === undefined ? 'missing' : quoted(headers['content-type']);

@@ -1,5 +1,6 @@
 // Bounds the rate of a request body. The duration is not bounded, because it depends on the size.
 import type { IncomingMessage } from 'node:http';
+import { hasBody } from './body-bytes.js';
 
 export interface UploadLimits {
   /** A body without a byte for this time is cut, and so is a response that the client does not read. */
@@ -47,10 +48,7 @@ export function createUploads(limits: UploadLimits, cut: (req: IncomingMessage) 
 
   return {
     watch(req) {
-      const { headers } = req;
-      const hasBody =
-        headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-      if (!hasBody || req.complete) return;
+      if (!hasBody(req) || req.complete) return;
       uploads.set(req, { startedAt: performance.now(), bytesBefore: req.socket.bytesRead });
       timer ??= setInterval(check, Math.min(CHECK_EVERY_MS, limits.idleTimeoutMs)).unref();
     },

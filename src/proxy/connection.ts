@@ -9,6 +9,7 @@
 //
 // running-command.ts is the connection while CONNECT, BIND or an exchange runs. Every way it can fail ends in `refuse`
 // (a last frame, then closed) or in `close`. Once it is relayed, relayed.ts takes its place.
+// The file is long so that all stages, and what each leaves behind, are read in one place.
 import { includesAddress } from '../core/accounts/address-list.js';
 import type { EgressPolicy } from '../core/egress/egress.js';
 import { sourceOf } from '../core/source.js';

@@ -1,10 +1,16 @@
 // Entity tags: whether the object that a client wants to change is still the version that the client read (RFC 9110 §8.8.3,
 // §13.1.1).
 import { hash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 
 /** Returns the strong entity tag of a JSON value. */
 export function etagOf(value: unknown): string {
   return `"${hash('sha256', JSON.stringify(value), 'hex').slice(0, 32)}"`;
+}
+
+/** The value of `If-Match`; null: the request changes whatever version there is. */
+export function ifMatchOf({ headers }: IncomingMessage): string | null {
+  return headers['if-match'] ?? null;
 }
 
 /**

@@ -7,6 +7,7 @@ import type { ReadJsonObject } from '../body.js';
 import { type Caller, isAdministrator, isPerson, isSeller } from '../caller.js';
 import type { RefuseNow } from '../standing.js';
 import type { AdminState } from '../state.js';
+import { ifMatchOf } from './etag.js';
 import { type FieldFault, fieldErrorOf } from './field-errors.js';
 import { type ProblemAnswer, type ProblemCode, sendProblem } from './problem.js';
 import { because } from './problem-reasons.js';
@@ -110,7 +111,7 @@ async function read(
     params,
     query: checkedQuery,
     caller: ctx.state.caller ?? nobody(ctx.state.client),
-    ifMatch: ctx.req.headers['if-match'] ?? null,
+    ifMatch: ifMatchOf(ctx.req),
     ctx,
   };
   if (!request.body) return { ...around, body: undefined } as Asked<RouteRequest>;

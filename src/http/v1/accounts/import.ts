@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Accounts } from '../../../core/accounts/accounts.js';
 import type { Actor } from '../../../core/audit/audit.js';
 import { isTimeZone } from '../../../core/time-zone.js';
+import { declaredBytes } from '../../body-bytes.js';
 import { actorOf, isSeller } from '../../caller.js';
 import type { RefuseNow } from '../../standing.js';
 import { fault } from '../field-errors.js';
@@ -103,7 +104,7 @@ export const accountImportRoutes = [
         problem: 'too-large',
         ...because('file-too-large', { max: maxImportBytes }),
       } as const;
-      if (Number(ctx.req.headers['content-length'] ?? 0) > maxImportBytes) {
+      if (declaredBytes(ctx.req.headers) > maxImportBytes) {
         ctx.req.resume();
         return tooLarge;
       }

@@ -10,7 +10,7 @@ import { answer, quoted, refuse } from '../../answer.js';
 import { actorOf } from '../../caller.js';
 import { kindOf } from '../../fields.js';
 import type { RefuseNow } from '../../standing.js';
-import { etagOf, matches } from '../etag.js';
+import { etagOf, ifMatchOf, matches } from '../etag.js';
 import { sendProblem } from '../problem.js';
 import { because } from '../problem-reasons.js';
 import { routesOf } from '../route.js';
@@ -94,7 +94,7 @@ export const whitelistRoutes = [
         const found = text === undefined ? 'missing' : `of type ${kindOf(text)}`;
         return refuse(ctx, 'malformed-request', `whitelist is ${found}; expected a string`);
       }
-      if (!matches(ctx.req.headers['if-match'] ?? null, etagOf(whitelist.text()))) {
+      if (!matches(ifMatchOf(ctx.req), etagOf(whitelist.text()))) {
         return sendProblem(ctx, { problem: 'changed-meanwhile' });
       }
       const parsed = parseWhitelist(text);
