@@ -33,7 +33,7 @@ const EVENTS = 256;
 const WAKE = 0;
 const LONGEST_SLEEP_MS = 1_000;
 /** How long work may go on before the events of others are looked at. */
-const WORK_MS = 0.5;
+const WORK_MS = 0.05;
 
 export class Loop {
   readonly libc: Libc;
