@@ -23,3 +23,17 @@ export const nodeTimers: Timers = {
     return { clear: () => clearInterval(interval) };
   },
 };
+
+/** Settles as `work`, or resolves with `late` after `limitMs`; `work` then goes on. */
+export async function within<Result, Late>(
+  limitMs: number,
+  work: Promise<Result>,
+  late: Late,
+  timers: Timers = nodeTimers,
+): Promise<Result | Late> {
+  let timer: Timer | undefined;
+  const limit = new Promise<Late>((resolve) => {
+    timer = timers.after(limitMs, () => resolve(late));
+  });
+  return Promise.race([work, limit]).finally(() => timer?.clear());
+}

@@ -1,5 +1,6 @@
 // /healthz, /readyz and /readyz/players for supervisors and load balancers. They need no credentials and answer `ok` or one code.
 import type { Context, Middleware } from 'koa';
+import { within } from '../core/timers.js';
 
 export interface HealthUses {
   /** Returns why the daemon accepts no work, as a code (`stopping`, `disk-full`); null: it does. */
@@ -17,7 +18,7 @@ const NO_ANSWER = 'database-no-answer';
 export function healthRoutes({ trouble, playersTrouble }: HealthUses): Middleware {
   const routes: Readonly<Record<string, () => Promise<string | null>>> = {
     '/healthz': async () => null,
-    '/readyz': () => within(trouble()),
+    '/readyz': () => within(READY_TIMEOUT_MS, trouble(), NO_ANSWER).catch(() => NO_ANSWER),
     '/readyz/players': async () => playersTrouble(),
   };
   // Not async: every other request passes here.
@@ -33,14 +34,4 @@ async function answer(ctx: Context, route: () => Promise<string | null>): Promis
   ctx.status = what === null ? 200 : 503;
   ctx.set('Content-Type', 'text/plain; charset=utf-8');
   ctx.body = what === null ? 'ok\n' : `not ready: ${what}\n`;
-}
-
-async function within(asked: Promise<string | null>): Promise<string | null> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<string>((resolve) => {
-    timer = setTimeout(resolve, READY_TIMEOUT_MS, NO_ANSWER);
-  });
-  const what = await Promise.race([asked.catch(() => NO_ANSWER), late]);
-  clearTimeout(timer);
-  return what;
 }

@@ -1,5 +1,6 @@
 // The lifecycle of the daemon: parts start in the order of their dependencies, and stop in reverse order.
 import type { Log } from '../core/log.js';
+import { within } from '../core/timers.js';
 
 /** A part of the daemon with `start` and `stop`. */
 export interface Part {
@@ -50,18 +51,12 @@ export function createLifecycle(options: {
 
   /** Logs rejections and timeouts. A step that times out continues in the background. */
   async function attempt(part: Part, step: () => void | Promise<void>, limitMs: number): Promise<boolean> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<'late'>((resolve) => {
-      timer = setTimeout(resolve, limitMs, 'late');
-    });
     try {
-      const outcome = await Promise.race([Promise.resolve(step()).then(() => 'ended' as const), late]);
-      if (outcome === 'ended') return true;
+      const outcome = await within(limitMs, Promise.resolve(step()), 'late');
+      if (outcome !== 'late') return true;
       log.error({ part: part.name, limitMs }, 'part of the daemon did not stop in time');
     } catch (error) {
       log.error({ part: part.name, err: error }, 'part of the daemon failed to stop');
-    } finally {
-      clearTimeout(timer);
     }
     return false;
   }

@@ -5,6 +5,8 @@ import type { Timer, Timers } from '../../src/core/timers.js';
 export interface TestTimers extends Timers {
   /** Lets time pass and calls back what is due, in order. What follows from one callback happens before the next. */
   pass(ms: number): Promise<void>;
+  /** The number of timers that are set. */
+  waiting(): number;
 }
 
 export function createTestTimers(): TestTimers {
@@ -30,6 +32,8 @@ export function createTestTimers(): TestTimers {
         if (entry) entry.dueAt += intervalMs;
         callback();
       }),
+
+    waiting: () => waiting.size,
 
     async pass(ms) {
       const until = now + ms;
