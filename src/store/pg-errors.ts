@@ -38,6 +38,14 @@ const TLS: Reason = [
   'database-tls',
   'The certificate of the server of WHERE is not trusted (SAID). Name the file of its authority in database.connection: sslmode=verify-full&sslrootcert=FILE.',
 ];
+const TLS_NAME: Reason = [
+  'database-tls',
+  'The certificate of the server of WHERE is for another name (SAID). Write the host in database.connection as the certificate names it.',
+];
+const TLS_EXPIRED: Reason = [
+  'database-tls',
+  'The certificate of the server of WHERE has expired (SAID). Renew it on the server.',
+];
 const FULL: Reason = ['disk-full', 'The server of WHERE has no space left. Free some and start again.'];
 const READ_ONLY: Reason = [
   'database-read-only',
@@ -74,8 +82,8 @@ const REASONS: Readonly<Record<string, Reason>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: TLS,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: TLS,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: TLS,
-  ERR_TLS_CERT_ALTNAME_INVALID: TLS,
-  CERT_HAS_EXPIRED: TLS,
+  ERR_TLS_CERT_ALTNAME_INVALID: TLS_NAME,
+  CERT_HAS_EXPIRED: TLS_EXPIRED,
 };
 
 /** What an error says of the database server; null for one that has other causes. */

@@ -155,7 +155,7 @@ test('a command on an empty database makes nothing unless it may', async (t) => 
 });
 
 test('TLS as the connection string asks for it', async (t) => {
-  const { certFile, keyFile } = makeCertificate(t);
+  const { certFile, keyFile } = makeCertificate(t, { names: 'DNS:localhost' });
   const free = createServer();
   await new Promise<void>((listening) => free.listen(0, '127.0.0.1', listening));
   const { port } = free.address() as { port: number };
@@ -181,7 +181,10 @@ test('TLS as the connection string asks for it', async (t) => {
   await postgres.stop();
   await postgres.start();
   assert.match(await refusal(t, url('?sslmode=verify-full'), 'database-tls'), /sslrootcert=FILE/);
-  for (const parameters of ['?sslmode=require', `?sslmode=verify-full&sslrootcert=${certFile}`]) {
+  const trusted = `?sslmode=verify-full&sslrootcert=${certFile}`;
+  const atAnotherName = changed(url(trusted), /localhost/, '127.0.0.1');
+  assert.match(await refusal(t, atAnotherName, 'database-tls'), /is for another name/);
+  for (const parameters of ['?sslmode=require', trusted]) {
     const db = connect(t, url(parameters));
     const { rows } = await db.raw('select ssl from pg_stat_ssl where pid = pg_backend_pid()');
     assert.deepEqual(rows, [{ ssl: true }], parameters);
