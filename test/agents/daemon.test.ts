@@ -4,10 +4,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { stringify } from 'yaml';
 import { startAgentServer } from '../helpers/agent-server.js';
 import { commandLine } from '../helpers/command.js';
-import { startTestDaemon, type TestDaemon } from '../helpers/daemon.js';
+import { startTestDaemon, type TestDaemon, yamlOf } from '../helpers/daemon.js';
 import { eventually } from '../helpers/eventually.js';
 import { SECRET } from '../helpers/hooks.js';
 import { send } from '../helpers/http.js';
@@ -53,7 +52,7 @@ const wrong: readonly Refused[] = [
 ];
 for (const [name, config, message] of wrong) {
   test(`the configuration is refused, and says why: ${name}`, async (t) => {
-    const cli = await commandLine(t, stringify(config));
+    const cli = await commandLine(t, yamlOf(config));
     const { code, stderr } = await cli.run(['config', 'check']);
     assert.equal(code, 2);
     assert.match(stderr, message);

@@ -285,8 +285,8 @@ describe('a running daemon', async () => {
     daemon.signal('SIGHUP');
     await daemon.waitForLine(({ msg }) => msg === 'configuration reloaded');
     const changed = yaml
-      .replace('shutdownGrace: 1s', 'shutdownGrace: 2s')
-      .replace('private: allow', 'private: deny');
+      .replace('shutdownGrace: "1s"', 'shutdownGrace: "2s"')
+      .replace('"private":"allow"', '"private":"deny"');
     await writeFile(daemon.configFile, `${changed.replace('hunter2', 'another')}log: { level: info }\n`);
     daemon.signal('SIGHUP');
     const line = await daemon.waitForLine(({ msg }) => msg.endsWith('some changed keys need a restart'));

@@ -1,10 +1,11 @@
 // Every page, on a phone and wide, in both languages and themes: no error, nothing cut off, nothing axe finds serious, and
 // nothing of what players choose becomes markup.
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { test } from 'node:test';
+import type { Page } from 'playwright-core';
 import { axeFindings, isCutOff } from '../helpers/console-browser.js';
 import { PAYLOADS, type World } from '../helpers/console-world.js';
+import type { Scope } from '../helpers/suite.js';
 
 const pages = ({ accountId, runId }: World): readonly string[] => [
   '/',
@@ -41,26 +42,19 @@ const pages = ({ accountId, runId }: World): readonly string[] => [
   '/no/such/page',
 ];
 
-/** A folder to keep a picture of every page in, for people to look at. */
-const SHOTS = process.env['SCREENSHOTS'];
+export interface Look {
+  readonly language: 'zh-CN' | 'en';
+  readonly theme: 'light' | 'dark';
+  readonly width: number;
+}
 
-type Look = (typeof LOOKS)[number];
-const LOOKS = [
+const LOOKS: readonly Look[] = [
   { language: 'zh-CN', theme: 'dark', width: 390 },
   { language: 'en', theme: 'light', width: 1440 },
-  ...(SHOTS
-    ? ([
-        { language: 'en', theme: 'light', width: 390 },
-        { language: 'zh-CN', theme: 'light', width: 1280 },
-        { language: 'zh-CN', theme: 'dark', width: 1440 },
-      ] as const)
-    : []),
-] as const;
+];
 
-function shotName(hash: string, look: Look): string {
-  const page = hash.replace(/[\da-f]{8}-[\da-f-]{27}/, 'one').replace(/\W+/g, '-');
-  return `page${page}-${look.language}-${look.theme}-${look.width}.png`;
-}
+/** axe sees every fourth page, wide and on a phone in turn. */
+const AXE_EVERY = 4;
 
 /** What stands in the page that only markup of others could have put there. */
 const FOREIGN = `[
@@ -74,28 +68,40 @@ const CUT_OFF = `[...document.querySelectorAll(innerWidth < 720 ? '.table-room' 
   .filter((e) => e.scrollWidth > e.clientWidth + 1)
   .map((e) => e.outerHTML.slice(0, 200))`;
 
+export interface Walk {
+  readonly looks: readonly Look[];
+  /** Whether axe, which takes longer than all else, looks at this page in this look. */
+  readonly axe: (page: number, look: number) => boolean;
+  /** Called on each page that passed. */
+  readonly seen?: (page: Page, hash: string, look: Look) => Promise<unknown>;
+}
+
+/** Opens every page in each of these looks, one window for each. */
+export async function walkPages(t: Scope, world: World, { looks, axe, seen }: Walk): Promise<void> {
+  const cutOff: string[] = [];
+  await Promise.all(
+    looks.map(async (look, nth) => {
+      const { page, errors, visit } = await world.open(t, look);
+      for (const [i, hash] of pages(world).entries()) {
+        const where = `${hash} in ${look.language}, ${look.width} wide`;
+        await visit(hash);
+        if (axe(i, nth)) assert.deepEqual(await axeFindings(page), [], where);
+        assert.deepEqual(await page.evaluate(FOREIGN), [], where);
+        assert.equal(await isCutOff(page), false, `${where}: wider than the window`);
+        cutOff.push(...(await page.evaluate<string[]>(CUT_OFF)).map((part) => `${where}: ${part}`));
+        await seen?.(page, hash, look);
+        if (await page.locator('dialog[open]').count()) await page.keyboard.press('Escape');
+      }
+      assert.deepEqual(errors, []);
+    }),
+  );
+  assert.deepEqual(cutOff, []);
+}
+
 export function pageTests(getWorld: () => World): void {
   test('every page, in both languages and themes, wide and on a phone', async (t) => {
-    const world = getWorld();
-    const cutOff: string[] = [];
-    await Promise.all(
-      LOOKS.map(async (look, nth) => {
-        const { page, errors, visit } = await world.open(t, look);
-        for (const [i, hash] of pages(world).entries()) {
-          const where = `${hash} in ${look.language}, ${look.width} wide`;
-          await visit(hash);
-          // axe takes longer than all else: without pictures, which CI takes, it sees each page in one of the looks.
-          if (SHOTS || i % LOOKS.length === nth) assert.deepEqual(await axeFindings(page), [], where);
-          assert.deepEqual(await page.evaluate(FOREIGN), [], where);
-          if (SHOTS) await page.screenshot({ path: join(SHOTS, shotName(hash, look)) });
-          assert.equal(await isCutOff(page), false, `${where}: wider than the window`);
-          cutOff.push(...(await page.evaluate<string[]>(CUT_OFF)).map((part) => `${where}: ${part}`));
-          if (await page.locator('dialog[open]').count()) await page.keyboard.press('Escape');
-        }
-        assert.deepEqual(errors, []);
-      }),
-    );
-    assert.deepEqual(cutOff, []);
+    // Each page with axe in each look: `npm run pages`.
+    await walkPages(t, getWorld(), { looks: LOOKS, axe: (page, look) => page % AXE_EVERY === look });
   });
 
   test(`${PAYLOADS.length} names that try to be markup are shown as they are`, async (t) => {

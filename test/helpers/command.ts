@@ -6,9 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { stringify } from 'yaml';
 import type { CommandRequest, CommandResult } from './command-host.js';
-import { BIN, plainEnvironment } from './daemon.js';
+import { BIN, plainEnvironment, yamlOf } from './daemon.js';
 import { databaseSection } from './database.js';
 import type { Scope } from './suite.js';
 
@@ -33,7 +32,7 @@ export async function commandLine(t: Scope, config = ''): Promise<CommandLine> {
   const folder = await mkdtemp(join(tmpdir(), 'pulsegate-cli-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
   const database = config.includes('database:') ? {} : await databaseSection(join(folder, 'data'));
-  const section = Object.keys(database).length === 0 ? '' : `\n${stringify({ database })}`;
+  const section = Object.keys(database).length === 0 ? '' : `\n${yamlOf({ database })}`;
   await writeFile(join(folder, 'pulsegate.yaml'), `dataDir: data\n${config}${section}`);
   return { folder, run: (args, options) => runCommand(folder, args, options) };
 }

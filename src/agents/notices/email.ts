@@ -1,5 +1,4 @@
 // The e-mail channel: sends notices through an SMTP server.
-import { createTransport } from 'nodemailer';
 import type { NoticeSettings } from '../../core/notices/notice-settings.js';
 import type { SenderUses, SendNotice } from './send-notice.js';
 
@@ -11,6 +10,8 @@ export function createEmailSender(
 ): SendNotice | null {
   if (host === null || from === '') return null;
   return async ({ id, to, subject, text }, signal) => {
+    // Imported here because few daemons send e-mail, and the package is a sixth of the program.
+    const { createTransport } = await import('nodemailer');
     const transport = createTransport({
       host,
       port,
