@@ -1,6 +1,5 @@
 // The data plane: chooses the driver and its settings, and handles the events of the workers.
 import { EventEmitter, once } from 'node:events';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from '../config.js';
 import type { Account } from '../core/accounts/account.js';
 import type { AccountLimits } from '../core/accounts/limits.js';
@@ -8,6 +7,7 @@ import { formatHostPort } from '../core/ip.js';
 import type { Log } from '../core/log.js';
 import type { Session, SessionSummary } from '../core/sessions/session.js';
 import type { SessionRegistry } from '../core/sessions/session-registry.js';
+import { within } from '../core/timers.js';
 import type { Libc } from '../proxy/io/native/libc.js';
 import type { ProxyObserver } from '../proxy/observer.js';
 import { type PlaneFailure, ProxyPlane } from '../proxy/plane.js';
@@ -133,11 +133,17 @@ const END_GRACE_MS = 1_000;
 
 /** Waits until all sessions have ended. After the grace period, ends them. */
 async function sessionsOver(sessions: SessionRegistry, { ms, signal }: Grace): Promise<void> {
-  const until = Date.now() + ms;
-  while (sessions.size > 0 && Date.now() < until && !signal.aborted) await pause(Math.min(50, ms));
+  const allEnded = new Promise<void>((resolve) => {
+    const look = (): void => {
+      if (sessions.size === 0) resolve();
+    };
+    sessions.subscribe({ closed: look });
+    look();
+  });
+  const graceOver = signal.aborted ? undefined : once(signal, 'abort');
+  await within(ms, Promise.race([allEnded, graceOver]), undefined);
   sessions.endAll('shutdown');
-  const cutAt = Date.now() + END_GRACE_MS;
-  while (sessions.size > 0 && Date.now() < cutAt) await pause(10);
+  await within(END_GRACE_MS, allEnded, undefined);
 }
 
 /** Handles the events of the workers. */
