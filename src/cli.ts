@@ -7,7 +7,7 @@ import { ConfigError } from './config/config-error.js';
 import { StartError } from './core/errors.js';
 import { readVersion } from './program.js';
 
-/** The commands in the order of the help. Each one's module is imported only when it is needed. */
+/** The commands in the order of the help. The module of a command is imported only when needed. */
 const GROUPS: Readonly<Record<string, () => Promise<AddCommands>>> = {
   serve: async () => (await import('./cli/serve-command.js')).addServe,
   account: async () => (await import('./cli/account.js')).addAccountCommands,

@@ -1,4 +1,4 @@
-// The configuration for the rest of the program: one typed value, or one error with all problems.
+// The interface of `config/` for the rest of the program.
 
 export { ConfigError, type Problem } from './config/config-error.js';
 export { type Loaded, type LoadOptions, loadConfig } from './config/load.js';

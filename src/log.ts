@@ -83,15 +83,15 @@ type Destination = ReturnType<typeof pino.destination>;
  * wait.
  */
 function inBatches(lines: Destination): DestinationStream & Pick<Destination, 'flush' | 'flushSync'> {
-  // Its type only knows strings.
+  // The type declares only strings, but `contentMode: 'buffer'` accepts buffers.
   const { write } = lines as unknown as { write(this: Destination, line: Buffer): boolean };
   let waitingBytes = 0;
   let isScheduled = false;
-  const taken = (bytes: number): void => {
+  const removeWaiting = (bytes: number): void => {
     waitingBytes -= bytes;
   };
-  lines.on('write', taken);
-  lines.on('drop', (line: Buffer) => taken(line.length));
+  lines.on('write', removeWaiting);
+  lines.on('drop', (line: Buffer) => removeWaiting(line.length));
   const schedule = (): void => {
     isScheduled = true;
     setTimeout(writeBatch, BATCH_MS).unref();
@@ -100,7 +100,7 @@ function inBatches(lines: Destination): DestinationStream & Pick<Destination, 'f
     isScheduled = false;
     if (waitingBytes === 0) return;
     lines.flush();
-    // What came during a write waits for the next one.
+    // Lines that arrive during a write wait for the next one.
     schedule();
   };
   return {
@@ -158,13 +158,13 @@ function addCleaned(clean: Record<string, unknown>, fields: object, depth: numbe
 }
 
 /** A cache of `isSecret`; bounded, because clients choose the names of headers. */
-const secrecyOf = new Map<string, boolean>();
+const isSecretByKey = new Map<string, boolean>();
 
 function isSecret(key: string): boolean {
-  const known = secrecyOf.get(key);
+  const known = isSecretByKey.get(key);
   if (known !== undefined) return known;
   const secret = SECRET_KEY.test(key);
-  if (secrecyOf.size < MAX_KNOWN_KEYS) secrecyOf.set(key, secret);
+  if (isSecretByKey.size < MAX_KNOWN_KEYS) isSecretByKey.set(key, secret);
   return secret;
 }
 

@@ -1,5 +1,5 @@
-// Templates that turn the JSON of a webhook's sender into a message: text with JSONPath (RFC 9535) in braces, read by json-p3.
-// Only singular queries (names and indexes) are allowed, so that each takes as long as it is, whatever the sender's JSON.
+// Message templates, which convert the JSON of a webhook sender into a message: text with JSONPath (RFC 9535) in braces, evaluated
+// by json-p3. Only singular queries (names and indexes) are allowed, so that the time of a query does not depend on the JSON.
 import { compile, type JSONPathQuery, type JSONValue } from 'json-p3';
 
 const PLACEHOLDER = /\{(\$[^{}]*)\}/g;
@@ -10,17 +10,17 @@ export type Filled =
   | { readonly ok: true; readonly message: string }
   | { readonly ok: false; readonly error: string };
 
-/** The message that a template makes of an object, at most `maxBytes` of UTF-8; else why there is none. */
+/** Fills the template with values of an object. Fails when a value is missing, or the message is longer than `maxBytes` of UTF-8. */
 export type MessageTemplate = (object: Readonly<Record<string, unknown>>, maxBytes: number) => Filled;
 
-/** @throws Error when a query cannot be read, or is not singular, or the template is too long */
+/** @throws Error when a query is invalid or not singular, or the template is too long */
 export function compileMessageTemplate(text: string): MessageTemplate {
   if (text.length > MAX_TEMPLATE_CHARS) throw new Error(`longer than ${MAX_TEMPLATE_CHARS} characters`);
   const parts: (string | { readonly path: string; readonly query: JSONPathQuery })[] = [];
   let at = 0;
   for (const { 0: whole, 1: path = '', index } of text.matchAll(PLACEHOLDER)) {
     const query = compile(path);
-    if (!query.singularQuery()) throw new Error(`${path} may find more than one value`);
+    if (!query.singularQuery()) throw new Error(`${path} can match more than one value`);
     parts.push(text.slice(at, index), { path, query });
     at = index + whole.length;
   }

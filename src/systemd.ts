@@ -32,8 +32,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const HELPER = `set -f
 trap '' TERM INT HUP
 while IFS= read -r states; do
-  said=$(systemd-notify $states 2>&1)
-  echo "$? $said" | tr '\\n' ' '
+  output=$(systemd-notify $states 2>&1)
+  echo "$? $output" | tr '\\n' ' '
   echo
 done`;
 
@@ -116,9 +116,9 @@ function startHelper(env: Environment, failed: (error: Error) => void): Helper {
   child.once('exit', (code, signal) => end(new Error(`systemd-notify helper exited (${code ?? signal})`)));
   child.stdin.on('error', end);
   createInterface({ input: child.stdout }).on('line', (line) => {
-    const [, status = '', said = ''] = /^(\d+) ?(.*)$/.exec(line) ?? [];
+    const [, status = '', output = ''] = /^(\d+) ?(.*)$/.exec(line) ?? [];
     waiting.shift()?.(
-      status === '0' ? null : new Error(`systemd-notify: ${said.trim() || `status ${status}`}`),
+      status === '0' ? null : new Error(`systemd-notify: ${output.trim() || `status ${status}`}`),
     );
   });
   // The helper must not keep the process running.
@@ -141,7 +141,7 @@ function startHelper(env: Environment, failed: (error: Error) => void): Helper {
       }),
     close() {
       isAlive = false;
-      // Nobody waits for these any more: the end of the helper is no failure of theirs.
+      // Closing the helper is not a failure of the pending messages.
       for (const settle of waiting.splice(0)) settle(null);
       child.stdin.end();
     },

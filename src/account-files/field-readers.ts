@@ -7,7 +7,7 @@ import {
   type QuotaPeriod,
 } from '../core/accounts/limits.js';
 import { isPlanName } from '../core/accounts/plans.js';
-import { areValidTags, inOrder, tagsOfText } from '../core/accounts/tags.js';
+import { areValidTags, tagsOfText, uniqueTags } from '../core/accounts/tags.js';
 import { parseFileDate } from './file-date.js';
 import { because, type Reason } from './reasons.js';
 
@@ -59,7 +59,7 @@ export function readTexts(
 export function readTags(value: unknown): readonly string[] | null | undefined {
   const texts = readTexts(value, tagsOfText);
   if (texts === undefined || texts === null) return texts;
-  const tags = inOrder(texts);
+  const tags = uniqueTags(texts);
   return areValidTags(tags) ? tags : null;
 }
 

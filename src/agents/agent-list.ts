@@ -23,7 +23,7 @@ export interface BuiltAgent {
 
 export interface AgentList {
   readonly byName: ReadonlyMap<string, BuiltAgent>;
-  /** Process groups of the commands that run. */
+  /** Process groups of the running commands. */
   readonly groups: Set<number>;
   /** Reads the key files again. @throws StartError `secret-file` */
   reloadKeys(): void;
@@ -63,7 +63,7 @@ export function buildAgents(uses: {
         return createCommandAgent({
           command: settings.command,
           cwd: settings.cwd ?? undefined,
-          env: { ...basicEnvironment(), ...revealed(settings.env) },
+          env: { ...inheritedEnvironment(), ...revealed(settings.env) },
           maxReplyBytes,
           killAfterMs: KILL_AFTER_MS,
           groups,
@@ -115,8 +115,8 @@ export function buildAgents(uses: {
   };
 }
 
-/** Returns the variables of the daemon's environment that commands get. */
-function basicEnvironment(): Record<string, string> {
+/** Returns the variables that commands inherit from the daemon's environment. */
+function inheritedEnvironment(): Record<string, string> {
   const names = ['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR'];
   return Object.fromEntries(
     names.flatMap((name) => {

@@ -24,9 +24,9 @@ export function createControl(uses: {
     (Object.hasOwn(uses.webhooks, name) ? uses.webhooks[name]?.sessionKey : null) ?? null;
 
   async function queue(run: Omit<NewRun, 'id' | 'acceptedAt'>): Promise<QueuedAnswer> {
-    const taken = await uses.intake.take({ run, idempotency: null, answer: () => ({}) });
-    if (taken.outcome === 'stored') return { ok: true, runId: taken.runId, session: run.session };
-    return { ok: false, reason: taken.outcome === 'stopping' ? 'stopping' : 'full' };
+    const result = await uses.intake.accept({ run, idempotency: null, answer: () => ({}) });
+    if (result.outcome === 'stored') return { ok: true, runId: result.runId, session: run.session };
+    return { ok: false, reason: result.outcome === 'stopping' ? 'stopping' : 'full' };
   }
 
   return {

@@ -1,7 +1,7 @@
 // Executes one claimed run: calls its agent within the time limit, and stores the result.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EndedRun, HistoryLimits, RunEnd, RunStore } from '../core/agents/run-store.js';
-import { type Agent, type AgentOutput, isWorthDelivering, type Run } from '../core/agents/runs.js';
+import { type Agent, type AgentOutput, type Run, shouldDeliver } from '../core/agents/runs.js';
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import { createBatches } from './batches.js';
@@ -52,9 +52,9 @@ export function createExecution(uses: ExecutionUses): Execution {
     log.debug({ run: run.id, agent: run.agent, message: run.message }, 'run started');
     count(run.agent, 1);
     try {
-      const output = await ask(run, history, controller);
+      const output = await callAgent(run, history, controller);
       const why = controller.signal.aborted ? (controller.signal.reason as Abort) : null;
-      // An interrupted run stays `running` in the store. The daemon that takes the run over tries it again.
+      // An interrupted run stays `running` in the store. The daemon that adopts the run tries it again.
       if (why === 'shutdown') return;
       await finish(run, endOf(output, why, uses.agents.get(run.agent), now()));
     } finally {
@@ -62,7 +62,7 @@ export function createExecution(uses: ExecutionUses): Execution {
     }
   }
 
-  async function ask(run: Run, history: History, controller: AbortController): Promise<AgentOutput> {
+  async function callAgent(run: Run, history: History, controller: AbortController): Promise<AgentOutput> {
     const target = uses.agents.get(run.agent);
     if (!target) return { ok: false, error: `the agent ${run.agent} is no longer configured` };
     const { id: runId, kind, agent, session, message, attempt } = run;
@@ -83,7 +83,7 @@ export function createExecution(uses: ExecutionUses): Execution {
   async function finish(run: Run, wanted: RunEnd): Promise<void> {
     const end = {
       ...wanted,
-      deliver: wanted.deliver && isWorthDelivering(run.kind, wanted.status, wanted.reply),
+      deliver: wanted.deliver && shouldDeliver(run.kind, wanted.status, wanted.reply),
     };
     if (!(await stored(run, end))) return;
     log.info(
@@ -110,7 +110,7 @@ export function createExecution(uses: ExecutionUses): Execution {
       try {
         return await ends.add({ id: run.id, end });
       } catch (err) {
-        log.error({ err, run: run.id }, 'storing the end of a run failed');
+        log.error({ err, run: run.id }, 'storing run result failed');
         if (uses.isStopping()) return false;
         await pause(WRITE_RETRY_MS);
       }

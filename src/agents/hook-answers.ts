@@ -5,8 +5,8 @@ export const JSON_FAULTS = {
   'not-utf8': 'the body is not UTF-8',
   'not-json': 'the body is not JSON',
   'not-an-object': 'the body must be a JSON object',
-  'duplicate-key': 'the body names a field twice',
-  'too-deep': 'the body is nested too deep',
+  'duplicate-key': 'the body has a duplicate field',
+  'too-deep': 'the body is nested too deeply',
 } as const;
 
 /** Returns why the body is not readable; null for plain JSON in UTF-8. */

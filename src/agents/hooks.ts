@@ -42,7 +42,7 @@ export interface HooksUses {
   readonly leaseMs: number;
   /** Whether other daemons use the same database. */
   readonly isShared: boolean;
-  /** Refused webhooks of other daemons. */
+  /** Penalties of webhook callers, shared with the other nodes. */
   readonly penalties: PenaltiesOfKind;
   readonly now: Clock;
   readonly log: Log;
@@ -69,7 +69,7 @@ export interface Hooks {
 }
 
 const MAX_SOURCES = 10_000;
-const DELIVERIES_AT_ONCE = 8;
+const MAX_CONCURRENT_DELIVERIES = 8;
 
 /** @throws StartError `secret-missing`, `secret-file` */
 export function createHooks(uses: HooksUses): Hooks {
@@ -81,7 +81,7 @@ export function createHooks(uses: HooksUses): Hooks {
   const agents = buildAgents(uses);
   const queueLimit = createQueueLimit(webhooks.queue);
   const lastActive = new Map<string, number>();
-  const notHere = Object.entries(uses.agents).flatMap(([name, agent]) =>
+  const otherNodesAgents = Object.entries(uses.agents).flatMap(([name, agent]) =>
     agent.type === 'command' && agent.nodes && !agent.nodes.includes(uses.nodeName) ? [name] : [],
   );
   const touch = (agent: string) => lastActive.set(agent, now());
@@ -91,7 +91,7 @@ export function createHooks(uses: HooksUses): Hooks {
     store: uses.deliveries,
     owner,
     plans,
-    concurrency: DELIVERIES_AT_ONCE,
+    concurrency: MAX_CONCURRENT_DELIVERIES,
     now,
     random: Math.random,
     newId,
@@ -121,7 +121,7 @@ export function createHooks(uses: HooksUses): Hooks {
   const intake = createIntake({
     store: uses.runs,
     owner,
-    notHere,
+    otherNodesAgents,
     queueLimit,
     perAgent: webhooks.queue.perAgent,
     now,
@@ -139,7 +139,7 @@ export function createHooks(uses: HooksUses): Hooks {
     maxAttempts: webhooks.maxAttempts,
     leaseMs: uses.leaseMs,
     isShared: uses.isShared,
-    notHere,
+    otherNodesAgents,
     retentionMs: uses.retentionMs,
     now,
     log,

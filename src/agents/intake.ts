@@ -19,7 +19,7 @@ export interface WantedRun {
   answer(runId: string): Readonly<Record<string, unknown>>;
 }
 
-export type Taken =
+export type IntakeResult =
   | { readonly outcome: 'stored'; readonly runId: string; readonly answer: Readonly<Record<string, unknown>> }
   | { readonly outcome: 'replayed'; readonly answer: Readonly<Record<string, unknown>> }
   | { readonly outcome: 'key-reused' }
@@ -28,7 +28,7 @@ export type Taken =
 
 export interface Intake {
   /** Resolves when the run is stored or refused. Rejects, and stores nothing, when the database fails. */
-  take(wanted: WantedRun): Promise<Taken>;
+  accept(wanted: WantedRun): Promise<IntakeResult>;
   /** Refuses new runs, and resolves when pending ones are stored and answered. */
   stop(): Promise<void>;
 }
@@ -40,7 +40,7 @@ export function createIntake(uses: {
   readonly store: Pick<RunStore, 'add' | 'findAnswer' | 'countQueued'>;
   readonly owner: string;
   /** Agents whose runs only other nodes execute. The daemon stores such runs, up to `perAgent` for each agent. */
-  readonly notHere: readonly string[];
+  readonly otherNodesAgents: readonly string[];
   readonly queueLimit: QueueLimit;
   readonly perAgent: number;
   readonly now: Clock;
@@ -51,11 +51,11 @@ export function createIntake(uses: {
 }): Intake {
   const { store, owner, queueLimit, now } = uses;
   let isStopping = false;
-  const isHere = (agent: string) => !uses.notHere.includes(agent);
+  const runsHere = (agent: string) => !uses.otherNodesAgents.includes(agent);
 
   /** For an agent of other nodes, counts the queued runs in the database. */
   async function tryAcquire(agent: string): Promise<boolean> {
-    if (isHere(agent)) return queueLimit.tryAcquire(agent);
+    if (runsHere(agent)) return queueLimit.tryAcquire(agent);
     return ((await store.countQueued()).get(agent) ?? 0) < uses.perAgent;
   }
 
@@ -66,13 +66,13 @@ export function createIntake(uses: {
     });
     for (const [i, { run }] of items.entries()) {
       const stored = outcomes[i];
-      if (stored?.outcome === 'stored' && isHere(run.agent)) uses.onStored({ ...run, id: stored.runId });
+      if (stored?.outcome === 'stored' && runsHere(run.agent)) uses.onStored({ ...run, id: stored.runId });
     }
     return outcomes;
   });
 
   return {
-    async take({ run: wanted, idempotency, answer }) {
+    async accept({ run: wanted, idempotency, answer }) {
       if (isStopping) return { outcome: 'stopping' };
       if (!(await tryAcquire(wanted.agent))) {
         // A repeated request needs no place in the queue: the daemon has already accepted its run.
@@ -90,14 +90,14 @@ export function createIntake(uses: {
       try {
         const outcome = await batches.add({
           run,
-          owner: isHere(run.agent) ? owner : null,
+          owner: runsHere(run.agent) ? owner : null,
           idempotency: kept,
         });
         if (outcome.outcome !== 'stored') return replayed(outcome);
         isKept = true;
         return { ...outcome, answer: answer(outcome.runId) };
       } finally {
-        if (!isKept && isHere(wanted.agent)) queueLimit.release(wanted.agent);
+        if (!isKept && runsHere(wanted.agent)) queueLimit.release(wanted.agent);
       }
     },
 
@@ -108,7 +108,7 @@ export function createIntake(uses: {
   };
 }
 
-function replayed(known: StoredRun): Taken {
+function replayed(known: StoredRun): IntakeResult {
   if (known.outcome !== 'replayed') return { outcome: 'key-reused' };
   return { outcome: 'replayed', answer: JSON.parse(known.answer) as Record<string, unknown> };
 }

@@ -9,7 +9,7 @@ import { createPoller, type Poller } from '../core/poller.js';
 import { nodeTimers } from '../core/timers.js';
 import { createTurns } from '../core/turns.js';
 import { createLeaseWatch, createOwnLease } from './lease.js';
-import { isAlive, killMarked, processStart, thisHost } from './processes.js';
+import { isAlive, killRunProcesses, processStart, thisHost } from './processes.js';
 import type { QueueLimit } from './queue-limit.js';
 
 export interface Keeper {
@@ -29,8 +29,8 @@ const ADOPT_EVERY_MS = 1000;
 const RENEWALS_PER_LEASE = 3;
 /** Number of attempts to release the runs at the end. Each attempt waits as long as the database may wait for a lock. */
 const RELEASE_ATTEMPTS = 3;
-const CLEAR_EVERY_MS = HOUR_MS;
-const CLEAR_AT_ONCE = 500;
+const TRIM_EVERY_MS = HOUR_MS;
+const MAX_PER_TRIM = 500;
 
 export function createKeeper(uses: {
   readonly store: RunStore;
@@ -43,7 +43,7 @@ export function createKeeper(uses: {
   /** Whether other daemons work on the same database. */
   readonly isShared: boolean;
   /** Agents whose runs only other nodes execute. */
-  readonly notHere: readonly string[];
+  readonly otherNodesAgents: readonly string[];
   /** Time for which finished runs are kept. An operator may change it meanwhile. */
   readonly retentionMs: () => number;
   readonly now: Clock;
@@ -71,7 +71,7 @@ export function createKeeper(uses: {
   /** After the lease was lost: resolves when this runner's runs have ended. */
   let ending: Promise<void> | null = null;
 
-  /** Does nothing when this daemon has the database alone, because nobody else can adopt the runs. */
+  /** Does nothing when no other daemon uses the database, because then no daemon can adopt the runs. */
   function lose(): void {
     if (ending || !uses.isShared) return;
     log.warn({ leaseMs }, 'runner lease lost; interrupting runs');
@@ -85,7 +85,7 @@ export function createKeeper(uses: {
     hasBegun = true;
     if (ending) {
       await ending;
-      // Releases only runs that nobody has adopted meanwhile.
+      // Releases only runs that no other daemon has adopted meanwhile.
       await store.requeue(owner, now());
       return regain();
     }
@@ -104,19 +104,19 @@ export function createKeeper(uses: {
   const seen = () =>
     store.seen({ id: owner, host, pid: process.pid, pidStart: processStart(process.pid), seenAt: now() });
 
-  async function takeOverFromDead(): Promise<void> {
+  async function releaseDeadRunners(): Promise<void> {
     const others = (await store.runners()).filter(({ id }) => id !== owner);
     const silent = watch.silent(others);
     // A process on this machine can be checked directly. A process on another machine is known only by its lease.
     const isDead = (runner: Runner) =>
       runner.host === host ? !isAlive(runner.pid, runner.pidStart) : silent.includes(runner);
-    for (const dead of others.filter(isDead)) await takeOver(dead);
+    for (const dead of others.filter(isDead)) await releaseRunsOf(dead);
   }
 
-  async function takeOver(dead: Runner): Promise<void> {
+  async function releaseRunsOf(dead: Runner): Promise<void> {
     const running = await store.runningOf(dead.id);
     // Processes that survived the crash would do the work twice.
-    const killed = dead.host === host ? killMarked(new Set(running.map(({ id }) => id))) : 0;
+    const killed = dead.host === host ? killRunProcesses(new Set(running.map(({ id }) => id))) : 0;
     const failed = await store.release(dead.id, uses.maxAttempts, interrupted, now(), dead.seenAt);
     if (running.length === 0 || failed === null) return;
     log.warn(
@@ -125,7 +125,7 @@ export function createKeeper(uses: {
     );
   }
 
-  /** Releases runs that this runner owns without knowing them. Otherwise nobody would execute them. */
+  /** Releases runs that this runner owns without knowing them. Otherwise no daemon would execute them. */
   async function requeueStrays(): Promise<void> {
     if (doubtedAt === null) return;
     const since = doubtedAt;
@@ -134,7 +134,7 @@ export function createKeeper(uses: {
     const strays = held.filter((id) => !known.has(id));
     if (strays.length > 0) {
       await store.requeue(owner, now(), strays);
-      log.warn({ runs: strays.length }, 'runs whose storing was not answered are queued again');
+      log.warn({ runs: strays.length }, 'runs with unknown write result queued again');
     }
     // A frozen server executes pending requests when it continues. After one lease, everything is released anyway.
     if (doubtedAt === since && monotonicNow() - since > leaseMs) doubtedAt = null;
@@ -142,15 +142,15 @@ export function createKeeper(uses: {
 
   async function adopt(): Promise<void> {
     // Adopts at least one run, even when the queue is full: runs in the queue may wait for exactly this run, the oldest.
-    for (const run of await store.adopt(owner, Math.max(1, uses.queueLimit.left()), uses.notHere)) {
+    for (const run of await store.adopt(owner, Math.max(1, uses.queueLimit.left()), uses.otherNodesAgents)) {
       uses.queueLimit.acquire(run.agent);
       uses.onAdopted(run);
     }
   }
 
-  async function clearOut(): Promise<void> {
+  async function trim(): Promise<void> {
     const before = now() - uses.retentionMs();
-    while (await store.trim(before, now(), CLEAR_AT_ONCE));
+    while (await store.trim(before, now(), MAX_PER_TRIM));
     await uses.sessions.trim(before);
   }
 
@@ -160,24 +160,24 @@ export function createKeeper(uses: {
     const onError = (err: unknown) => log.error({ err, task: what }, 'run maintenance failed');
     return createPoller({ intervalMs: ms, poll: () => inTurn(owner, work), onError, timers: nodeTimers });
   };
-  const clearing = every(CLEAR_EVERY_MS, 'clearing out', clearOut);
+  const trimming = every(TRIM_EVERY_MS, 'deleting old runs', trim);
   const pollers = [
-    every(leaseMs / RENEWALS_PER_LEASE, 'keeping the lease', async () => {
+    every(leaseMs / RENEWALS_PER_LEASE, 'renewing the lease', async () => {
       try {
         await renew();
-        await takeOverFromDead();
+        await releaseDeadRunners();
       } catch (error) {
         watch.forget();
         throw error;
       }
     }),
-    every(ADOPT_EVERY_MS, 'looking for waiting runs', async () => {
+    every(ADOPT_EVERY_MS, 'adopting runs', async () => {
       if (ending) return;
       await requeueStrays();
       await adopt();
       await uses.onTick();
     }),
-    clearing,
+    trimming,
   ];
 
   return {
@@ -189,10 +189,10 @@ export function createKeeper(uses: {
 
     async start() {
       await renew();
-      await takeOverFromDead();
+      await releaseDeadRunners();
       await adopt();
       for (const poller of pollers) poller.start();
-      void clearing.ask();
+      void trimming.poll();
     },
 
     async stop() {

@@ -23,7 +23,7 @@ export interface OutboxOptions<Item> {
 }
 
 export interface Outbox {
-  /** Looks for due items. Call it at the start and when an item is added. */
+  /** Delivers due items. Call it at the start and when an item is added. */
   wake(): void;
   /** Starts no more attempts, and waits for running ones for `graceMs`. Undelivered items stay in the database. */
   stop(graceMs: number): Promise<void>;
@@ -35,10 +35,10 @@ export interface RetryPlan {
   readonly backoffMs: number;
 }
 
-const PAUSE_FACTOR = 3;
-const MAX_PAUSE_MS = HOUR_MS;
+const DELAY_FACTOR = 3;
+const MAX_DELAY_MS = HOUR_MS;
 /** Random variation of delays, so that items that failed together are not retried together. */
-const SPREAD = 0.2;
+const JITTER = 0.2;
 /** Delay after a failed read or write of the database, in ms. */
 const STORE_RETRY_MS = 1000;
 
@@ -55,68 +55,69 @@ export function nextTryAt(
   random: () => number,
 ): number | null {
   if (outcome.ok || !outcome.again || tries >= plan.maxTries) return null;
-  const pauseMs = Math.min(plan.backoffMs * PAUSE_FACTOR ** (tries - 1), MAX_PAUSE_MS);
-  const spread = 1 + SPREAD * (2 * random() - 1);
-  const askedMs = Math.min(outcome.afterMs ?? 0, MAX_PAUSE_MS);
-  return Math.ceil(now + Math.max(pauseMs * spread, askedMs));
+  const delayMs = Math.min(plan.backoffMs * DELAY_FACTOR ** (tries - 1), MAX_DELAY_MS);
+  const jitter = 1 + JITTER * (2 * random() - 1);
+  const retryAfterMs = Math.min(outcome.afterMs ?? 0, MAX_DELAY_MS);
+  return Math.ceil(now + Math.max(delayMs * jitter, retryAfterMs));
 }
 
 export function createOutbox<Item>(options: OutboxOptions<Item>): Outbox {
   const { name, keyOf, now, log } = options;
   const queue = new PQueue({ concurrency: options.concurrency });
   const stopped = new AbortController();
-  const underWay = new Set<string>();
+  /** Keys of the items whose attempt is in progress. */
+  const inProgress = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
-  let looking: Promise<void> | null = null;
-  let isAskedAgain = false;
+  let reading: Promise<void> | null = null;
+  let mustReadAgain = false;
   let isStopping = false;
 
   function wake(): void {
     if (isStopping) return;
-    isAskedAgain = true;
-    looking ??= look().finally(() => {
-      looking = null;
+    mustReadAgain = true;
+    reading ??= readDue().finally(() => {
+      reading = null;
     });
   }
 
-  async function look(): Promise<void> {
+  async function readDue(): Promise<void> {
     clearTimeout(timer);
     try {
-      while (isAskedAgain && !isStopping) {
-        isAskedAgain = false;
+      while (mustReadAgain && !isStopping) {
+        mustReadAgain = false;
         await begin();
       }
       await sleepUntilDue();
     } catch (err) {
-      log.error({ err }, `${name} could not be read`);
+      log.error({ err, outbox: name }, 'reading the outbox failed; will retry');
       timer = setTimeout(wake, STORE_RETRY_MS);
     }
   }
 
   /** Starts attempts for due items, up to the maximum number of concurrent attempts. */
   async function begin(): Promise<void> {
-    const room = options.concurrency - underWay.size;
+    const room = options.concurrency - inProgress.size;
     if (room <= 0) return;
     // Items in progress are still due in the database.
-    const due = await options.due(underWay.size + room);
-    for (const item of due.filter((each) => !underWay.has(keyOf(each))).slice(0, room)) {
+    const due = await options.due(inProgress.size + room);
+    for (const item of due.filter((each) => !inProgress.has(keyOf(each))).slice(0, room)) {
       const key = keyOf(item);
-      underWay.add(key);
+      inProgress.add(key);
       void queue.add(async () => {
         await attempt(item, key);
-        underWay.delete(key);
+        inProgress.delete(key);
         wake();
       });
     }
   }
 
-  /** Sets the timer for the next due item. While an item is in progress, its end triggers the next look. */
+  /** Sets the timer for the next due item. While an item is in progress, its end triggers the next read. */
   async function sleepUntilDue(): Promise<void> {
-    if (underWay.size > 0 || isStopping) return;
+    if (inProgress.size > 0 || isStopping) return;
     const at = await options.nextDueAt();
     if (at === null || isStopping) return;
     clearTimeout(timer);
-    timer = setTimeout(wake, Math.min(Math.max(at - now(), 0), MAX_PAUSE_MS));
+    timer = setTimeout(wake, Math.min(Math.max(at - now(), 0), MAX_DELAY_MS));
   }
 
   async function attempt(item: Item, key: string): Promise<void> {
@@ -124,7 +125,7 @@ export function createOutbox<Item>(options: OutboxOptions<Item>): Outbox {
       await options.attempt(item, stopped.signal);
     } catch (err) {
       // The attempt may have reached the receiver. The repeated attempt has the same id, so that the receiver can detect it.
-      log.error({ err, key }, `${name}: a try could not be recorded`);
+      log.error({ err, outbox: name, key }, 'recording a delivery attempt failed; will retry');
       await pause(STORE_RETRY_MS);
     }
   }
@@ -135,7 +136,7 @@ export function createOutbox<Item>(options: OutboxOptions<Item>): Outbox {
       isStopping = true;
       queue.clear();
       const cut = setTimeout(() => stopped.abort(), graceMs);
-      await looking;
+      await reading;
       clearTimeout(timer);
       await queue.onPendingZero();
       clearTimeout(cut);

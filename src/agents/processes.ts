@@ -19,7 +19,7 @@ export function signalGroup(groupId: number, signal: NodeJS.Signals): boolean {
  * Kills every process with one of these run ids in its environment, in any process group. Finds none without /proc. Returns the
  * number of killed processes.
  */
-export function killMarked(runIds: ReadonlySet<string>): number {
+export function killRunProcesses(runIds: ReadonlySet<string>): number {
   const killed = new Set<number>();
   if (runIds.size === 0) return 0;
   // A process may start another one during the scan: repeat until none is found, at most MAX_ROUNDS times.

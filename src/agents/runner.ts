@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import type { Claim, RunStore } from '../core/agents/run-store.js';
-import { isFinal, isWorthDelivering, type QueuedRun, type Run } from '../core/agents/runs.js';
+import { isFinal, type QueuedRun, type Run, shouldDeliver } from '../core/agents/runs.js';
 import { isDatabaseAway } from '../core/storage.js';
 import { createBatches } from './batches.js';
 import { type Abort, createExecution, type ExecutionUses } from './execution.js';
@@ -50,14 +50,15 @@ export interface RunnerUses extends Omit<ExecutionUses, 'isStopping' | 'store'> 
 }
 
 /** The waiting runs of one session, in the order of their ids. The store permits claims only in this order. */
-interface Line {
+interface SessionQueue {
   readonly waiting: QueuedRun[];
-  isTaken: boolean;
+  /** Whether a turn of this queue waits in p-queue or is running. */
+  hasTurn: boolean;
 }
 
 /** Maximum wait for another daemon to cancel a run, and the interval between checks, in ms. */
 const CANCEL_WAIT_MS = 10_000;
-const CANCEL_LOOK_MS = 100;
+const CANCEL_POLL_MS = 100;
 
 export function createRunner(uses: RunnerUses): Runner {
   const { store, owner, queueLimit, log, now } = uses;
@@ -66,124 +67,130 @@ export function createRunner(uses: RunnerUses): Runner {
       uses.isLeaseHeld() ? store.claim(ids, owner, now()) : ids.map(() => ({ outcome: 'blocked' })),
   );
   const queue = new PQueue({ concurrency: uses.concurrency, autoStart: false });
-  const lines = new Map<string, Line>();
+  /** By session key; a run without a session has its own queue, by its id. */
+  const sessionQueues = new Map<string, SessionQueue>();
   /** Runs that were still waiting here when this runner adopted them again, after a lost lease. */
   const adoptedAgain = new Set<string>();
-  const underWay = new Map<
+  /** Runs in progress, by id. */
+  const inProgress = new Map<
     string,
     { readonly controller: AbortController; readonly ended: Promise<unknown> }
   >();
   let isStopping = false;
   const execution = createExecution({ ...uses, isStopping: () => isStopping });
 
-  const lineOf = (run: QueuedRun) => run.session ?? run.id;
+  const queueKeyOf = (run: QueuedRun) => run.session ?? run.id;
 
   function enqueue(run: QueuedRun): void {
-    const key = lineOf(run);
-    const line = lines.get(key) ?? { waiting: [], isTaken: false };
-    lines.set(key, line);
-    if (!insertInOrder(line.waiting, run)) {
+    const key = queueKeyOf(run);
+    const session = sessionQueues.get(key) ?? { waiting: [], hasTurn: false };
+    sessionQueues.set(key, session);
+    if (!insertInOrder(session.waiting, run)) {
       queueLimit.release(run.agent);
       adoptedAgain.add(run.id);
     }
-    call(key, line);
+    schedule(key, session);
   }
 
-  /** Queues a turn of the session's line, in which its first run is executed. A line has at most one turn at a time. */
-  function call(key: string, line: Line): void {
-    if (isStopping || line.isTaken) return;
-    if (line.waiting.length === 0) {
-      lines.delete(key);
+  /** Queues a turn of the session, in which its first run is executed. A session has at most one turn at a time. */
+  function schedule(key: string, session: SessionQueue): void {
+    if (isStopping || session.hasTurn) return;
+    if (session.waiting.length === 0) {
+      sessionQueues.delete(key);
       return;
     }
-    line.isTaken = true;
+    session.hasTurn = true;
     void queue.add(async () => {
-      const isDone = await turn(line);
-      line.isTaken = false;
-      if (isDone) call(key, line);
+      const isDone = await executeFirst(session);
+      session.hasTurn = false;
+      if (isDone) schedule(key, session);
     });
   }
 
-  /** Executes the first run of the line. Returns false to leave the line unchanged until `retryBlocked`. */
-  async function turn(line: Line): Promise<boolean> {
-    const [queued] = line.waiting;
+  /** Executes the first run of a session. Returns false to leave the session unchanged until `retryBlocked`. */
+  async function executeFirst(session: SessionQueue): Promise<boolean> {
+    const [queued] = session.waiting;
     if (!queued || isStopping) return !isStopping;
     const controller = new AbortController();
-    const attempt = start(line, queued, controller);
-    underWay.set(queued.id, { controller, ended: attempt });
+    const attempt = start(session, queued, controller);
+    inProgress.set(queued.id, { controller, ended: attempt });
     try {
       return await attempt;
     } finally {
-      underWay.delete(queued.id);
+      inProgress.delete(queued.id);
     }
   }
 
-  async function start(line: Line, queued: QueuedRun, controller: AbortController): Promise<boolean> {
+  async function start(
+    session: SessionQueue,
+    queued: QueuedRun,
+    controller: AbortController,
+  ): Promise<boolean> {
     try {
       const claim = await claims.add(queued.id);
       if (claim.outcome === 'blocked') return false;
       // This runner adopted the run again after the claim had read it. The run belongs to this runner now, so claim it once more.
       if (adoptedAgain.delete(queued.id) && claim.outcome === 'gone') return true;
-      remove(line, queued);
+      remove(session, queued);
       if (claim.outcome === 'claimed') await execution.execute(claim.run, claim.history, controller);
       return true;
     } catch (err) {
-      log.error({ err, run: queued.id }, 'starting a run failed');
+      log.error({ err, run: queued.id }, 'starting run failed');
       if (isDatabaseAway(err)) uses.onDoubt();
       return false;
     }
   }
 
-  function remove(line: Line, run: QueuedRun): void {
-    const at = line.waiting.indexOf(run);
+  function remove(session: SessionQueue, run: QueuedRun): void {
+    const at = session.waiting.indexOf(run);
     if (at < 0) return;
-    line.waiting.splice(at, 1);
+    session.waiting.splice(at, 1);
     queueLimit.release(run.agent);
   }
 
   /** Returns the run after the daemon that executes it has cancelled it, or after `CANCEL_WAIT_MS`. */
   async function cancelElsewhere(id: string): Promise<Run | null> {
-    const isAsked = await store.requestCancel(id, now());
-    const until = performance.now() + (isAsked ? CANCEL_WAIT_MS : 0);
+    const isRequested = await store.requestCancel(id, now());
+    const until = performance.now() + (isRequested ? CANCEL_WAIT_MS : 0);
     for (;;) {
       const run = await store.get(id);
       if (!run || isFinal(run.status) || performance.now() >= until) return run;
-      await pause(CANCEL_LOOK_MS);
+      await pause(CANCEL_POLL_MS);
     }
   }
 
   function interrupt(): void {
-    for (const { controller } of underWay.values()) controller.abort('shutdown' satisfies Abort);
+    for (const { controller } of inProgress.values()) controller.abort('shutdown' satisfies Abort);
   }
 
   return {
     start: () => void queue.start(),
     known: () =>
       new Set([
-        ...underWay.keys(),
-        ...[...lines.values()].flatMap(({ waiting }) => waiting.map(({ id }) => id)),
+        ...inProgress.keys(),
+        ...[...sessionQueues.values()].flatMap(({ waiting }) => waiting.map(({ id }) => id)),
       ]),
     enqueue,
     interrupt,
 
     retryBlocked() {
-      for (const [key, line] of lines) call(key, line);
+      for (const [key, session] of sessionQueues) schedule(key, session);
     },
 
     async cancel(id) {
       const run = await store.get(id);
       if (!run) return 'not-found';
       const deliver =
-        (uses.agents.get(run.agent)?.hasChannel ?? false) && isWorthDelivering(run.kind, 'cancelled', null);
+        (uses.agents.get(run.agent)?.hasChannel ?? false) && shouldDeliver(run.kind, 'cancelled', null);
       if (await store.cancelQueued(id, now(), deliver)) {
-        const line = lines.get(lineOf(run));
-        const waiting = line?.waiting.find((queued) => queued.id === id);
-        if (line && waiting) remove(line, waiting);
+        const session = sessionQueues.get(queueKeyOf(run));
+        const waiting = session?.waiting.find((queued) => queued.id === id);
+        if (session && waiting) remove(session, waiting);
         log.info({ run: id, agent: run.agent, session: run.session, status: 'cancelled' }, 'run finished');
         uses.onFinished(run.agent, deliver);
         return 'cancelled';
       }
-      const here = underWay.get(id);
+      const here = inProgress.get(id);
       here?.controller.abort('cancelled' satisfies Abort);
       await here?.ended;
       const after = here ? await store.get(id) : await cancelElsewhere(id);
@@ -193,9 +200,9 @@ export function createRunner(uses: RunnerUses): Runner {
     },
 
     async cancelRequested() {
-      if (underWay.size === 0) return;
+      if (inProgress.size === 0) return;
       for (const id of await store.cancelRequests(owner)) {
-        underWay.get(id)?.controller.abort('cancelled' satisfies Abort);
+        inProgress.get(id)?.controller.abort('cancelled' satisfies Abort);
       }
     },
 

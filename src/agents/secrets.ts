@@ -56,7 +56,7 @@ export function senderSecrets(signature: SignatureSettings, where: string): read
   for (const [i, secret] of secrets.entries()) {
     if (isSenderSecret(scheme, secret)) continue;
     const [key, file] = i === 0 ? ['secretFile', secretFile] : ['previousSecretFile', previousSecretFile];
-    throw new SecretFileError(`${where}.${key}`, `${file} must hold ${STANDARD_FORM}.`);
+    throw new SecretFileError(`${where}.${key}`, `${file} must contain ${STANDARD_FORM}.`);
   }
   return secrets;
 }
@@ -103,7 +103,7 @@ export class SecretFileError extends StartError {
   }
 }
 
-/** Returns the text of a secret's file without the line break at its end; null without a file. @throws SecretFileError */
+/** Returns the text of a secret file without a trailing line break; null without a file. @throws SecretFileError */
 export function readSecretFile(path: string | null, key: string): string | null {
   if (path === null) return null;
   let text: string;
@@ -115,6 +115,6 @@ export function readSecretFile(path: string | null, key: string): string | null 
     throw new SecretFileError(key, fault, { cause });
   }
   if (text.trim() === '') throw new SecretFileError(key, `${path} is empty. Write the secret into it.`);
-  if (/[\r\n\0]/.test(text)) throw new SecretFileError(key, `${path} must hold one line only.`);
+  if (/[\r\n\0]/.test(text)) throw new SecretFileError(key, `${path} must contain only one line.`);
   return text;
 }

@@ -65,7 +65,7 @@ export function createSignedWebhook(uses: SignedWebhookUses) {
       const off = Math.round(verified.offMs / 1000);
       return refuse(
         400,
-        `the signed time is ${off} s off; at most ${sender.toleranceMs / 1000} s are allowed`,
+        `the signed time differs by ${off} s; at most ${sender.toleranceMs / 1000} s are allowed`,
       );
     }
     if (sender.scheme === 'github' && request.header('x-github-event')[0] === 'ping')

@@ -3,7 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 
 /** Checks whether the Authorization headers of a request contain one of the secrets. */
 export interface TokenCheck {
-  isRight(authorization: readonly string[]): boolean;
+  verify(authorization: readonly string[]): boolean;
   /** Replaces the secrets, from the next request on. With no secret, every request is refused. */
   replace(secrets: readonly string[]): void;
 }
@@ -11,7 +11,7 @@ export interface TokenCheck {
 export function createTokenCheck(secrets: readonly string[]): TokenCheck {
   let digests = secrets.map(digest);
   return {
-    isRight(authorization) {
+    verify(authorization) {
       // Reject duplicates: ambiguous which value applies.
       const token = authorization.length === 1 ? bearerToken(authorization[0] ?? '') : null;
       // Digests have equal length, so the timing does not reveal a secret's length. Every secret is compared.

@@ -16,7 +16,7 @@ import { readJsonObject } from '../core/json-object.js';
 import type { Log } from '../core/log.js';
 import { isDatabaseAway } from '../core/storage.js';
 import { JSON_FAULTS, mediaFault, refuse } from './hook-answers.js';
-import type { Intake, WantedRun } from './intake.js';
+import type { Intake, IntakeResult, WantedRun } from './intake.js';
 import type { WebhookAgentSettings } from './settings.js';
 import { createSignedWebhook } from './signed-webhook.js';
 import { hasQueryToken, type TokenCheck } from './token.js';
@@ -40,10 +40,9 @@ export interface WebhookUses {
   readonly log: Pick<Log, 'warn' | 'error'>;
 }
 
-/** Retry-After while the queue is full or the daemon stops, in seconds. */
+/** Retry-After while the queue is full, the database does not answer, or the daemon stops, in seconds. */
 const FULL_RETRY_S = 5;
-/** Retry-After while the database does not answer, in seconds. */
-const AWAY_RETRY_S = 5;
+const DATABASE_RETRY_S = 5;
 const STOPPING_RETRY_S = 10;
 
 export function createWebhook(uses: WebhookUses): HandleHook {
@@ -53,15 +52,15 @@ export function createWebhook(uses: WebhookUses): HandleHook {
       const refusal = refuseBeforeBody(request);
       if (refusal) return refusal;
       const wanted = await readSigned(request);
-      if (wanted === null) return tokenRefused(request) ?? (await act(request));
-      return 'status' in wanted ? wanted : answerOf(await uses.intake.take(wanted));
+      if (wanted === null) return refuseToken(request) ?? (await handleWithToken(request));
+      return 'status' in wanted ? wanted : answerOf(await uses.intake.accept(wanted));
     } catch (err) {
       if (isDatabaseAway(err)) {
-        uses.log.warn({ err, path: request.path }, 'webhook request refused: database away');
-        return refuse(503, 'the database does not answer', { 'Retry-After': String(AWAY_RETRY_S) });
+        uses.log.warn({ err, path: request.path }, 'webhook request refused: database not responding');
+        return refuse(503, 'the database does not answer', { 'Retry-After': String(DATABASE_RETRY_S) });
       }
       uses.log.error({ err, path: request.path }, 'webhook request failed');
-      return refuse(500, 'the daemon failed; its log says why');
+      return refuse(500, 'internal error; the log of the daemon contains the reason');
     }
   };
 
@@ -75,14 +74,14 @@ export function createWebhook(uses: WebhookUses): HandleHook {
       return refuse(429, 'too many failed attempts', { 'Retry-After': seconds(waitMs) });
     }
     if (hasQueryToken(request.query)) {
-      return refuse(400, 'the token belongs in the Authorization header, not in the address');
+      return refuse(400, 'the token belongs in the Authorization header, not in the URL');
     }
     return null;
   }
 
-  function tokenRefused(request: HookRequest): HookAnswer | null {
+  function refuseToken(request: HookRequest): HookAnswer | null {
     const { source } = request;
-    if (!uses.token.isRight(request.header('authorization'))) {
+    if (!uses.token.verify(request.header('authorization'))) {
       uses.log.warn({ client: source }, 'webhook token refused');
       return refuse(401, 'a valid bearer token is required', {
         'WWW-Authenticate': 'Bearer realm="Pulsegate"',
@@ -92,9 +91,9 @@ export function createWebhook(uses: WebhookUses): HandleHook {
     return null;
   }
 
-  async function act(request: HookRequest): Promise<HookAnswer> {
+  async function handleWithToken(request: HookRequest): Promise<HookAnswer> {
     const kind = Object.hasOwn(HOOK_PATHS, request.path) ? HOOK_PATHS[request.path] : undefined;
-    if (kind === undefined) return refuse(404, 'there is no such webhook');
+    if (kind === undefined) return refuse(404, 'no such webhook');
     if (request.method !== 'POST') return refuse(405, 'use POST', { Allow: 'POST' });
     const fault = mediaFault(request);
     if (fault !== null) return refuse(415, fault);
@@ -104,7 +103,7 @@ export function createWebhook(uses: WebhookUses): HandleHook {
     const read = readJsonObject(bytes);
     if (!read.ok) return refuse(400, JSON_FAULTS[read.reason]);
     const wanted = wantedRun(request, kind, read.object);
-    return 'status' in wanted ? wanted : answerOf(await uses.intake.take(wanted));
+    return 'status' in wanted ? wanted : answerOf(await uses.intake.accept(wanted));
   }
 
   function wantedRun(
@@ -118,7 +117,7 @@ export function createWebhook(uses: WebhookUses): HandleHook {
     const key = readIdempotencyKey(request.header('idempotency-key'), object);
     if (!key.ok) return refuse(400, key.error);
     const target = Object.hasOwn(uses.agents, agent) ? uses.agents[agent] : undefined;
-    if (!target) return refuse(404, 'there is no such agent');
+    if (!target) return refuse(404, 'no such agent');
 
     const idempotency =
       key.key === null ? null : { key: key.key, digest: requestDigest(request.path, object) };
@@ -135,12 +134,12 @@ export function createWebhook(uses: WebhookUses): HandleHook {
   }
 }
 
-function answerOf(taken: Awaited<ReturnType<Intake['take']>>): HookAnswer {
-  switch (taken.outcome) {
+function answerOf(result: IntakeResult): HookAnswer {
+  switch (result.outcome) {
     case 'stored':
-      return { status: 200, headers: {}, body: taken.answer };
+      return { status: 200, headers: {}, body: result.answer };
     case 'replayed':
-      return { status: 200, headers: { 'Idempotency-Replayed': 'true' }, body: taken.answer };
+      return { status: 200, headers: { 'Idempotency-Replayed': 'true' }, body: result.answer };
     case 'key-reused':
       return refuse(422, 'the idempotency key was used with another request');
     case 'full':

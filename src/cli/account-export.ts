@@ -37,7 +37,7 @@ export function addExport(account: Command, io: CommandIo): void {
       await withCore(loaded, async (core) => {
         await core.usage.load();
         const views = core.accounts.list().filter((view) => hasTags(view.account.tags, options.tag));
-        const rows = views.map((view) => ({ view, usage: core.usage.glance(view.account) }));
+        const rows = views.map((view) => ({ view, usage: core.usage.lastView(view.account) }));
         const format = formatOf(file, options.format);
         const { withHashes = false, zone } = options;
         await save(writeAccounts(format, rows, { withHashes, zone }), file, io);

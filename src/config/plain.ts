@@ -1,4 +1,4 @@
-// The configuration as plain data for output: units as the operator wrote them, secrets hidden.
+// The configuration as plain data for output: quantities in their original spelling, secrets hidden.
 import { Secret } from './secret.js';
 import { isPlainObject, Quantity } from './units.js';
 

@@ -96,7 +96,7 @@ export function pathText(path: readonly PropertyKey[]): string {
 
 /** A value on one short line. */
 function show(value: unknown): string {
-  // A URL may hold a password, also in a key that is no secret: a web address must have none, and says so here.
+  // A URL may contain a password, even in a key that is not secret.
   if (typeof value === 'string')
     return JSON.stringify(printable(value.replace(/:\/\/.*@/s, `://${HIDDEN}@`)));
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);

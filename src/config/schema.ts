@@ -182,5 +182,5 @@ export const configSchema = section({
 /** The configuration as read: keys as in the file, durations and sizes as quantities, secrets wrapped. */
 export type Settings = z.output<typeof configSchema>;
 
-/** The configuration the daemon runs with: durations under names that end in `Ms`, sizes in `Bytes`. */
+/** The configuration as the daemon uses it: durations under names that end in `Ms`, sizes in `Bytes`. */
 export type Config = WithUnits<Settings>;

@@ -32,7 +32,7 @@ function isWhitelistEntry(text: string): boolean {
 }
 
 const TEMPLATE_FORM =
-  `a text with JSONPath in braces, such as "Issue {$.issue.title}": names and indexes alone, ` +
+  `a text with JSONPath in braces, such as "Issue {$.issue.title}": names and indexes only, ` +
   `at most ${MAX_PLACEHOLDERS} of them, ${MAX_TEMPLATE_CHARS} characters`;
 
 function isTemplate(text: string): boolean {

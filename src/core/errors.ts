@@ -18,7 +18,7 @@ export class StartError extends Error {
   }
 }
 
-/** A read query exceeded its time limit (a narrower query may succeed), or waited as long for the queries before it (`busy`). */
+/** A read query exceeded its time limit (`slow`: a narrower query may succeed), or waited that long for earlier queries (`busy`). */
 export class QueryTooSlowError extends Error {
   override readonly name = 'QueryTooSlowError';
 

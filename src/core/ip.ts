@@ -29,7 +29,7 @@ export function parseIp(text: string): IpBytes | null {
   return text.includes(':') ? parseIpv6(ZONE.exec(text)?.[1] ?? text) : parseIpv4(text);
 }
 
-/** Character by character: each connection asks several times. */
+/** Parses character by character, because each connection parses several addresses. */
 function parseIpv4(text: string): IpBytes | null {
   const bytes = new Uint8Array(4);
   let octets = 0;
@@ -86,7 +86,7 @@ function parseGroups(text: string, endsAddress: boolean): number[] | null {
   return bytes;
 }
 
-/** The one text of an address: RFC 5952, with IPv4-mapped addresses in mixed form (§5). */
+/** The canonical text of an address: RFC 5952, with IPv4-mapped addresses in mixed form (§5). */
 export function formatIp(bytes: IpBytes): string {
   if (bytes.length === 4) return bytes.join('.');
   if (isMapped(bytes)) return `::ffff:${bytes.subarray(12).join('.')}`;
@@ -127,8 +127,8 @@ export function unmap(bytes: IpBytes): IpBytes {
 }
 
 /**
- * Reads `address/length`, or an address alone as the block of just that address. Host bits may be set and are cleared.
- * An IPv4-mapped block of 96 bits or more becomes the IPv4 block it stands for. Returns null for anything else.
+ * Parses `address/length`, or an address alone as the block of only that address. Host bits may be set and are cleared.
+ * An IPv4-mapped block of 96 bits or more becomes the IPv4 block that it represents. Returns null for anything else.
  */
 export function parseCidr(text: string): Cidr | null {
   const [address = '', lengthText, ...rest] = text.split('/');
@@ -169,7 +169,7 @@ export function normalizeAddress(text: string): string {
   return ip ? formatIp(unmap(ip)) : text;
 }
 
-/** The text of a local or remote end as the system gives it, IPv4-mapped as IPv4; a zone stays, since a link-local address cannot be used without it. */
+/** The address of a socket, with an IPv4-mapped address as IPv4. Keeps a zone, without which a link-local address cannot be used. */
 export function withoutMapping(text: string): string {
   return text.includes('%') ? text : normalizeAddress(text);
 }

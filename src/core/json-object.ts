@@ -35,7 +35,7 @@ export function readJsonObject(bytes: Uint8Array): ReadJson {
   return fault ? { ok: false, reason: fault } : { ok: true, object: value };
 }
 
-/** The object's own field; undefined when it has none of that name or it is null. */
+/** The object's own field; undefined when it is missing or null. */
 export function field(object: JsonObject, name: string): unknown {
   return Object.hasOwn(object, name) ? (object[name] ?? undefined) : undefined;
 }
@@ -54,11 +54,11 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whether the object that `text` (valid JSON) holds is nested too deep or names a key of its top level twice. */
+/** Whether the object in `text` (valid JSON) is nested too deep or has a duplicate top-level key; null: neither. */
 function structureFault(text: string): 'duplicate-key' | 'too-deep' | null {
   const seen = new Set<string>();
   let depth = 0;
-  // Strings and brackets are all that matters in text that is known to be valid.
+  // In valid JSON only strings and brackets matter.
   for (const [token, colon] of text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?|[[\]{}]/gs)) {
     if (token === '}' || token === ']') depth--;
     else if (token === '{' || token === '[') {

@@ -1,16 +1,16 @@
-// Identifiers of runs: GUIDs whose text sorts in the order they were made (UUID version 7, RFC 9562 §5.7).
+// Identifiers of runs: GUIDs whose text sorts in the order of creation (UUID version 7, RFC 9562 §5.7).
 import { randomBytes } from 'node:crypto';
 import type { Clock } from './clock.js';
 
 const COUNTER_BITS = 12;
 const ORDERED_ID = /^([0-9a-f]{8})-([0-9a-f]{4})-7([0-9a-f]{3})-/;
 
-/** Makes the next GUID; one that sorts after `after` too, if that is given and was made by a maker like this one. */
+/** Returns the next GUID. It also sorts after `after`, if that is a GUID of this kind. */
 export type NextOrderedId = (after?: string | null) => string;
 
 /**
- * Returns a maker of GUIDs. Those of one maker strictly increase, even within a millisecond and when the clock
- * steps back: the 12 bits of rand_a are a counter (RFC 9562 §6.2 method 1), and an overflow borrows the next millisecond.
+ * Returns a generator of GUIDs. They strictly increase, even within a millisecond and when the clock is set back: the 12 bits of
+ * rand_a are a counter (RFC 9562 §6.2 method 1), and an overflow uses the next millisecond.
  */
 export function createOrderedIds(now: Clock): NextOrderedId {
   let lastMs = 0;

@@ -4,7 +4,7 @@ import type { Timer, Timers } from './timers.js';
 export interface Poller {
   start(): void;
   /** Polls immediately, or joins a running poll; resolves when it has ended. */
-  ask(): Promise<void>;
+  poll(): Promise<void>;
   /** Stops polling; resolves when a running poll has ended. */
   stop(): Promise<void>;
 }
@@ -18,25 +18,25 @@ export function createPoller(options: {
 }): Poller {
   const { intervalMs, poll, onError, timers } = options;
   let timer: Timer | undefined;
-  let underWay: Promise<void> | null = null;
+  let running: Promise<void> | null = null;
 
-  function ask(): Promise<void> {
-    underWay ??= poll()
+  function pollNow(): Promise<void> {
+    running ??= poll()
       .catch(onError)
       .finally(() => {
-        underWay = null;
+        running = null;
       });
-    return underWay;
+    return running;
   }
 
   return {
     start() {
-      timer = timers.every(intervalMs, ask);
+      timer = timers.every(intervalMs, pollNow);
     },
-    ask,
+    poll: pollNow,
     async stop() {
       timer?.clear();
-      await underWay;
+      await running;
     },
   };
 }

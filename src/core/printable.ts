@@ -7,13 +7,13 @@ const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 const PLAIN = /^[ -~]*$/;
 
 /**
- * `text` with each unprintable character written as `\xNN` (up to U+00FF) or `\u{…}`, and at most `maxLength` characters
- * of result, the last of them `…` if something was cut. Applying it twice changes nothing more.
+ * Returns `text` with each unprintable character written as `\xNN` (up to U+00FF) or `\u{…}`, cut to `maxLength` characters. A cut
+ * text ends with `…`. A second application changes nothing.
  */
 export function printable(text: string, maxLength = 256): string {
   if (text.length <= maxLength && (PLAIN.test(text) || !UNPRINTABLE.test(text))) return text;
   let shown = '';
-  // Where to cut, on a whole character or escape, if the rest turns out not to fit.
+  // The last position at which a cut does not split a character or an escape.
   let cut = 0;
   for (const char of text) {
     shown += UNPRINTABLE.test(char) ? escaped(char) : char;

@@ -38,7 +38,7 @@ export interface RecentLog {
 /** Where the name of the level begins in a line. */
 const LEVEL_AT = '{"level":"'.length;
 const RANKS = new Map(LOG_LEVELS.map((level, rank) => [level.charCodeAt(0), rank]));
-/** Ids begin at the time of the start in ms, times this: more lines than a daemon writes in a millisecond. */
+/** The first id is the start time in ms times this number, which exceeds the lines that a daemon writes per millisecond. */
 const IDS_PER_MS = 1_000;
 
 /**
@@ -55,7 +55,7 @@ export function createRecentLog({
   memoryBytes: number;
   startedAt: number;
 }): RecentLog {
-  // Line number n begins at byte starts[n % maxLines] of all bytes ever written, and that byte is in memory at its remainder.
+  // starts[n % maxLines] is the number of bytes written before line n. Byte b is at position b % memoryBytes.
   const memory = Buffer.alloc(memoryBytes);
   const starts = new Float64Array(maxLines);
   const firstId = startedAt * IDS_PER_MS;

@@ -1,24 +1,24 @@
-// What of one kind (accounts, settings, penalties) is to be read again. A reload reads the current state, so that several changes of
-// one thing need one reload; one that fails is tried again.
+// Reloads changed objects of one kind (accounts, settings, penalties). A reload reads the current state, so several changes of one
+// object need only one reload. A failed reload is tried again.
 
 export interface Reloads {
-  /** Adds what has changed. It is reloaded soon, with what else is added at the same moment. */
+  /** Adds the keys of changed objects. They are reloaded soon, together with keys that are added in the same turn of the event loop. */
   add(keys: Iterable<string>): void;
-  /** Tries again what has failed. Call it periodically. */
+  /** Retries failed reloads. Call it periodically. */
   run(): void;
-  /** Begins no more; resolves when none is under way. */
+  /** Starts no more reloads; resolves when none is running. */
   stop(): Promise<void>;
 }
 
 /**
- * @param reload a rejection goes to `onError`, and its keys wait for the next `run`
- * @param atOnce most keys of one reload
- * @param underWay most reloads at a time
+ * @param reload when it rejects, `onError` gets the error, and the keys wait for the next `run`
+ * @param maxKeys maximum number of keys of one reload
+ * @param maxConcurrent maximum number of concurrent reloads
  */
 export function createReloads(
   reload: (keys: readonly string[]) => Promise<void>,
   onError: (error: unknown) => void,
-  { atOnce = 1, underWay = 1 }: { readonly atOnce?: number; readonly underWay?: number } = {},
+  { maxKeys = 1, maxConcurrent = 1 }: { readonly maxKeys?: number; readonly maxConcurrent?: number } = {},
 ): Reloads {
   const due = new Set<string>();
   const failed = new Set<string>();
@@ -28,7 +28,7 @@ export function createReloads(
 
   function start(): void {
     isWoken = false;
-    while (!isStopping && due.size > 0 && running.size < underWay) {
+    while (!isStopping && due.size > 0 && running.size < maxConcurrent) {
       const keys = take();
       const done: Promise<void> = reload(keys)
         .catch((error: unknown) => {
@@ -46,7 +46,7 @@ export function createReloads(
   function take(): string[] {
     const keys: string[] = [];
     for (const key of due) {
-      if (keys.length === atOnce) break;
+      if (keys.length === maxKeys) break;
       keys.push(key);
       due.delete(key);
     }

@@ -8,7 +8,7 @@ export function sourceOf(address: string): string {
   return ip?.length === 16 ? Buffer.from(ip.subarray(0, 8)).toString('hex') : address;
 }
 
-/** The same for people to read: `2001:0db8:0000:0001::/64`. */
+/** The source of an address as readable text: `2001:0db8:0000:0001::/64`. */
 export function sourceText(address: string): string {
   const source = sourceOf(address);
   return source === address ? address : `${(source.match(/.{4}/g) ?? []).join(':')}::/64`;

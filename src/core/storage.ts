@@ -1,6 +1,6 @@
 // Problems of the database while the daemon runs, with their texts.
 
-/** `gone` and `replaced`: writes would go to a file that no longer has a name. */
+/** `gone` and `replaced`: writes would go to a file that was deleted. */
 export type StorageProblem =
   | 'database-gone'
   | 'database-replaced'
@@ -13,34 +13,36 @@ export type StorageProblem =
 
 export const STORAGE_PROBLEMS: Readonly<Record<StorageProblem, string>> = {
   'database-gone':
-    'the database file is gone; changes are refused. Restore a backup, or stop the daemon and start it anew',
+    'the database file was deleted or moved; changes are refused. Restore a backup, or restart the daemon',
   'database-replaced':
-    'another file has taken the place of the database; changes are refused. Restart the daemon to use it',
+    'another file has replaced the database file; changes are refused. Restart the daemon to use it',
   'database-corrupt':
     'the database file is damaged. Stop the daemon and restore a backup (pulsegate restore FILE)',
-  'database-locked': 'another program holds the database locked for longer than database.busyTimeout',
+  'database-locked': 'another program has locked the database for longer than database.busyTimeout',
   'database-read-only': 'the database cannot be written: its file or its disk is read-only',
-  'database-away': 'the database server cannot be reached or does not answer; the error says why',
-  'database-failing': 'the database cannot be read and written; the error says why',
-  'disk-full': 'there is no space left for the database',
+  'database-away': 'the database server cannot be reached or does not answer; the error gives the reason',
+  'database-failing': 'the database cannot be read or written; the error gives the reason',
+  'disk-full': 'no space left on the disk of the database',
 };
 
-/** What a check found; `error` is what the database or the system said, if anything. */
+/** The result of a failed check; `error` is the error of the database or the system, if any. */
 export interface StorageFault {
   readonly problem: StorageProblem;
   readonly error: unknown;
 }
 
-/** Marks an error of a database that does not answer: what was asked for can be asked for again. */
+/** Marks an error of a database that does not answer: the query can be retried. */
 export const AWAY = Symbol('database away');
 
-/** Marks the error of a COMMIT that was not answered: whether the transaction was done is unknown. */
+/** Marks the error of a COMMIT without an answer: whether the transaction was committed is unknown. */
 export const COMMIT_UNKNOWN = Symbol('commit unknown');
 
+/** Whether the transaction that failed with this error may have been committed. */
 export function isCommitUnknown(error: unknown): boolean {
   return error instanceof Error && COMMIT_UNKNOWN in error;
 }
 
+/** Whether this error means that the database does not answer. */
 export function isDatabaseAway(error: unknown): boolean {
   return error instanceof Error && AWAY in error;
 }

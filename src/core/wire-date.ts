@@ -12,7 +12,7 @@ const LATEST_MS = utc(9999, 12, 31, 23, 59, 59);
 /** The valid dates, for error messages. */
 export const WIRE_DATE_RANGE = '0001-01-01T00:00:00 to 9999-12-31T23:59:59 (UTC)';
 
-/** Whether `ms` (milliseconds since the Unix epoch) is in the years 0001 to 9999 in UTC, which is what can be written. */
+/** Whether `ms` (milliseconds since the Unix epoch) is in the years 0001 to 9999 UTC, which the format can represent. */
 export function isWireDate(ms: number): boolean {
   return ms >= EARLIEST_MS && ms < LATEST_MS + SECOND_MS;
 }
@@ -29,14 +29,14 @@ export function toWireDate(ms: number): number {
 export function formatWireDate(ms: number): string {
   if (!isWireDate(ms)) throw new RangeError(`no wire date for ${ms} ms`);
   const date = new Date(ms);
-  // Digit by digit: a list of accounts has three dates each, and toISOString takes four times as long.
+  // A list contains three dates per account, and toISOString takes four times as long.
   const year = String(date.getUTCFullYear()).padStart(4, '0');
   const day = `${year}-${two(date.getUTCMonth() + 1)}-${two(date.getUTCDate())}`;
   return `${day}T${two(date.getUTCHours())}:${two(date.getUTCMinutes())}:${two(date.getUTCSeconds())}`;
 }
 
 /**
- * Reads a date into milliseconds since the Unix epoch, whole seconds. Accepted: `yyyy-MM-ddTHH:mm:ss` read as UTC, the
+ * Parses a date into milliseconds since the Unix epoch, whole seconds. Accepted: `yyyy-MM-ddTHH:mm:ss` read as UTC, the
  * same with a fraction (cut off) and with `Z` or an offset (`+08:00`, `+0800`, `+08`), and `yyyy-MM-dd` as midnight UTC.
  * Returns null for anything else: other forms, days and times that do not exist (30 February, 24:00, second 60),
  * and times outside the years 0001 to 9999. Never uses local time.

@@ -1,6 +1,6 @@
 // The authenticated caller of a request to the admin API.
 import { type Actor, DAEMON } from '../core/audit/audit.js';
-import type { KeptSession } from '../core/auth/console-sessions.js';
+import type { SessionCredentials } from '../core/auth/console-sessions.js';
 import type { Operator } from '../core/auth/operator.js';
 import { ROLE_SCOPES } from '../core/auth/roles.js';
 
@@ -42,7 +42,7 @@ export function sessionOf({ via, key }: Caller): string | null {
 }
 
 /** Returns the caller's console session, to be kept when the caller changes its own credentials. @param credentials before the change */
-export function keptSessionOf(caller: Caller, credentials: string): KeptSession | null {
+export function keptSessionOf(caller: Caller, credentials: string): SessionCredentials | null {
   const hash = sessionOf(caller);
   return hash === null ? null : { hash, credentials };
 }

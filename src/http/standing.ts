@@ -19,13 +19,13 @@ export function createRefuseNow({
 }: {
   readonly principals: Pick<Principals, 'get'>;
   readonly consoleSessions: Pick<ConsoleSessions, 'isOpen'>;
-  readonly apiTokens: Pick<ApiTokens, 'isGood'>;
+  readonly apiTokens: Pick<ApiTokens, 'isValid'>;
   readonly whitelist: Pick<Whitelist, 'allows'>;
 }): RefuseNow {
   const isStillGood: Readonly<Record<Caller['via'], (key: string, principal: Principal) => boolean>> = {
     basic: (key, principal) => key === principal.fingerprint(),
     console: consoleSessions.isOpen,
-    token: apiTokens.isGood,
+    token: apiTokens.isValid,
     cli: () => true,
   };
   return ({ via, key, address, operator }) => {

@@ -1,4 +1,4 @@
-// What accounts do at the other nodes: their traffic counts against quotas here, and their logins and entries are shown.
+// Follows the activity of accounts on the other nodes: counts their traffic towards quotas, and updates logins and heartbeat totals.
 import { MINUTE_MS } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import { createReloads } from '../core/reloads.js';
@@ -7,10 +7,13 @@ import type { HeartbeatsPart } from './heartbeats.js';
 import type { Part } from './lifecycle.js';
 import { createTasks } from './tasks.js';
 
-/** How often this node's traffic is written, and that of the others is read, in ms: a quota is passed by two seconds of traffic at most. */
+/**
+ * How often the traffic of this node is written, and that of the others is read, in ms. An account can exceed its quota by at most two
+ * seconds of traffic.
+ */
 const INTERVAL_MS = 500;
-/** Accounts that are read again at once. */
-const AT_ONCE = 500;
+/** Accounts that one query reloads. */
+const MAX_PER_RELOAD = 500;
 
 export function createActivityPart(uses: {
   readonly core: Pick<Core, 'store' | 'directory' | 'usage' | 'accounts'>;
@@ -24,9 +27,9 @@ export function createActivityPart(uses: {
   const tasks = createTasks(log);
   const reportFailed = (err: unknown): void =>
     log.error({ err }, 'reading what other nodes counted failed; will retry');
-  // These wait for this node's own writes. The traffic of other nodes does not wait for them: quotas depend on it.
-  const accounts = createReloads(uses.core.accounts.refresh, reportFailed, { atOnce: AT_ONCE });
-  const entries = createReloads(heartbeats.refresh, reportFailed, { atOnce: AT_ONCE });
+  // These reloads wait for this node's own writes. The traffic of other nodes must not wait for them, because quotas depend on it.
+  const accounts = createReloads(uses.core.accounts.refresh, reportFailed, { maxKeys: MAX_PER_RELOAD });
+  const entries = createReloads(heartbeats.refresh, reportFailed, { maxKeys: MAX_PER_RELOAD });
 
   async function read(): Promise<void> {
     if (!feed) return;
@@ -37,7 +40,7 @@ export function createActivityPart(uses: {
       for (const each of [accounts, entries]) each.add(ids);
       return;
     }
-    usage.movedElsewhere(
+    usage.addElsewhere(
       activity.filter((each) => each.kind === 'traffic'),
       upTo,
     );

@@ -52,7 +52,7 @@ export function createAdminListenersPart(uses: {
   };
 }
 
-/** Lets a node:net server accept connections from an open listening descriptor. */
+/** Starts a node:net server on an open listening descriptor. */
 function openServerOn(server: Server, fd: number): Promise<Listening> {
   return new Promise((resolve, reject) => {
     const failed = (cause: NodeJS.ErrnoException): void => {

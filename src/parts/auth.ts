@@ -15,10 +15,10 @@ export interface Auth {
   readonly principals: Principals;
 }
 
-/** Settings that console sessions depend on. */
-const OF_CREDENTIALS = /^admin\.(credentials|totp|operators)$|^operator\./;
+/** The keys of settings on which the validity of console sessions depends. */
+const CREDENTIAL_KEYS = /^admin\.(credentials|totp|operators)$|^operator\./;
 
-/** Rejects when the database cannot be read. */
+/** Loads operators, console sessions and API tokens. Rejects when the database cannot be read. */
 export async function openAuth(uses: {
   readonly config: Config;
   readonly core: Pick<Core, 'store' | 'settings' | 'credentials'>;
@@ -55,7 +55,7 @@ export async function openAuth(uses: {
   );
   const consoleSessions = await settings.open(sessions);
   settings.onReloaded((key) => {
-    if (!OF_CREDENTIALS.test(key)) return;
+    if (!CREDENTIAL_KEYS.test(key)) return;
     const ended = consoleSessions.sweep();
     if (ended > 0) log.info({ sessions: ended }, 'console sessions ended: credentials changed');
   });

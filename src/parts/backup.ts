@@ -6,7 +6,7 @@ import type { Config } from '../config.js';
 import { openStore } from '../store/store.js';
 import { storeOptions } from './database.js';
 
-/** A fixed name: the next backup removes the file of one that a crash interrupted. */
+/** A fixed name, so that the next backup removes the file that an interrupted one left. */
 const FILE = 'backup-download.tmp';
 
 /**

@@ -1,8 +1,8 @@
-// The limits of connections.
+// The limits of connections that the configuration sets or that `auto` derives from the file descriptor limit.
 import type { Config } from '../config.js';
 import { connectionsFor, descriptorLimit, reservedOf } from './descriptors.js';
 
-/** Maximum of concurrent connections: as configured, or derived from the file descriptor limit. */
+/** Maximum number of concurrent connections: as configured, or derived from the file descriptor limit. */
 export function maxConnections({ socks }: Config): number {
   if (socks.maxConnections !== 'auto') return socks.maxConnections;
   return connectionsFor(descriptorLimit(), hasTls(socks));
@@ -13,7 +13,7 @@ export function hasTls({ listeners }: Config['socks']): boolean {
   return listeners.some(({ tls }) => tls !== undefined);
 }
 
-/** Maximum of connections without a request. `auto` keeps half of the connections for sessions. */
+/** Maximum number of connections without a request. `auto` keeps half of the connections for sessions. */
 export function maxHandshakes(config: Config): number {
   const { maxHandshakes } = config.socks;
   return maxHandshakes === 'auto' ? Math.max(1, Math.floor(maxConnections(config) / 2)) : maxHandshakes;

@@ -19,7 +19,7 @@ export function createChangesPart({
   log,
 }: {
   readonly core: Core;
-  readonly liveSessions: Pick<SessionsPart, 'writeAnew' | 'permits'>;
+  readonly liveSessions: Pick<SessionsPart, 'rewrite' | 'permits'>;
   readonly penalties: Pick<PenaltiesPart, 'read'>;
   readonly plane: Pick<ProxyPlane, 'endAccount'>;
   readonly log: Log;
@@ -34,7 +34,7 @@ export function createChangesPart({
     applyPenalties: penalties.read,
     revokePermit: (id) => liveSessions.permits?.revoke(id),
     async everyAccount() {
-      liveSessions.writeAnew();
+      liveSessions.rewrite();
       await penalties.read();
       log.warn({}, 'changes may be missing; reloading everything');
       const stored = (await core.store.accounts.all()).map(({ id }) => id);

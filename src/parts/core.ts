@@ -1,4 +1,4 @@
-// The objects that daemon and command line share: the features of core with an open database.
+// The objects that the daemon and the command line share: the features of core with an open database.
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../config.js';
 import { type AccountUsage, createAccountUsage } from '../core/accounts/account-usage.js';

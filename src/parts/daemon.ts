@@ -1,4 +1,4 @@
-// The daemon as its callers see it: what it is started with, and what it answers.
+// The interface of the daemon: its options and its methods.
 import type { X509Certificate } from 'node:crypto';
 import type { Config } from '../config.js';
 import type { GivenCredentials } from '../core/auth/admin-credentials.js';

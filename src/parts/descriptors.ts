@@ -6,7 +6,8 @@ const RESERVED = 64;
 /** A session needs a socket to the client and one to the destination; with TLS also both ends of a Unix socket. */
 const PER_CONNECTION = 2;
 const PER_TLS_CONNECTION = 4;
-const WITHOUT_PROC = 1024;
+/** Used where the limit cannot be read. */
+const DEFAULT_LIMIT = 1024;
 
 /** The soft limit of open file descriptors, which Node raises to the hard limit at start. */
 export function descriptorLimit(): number {
@@ -14,10 +15,10 @@ export function descriptorLimit(): number {
     const [, soft] =
       /^Max open files\s+(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
     if (soft === 'unlimited') return Number.MAX_SAFE_INTEGER;
-    return Number(soft ?? WITHOUT_PROC);
+    return Number(soft ?? DEFAULT_LIMIT);
   } catch {
     // No /proc (not Linux): assume the lowest common limit.
-    return WITHOUT_PROC;
+    return DEFAULT_LIMIT;
   }
 }
 

@@ -6,7 +6,7 @@ import type { Log } from '../core/log.js';
 import { type Libc, loadLibc } from '../proxy/io/native/libc.js';
 import { MAX_WORKERS } from '../proxy/shared.js';
 
-/** The engine to use on this machine, and why the native engine is not available. */
+/** The engine to use on this machine. `reason`: why the native engine is not available; null: the configuration chose node. */
 export function engineHere(
   engine: Config['socks']['engine'],
 ):
@@ -37,7 +37,7 @@ export function chooseDriver(engine: Config['socks']['engine'], log: Log): Libc 
       },
     );
   }
-  log.info({ reason }, 'native engine not available; using node');
+  log.info({ reason }, 'native engine not available; using node engine');
   return null;
 }
 

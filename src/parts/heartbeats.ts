@@ -14,7 +14,7 @@ import type { OperatorSettings } from './settings.js';
 const TRIM_INTERVAL_MS = MINUTE_MS;
 
 export interface HeartbeatsPart extends Part {
-  /** Takes in what other nodes have written of these accounts. */
+  /** Reloads the totals of these accounts after other nodes have written entries. */
   refresh(accountIds: readonly string[]): Promise<void>;
 }
 
@@ -65,9 +65,9 @@ export function createHeartbeatsPart(uses: {
 function reportWriter(log: Log, event: WriterEvent): void {
   switch (event.kind) {
     case 'write-failed':
-      return log.error({ err: event.error, pending: event.pending }, 'writing heartbeats failed; will retry');
+      return log.error({ err: event.error, pending: event.pending }, 'heartbeat write failed; will retry');
     case 'write-recovered':
-      return log.info({ outageMs: event.outageMs }, 'writing heartbeats works again');
+      return log.info({ outageMs: event.outageMs }, 'heartbeat write recovered');
     case 'entries-dropped':
       return log.warn({ entries: event.entries }, 'heartbeat entries dropped: heartbeats.maxPending reached');
     case 'trim-failed':
@@ -75,7 +75,7 @@ function reportWriter(log: Log, event: WriterEvent): void {
     case 'entries-lost':
       return log.error(
         { err: event.error, entries: event.entries },
-        'heartbeat entries lost: database did not respond',
+        'heartbeat entries lost: database not responding',
       );
   }
 }

@@ -1,4 +1,4 @@
-// The admin API: one server for account API, /api/v1, webhooks and console. Its listeners are separate parts.
+// The admin API: one HTTP server for account API, /api/v1, webhooks and console. Its listeners are separate parts.
 import type { X509Certificate } from 'node:crypto';
 import type { TlsPair } from '../config.js';
 import { type AdminServer, createAdminServer } from '../http/server.js';

@@ -3,7 +3,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { readSecretFile, SecretFileError, senderSecrets } from '../agents/secrets.js';
 import { type Config, ConfigError, type Problem, readTlsFiles } from '../config.js';
 
-/** Returns the problems of certificates and keys (`admin.tls` and listeners). With one of them the daemon does not start. */
+/** Returns the problems of certificates and keys (`admin.tls` and listeners). Any of them prevents the start of the daemon. */
 export function certificateProblems({ admin, socks }: Config): Problem[] {
   return [
     ...problemsOf(() => readTlsFiles(admin.tls)),
@@ -13,7 +13,7 @@ export function certificateProblems({ admin, socks }: Config): Problem[] {
   ];
 }
 
-/** Returns the problems of secret files that the daemon reads. With one of them the daemon does not start. */
+/** Returns the problems of secret files that the daemon reads. Any of them prevents the start of the daemon. */
 export function secretFileProblems({ database, socks, webhooks, agents }: Config): Problem[] {
   const files: [key: string, path: string | null][] = [
     ['database.connectionFile', database.connectionFile],
@@ -48,10 +48,10 @@ export function agentFileWarnings({ agents }: Config): Problem[] {
     const [program = ''] = command;
     const problems: Problem[] = [];
     if (cwd !== null && !isFolder(cwd))
-      problems.push({ where: `agents.${name}.cwd`, text: `there is no folder ${cwd}` });
+      problems.push({ where: `agents.${name}.cwd`, text: `no such folder: ${cwd}` });
     // Other programs are searched in the daemon's PATH, which this process does not know.
     if (program.startsWith('/') && !isProgram(program))
-      problems.push({ where: `agents.${name}.command[0]`, text: `${program} is no executable file` });
+      problems.push({ where: `agents.${name}.command[0]`, text: `not an executable file: ${program}` });
     return problems;
   });
 }

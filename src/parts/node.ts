@@ -15,7 +15,7 @@ import { readVersion } from '../program.js';
 import type { Core } from './core.js';
 import type { Part } from './lifecycle.js';
 
-/** What the node publishes, and what it does when it is drained. */
+/** The values that the node publishes, and the function that refuses new connections. */
 export interface NodeDuties {
   addresses(): NodeAddresses;
   load(): Omit<NodeLoad, 'cpuPercent' | 'databaseDelayMs'>;
@@ -39,8 +39,8 @@ export interface NodePart extends Part, Reloadable {
 
 /** Number of renewals within the lease time. */
 const RENEWALS_PER_LEASE = 3;
-/** How often to try to claim a name whose lease another process held, in ms. */
-const ASK_AGAIN_MS = 250;
+/** How often to retry the claim of a name that another process has leased, in ms. */
+const CLAIM_RETRY_MS = 250;
 
 /** The node name of a configuration. */
 export const nodeNameOf = ({ node }: Pick<Config, 'node'>): string => node.name ?? hostname();
@@ -75,18 +75,18 @@ export async function createNodePart(uses: {
   async function renew(): Promise<void> {
     if (!duties) return;
     const load = { ...duties.load(), cpuPercent: cpuPercent(), databaseDelayMs };
-    const askedAt = performance.now();
+    const startedAt = performance.now();
     const renewed = await nodes.renew(claim, { addresses: duties.addresses(), load });
-    databaseDelayMs = Math.round((performance.now() - askedAt) * 10) / 10;
+    databaseDelayMs = Math.round((performance.now() - startedAt) * 10) / 10;
     if (renewed) {
       isFirst = renewed.isFirst;
       for (const version of renewed.otherVersions) reportVersion(version);
-      return take(renewed.isDrained ? 'drained' : null);
+      return setProblem(renewed.isDrained ? 'drained' : null);
     }
     isFirst = false;
     // The lease expired while this process was frozen or had no connection to the database.
     const claimed = await nodes.claim(claim);
-    take(!claimed.ok ? 'node-name-in-use' : claimed.isDrained ? 'drained' : null);
+    setProblem(!claimed.ok ? 'node-name-in-use' : claimed.isDrained ? 'drained' : null);
   }
 
   function reportVersion(version: string): void {
@@ -94,11 +94,11 @@ export async function createNodePart(uses: {
     reported.add(version);
     log.warn(
       { node: claim.name, version: claim.version, otherVersion: version },
-      'a node of another version is on this database; what only the newer version does holds when all nodes have it',
+      'nodes of different versions share this database; upgrade all nodes to enable every feature',
     );
   }
 
-  function take(next: NodeProblem | null): void {
+  function setProblem(next: NodeProblem | null): void {
     if (next === problem) return;
     problem = next;
     clearTimeout(refusal);
@@ -170,7 +170,7 @@ export async function createNodePart(uses: {
         );
       }
       seenAt = claimed.renewedAt;
-      await pause(ASK_AGAIN_MS);
+      await pause(CLAIM_RETRY_MS);
     }
   }
 }
@@ -187,9 +187,9 @@ async function ownerOf(dataDir: string): Promise<string> {
   const file = join(dataDir, 'node-id');
   const known = await readFile(file, 'utf8').catch(() => '');
   if (/^[0-9a-f-]{36}$/.test(known.trim())) return known.trim();
-  const made = randomUUID();
-  await writeFile(file, `${made}\n`, { mode: 0o600 });
-  return made;
+  const created = randomUUID();
+  await writeFile(file, `${created}\n`, { mode: 0o600 });
+  return created;
 }
 
 /** Returns a function for the CPU use of this process since its previous call, in percent of one core. */

@@ -23,7 +23,7 @@ export interface NoticesPart extends Part {
   loginFailed(client: string): void;
   /** Sends a test message to the operator now. Returns its outcome, or null when the channel or the address is not set. */
   test(channel: NoticeChannel, signal: AbortSignal): Promise<DeliveryOutcome | null>;
-  /** Call it when a notice became due: looks for due notices of all channels. */
+  /** Delivers due notices of all channels. Call it when a notice became due. */
   wake(): void;
 }
 
@@ -48,7 +48,7 @@ export function createNoticesPart(uses: {
     quotaUse(account) {
       const { quotaBytes } = account.limits;
       if (quotaBytes === null) return null;
-      const { periodBytes, periodStartedAt, periodEndsAt } = core.usage.glance(account);
+      const { periodBytes, periodStartedAt, periodEndsAt } = core.usage.lastView(account);
       return { usedBytes: periodBytes, quotaBytes, period: String(periodStartedAt), endsAt: periodEndsAt };
     },
     maxLoginFailures: file.loginFailures,
@@ -75,7 +75,7 @@ export function createNoticesPart(uses: {
   async function send(notice: DueNotice, signal: AbortSignal): Promise<DeliveryOutcome> {
     const { channel, recipient } = notice;
     const sender = senderOf(channel);
-    // Uses the present settings, so that a corrected address applies to the next attempt.
+    // Use the current settings, so that a corrected address applies to the next attempt.
     const to = addressOf(setting.current(), channel, recipient, contactsOf(notice));
     if (!sender || to === null) return { ok: false, detail: 'no longer set up, or no address', again: false };
     return sender(messageOf(notice, to), signal);
@@ -121,8 +121,8 @@ export function createNoticesPart(uses: {
     for (const outbox of outboxes) outbox.wake();
   };
   const tasks = createTasks(log);
-  const look = async (): Promise<void> => {
-    if (await notices.look()) changes.notify('notices');
+  const announce = async (): Promise<void> => {
+    if (await notices.announce()) changes.notify('notices');
     wake();
   };
   return {
@@ -141,7 +141,7 @@ export function createNoticesPart(uses: {
     start() {
       wake();
       setting.onChanged(wake);
-      tasks.every(lookEveryMs, 'notices', look);
+      tasks.every(lookEveryMs, 'notices', announce);
     },
     async stop() {
       await Promise.all([tasks.stop(), ...outboxes.map((outbox) => outbox.stop(0))]);

@@ -1,4 +1,4 @@
-// Collects from the parts what /api/v1 and the console need besides accounts and agents.
+// Collects the dependencies of /api/v1 and the console, except those of accounts and agents.
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { readAccounts, writeAccounts } from '../account-files/formats.js';
@@ -36,7 +36,7 @@ export interface OperatorUses {
   readonly notices: Pick<NoticesPart, 'test' | 'wake'>;
   readonly log: Log;
   readonly recentLog: RecentLog;
-  /** What keeps the database from being relied on; null when nothing does. */
+  /** The current problem of the database; null: none. */
   readonly problem: () => Promise<string | null>;
   readonly isStopping: () => boolean;
   readonly plane: { readonly engines: Readonly<Record<'native' | 'node', number>> };
@@ -79,7 +79,7 @@ export function operatorUses(
       maxBulkBodyBytes: config.admin.maxBulkBodyBytes,
       exportAccounts: (format, views, options) => {
         const withUsage = function* () {
-          for (const view of views) yield { view, usage: usage.glance(view.account) };
+          for (const view of views) yield { view, usage: usage.lastView(view.account) };
         };
         return writeAccounts(format, withUsage(), options);
       },
@@ -148,7 +148,7 @@ export function operatorUses(
   };
 }
 
-/** What the players' listeners speak, as far as browsers do: PAC files name them. A listener on any free port cannot be named. */
+/** The protocols and ports of the players' listeners, for PAC files. Omits listeners on a free port (0), which a file cannot name. */
 function pacListeners({ socks: { protocols, listeners } }: Config) {
   const httpsPorts = listeners.flatMap((listener) => {
     const isHttps = listener.tls !== undefined && (listener.protocols ?? protocols).includes('http');

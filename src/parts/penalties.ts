@@ -1,4 +1,4 @@
-// Penalties of sources over all nodes: publishes this node's.
+// Penalties of sources over all nodes: publishes the penalties of this node.
 import { createPenalties, type Penalties } from '../core/auth/penalties.js';
 import type { Log } from '../core/log.js';
 import type { Core } from './core.js';

@@ -48,11 +48,11 @@ export interface ProxyPart extends Part {
   readonly broken: Promise<PlaneFailure>;
 }
 
-/** Whether sessions of an account count at all nodes together. */
+/** Whether the sessions of an account are counted over all nodes. */
 const isCounted = ({ maxSessions, maxClientAddresses }: AccountLimits): boolean =>
   maxSessions !== null || maxClientAddresses !== null;
 
-/** Whether an account has a rate, which the nodes where it is active share. */
+/** Whether an account has a rate limit, which the nodes with its sessions share. */
 const hasRate = ({ bytesPerSecondUp, bytesPerSecondDown }: AccountLimits): boolean =>
   bytesPerSecondUp !== null || bytesPerSecondDown !== null;
 
@@ -150,11 +150,11 @@ async function sessionsOver(sessions: SessionRegistry, { ms, signal }: Grace): P
 function observe({ stats, notices, penalties, log, core, liveSessions }: ProxyUses): ProxyObserver {
   const { store, accounts, directory, sessions } = core;
 
-  /** The first login starts the days of an account that waits for one; what cannot be written is tried at the next login. */
-  function startDays(accountId: string, at: number): void {
+  /** Sets the expiry of an account that waits for its first login. After a failure, the next login tries again. */
+  function setExpiryAtFirstLogin(accountId: string, at: number): void {
     if (directory.byId(accountId)?.daysFromFirstLogin == null) return;
     accounts.firstLogin(accountId, at).catch((error: unknown) => {
-      log.error({ err: error, accountId }, 'expiry not set at first login');
+      log.error({ err: error, accountId }, 'setting expiry at first login failed; next login will retry');
     });
   }
 
@@ -165,7 +165,7 @@ function observe({ stats, notices, penalties, log, core, liveSessions }: ProxyUs
     logins(outcome, username, accountId, client, count, at) {
       if (outcome === 'success' && accountId !== null) {
         directory.loggedIn(accountId, at);
-        startDays(accountId, at);
+        setExpiryAtFirstLogin(accountId, at);
       }
       for (let i = 0; i < count; i += 1) {
         stats.logins.note(outcome, username, accountId, client);

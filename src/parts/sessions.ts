@@ -1,4 +1,4 @@
-// The live sessions of all nodes: this one's are written for the others, and what those have is read for counts.
+// The live sessions of all nodes: writes the sessions of this node for the others, and reads the counts of the other nodes.
 
 import type { Config } from '../config.js';
 import { type AccountLimits, NO_LIMITS } from '../core/accounts/limits.js';
@@ -16,10 +16,10 @@ import { createTasks } from './tasks.js';
 
 /** How often this node's sessions are written, in ms. */
 const WRITE_EVERY_MS = 500;
-/** How often the accounts at other nodes are counted, in ms. */
+/** How often the sessions of accounts on other nodes are counted, in ms. */
 const COUNT_EVERY_MS = 500;
 
-/** Whether sessions that were within the limits may be beyond them now. */
+/** Whether sessions within the former limits may exceed the new ones. */
 const isLowered = (before: AccountLimits, after: AccountLimits): boolean =>
   (after.maxSessions ?? Number.POSITIVE_INFINITY) < (before.maxSessions ?? Number.POSITIVE_INFINITY) ||
   (after.maxClientAddresses ?? Number.POSITIVE_INFINITY) <
@@ -27,10 +27,10 @@ const isLowered = (before: AccountLimits, after: AccountLimits): boolean =>
 
 export interface SessionsPart extends Part {
   readonly live: LiveSessions;
-  /** null: this is the only node, and sessions are counted where they are. */
+  /** null: this is the only node, which counts its sessions itself. */
   readonly permits: SessionPermits | null;
-  /** Writes everything of this node again: the database may have lost it. Does nothing where there is no other node. */
-  writeAnew(): void;
+  /** Writes all sessions and permits of this node again, because the database may have lost them. Does nothing on the only node. */
+  rewrite(): void;
 }
 
 export function createSessionsPart(uses: {
@@ -47,7 +47,7 @@ export function createSessionsPart(uses: {
   const live = createLiveSessions({ sessions, store, rateOf, node: node.nodeName });
   const permitStore = core.store.permits;
   if (!store || !permitStore) {
-    return { name: 'sessions', live, permits: null, writeAnew() {}, stop() {} };
+    return { name: 'sessions', live, permits: null, rewrite() {}, stop() {} };
   }
 
   const reporter = new SessionReporter(store, rateOf);
@@ -65,12 +65,12 @@ export function createSessionsPart(uses: {
   });
   const tasks = createTasks(log);
 
-  /** Limits of accounts depend on it. When the database is away the counts of before stay. */
+  /** Updates the counts of other nodes, on which account limits depend. While the database does not answer they stay unchanged. */
   async function count(): Promise<void> {
     const before = sessions.elsewhere.size;
     for (const id of sessions.elsewhere.set(await (store?.byAccount() ?? []))) {
       const account = directory.byId(id);
-      if (account && account.limits !== NO_LIMITS) directory.surroundingsChanged(account);
+      if (account && account.limits !== NO_LIMITS) directory.usageChanged(account);
     }
     if (before !== sessions.elsewhere.size) stats.changes.notify('sessions');
   }
@@ -84,9 +84,9 @@ export function createSessionsPart(uses: {
     name: 'sessions',
     live,
     permits,
-    writeAnew() {
-      reporter.writeAnew();
-      permits.writeAnew();
+    rewrite() {
+      reporter.rewrite();
+      permits.rewrite();
     },
     async start() {
       tasks.every(WRITE_EVERY_MS, 'live sessions', () => reporter.flush());

@@ -49,7 +49,7 @@ const RETENTION_PATHS = {
   auditDays: 'admin.audit.days',
 } as const;
 
-/** Rejects when the database cannot be read. */
+/** Reads the settings. Rejects when the database cannot be read. */
 export async function openSettings(uses: {
   readonly config: Config;
   readonly source: ConfigSource;
@@ -106,7 +106,7 @@ export async function openSettings(uses: {
   const running = { version: readVersion(), build: readBuild() };
 
   /** The values that the console has changed, by configuration key. */
-  function changedHere(): Map<string, string> {
+  function changedInConsole(): Map<string, string> {
     const changed = new Map<string, string>();
     if (gameRules.source() === 'console') {
       changed.set('heartbeats.games', `${gameRules.rules().length} rules`);
@@ -147,7 +147,7 @@ export async function openSettings(uses: {
       retention.saved().has('runDays') ? retention.current().runDays * DAY_MS : config.webhooks.retentionMs,
 
     async effective() {
-      const changed = changedHere();
+      const changed = changedInConsole();
       return {
         program: programNow(running),
         configFile: source.file,
@@ -167,7 +167,10 @@ export async function openSettings(uses: {
   };
 }
 
-/** @param running as read at the start: an upgrade replaces the files of the running program */
+/**
+ * The versions of the running and of the installed program.
+ * @param running as read at the start, because an upgrade replaces the files of the running program
+ */
 function programNow(running: Pick<Effective['program'], 'version' | 'build'>): Effective['program'] {
   const { version, build } = running;
   let installedVersion = version;
@@ -188,7 +191,7 @@ async function changedSinceStart(source: ConfigSource): Promise<Pick<Effective, 
   }
 }
 
-/** The configuration keys of notices that an operator has saved other values of. */
+/** The configuration keys of notices whose values an operator has changed, with the new values. */
 function changedNotices(
   { webhook, expiryDays, quotaPercent }: NoticeSettings,
   ofFile: Config['notices'],

@@ -1,4 +1,4 @@
-// The players' listeners: the one of `socks.host` and `socks.port`, and those of `socks.listeners`.
+// The players' listeners: that of `socks.host` and `socks.port` (or the sockets from systemd), and those of `socks.listeners`.
 import { chmodSync, rmSync } from 'node:fs';
 import type { Config } from '../config.js';
 import { StartError } from '../core/errors.js';
@@ -12,12 +12,12 @@ import type { Part } from './lifecycle.js';
 import { type Endpoint, type Listening, listenOn, listenOnPath, type Opened } from './listen.js';
 import type { TlsListenersPart } from './tls-listeners.js';
 
-/** What a listener serves. */
+/** The protocols of a listener. */
 type Service = Pick<ListenerSpec, 'hasProxyHeader' | 'isFromTls' | 'protocols'>;
 
 const DEFAULT_MODE = '0660';
-/** Of the Unix sockets between our own threads. */
-const OWN_MODE = 0o600;
+/** The mode of the Unix sockets between threads of this process. */
+const PRIVATE_MODE = 0o600;
 
 type SocksConfig = Pick<Config['socks'], 'host' | 'port' | 'listeners' | 'proxyProtocol' | 'protocols'>;
 type Plane = Pick<ProxyPlane, 'listen' | 'acceptFrom' | 'nextToken'>;
@@ -25,19 +25,19 @@ type Plane = Pick<ProxyPlane, 'listen' | 'acceptFrom' | 'nextToken'>;
 export interface SocksListenersOptions {
   readonly config: { readonly socks: SocksConfig };
   readonly plane: Plane & Pick<ProxyPlane, 'ownPorts'>;
-  /** Opens the sockets here, so that they outlive a worker; null: the first worker opens them. */
+  /** Opens the sockets in the main thread, so that they outlive a worker; null: the first worker opens them. */
   readonly libc: Libc | null;
-  /** Those of the service manager, which take the place of `socks.host` and `socks.port`. */
+  /** Sockets from systemd, which replace `socks.host` and `socks.port`. */
   readonly sockets: readonly GivenSocket[];
   readonly tls: Pick<TlsListenersPart, 'open'>;
 }
 
 export interface SocksListenersPart extends Part {
-  /** As `Listening.addresses`, once started. */
+  /** As `Listening.addresses`; empty before `start`. */
   readonly addresses: readonly string[];
 }
 
-/** `start` opens all of them, or none: it throws StartError after closing what it had opened. */
+/** `start` opens all listeners or none: on failure it closes the open ones and throws StartError. */
 export function createSocksListenersPart(options: SocksListenersOptions): SocksListenersPart {
   let listening: Listening | null = null;
   const close = (): void => listening?.close();
@@ -59,7 +59,7 @@ async function openAll({ config, plane, libc, sockets, tls }: SocksListenersOpti
   const { socks } = config;
   const given = sockets.filter(({ use }) => use === 'socks');
   const opened: Listening[] = [];
-  // Once each: the number of a closed descriptor is soon another's.
+  // Close each only once: the system reuses the number of a closed descriptor.
   const close = (): void => {
     for (const listening of opened.splice(0)) listening.close();
   };
@@ -68,7 +68,7 @@ async function openAll({ config, plane, libc, sockets, tls }: SocksListenersOpti
     ...socks.listeners.map((listener, index) => ({ ...listener, name: `socks.listeners[${index}]`, index })),
   ];
   try {
-    for (const { fd } of given) opened.push(await takeGiven(plane, libc, fd, serviceOf(socks, {})));
+    for (const { fd } of given) opened.push(await adoptGiven(plane, libc, fd, serviceOf(socks, {})));
     for (const listener of all) {
       const none = { path: undefined, mode: undefined, tls: undefined };
       const { name, index, host, port, path, mode, tls: certificate } = { ...none, ...listener };
@@ -76,7 +76,7 @@ async function openAll({ config, plane, libc, sockets, tls }: SocksListenersOpti
       if (certificate !== undefined) {
         const inner = { ...service, hasProxyHeader: true, isFromTls: true };
         const openInside = (at: string): Promise<Listening> =>
-          listenOnPath({ name, path: at, open: (each) => openUnix(plane, libc, each, OWN_MODE, inner) });
+          listenOnPath({ name, path: at, open: (each) => openUnix(plane, libc, each, PRIVATE_MODE, inner) });
         opened.push(await tls.open(index, { name, hosts: host ?? [], port: port ?? 0 }, openInside));
       } else if (path === undefined) {
         const open = (where: Endpoint, isDualStack: boolean): Promise<Opened> =>
@@ -115,7 +115,7 @@ function serviceOf(
 }
 
 /** Uses a socket from systemd. The socket continues to listen when this process closes its descriptor. */
-async function takeGiven(plane: Plane, libc: Libc | null, fd: number, service: Service): Promise<Listening> {
+async function adoptGiven(plane: Plane, libc: Libc | null, fd: number, service: Service): Promise<Listening> {
   const found = libc ? adoptListener(libc, fd) : null;
   const unusable = (code: string): StartError => {
     const problem = `socket ${fd} from systemd is not a listening socket (${code})`;
@@ -164,7 +164,7 @@ async function openTcp(
     isDualStack,
     ...service,
   };
-  if (libc === null) return letWorkerOpen(plane, spec);
+  if (libc === null) return openInWorker(plane, spec);
   const opened = openListener(libc, where, { isDualStack });
   if ('code' in opened) return opened;
   return serve(plane, libc, { ...spec, fd: opened.fd, port: opened.local.port }, opened.local);
@@ -188,7 +188,7 @@ async function openUnix(
     isDualStack: false,
     ...service,
   };
-  if (libc === null) return letWorkerOpen(plane, spec);
+  if (libc === null) return openInWorker(plane, spec);
   // No process may connect before chmod sets the permissions.
   const umask = process.umask(0o777);
   const opened = openUnixListener(libc, path);
@@ -205,7 +205,7 @@ async function openUnix(
   };
 }
 
-async function letWorkerOpen(plane: Plane, spec: ListenerSpec): Promise<Opened> {
+async function openInWorker(plane: Plane, spec: ListenerSpec): Promise<Opened> {
   const opened = await plane.listen(spec);
   // The worker closes the listener when it drains.
   return 'code' in opened ? opened : { ...opened, close: () => {} };

@@ -1,4 +1,4 @@
-// Live statistics, charts, the login log, and the events that tell pages of the console what to reload.
+// Live statistics, charts, the login log, and the change events on which pages of the console reload.
 
 import type { Config } from '../config.js';
 import { LiveActivity } from '../core/accounts/live-activity.js';
@@ -36,7 +36,7 @@ export interface StatsPart extends Part {
 
 /** Maximum number of login groups in memory. */
 const MAX_LOGIN_GROUPS = 20_000;
-/** Changes within this time of each other are published as one. */
+/** Changes of a topic are published at most once per this time, in ms. */
 const SIGNAL_QUIET_MS = 300;
 const TICK_MS = 1_000;
 const RUNS_EVERY_MS = 2_000;
@@ -88,7 +88,7 @@ export async function createStatsPart(uses: {
     monotonicNow: () => performance.now(),
     maxGroups: MAX_LOGIN_GROUPS,
     maxBlockedNames: config.admin.logins.maxBlockedNames,
-    onNote: (outcome) => activity.noteLogin(outcome),
+    onNote: (outcome) => activity.countLogin(outcome),
   });
   const tasks = createTasks(uses.log);
   const closed = ({ id }: Session): void => {
@@ -145,7 +145,7 @@ export async function createStatsPart(uses: {
     }),
 
     countHeartbeat(entry) {
-      activity.noteHeartbeat();
+      activity.countHeartbeat();
       heartbeatSums.record(entry);
     },
   };

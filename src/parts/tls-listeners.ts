@@ -27,7 +27,7 @@ export interface TlsListenersPart extends Part {
   ): Promise<Listening>;
   /** Reloads the certificates for new connections. Throws ConfigError and keeps the old ones on failure. */
   reload(): void;
-  /** When the certificates that are served end, in ms, by the listener's key in the configuration. */
+  /** The expiry of each certificate in use, in ms since the epoch, by the listener's configuration key. */
   certificates(): ReadonlyMap<string, number>;
 }
 

@@ -28,7 +28,7 @@ export interface AccountRow {
   schedule: string | null;
 }
 
-/** With the row of its limits, if it has one. */
+/** An account row joined with the row of its limits, if there is one. */
 export type JoinedRow = AccountRow & (LimitsRow | { readonly account_id: null });
 
 export function toAccount(row: JoinedRow, addressesOf: (id: string) => readonly string[]): Account {
@@ -75,7 +75,7 @@ export function toRow(account: Account): AccountRow {
   };
 }
 
-/** The columns that the update wrote into `after`. */
+/** The columns that an update changes, with the values of the updated account `after`. */
 export function toUpdate(after: Account, fields: AccountUpdate): Partial<AccountRow> {
   return {
     ...(fields.username === undefined ? {} : { username: fields.username }),
@@ -107,7 +107,7 @@ const toList = (text: string | null): readonly string[] =>
 const listText = (list: readonly string[]): string | null =>
   list.length === 0 ? null : JSON.stringify(list);
 
-/** Before such dates were refused, ones that cannot be written could be stored. */
+/** Versions without validation could store dates that the account API cannot represent. */
 function toDate(value: Integer | null): number | null {
   return value === null ? null : toWireDate(Number(value));
 }

@@ -18,7 +18,7 @@ import { writeLimits } from './limits.js';
 import { addTraffic } from './traffic.js';
 import { inTransaction } from './transaction.js';
 
-/** Logins written by one statement; two bound values each, well under every engine's limit. */
+/** Logins written by one statement; two bound values each, well below the limit of every engine. */
 const LOGINS_PER_STATEMENT = 400;
 /** Accounts added by one statement; sixteen bound values each. */
 const ADDED_PER_STATEMENT = 200;
@@ -32,13 +32,13 @@ export function createAccountStore(
   recordActivity: RecordActivity,
   now: Clock,
 ): AccountStore {
-  const joined = (on: Knex): Knex.QueryBuilder =>
+  const withLimits = (on: Knex): Knex.QueryBuilder =>
     on('accounts')
       .leftJoin('account_limits', 'account_limits.account_id', 'accounts.id')
       .select('accounts.*', 'account_limits.*');
 
   const find = async (column: 'id' | 'username', value: string): Promise<Account | null> => {
-    const row: JoinedRow | undefined = await joined(db).where(`accounts.${column}`, value).first();
+    const row: JoinedRow | undefined = await withLimits(db).where(`accounts.${column}`, value).first();
     return row ? toAccount(row, await readAddresses(db, [row.id])) : null;
   };
 
@@ -58,9 +58,9 @@ export function createAccountStore(
         for (const { id } of rows) added.add(id);
       }
       const inserted = accounts.filter(({ id }) => added.has(id));
-      const paid = inserted.map((after) => ({ before: null, after }));
-      await checkOwners(trx, operator, paid);
-      await chargeSeller(trx, operator, paid, now());
+      const changes = inserted.map((after) => ({ before: null, after }));
+      await checkOwners(trx, operator, changes);
+      await chargeSeller(trx, operator, changes, now());
       const limited = inserted.filter(
         ({ limits, quotaReset }) => limits !== NO_LIMITS || quotaReset !== null,
       );
@@ -89,7 +89,7 @@ export function createAccountStore(
       const ids = updates.map(({ id }) => id);
       const before = ownOf(operator, await lockMany(ids, trx));
       const changed: Account[] = [];
-      const paid: { before: Account; after: Account }[] = [];
+      const changes: { before: Account; after: Account }[] = [];
       const limited: Account[] = [];
       const addressed: Account[] = [];
       const audit: (AuditRecord | null)[] = [];
@@ -100,14 +100,14 @@ export function createAccountStore(
         const row = toUpdate(account, fields);
         if (Object.keys(row).length > 0) await updateRow(trx, id, row);
         changed.push(account);
-        paid.push({ before: old, after: account });
+        changes.push({ before: old, after: account });
         audit.push(...changeAudit(by, old, account));
         if (fields.limits || fields.quotaReset) limited.push(account);
         if (fields.authorizedAddresses) addressed.push(account);
       }
-      await checkOwners(trx, operator, paid);
-      await chargeSeller(trx, operator, paid, now());
-      await removeLinksOfFormerOwners(trx, paid);
+      await checkOwners(trx, operator, changes);
+      await chargeSeller(trx, operator, changes, now());
+      await removeLinksOfFormerOwners(trx, changes);
       await writeLimits(trx, limited);
       await writeAddresses(trx, addressed, lockAddresses);
       await addTraffic(
@@ -125,7 +125,7 @@ export function createAccountStore(
       const removed = [...ownOf(operator, await lockMany(ids, trx)).values()];
       if (removed.length === 0) return [];
       const removedIds = removed.map(({ id }) => id);
-      // By id: the user name in heartbeats may be an earlier one.
+      // By id, because the user name in heartbeats may be a former one.
       await trx('heartbeats').whereIn('account_id', removedIds).delete();
       await trx('heartbeat_totals').whereIn('account_id', removedIds).delete();
       await trx('account_limits').whereIn('account_id', removedIds).delete();
@@ -143,12 +143,12 @@ export function createAccountStore(
   }
 
   async function findMany(ids: readonly string[], on: Knex): Promise<ReadonlyMap<string, Account>> {
-    const rows: JoinedRow[] = await joined(on).whereIn('accounts.id', ids);
+    const rows: JoinedRow[] = await withLimits(on).whereIn('accounts.id', ids);
     const addressesOf = await readAddresses(on, ids);
     return new Map(rows.map((row) => [row.id, toAccount(row, addressesOf)]));
   }
 
-  /** Locks the accounts that exist until the transaction ends, in one order, so that transactions do not deadlock. */
+  /** Locks the existing accounts until the transaction ends. Locks in the order of ids, so that transactions do not deadlock. */
   async function lockMany(ids: readonly string[], trx: Knex): Promise<ReadonlyMap<string, Account>> {
     await trx('accounts').whereIn('id', ids).orderBy('id').forUpdate().select('id');
     return findMany(ids, trx);
@@ -156,7 +156,7 @@ export function createAccountStore(
 
   return {
     async all() {
-      const rows: JoinedRow[] = await joined(db).orderBy(['created_at', 'position']);
+      const rows: JoinedRow[] = await withLimits(db).orderBy(['created_at', 'position']);
       const addressesOf = await readAddresses(db, null);
       return rows.map((row) => toAccount(row, addressesOf));
     },
@@ -195,17 +195,17 @@ export function createAccountStore(
   };
 }
 
-/** A former owner knows the secret addresses of the account, which give access to it. */
+/** Removes the secret addresses of accounts that get another owner, because the former owner knows them. */
 async function removeLinksOfFormerOwners(
   trx: Knex,
   changes: readonly { readonly before: Account; readonly after: Account }[],
 ): Promise<void> {
-  const handedOver = changes.filter(({ before, after }) => before.owner !== after.owner);
-  if (handedOver.length === 0) return;
+  const transferred = changes.filter(({ before, after }) => before.owner !== after.owner);
+  if (transferred.length === 0) return;
   await trx('player_links')
     .whereIn(
       'account_id',
-      handedOver.map(({ after }) => after.id),
+      transferred.map(({ after }) => after.id),
     )
     .delete();
 }
@@ -215,14 +215,14 @@ async function updateRow(trx: Knex, id: string, row: Partial<AccountRow>): Promi
     await trx('accounts').where({ id }).update(row);
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-    // A changed name can break no other constraint.
+    // A changed name can violate no other constraint.
     if (row.username === undefined || (code !== 'SQLITE_CONSTRAINT' && code !== PG_UNIQUE_VIOLATION))
       throw cause;
     throw new UsernameTaken('another account has the user name', { cause });
   }
 }
 
-/** One statement for many logins; a login older than the one that is stored changes nothing. */
+/** Writes many logins with one statement. Ignores logins that are older than the stored one. */
 async function saveLogins(trx: Knex, logins: readonly { id: string; at: number }[]): Promise<void> {
   const rows = logins.map(() => '(?, cast(? as bigint))').join(', ');
   await trx.raw(

@@ -1,5 +1,5 @@
-// The transaction in which an operator changes accounts: its rights are checked inside, because memory may not know yet that the
-// administrator took them, or that an account has another owner.
+// The transaction in which an operator changes accounts. It checks the operator's rights in the database, because the cache may not
+// contain yet that the administrator revoked them, or that an account has another owner.
 import type { Knex } from 'knex';
 import type { Account } from '../core/accounts/account.js';
 import type { Actor } from '../core/audit/audit.js';
@@ -10,8 +10,8 @@ import { inTransaction } from './transaction.js';
 
 /**
  * Runs `work` in one transaction, with the operator who makes the change; null: the administrator, a player or the daemon. The row
- * lock keeps other transactions from charging the operator, or taking its rights, until this one ends. Every write of accounts passes
- * here. Rejects with RightsLost, and changes nothing, when the operator may not change accounts any more.
+ * lock prevents other transactions from charging the operator, or revoking its rights, until this one ends. Every write of accounts
+ * uses this function. Rejects with RightsLost, and changes nothing, when the operator may no longer change accounts.
  */
 export function changeAccounts<T>(
   db: Knex,
@@ -25,7 +25,7 @@ export function changeAccounts<T>(
       .forUpdate()
       .first();
     if (!row?.is_enabled || !ROLE_SCOPES[row.role].includes('accounts:write')) {
-      throw new RightsLost('the operator may not change accounts any more');
+      throw new RightsLost('the operator may no longer change accounts');
     }
     return work(trx, row);
   });
@@ -36,7 +36,7 @@ export function mayChange(operator: ActingOperator | null, owner: string | null)
   return operator?.role !== 'seller' || owner === operator.id;
 }
 
-/** Returns those of the locked accounts that the operator may change. The owner may have changed since the request was checked. */
+/** Returns the locked accounts that the operator may change. The owner may have changed since the request was checked. */
 export function ownOf(
   operator: ActingOperator | null,
   locked: ReadonlyMap<string, Account>,
@@ -44,20 +44,20 @@ export function ownOf(
   return new Map([...locked].filter(([, { owner }]) => mayChange(operator, owner)));
 }
 
-/** Rejects with RightsLost when a new owner of an account is gone, or when a seller would write an account that is not its own. */
+/** Rejects with RightsLost when a new owner does not exist, or when a seller changes an account that is not its own. */
 export async function checkOwners(
   trx: Knex.Transaction,
   operator: ActingOperator | null,
   changes: readonly { readonly before: Account | null; readonly after: Account }[],
 ): Promise<void> {
   if (changes.some(({ after }) => !mayChange(operator, after.owner))) {
-    throw new RightsLost('a seller changes only its own accounts');
+    throw new RightsLost('a seller may change only its own accounts');
   }
-  const given = changes.flatMap(({ before, after }) =>
+  const newOwners = changes.flatMap(({ before, after }) =>
     after.owner !== null && after.owner !== before?.owner ? [after.owner] : [],
   );
-  for (const id of [...new Set(given)].sort()) {
+  for (const id of [...new Set(newOwners)].sort()) {
     const owner: unknown = await trx('operators').where({ id }).forUpdate().first('id');
-    if (!owner) throw new RightsLost('the owner of the account is gone');
+    if (!owner) throw new RightsLost('the new owner of the account does not exist');
   }
 }

@@ -13,5 +13,5 @@ export interface ActivityRow {
 
 export type RecordActivity = (trx: Knex, rows: readonly ActivityRow[]) => Promise<void>;
 
-/** Where there is only one daemon. */
+/** For databases with only one daemon. */
 export const recordNoActivity: RecordActivity = async () => {};

@@ -75,7 +75,7 @@ export function createAgentSessionStore(db: Knex, reads: Knex, scans: Knex): Age
   };
 }
 
-/** What was said in each of these sessions, oldest first; nothing for a session that is not known. */
+/** The messages of each of these sessions, oldest first; no entry for an unknown session. */
 export async function readHistories(
   db: Knex,
   sessions: readonly string[],
@@ -91,7 +91,7 @@ export async function readHistories(
   return histories;
 }
 
-/** A message and its reply on their way into a session. */
+/** A message and its reply, to be added to a session. */
 export interface Exchange {
   readonly session: string;
   readonly agent: string;
@@ -101,13 +101,13 @@ export interface Exchange {
   readonly at: number;
 }
 
-/** What a run adds to its session, as a list: a wake, or a run without a session, adds nothing. */
+/** The exchange that a run adds to its session; empty for a wake and for a run without a session. */
 export function exchangeOf(run: Run, reply: string, at: number): Exchange[] {
   const { id: runId, agent, session, message } = run;
   return session === null || message === null ? [] : [{ session, agent, runId, message, reply, at }];
 }
 
-/** Adds exchanges, each of another session, which is made when there is none; cuts the histories to `limits`. */
+/** Adds exchanges, at most one per session. Creates missing sessions, and cuts the histories to `limits`. */
 export async function appendToSessions(
   trx: Knex.Transaction,
   exchanges: readonly Exchange[],
@@ -169,7 +169,7 @@ async function cut(trx: Knex.Transaction, sessions: readonly string[], limits: H
   await updateEach(trx, 'agent_sessions', 'key', { messages: 'integer', bytes: 'bigint' }, sizes);
 }
 
-/** How many of the newest messages are within `limits`, and their bytes; the oldest of them is a user's. */
+/** The number and bytes of the newest messages within `limits`. The oldest of them is a message of the user. */
 function newestWithin(newestFirst: readonly MessageRow[], limits: HistoryLimits) {
   let within = { messages: 0, bytes: 0 };
   let total = 0;

@@ -76,7 +76,7 @@ function toToken(row: TokenRow): ApiToken {
     hash: row.hash,
     scopes: row.scopes.split(' '),
     createdAt: Number(row.created_at),
-    // Before such dates were refused, ones that cannot be written could be stored.
+    // Versions without validation could store dates that the API cannot represent.
     expiresAt: row.expires_at === null ? null : toWireDate(Number(row.expires_at)),
     lastUsedAt: toNumber(row.last_used_at),
     lastUsedFrom: row.last_used_from,

@@ -12,7 +12,7 @@ import type { Clock } from '../core/clock.js';
 import { createOrderedIds } from '../core/ordered-id.js';
 import { containing } from './like.js';
 
-/** Records changes. Call it with the transaction that makes them, so that both are stored or neither. */
+/** Records changes and returns the ids of the entries. Call it with the transaction of the changes, so that both or neither are stored. */
 export type RecordAudit = (
   trx: Knex,
   records: readonly (AuditRecord | null | undefined)[],
@@ -34,7 +34,7 @@ interface AuditRow {
   operator_id: string | null;
 }
 
-/** Rows in one statement: thirteen bound values each. */
+/** Rows in one statement; thirteen bound values each. */
 const ROWS_PER_STATEMENT = 200;
 
 export function createAuditRecorder(now: Clock): RecordAudit {

@@ -4,7 +4,7 @@ import { AddressTaken } from '../core/accounts/account-store.js';
 import { NO_ADDRESSES } from '../core/accounts/address-list.js';
 import { rangeOf } from '../core/accounts/authorized-addresses.js';
 
-/** Rows in one statement; five bound values each, well under every engine's limit. */
+/** Rows in one statement; five bound values each, well below the limit of every engine. */
 const ROWS_PER_STATEMENT = 200;
 
 interface AddressRow {
@@ -17,7 +17,7 @@ interface AddressRow {
 
 type Addresses = (accountId: string) => readonly string[];
 
-/** Reads those of some accounts, or of all (null). */
+/** Reads the authorized addresses of these accounts, or of all (null). */
 export async function readAddresses(db: Knex, ids: readonly string[] | null): Promise<Addresses> {
   const query = db<AddressRow>('authorized_addresses').orderBy(['account_id', 'position']);
   const rows: AddressRow[] = await (ids === null ? query : query.whereIn('account_id', ids));
@@ -31,10 +31,10 @@ export async function readAddresses(db: Knex, ids: readonly string[] | null): Pr
 }
 
 /**
- * Writes them with the transaction that makes or changes the accounts. All are removed before one is added, so that
- * accounts may exchange addresses.
+ * Writes the authorized addresses in the transaction that adds or changes the accounts. Removes all before adding any, so that
+ * accounts can exchange addresses.
  * @param lock makes other transactions that write addresses wait until this one ends
- * @throws AddressTaken when another account has an address of them
+ * @throws AddressTaken when another account has one of the addresses
  */
 export async function writeAddresses(
   trx: Knex.Transaction,

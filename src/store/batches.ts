@@ -1,13 +1,13 @@
-// Batches that are written once: traffic and heartbeat entries, which a daemon writes again when it does not know whether they are
-// written, because the answer to a COMMIT was lost.
+// Makes batches of traffic and heartbeat entries idempotent: a daemon writes a batch again when the answer to its COMMIT was lost, and
+// this module detects that the batch is already written.
 import type { Knex } from 'knex';
 
 /**
  * Records a batch of this process as written. Call it first in the transaction that writes the batch.
- * @param number of the batch, rising for each kind
- * @returns false: the batch is written already
+ * @param number of the batch, which increases for each kind
+ * @returns false when the batch is already written
  */
 export type IsNewBatch = (trx: Knex, kind: 'heartbeats' | 'traffic', number: number) => Promise<boolean>;
 
-/** Where no answer of the database is lost. */
+/** For databases in this process, whose answers cannot get lost. */
 export const isAlwaysNew: IsNewBatch = async () => true;

@@ -45,7 +45,7 @@ export async function chargeSeller(
   checkBudget(toBudget(operator), toUsed(operator), cost);
   const grown = ([column, by]: readonly [string, number]) => [
     column,
-    trx.raw('?? + ?', [column, stored(by)]),
+    trx.raw('?? + ?', [column, storable(by)]),
   ];
   const columns = [
     ['used_accounts', cost.accounts],
@@ -57,6 +57,6 @@ export async function chargeSeller(
     .update(Object.fromEntries(columns.map(grown)));
 }
 
-/** An infinite amount is not counted: only a budget without a bound allows it. */
-const stored = (amount: number): number =>
+/** An infinite amount is stored as 0, because only a budget without a bound allows it. */
+const storable = (amount: number): number =>
   Number.isFinite(amount) ? Math.min(Math.ceil(amount), Number.MAX_SAFE_INTEGER) : 0;

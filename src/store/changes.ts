@@ -1,16 +1,16 @@
-// The list of changes, by which processes that share a database learn of each other's writes. Each engine reads it differently.
+// The change log, through which processes that share a database receive each other's changes. Each engine reads it differently.
 import type { Knex } from 'knex';
 import type { Change } from '../core/changes.js';
 import { HOUR_MS } from '../core/clock.js';
 
-/** A process that has not read for this long has ended. */
+/** How long changes are kept, in ms. A process that has not read for this long reloads everything. */
 export const CHANGES_KEPT_MS = HOUR_MS;
-/** Changes returned by one read: applying them must not delay logins. */
-export const CHANGES_AT_ONCE = 500;
-/** Rows in one statement: four bound values each. */
+/** Most changes that one read returns, so that applying them does not delay logins. */
+export const MAX_CHANGES_PER_READ = 500;
+/** Rows in one statement; four bound values each. */
 const ROWS_PER_STATEMENT = 200;
 
-/** Records changes. Call it with the transaction that makes them, so that readers see both or neither. */
+/** Records changes. Call it with the transaction of the changes, so that readers see both or neither. */
 export type RecordChange = (trx: Knex.Transaction, ...changes: readonly RecordedChange[]) => Promise<void>;
 
 /** `everything` is never recorded, only read. */
@@ -25,7 +25,7 @@ export interface ChangeRow {
 
 /**
  * @param origin GUID of this process's store: its own changes are not read back
- * @param now when a change was made: the time of this process, or the database's own
+ * @param now the time of a change: by the clock of this process, or of the database
  */
 export function createChangeRecorder(origin: string, now: () => number | Knex.Raw): RecordChange {
   return async (trx, ...changes) => {
@@ -40,7 +40,7 @@ export function createChangeRecorder(origin: string, now: () => number | Knex.Ra
   };
 }
 
-/** Ignores a topic that only a newer version knows. */
+/** Converts a row; empty for a topic of a newer version. */
 export function toChange(row: Pick<ChangeRow, 'topic' | 'key'>): Change[] {
   const { topic, key } = row;
   if (topic === 'setting') return [{ topic, key }];

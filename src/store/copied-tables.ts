@@ -47,13 +47,13 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
 
 /** Tables that are not copied, each with the reason. */
 export const NOT_COPIED: Readonly<Record<string, string>> = {
-  changes: 'only processes that are on the database now read it',
-  written_batches: 'only the daemon that has written a batch reads it',
-  session_permits: 'sessions that are live now, of accounts with limits',
-  live_sessions: 'sessions that are live now; there are none without a daemon',
-  penalties: 'only daemons that are on the database now read it',
-  account_activity: 'only daemons that are on the database now read it',
-  logins_text: 'an index of logins, which SQLite writes itself',
+  changes: 'contains data only for running processes',
+  written_batches: 'contains data only for running daemons',
+  session_permits: 'contains live sessions; there are none without a daemon',
+  live_sessions: 'contains live sessions; there are none without a daemon',
+  penalties: 'contains data only for running daemons',
+  account_activity: 'contains data only for running daemons',
+  logins_text: 'an index of logins, which SQLite maintains',
 };
 
 /** One of the two databases, open for a copy. */
@@ -61,7 +61,7 @@ export interface CopySide {
   /** The name of the database in messages. */
   readonly where: string;
   /** Runs `work` in one transaction. No other process writes the copied tables until the transaction ends. */
-  alone<T>(work: (trx: Knex) => Promise<T>): Promise<T>;
+  exclusively<T>(work: (trx: Knex) => Promise<T>): Promise<T>;
   /** Called at the end of the transaction that wrote the tables. */
   finish(trx: Knex): Promise<void>;
   /** Converts a value of the other database for this one. `type`: the type of the column here. */

@@ -36,8 +36,8 @@ export interface Copied extends Tally {
 /**
  * Copies every table, reads the copy back, and compares it before the commit.
  * @returns the tally of each table
- * @throws StartError `daemon-running` (a daemon uses one of the two databases), `copy-target-used` (the target has data of its
- * own), `copy-differs`, and the errors of `openStore` for both databases
+ * @throws StartError `daemon-running` (a daemon uses one of the two databases), `copy-target-used` (the target is not empty),
+ * `copy-differs`, and the errors of `openStore` for both databases
  */
 export async function copyStore(options: CopyOptions): Promise<Copied[]> {
   const { sqlite, pg, to, onProgress = () => {} } = options;
@@ -48,8 +48,8 @@ export async function copyStore(options: CopyOptions): Promise<Copied[]> {
     try {
       const target = await (to === 'pg' ? openPg() : openSqlite());
       try {
-        return await source.alone((from) =>
-          target.alone((into) => copyTables({ source, from, target, into, onProgress })),
+        return await source.exclusively((from) =>
+          target.exclusively((into) => copyTables({ source, from, target, into, onProgress })),
         );
       } finally {
         await target.close();
@@ -86,7 +86,7 @@ async function requireEmpty({ target, into }: Copying): Promise<void> {
     if (!(await into(name).first(into.raw('1')))) continue;
     throw new StartError(
       'copy-target-used',
-      `The database ${target.where} has data of its own (in ${name}). Nothing was changed. Copy to a new one: ` +
+      `The target database ${target.where} is not empty (${name} has rows). Nothing was changed. Copy to a new one: ` +
         'an empty PostgreSQL database (createdb), or a data folder without pulsegate.db.',
     );
   }
@@ -127,7 +127,7 @@ async function compare(name: string, expected: Tally, { from, target, into }: Co
 function differs(table: string, where: string, what: string): StartError {
   return new StartError(
     'copy-differs',
-    `The copy is not equal to its source: ${table} of ${where} has ${what}. Nothing was kept; the source is as it was.`,
+    `The copy differs from its source: ${table} of ${where} has ${what}. The copy was rolled back; the source is unchanged.`,
   );
 }
 

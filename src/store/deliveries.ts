@@ -30,7 +30,7 @@ export function createDeliveryStore(db: Knex): DeliveryStore {
       const rows: RunRow[] = await due();
       const unowned = rows.filter((row) => row.owner === null).map(({ id }) => id);
       if (unowned.length === 0) return rows.map(toRun);
-      // Another daemon may claim the same ones: this daemon attempts those that are its own after the update.
+      // Another daemon may adopt the same runs. This daemon attempts only those that it owns after the update.
       await db('runs').whereIn('id', unowned).whereNull('owner').update({ owner });
       const claimed: RunRow[] = await due().where({ owner });
       return claimed.map(toRun);

@@ -1,6 +1,6 @@
 // The interface of a database engine: its connections and engine-specific operations. Opened by sqlite-engine.ts and pg-engine.ts.
 import type { Knex } from 'knex';
-import type { ActivityFeed, AsOf } from '../core/accounts/activity-feed.js';
+import type { ActivityFeed, DatabaseSnapshot } from '../core/accounts/activity-feed.js';
 import type { PermitStore } from '../core/accounts/permit-store.js';
 import type { PenaltyStore } from '../core/auth/penalty-store.js';
 import type { ChangeFeed } from '../core/changes.js';
@@ -13,68 +13,69 @@ import type { IsNewBatch } from './batches.js';
 import type { RecordChange } from './changes.js';
 import type { LoginSearch } from './logins.js';
 
-/** How many queries that only read run beside the writes, and how long each may take. */
+/** The connections for read-only queries, and the time limit of each query. */
 export interface ReaderOptions {
-  /** Connections at most; each may keep a thread busy. */
+  /** Most connections. Each may occupy a thread. */
   readonly readers: number;
-  /** Longest that a query may take, and as long again that it may wait for a connection, in ms. */
+  /** Time limit of a query, and also of its wait for a connection, in ms. */
   readonly timeoutMs: number;
 }
 
-/** For commands, which read little. */
+/** The default, for commands, which read little. */
 export const DEFAULT_READING: ReaderOptions = { readers: 1, timeoutMs: 60_000 };
 
 /** Events of a migration at the start of the daemon. */
 export type MigrationEvent =
-  /** `copy`: the file that a copy of the database is being written to first; null where none is made. */
+  /** `copy`: the file to which the database is copied first; null: it is not copied. */
   | { readonly kind: 'started'; readonly missing: readonly string[]; readonly copy: string | null }
   | { readonly kind: 'finished'; readonly ran: readonly string[]; readonly tookMs: number };
 
-/** Who opens the database: a command, which never migrates an existing database, or the daemon. */
+/** The opener of the database: a command, which never migrates an existing database, or the daemon. */
 export type Opener =
   | { readonly is: 'command' }
   | { readonly is: 'daemon'; readonly onMigration: (event: MigrationEvent) => void };
 
-/** An open database of this version's schema. */
+/** An open database with the schema of this version. */
 export interface Engine {
   readonly db: Knex;
-  /** Connections that only read. */
+  /** Read-only connections. */
   readonly reads: Knex;
-  /** One connection for searches that read every row, so that other lists and searches do not wait for them. */
+  /** One read-only connection for searches that read every row, so that other lists and searches do not wait for them. */
   readonly scans: Knex;
   /** Reads what other processes have changed. On PostgreSQL one connection, so that it never waits for work of this process. */
   readonly following: Knex;
   heartbeats(recordActivity: RecordActivity, isNewBatch: IsNewBatch): HeartbeatStore;
   /** @param process GUID of this process */
   batches(process: string): IsNewBatch;
-  /** SQL: milliseconds since the epoch by the clock of the database, as of the statement. */
+  /** SQL expression: the time of the statement by the clock of the database, in ms since the epoch. */
   readonly nowMs: string;
-  /** Whether several daemons may be on the database. */
+  /** Whether several daemons can use the database. */
   readonly isShared: boolean;
-  /** null: no other daemon can be on the database. */
+  /** null: no other daemon can use the database. */
   liveSessions(process: string, recordChange: RecordChange): LiveSessionStore | null;
-  /** null: no other daemon can be on the database. */
+  /** null: no other daemon can use the database. */
   permits(process: string, recordChange: RecordChange): PermitStore | null;
-  /** null: no other daemon can be on the database. */
+  /** null: no other daemon can use the database. */
   penalties(recordChange: RecordChange): PenaltyStore | null;
-  /** What other daemons write of accounts, and how it is announced to them. null: there are none. */
+  /** The activity of accounts on other daemons; null: no other daemon can use the database. */
   activity(origin: string): Promise<ActivityFeed> | null;
+  /** Publishes the activity of accounts on this daemon. */
   activityRecorder(origin: string): RecordActivity;
-  /** The snapshot of a statement, as SQL, and what its text means; null: no other process adds traffic. */
-  readonly snapshot: { readonly sql: string; parse(text: string): AsOf } | null;
-  /** Makes other transactions that store runs wait until `trx` ends: the order of ids is the order of storing. */
+  /** SQL for the snapshot of a statement, and the parser of its text; null: no other process writes traffic. */
+  readonly snapshot: { readonly sql: string; parse(text: string): DatabaseSnapshot } | null;
+  /** Makes other transactions that store runs wait until `trx` ends, so that the order of ids is the order of storing. */
   lockQueue(trx: Knex): Promise<unknown>;
-  /** Makes other transactions that write authorized addresses wait until `trx` ends: each sees those of the others. */
+  /** Makes other transactions that write authorized addresses wait until `trx` ends, so that each sees the addresses of the others. */
   lockAddresses(trx: Knex): Promise<unknown>;
-  /** An index of the log of logins; null where searches read every row. */
+  /** The full-text index of the login log; null: searches read every row. */
   readonly loginSearch: LoginSearch | null;
   /** @param origin GUID of this process's store: its own changes are not read back */
   changes(origin: string, now: Clock): Promise<{ readonly record: RecordChange; readonly feed: ChangeFeed }>;
   size(): Promise<number | null>;
   backup(path: string): Promise<void>;
-  /** For the daemon: says what keeps the database from being relied on. One at a time. Never rejects. */
+  /** For the daemon: checks the database, and returns its problem; null: none. Call it one at a time. Never rejects. */
   check(): Promise<StorageFault | null>;
-  /** Whether an error is the database's, and not of the query or what it was given. */
+  /** Whether an error is a failure of the database, and not of the query or its values. */
   isFault(error: unknown): boolean;
   close(): Promise<void>;
 }

@@ -8,18 +8,18 @@ export interface FollowOptions {
   readonly feed: ChangeFeed;
   /** Polling interval, in ms. */
   readonly intervalMs: number;
-  /** Reloads up to some hundreds of changed accounts. A rejection is reported, and they are tried again. */
+  /** Reloads up to some hundreds of changed accounts. A rejection is reported, and the reload is retried. */
   readonly applyAccounts: (ids: readonly string[]) => Promise<void>;
-  /** Reloads one changed setting. A rejection is reported, and it is tried again. */
+  /** Reloads one changed setting. A rejection is reported, and the reload is retried. */
   readonly applySetting: (key: string) => Promise<void>;
-  /** Reads penalties of other nodes by their keys. A rejection is reported, and they are tried again. */
+  /** Reads penalties of other nodes by their keys. A rejection is reported, and the read is retried. */
   readonly applyPenalties: (keys: readonly string[]) => Promise<void>;
-  /** An operator asked to end a session, or all sessions of an account; they may be on this node. */
+  /** Called when an operator ends a session, or all sessions of an account, that may be on this node. */
   readonly endSession: (id: string) => void;
   readonly endAccountSessions: (accountId: string) => void;
-  /** The permit of a session, maybe of this node, is beyond the limits of its account. */
+  /** Called when the permit of a session, possibly of this node, exceeds the limits of its account. */
   readonly revokePermit: (id: string) => void;
-  /** The ids of all accounts, stored or cached, for when anything may have changed. A rejection is reported, and it is tried again. */
+  /** Returns the ids of all accounts, stored or cached, after changes were missed. A rejection is reported, and the call is retried. */
   readonly everyAccount: () => Promise<readonly string[]>;
   /** The keys of all settings. */
   readonly everySetting: () => readonly string[];
@@ -27,22 +27,22 @@ export interface FollowOptions {
   readonly timers: Timers;
 }
 
-/** Accounts reloaded at once: few queries, and logins can be served between two. */
-const ACCOUNTS_AT_ONCE = 500;
-/** Reloads of accounts under way at most: one that waits, because this process is changing an account, does not hold up the others. */
-const RELOADS_OF_ACCOUNTS = 4;
-const PENALTIES_AT_ONCE = 500;
+/** Accounts reloaded by one call: large enough for few queries, small enough not to delay logins. */
+const MAX_ACCOUNTS_PER_RELOAD = 500;
+/** Concurrent reloads of accounts: a reload that waits until this process has changed an account must not delay the others. */
+const MAX_ACCOUNT_RELOADS = 4;
+const MAX_PENALTIES_PER_RELOAD = 500;
 
 /** `stop` resolves when no reload is running. */
 export function followChanges(options: FollowOptions): Pick<Poller, 'start' | 'stop'> {
   const { feed, onError } = options;
-  // Each kind is reloaded by itself, beside the reading of further changes: what is slow delays nothing else.
+  // Each kind is reloaded separately, concurrently with reading further changes, so that a slow kind does not delay others.
   const accounts = createReloads(options.applyAccounts, onError, {
-    atOnce: ACCOUNTS_AT_ONCE,
-    underWay: RELOADS_OF_ACCOUNTS,
+    maxKeys: MAX_ACCOUNTS_PER_RELOAD,
+    maxConcurrent: MAX_ACCOUNT_RELOADS,
   });
   const settings = createReloads(([key = '']) => options.applySetting(key), onError);
-  const penalties = createReloads(options.applyPenalties, onError, { atOnce: PENALTIES_AT_ONCE });
+  const penalties = createReloads(options.applyPenalties, onError, { maxKeys: MAX_PENALTIES_PER_RELOAD });
   const everything = createReloads(reloadEverything, onError);
   const reloads: readonly Reloads[] = [everything, settings, penalties, accounts];
   let isStopping = false;
@@ -52,7 +52,7 @@ export function followChanges(options: FollowOptions): Pick<Poller, 'start' | 's
     accounts.add(await options.everyAccount());
   }
 
-  function take(change: Change): void {
+  function enqueue(change: Change): void {
     switch (change.topic) {
       case 'account':
         return accounts.add([change.id]);
@@ -71,21 +71,21 @@ export function followChanges(options: FollowOptions): Pick<Poller, 'start' | 's
     }
   }
 
-  async function look(): Promise<void> {
+  async function applyAll(): Promise<void> {
     for (const each of reloads) each.run();
     while (!isStopping) {
       const changes = await feed.next();
       if (changes.length === 0) return;
-      for (const change of changes) take(change);
+      for (const change of changes) enqueue(change);
     }
   }
 
-  const poller = createPoller({ ...options, poll: look });
+  const poller = createPoller({ ...options, poll: applyAll });
   let listener: ReturnType<ChangeFeed['listen']> | null = null;
 
-  /** A running read may have begun before the change: another one follows it. */
+  /** Polls twice, because a running poll may have begun before the change. */
   function wake(): void {
-    void poller.ask().then(poller.ask);
+    void poller.poll().then(poller.poll);
   }
 
   return {

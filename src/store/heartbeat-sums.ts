@@ -10,7 +10,7 @@ const ROWS_PER_STATEMENT = 200;
 const ACCOUNTS_PER_STATEMENT = 500;
 
 const COLUMN: Readonly<Record<By, string>> = { game: 'game_id', account: 'account_id' };
-/** No GameID is the empty text: null would be a different key each time. */
+/** The empty text stands for "no GameID", because nulls are never equal in a primary key. */
 const toKey = (by: By, value: string): string | null => (by === 'game' && value === '' ? null : value);
 
 type Integer = number | string;
@@ -99,7 +99,7 @@ export function createHeartbeatSumStore(db: Knex, reads: Knex): HeartbeatSumStor
 
 const NO_GAMES: ReadonlySet<string> = new Set();
 
-/** The GameIDs that a step has already, of the accounts that are to get some. */
+/** The GameIDs that a step already contains, for the accounts of `rows`. */
 async function gamesOf(
   trx: Knex,
   stepSeconds: number,

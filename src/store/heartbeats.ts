@@ -4,7 +4,7 @@ import type { Heartbeat, HeartbeatTotals } from '../core/heartbeats/heartbeat.js
 import type { HeartbeatStore } from '../core/heartbeats/heartbeat-store.js';
 import { ofOwner } from './owned.js';
 
-/** The columns of an entry. The account's name is that of today; the column `username` keeps the one of its time. */
+/** The columns of an entry. The column `username` is not among them: it has the name at the time of the entry, not the current one. */
 const COLUMNS = [
   'id',
   'at',
@@ -19,7 +19,7 @@ const COLUMNS = [
   'game_id',
 ];
 
-/** Well under every engine's limit of bound values. */
+/** Well below the limit of bound values of every engine. */
 const IDS_PER_STATEMENT = 500;
 
 export interface TotalsRow {

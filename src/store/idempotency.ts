@@ -9,18 +9,18 @@ interface KeyRow {
   expires_at: number | string;
 }
 
-/** A run to store with the id it gets. */
+/** A run to store, with its id. */
 export interface NumberedRun extends RunToStore {
   readonly runId: string;
 }
 
-/** What a key that is already known means for a request with `digest`. */
+/** The outcome for a request with `digest` whose key is already stored. */
 function known(row: Pick<KeyRow, 'digest' | 'answer'>, digest: string): StoredRun {
   if (row.digest !== digest) return { outcome: 'key-reused' };
   return { outcome: 'replayed', answer: row.answer };
 }
 
-/** Looks one key up; null when it is unknown or expired by `now`. */
+/** Looks up one key; null when it is unknown or expired by `now`. */
 export async function findKey(db: Knex, key: string, digest: string, now: number): Promise<StoredRun | null> {
   const row: KeyRow | undefined = await db('idempotency_keys')
     .where({ key })
@@ -30,8 +30,8 @@ export async function findKey(db: Knex, key: string, digest: string, now: number
 }
 
 /**
- * Acquires the keys of `items` for their runs, in order. For each item: `stored` when its run is to be stored, otherwise
- * what the request that had the key first was answered.
+ * Acquires the keys of `items` for their runs, in order. Returns for each item `stored` when its run must be stored, otherwise the
+ * outcome for a request whose key is already used.
  */
 export async function acquireKeys(
   trx: Knex.Transaction,

@@ -1,6 +1,6 @@
 // Converts integers from drivers, which may return large ones as text.
 
-/** A column that holds a whole number. */
+/** The value of an integer column. */
 export type Integer = number | string;
 
 /** The number of a column that may be null. */

@@ -4,7 +4,7 @@ import type { Account } from '../core/accounts/account.js';
 import { NO_LIMITS, type QuotaPeriod } from '../core/accounts/limits.js';
 import { type Integer, toNumber } from './integers.js';
 
-/** Rows in one statement; ten bound values each, well under every engine's limit. */
+/** Rows in one statement; ten bound values each, well below the limit of every engine. */
 const ROWS_PER_STATEMENT = 200;
 
 export interface LimitsRow {
@@ -20,7 +20,7 @@ export interface LimitsRow {
   reset_total_bytes: Integer;
 }
 
-/** Writes the limits of accounts with the transaction that makes or changes them. */
+/** Writes the limits of accounts in the transaction that adds or changes the accounts. */
 export async function writeLimits(trx: Knex.Transaction, accounts: readonly Account[]): Promise<void> {
   for (let start = 0; start < accounts.length; start += ROWS_PER_STATEMENT) {
     const rows = accounts.slice(start, start + ROWS_PER_STATEMENT).map(toRow);
@@ -28,7 +28,7 @@ export async function writeLimits(trx: Knex.Transaction, accounts: readonly Acco
   }
 }
 
-/** Of an account joined with its row, which may be missing. */
+/** Converts the joined limits row of an account, which may be missing. */
 export function toLimits(
   row: LimitsRow | { readonly account_id: null },
 ): Pick<Account, 'limits' | 'quotaReset'> {

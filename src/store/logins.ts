@@ -18,25 +18,25 @@ interface LoginRow {
 /** Rows in one statement; six bound values each. */
 const ROWS_PER_STATEMENT = 200;
 
-/** An index of the texts of the log. */
+/** A full-text index of the login log. */
 export interface LoginSearch {
-  /** Whether it can tell where `text` is. */
+  /** Whether the index can find `text`. */
   covers(text: string): boolean;
-  /** Its rows that have `text` in user name or address, without regard to case. */
+  /** The rows of the index that contain `text` in user name or address, ignoring case. */
   rows(db: Knex, text: string): Knex.QueryBuilder;
-  /** Its column that is the `id` of a login. */
+  /** The column of the index that contains the `id` of a login. */
   readonly id: string;
 }
 
 /**
- * @param reads connections that only read
- * @param scans one for searches that read every row
- * @param index null where there is none: every row is read
+ * @param reads read-only connections
+ * @param scans the read-only connection for searches that read every row
+ * @param index null: searches read every row
  */
 export function createLoginStore(db: Knex, reads: Knex, scans: Knex, index: LoginSearch | null): LoginStore {
   const readerOf = (search: string): Knex => (search === '' || index?.covers(search) ? reads : scans);
 
-  /** The rows that match, and the column that tells them apart: from the index of texts where there is a text to be found. */
+  /** The query for matching rows, and the column with their id. Uses the index if it covers the search text. */
   function matching({ accountId, owner, search = '', failed }: LoginFilter): {
     query: Knex.QueryBuilder;
     id: string;

@@ -5,17 +5,17 @@ import { type Migration, migrations } from './migrations/index.js';
 
 const TABLE = 'schema_migrations';
 
-/** A database whose schema is looked at or changed. */
+/** A database whose schema is checked or migrated. */
 export interface Target {
   readonly db: Knex;
   readonly engine: 'sqlite3' | 'pg';
-  /** How it is called in messages: a file, or a server and a name. */
+  /** The name of the database in messages: a file, or a server and a database name. */
   readonly where: string;
-  /** Called first in the transaction that migrates: waits for other processes that do the same. */
+  /** Called first in the migrating transaction. Waits for other processes that migrate. */
   readonly lock?: (trx: Knex) => Promise<unknown>;
 }
 
-/** What knex's migrator is to run: a plain list, so that it works from any folder the code is built into. */
+/** The configuration of knex's migrator. The migrations are a list of modules, because the build puts them into one file. */
 export function migratorConfig(
   engine: Target['engine'],
   list: readonly Migration[] = migrations,
@@ -26,17 +26,17 @@ export function migratorConfig(
       getMigrations: async () => [...list],
       getMigrationName: (migration: Migration) => migration.name,
       getMigration: async (migration: Migration) =>
-        migration.engine === undefined || migration.engine === engine ? migration : NOTHING_TO_DO,
+        migration.engine === undefined || migration.engine === engine ? migration : NO_OPERATION,
     },
   };
 }
 
-const NOTHING_TO_DO: Pick<Migration, 'up' | 'down'> = { up: async () => {}, down: async () => {} };
+const NO_OPERATION: Pick<Migration, 'up' | 'down'> = { up: async () => {}, down: async () => {} };
 
 /**
- * Runs the migrations that are missing, all in one transaction: a crash leaves the old schema whole, and of two
- * processes that start together one waits for the other.
- * @throws StartError `database-newer` when the database has migrations this version does not know
+ * Runs the missing migrations in one transaction: a crash leaves the old schema unchanged, and of two processes that start at the
+ * same time one waits for the other.
+ * @throws StartError `database-newer` when the database has migrations that this version does not know
  */
 export async function migrate(target: Target): Promise<void> {
   if ((await missingMigrations(target)).length === 0) return;
@@ -48,7 +48,7 @@ export async function migrate(target: Target): Promise<void> {
 }
 
 /**
- * For a process that may not migrate: a new database gets its schema, one of an older version is left as it is.
+ * For a process that may not migrate: creates the schema of a new database, and refuses a database of an older version.
  * @throws StartError `database-older`, `database-newer`
  */
 export async function migrateOnlyNew(target: Target): Promise<void> {
@@ -58,11 +58,11 @@ export async function migrateOnlyNew(target: Target): Promise<void> {
   throw new StartError(
     'database-older',
     `The database ${target.where} was written by an older version of Pulsegate (it lacks ${missing.join(', ')}). ` +
-      'Only the daemon brings it up to date: restart it with this version (systemctl restart pulsegate), then run the command again.',
+      'Only the daemon migrates it: restart the daemon with this version (systemctl restart pulsegate), then run the command again.',
   );
 }
 
-/** Whether nothing was made yet. */
+/** Whether the database has no schema yet. */
 export function isNew(missing: readonly string[]): boolean {
   return missing.length === migrations.length;
 }

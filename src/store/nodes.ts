@@ -15,7 +15,7 @@ import type { Engine } from './engine.js';
 import type { Integer } from './integers.js';
 import { inTransaction } from './transaction.js';
 
-/** A node that has not renewed its lease for so long is removed, and so is what is known of its batches. */
+/** A node that has not renewed its lease for this time is removed, with the numbers of its written batches. */
 const KEPT_MS = 7 * DAY_MS;
 
 const NO_LOAD: NodeLoad = {
@@ -47,7 +47,7 @@ export function createNodeStore(
   recordAudit: RecordAudit,
 ): NodeStore {
   const now = db.raw(nowMs);
-  // A database of its own may be a copy of another machine's, with that machine's row: this daemon is the only one.
+  // A SQLite file may be a copy from another machine, with that machine's row. This daemon is the only one, so the row is free.
   const isFree = isShared
     ? '(nodes.owner = excluded.owner or nodes.lease_until is null or nodes.lease_until < excluded.renewed_at)'
     : 'true';

@@ -32,8 +32,8 @@ interface NoticeRow {
 
 /** Rows in one statement; twelve bound values each. */
 const ROWS_PER_STATEMENT = 100;
-/** The attempts of this time decide which account is next, so that many notices of one account delay no other. */
-const FAIR_MS = HOUR_MS;
+/** Accounts with the fewest attempts in this time come first, so that many notices of one account delay no other. */
+const FAIRNESS_WINDOW_MS = HOUR_MS;
 
 export function createNoticeStore(db: Knex): NoticeStore {
   return {
@@ -54,7 +54,7 @@ export function createNoticeStore(db: Knex): NoticeStore {
     async due(channel, now, limit) {
       const lately = db('notices')
         .where({ channel, recipient: 'player' })
-        .where('tried_at', '>', now - FAIR_MS)
+        .where('tried_at', '>', now - FAIRNESS_WINDOW_MS)
         .groupBy('account_id')
         .select({ of_account: 'account_id' })
         .sum({ lately: 'tries' });

@@ -1,7 +1,12 @@
-// The account_activity table: what each node writes of accounts, for the others to add. Read by snapshots, as the list of changes is
-// (pg-changes.ts): each row once, whatever the order of commits.
+// The account_activity table, with which nodes publish the activity of accounts to each other. Read by snapshots, like the change log
+// (pg-changes.ts): each row once, in any order of commits.
 import type { Knex } from 'knex';
-import type { AccountActivity, ActivityFeed, ActivityRead, AsOf } from '../core/accounts/activity-feed.js';
+import type {
+  AccountActivity,
+  ActivityFeed,
+  ActivityRead,
+  DatabaseSnapshot,
+} from '../core/accounts/activity-feed.js';
 import { MINUTE_MS } from '../core/clock.js';
 import type { RecordActivity } from './activity.js';
 import { oneAtATime } from './changes.js';
@@ -9,7 +14,7 @@ import type { Integer } from './integers.js';
 import { PG_IDENTITY, PG_NOW_MS } from './pg-changes.js';
 
 const KEPT_MS = 10 * MINUTE_MS;
-/** Rows are stamped before their transaction ends. */
+/** Less than KEPT_MS, because rows get their time before their transaction ends. */
 const SAFE_MS = 8 * MINUTE_MS;
 
 const UNSEEN = `
@@ -47,7 +52,7 @@ export function createPgActivityRecorder(origin: string): RecordActivity {
   };
 }
 
-/** From now on. */
+/** Creates a feed of the activity from now on. Rejects when the database cannot be read. */
 export async function createPgActivityFeed(db: Knex, origin: string): Promise<ActivityFeed> {
   const { rows: first }: { rows: Pick<Row, 'snapshot' | 'at' | 'identity'>[] } = await db.raw(
     `select pg_current_snapshot()::text as snapshot, ${PG_NOW_MS} as at, ${PG_IDENTITY} as identity`,
@@ -101,8 +106,8 @@ function parse(snapshot: string): { xmin: bigint; xmax: bigint; running: Readonl
   return { xmin: BigInt(xmin), xmax: BigInt(xmax), running: new Set(list.map(BigInt)) };
 }
 
-/** What a snapshot sees. */
-export function asOfSnapshot(snapshot: string): AsOf {
+/** @param snapshot the text of a `pg_snapshot` */
+export function parseSnapshot(snapshot: string): DatabaseSnapshot {
   const { xmin, xmax, running } = parse(snapshot);
   return {
     includes: (transaction) => transaction < xmin || (transaction < xmax && !running.has(transaction)),

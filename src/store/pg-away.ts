@@ -1,21 +1,21 @@
-// Which errors mean that the PostgreSQL server does not answer, or is ending.
+// Classifies errors that mean that the PostgreSQL server does not answer, or is shutting down.
 import { AWAY } from '../core/storage.js';
 
-/** `code` of an error of the connection that has none of its own. */
+/** The `code` of connection errors without an own code. */
 export const NO_CONNECTION = 'PG_NO_CONNECTION';
 
-/** The class of a SQLSTATE: connection exception, operator intervention. */
+/** SQLSTATE classes: connection exception, operator intervention. */
 const AWAY_CLASSES = new Set(['08', '57']);
-/** A statement that took too long, or was cancelled. */
-const QUERY_CANCELED = '57014';
+/** SQLSTATE of a statement that was cancelled or exceeded its time limit. */
+export const QUERY_CANCELED = '57014';
 
-/** Whether a SQLSTATE, or a code of the system, is about the connection. */
+/** Whether a SQLSTATE or a system error code is a failure of the connection. */
 export function isConnection(code: string): boolean {
   if (code === QUERY_CANCELED) return false;
   return code === NO_CONNECTION || /^E[A-Z_]+$/.test(code) || AWAY_CLASSES.has(code.slice(0, 2));
 }
 
-/** Gives the error a code, and marks it when the database is away. An error of pg without a code is about the connection. */
+/** Adds a missing code to the error, and marks connection errors. An error of pg without a code is a connection error. */
 export function withCode(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : NO_CONNECTION;

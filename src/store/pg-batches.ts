@@ -1,5 +1,5 @@
-// The written_batches table: the last batch of each kind that each daemon has written. If the COMMIT of a batch is still under way at
-// the server, the statement waits for its end.
+// The written_batches table: the number of the last batch of each kind that each daemon has written. If the COMMIT of a batch is still
+// in progress on the server, the statement waits for its end.
 import type { IsNewBatch } from './batches.js';
 import { PG_NOW_MS } from './pg-changes.js';
 

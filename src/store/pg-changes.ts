@@ -1,16 +1,16 @@
-// The list of changes on PostgreSQL. Transactions commit in another order than they took their numbers, so that "a number greater
-// than the last one read" would pass over those that commit late. Every row has its transaction's id (migration 0010), and a read
-// returns the rows that its snapshot sees and the snapshot of the read before it did not:
+// The change log on PostgreSQL. Transactions may commit in another order than that of their sequence numbers, so reading "numbers
+// greater than the last one" would miss those that commit late. Every row has the id of its transaction (migration 0010), and a read
+// returns the rows that are visible in its snapshot and were not visible in the snapshot of the previous read:
 // https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-INFO-SNAPSHOT
-// A notification only wakes readers sooner: what they read does not depend on it.
+// Notifications only wake readers sooner. They do not affect what is read.
 import type { Knex } from 'knex';
 import type { Change, ChangeFeed } from '../core/changes.js';
 import { type Clock, MINUTE_MS } from '../core/clock.js';
 import {
-  CHANGES_AT_ONCE,
   CHANGES_KEPT_MS,
   type ChangeRow,
   createChangeRecorder,
+  MAX_CHANGES_PER_READ,
   oneAtATime,
   type RecordChange,
   toChange,
@@ -20,24 +20,24 @@ import { listen } from './pg-listen.js';
 
 /** How often old changes are deleted, in ms. */
 const TRIM_EVERY_MS = MINUTE_MS;
-/** A change gets its time before its transaction ends: a reader that paused for this part of the time may have missed one. */
+/** A reader that paused for this part of the retention may have missed changes, which get their time before their transaction ends. */
 const SAFE_PART = 5 / 6;
 
-/** All daemons of a database; sent with each transaction that changes something. */
+/** The notification channel of all daemons of a database. Each transaction that records a change notifies it. */
 const CHANNEL = 'pulsegate_changes';
 
-/** Milliseconds since the epoch by the clock of the database. Not `now()`, which is when the transaction began. */
+/** SQL expression: ms since the epoch by the clock of the database. Not `now()`, which is the start of the transaction. */
 export const PG_NOW_MS = 'cast(extract(epoch from clock_timestamp()) * 1000 as bigint)';
 
 /**
- * Which database this is, and since when it runs: another one after a restored copy or a standby has taken its place; after a crash
- * unlogged tables are empty.
+ * SQL expression: identifies the database and the start of its server. The value changes when a restored copy or a standby replaces
+ * the database, and when the server restarts, because unlogged tables are empty after a crash.
  */
 export const PG_IDENTITY = `(select system_identifier from pg_control_system()) || '/' ||
   (select timeline_id from pg_control_checkpoint()) || '/' ||
   (select oid from pg_database where datname = current_database()) || '/' || pg_postmaster_start_time()`;
 
-/** One row at least: the snapshot of this statement, with each change that the one of the statement before it did not see. */
+/** At least one row, with the snapshot of this statement; one row for each change that was not visible in the previous snapshot. */
 const UNSEEN_CHANGES = `
   select pg_current_snapshot()::text as snapshot, ${PG_NOW_MS} as at, ${PG_IDENTITY} as identity, unseen.topic, unseen.key
   from (select 1) as once left join lateral (
@@ -46,7 +46,7 @@ const UNSEEN_CHANGES = `
   ) as unseen on true
   order by unseen.seq`;
 
-/** How far a reader has read. */
+/** The position of a reader. */
 interface Position {
   readonly snapshot: string;
   /** By the clock of the database. */
@@ -56,32 +56,32 @@ interface Position {
 
 type UnseenRow = Position & ({ topic: null; key: null } | Pick<ChangeRow, 'topic' | 'key'>);
 
-/** Own changes are read back for so long after the answer to a COMMIT was lost: the server may do it later, in ms. */
+/** Own changes are also read for this time after the answer to a COMMIT was lost, in ms: the server may still execute it. */
 const READ_BACK_MS = MINUTE_MS;
 
-/** Commits whose answer was lost: what they changed may or may not be, or come to be, in the database. */
+/** COMMITs whose answer was lost. Whether their changes are in the database, or will be, is unknown. */
 export interface LostCommits {
-  readonly note: () => void;
-  /** Whether some were lost since the last call. */
+  readonly record: () => void;
+  /** Whether any were recorded since the last call. */
   take(): boolean;
-  /** Whether some were lost lately. */
-  hasLately(): boolean;
+  /** Whether any were recorded in the last minute. */
+  hasRecent(): boolean;
 }
 
 export function createLostCommits(monotonicNow: () => number = () => performance.now()): LostCommits {
   let lostAt = Number.NEGATIVE_INFINITY;
   let isNew = false;
   return {
-    note() {
+    record() {
       lostAt = monotonicNow();
       isNew = true;
     },
     take() {
-      const was = isNew;
+      const hadNew = isNew;
       isNew = false;
-      return was;
+      return hadNew;
     },
-    hasLately: () => monotonicNow() - lostAt < READ_BACK_MS,
+    hasRecent: () => monotonicNow() - lostAt < READ_BACK_MS,
   };
 }
 
@@ -94,7 +94,7 @@ export function createPgChangeRecorder(db: Knex, origin: string): RecordChange {
   };
 }
 
-/** The changes of other processes from now on. Cheap enough to read several times a second. */
+/** Creates a feed of the changes of other processes from now on. Reading it several times a second is cheap. */
 export async function createPgChangeFeed(
   { db, following }: Pick<Engine, 'db' | 'following'>,
   options: {
@@ -114,18 +114,18 @@ export async function createPgChangeFeed(
 
   async function read(): Promise<Change[]> {
     if (waiting.length === 0) waiting = await readUnseen();
-    const next = waiting.slice(0, CHANGES_AT_ONCE);
+    const next = waiting.slice(0, MAX_CHANGES_PER_READ);
     waiting = waiting.slice(next.length);
     return next;
   }
 
   async function readUnseen(): Promise<Change[]> {
     const { snapshot, at, identity } = position;
-    const passedOver = lost.hasLately() ? '' : origin;
+    const ignoredOrigin = lost.hasRecent() ? '' : origin;
     const { rows }: { rows: UnseenRow[] } = await following.raw(UNSEEN_CHANGES, [
       snapshot,
       snapshot,
-      passedOver,
+      ignoredOrigin,
     ]);
     const [first] = rows;
     if (!first) return [];
@@ -135,7 +135,7 @@ export async function createPgChangeFeed(
       identity !== position.identity ||
       isBefore(position.snapshot, snapshot) ||
       position.at - at > SAFE_PART * keptMs;
-    // Who reads does not wait for it. When it fails, the next one deletes more; a database that is away is reported by the reads.
+    // Not awaited. After a failure the next trim deletes more, and the next read reports the problem.
     void trim().catch(() => undefined);
     if (hasMissed) return [{ topic: 'everything' }];
     return rows.flatMap((row) => (row.topic === null ? [] : toChange(row)));
@@ -159,7 +159,7 @@ async function currentPosition(db: Knex): Promise<Position> {
   return rows[0] ?? { snapshot: '', at: 0, identity: '' };
 }
 
-/** Whether a snapshot knows fewer transactions than an earlier one: the database was set back. */
+/** Whether a snapshot contains fewer transactions than an earlier one, because an older state of the database was restored. */
 function isBefore(snapshot: string, earlier: string): boolean {
   return xmaxOf(snapshot) < xmaxOf(earlier);
 }

@@ -4,21 +4,21 @@ import type { Knex } from 'knex';
 import type { StorageFault } from '../core/storage.js';
 import { problemOf } from './pg-errors.js';
 
-const SILENT: StorageFault = { problem: 'database-away', error: undefined };
+const NOT_ANSWERED: StorageFault = { problem: 'database-away', error: undefined };
 
 /**
- * Returns the check: null when nothing is wrong. One at a time. Never rejects.
- * @param answerMs a server that has not answered by then counts as away; the check goes on
+ * Returns a function that checks the server and returns its problem; null: none. Call it one at a time. It never rejects.
+ * @param answerMs a server that has not answered after this time counts as unavailable; the query continues
  */
 export function createPgCheck(db: Knex, answerMs = 5_000): () => Promise<StorageFault | null> {
-  /** The first fault of a query since the last check; the check itself may not meet it. */
+  /** The first fault of any query since the last check, which the check itself may not encounter. */
   let queryFault: StorageFault | null = null;
   db.on('query-error', (error: unknown) => {
     const problem = problemOf(error);
     if (problem && problem !== 'database-away') queryFault ??= { problem, error };
   });
 
-  async function ask(): Promise<StorageFault | null> {
+  async function query(): Promise<StorageFault | null> {
     try {
       const { rows }: { rows: { is_standby: boolean }[] } = await db.raw(
         'select pg_is_in_recovery() as is_standby',
@@ -29,17 +29,17 @@ export function createPgCheck(db: Knex, answerMs = 5_000): () => Promise<Storage
     }
   }
 
-  /** The check that a frozen server has not answered yet. Only one at a time occupies a connection. */
+  /** A query that a frozen server has not answered yet. Only one at a time occupies a connection. */
   let pending: Promise<StorageFault | null> | null = null;
 
   return async () => {
-    pending ??= ask().finally(() => {
+    pending ??= query().finally(() => {
       pending = null;
     });
-    const silence = new AbortController();
-    const silent = pause(answerMs, SILENT, { signal: silence.signal }).catch(() => SILENT);
-    const answer = await Promise.race([pending, silent]);
-    silence.abort();
+    const timer = new AbortController();
+    const timeout = pause(answerMs, NOT_ANSWERED, { signal: timer.signal }).catch(() => NOT_ANSWERED);
+    const answer = await Promise.race([pending, timeout]);
+    timer.abort();
     const fault = answer ?? queryFault;
     queryFault = null;
     return fault;

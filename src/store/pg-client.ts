@@ -7,22 +7,22 @@ import { COMMIT_UNKNOWN, isDatabaseAway } from '../core/storage.js';
 import { NO_CONNECTION, withCode } from './pg-away.js';
 import type { SilenceWatch } from './pg-silence.js';
 
-/** Configuration of knex with what a query may take. */
+/** The configuration of knex, with the time limits of queries. */
 export type PgConfig = Knex.Config & {
-  /** Longest that a statement may take, in ms; then its connection is closed. null: for ever. */
+  /** Time limit of a statement, in ms; then its connection is closed. null: none. */
   readonly hardLimitMs: number | null;
-  /** Ends what waits for a silent server; null: it waits. */
+  /** Closes connections to a server that does not answer; null: queries wait. */
   readonly silence: SilenceWatch | null;
-  /** The answer to a COMMIT was lost: nobody knows whether it was done, or will be. */
+  /** Called when the answer to a COMMIT was lost: whether the server has executed or will execute it is unknown. */
   readonly onLostCommit?: (() => void) | undefined;
 };
 
-/** The socket of a connection, which pg's types leave out. */
+/** The socket of a connection, which pg's types omit. */
 type RawConnection = Client & {
   readonly connection: { readonly stream: { destroy(error?: Error): void } };
 };
 
-/** Texts of any length, sorted by their bytes in every database: names, ids and cursors compare as they do in SQLite. */
+/** Makes text columns unlimited and sorted by their bytes, so that names, ids and cursors compare as in SQLite. */
 class BytewiseColumnCompiler extends PostgresColumnCompiler {
   varchar(): string {
     return BYTEWISE_TEXT;
@@ -33,7 +33,7 @@ class BytewiseColumnCompiler extends PostgresColumnCompiler {
   }
 }
 
-/** As knex writes it. */
+/** The statement as knex writes it. */
 const COMMIT = 'COMMIT;';
 
 const BYTEWISE_TEXT = 'text collate "C"';
@@ -61,13 +61,13 @@ export class PgClient extends PostgresClient {
     });
   }
 
-  // A frozen or disconnected server does not answer: this closes the connection, and the pool makes another.
+  // A frozen or disconnected server does not answer: this closes the connection, and the pool opens another.
   override async _query(connection: unknown, statement: unknown): Promise<unknown> {
     const { hardLimitMs, silence, onLostCommit } = this.config as PgConfig;
     const { stream } = (connection as RawConnection).connection;
-    const giveUp = () => void stream.destroy(noConnection('the server does not answer'));
-    const timer = hardLimitMs === null ? undefined : setTimeout(giveUp, hardLimitMs);
-    const end = silence?.begin(giveUp);
+    const disconnect = () => void stream.destroy(noConnection('the server does not answer'));
+    const timer = hardLimitMs === null ? undefined : setTimeout(disconnect, hardLimitMs);
+    const end = silence?.begin(disconnect);
     try {
       const answer = await super._query(connection, statement);
       end?.(true);
@@ -85,7 +85,7 @@ export class PgClient extends PostgresClient {
   }
 }
 
-/** PostgreSQL cannot store NUL in texts: it becomes the replacement character, as invalid Unicode does. */
+/** PostgreSQL cannot store NUL in texts: replaces it by U+FFFD, like invalid Unicode. */
 function storable(value: unknown): unknown {
   if (typeof value === 'string') return value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value;
   return Array.isArray(value) ? value.map(storable) : value;

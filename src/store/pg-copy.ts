@@ -15,7 +15,7 @@ export async function openPgCopy(options: PgOptions): Promise<CopySide> {
   const db = connectPgMigrator(options.connection);
   return {
     where,
-    async alone(work) {
+    async exclusively(work) {
       await requireNoNode(db, where);
       return db.transaction(async (trx) => {
         // Reading a batch of the other database may take long.
@@ -40,8 +40,8 @@ async function requireNoNode(db: Knex, where: string): Promise<void> {
   if (!node) return;
   throw new StartError(
     'daemon-running',
-    `The node ${node.name} runs on the database ${where}. Stop every daemon on it for the time of the copy: what they write meanwhile ` +
-      `would be lost. A node that was killed counts as running until its lease ends (in ${node.seconds} s).`,
+    `The node ${node.name} uses the database ${where}. Stop every daemon that uses it during the copy: their writes would be lost. ` +
+      `A killed node counts as running until its lease expires (in ${node.seconds} s).`,
   );
 }
 

@@ -1,11 +1,11 @@
-// The PostgreSQL engine: for several daemons, or for a database on another machine.
+// The PostgreSQL engine: for several daemons, or a database on another machine.
 import type { Knex } from 'knex';
 import { StartError } from '../core/errors.js';
 import { everyStep } from '../core/every-step.js';
 import { DEFAULT_READING, type Engine, type Opener, type ReaderOptions } from './engine.js';
 import { isNew, migrate, migrateOnlyNew, missingMigrations, type Target } from './migrate.js';
 import { connectPg, connectPgMigrator, connectPgReaders, preparePg } from './pg.js';
-import { asOfSnapshot, createPgActivityFeed, createPgActivityRecorder } from './pg-activity.js';
+import { createPgActivityFeed, createPgActivityRecorder, parseSnapshot } from './pg-activity.js';
 import { createPgBatches } from './pg-batches.js';
 import { createLostCommits, createPgChangeFeed, createPgChangeRecorder, PG_NOW_MS } from './pg-changes.js';
 import { createPgCheck } from './pg-check.js';
@@ -21,22 +21,22 @@ import { prepareFolder, sqliteFile } from './sqlite-files.js';
 
 export interface PgOptions {
   readonly client: 'pg';
-  /** The folder of what is no database: the control socket, uploads on their way. */
+  /** The folder for files besides the database: the control socket, unfinished uploads. */
   readonly dataDir: string;
-  /** `postgres://user:password@host:5432/name`; holds a password. */
+  /** `postgres://user:password@host:5432/name`; contains a password. */
   readonly connection: string;
-  /** Connections at most, beside those that only read. */
+  /** Most connections, not counting the read-only ones. */
   readonly poolSize: number;
-  /** A server that answers nothing for so long counts as away, in ms. */
+  /** A server that has not answered for this time counts as unavailable, in ms. */
   readonly answerMs?: number;
   /** Connections for lists and searches. */
   readonly reading?: ReaderOptions;
-  /** False: where there are no tables yet none are made, and `database-missing` is thrown. True by default. */
+  /** False: throws `database-missing` instead of creating the tables of a new database. Default: true. */
   readonly mayCreate?: boolean;
 }
 
 /**
- * A daemon is the only one on its data folder until `close`.
+ * Opens the database. A daemon also locks its data folder until `close`.
  * @throws StartError `database-connection`, `database-unreachable`, `database-login-refused`, `database-unknown`, `database-tls`,
  *   `database-privileges`, `database-too-old`, `database-encoding`, `database-read-only`, `database-foreign`, `database-full`,
  *   `database-newer`, `database-older`, `database-missing`, `disk-full`, `database-unusable`; a daemon `data-dir-unusable`,
@@ -47,7 +47,7 @@ export async function openPg(options: PgOptions, opener: Opener): Promise<Engine
   requireReadable(connection);
   const lock = opener.is === 'daemon' ? await lockFolder(dataDir) : null;
   try {
-    await bringUpToDate(options, opener);
+    await migrateOnOpen(options, opener);
     return open(options, async () => lock?.release());
   } catch (error) {
     await lock?.release();
@@ -67,7 +67,7 @@ async function lockFolder(dataDir: string) {
 function open(options: PgOptions, release: () => Promise<void>): Engine {
   const { connection, poolSize, reading, answerMs } = options;
   const lost = createLostCommits();
-  const db = connectPg(connection, poolSize, { answerMs, onLostCommit: lost.note });
+  const db = connectPg(connection, poolSize, { answerMs, onLostCommit: lost.record });
   const reads = connectPgReaders(connection, reading ?? DEFAULT_READING, { answerMs });
   const scans = connectPgReaders(connection, { ...(reading ?? DEFAULT_READING), readers: 1 }, { answerMs });
   const following = connectPg(connection, 1, { answerMs });
@@ -83,7 +83,7 @@ function open(options: PgOptions, release: () => Promise<void>): Engine {
     isShared: true,
     activity: (origin) => createPgActivityFeed(db, origin),
     activityRecorder: createPgActivityRecorder,
-    snapshot: { sql: 'pg_current_snapshot()::text', parse: asOfSnapshot },
+    snapshot: { sql: 'pg_current_snapshot()::text', parse: parseSnapshot },
     liveSessions: (process, recordChange) => createPgLiveSessionStore({ db, reads }, process, recordChange),
     penalties: (recordChange) => createPgPenaltyStore({ db, following }, recordChange),
     permits: (process, recordChange) => createPgPermitStore(db, process, recordChange),
@@ -98,7 +98,7 @@ function open(options: PgOptions, release: () => Promise<void>): Engine {
     async backup() {
       throw new StartError(
         'database-pg',
-        `The database is ${nameOf(connection)}. Write its backup with PostgreSQL's own program: pg_dump -Fc -f FILE, with the user, host and name above.`,
+        `The database is ${nameOf(connection)}. Back it up with PostgreSQL's own program: pg_dump -Fc -f FILE, with the user, host and name above.`,
       );
     },
     check: createPgCheck(db, answerMs),
@@ -114,12 +114,12 @@ function open(options: PgOptions, release: () => Promise<void>): Engine {
   };
 }
 
-/** Advisory locks: any numbers, the same in every version of Pulsegate. */
+/** Keys of advisory locks: arbitrary numbers, the same in every version of Pulsegate. */
 const MIGRATION_LOCK = 7_305_808_869;
 const QUEUE_LOCK = 7_305_808_870;
 const ADDRESSES_LOCK = 7_305_808_871;
 
-async function bringUpToDate({ connection, mayCreate = true }: PgOptions, opener: Opener): Promise<void> {
+async function migrateOnOpen({ connection, mayCreate = true }: PgOptions, opener: Opener): Promise<void> {
   const db = connectPgMigrator(connection);
   const where = nameOf(connection);
   const lock = (trx: Knex) => trx.raw('select pg_advisory_xact_lock(?)', [MIGRATION_LOCK]);
@@ -138,11 +138,11 @@ async function requireTables(target: Target): Promise<void> {
   if (!isNew(await missingMigrations(target))) return;
   throw new StartError(
     'database-missing',
-    `There is nothing of Pulsegate's in the database ${target.where} yet. Start the daemon on it first, or give its configuration with --config FILE.`,
+    `The database ${target.where} has no tables of Pulsegate yet. Start the daemon with it first, or name the right configuration with --config FILE.`,
   );
 }
 
-/** No copy is made first: the migrations are one transaction, and backups of the server are the operator's. */
+/** Makes no copy first, because the migrations are one transaction, and the operator makes backups of the server. */
 async function migrateForDaemon(target: Target, opener: Opener & { is: 'daemon' }): Promise<void> {
   const missing = await missingMigrations(target);
   if (missing.length === 0) return;

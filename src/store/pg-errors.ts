@@ -1,7 +1,7 @@
 // Error messages for failures of the PostgreSQL server. No message contains a password.
 import { StartError } from '../core/errors.js';
 import type { StorageProblem } from '../core/storage.js';
-import { isConnection } from './pg-away.js';
+import { isConnection, QUERY_CANCELED } from './pg-away.js';
 import { nameOf } from './pg-connection.js';
 
 /** The SQLSTATE of an error of the server (https://www.postgresql.org/docs/current/errcodes-appendix.html), or the system's code. */
@@ -9,16 +9,16 @@ export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** An error of the database as the StartError that says what to do; any other as it is. */
+/** Converts an error of the database into a StartError with instructions; returns other errors unchanged. */
 export function explainPgError(error: unknown, connection: string): unknown {
   const code = codeOf(error);
   if (error instanceof StartError || code === undefined || !(error instanceof Error)) return error;
   const [kind, text] = REASONS[code] ?? (isConnection(code) ? UNREACHABLE : UNUSABLE);
   const where = nameOf(connection);
-  const said = error.message === '' ? code : error.message;
+  const message = error.message === '' ? code : error.message;
   return new StartError(
     kind,
-    text.replace('WHERE', () => where).replace('SAID', () => said),
+    text.replace('WHERE', () => where).replace('MESSAGE', () => message),
     { cause: error },
   );
 }
@@ -27,29 +27,32 @@ type Reason = readonly [code: string, text: string];
 
 const UNREACHABLE: Reason = [
   'database-unreachable',
-  'The database WHERE cannot be reached (SAID). Check database.connection, and that the server runs and lets this machine in.',
+  'The database WHERE cannot be reached (MESSAGE). Check database.connection, and that the server runs and accepts connections of this machine.',
 ];
-const UNUSABLE: Reason = ['database-unusable', 'The database WHERE cannot be used (SAID).'];
+const UNUSABLE: Reason = ['database-unusable', 'The database WHERE cannot be used (MESSAGE).'];
 const REFUSED: Reason = [
   'database-login-refused',
-  'The server of WHERE refuses the login (SAID). Check the user name and password in database.connection, and pg_hba.conf on the server.',
+  'The server of WHERE refused the login (MESSAGE). Check the user name and password in database.connection, and pg_hba.conf on the server.',
 ];
 const TLS: Reason = [
   'database-tls',
-  'The certificate of the server of WHERE is not trusted (SAID). Name the file of its authority in database.connection: sslmode=verify-full&sslrootcert=FILE.',
+  'The certificate of the server of WHERE is not trusted (MESSAGE). Name the file of its CA certificate in database.connection: sslmode=verify-full&sslrootcert=FILE.',
+];
+const FULL: Reason = [
+  'disk-full',
+  'The server of WHERE has no disk space left. Free some space and start again.',
 ];
 const TLS_NAME: Reason = [
   'database-tls',
-  'The certificate of the server of WHERE is for another name (SAID). Write the host in database.connection as the certificate names it.',
+  'The certificate of the server of WHERE is for another name (MESSAGE). Set the host in database.connection to a name in the certificate.',
 ];
 const TLS_EXPIRED: Reason = [
   'database-tls',
-  'The certificate of the server of WHERE has expired (SAID). Renew it on the server.',
+  'The certificate of the server of WHERE has expired (MESSAGE). Renew it on the server.',
 ];
-const FULL: Reason = ['disk-full', 'The server of WHERE has no space left. Free some and start again.'];
 const READ_ONLY: Reason = [
   'database-read-only',
-  'The database WHERE takes no writes (SAID). Set database.connection to the primary.',
+  'The database WHERE is read-only (MESSAGE). Set database.connection to the primary.',
 ];
 
 const REASONS: Readonly<Record<string, Reason>> = {
@@ -57,25 +60,25 @@ const REASONS: Readonly<Record<string, Reason>> = {
   '28000': REFUSED,
   '3D000': [
     'database-unknown',
-    'There is no database WHERE. Make it: createdb -E UTF8 -T template0 -O USER NAME. Pulsegate makes the tables in it.',
+    'The database WHERE does not exist. Create it: createdb -E UTF8 -T template0 -O USER NAME. Pulsegate creates the tables.',
   ],
   '42501': [
     'database-privileges',
-    'The user may not do what Pulsegate needs in the database WHERE (SAID). Make it the owner: alter database NAME owner to USER.',
+    'The user has too few privileges in the database WHERE (MESSAGE). Make the user its owner: alter database NAME owner to USER.',
   ],
   '42P07': [
     'database-foreign',
-    'The database WHERE holds tables of another program (SAID). It was left as it is. Make one for Pulsegate alone.',
+    'The database WHERE contains tables of another program (MESSAGE). It was not changed. Create a database only for Pulsegate.',
   ],
   '53100': FULL,
   '53300': [
     'database-full',
-    'The server of WHERE has no connection left (SAID). Lower database.poolSize, or raise max_connections of the server.',
+    'The server of WHERE has no connections left (MESSAGE). Lower database.poolSize, or raise max_connections of the server.',
   ],
   '25006': READ_ONLY,
-  '57014': [
+  [QUERY_CANCELED]: [
     'database-slow',
-    'The database WHERE did not answer in time (SAID). Start again when it is less busy.',
+    'The database WHERE did not answer in time (MESSAGE). Start again when the server is less busy.',
   ],
   '57P03': UNREACHABLE,
   SELF_SIGNED_CERT_IN_CHAIN: TLS,
@@ -86,7 +89,7 @@ const REASONS: Readonly<Record<string, Reason>> = {
   CERT_HAS_EXPIRED: TLS_EXPIRED,
 };
 
-/** What an error says of the database server; null for one that has other causes. */
+/** The problem of the database server that an error shows; null: the error has another cause. */
 export function problemOf(error: unknown): StorageProblem | null {
   const code = codeOf(error) ?? '';
   if (isConnection(code)) return 'database-away';

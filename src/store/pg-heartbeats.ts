@@ -1,5 +1,5 @@
-// The heartbeat tables on PostgreSQL: a batch goes in as one array a column, and is counted by the statement that inserts it, so
-// that several daemons may write at once. sqlite-heartbeats.ts is its twin; `heartbeats.ts` is shared.
+// The heartbeat tables on PostgreSQL: a batch is sent as one array per column, and the statement that inserts it also counts it, so
+// that several daemons can write at the same time. sqlite-heartbeats.ts is the counterpart; `heartbeats.ts` is shared.
 import type { Knex } from 'knex';
 import type { Heartbeat, HeartbeatTotals } from '../core/heartbeats/heartbeat.js';
 import type { HeartbeatStore } from '../core/heartbeats/heartbeat-store.js';
@@ -8,7 +8,7 @@ import type { IsNewBatch } from './batches.js';
 import { createHeartbeatReader, type TotalsRow, toTotals } from './heartbeats.js';
 import { inTransaction } from './transaction.js';
 
-/** An array as one bound value, which knex's types know for texts only. */
+/** An array as one bound value. The types of knex allow only arrays of texts. */
 const array = (values: readonly unknown[]): Knex.Value => values as unknown as Knex.Value;
 
 export function createPgHeartbeatStore(
@@ -43,7 +43,7 @@ export function createPgHeartbeatStore(
 
     trim: (before, limit) =>
       inTransaction(db, async (trx) => {
-        // One more than asked for tells whether any is left.
+        // One more row than `limit` shows whether any are left.
         const rows: { id: number }[] = await trx('heartbeats')
           .where('at', '<', before)
           .orderBy(['at', 'id'])
@@ -51,27 +51,27 @@ export function createPgHeartbeatStore(
           .select('id');
         const taken = rows.slice(0, limit).map(({ id }) => id);
         if (taken.length === 0) return { changed: [], more: rows.length > 0 };
-        // Another daemon may delete the same rows: only those that this statement deletes are subtracted.
-        const { rows: gone }: { rows: { account_id: string }[] } = await trx.raw(
+        // Another daemon may delete the same rows: subtract only those that this statement deletes.
+        const { rows: deleted }: { rows: { account_id: string }[] } = await trx.raw(
           'delete from heartbeats where id = any(?) returning account_id',
           [taken],
         );
-        const lost = countByAccount(gone);
-        await subtract(trx, lost);
-        await announce(trx, lost.keys());
-        return { changed: await readTotals(trx, [...lost.keys()]), more: rows.length > limit };
+        const removed = countByAccount(deleted);
+        await subtract(trx, removed);
+        await announce(trx, removed.keys());
+        return { changed: await readTotals(trx, [...removed.keys()]), more: rows.length > limit };
       }),
   };
 }
 
-/** Locks the accounts against removal until the transaction ends, in one order, so that transactions do not deadlock. */
+/** Locks the accounts against removal until the transaction ends. Locks in the order of ids, so that transactions do not deadlock. */
 async function lockAccounts(trx: Knex, accountIds: readonly string[]): Promise<void> {
   await trx.raw('select 1 from accounts where id = any(?) order by id for key share', [array(accountIds)]);
 }
 
 /**
- * Inserts entries and adds them to their accounts' totals; those of accounts that no longer exist fall out in the join.
- * Returns the totals of the accounts that got some.
+ * Inserts entries and adds them to the totals of their accounts. The join drops entries of accounts that no longer exist.
+ * Returns the totals of the changed accounts.
  */
 async function insertAndCount(trx: Knex, batch: readonly Heartbeat[]): Promise<TotalsRow[]> {
   const column = (name: keyof Heartbeat) => array(batch.map((entry) => entry[name]));
@@ -107,7 +107,7 @@ async function insertAndCount(trx: Knex, batch: readonly Heartbeat[]): Promise<T
   return rows;
 }
 
-/** Deletes the oldest entries of accounts that hold more than `maxPerAccount`: the cost is the number of rows removed. */
+/** Deletes the oldest entries of accounts with more than `maxPerAccount`. The cost depends only on the number of deleted rows. */
 async function cap(trx: Knex, over: readonly TotalsRow[], maxPerAccount: number): Promise<void> {
   const { rows }: { rows: { account_id: string }[] } = await trx.raw(
     `delete from heartbeats where id in (
@@ -120,7 +120,7 @@ async function cap(trx: Knex, over: readonly TotalsRow[], maxPerAccount: number)
   await subtract(trx, countByAccount(rows));
 }
 
-/** Takes removed entries off their accounts' totals, and looks the newest GameID up again: its entry may be gone. */
+/** Subtracts removed entries from the totals of their accounts, and reads the newest GameID again: its entry may be removed. */
 async function subtract(trx: Knex, removed: ReadonlyMap<string, number>): Promise<void> {
   const accountIds = [...removed.keys()];
   await trx.raw('select 1 from heartbeat_totals where account_id = any(?) order by account_id for update', [

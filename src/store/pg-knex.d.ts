@@ -1,4 +1,4 @@
-// Types for the two knex files that its own declarations leave out: pg-client.ts builds on them.
+// Types for two files of knex that its own declarations omit. pg-client.ts uses them.
 declare module 'knex/lib/dialects/postgres/index.js' {
   import { Knex } from 'knex';
 
@@ -11,7 +11,7 @@ declare module 'knex/lib/dialects/postgres/index.js' {
     /** A connection of the pool; rejects with KnexTimeoutError after `acquireConnectionTimeout`. */
     acquireConnection(): Promise<unknown>;
     columnCompiler(...args: unknown[]): unknown;
-    /** What the placeholders of a statement stand for; undefined where it has none. */
+    /** Converts the bound values of a statement; undefined when it has none. */
     prepBindings(bindings: readonly unknown[] | undefined): unknown[] | undefined;
   }
 }

@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { withLibpqModes } from './pg-connection.js';
 
-/** Pause before the next connection, in ms. */
+/** Delay before reconnecting, in ms. */
 const RECONNECT_MS = 1_000;
 const CONNECT_MS = 5_000;
 
@@ -11,7 +11,7 @@ export interface Listener {
   stop(): Promise<void>;
 }
 
-/** @param wake is called with each notification, and with each new connection: what was sent before it is lost */
+/** @param wake called with each notification, and with each new connection, because earlier notifications are lost */
 export function listen(connection: string, channel: string, wake: () => void): Listener {
   let isStopped = false;
   let client: pg.Client | null = null;
@@ -26,7 +26,7 @@ export function listen(connection: string, channel: string, wake: () => void): L
     });
     client = next;
     let isLost = false;
-    // Errors are not logged here: polling goes on, and reports what is wrong with the database.
+    // Errors are not logged here: polling continues, and reports problems of the database.
     const reconnect = (): void => {
       if (isLost) return;
       isLost = true;

@@ -1,5 +1,5 @@
-// The live_sessions table: what each node says of its sessions, for the others to list. Rows of a node whose lease has run out are
-// passed over: its sessions are not known to live.
+// The live_sessions table, with which nodes publish their sessions to each other. Reads ignore rows of nodes whose lease has expired,
+// because their sessions may have ended.
 import type { Knex } from 'knex';
 import type {
   LiveSessionFilter,
@@ -30,7 +30,7 @@ interface SessionRow {
   node: string;
 }
 
-/** What nothing is looked up by. */
+/** Fields that no query searches, stored as JSON. */
 interface Facts {
   readonly command: LiveSessionView['command'];
   readonly clientProtocol: LiveSessionView['clientProtocol'];
@@ -38,10 +38,10 @@ interface Facts {
   readonly port: number;
 }
 
-/** Rows of processes that are gone; those of a frozen one are there again when it goes on. */
+/** Deletes rows of processes that no longer run. A frozen process keeps its rows: they are listed again when it continues. */
 const TRIM = `delete from live_sessions where process not in (select process from nodes where lease_until is not null)`;
 
-/** @param process GUID of this process, as the table of nodes has it: its own rows are not read */
+/** @param process GUID of this process, as in the nodes table; its own rows are not read */
 export function createPgLiveSessionStore(
   { db, reads }: { readonly db: Knex; readonly reads: Knex },
   process: string,

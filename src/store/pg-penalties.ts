@@ -1,12 +1,12 @@
-// The penalties table: sources that nodes refuse because of failed attempts. A row is read once by each node, by its key, when the list
-// of changes names it. Its size is bounded, because sources are what an attacker chooses.
+// The penalties table: sources that nodes refuse because of failed attempts. Each node reads a row once, by its key, when the change
+// log names it. The table is bounded, because attackers choose the sources.
 import type { PenaltyStore } from '../core/auth/penalty-store.js';
 import type { RecordChange } from './changes.js';
 import type { Engine } from './engine.js';
 import { PG_NOW_MS } from './pg-changes.js';
 import { inTransaction } from './transaction.js';
 
-/** Rows in the table at most. */
+/** Most rows in the table. */
 const MAX_PENALTIES = 20_000;
 /** Advisory lock, the same in every version of Pulsegate: nodes write penalties one after another. */
 const PENALTIES_LOCK = 7_305_808_872;

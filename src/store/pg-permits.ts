@@ -5,7 +5,7 @@ import type { HeldPermit, PermitStore } from '../core/accounts/permit-store.js';
 import type { RecordChange } from './changes.js';
 import { inTransaction } from './transaction.js';
 
-/** Deletes permits of processes that are gone. A frozen process keeps its permits: they count again when it continues. */
+/** Deletes permits of processes that no longer run. A frozen process keeps its permits: they count again when it continues. */
 const TRIM = `delete from session_permits where process not in (select process from nodes where lease_until is not null)`;
 
 /** @param process GUID of this process, as in the nodes table */

@@ -1,13 +1,14 @@
-// Detects a PostgreSQL server that does not answer: a frozen server, or a broken connection. A slow query alone is no such sign.
-// While a query waits, this module probes the server over a new connection, and every answer counts.
+// Detects a PostgreSQL server that does not answer: a frozen server, or a broken connection. A slow query alone does not count.
+// While a query waits, this module probes the server over a new connection, and every answer of the server counts.
 import pg from 'pg';
 import { withLibpqModes } from './pg-connection.js';
 
 export interface SilenceWatch {
   /**
-   * Call it when a query is sent. It calls `giveUp` when the server does not answer. Call the returned function at the query's end.
+   * Call it when a query is sent. It calls `disconnect` when the server does not answer. Call the returned function at the end of
+   * the query.
    */
-  begin(giveUp: () => void): (isAnswered: boolean) => void;
+  begin(disconnect: () => void): (isAnswered: boolean) => void;
 }
 
 /** @param answerMs time without any answer while a query waits, after which the server counts as silent */
@@ -21,29 +22,30 @@ export function createSilenceWatch(connection: string, answerMs: number): Silenc
     const [oldest] = waiting.values();
     if (timer || oldest === undefined) return;
     const dueAt = Math.max(oldest, answeredAt) + answerMs / 2;
-    timer = setTimeout(look, Math.max(0, dueAt - performance.now()));
+    timer = setTimeout(probeIfSilent, Math.max(0, dueAt - performance.now()));
     timer.unref();
   }
 
-  function look(): void {
+  function probeIfSilent(): void {
     timer = undefined;
     const [oldest] = waiting.values();
     if (oldest === undefined) return;
     if (performance.now() - Math.max(oldest, answeredAt) < answerMs / 2) return schedule();
-    const askedAt = performance.now();
-    timer = setTimeout(decide, answerMs / 2, askedAt);
+    const probedAt = performance.now();
+    timer = setTimeout(disconnectIfSilent, answerMs / 2, probedAt);
     timer.unref();
-    ask();
+    probe();
   }
 
-  function decide(askedAt: number): void {
+  function disconnectIfSilent(probedAt: number): void {
     timer = undefined;
-    if (answeredAt < askedAt) for (const [giveUp, since] of [...waiting]) if (since <= askedAt) giveUp();
+    if (answeredAt < probedAt)
+      for (const [disconnect, since] of [...waiting]) if (since <= probedAt) disconnect();
     schedule();
   }
 
-  /** Probes the server. An error with an SQLSTATE is an answer too. */
-  function ask(): void {
+  /** Opens a connection to the server. An error with an SQLSTATE is an answer too. */
+  function probe(): void {
     const client = new pg.Client({
       connectionString: withLibpqModes(connection),
       application_name: 'pulsegate probe',
@@ -63,11 +65,11 @@ export function createSilenceWatch(connection: string, answerMs: number): Silenc
   }
 
   return {
-    begin(giveUp) {
-      waiting.set(giveUp, performance.now());
+    begin(disconnect) {
+      waiting.set(disconnect, performance.now());
       schedule();
       return (isAnswered) => {
-        waiting.delete(giveUp);
+        waiting.delete(disconnect);
         if (isAnswered) answeredAt = performance.now();
         if (waiting.size > 0) return;
         clearTimeout(timer);

@@ -3,31 +3,32 @@ import knex, { type Knex } from 'knex';
 import pg from 'pg';
 import { QueryTooSlowError, StartError } from '../core/errors.js';
 import type { ReaderOptions } from './engine.js';
+import { QUERY_CANCELED } from './pg-away.js';
 import { PgClient, type PgConfig } from './pg-client.js';
 import { withLibpqModes } from './pg-connection.js';
 import { codeOf } from './pg-errors.js';
 import { createSilenceWatch } from './pg-silence.js';
 import { acquireReader } from './readers.js';
 
-/** Longest that a statement of the daemon may take, in ms; migrations take as long as they need. */
+/** Time limit of a statement of the daemon, in ms. Migrations have none. */
 const STATEMENT_MS = 30_000;
-/** The server ends a statement first; when it has said nothing for this much longer, its connection is given up. */
+/** Normally the server ends a statement at its limit. When it has not answered this much later, the connection is closed. In ms. */
 const SILENCE_MS = 2_000;
-/** Longest that signing in may take before anything else is known of the server, in ms. */
+/** Time limit for connecting and signing in, in ms. */
 const CONNECT_MS = 5_000;
 /** Longest idle time of a transaction, in ms: a stopped process must not hold locks. */
 const IDLE_TRANSACTION_MS = 30_000;
 
-/** `pg_current_snapshot` and `xid8` exist since 13, which gets no fixes any more. */
+/** `pg_current_snapshot` and `xid8` exist since version 13, which is no longer supported. */
 const OLDEST_VERSION = 14;
 
-/** knex also throws what it would print, and the thrown error is the one that is explained. */
+/** Prevents knex from printing messages: it also throws them as errors. */
 const SILENT = { warn: () => {}, error: () => {}, deprecate: () => {} };
 
 const BIGINT_OID = 20;
 const NUMERIC_OID = 1700;
 
-/** Returns numbers as SQLite does; pg would return texts. */
+/** Returns large integers as numbers, like SQLite; by default pg returns texts. */
 const types = {
   getTypeParser(oid: number, format: string) {
     if (oid === BIGINT_OID || oid === NUMERIC_OID) return Number;
@@ -57,7 +58,7 @@ function connect(
       ...(statementMs === null ? {} : { statement_timeout: statementMs }),
     } as Knex.PgConnectionConfig,
     acquireConnectionTimeout: acquireMs,
-    // An error says which query failed, never with which values: they are hashes, secrets and messages.
+    // Errors contain the query without its values, which may be hashes, secrets and messages.
     compileSqlOnError: false,
     log: SILENT,
     pool: { min: 0, max: size },
@@ -66,12 +67,12 @@ function connect(
 }
 
 export interface PgUse {
-  /** A server that answers nothing for so long counts as away, in ms. */
+  /** A server that has not answered for this time counts as unavailable, in ms. */
   readonly answerMs?: number | undefined;
   readonly onLostCommit?: () => void;
 }
 
-/** For commands. */
+/** The default, for commands. */
 const DEFAULT_ANSWER_MS = 30_000;
 
 /** knex on up to `size` connections. */
@@ -82,13 +83,13 @@ export function connectPg(connection: string, size: number, use: PgUse = {}): Kn
   return connect(PgClient, connection, size, limits, { silence, onLostCommit });
 }
 
-/** One connection for what takes as long as it needs. */
+/** knex on one connection without time limits for statements, for migrations and copies. */
 export function connectPgMigrator(connection: string): Knex {
   const limits = { statementMs: null, acquireMs: CONNECT_MS * 2, connectMs: CONNECT_MS };
   return connect(PgClient, connection, 1, limits, { silence: null });
 }
 
-/** knex on a few connections for lists and searches. Queries end with QueryTooSlowError when they take too long. */
+/** knex on a few connections for lists and searches. A query that exceeds its time limit rejects with QueryTooSlowError. */
 export function connectPgReaders(
   connection: string,
   { readers, timeoutMs }: ReaderOptions,
@@ -105,7 +106,7 @@ class ReadingPgClient extends PgClient {
       return await super._query(connection, statement);
     } catch (error) {
       if (codeOf(error) !== QUERY_CANCELED) throw error;
-      throw new QueryTooSlowError('slow', 'a query was given up', { cause: error });
+      throw new QueryTooSlowError('slow', 'query exceeded its time limit', { cause: error });
     }
   }
 
@@ -114,11 +115,9 @@ class ReadingPgClient extends PgClient {
   }
 }
 
-const QUERY_CANCELED = '57014';
-
 /**
- * Checks that the server is one we can use.
- * @throws StartError `database-too-old`, `database-encoding`, `database-read-only`; the server's own error for the rest
+ * Checks the version and encoding of the server, and that it accepts writes.
+ * @throws StartError `database-too-old`, `database-encoding`, `database-read-only`; otherwise the error of the server
  */
 export async function preparePg(db: Knex, where: string): Promise<void> {
   const { rows }: { rows: { version: string; encoding: string; is_standby: boolean }[] } = await db.raw(
@@ -135,13 +134,13 @@ export async function preparePg(db: Knex, where: string): Promise<void> {
   if (server.encoding !== 'UTF8') {
     throw new StartError(
       'database-encoding',
-      `The database ${where} has the encoding ${server.encoding}. Make one for Pulsegate with UTF8: createdb -E UTF8 -T template0 NAME.`,
+      `The database ${where} has the encoding ${server.encoding}. Create a database with UTF8: createdb -E UTF8 -T template0 NAME.`,
     );
   }
   if (server.is_standby) {
     throw new StartError(
       'database-read-only',
-      `The server of ${where} is a standby, which takes no writes. Set database.connection to the primary.`,
+      `The server of ${where} is a standby, which accepts no writes. Set database.connection to the primary.`,
     );
   }
 }

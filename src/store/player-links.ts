@@ -15,7 +15,7 @@ interface LinkRow {
 }
 
 export function createPlayerLinkStore(db: Knex, recordAudit: RecordAudit): PlayerLinkStore {
-  /** Runs a change of an account that exists and that its maker may still change; returns false otherwise. */
+  /** Runs a change of an account. Returns false when the account does not exist or the operator may no longer change it. */
   const change = (
     id: string,
     audit: AuditRecord,

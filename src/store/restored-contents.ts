@@ -1,7 +1,7 @@
-// The parts of a backup that become valid again only if the operator says so: sign-ins, revoked tokens, finished runs.
+// The parts of a backup that are restored only on request: API tokens and unfinished runs. Console sessions are never restored.
 import type { Knex } from 'knex';
 
-/** How many of them a backup holds. */
+/** The numbers of these parts in a backup. */
 export interface RestoredContents {
   readonly consoleSessions: number;
   readonly tokens: number;
@@ -9,15 +9,16 @@ export interface RestoredContents {
   readonly runs: number;
 }
 
-/** What to keep. Console sessions are never kept. */
+/** The parts to keep. */
 export interface Keep {
   readonly tokens: boolean;
   readonly runs: boolean;
 }
 
-/** Why a run that is dropped did not succeed. */
+/** The error of a dropped run. */
 const DROPPED_RUN = 'the database was restored from a backup';
 
+/** Counts the parts in a backup, also of an older version. */
 export async function countRestored(db: Knex): Promise<RestoredContents> {
   return {
     consoleSessions: await count(db, 'console_sessions'),
@@ -26,7 +27,7 @@ export async function countRestored(db: Knex): Promise<RestoredContents> {
   };
 }
 
-/** @param db a copy of the backup that nobody else has open */
+/** Removes the parts that are not kept. @param db a copy of the backup, which no other process uses */
 export async function dropRestored(db: Knex, keep: Keep, now: number): Promise<void> {
   // Deleted values must not stay in free pages of the file.
   await db.raw('pragma secure_delete = on');
@@ -37,7 +38,7 @@ export async function dropRestored(db: Knex, keep: Keep, now: number): Promise<v
   });
 }
 
-/** Their owners are daemons of the time of the backup. */
+/** Queues unfinished runs without an owner, because their owners were daemons at the time of the backup. */
 async function queueAgain(trx: Knex): Promise<void> {
   await trx('runs').where({ status: 'running' }).whereNull('finished_at').update({ status: 'queued' });
   await trx('runs').whereNotNull('owner').update({ owner: null });
@@ -61,7 +62,7 @@ async function count(
   table: string,
   filter: (query: Knex.QueryBuilder) => void = () => {},
 ): Promise<number> {
-  // A backup of an older version may not have it yet.
+  // A backup of an older version may not have the table.
   if (!(await db.schema.hasTable(table))) return 0;
   const row = await db(table).where(filter).count({ n: '*' }).first();
   return Number(row?.['n'] ?? 0);

@@ -23,7 +23,7 @@ export interface RunRow {
   next_delivery_at: Integer | null;
 }
 
-/** Every column but the long texts. */
+/** All columns except the long texts. */
 export const SHORT_COLUMNS = [
   'id',
   'kind',

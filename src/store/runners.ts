@@ -30,7 +30,7 @@ type RunnerStore = Pick<
 
 /** @param isShared whether other daemons may claim runs at the same time */
 export function createRunnerStore(db: Knex, isShared: boolean): RunnerStore {
-  const underWay = (owner: string, on: Knex = db) =>
+  const runningRuns = (owner: string, on: Knex = db) =>
     on('runs').where({ owner, status: 'running' }).whereNull('finished_at');
 
   return {
@@ -50,25 +50,25 @@ export function createRunnerStore(db: Knex, isShared: boolean): RunnerStore {
     },
 
     async runningOf(owner) {
-      const rows: QueuedRun[] = await underWay(owner).orderBy('id').select('id', 'agent', 'session');
+      const rows: QueuedRun[] = await runningRuns(owner).orderBy('id').select('id', 'agent', 'session');
       return rows;
     },
 
     release: (owner, maxAttempts, error, now, seenAt) =>
       inTransaction(db, async (trx) => {
-        // This row first: a heartbeat of the runner waits for this transaction, or this transaction has waited for it.
-        const isSilent = seenAt === undefined ? {} : { seen_at: seenAt };
+        // Delete this row first, so that a concurrent renewal of the lease waits for this transaction, or this one for the renewal.
+        const unlessRenewed = seenAt === undefined ? {} : { seen_at: seenAt };
         const deleted = await trx('runners')
-          .where({ id: owner, ...isSilent })
+          .where({ id: owner, ...unlessRenewed })
           .delete();
         if (deleted === 0 && seenAt !== undefined) return null;
-        const interrupted = () => underWay(owner, trx);
+        const interrupted = () => runningRuns(owner, trx);
         await interrupted()
           .whereNotNull('cancel_requested_at')
           .update({ status: 'cancelled', finished_at: now, owner: null });
-        const hopeless = () => interrupted().whereRaw('attempt - excused >= ?', [maxAttempts]);
-        const failed: string[] = await hopeless().pluck('id');
-        await hopeless().update({
+        const exhausted = () => interrupted().whereRaw('attempt - excused >= ?', [maxAttempts]);
+        const failed: string[] = await exhausted().pluck('id');
+        await exhausted().update({
           status: 'failed',
           finished_at: now,
           error,
@@ -101,12 +101,12 @@ export function createRunnerStore(db: Knex, isShared: boolean): RunnerStore {
     heldBy: (owner) => db('runs').where({ owner }).whereNull('finished_at').orderBy('id').pluck('id'),
 
     async adopt(owner, limit, exceptAgents = []) {
-      // Called every second, mostly without a result: the write lock is needed only for a result.
-      const free = (on: Knex) =>
+      // Called every second, mostly without a result: acquire the write lock only when there is a result.
+      const unowned = (on: Knex) =>
         on('runs').whereNull('owner').whereNull('finished_at').whereNotIn('agent', exceptAgents);
-      if (limit <= 0 || !(await free(db).first('id'))) return [];
+      if (limit <= 0 || !(await unowned(db).first('id'))) return [];
       return inTransaction(db, async (trx) => {
-        const oldest = free(trx).orderBy('id').limit(limit).select('id', 'agent', 'session');
+        const oldest = unowned(trx).orderBy('id').limit(limit).select('id', 'agent', 'session');
         const rows: QueuedRun[] = await (isShared ? oldest.forUpdate().skipLocked() : oldest);
         for (let start = 0; start < rows.length; start += IDS_PER_STATEMENT) {
           const ids = rows.slice(start, start + IDS_PER_STATEMENT).map(({ id }) => id);
@@ -120,7 +120,7 @@ export function createRunnerStore(db: Knex, isShared: boolean): RunnerStore {
       return (await db('runs').where({ id, status: 'running' }).update({ cancel_requested_at: now })) > 0;
     },
 
-    cancelRequests: (owner) => underWay(owner).whereNotNull('cancel_requested_at').pluck('id'),
+    cancelRequests: (owner) => runningRuns(owner).whereNotNull('cancel_requested_at').pluck('id'),
   };
 }
 

@@ -19,12 +19,10 @@ import { createRunnerStore } from './runners.js';
 import { inTransaction } from './transaction.js';
 import { updateEach } from './update-each.js';
 
-/** 18 bound values each, well under every engine's limit. */
+/** Rows in one statement; 18 bound values each, well below the limit of every engine. */
 const ROWS_PER_STATEMENT = 200;
 
-/**
- * @param now stamps the ids of runs
- */
+/** @param now the clock for the ids of runs */
 export function createRunStore(
   db: Knex,
   { reads, scans, lockQueue, isShared }: Pick<Engine, 'reads' | 'scans' | 'lockQueue' | 'isShared'>,
@@ -164,7 +162,7 @@ function selected(db: Knex, filter: RunFilter): Knex.QueryBuilder {
   if (agent !== undefined) query.where({ agent });
   if (session !== undefined) query.where({ session });
   if (status !== undefined) query.where({ status });
-  // 'g' is the first character after those of an id: the range is found by the index.
+  // 'g' sorts after the hexadecimal digits of an id, so that the index finds the range.
   if (idPrefix !== undefined) query.where('id', '>=', idPrefix).where('id', '<', `${idPrefix}g`);
   if (before !== undefined) query.where('id', '<', before);
   if (search !== undefined) {

@@ -3,21 +3,22 @@ import { open, rename, rm, stat } from 'node:fs/promises';
 import type { Knex } from 'knex';
 import { createPrivate } from './sqlite-files.js';
 
-/** The end of the name of a backup that is being written. */
+/** The file name suffix of a backup that is being written. */
 const UNFINISHED = '.unfinished';
 
 /**
- * Writes a whole, compact copy to `target` (0600), which must not exist. It is written under another
- * name and renamed when it is complete, so that an interrupted backup is never mistaken for one. @throws the file system's or SQLite's error
+ * Writes a complete, compact copy to `target` (mode 0600), which must not exist. Writes it under another name and renames it when it
+ * is complete, so that an interrupted backup cannot be mistaken for a complete one.
+ * @throws the error of the file system or of SQLite
  */
 export async function backupSqlite(db: Knex, target: string): Promise<void> {
   const exists = await stat(target).then(
     () => true,
     () => false,
   );
-  if (exists) throw Object.assign(new Error(`${target} exists already`), { code: 'EEXIST' });
+  if (exists) throw Object.assign(new Error(`${target} already exists`), { code: 'EEXIST' });
   const unfinished = `${target}${UNFINISHED}`;
-  // Left by a backup that was interrupted.
+  // The remains of an interrupted backup.
   await rm(unfinished, { force: true });
   await createPrivate(unfinished);
   try {
@@ -30,7 +31,7 @@ export async function backupSqlite(db: Knex, target: string): Promise<void> {
   }
 }
 
-/** Waits until the file is on the disk: VACUUM INTO leaves that to the operating system. */
+/** Waits until the file is on the disk. VACUUM INTO does not sync. */
 export async function syncToDisk(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {

@@ -1,18 +1,18 @@
-// The list of changes on SQLite, where there is one writer at a time and `seq` grows in the order of commits.
+// The change log on SQLite, which has one writer at a time, so that `seq` increases in the order of commits.
 import type { Knex } from 'knex';
 import type { Change, ChangeFeed } from '../core/changes.js';
 import type { Clock } from '../core/clock.js';
 import {
-  CHANGES_AT_ONCE,
   CHANGES_KEPT_MS,
   type ChangeRow,
   createChangeRecorder,
+  MAX_CHANGES_PER_READ,
   oneAtATime,
   type RecordChange,
   toChange,
 } from './changes.js';
 
-/** Deletes old changes whenever it records new ones. */
+/** Also deletes old changes whenever it records new ones. */
 export function createSqliteChangeRecorder(origin: string, now: Clock): RecordChange {
   const record = createChangeRecorder(origin, now);
   return async (trx, ...changes) => {
@@ -23,7 +23,7 @@ export function createSqliteChangeRecorder(origin: string, now: Clock): RecordCh
   };
 }
 
-/** The changes of other processes from now on. Cheap enough to read several times a second. */
+/** Creates a feed of the changes of other processes from now on. Reading it several times a second is cheap. */
 export async function createSqliteChangeFeed(db: Knex, origin: string): Promise<ChangeFeed> {
   const newest = await db('changes').max({ seq: 'seq' }).first();
   let seen = Number(newest?.seq ?? 0);
@@ -34,10 +34,10 @@ export async function createSqliteChangeFeed(db: Knex, origin: string): Promise<
       const rows: ChangeRow[] = await db('changes')
         .where('seq', '>', seen)
         .orderBy('seq')
-        .limit(CHANGES_AT_ONCE);
+        .limit(MAX_CHANGES_PER_READ);
       seen = Number(rows.at(-1)?.seq ?? seen);
       const changes = rows.filter((row) => row.origin !== origin).flatMap(toChange);
-      if (changes.length > 0 || rows.length < CHANGES_AT_ONCE) return changes;
+      if (changes.length > 0 || rows.length < MAX_CHANGES_PER_READ) return changes;
     }
   }
 

@@ -2,22 +2,22 @@
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import type { Knex } from 'knex';
 import type { StorageFault, StorageProblem } from '../core/storage.js';
-import { writeMark } from './sqlite.js';
+import { writeApplicationId } from './sqlite.js';
 import type { Access } from './sqlite-client.js';
 import { codeOf, isDiskFull } from './sqlite-errors.js';
 import { createSqliteScan } from './sqlite-scan.js';
 
-/** How every SQLite file begins (https://www.sqlite.org/fileformat2.html#magic_header_string). */
+/** The first bytes of every SQLite file (https://www.sqlite.org/fileformat2.html#magic_header_string). */
 const MAGIC = Buffer.from('SQLite format 3\0');
 
 export interface SqliteCheck {
-  /** null when nothing is wrong. One at a time. Never rejects. */
+  /** Returns the problem of the file; null: none. Call it one at a time. Never rejects. */
   run(): Promise<StorageFault | null>;
-  /** To be called when the database is closed: closing a file drops every lock that the process has on it. */
+  /** Call it after the database is closed, because closing a file drops every lock that the process has on it. */
   close(): Promise<void>;
 }
 
-/** @param access refuses writes while the file is not the one that will be found at the next start */
+/** @param access refuses writes while another file, or none, is at the path of the open file */
 export async function createSqliteCheck(
   { db, reads }: { readonly db: Knex; readonly reads: Knex },
   file: string,
@@ -29,7 +29,7 @@ export async function createSqliteCheck(
   let queryFault: StorageFault | null = null;
   const recordFault = (error: unknown): void => {
     const problem = problemOf(error, file);
-    // The next check finds out by itself whether the file is still locked.
+    // The next check detects by itself whether the file is still locked.
     if (problem && problem !== 'database-locked') queryFault ??= { problem, error };
   };
   for (const connections of [db, reads]) connections.on('query-error', recordFault);
@@ -47,7 +47,7 @@ export async function createSqliteCheck(
 
   async function checkWrite(): Promise<StorageFault | null> {
     try {
-      await writeMark(db);
+      await writeApplicationId(db);
       return null;
     } catch (error) {
       return { problem: problemOf(error, file) ?? 'database-failing', error };
@@ -63,7 +63,7 @@ export async function createSqliteCheck(
       scan.begin();
       const failed = await checkWrite();
       const fault = failed ?? queryFault;
-      // Damage stays; every other fault is over when a write works and no query has failed since.
+      // Damage is permanent. Any other fault has ended when a write succeeds and no query has failed since.
       if (queryFault?.problem !== 'database-corrupt') queryFault = null;
       return fault;
     },
@@ -79,7 +79,7 @@ async function hasSqliteHeader(handle: FileHandle): Promise<boolean> {
   return buffer.equals(MAGIC);
 }
 
-/** What an error says of the storage; null for one that has other causes. */
+/** The problem of the storage that an error shows; null: the error has another cause. */
 function problemOf(error: unknown, file: string): StorageProblem | null {
   const code = codeOf(error);
   switch (code) {

@@ -1,14 +1,14 @@
-// knex's SQLite client with transactions that take the write lock first and never leave one open, and a wait for the locks of
-// other processes that ends when the connection is closed.
+// knex's SQLite client with transactions that acquire the write lock first and are never left open, and with a wait for locks of other
+// processes that ends when the connection is closed.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import SqliteTransaction from 'knex/lib/dialects/sqlite3/execution/sqlite-transaction.js';
 import SqliteClient from 'knex/lib/dialects/sqlite3/index.js';
 import { codeOf } from './sqlite-errors.js';
 
-/** What queries of a connection may do. Stands in the configuration of knex. */
+/** The permitted access of a connection. Part of the configuration of knex. */
 export interface Access {
-  /** How long a query waits for another process's lock. */
+  /** How long a query waits for the lock of another process, in ms. */
   readonly waitMs: number;
   /** The connection is being closed: queries no longer wait. */
   isClosing: boolean;
@@ -16,27 +16,27 @@ export interface Access {
   isRefused: boolean;
 }
 
-/** The configuration of knex for a SQLite file; `driver` is of sqlite-driver.ts. */
+/** The configuration of knex for a SQLite file; `driver` comes from sqlite-driver.ts. */
 export type SqliteConfig = Knex.Config & { readonly access: Access; readonly driver: unknown };
 
 export function accessOf(db: Knex): Access {
   return (db.client as { config: { access: Access } }).config.access;
 }
 
-/** Time between tries in ms, when SQLite refuses at once instead of waiting for `busy_timeout`. */
+/** Time between attempts in ms, when SQLite returns SQLITE_BUSY without waiting for `busy_timeout`. */
 const BUSY_RETRY_MS = 25;
 
 /**
- * A transaction that begins as a writer. A plain BEGIN reads first and asks for the write lock later, and SQLite
- * then answers SQLITE_BUSY at once, without waiting, if anybody wrote in between.
+ * A transaction that begins as a writer. A plain BEGIN acquires the write lock only with the first write, and then SQLite returns
+ * SQLITE_BUSY without waiting if another process has written since.
  */
 class ImmediateTransaction extends SqliteTransaction {
-  // knex would run the caller's function after a failed BEGIN; a rejection here keeps it from that.
+  // Without this rejection, knex would run the caller's function after a failed BEGIN.
   override begin(connection: unknown): Promise<unknown> {
     return this.trxClient.query(connection, 'BEGIN IMMEDIATE;');
   }
 
-  // A COMMIT that fails (disk full) may leave the transaction open, and the only connection with it.
+  // A COMMIT that fails (disk full) may leave the transaction open on the only connection.
   override async commit(connection: unknown, value: unknown): Promise<void> {
     try {
       await this.trxClient.query(connection, 'COMMIT;');
@@ -47,7 +47,7 @@ class ImmediateTransaction extends SqliteTransaction {
     this._resolver(value);
   }
 
-  // SQLite rolls back by itself after some errors; the ROLLBACK that then fails must not hide why.
+  // SQLite rolls back by itself after some errors. The failure of the second ROLLBACK must not hide the first error.
   override async rollback(connection: unknown, error: unknown): Promise<void> {
     await this.trxClient.query(connection, 'ROLLBACK;').catch(() => {});
     this._completed = true;
@@ -70,10 +70,10 @@ export class ImmediateSqliteClient extends SqliteClient {
     return (connection as { readonly open: boolean }).open;
   }
 
-  // A statement that failed with SQLITE_BUSY had no effect, and may be tried again.
+  // A statement that failed with SQLITE_BUSY had no effect, and can be retried.
   override async _query(connection: unknown, statement: unknown): Promise<unknown> {
     const startedAt = performance.now();
-    if (this.access.isRefused && isWrite(statement)) throw notWritten();
+    if (this.access.isRefused && isWrite(statement)) throw writeRefused();
     for (;;) {
       try {
         return await super._query(connection, statement);
@@ -92,21 +92,21 @@ export class ImmediateSqliteClient extends SqliteClient {
   }
 
   override transaction(container: unknown, config: unknown, outer: unknown): Knex.Transaction {
-    // knex calls the object it makes here a Transaction, and so does its declaration of this method.
+    // knex's declaration of this method returns a Transaction.
     return new ImmediateTransaction(this, container, config, outer) as unknown as Knex.Transaction;
   }
 }
 
 const WRITING_METHODS = new Set(['insert', 'update', 'del']);
 
-/** A statement that writes, or BEGIN: transactions always write. */
+/** Whether a statement writes. BEGIN counts, because transactions always write. */
 function isWrite(statement: unknown): boolean {
   const { method, sql } = statement as { readonly method?: string; readonly sql?: string };
   return WRITING_METHODS.has(method ?? '') || sql?.startsWith('BEGIN') === true;
 }
 
-function notWritten(): Error {
-  return Object.assign(new Error('the database file is gone or was replaced: nothing is written'), {
+function writeRefused(): Error {
+  return Object.assign(new Error('write refused: the database file was deleted or replaced'), {
     code: 'SQLITE_NOT_WRITTEN',
   });
 }

@@ -18,7 +18,7 @@ export async function openSqliteCopy(options: SqliteOptions): Promise<CopySide> 
     return {
       where,
       // SQLite has only one writing transaction at a time.
-      alone: (work) => db.transaction(work),
+      exclusively: (work) => db.transaction(work),
       finish: async () => {},
       toStored: (value) => (typeof value === 'boolean' ? Number(value) : value),
       async close() {
@@ -31,7 +31,7 @@ export async function openSqliteCopy(options: SqliteOptions): Promise<CopySide> 
     if (codeOf(error) !== 'daemon-running') throw error;
     throw new StartError(
       'daemon-running',
-      `A daemon runs on the database ${where}. Stop it for the time of the copy (systemctl stop pulsegate): what it writes meanwhile would be lost.`,
+      `A daemon uses the database ${where}. Stop it during the copy (systemctl stop pulsegate): its writes would be lost.`,
       { cause: error },
     );
   }

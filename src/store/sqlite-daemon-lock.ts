@@ -16,10 +16,9 @@ export interface DaemonLock {
 
 /**
  * Locks a data folder, and the database in it, for this process. The system releases the lock when the process ends, also after a
- * crash. The process id is in a file of its own, because closing a file
- * drops every lock that the process has on it.
- * @param what what is locked, for the error message
- * @throws StartError `daemon-running` while another process has it; SQLite's or the file system's error
+ * crash. The process id is in a separate file, because closing a file drops every lock that the process has on it.
+ * @param what the locked object, for the error message
+ * @throws StartError `daemon-running` while another process has the lock; the error of SQLite or the file system
  */
 export async function lockForDaemon(
   dataDir: string,
@@ -31,7 +30,7 @@ export async function lockForDaemon(
   if (await createPrivate(lockFile)) await giveToFolderOwner(lockFile);
   const db = connectSqlite(client, lockFile, WAIT_MS);
   try {
-    // Nothing is ever written, so that no journal is needed.
+    // The file is never written, so it needs no journal.
     await db.raw('pragma journal_mode = off');
     await db.raw('begin exclusive');
   } catch (error) {
@@ -57,7 +56,7 @@ async function inUse(what: string, pidFile: string, cause: unknown): Promise<Sta
   return new StartError(
     'daemon-running',
     `${what} is in use by another daemon${who}. ` +
-      'Stop that one first (systemctl stop pulsegate), or give this one a data folder of its own (dataDir).',
+      'Stop that daemon first (systemctl stop pulsegate), or set another data folder (dataDir).',
     { cause },
   );
 }

@@ -14,9 +14,9 @@ const OPEN_CREATE = 0x04;
 type Load = (name: string) => unknown;
 
 /**
- * Loads the client and its compiled part. knex would only say that a package is to be installed, which it may well be.
- * @returns what knex calls the driver
- * @throws StartError `database-client-unusable`: what is wrong, and the command that mends it
+ * Loads the client and its compiled part. The error of knex would only say that the package must be installed, even if it is.
+ * @returns the driver, as knex calls it
+ * @throws StartError `database-client-unusable`, with the problem and the command that fixes it
  */
 export function loadDriver(
   client: SqliteClientName,
@@ -30,7 +30,7 @@ export function loadDriver(
   try {
     const loaded = load(client);
     if (client === 'sqlite3') return loaded;
-    // Its compiled part is loaded with the first connection.
+    // better-sqlite3 loads its compiled part with the first connection.
     new (loaded as new (file: string) => { close(): void })(':memory:').close();
     return threaded(client);
   } catch (error) {
@@ -47,21 +47,21 @@ function threaded(client: Exclude<SqliteClientName, 'sqlite3'>) {
   return { OPEN_READWRITE, OPEN_CREATE, Database };
 }
 
-/** @param error what loading the client ended with */
+/** @param error the error of loading the client */
 function unusable(client: SqliteClientName, error: unknown): StartError {
   const on = `Node ${process.versions.node} on ${process.platform}-${process.arch}`;
   const [reason = ''] = (error instanceof Error ? error.message : String(error)).split(/[.\s]*Tried:|\n/);
   const refusal = (text: string) => new StartError('database-client-unusable', text, { cause: error });
   if (client === 'node:sqlite') {
     return refusal(
-      `${on} has no module node:sqlite. Mend it: install Node 22.13 or newer, or choose another database.client`,
+      `${on} has no module node:sqlite. To fix: install Node 22.13 or newer, or choose another database.client`,
     );
   }
   const isMissing = codeOf(error) === 'MODULE_NOT_FOUND' && reason.includes(`'${client}'`);
   if (!isMissing) {
     // `bindings` found no compiled addon, or the system could not load it.
     return refusal(
-      `The compiled part of the package ${client} cannot be loaded by ${on} (${reason}). Mend it: ` +
+      `The compiled part of the package ${client} cannot be loaded by ${on} (${reason}). To fix: ` +
         `cd ${PROGRAM_FOLDER} && npm rebuild ${client} --ignore-scripts=false --foreground-scripts`,
     );
   }
@@ -69,5 +69,5 @@ function unusable(client: SqliteClientName, error: unknown): StartError {
     client === 'sqlite3'
       ? 'npm install --omit=dev'
       : `npm install --no-save --save-prod --omit=dev ${client}`;
-  return refusal(`The package ${client} is not installed. Mend it: cd ${PROGRAM_FOLDER} && ${install}`);
+  return refusal(`The package ${client} is not installed. To fix: cd ${PROGRAM_FOLDER} && ${install}`);
 }

@@ -22,17 +22,17 @@ import { connectReaders } from './sqlite-readers.js';
 
 export interface SqliteOptions {
   readonly client: SqliteClientName;
-  /** Folder of the file; made if missing. */
+  /** Folder of the file; created if missing. */
   readonly dataDir: string;
-  /** How long a write waits for another process's lock, in milliseconds. */
+  /** How long a write waits for the lock of another process, in ms. */
   readonly busyTimeoutMs: number;
   /** Connections for lists and searches. */
   readonly reading?: ReaderOptions;
-  /** False: where there is no database yet none is made, and `database-missing` is thrown. True by default. */
+  /** False: throws `database-missing` instead of creating a new database. Default: true. */
   readonly mayCreate?: boolean;
 }
 
-/** A daemon is the only one on the file until `close`. @throws StartError as `openStore` and `openDaemonStore` */
+/** Opens the file. A daemon also locks it until `close`. @throws StartError as `openStore` and `openDaemonStore` */
 export async function openSqlite(options: SqliteOptions, opener: Opener): Promise<Engine> {
   const file = sqliteFile(options.dataDir);
   let lock: DaemonLock | null = null;
@@ -54,7 +54,7 @@ async function open(
   opener: Opener,
   lock: DaemonLock | null,
 ): Promise<Engine> {
-  // First, though nothing is opened yet: without its driver no file is to be made.
+  // First, because no file must be created when the driver cannot be loaded. This does not open the file yet.
   const db = connectSqlite(options.client, file, options.busyTimeoutMs);
   const reading = options.reading ?? DEFAULT_READING;
   const reads = connectReaders(options.client, file, reading);
@@ -64,7 +64,7 @@ async function open(
     else await requireFile(file);
     await prepareFile(file);
     await prepareSqlite(db, file);
-    await bringUpToDate({ db, engine: 'sqlite3', where: file }, opener);
+    await migrateOnOpen({ db, engine: 'sqlite3', where: file }, opener);
     const check = opener.is === 'daemon' ? await createSqliteCheck({ db, reads }, file, accessOf(db)) : null;
     return {
       db,
@@ -81,7 +81,7 @@ async function open(
       activity: () => null,
       activityRecorder: () => recordNoActivity,
       snapshot: null,
-      // Every transaction is the only one that writes.
+      // SQLite has only one writing transaction at a time.
       lockQueue: async () => {},
       lockAddresses: async () => {},
       loginSearch: sqliteLoginSearch,
@@ -108,7 +108,7 @@ async function open(
 
 const NOW_MS = "cast((julianday('now') - 2440587.5) * 86400000 as integer)";
 
-async function bringUpToDate(target: Target, opener: Opener): Promise<void> {
+async function migrateOnOpen(target: Target, opener: Opener): Promise<void> {
   if (opener.is === 'command') return migrateOnlyNew(target);
   return migrateWithCopy(target, `${target.where}.before-migration`, opener.onMigration);
 }
@@ -122,7 +122,7 @@ async function sizeOf(file: string): Promise<number | null> {
   return files ? files.size + (log?.size ?? 0) : null;
 }
 
-/** SQLite's own errors and those of knex about them; never what a query says of its own values. */
+/** Whether it is an error of SQLite that is not caused by the query or its values. */
 function isFault(error: unknown): boolean {
   const code = codeOf(error) ?? '';
   return code.startsWith('SQLITE_') && code !== 'SQLITE_CONSTRAINT' && code !== 'SQLITE_ERROR';

@@ -9,7 +9,7 @@ export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** A StartError as it is; any other error as the StartError that names the file and what to do. */
+/** Converts any error into a StartError with the file and instructions; returns a StartError unchanged. */
 export function toStartError(error: unknown, file: string): StartError {
   if (error instanceof StartError) return error;
   const code = codeOf(error);
@@ -25,15 +25,15 @@ export function toStartError(error: unknown, file: string): StartError {
     case 'SQLITE_LOCKED':
       return new StartError(
         'database-locked',
-        `The database ${file} is locked by another program. End it (fuser ${file} names it), then start again.`,
+        `The database ${file} is locked by another program. Stop that program (fuser ${file} shows it), then start again.`,
         { cause: error },
       );
     default:
       if (code?.startsWith('SQLITE_') && isDiskFull(file)) return diskFull(file, error);
       return new StartError(
         'data-dir-unusable',
-        `The database ${file} cannot be read and written (${code ?? String(error)}). ` +
-          'Give the user that runs Pulsegate a data folder of its own (dataDir), readable and writable.',
+        `The database ${file} cannot be read or written (${code ?? String(error)}). ` +
+          'Set dataDir to a folder that the user of the daemon owns and can read and write.',
         { cause: error },
       );
   }
@@ -42,7 +42,7 @@ export function toStartError(error: unknown, file: string): StartError {
 function diskFull(file: string, cause: unknown): StartError {
   return new StartError(
     'disk-full',
-    `There is no space left for the database ${file}. Free some and start again.`,
+    `There is no space left for the database ${file}. Free some space and start again.`,
     { cause },
   );
 }
@@ -60,20 +60,20 @@ export function isDiskFull(file: string): boolean {
   }
 }
 
-/** @param cause the error, or what the check of the file found */
+/** The StartError for a damaged file. @param cause the error, or the finding of a check */
 export function corrupt(file: string, cause: unknown): StartError {
   return new StartError(
     'database-corrupt',
-    `The file ${file} is damaged or is not a database. It was left as it is. ` +
+    `The file ${file} is damaged or is not a database. It was not changed. ` +
       'Restore a backup (pulsegate restore FILE), or move the file away to start with an empty database.',
     { cause },
   );
 }
 
-/** A whole database, but another program's. */
+/** The StartError for a valid database of another program. */
 export function foreign(file: string): StartError {
   return new StartError(
     'database-foreign',
-    `The file ${file} is a database of another program. It was left as it is. Choose another data folder (dataDir), or move the file away.`,
+    `The file ${file} is a database of another program. It was not changed. Choose another data folder (dataDir), or move the file away.`,
   );
 }

@@ -13,8 +13,9 @@ export function sqliteFile(dataDir: string): string {
 }
 
 /**
- * Makes the data folder (0700) if it is missing, and removes the permissions of group and others if it exists, whatever the umask.
- * @throws the file system's error
+ * Creates the data folder (0700) if it is missing, and removes the permissions of group and others if it exists, regardless of the
+ * umask.
+ * @throws the error of the file system
  */
 export async function prepareFolder(dataDir: string): Promise<void> {
   if (await makeFolder(resolve(dataDir))) return chmod(dataDir, 0o700);
@@ -28,8 +29,8 @@ export async function prepareFolder(dataDir: string): Promise<void> {
 }
 
 /**
- * Makes a folder and those above it that are missing; false when it is there already.
- * Node's recursive mkdir is not used: it never ends for an existing folder in which nothing can be made, such as /proc.
+ * Creates a folder and its missing parents; returns false when it already exists.
+ * Does not use Node's recursive mkdir, which never ends for an existing folder in which nothing can be created, such as /proc.
  */
 async function makeFolder(folder: string): Promise<boolean> {
   try {
@@ -48,17 +49,20 @@ async function makeFolder(folder: string): Promise<boolean> {
   }
 }
 
-/** Checks that the file exists. @throws StartError `database-missing`, `data-dir-unusable` (this user may not look); the file system's error */
+/**
+ * Checks that the file exists.
+ * @throws StartError `database-missing`, `data-dir-unusable` (no permission to read the folder); the error of the file system
+ */
 export async function requireFile(file: string): Promise<void> {
   const folder = dirname(file);
   try {
-    // A start that failed at once leaves an empty file.
+    // A start that failed early leaves an empty file.
     if ((await stat(file)).size > 0) return;
   } catch (error) {
     if (codeOf(error) === 'EACCES') {
       throw new StartError(
         'data-dir-unusable',
-        `This user may not read ${folder}. Run the command as root or as the user that the daemon runs as.`,
+        `This user may not read ${folder}. Run the command as root or as the user of the daemon.`,
         { cause: error },
       );
     }
@@ -68,23 +72,23 @@ export async function requireFile(file: string): Promise<void> {
 }
 
 /**
- * Makes an empty database file (0600) if it is missing, and removes the permissions of group and others if it exists.
+ * Creates an empty database file (0600) if it is missing, and removes the permissions of group and others if it exists.
  * SQLite gives its -wal and -shm files the mode and owner of the database file.
- * @throws the file system's error
+ * @throws the error of the file system
  */
 export async function prepareFile(file: string): Promise<void> {
   if (await createPrivate(file)) return giveToFolderOwner(file);
   for (const name of [file, `${file}-wal`, `${file}-shm`]) await makePrivate(name);
 }
 
-/** Gives a file that root made to the folder's owner: a command run by root must not lock out the daemon's user. */
+/** Changes the owner of a file that root created to that of the folder, so that the daemon's user can access it. */
 export async function giveToFolderOwner(file: string): Promise<void> {
   if (process.geteuid?.() !== 0) return;
   const folder = await stat(dirname(file));
   await chown(file, folder.uid, folder.gid);
 }
 
-/** Makes an empty file of mode 0600, whatever the umask; false when there is one already. */
+/** Creates an empty file with mode 0600, regardless of the umask; returns false when it already exists. */
 export async function createPrivate(file: string): Promise<boolean> {
   try {
     const handle = await open(file, 'wx', 0o600);

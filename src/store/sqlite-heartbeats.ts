@@ -1,5 +1,5 @@
-// The heartbeat tables on SQLite: a batch goes in as one JSON value and is worked on by a few statements, whatever its size.
-// Another engine needs its own file like this one; only `heartbeats.ts` is shared.
+// The heartbeat tables on SQLite: a batch is sent as one JSON value, and a few statements process it, regardless of its size.
+// pg-heartbeats.ts is the counterpart; `heartbeats.ts` is shared.
 import type { Knex } from 'knex';
 import type { HeartbeatTotals } from '../core/heartbeats/heartbeat.js';
 import type { HeartbeatStore } from '../core/heartbeats/heartbeat-store.js';
@@ -35,7 +35,7 @@ export function createSqliteHeartbeatStore(db: Knex, reads: Knex): HeartbeatStor
 
     trim: (before, limit) =>
       db.transaction(async (trx) => {
-        // One more than asked for tells whether any is left.
+        // One more row than `limit` shows whether any are left.
         const rows: { id: number; account_id: string }[] = await trx('heartbeats')
           .where('at', '<', before)
           .orderBy(['at', 'id'])
@@ -45,14 +45,14 @@ export function createSqliteHeartbeatStore(db: Knex, reads: Knex): HeartbeatStor
         if (taken.length === 0) return { changed: [], more: rows.length > 0 };
         const ids = JSON.stringify(taken.map((row) => row.id));
         await trx.raw('delete from heartbeats where id in (select value from json_each(?))', [ids]);
-        const lost = countByAccount(taken);
-        await subtract(trx, lost);
-        return { changed: await readTotals(trx, [...lost.keys()]), more: rows.length > limit };
+        const removed = countByAccount(taken);
+        await subtract(trx, removed);
+        return { changed: await readTotals(trx, [...removed.keys()]), more: rows.length > limit };
       }),
   };
 }
 
-/** Entries of accounts that no longer exist fall out in the join. */
+/** The join drops entries of accounts that no longer exist. */
 async function insert(trx: Knex, rows: readonly unknown[][]): Promise<void> {
   await trx.raw(
     `insert into heartbeats (account_id, username, at, session_id, client, destination, protocol, bytes_up, bytes_down, kind, game_id)
@@ -64,7 +64,7 @@ async function insert(trx: Knex, rows: readonly unknown[][]): Promise<void> {
   );
 }
 
-/** Adds the entries after `lastId` to their accounts' totals. Returns the accounts that got some, as they are now. */
+/** Adds the entries after `lastId` to the totals of their accounts. Returns the new totals. */
 async function countSince(trx: Knex, lastId: number): Promise<TotalsRow[]> {
   return trx.raw(
     `insert into heartbeat_totals (account_id, count, latest_game_id)
@@ -75,15 +75,15 @@ async function countSince(trx: Knex, lastId: number): Promise<TotalsRow[]> {
   );
 }
 
-/** Deletes the oldest entries of those accounts that hold more than `maxPerAccount`. */
+/** Deletes the oldest entries of accounts with more than `maxPerAccount`. */
 async function cap(trx: Knex, grown: readonly TotalsRow[], maxPerAccount: number): Promise<void> {
   const over = new Map<string, number>();
   for (const { account_id, count } of grown) {
     if (Number(count) > maxPerAccount) over.set(account_id, Number(count) - maxPerAccount);
   }
   if (over.size === 0) return;
-  // Walks each account's index from its oldest entry and stops after as many as are too many: the cost is the
-  // number of rows removed, not the number kept.
+  // Reads the index of each account from its oldest entry, and stops after the surplus: the cost depends on the number of deleted
+  // rows, not of kept ones.
   await trx.raw(
     `with recursive oldest(account_id, id, remaining) as (
        select over.value ->> 0, (select min(id) from heartbeats where account_id = over.value ->> 0), over.value ->> 1
@@ -98,7 +98,7 @@ async function cap(trx: Knex, grown: readonly TotalsRow[], maxPerAccount: number
   await subtract(trx, over);
 }
 
-/** Takes removed entries off their accounts' totals, and looks the newest GameID up again: its entry may be gone. */
+/** Subtracts removed entries from the totals of their accounts, and reads the newest GameID again: its entry may be removed. */
 async function subtract(trx: Knex, removed: ReadonlyMap<string, number>): Promise<void> {
   await trx.raw(
     `update heartbeat_totals set count = count - (removed.value ->> 1), latest_game_id = ${latestGameOf('heartbeat_totals.account_id')}
@@ -117,7 +117,7 @@ async function readTotals(trx: Knex, accountIds: readonly string[]): Promise<Hea
   return accountIds.map((accountId) => found.get(accountId) ?? { accountId, count: 0, latestGameId: null });
 }
 
-/** The GameID of the account's newest entry that has one, by the partial index on those. */
+/** SQL expression: the GameID of the account's newest entry that has one, by the partial index. */
 function latestGameOf(accountId: string): string {
   return `(select game_id from heartbeats as game where game.account_id = ${accountId} and game.game_id is not null
     order by game.id desc limit 1)`;

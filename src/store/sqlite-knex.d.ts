@@ -1,4 +1,4 @@
-// Types for the two knex files that its own declarations leave out: sqlite-client.ts builds on them.
+// Types for two files of knex that its own declarations omit. sqlite-client.ts uses them.
 declare module 'knex/lib/dialects/sqlite3/index.js' {
   import { Knex } from 'knex';
 

@@ -8,7 +8,7 @@ import { backupSqlite, syncToDisk } from './sqlite-backup.js';
 import { giveToFolderOwner } from './sqlite-files.js';
 
 /**
- * Brings the database up to date; one that holds anything is copied to `copyFile` first.
+ * Migrates the database. Copies it to `copyFile` first, unless it is new.
  * @throws StartError `database-newer`
  */
 export async function migrateWithCopy(

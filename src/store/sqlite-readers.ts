@@ -1,5 +1,5 @@
-// Connections that only read: a search holds up neither writes nor other readers for long. WAL lets them read what is
-// committed while another connection writes (https://www.sqlite.org/wal.html#concurrency).
+// Read-only connections, so that a search does not delay writes. In WAL mode they read committed data while another connection writes
+// (https://www.sqlite.org/wal.html#concurrency).
 import knex, { type Knex } from 'knex';
 import { QueryTooSlowError } from '../core/errors.js';
 import type { ReaderOptions } from './engine.js';
@@ -28,14 +28,16 @@ class ReadingClient extends ImmediateSqliteClient {
       return await super._query(connection, statement);
     } catch (error) {
       if (codeOf(error) !== 'SQLITE_INTERRUPT') throw error;
-      throw new QueryTooSlowError('slow', `a query was given up after ${timeoutMs} ms`, { cause: error });
+      throw new QueryTooSlowError('slow', `query exceeded its time limit of ${timeoutMs} ms`, {
+        cause: error,
+      });
     } finally {
       clearTimeout(timer);
       this.#busy.delete(reader);
     }
   }
 
-  /** Interrupts running searches: the stop does not wait for them. */
+  /** Interrupts running searches, so that the stop does not wait for them. */
   override destroy(): Promise<void> {
     for (const reader of this.#busy) reader.interrupt();
     return super.destroy();
@@ -46,7 +48,10 @@ class ReadingClient extends ImmediateSqliteClient {
   }
 }
 
-/** knex on a few connections to `file` that read only, opened when they are needed. Queries end with QueryTooSlowError when they take too long. */
+/**
+ * knex on a few read-only connections to `file`, opened when needed. A query that exceeds its time limit rejects with
+ * QueryTooSlowError.
+ */
 export function connectReaders(
   client: SqliteClientName,
   file: string,

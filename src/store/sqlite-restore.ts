@@ -14,33 +14,33 @@ import type { SqliteClientName } from './sqlite-driver.js';
 import { codeOf, toStartError } from './sqlite-errors.js';
 import { giveToFolderOwner, prepareFolder, sqliteFile } from './sqlite-files.js';
 
-/** Long enough to let a short command end, too short to be taken for a hang. */
+/** How long to wait for other processes: long enough for a short command, in ms. */
 const LOCK_WAIT_MS = 1000;
 
 export interface RestoreOptions {
   readonly client: SqliteClientName;
   readonly dataDir: string;
-  /** A file that `backup` wrote, or any SQLite file of Pulsegate's. It is only read. */
+  /** A file written by `backup`, or any SQLite file of Pulsegate. It is not changed. */
   readonly from: string;
   readonly now: Clock;
-  /** Asked once what of the backup is kept; default: neither tokens nor open runs. */
+  /** Called once. Returns which parts of the backup to keep. Default: neither tokens nor unfinished runs. */
   readonly keep?: (found: RestoredContents) => Promise<Keep>;
 }
 
 export interface Restored {
-  /** Where the replaced database is kept; null when there was none. */
+  /** The file with the replaced database; null when there was none. */
   readonly replaced: string | null;
-  /** What the backup held of what is not restored by itself. */
+  /** The parts of the backup that are restored only on request. */
   readonly found: RestoredContents;
-  /** What of it was restored all the same. */
+  /** The parts that were kept. */
   readonly kept: Keep;
 }
 
 const KEEP_NOTHING: Keep = { tokens: false, runs: false };
 
 /**
- * Checks `from` page by page, then replaces the database by a copy of it in one step: at any moment either the old
- * or the new one is in place. An older backup is brought up to date at the next start. Console sessions are not restored.
+ * Checks every page of `from`, then replaces the database by a copy of it atomically. The next start migrates an older backup.
+ * Console sessions are not restored.
  * @throws StartError `backup-unusable`, `database-newer`, `daemon-running`, `database-in-use` (another program has it open), or
  *   as `openStore`
  */
@@ -71,7 +71,7 @@ async function copyChecked(client: SqliteClientName, from: string, copy: string)
     new StartError('backup-unusable', `The file ${from} cannot be restored: ${why}. Nothing was changed.`, {
       cause,
     });
-  // SQLite would make an empty database of a file that is missing.
+  // SQLite would create a missing file as an empty database.
   const found = await stat(from).catch((error: unknown) => {
     throw unusable(`it cannot be read (${codeOf(error)})`, error);
   });
@@ -124,11 +124,11 @@ async function replace(
   const db = connectSqlite(client, file, LOCK_WAIT_MS);
   try {
     if (exists) {
-      await holdAlone(db, file);
-      // A second name, not a move: a crash between the two steps must not leave the place empty.
+      await lockExclusively(db, file);
+      // A hard link, not a move: a crash between the two steps must not leave the path without a file.
       await link(file, aside);
-      // A log that stayed would be replayed into the new file.
-      for (const suffix of ['-wal', '-shm']) await moveIfThere(`${file}${suffix}`, `${aside}${suffix}`);
+      // SQLite would replay a remaining log into the new file.
+      for (const suffix of ['-wal', '-shm']) await moveIfExists(`${file}${suffix}`, `${aside}${suffix}`);
     }
     await rename(copy, file);
     await syncToDisk(dirname(file));
@@ -139,27 +139,27 @@ async function replace(
 }
 
 /**
- * Takes the file for this connection alone, with all of its write-ahead log inside it.
- * Leaving WAL mode needs every other connection to be closed, so it fails while a daemon runs, even an idle one.
+ * Locks the file exclusively for this connection, and moves the write-ahead log into the file. Leaving WAL mode fails while any other
+ * connection is open, even of an idle daemon.
  */
-async function holdAlone(db: Knex, file: string): Promise<void> {
+async function lockExclusively(db: Knex, file: string): Promise<void> {
   try {
     await db.raw('pragma journal_mode = delete');
     await db.raw('begin exclusive');
   } catch (error) {
     const code = codeOf(error);
-    // No daemon runs on a file that cannot be read: replacing it is what a backup is for.
+    // No daemon can use a damaged file, so it can be replaced.
     if (code === 'SQLITE_NOTADB' || code === 'SQLITE_CORRUPT') return;
     if (code !== 'SQLITE_BUSY') throw error;
     throw new StartError(
       'database-in-use',
-      `The database ${file} is in use. End what uses it (fuser ${file} names it), then restore again.`,
+      `The database ${file} is in use. Stop the programs that use it (fuser ${file} shows them), then restore again.`,
       { cause: error },
     );
   }
 }
 
-async function moveIfThere(from: string, to: string): Promise<void> {
+async function moveIfExists(from: string, to: string): Promise<void> {
   await rename(from, to).catch((error: unknown) => {
     if (codeOf(error) !== 'ENOENT') throw error;
   });

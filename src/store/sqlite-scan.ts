@@ -1,5 +1,5 @@
-// Looks for damage inside the SQLite file while it is in use, table by table: a page that nobody reads is otherwise noticed
-// when it is needed.
+// Checks the SQLite file for damage while it is in use, table by table. Otherwise a damaged page would be noticed only when it is
+// read.
 import type { Knex } from 'knex';
 import { QueryTooSlowError } from '../core/errors.js';
 
@@ -7,16 +7,16 @@ import { QueryTooSlowError } from '../core/errors.js';
 const SCAN_EVERY_MS = 24 * 3_600_000;
 
 export interface SqliteScan {
-  /** Begins a scan when one is due; the first call begins one at once. Never throws. */
+  /** Starts a scan when one is due; the first call starts one immediately. Never throws. */
   begin(): void;
-  /** Resolves when no scan is under way; none begins any more. */
+  /** Starts no further scan, and resolves when none is running. */
   close(): Promise<void>;
 }
 
 /**
- * @param reads connections that only read: each table is one query there, given up when it takes too long, so that nobody
- *   else waits for it
- * @param onDamage called once a scan, with SQLite's first finding or its error
+ * @param reads read-only connections. Each table is one query, with the time limit of these connections, so that other queries do
+ *   not wait long.
+ * @param onDamage called at most once per scan, with the first finding or error of SQLite
  */
 export function createSqliteScan(
   reads: Knex,
@@ -25,7 +25,7 @@ export function createSqliteScan(
 ): SqliteScan {
   let dueAt = Number.NEGATIVE_INFINITY;
   let isClosed = false;
-  let underWay: Promise<void> = Promise.resolve();
+  let running: Promise<void> = Promise.resolve();
 
   async function scan(): Promise<void> {
     const tables: { name: string }[] = await reads.raw("select name from sqlite_master where type = 'table'");
@@ -42,7 +42,7 @@ export function createSqliteScan(
       const finding = Object.values(rows[0] ?? {})[0] ?? 'ok';
       return finding === 'ok' ? null : Object.assign(new Error(finding), { code: 'SQLITE_CORRUPT' });
     } catch (error) {
-      // A table that takes longer than a query may take is not checked.
+      // A table whose check exceeds the time limit of a query is skipped.
       if (error instanceof QueryTooSlowError) return null;
       throw error;
     }
@@ -54,11 +54,11 @@ export function createSqliteScan(
       if (isClosed || at < dueAt) return;
       dueAt = at + SCAN_EVERY_MS;
       // sqlite-check.ts listens for errors of queries.
-      underWay = scan().catch(() => undefined);
+      running = scan().catch(() => undefined);
     },
     close() {
       isClosed = true;
-      return underWay;
+      return running;
     },
   };
 }

@@ -1,4 +1,4 @@
-// The thread of one connection (sqlite-threaded.ts): opens the file with its client, and answers one call after another.
+// The worker thread of one connection (sqlite-threaded.ts): opens the file with its client, and executes one call after another.
 import { createRequire } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
 
@@ -21,7 +21,7 @@ export interface SqliteAnswer {
 }
 
 interface Statement {
-  /** Of better-sqlite3: whether it returns rows, and `all` may be called. */
+  /** Only of better-sqlite3: whether the statement returns rows, so that `all` can be called. */
   readonly reader?: boolean;
   all(...bindings: unknown[]): unknown[];
   run(...bindings: unknown[]): { lastInsertRowid: number | bigint; changes: number | bigint };
@@ -33,7 +33,7 @@ interface Database {
   close(): void;
 }
 
-/** Primary result codes (https://www.sqlite.org/rescode.html) by their number: node:sqlite reports nothing else. */
+/** The primary result codes (https://www.sqlite.org/rescode.html) by number, because node:sqlite reports only numbers. */
 const CODES =
   'OK ERROR INTERNAL PERM ABORT BUSY LOCKED NOMEM READONLY INTERRUPT IOERR CORRUPT NOTFOUND FULL CANTOPEN PROTOCOL EMPTY SCHEMA TOOBIG CONSTRAINT MISMATCH MISUSE NOLFS AUTH FORMAT RANGE NOTADB'.split(
     ' ',
@@ -41,7 +41,7 @@ const CODES =
 
 const { client, file } = workerData as SqliteThreadData;
 const port = parentPort;
-if (!port) throw new Error('to be started by sqlite-threaded.ts');
+if (!port) throw new Error('sqlite-thread.ts must run in a worker thread');
 // Suppresses the warning that node:sqlite is experimental.
 process.removeAllListeners('warning');
 

@@ -1,5 +1,5 @@
-// A connection of a client whose calls block, better-sqlite3 or node:sqlite, with the interface of one of the sqlite3 package: each
-// has a thread of its own, so that neither a search nor a wait for the disk or a lock holds up the daemon.
+// A connection of a blocking client, better-sqlite3 or node:sqlite, with the interface of the sqlite3 package. Each connection has its
+// own thread, so that neither a search nor a wait for the disk or a lock blocks the daemon.
 import { Worker } from 'node:worker_threads';
 import type { SqliteAnswer, SqliteCall, SqliteThreadData } from './sqlite-thread.js';
 
@@ -10,14 +10,14 @@ type Done = (
 ) => void;
 
 export class ThreadedConnection {
-  /** False once it cannot be used any more; knex's pool then makes another one. */
+  /** False when the connection can no longer be used. Then knex's pool opens another one. */
   open = true;
   readonly #worker: Worker;
-  /** Calls that the thread has not been given yet: one at a time, so that what nobody waits for any more is never begun. */
+  /** Calls that are not sent to the thread yet. Calls are sent one at a time, so that an interrupted call is never started. */
   #queue: { readonly call: SqliteCall; readonly done: Done }[] = [];
-  /** Whether the thread is at work, also on what nobody waits for any more. */
+  /** Whether the thread executes a call, even an interrupted one. */
   #isBusy = true;
-  /** Who waits for the answer to it. */
+  /** The callback of the current call; null when the call was interrupted. */
   #done: Done | null;
 
   constructor(client: SqliteThreadData['client'], file: string, done: (error: Error | null) => void) {
@@ -45,8 +45,8 @@ export class ThreadedConnection {
   }
 
   /**
-   * Ends the wait for what the connection does. Neither client can be stopped in the middle of a statement: the thread goes on,
-   * and the next call waits until it is done.
+   * Rejects the current and all waiting calls. Neither client can stop a running statement: the thread continues with it, and the next
+   * call waits until it has ended.
    */
   interrupt(): void {
     this.#rejectAll(() => failure('SQLITE_INTERRUPT', 'interrupted'));
@@ -55,7 +55,7 @@ export class ThreadedConnection {
   close(done: (error: Error | null) => void): void {
     if (!this.open) return done(null);
     if (this.#isBusy) {
-      // With what nobody waits for any more: the thread ends as soon as SQLite returns.
+      // The thread executes an interrupted call: it ends as soon as SQLite returns.
       this.#end();
       return done(null);
     }
@@ -66,7 +66,7 @@ export class ThreadedConnection {
   #call(call: SqliteCall, done: Done): void {
     if (!this.open) return done.call({}, failure('SQLITE_MISUSE', 'the connection is closed'));
     this.#queue.push({ call, done });
-    // The process stays for those who wait, and for no idle connection.
+    // Pending calls keep the process running, an idle connection does not.
     this.#worker.ref();
     this.#next();
   }

@@ -1,20 +1,20 @@
-// Opening a SQLite file: private, checked, in WAL mode, on one connection.
+// Opens a SQLite file: checks it, and uses it in WAL mode with one connection.
 import { stat } from 'node:fs/promises';
 import knex, { type Knex } from 'knex';
 import { ImmediateSqliteClient, type SqliteConfig } from './sqlite-client.js';
 import { loadDriver, type SqliteClientName } from './sqlite-driver.js';
 import { corrupt, foreign } from './sqlite-errors.js';
 
-/** "PGTE": marks a file as ours in its header (https://www.sqlite.org/fileformat2.html#application_id). */
+/** "PGTE": marks a database of Pulsegate in its header (https://www.sqlite.org/fileformat2.html#application_id). */
 const APPLICATION_ID = 0x50475445;
 
-/** A file up to this size is checked page by page at every start; a larger one would take too long. */
+/** Every page of a file up to this size is checked at every start. Larger files would take too long. */
 const CHECKED_UP_TO_BYTES = 64 * 1024 * 1024;
 
-/** Longest that SQLite itself waits for a lock, in ms. This wait cannot be interrupted, also not by a stop. */
+/** Longest wait of SQLite itself for a lock, in ms. It cannot be interrupted, not even by a stop. */
 const BUSY_SLICE_MS = 250;
 
-/** knex also throws what it would print, and the thrown error is the one that is explained. */
+/** Prevents knex from printing messages: it also throws them as errors. */
 const SILENT = { warn: () => {}, error: () => {} };
 
 /** A connection, as far as the pool's hook needs it. */
@@ -23,8 +23,8 @@ interface RawConnection {
 }
 
 /**
- * knex on one connection to `file`: SQLite has one writer at a time anyway, and queries of this process then wait
- * their turn in order. Another process's lock is waited for up to `busyTimeoutMs`.
+ * knex on one connection to `file`, because SQLite has only one writer at a time, and the queries of this process then run in order.
+ * Waits up to `busyTimeoutMs` for the lock of another process.
  * @throws StartError `database-client-unusable`
  */
 export function connectSqlite(client: SqliteClientName, file: string, busyTimeoutMs: number): Knex {
@@ -34,12 +34,12 @@ export function connectSqlite(client: SqliteClientName, file: string, busyTimeou
     pragma synchronous = full;`;
   const config: SqliteConfig = {
     client: ImmediateSqliteClient,
-    // knex would load the package itself and say that sqlite3 must be installed.
+    // Without it, knex would load the package itself, and report every failure as a missing package.
     driver: loadDriver(client),
     access: { waitMs: busyTimeoutMs, isClosing: false, isRefused: false },
     connection: { filename: file },
     useNullAsDefault: true,
-    // An error says which query failed, never with which values: they are hashes, secrets and messages.
+    // Errors contain the query without its values, which may be hashes, secrets and messages.
     compileSqlOnError: false,
     log: SILENT,
     pool: {
@@ -53,22 +53,23 @@ export function connectSqlite(client: SqliteClientName, file: string, busyTimeou
 }
 
 /**
- * Checks that the file is sound and ours, and turns WAL on.
- * @throws StartError `database-corrupt`, `database-foreign`; SQLite's own error for the rest
+ * Checks that the file is undamaged and a database of Pulsegate, and enables WAL mode.
+ * @throws StartError `database-corrupt`, `database-foreign`; otherwise the error of SQLite
  */
 export async function prepareSqlite(db: Knex, file: string): Promise<void> {
   await verifySqlite(db, file, CHECKED_UP_TO_BYTES);
   await db.raw('pragma journal_mode = wal');
-  if ((await pragma(db, 'application_id')) !== APPLICATION_ID) await writeMark(db);
+  if ((await pragma(db, 'application_id')) !== APPLICATION_ID) await writeApplicationId(db);
 }
 
-/** Marks the file as ours. Writes to the disk also when the mark exists, which the check of the storage uses. */
-export async function writeMark(db: Knex): Promise<void> {
+/** Marks the file as a database of Pulsegate. Writes to the disk even if the mark exists, so that the storage check can use it. */
+export async function writeApplicationId(db: Knex): Promise<void> {
   await db.raw(`pragma application_id = ${APPLICATION_ID}`);
 }
 
 /**
- * @param checkedUpToBytes larger files are only opened and their schema read
+ * Checks that the file is a database of Pulsegate and undamaged.
+ * @param checkedUpToBytes of larger files only the schema is read
  * @returns false when the database is empty
  * @throws StartError `database-corrupt`, `database-foreign`
  */

@@ -5,21 +5,21 @@ import { STORAGE_PROBLEMS, type StorageFault, type StorageProblem } from '../cor
 import type { Timers } from '../core/timers.js';
 
 export interface StorageWatch {
-  /** What is wrong; null when nothing is, as of a second ago at most. Never rejects. */
+  /** The problem of the database as of the last second; null: none. Never rejects. */
   problem(): Promise<StorageProblem | null>;
-  /** A log for work in the background: errors that a known problem of the storage explains are logged only once, by this watch. */
+  /** A log for background tasks. It suppresses errors that follow from a known problem of the storage, which this watch logs once. */
   readonly log: Log;
   start(): void;
   /** Checks a last time. Rejects when written data may be lost. */
   stop(): Promise<void>;
 }
 
-/** A result younger than this is used again, in ms. */
+/** How long a result is reused, in ms. */
 const FRESH_MS = 1000;
 
 export function createStorageWatch(uses: {
   readonly check: () => Promise<StorageFault | null>;
-  /** Whether an error is the database's, and not of the query or what it was given. */
+  /** Whether an error is a failure of the database, and not of the query or its values. */
   readonly isFault: (error: unknown) => boolean;
   readonly intervalMs: number;
   readonly log: Log;
@@ -52,14 +52,14 @@ export function createStorageWatch(uses: {
     if (fault) {
       const { problem, error } = fault;
       log.error(
-        { problem, what: STORAGE_PROBLEMS[problem], ...(error ? { err: error } : {}) },
+        { problem, description: STORAGE_PROBLEMS[problem], ...(error ? { err: error } : {}) },
         'database lost',
       );
-    } else log.info({ outageMs: Math.round(monotonicNow() - since) }, 'database works again');
+    } else log.info({ outageMs: Math.round(monotonicNow() - since) }, 'database recovered');
   }
 
   async function checkNow(): Promise<StorageProblem | null> {
-    await poller.ask();
+    await poller.poll();
     return current;
   }
 
@@ -73,7 +73,7 @@ export function createStorageWatch(uses: {
   }
 
   return {
-    // While there is a problem only the timer checks: the caller need not wait for a lock as well.
+    // While there is a problem only the timer checks, so that callers do not wait for a lock.
     async problem() {
       return current !== null || monotonicNow() - checkedAt < FRESH_MS ? current : checkNow();
     },

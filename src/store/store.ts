@@ -51,12 +51,12 @@ export type { Keep, RestoredContents } from './restored-contents.js';
 export { type Restored, type RestoreOptions, restoreStore } from './sqlite-restore.js';
 
 export type StoreOptions = (SqliteOptions | PgOptions) & {
-  /** Stamps the list of changes and the ids of runs; the system clock by default. */
+  /** The clock for the change log and the ids of runs. Default: the system clock. */
   readonly now?: Clock;
 };
 
 export type DaemonStoreOptions = StoreOptions & {
-  /** Called when a database of an older version is brought up to date. */
+  /** Called when a database of an older version is migrated. */
   readonly onMigration: (event: MigrationEvent) => void;
 };
 
@@ -72,16 +72,16 @@ export interface Store {
   readonly operators: OperatorStore;
   readonly logins: LoginStore;
   readonly playerLinks: PlayerLinkStore;
-  /** GUID of this process, by which the others know it. */
+  /** GUID of this process, which identifies it in the database. */
   readonly process: string;
   readonly nodes: NodeStore;
-  /** What other daemons write of accounts; null: no other can be on the database. */
+  /** The activity of accounts on other daemons; null: no other daemon can use the database. */
   readonly activity: ActivityFeed | null;
-  /** null: no other daemon can be on the database. */
+  /** null: no other daemon can use the database. */
   readonly liveSessions: LiveSessionStore | null;
-  /** null: no other daemon can be on the database. */
+  /** null: no other daemon can use the database. */
   readonly permits: PermitStore | null;
-  /** null: no other daemon can be on the database. */
+  /** null: no other daemon can use the database. */
   readonly penalties: PenaltyStore | null;
   readonly notices: NoticeStore;
   readonly samples: SampleStore;
@@ -90,24 +90,24 @@ export interface Store {
   readonly deliveries: DeliveryStore;
   readonly agentSessions: AgentSessionStore;
   readonly changes: ChangeFeed;
-  /** Bytes the database takes on disk; null when it does not say. */
+  /** Size of the database on disk, in bytes; null when it is unknown. */
   size(): Promise<number | null>;
   /** Resolves when the database answers; rejects with its error. */
   ping(): Promise<void>;
-  /** Writes a whole copy of the database, in use or not, to a new file at `path`; rejects when there is one. */
+  /** Writes a complete copy of the database, even while it is in use, to a new file `path`. Rejects when the file exists. */
   backup(path: string): Promise<void>;
   close(): Promise<void>;
 }
 
 /** The store of a daemon. */
 export interface DaemonStore extends Store {
-  /** Says what keeps the database from being relied on; null when nothing does. One at a time. Never rejects. */
+  /** Checks the database, and returns its problem; null: none. Call it one at a time. Never rejects. */
   check(): Promise<StorageFault | null>;
-  /** Whether an error is the database's, and not of the query or what it was given. */
+  /** Whether an error is a failure of the database, and not of the query or its values. */
   isFault(error: unknown): boolean;
 }
 
-/** An error of the database during the start, with what to do; others as they are. */
+/** Converts an error of the database during the start into a StartError with instructions; returns other errors unchanged. */
 export async function explainStartError(error: unknown, options: StoreOptions): Promise<unknown> {
   if (options.client === 'pg')
     return (await import('./pg-errors.js')).explainPgError(error, options.connection);
@@ -115,7 +115,7 @@ export async function explainStartError(error: unknown, options: StoreOptions): 
 }
 
 /**
- * Opens the database for a command beside the daemon, or without one: made if need be, but never migrated.
+ * Opens the database for a command, while a daemon uses it or not. Creates a missing database, but never migrates.
  * @throws StartError `database-missing`, `database-foreign`, `database-newer`, `database-older`, `disk-full`; of SQLite
  *   `data-dir-unusable`, `database-corrupt`, `database-locked`, `database-client-unusable`; of PostgreSQL as `openPg`
  */
@@ -124,7 +124,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 }
 
 /**
- * Opens the database for the daemon: it is the only daemon on its data folder until `close`, and brings the database up to date.
+ * Opens the database for the daemon: locks the data folder until `close`, and migrates the database.
  * @throws StartError as `openStore`, and `daemon-running`
  */
 export async function openDaemonStore(options: DaemonStoreOptions): Promise<DaemonStore> {
@@ -133,7 +133,7 @@ export async function openDaemonStore(options: DaemonStoreOptions): Promise<Daem
   return { ...store, check: engine.check, isFault: engine.isFault };
 }
 
-/** PostgreSQL is loaded only where it is chosen. */
+/** The PostgreSQL engine is loaded only when it is configured. */
 async function openEngine(options: StoreOptions, opener: Opener): Promise<Engine> {
   if (options.client !== 'pg') return openSqlite(options, opener);
   const { openPg } = await import('./pg-engine.js');

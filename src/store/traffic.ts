@@ -8,7 +8,7 @@ import type { Engine } from './engine.js';
 import type { Integer } from './integers.js';
 import { inTransaction } from './transaction.js';
 
-/** Rows in one statement; five bound values each, well under every engine's limit. */
+/** Rows in one statement; five bound values each, well below the limit of every engine. */
 const ROWS_PER_STATEMENT = 200;
 
 interface TrafficRow {
@@ -27,7 +27,7 @@ interface SumsRow {
   snapshot: string | null;
 }
 
-/** @param snapshot SQL for the snapshot of a statement, and what it means; null: no other process adds traffic */
+/** @param snapshot SQL for the snapshot of a statement, and the parser of its text; null: no other process writes traffic */
 export function createTrafficStore(
   db: Knex,
   recordActivity: RecordActivity,
@@ -39,7 +39,7 @@ export function createTrafficStore(
       inTransaction(db, async (trx) => {
         if (!(await isNewBatch(trx, 'traffic', batch))) return;
         await addTraffic(trx, rows);
-        await recordActivity(trx, rows.filter(hasMoved).map(toActivity));
+        await recordActivity(trx, rows.filter(hasBytes).map(toActivity));
       }),
 
     async days(accountId, fromDay) {
@@ -63,7 +63,7 @@ export function createTrafficStore(
           'account_id',
           db.raw('sum(bytes_up) as bytes_up'),
           db.raw('sum(bytes_down) as bytes_down'),
-          // A day before all days: everything counts.
+          // -1 is before every day, so that all traffic counts.
           db.raw('sum(case when day >= ? then bytes_up + bytes_down else 0 end) as bytes_since', [
             fromDay ?? -1,
           ]),
@@ -73,19 +73,19 @@ export function createTrafficStore(
         accountIds === undefined ? await query : await query.whereIn('account_id', accountIds);
       // One statement has one snapshot.
       const text = rows[0]?.snapshot ?? null;
-      const asOf = text !== null && snapshot ? { asOf: snapshot.parse(text) } : {};
+      const read = text !== null && snapshot ? { snapshot: snapshot.parse(text) } : {};
       return rows.map((row) => ({
         accountId: row.account_id,
         bytesUp: Number(row.bytes_up),
         bytesDown: Number(row.bytes_down),
         bytesSince: Number(row.bytes_since),
-        ...asOf,
+        ...read,
       }));
     },
   };
 }
 
-const hasMoved = ({ bytesUp, bytesDown }: TrafficOfDay): boolean => bytesUp + bytesDown > 0;
+const hasBytes = ({ bytesUp, bytesDown }: TrafficOfDay): boolean => bytesUp + bytesDown > 0;
 
 const toActivity = ({ accountId, day, bytesUp, bytesDown }: TrafficOfDay): ActivityRow => ({
   account_id: accountId,
@@ -95,7 +95,7 @@ const toActivity = ({ accountId, day, bytesUp, bytesDown }: TrafficOfDay): Activ
   bytes_down: bytesDown,
 });
 
-/** Rows of accounts that no longer exist fall out in the join. */
+/** Adds traffic per day. Drops rows of accounts that no longer exist. */
 export async function addTraffic(trx: Knex, rows: readonly TrafficOfDay[]): Promise<void> {
   for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT) {
     await addSlice(trx, rows.slice(start, start + ROWS_PER_STATEMENT));

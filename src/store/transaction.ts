@@ -1,11 +1,11 @@
 // Transactions, repeated when the engine aborts one because of a deadlock.
 import type { Knex } from 'knex';
 
-/** `serialization_failure` and `deadlock_detected` of PostgreSQL; SQLite has one writer at a time, and neither. */
+/** `serialization_failure` and `deadlock_detected` of PostgreSQL. SQLite has one writer at a time, so neither occurs. */
 const RETRYABLE = new Set(['40001', '40P01']);
 const MAX_TRIES = 10;
 
-/** Runs `work` in one transaction. Calls it again after a rollback, so that `work` must have no effect outside the transaction. */
+/** Runs `work` in one transaction. Calls it again after such a rollback, so `work` must have no effect outside the transaction. */
 export async function inTransaction<T>(db: Knex, work: (trx: Knex.Transaction) => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {

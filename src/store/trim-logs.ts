@@ -8,16 +8,16 @@ import type { Store } from './store.js';
 const SLICE = 5_000;
 
 /**
- * Deletes slice after slice until no old entry is left: a minute may add more than one slice holds.
+ * Deletes slice after slice until no old entry is left, because more than one slice may be added per minute.
  * Rejects when the database cannot be written.
  */
 export async function trimLogs(uses: {
   readonly store: Pick<Store, 'logins' | 'audit'>;
   readonly retention: Pick<RetentionSetting, 'current'>;
-  /** Logins kept at most, however young. */
+  /** Most login entries that are kept, regardless of their age. */
   readonly maxLogins: number;
   readonly now: number;
-  /** Ends it after the current slice. */
+  /** Ends the deletion after the current slice. */
   readonly signal: AbortSignal;
 }): Promise<void> {
   const { store, maxLogins, now, signal } = uses;

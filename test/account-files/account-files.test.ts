@@ -23,7 +23,7 @@ import { CONTACT_LANGUAGES } from '../../src/core/accounts/contacts.js';
 import { NO_LIMITS, QUOTA_PERIODS } from '../../src/core/accounts/limits.js';
 import { hashPassword } from '../../src/core/accounts/password.js';
 import { isPlanName } from '../../src/core/accounts/plans.js';
-import { inOrder, isValidTag, MAX_TAGS } from '../../src/core/accounts/tags.js';
+import { isValidTag, MAX_TAGS, uniqueTags } from '../../src/core/accounts/tags.js';
 import { account as someAccount } from '../helpers/account.js';
 import { needs } from '../helpers/programs.js';
 
@@ -66,7 +66,7 @@ const accountView: fc.Arbitrary<AccountView> = fc
     username: tricky.filter(isValidUsername),
     isEnabled: fc.boolean(),
     remarks: fc.option(tricky.filter((value) => isValidRemarks(value) && value !== '')),
-    tags: fc.array(tricky.filter(isValidTag), { maxLength: MAX_TAGS }).map(inOrder),
+    tags: fc.array(tricky.filter(isValidTag), { maxLength: MAX_TAGS }).map(uniqueTags),
     createdAt: second,
     expiresAt: fc.option(second),
     lastLoginAt: fc.option(second),

@@ -203,7 +203,7 @@ describe('POST /hooks/agent/<name>', () => {
     const stale = await deliver(gateway, 'pay', '{}', stripe('{}', NOW - 600_000));
     assert.deepEqual(
       [stale.status, error(stale)],
-      [400, 'the signed time is 600 s off; at most 300 s are allowed'],
+      [400, 'the signed time differs by 600 s; at most 300 s are allowed'],
     );
     const empty = await deliver(gateway, 'hub', '{}', github('{}'));
     assert.deepEqual([empty.status, error(empty)], [400, 'the body has nothing at $.sender.login']);
@@ -256,7 +256,7 @@ describe('POST /hooks/agent/<name>', () => {
     const standardFrom = { hub: { sessionKey: null, signature: { ...from, scheme: 'standard' as const } } };
     assert.throws(
       () => gateway.hooks.reload(hookSettings({ agents: standardFrom })),
-      /hub\.signature\.secretFile: .* must hold whsec_ and base64/,
+      /hub\.signature\.secretFile: .* must contain whsec_ and base64/,
     );
   });
 

@@ -369,7 +369,7 @@ agents:
     );
     await writeFile(named('gone'), 'whsec_AAAAAAAAAAAAAAAA\n');
     const wrongForm = await cli.run(['config', 'check']);
-    assert.match(wrongForm.stderr, /signature\.secretFile: .*plain must hold whsec_ and base64/);
+    assert.match(wrongForm.stderr, /signature\.secretFile: .*plain must contain whsec_ and base64/);
   });
 
   it('check warns of a folder and a program of agents that are not there', async (t) => {
@@ -379,8 +379,8 @@ agents:
     );
     const { code, stderr } = await cli.run(['config', 'check']);
     assert.equal(code, 0, stderr);
-    assert.match(stderr, /agents\.a\.cwd: there is no folder \/nowhere/);
-    assert.match(stderr, /agents\.a\.command\[0\]: \/nowhere\/x is no executable file/);
+    assert.match(stderr, /agents\.a\.cwd: no such folder: \/nowhere/);
+    assert.match(stderr, /agents\.a\.command\[0\]: not an executable file: \/nowhere\/x/);
   });
 
   it('print can be read back, and hides secrets', async (t) => {

@@ -1,4 +1,4 @@
-// What bin/pulsegate.js says where the program cannot run: one line each, with the command that mends it.
+// Messages of bin/pulsegate.js where the program cannot run: one line each, with the command that fixes the problem.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -85,12 +85,11 @@ describe('a missing part of sqlite3', () => {
       failing(Object.assign(new Error("Cannot find module 'sqlite3'\nRequire stack"), { code })),
       {
         name: 'StartError',
-        message: `The package sqlite3 is not installed. Mend it: cd ${PROJECT} && npm install --omit=dev`,
+        message: `The package sqlite3 is not installed. To fix: cd ${PROJECT} && npm install --omit=dev`,
       },
     );
     assert.throws(failing(new Error('libc.musl-x86_64.so.1: cannot open shared object file')), {
-      message:
-        /cannot be loaded by Node \S+ on \S+ \(libc\.musl.*\)\. Mend it: cd \S+ && npm rebuild sqlite3/,
+      message: /cannot be loaded by Node \S+ on \S+ \(libc\.musl.*\)\. To fix: cd \S+ && npm rebuild sqlite3/,
     });
   });
 
@@ -103,7 +102,7 @@ describe('a missing part of sqlite3', () => {
     };
     assert.throws(() => loadDriver('better-sqlite3', load), {
       code: 'database-client-unusable',
-      message: `The package better-sqlite3 is not installed. Mend it: cd ${PROJECT} && npm install --no-save --save-prod --omit=dev better-sqlite3`,
+      message: `The package better-sqlite3 is not installed. To fix: cd ${PROJECT} && npm install --no-save --save-prod --omit=dev better-sqlite3`,
     });
     assert.throws(
       () => loadDriver('node:sqlite', load, () => false),

@@ -23,7 +23,7 @@ test('a poll that is in progress is joined, and another begins after it', async 
   await timers.pass(99);
   assert.equal(polls.length, 0);
   await timers.pass(1);
-  const asked = poller.ask();
+  const asked = poller.poll();
   await timers.pass(300);
   assert.equal(polls.length, 1);
   polls[0]?.end();

@@ -38,7 +38,7 @@ async function outage(
   await new Promise((resolve) => setTimeout(resolve, 600));
   await end();
   await ready(daemon, '200 ok');
-  await eventually(() => daemon.lines.slice(before).some(({ msg }) => msg === 'database works again'));
+  await eventually(() => daemon.lines.slice(before).some(({ msg }) => msg === 'database recovered'));
   const said = daemon.lines
     .slice(before)
     .filter(({ level, msg }) => level === 'error' || msg.startsWith('database'));
@@ -60,7 +60,7 @@ test('gone, replaced, locked, damaged: named, said once, and over when it is ove
   assert.equal(gone.status, 500);
   assert.deepEqual(
     gone.said.filter((line) => line.startsWith('database')),
-    ['database lost: database-gone', 'database works again'],
+    ['database lost: database-gone', 'database recovered'],
   );
   // The request that was refused, and nothing of what works in the background.
   assert.equal(refused(gone.said).length, 1, JSON.stringify(gone.said));
@@ -84,7 +84,7 @@ test('gone, replaced, locked, damaged: named, said once, and over when it is ove
   assert.equal(locked.status, 500);
   assert.deepEqual(
     locked.said.filter((line) => line.startsWith('database')),
-    ['database lost: database-locked', 'database works again'],
+    ['database lost: database-locked', 'database recovered'],
   );
   assert.equal(refused(locked.said).length, 1, JSON.stringify(locked.said));
 
@@ -118,7 +118,7 @@ test('a full disk: named, and over when there is space again; a start on it says
   );
   assert.deepEqual(
     full.said.filter((line) => line.startsWith('database')),
-    ['database lost: disk-full', 'database works again'],
+    ['database lost: disk-full', 'database recovered'],
   );
   daemon.signal('SIGTERM');
   assert.equal(await daemon.exited(), 0);

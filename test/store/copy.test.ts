@@ -188,7 +188,7 @@ test('a target with data of its own, and a daemon on either database, are refuse
   await copyStore({ sqlite: source, pg, to: 'pg' });
   await assert.rejects(copyStore({ sqlite: source, pg, to: 'pg' }), {
     code: 'copy-target-used',
-    message: /has data of its own \(in settings\)/,
+    message: /is not empty \(settings has rows\)/,
   });
   await assert.rejects(copyStore({ sqlite: source, pg, to: 'sqlite3' }), { code: 'copy-target-used' });
 
@@ -199,14 +199,14 @@ test('a target with data of its own, and a daemon on either database, are refuse
   const empty = await sqlitePlace(t);
   await assert.rejects(copyStore({ sqlite: empty, pg, to: 'sqlite3' }), {
     code: 'daemon-running',
-    message: /The node name 0 .* runs on the database .* \(in 3\d\d\d s\)/,
+    message: /The node name 0 .* uses the database .* \(in 3\d\d\d s\)/,
   });
 
   const lock = await lockForDaemon(source.dataDir, 'it', sqliteClient);
   t.after(() => lock.release());
   await assert.rejects(copyStore({ sqlite: source, pg: await pgPlace(t), to: 'pg' }), {
     code: 'daemon-running',
-    message: /A daemon runs on the database .*pulsegate\.db\. Stop it/,
+    message: /A daemon uses the database .*pulsegate\.db\. Stop it/,
   });
 });
 

@@ -1,4 +1,4 @@
-// What only the daemon does with a database: it holds it alone among daemons, and brings it up to date after copying it.
+// What only the daemon does with a database: it locks the data folder against other daemons, and migrates after copying.
 import assert from 'node:assert/strict';
 import { open, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

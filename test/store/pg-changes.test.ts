@@ -123,13 +123,13 @@ test(`${MANY} writers at once over three stores: each hears all of the other two
       onError: (error) => failures.push(error),
       timers: nodeTimers,
     });
-    const listener = store.changes.listen(() => void reader.ask());
+    const listener = store.changes.listen(() => void reader.poll());
     t.after(listener.stop);
     return reader;
   });
   await Promise.all(players.map((player, n) => stores[n % 3]?.accounts.add(player)));
   // A read that is under way may have begun before the last write.
-  for (const reader of readers) await reader.ask().then(reader.ask);
+  for (const reader of readers) await reader.poll().then(reader.poll);
   assert.deepEqual(failures, []);
   for (const n of [0, 1, 2]) {
     const others = players.filter((_, index) => index % 3 !== n).map(({ id }) => id);

@@ -330,7 +330,7 @@ onEachEngine('many notices of one account do not delay the notice of another', a
 onEachEngine('limits and traffic belong to accounts that there are, and add up', async (open) => {
   const { accounts, traffic, samples } = (await open()).store;
   const sumsOf = async (...args: Parameters<typeof traffic.sums>) =>
-    (await traffic.sums(...args)).map(({ asOf: _, ...sums }) => sums);
+    (await traffic.sums(...args)).map(({ snapshot: _, ...sums }) => sums);
   const limits = { ...NO_LIMITS, maxSessions: 3, quotaBytes: 2 ** 50 };
   const [one, two] = [account({ limits }), account()];
   await accounts.addMany([one, two], DAEMON);

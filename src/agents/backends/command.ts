@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { runVariables } from '../../core/agents/run-variables.js';
 import type { Agent, AgentInput, AgentOutput } from '../../core/agents/runs.js';
-import { killMarked, signalGroup } from '../processes.js';
+import { killRunProcesses, signalGroup } from '../processes.js';
 
 export interface CommandOptions {
   /** Program and arguments. */
@@ -72,7 +72,7 @@ function supervise(
   });
   stderr?.on('data', errors.add);
   for (const stream of [stdin, stdout, stderr]) stream?.on('error', () => {});
-  // A program that does not read its input has not failed: its answer counts.
+  // Errors of stdin are ignored: a program need not read its input.
   stdin?.end(JSON.stringify(input));
 
   child.on('error', (error: NodeJS.ErrnoException) => {
@@ -89,7 +89,7 @@ function supervise(
   child.on('close', (code, endedBy) => {
     if (groupId === undefined) return;
     // After an abort, also kills the processes that have left the group.
-    if (signal.aborted || fault) killMarked(new Set([input.runId]));
+    if (signal.aborted || fault) killRunProcesses(new Set([input.runId]));
     if (fault) settle(failed(fault));
     else if (code === 0) settle({ ok: true, reply: output.text() });
     else settle(failed(exitFault(code, endedBy, errors.text())));
@@ -143,10 +143,10 @@ function tail(maxBytes: number) {
 
 function spawnFault(error: NodeJS.ErrnoException, { command, cwd }: CommandOptions): string {
   const program = command[0] ?? '';
-  // ENOENT means a missing program or a missing working directory. Node does not tell which.
+  // ENOENT means a missing program or a missing working directory. The error of Node does not distinguish them.
   if (error.code === 'ENOENT')
     return `${program} was not found${cwd === undefined ? '' : ` (or the folder ${cwd})`}`;
-  if (error.code === 'EACCES') return `${program} may not be run: permission denied`;
+  if (error.code === 'EACCES') return `${program} could not be started: permission denied`;
   return `${program} could not be started: ${error.message}`;
 }
 

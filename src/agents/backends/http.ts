@@ -22,7 +22,7 @@ export function createHttpAgent(options: HttpAgentOptions): Agent {
           headers: {
             'content-type': 'application/json',
             accept: 'application/json, text/plain',
-            // Lets the server tell a repeated attempt of a run from a new run.
+            // The server can distinguish a repeated attempt of a run from a new run.
             'idempotency-key': input.runId,
             ...bearer(options.apiKey()),
           },
@@ -63,9 +63,9 @@ function replyOf(text: string): string | null {
 
 /** Returns the error text of a refused request. */
 export function statusFault(status: number, body: Buffer): string {
-  const said = excerpt(body);
+  const text = excerpt(body);
   const meaning = status >= 300 && status <= 399 ? ' (redirects are not followed)' : '';
-  return `HTTP ${status}${meaning}${said === '' ? '' : `: ${said}`}`;
+  return `HTTP ${status}${meaning}${text === '' ? '' : `: ${text}`}`;
 }
 
 export function bearer(key: string | null): Record<string, string> {

@@ -101,7 +101,7 @@ function readAnswer(result: HttpResult, options: OpenAiOptions): AgentOutput {
   if (reply === null) {
     return { ok: false, error: `the answer is not a chat completion: ${excerpt(result.body)}` };
   }
-  if (reply.trim() === '') return { ok: false, error: 'the model answered with nothing' };
+  if (reply.trim() === '') return { ok: false, error: 'the model returned an empty answer' };
   if (Buffer.byteLength(reply) > options.maxReplyBytes) {
     return { ok: false, error: `the reply is longer than ${options.maxReplyBytes} bytes` };
   }
@@ -126,11 +126,11 @@ function member(value: unknown, key: string | number): unknown {
   return (value as Record<string | number, unknown>)[key] ?? undefined;
 }
 
-/** Returns why the server refused, for the operator. The text omits the key, which servers like to quote. */
+/** Returns why the server refused, for the operator. The text omits the key, which some servers quote. */
 function refusalOf({ status, body }: Extract<HttpResult, { ok: true }>, options: OpenAiOptions): string {
-  const said = statusFault(status, Buffer.from(messageOf(body)));
+  const fault = statusFault(status, Buffer.from(messageOf(body)));
   const key = options.apiKey();
-  const safe = key === null ? said : said.replaceAll(key, '(hidden)');
+  const safe = key === null ? fault : fault.replaceAll(key, '(hidden)');
   const hint = HINTS[status]?.(options);
   return hint === undefined ? safe : `${hint} (${safe})`;
 }
@@ -138,11 +138,11 @@ function refusalOf({ status, body }: Extract<HttpResult, { ok: true }>, options:
 const HINTS: Readonly<Record<number, (options: OpenAiOptions) => string>> = {
   400: () => 'the server does not accept the request',
   401: (options) =>
-    options.apiKey() === null ? 'the server asks for a key: set apiKeyFile' : 'the key is refused',
-  403: () => 'the key may not do this',
-  404: ({ model }) => `there is no model ${model}, or baseUrl is wrong`,
+    options.apiKey() === null ? 'the server requires a key: set apiKeyFile' : 'the server refused the key',
+  403: () => 'the key has no permission for this request',
+  404: ({ model }) => `unknown model ${model}, or wrong baseUrl`,
   413: () => 'the conversation is too long for the server',
-  429: () => 'the server limits the rate, or the quota is used up',
+  429: () => 'the rate limit or the quota of the server is exceeded',
 };
 
 /** Returns `error.message` of an error response, or the response itself. */

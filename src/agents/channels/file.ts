@@ -20,11 +20,11 @@ export function createFileChannel(path: string, inTurn: InTurn): Channel {
   };
 }
 
-/** Appends a line and waits until the disk has it. If a crash cut the last line short, ends that line first. */
+/** Appends a line and waits until it is on the disk. Completes a last line that a crash cut short, with a line break. */
 async function appendLine(path: string, line: string): Promise<void> {
   const file = await open(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, 0o600);
   try {
-    const text = (await endsInTheMiddle(file)) ? `\n${line}\n` : `${line}\n`;
+    const text = (await hasIncompleteLine(file)) ? `\n${line}\n` : `${line}\n`;
     await file.appendFile(text);
     await file.datasync();
   } finally {
@@ -32,7 +32,7 @@ async function appendLine(path: string, line: string): Promise<void> {
   }
 }
 
-async function endsInTheMiddle(file: FileHandle): Promise<boolean> {
+async function hasIncompleteLine(file: FileHandle): Promise<boolean> {
   const { size } = await file.stat();
   if (size === 0) return false;
   const last = Buffer.alloc(1);

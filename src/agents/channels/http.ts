@@ -58,17 +58,17 @@ function signingKey(secret: string): Buffer {
 }
 
 function outcomeOf(result: HttpResult, now: number): DeliveryOutcome {
-  if (!result.ok) return notYet(result.detail);
+  if (!result.ok) return retryLater(result.detail);
   const { status, headers, body } = result;
   if (status >= 200 && status <= 299) return { ok: true, detail: `HTTP ${status}` };
-  const said = excerpt(body);
-  const detail = `HTTP ${status}${said === '' ? '' : `: ${said}`}`;
+  const text = excerpt(body);
+  const detail = `HTTP ${status}${text === '' ? '' : `: ${text}`}`;
   // 410: by Standard Webhooks, the receiver wants no more deliveries.
   if (status === 410) return { ok: false, detail, again: false };
   const afterMs = retryAfterMs(headers, now);
-  return { ...notYet(detail), ...(afterMs === null ? {} : { afterMs }) };
+  return { ...retryLater(detail), ...(afterMs === null ? {} : { afterMs }) };
 }
 
-function notYet(detail: string): DeliveryOutcome & { ok: false } {
+function retryLater(detail: string): DeliveryOutcome & { ok: false } {
   return { ok: false, detail, again: true };
 }

@@ -31,7 +31,7 @@ export function createEmailSender(
       return { ok: true, detail: oneLine(sent.response) };
     } catch (error) {
       const detail = late.aborted ? `no answer within ${timeoutMs} ms` : oneLine(explain(error));
-      return { ok: false, detail, again: isPassing(error) };
+      return { ok: false, detail, again: isTemporary(error) };
     } finally {
       transport.close();
     }
@@ -45,7 +45,7 @@ function explain(error: unknown): string {
 }
 
 /** RFC 5321 §4.2.1: a 5yz reply is permanent. Errors without a reply are temporary. */
-function isPassing(error: unknown): boolean {
+function isTemporary(error: unknown): boolean {
   const { responseCode } = error as { responseCode?: unknown };
   return typeof responseCode !== 'number' || responseCode < 500;
 }

@@ -6,7 +6,7 @@ import type { SenderUses, SendNotice } from './send-notice.js';
 /** Maximum size of a text message's content, in bytes of UTF-8. */
 const MAX_BYTES = 2048;
 /** "api freq out of limit" and "system busy": these errors are temporary. */
-const PASSING = new Set([45009, -1]);
+const TEMPORARY_ERRORS = new Set([45009, -1]);
 
 export function createWecomSender(
   { baseUrl, key }: NoticeSettings['wecom'],
@@ -22,7 +22,7 @@ export function createWecomSender(
     const detail = `HTTP ${status}: ${json['errmsg'] ?? answer.text}`;
     const code = json['errcode'];
     if (code === 0) return { ok: true, detail };
-    return { ok: false, detail, again: typeof code !== 'number' || PASSING.has(code) };
+    return { ok: false, detail, again: typeof code !== 'number' || TEMPORARY_ERRORS.has(code) };
   };
 }
 

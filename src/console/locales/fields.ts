@@ -140,7 +140,7 @@ export const fields = {
     zh: '正则表达式 {pattern}：字符范围 {near} 无效',
   },
   'field.pattern-escape': {
-    en: 'the pattern {pattern}: the escape {near} is not known',
+    en: 'the pattern {pattern}: unknown escape {near}',
     zh: '正则表达式 {pattern}：不认识的转义 {near}',
   },
   'field.pattern-group-name': {
@@ -148,7 +148,7 @@ export const fields = {
     zh: '正则表达式 {pattern}：{near} 里的分组名无效',
   },
   'field.pattern-group-name-twice': {
-    en: 'the pattern {pattern}: the group name {near} is there twice',
+    en: 'the pattern {pattern}: duplicate group name {near}',
     zh: '正则表达式 {pattern}：分组名 {near} 重复',
   },
   'field.pattern-perl': {
@@ -172,12 +172,12 @@ export const fields = {
     zh: '正则表达式 {pattern}：分组嵌套太深',
   },
   'field.pattern-backslash': {
-    en: 'the pattern {pattern}: it ends with a single backslash',
+    en: 'the pattern {pattern}: ends with a single backslash',
     zh: '正则表达式 {pattern}：末尾多了一个反斜杠',
   },
-  'field.pattern-syntax': { en: 'the pattern {pattern} cannot be read', zh: '无法识别正则表达式 {pattern}' },
+  'field.pattern-syntax': { en: 'the pattern {pattern}: invalid syntax', zh: '无法识别正则表达式 {pattern}' },
   'field.rule-id-and-pattern': {
-    en: 'has both id and gameId; give one of them',
+    en: 'has both id and gameId; set one of them',
     zh: '固定 GameID 和正则表达式只能给一个',
   },
   'field.rule-without-id': { en: 'needs an id or a gameId pattern', zh: '须有固定 GameID 或正则表达式' },
@@ -187,7 +187,7 @@ export const fields = {
     zh: '须为 1 到 {max} 字节，不能是 {value}',
   },
   'field.match-empty': {
-    en: 'must not be empty; leave it out to match everything',
+    en: 'must not be empty; omit it to match everything',
     zh: '不能为空；要匹配全部，请不要填写',
   },
   'field.match-host': {

@@ -6,7 +6,7 @@ import { type Contacts, changedContacts, NO_CONTACTS, wrongContact } from './con
 import { type AccountLimits, NO_LIMITS } from './limits.js';
 import { hashPassword } from './password.js';
 import { isSchedule, storedSchedule } from './schedule.js';
-import { areValidTags, inOrder } from './tags.js';
+import { areValidTags, uniqueTags } from './tags.js';
 
 /**
  * The fields of a creation or an update besides the credentials. `expiresAt` in milliseconds since the epoch, in the years
@@ -24,10 +24,10 @@ export const ACCOUNT_DEFAULTS: AccountFields = { isEnabled: true, remarks: null,
 /** The further fields that a creation or a change may give. */
 interface OptionalFields {
   readonly tags?: readonly string[] | undefined;
-  /** An account that waits for its first login has no expiry. */
+  /** Days from the first login to the expiry; an account that waits for its first login has no expiry yet. */
   readonly daysFromFirstLogin?: number | null | undefined;
   readonly plan?: string | null | undefined;
-  /** The others stay as they are: those of NO_LIMITS for a new account. */
+  /** Omitted limits keep their value; those of a new account are NO_LIMITS. */
   readonly limits?: Partial<AccountLimits> | undefined;
   /** All addresses of the account, read by `readAuthorizedAddresses`. */
   readonly authorizedAddresses?: readonly string[] | undefined;
@@ -73,7 +73,7 @@ export type FieldRefusal =
   | 'invalid-email'
   | 'invalid-telegram'
   | 'unknown-egress-class'
-  /** `address` of the refusal says what is wrong with them. */
+  /** `address` of the refusal names the faulty entry. */
   | 'invalid-addresses'
   | 'invalid-allowed-clients'
   | 'address-taken';
@@ -94,13 +94,17 @@ function isValidExpiry(expiresAt: number | null): boolean {
   return expiresAt === null || isWireDate(expiresAt);
 }
 
+/** Why `input` cannot become an account; null: it can. Whether the name is taken is known only when it is written. */
 export function refuseNew(input: NewAccount, hasEgressClass: HasEgressClass): AddRefusal | null {
   if (isBlank(input.username) || isBlank(input.password)) return 'empty-credentials';
   if (!isValidUsername(input.username)) return 'invalid-username';
   return refuseChange(input, NO_LIMITS, hasEgressClass);
 }
 
-/** @param limits the current limits: an account may keep an egress class that the configuration no longer has */
+/**
+ * Why an account cannot be changed in this way; null: it can.
+ * @param limits the current limits: an account may keep an egress class that the configuration no longer has
+ */
 export function refuseChange(
   {
     password,
@@ -116,7 +120,7 @@ export function refuseChange(
 ): FieldRefusal | null {
   if (password !== undefined && !isValidPassword(password)) return 'invalid-password';
   if (remarks !== undefined && remarks !== null && !isValidRemarks(remarks)) return 'invalid-remarks';
-  if (tags !== undefined && !areValidTags(inOrder(tags))) return 'invalid-tags';
+  if (tags !== undefined && !areValidTags(uniqueTags(tags))) return 'invalid-tags';
   if (expiresAt !== undefined && !isValidExpiry(expiresAt)) return 'invalid-expiry';
   if (schedule !== undefined && !isSchedule(schedule)) return 'invalid-schedule';
   const contact = wrongContact(contacts);
@@ -134,7 +138,7 @@ export function accountOf(input: NewAccount, id: string, createdAt: number): Acc
     passwordVersion: 0,
     isEnabled: input.isEnabled,
     remarks: input.remarks,
-    tags: inOrder(input.tags ?? []),
+    tags: uniqueTags(input.tags ?? []),
     createdAt,
     lastLoginAt: null,
     expiresAt: input.expiresAt,
@@ -150,12 +154,13 @@ export function accountOf(input: NewAccount, id: string, createdAt: number): Acc
   };
 }
 
+/** The fields to write for a change: the password hashed, tags and schedule in their stored form. */
 export function toUpdate({ password, passwordHash, ...fields }: AccountPatch): AccountUpdate {
   const { username, isEnabled, remarks, plan, limits, owner, contacts } = fields;
   const { authorizedAddresses, allowedClients } = fields;
   const schedule = fields.schedule === undefined ? undefined : storedSchedule(fields.schedule);
   const { daysFromFirstLogin, expiresAt } = waitOrExpiry(fields);
-  const tags = fields.tags && inOrder(fields.tags);
+  const tags = fields.tags && uniqueTags(fields.tags);
   const hash = password === undefined ? passwordHash : hashPassword(password);
   return {
     ...{ username, isEnabled, remarks, tags, plan, limits, owner, contacts },
@@ -164,7 +169,7 @@ export function toUpdate({ password, passwordHash, ...fields }: AccountPatch): A
   };
 }
 
-/** An account waits for its first login, or it has an expiry: what is set of the one takes away the other. */
+/** An account either waits for its first login or has an expiry: setting one clears the other. */
 function waitOrExpiry({ daysFromFirstLogin, expiresAt }: AccountChange): {
   daysFromFirstLogin: number | null | undefined;
   expiresAt: number | null | undefined;
@@ -174,7 +179,7 @@ function waitOrExpiry({ daysFromFirstLogin, expiresAt }: AccountChange): {
 }
 
 /** Merges the changes of each account; for a field in several changes, the last one wins. */
-export function inOne<Change extends { readonly id: string; readonly change: AccountChange }>(
+export function mergeChanges<Change extends { readonly id: string; readonly change: AccountChange }>(
   changes: readonly Change[],
 ): Change[] {
   const joined = new Map<string, Change>();

@@ -22,7 +22,7 @@ export interface AccountFilter {
   readonly tag?: string | undefined;
   /** Latest GameID, exactly. */
   readonly game?: string | undefined;
-  /** A client address that is the account without credentials. */
+  /** A client address that may use the account without credentials. */
   readonly authorizedAddress?: string | undefined;
   /** Id of the seller that it belongs to. */
   readonly owner?: string | undefined;

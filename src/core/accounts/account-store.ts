@@ -8,7 +8,7 @@ export class UsernameTaken extends Error {
   override readonly name = 'UsernameTaken';
 }
 
-/** A write was undone: another account has an authorized address of it. */
+/** A write was rolled back: an authorized address overlaps one of another account. */
 export class AddressTaken extends Error {
   override readonly name = 'AddressTaken';
   constructor(
@@ -20,8 +20,9 @@ export class AddressTaken extends Error {
 }
 
 /**
- * Accounts with their limits and authorized addresses; writing these rejects with AddressTaken when another account has one. Every change is noted in the audit log with the transaction that makes it, as made by `by`
- * (the daemon itself unless given). What a seller gives to accounts is taken from its budget; adding and updating reject with OverBudget when too little is left.
+ * Accounts with their limits and authorized addresses. A write rejects with AddressTaken when another account has one of the
+ * addresses. Each change is recorded in the audit log in the same transaction, as made by `by` (default: the daemon). The cost of
+ * a change by a seller is charged to the seller's budget; adding and updating reject with OverBudget when too little is left.
  */
 export interface AccountStore {
   all(): Promise<Account[]>;

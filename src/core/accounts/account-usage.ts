@@ -6,7 +6,7 @@ import type { Session } from '../sessions/session.js';
 import type { SessionRegistry } from '../sessions/session-registry.js';
 import { createTurns } from '../turns.js';
 import type { Account } from './account.js';
-import type { AccountActivity, AsOf } from './activity-feed.js';
+import type { AccountActivity, DatabaseSnapshot } from './activity-feed.js';
 import type { AccountDirectory } from './directory.js';
 import {
   countedSince,
@@ -35,14 +35,17 @@ export interface AccountUsage {
   isOverQuota(account: Account): boolean;
   /** The current usage of an account, including live sessions. */
   view(account: Account): LimitUsage;
-  /** The usage as of the last second, for lists: `view` for every account would be quadratic. */
-  glance(account: Account): LimitUsage;
+  /** The usage as of the last second, for lists: `view` counts all sessions, so that calling it per account would be quadratic. */
+  lastView(account: Account): LimitUsage;
   /** Whether an account has any traffic, on this or another server. */
   hasUsed(accountId: string): boolean;
   /** Traffic per day since `fromDay` (days since the epoch), oldest first; omits days without traffic. */
   days(accountId: string, fromDay: number): Promise<TrafficOfDay[]>;
-  /** Counts what an account has moved at another node, and holds it against its quota. */
-  movedElsewhere(moved: readonly TrafficElsewhere[], upTo: bigint): void;
+  /**
+   * Counts traffic of accounts on other nodes towards their quotas.
+   * @param upTo every transaction before this one has been read
+   */
+  addElsewhere(traffic: readonly TrafficElsewhere[], upTo: bigint): void;
   /** Loads the usage at the start, after the directory is loaded. Rejects when the database cannot be read. */
   load(): Promise<void>;
   /** Writes the counted traffic. Rejects with the error of the database and keeps the traffic on failure. */
@@ -78,13 +81,13 @@ export function createAccountUsage(uses: {
   let batchNumber = 0;
   /** Accounts whose listeners were last notified that the quota is used up. */
   const overQuota = new Set<string>();
-  /** Accounts whose sums are to be read again. */
+  /** Accounts whose sums must be read again. */
   const outdated = new Set<string>();
-  /** Those whose counted traffic says nothing about their quota until then. */
+  /** Those of them whose counted traffic does not decide about the quota until then. */
   const undecided = new Set<string>();
   let isCountingSoon = false;
-  /** When the sums of accounts were read, while other nodes' traffic of before that is still to come. */
-  const readAsOf = new Map<string, AsOf>();
+  /** The snapshot of which an account's sums were read, by account id; kept until all earlier traffic of other nodes has arrived. */
+  const snapshots = new Map<string, DatabaseSnapshot>();
 
   const addSession = ({ accountId }: Session): void => meter.addSession(accountId, now());
   sessions.subscribe({
@@ -94,29 +97,29 @@ export function createAccountUsage(uses: {
       // Drop traffic of an account that was removed.
       if (directory.byId(accountId)) meter.addTraffic(accountId, bytesUp, bytesDown, now());
     },
-    counted: () => announceQuotas(sessions.accounts()),
+    counted: () => publishQuotaChanges(sessions.accounts()),
   });
 
   directory.onChanged(({ id, after }) => {
-    if (after) return remember(after);
+    if (after) return noteQuotaState(after);
     overQuota.delete(id);
     outdated.delete(id);
     undecided.delete(id);
-    readAsOf.delete(id);
+    snapshots.delete(id);
     meter.forget(id);
   });
 
-  function remember(account: Account): void {
+  function noteQuotaState(account: Account): void {
     if (isOverQuota(account)) overQuota.add(account.id);
     else overQuota.delete(account.id);
   }
 
   /** Notifies listeners of accounts whose quota is used up or has been reset. */
-  function announceQuotas(ids: Iterable<string>): void {
+  function publishQuotaChanges(ids: Iterable<string>): void {
     meter.tick(now());
     for (const id of new Set([...ids, ...overQuota])) {
       const account = directory.byId(id);
-      if (account && isOverQuota(account) !== overQuota.has(id)) directory.surroundingsChanged(account);
+      if (account && isOverQuota(account) !== overQuota.has(id)) directory.usageChanged(account);
     }
   }
 
@@ -127,8 +130,8 @@ export function createAccountUsage(uses: {
 
   function countFrom({ id, limits, quotaReset }: Counting, stored: StoredTraffic): void {
     const at = now();
-    const { bytesUp, bytesDown, bytesSince, asOf } = stored.get(id) ?? NO_TRAFFIC;
-    if (asOf) readAsOf.set(id, asOf);
+    const { bytesUp, bytesDown, bytesSince, snapshot } = stored.get(id) ?? NO_TRAFFIC;
+    if (snapshot) snapshots.set(id, snapshot);
     undecided.delete(id);
     const start = periodStart(limits.quotaPeriod, at);
     const countsFromReset = quotaReset !== null && (start === null || quotaReset.at >= start);
@@ -148,7 +151,7 @@ export function createAccountUsage(uses: {
     return found;
   }
 
-  /** Tries a failed batch again, with the same number: it may be written, if only the answer of the database was lost. */
+  /** Retries a failed batch with the same number: the database may have written it although its answer was lost. */
   async function write(): Promise<void> {
     meter.tick(now());
     await writeBatch();
@@ -163,12 +166,12 @@ export function createAccountUsage(uses: {
   }
 
   /**
-   * Writes traffic, and reads the sums of accounts that another process changed, or that are unknown because the clock was set back
-   * to a period before the start.
+   * Writes traffic, and reads the sums of accounts that another process changed, or whose sums are unknown because the clock was
+   * set back to a period before the start.
    */
   async function writeAndRead(): Promise<void> {
     await write();
-    const ids = [...new Set([...outdated, ...meter.unknown()])].slice(0, ACCOUNTS_AT_ONCE);
+    const ids = [...new Set([...outdated, ...meter.unknown()])].slice(0, MAX_ACCOUNTS_PER_READ);
     if (ids.length === 0) return;
     for (const id of ids) outdated.delete(id);
     const accounts = ids.flatMap((id) => directory.byId(id) ?? []);
@@ -178,14 +181,14 @@ export function createAccountUsage(uses: {
     });
     for (const { id } of accounts) {
       const account = directory.byId(id);
-      // Changed again meanwhile: what was read is of another period or reset.
+      // If it has changed again meanwhile, these sums belong to another period or reset.
       if (account && !outdated.has(id)) countFrom(account, stored);
     }
-    announceQuotas(ids);
+    publishQuotaChanges(ids);
     if (outdated.size > 0) countSoon();
   }
 
-  /** A failure is left to the next `flush`, which tries again and reports it. */
+  /** After a failure the next `flush` tries again and reports it. */
   function countSoon(): void {
     if (isCountingSoon) return;
     isCountingSoon = true;
@@ -195,7 +198,7 @@ export function createAccountUsage(uses: {
     }).catch(() => undefined);
   }
 
-  function glance({ id, limits, quotaReset }: Account): LimitUsage {
+  function lastView({ id, limits, quotaReset }: Account): LimitUsage {
     const at = now();
     const live = sessions.ofAccount(id);
     const elsewhere = sessions.elsewhere.of(id);
@@ -215,11 +218,11 @@ export function createAccountUsage(uses: {
 
   return {
     isOverQuota,
-    glance,
+    lastView,
 
     view(account) {
       sessions.count();
-      return glance(account);
+      return lastView(account);
     },
 
     hasUsed(accountId) {
@@ -227,14 +230,14 @@ export function createAccountUsage(uses: {
       return totalBytesUp + totalBytesDown > 0;
     },
 
-    movedElsewhere(moved, upTo) {
+    addElsewhere(traffic, upTo) {
       const at = now();
-      for (const { accountId, transaction, day, bytesUp, bytesDown } of moved) {
-        if (!directory.byId(accountId) || readAsOf.get(accountId)?.includes(transaction)) continue;
+      for (const { accountId, transaction, day, bytesUp, bytesDown } of traffic) {
+        if (!directory.byId(accountId) || snapshots.get(accountId)?.includes(transaction)) continue;
         meter.addElsewhere(accountId, { day, bytesUp, bytesDown }, at);
       }
-      for (const [id, asOf] of readAsOf) if (asOf.isBefore(upTo)) readAsOf.delete(id);
-      announceQuotas(moved.map(({ accountId }) => accountId));
+      for (const [id, snapshot] of snapshots) if (snapshot.isBefore(upTo)) snapshots.delete(id);
+      publishQuotaChanges(traffic.map(({ accountId }) => accountId));
     },
 
     days: (accountId, fromDay) =>
@@ -254,7 +257,7 @@ export function createAccountUsage(uses: {
           if (account?.limits.quotaPeriod === period) countFrom(account, stored);
         }
       }
-      for (const account of directory.all()) remember(account);
+      for (const account of directory.all()) noteQuotaState(account);
     },
 
     flush: () => inTurn('traffic', writeAndRead),
@@ -279,7 +282,7 @@ export function createAccountUsage(uses: {
   };
 }
 
-/** Accounts whose sums are read by one statement. */
-const ACCOUNTS_AT_ONCE = 500;
+/** Maximum number of accounts whose sums one statement reads. */
+const MAX_ACCOUNTS_PER_READ = 500;
 
-const NO_TRAFFIC = { bytesUp: 0, bytesDown: 0, bytesSince: 0, asOf: undefined };
+const NO_TRAFFIC = { bytesUp: 0, bytesDown: 0, bytesSince: 0, snapshot: undefined };

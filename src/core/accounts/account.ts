@@ -20,20 +20,20 @@ export interface Account {
   readonly lastLoginAt: number | null;
   /** null: never expires. */
   readonly expiresAt: number | null;
-  /** Its expiry is set so many days after its first login; null: nothing waits for one. Then `expiresAt` is null. */
+  /** Days from the first login to the expiry; `expiresAt` is null until that login. null: the account does not wait for one. */
   readonly daysFromFirstLogin: number | null;
-  /** Name of the plan that it last got something by; null: none. */
+  /** Name of the plan that was applied last; null: none. */
   readonly plan: string | null;
   readonly limits: AccountLimits;
   /** The last reset of the quota period by the operator; null: never. */
   readonly quotaReset: QuotaReset | null;
-  /** Client addresses and networks that are this account without credentials; see authorized-addresses.ts. */
+  /** Client addresses and networks that may use this account without credentials; see authorized-addresses.ts. */
   readonly authorizedAddresses: readonly string[];
-  /** Client addresses and networks from which it may log in; none: everywhere. See allowed-clients.ts. */
+  /** Client addresses and networks from which the account may log in; an empty list: everywhere. See allowed-clients.ts. */
   readonly allowedClients: readonly string[];
-  /** The days and hours at which it may be used; null: always. See schedule.ts. */
+  /** The days and hours at which the account may be used; null: always. See schedule.ts. */
   readonly schedule: string | null;
-  /** Id of the seller that it belongs to; null: the administrator. */
+  /** Id of the seller that owns the account; null: the administrator. */
   readonly owner: string | null;
   /** The player's addresses for notices. */
   readonly contacts: Contacts;

@@ -14,8 +14,8 @@ import {
   accountOf,
   type ChangedAccount,
   type HasEgressClass,
-  inOne,
   isBlank,
+  mergeChanges,
   type NewAccount,
   type RenameRefusal,
   refuseChange,
@@ -59,7 +59,7 @@ interface Done {
 interface Refused<Reason> {
   readonly ok: false;
   readonly reason: Reason;
-  /** Of 'invalid-addresses', 'invalid-allowed-clients' and 'address-taken'. */
+  /** Set for 'invalid-addresses', 'invalid-allowed-clients' and 'address-taken'. */
   readonly address?: AddressRefusal;
 }
 
@@ -82,7 +82,8 @@ export interface Accounts extends AccountViews {
    */
   addImported(accounts: readonly ImportedAccount[], by: Actor): Promise<Account[]>;
   /**
-   * Changes only the given fields and limits. `isCurrent` can refuse the change after a look at the current account.
+   * Changes only the given fields and limits. When `isCurrent` returns false for the current account, the change is refused with
+   * 'changed-meanwhile'.
    * A new user name ends live sessions; the account keeps its heartbeats and history.
    */
   patch(
@@ -97,7 +98,10 @@ export interface Accounts extends AccountViews {
    * addresses, which `readAuthorizedAddresses` must have read.
    */
   patchMany(changes: readonly ImportedChange[], by: Actor): Promise<Account[]>;
-  /** Counts the days of an account that waits for its first login from `at` on; otherwise nothing. */
+  /**
+   * Sets the expiry of an account that waits for its first login, which was at `at` (ms since the epoch). Does nothing for other
+   * accounts.
+   */
   firstLogin(id: string, at: number): Promise<void>;
   /** Resets the usage of the quota period; false when the account does not exist. */
   resetUsage(id: string, by: Actor): Promise<boolean>;
@@ -106,7 +110,7 @@ export interface Accounts extends AccountViews {
   /** Reloads accounts that another process changed, added or removed; their usage follows a moment later. */
   refresh(ids: readonly string[]): Promise<void>;
   readonly hasEgressClass: HasEgressClass;
-  /** Of one account. */
+  /** Per account. */
   readonly maxAuthorizedAddresses: number;
   readonly maxAllowedClients: number;
 }
@@ -119,7 +123,7 @@ export function createAccounts(
   uses: AccountWriteUses & {
     /** Names of the configured egress classes. */
     readonly egressClasses: readonly string[];
-    /** Of one account. */
+    /** Per account. */
     readonly maxAuthorizedAddresses: number;
     readonly maxAllowedClients: number;
     readonly newId: () => string;
@@ -222,7 +226,7 @@ export function createAccounts(
         inTurn,
         changes.map(({ id }) => id),
         () => {
-          const updates = inOne(changes).flatMap(({ id, change, used }) => {
+          const updates = mergeChanges(changes).flatMap(({ id, change, used }) => {
             const before = directory.byId(id);
             if (!before || refuseChange(change, before.limits, hasEgressClass) !== null) return [];
             return [{ id, fields: toUpdate(change), used }];

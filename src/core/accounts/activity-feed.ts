@@ -1,10 +1,10 @@
-// What accounts do at the other nodes, as it is written there: traffic, logins, heartbeat entries.
+// The activity of accounts on the other nodes, read from the database: traffic, logins, heartbeat entries.
 
-/** A moment of the database, which a transaction is before or not. */
-export interface AsOf {
-  /** Whether the writes of a transaction were in what was read then. */
+/** A snapshot of the database (PostgreSQL `pg_snapshot`): which transactions a read saw. */
+export interface DatabaseSnapshot {
+  /** Whether the snapshot contains the writes of a transaction. */
   includes(transaction: bigint): boolean;
-  /** Whether every transaction before `transaction` was over by then, and every later one begun after it. */
+  /** Whether every transaction that the snapshot contains is earlier than `transaction`. */
   isBefore(transaction: bigint): boolean;
 }
 
@@ -18,7 +18,7 @@ export type AccountActivity = { readonly accountId: string } & (
       readonly bytesDown: number;
     }
   | { readonly kind: 'login'; readonly at: number }
-  /** Its entries are others, or more. */
+  /** The heartbeat entries of the account changed. */
   | { readonly kind: 'heartbeats' }
 );
 
@@ -26,13 +26,13 @@ export interface ActivityRead {
   readonly activity: readonly AccountActivity[];
   /** Every transaction before this one has been read. */
   readonly upTo: bigint;
-  /** This process was away for too long, or the database is another one: everything is to be read again. */
+  /** Entries are missing, because this process was disconnected for too long or the database was replaced: read everything again. */
   readonly hasMissed: boolean;
 }
 
 export interface ActivityFeed {
-  /** What other nodes wrote since the last call; one call at a time. */
+  /** The activity that other nodes wrote since the last call. Call it one at a time. Rejects when the database cannot be read. */
   next(): Promise<ActivityRead>;
-  /** Forgets what every reader has read. */
+  /** Deletes the activity that every node has read. */
   trim(): Promise<void>;
 }

@@ -19,13 +19,13 @@ interface AddressLists {
 export interface AddressCheck {
   /**
    * Reads the lists in the form that is stored, or refuses one; an undefined list stays undefined.
-   * @param id of the account whose addresses they become; undefined: a new account
+   * @param id of the changed account; undefined: a new account
    */
   read(
     lists: AddressLists,
     id?: string,
   ): { readonly ok: true; readonly lists: AddressLists } | RefusedAddress;
-  /** The refusal for a write that the store rejected with AddressTaken. Throws every other error again. */
+  /** The refusal for a write that the store rejected with AddressTaken. Rethrows every other error. */
   refuseTaken(error: unknown): RefusedAddress;
 }
 
@@ -35,7 +35,7 @@ export function createAddressCheck({
   maxAllowedClients,
 }: {
   readonly directory: Pick<AccountDirectory, 'byAuthorizedAddress' | 'byId'>;
-  /** Of one account. */
+  /** Per account. */
   readonly maxAuthorizedAddresses: number;
   readonly maxAllowedClients: number;
 }): AddressCheck {

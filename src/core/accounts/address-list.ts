@@ -1,16 +1,16 @@
-// Lists of client addresses and networks that an account has: read, written, and compared with an address.
+// Lists of client addresses and networks of an account: parsing, formatting, and matching of an address.
 import { type Cidr, formatIp, type IpBytes, inCidr, parseCidr, parseIp, unmap } from '../ip.js';
 
-/** Most accounts have none: they share this. */
+/** The shared value of accounts without addresses, which are most accounts. */
 export const NO_ADDRESSES: readonly string[] = [];
 
 // Separators of addresses in fields and files.
 const SEPARATORS = /[\s,;，；、]+/;
 const MAX_SHOWN_CHARS = 60;
-/** Longer lists are refused unread: each entry is compared with each other one, and a line of a file has room for thousands. */
+/** Longer lists are refused before parsing: each entry is compared with every other, and a line of a file can hold thousands. */
 const MAX_ENTRIES = 256;
 
-/** Why a list of addresses is refused, by code. Values stand in braces. */
+/** The text of each refusal, by code, with placeholders in braces. */
 export const ADDRESS_TEXTS = {
   address: '{entry} is neither an address (203.0.113.7) nor a network (203.0.113.0/24)',
   'address-too-wide': '{entry} is too wide: at least /{ipv4} (IPv4) or /{ipv6} (IPv6)',
@@ -32,11 +32,11 @@ export function addressesOfText(text: string): string[] {
 export const textOfAddresses = (addresses: readonly string[]): string => addresses.join(', ');
 
 export interface AddressRules {
-  /** Of one account. */
+  /** Most entries of one account. */
   readonly max: number;
   /** The configuration key of `max`, for the refusal. */
   readonly key: string;
-  /** The widest networks, by the bytes of an address; undefined: any. */
+  /** Prefix length of the largest permitted networks, by the length of an address in bytes; undefined: any. */
   readonly shortestPrefixBits?: { readonly 4: number; readonly 16: number };
 }
 
@@ -44,10 +44,7 @@ export type ReadAddresses =
   | { readonly ok: true; readonly addresses: readonly string[] }
   | { readonly ok: false; readonly refusal: AddressRefusal };
 
-/**
- * Reads a list as an operator writes it: addresses and networks, each in its one text, without those that another one
- * holds.
- */
+/** Parses a list of addresses and networks. Returns them in canonical form, without entries that another entry contains. */
 export function readAddressList(
   entries: readonly string[],
   { max, key, shortestPrefixBits = { 4: 0, 16: 0 } }: AddressRules,
@@ -72,7 +69,7 @@ export function readAddressList(
   return { ok: true, addresses: kept.length === 0 ? NO_ADDRESSES : kept.map(formatBlock) };
 }
 
-/** Of two equal blocks the first one stays. */
+/** Whether `other` contains `block`. Of two equal blocks the first one stays. */
 function isRedundant(block: Cidr, at: number, other: Cidr, otherAt: number): boolean {
   if (!inCidr(block.bytes, other) || other.length > block.length) return false;
   return other.length < block.length || otherAt < at;
@@ -83,8 +80,8 @@ function formatBlock({ bytes, length }: Cidr): string {
 }
 
 /**
- * The fewest networks that together are all addresses from `first` to `last`. Null when one of them is no address, they are of
- * different families, or `last` comes before `first`.
+ * The shortest list of networks that covers exactly the addresses from `first` to `last`. Null when one of them is not an address,
+ * they are of different families, or `last` is before `first`.
  */
 export function networksOfRange(first: string, last: string): string[] | null {
   const [from, to] = [parseIp(first), parseIp(last)].map((ip) => ip && unmap(ip));
@@ -93,7 +90,7 @@ export function networksOfRange(first: string, last: string): string[] | null {
   const end = numberOf(to);
   const networks: string[] = [];
   for (let at = numberOf(from); at <= end; ) {
-    // The largest network that begins at `at`, and does not go beyond the end.
+    // The largest network that begins at `at` and does not extend beyond the end.
     const hostBits = Math.min(at === 0n ? bits : bitsOf(at & -at) - 1, bitsOf(end - at + 1n) - 1);
     networks.push(formatBlock({ bytes: bytesOf(at, from.length), length: bits - hostBits }));
     at += 1n << BigInt(hostBits);

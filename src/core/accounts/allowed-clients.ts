@@ -1,7 +1,7 @@
-// The client addresses and networks from which an account may log in. An account without any may log in from everywhere.
+// Allowed clients: the client addresses and networks from which an account may log in. An empty list allows every client.
 import { includesAddress, type ReadAddresses, readAddressList } from './address-list.js';
 
-/** At most `max` of them. */
+/** Parses at most `max` entries. */
 export function readAllowedClients(entries: readonly string[], max: number): ReadAddresses {
   return readAddressList(entries, { max, key: 'socks.maxAllowedClients' });
 }

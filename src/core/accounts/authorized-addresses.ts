@@ -1,8 +1,8 @@
-// The client addresses and networks that are an account without credentials: read, and found by address.
+// Authorized addresses: the client addresses and networks that may use an account without credentials.
 import { type IpBytes, parseCidr, parseIp, unmap } from '../ip.js';
 import { type AddressRefusal, type ReadAddresses, readAddressList } from './address-list.js';
 
-/** Networks that hold more than these prefixes would let half the Internet in. */
+/** Shorter prefixes are refused: they would authorize a large part of the Internet. */
 const shortestPrefixBits = { 4: 8, 16: 16 } as const;
 
 export const addressTaken = (entry: string, username: string): AddressRefusal => ({
@@ -10,7 +10,7 @@ export const addressTaken = (entry: string, username: string): AddressRefusal =>
   values: { entry, username: JSON.stringify(username) },
 });
 
-/** At most `max` of them. */
+/** Parses at most `max` entries. */
 export function readAuthorizedAddresses(entries: readonly string[], max: number): ReadAddresses {
   return readAddressList(entries, { max, key: 'socks.maxAuthorizedAddresses', shortestPrefixBits });
 }
@@ -21,7 +21,7 @@ export interface AddressRange {
   readonly last: string;
 }
 
-/** Of an address or network that `readAuthorizedAddresses` returned. */
+/** The range of an address or network that `readAuthorizedAddresses` returned. Throws a RangeError for any other text. */
 export function rangeOf(text: string): AddressRange {
   const block = parseCidr(text);
   if (block === null) throw new RangeError(`not an address or a network: ${text}`);
@@ -41,11 +41,11 @@ interface Owned<Owner> extends AddressRange {
   readonly owner: Owner;
 }
 
-/** Whose an address is. No two owners' addresses overlap, so that one ordered list of ranges answers by halving. */
+/** Finds the owner of an address. Ranges of different owners do not overlap, so that binary search in one sorted list suffices. */
 export class AddressIndex<Owner> {
   readonly #ranges: Owned<Owner>[] = [];
 
-  /** Whose the address is; undefined: nobody's. */
+  /** The owner of the address; undefined: none. */
   find(address: string): Owner | undefined {
     if (this.#ranges.length === 0) return undefined;
     const ip = parseIp(address);
@@ -55,7 +55,7 @@ export class AddressIndex<Owner> {
     return range !== undefined && key <= range.last ? range.owner : undefined;
   }
 
-  /** The owner of a range that overlaps `text`, other than `owner`; undefined: there is none. */
+  /** The owner, other than `owner`, of a range that overlaps the address or network `text`; undefined: none. */
   overlap(text: string, owner?: Owner): Owner | undefined {
     const { first, last } = rangeOf(text);
     for (let at = this.#countUpTo(last) - 1; at >= 0; at -= 1) {
@@ -76,7 +76,7 @@ export class AddressIndex<Owner> {
   remove(owner: Owner, addresses: readonly string[]): void {
     for (const text of addresses) {
       const { first } = rangeOf(text);
-      // While two accounts exchange an address, both may have it for a moment.
+      // While an address moves from one account to another, both may have it for a moment.
       for (let at = this.#countUpTo(first) - 1; this.#ranges[at]?.first === first; at -= 1) {
         if (this.#ranges[at]?.owner !== owner) continue;
         this.#ranges.splice(at, 1);

@@ -1,4 +1,4 @@
-// The budget of a seller: what its accounts may still get, and the cost of a change of an account.
+// The budget of a seller, and the cost of a change of one of its accounts.
 import { DAY_MS } from '../clock.js';
 import type { Account } from './account.js';
 import { periodIndex } from './limits.js';
@@ -56,7 +56,7 @@ export function costOf(before: Priced | null, after: Priced, now: number): Cost 
     before !== null &&
     (before.quotaReset !== after.quotaReset || before.limits.quotaPeriod !== after.limits.quotaPeriod);
   const waitsAgain = before?.daysFromFirstLogin === null && after.daysFromFirstLogin !== null;
-  // The days that it has left do not count towards those that begin with the login.
+  // The remaining days do not count towards the days that begin with the login.
   const had = before && waitsAgain ? { ...before, expiresAt: now } : before;
   return {
     accounts: before ? 0 : 1,

@@ -4,7 +4,7 @@
 import { type Account, withLastLogin } from './account.js';
 import { AddressIndex } from './authorized-addresses.js';
 
-/** `before` is null for a new account, `after` for a removed one. Both are the same object after `surroundingsChanged`. */
+/** `before` is null for a new account, `after` for a removed one. Both are the same object after `usageChanged`. */
 export interface AccountChanged {
   readonly id: string;
   readonly before: Account | null;
@@ -86,7 +86,7 @@ export class AccountDirectory {
    * Notifies listeners that the quota of an unchanged account is used up or reset, or that the number of its sessions on other
    * nodes changed.
    */
-  surroundingsChanged(account: Account): void {
+  usageChanged(account: Account): void {
     this.#publish({ id: account.id, before: account, after: account });
   }
 
@@ -104,7 +104,7 @@ export class AccountDirectory {
     this.#unsavedLogins.set(id, at);
   }
 
-  /** The same at another node, which writes it. */
+  /** Records a login on another node. That node writes it to the database. */
   loggedInElsewhere(id: string, at: number): void {
     const account = this.#byId.get(id);
     if (account && at > (account.lastLoginAt ?? 0)) this.#set(withLastLogin(account, at));

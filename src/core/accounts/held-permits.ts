@@ -1,4 +1,4 @@
-// The permits of this node, by account, in the order in which they were given.
+// The session permits of this node, by account, in the order in which they were acquired.
 import type { LimitRefusal } from './limits.js';
 import type { HeldPermit, PermitLimits } from './permit-store.js';
 
@@ -30,7 +30,7 @@ export class HeldPermits {
     this.#byAccount.set(permit.accountId, others.add(permit));
   }
 
-  /** False: it was removed before. */
+  /** Returns false when the permit was removed before. */
   remove(permit: RevocablePermit): boolean {
     if (!this.#byId.delete(permit.id)) return false;
     const others = this.#byAccount.get(permit.accountId);
@@ -39,7 +39,7 @@ export class HeldPermits {
     return true;
   }
 
-  /** Why the account may have no further permit, by those of this node alone; null: it may. */
+  /** Why the account gets no further permit, counting only the permits of this node; null: it gets one. */
   refusal({ accountId, client }: HeldPermit, limits: PermitLimits): LimitRefusal | null {
     const { maxSessions, maxClientAddresses } = limits;
     const permits = [...(this.#byAccount.get(accountId) ?? [])];
@@ -49,7 +49,7 @@ export class HeldPermits {
     return clients.size >= maxClientAddresses ? 'too-many-addresses' : null;
   }
 
-  /** The permits beyond the limits, by those of this node alone. The oldest permits and the first addresses stay. */
+  /** The permits beyond the limits, counting only the permits of this node. The oldest permits and the first addresses stay. */
   surplus(accountId: string, { maxSessions, maxClientAddresses }: PermitLimits): RevocablePermit[] {
     const clients = new Set<string>();
     let count = 0;

@@ -1,6 +1,6 @@
 // Limits of accounts and quota periods: types and rules, without counting.
 import { DAY_MS } from '../clock.js';
-import type { AsOf } from './activity-feed.js';
+import type { DatabaseSnapshot } from './activity-feed.js';
 
 /** When the quota resets: every UTC day, every week on Monday, every calendar month, or never. */
 export type QuotaPeriod = 'day' | 'week' | 'month' | 'never';
@@ -52,7 +52,7 @@ export type LimitRefusal = (typeof LIMIT_REFUSALS)[number];
 
 /** The usage of an account compared with its limits. Times in milliseconds since the epoch. */
 export interface LimitUsage {
-  /** Live now. */
+  /** Number of live sessions. */
   readonly sessions: number;
   /** Distinct addresses of the live sessions. */
   readonly clientAddresses: number;
@@ -84,8 +84,8 @@ export interface TrafficSums {
   readonly bytesUp: number;
   readonly bytesDown: number;
   readonly bytesSince: number;
-  /** When it was read; undefined: no other process adds to it. */
-  readonly asOf?: AsOf;
+  /** The snapshot of which the sums were read; undefined: no other process writes traffic. */
+  readonly snapshot?: DatabaseSnapshot;
 }
 
 /** 1970-01-01 was a Thursday: weeks begin on Monday, three days before it. */

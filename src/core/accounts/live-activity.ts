@@ -3,12 +3,14 @@
 import { DAY_MS, MINUTE_MS } from '../clock.js';
 import type { LoginOutcome } from './login-log.js';
 
+/** Bytes per second. */
 export interface Rate {
   readonly up: number;
   readonly down: number;
 }
 
-export interface Moved {
+/** A number of bytes. */
+export interface ByteCount {
   up: number;
   down: number;
 }
@@ -39,12 +41,12 @@ const MIN_SPAN_MS = 500;
 
 export class LiveActivity {
   /** Bytes of sessions since the last measurement, by id. */
-  #moved = new Map<string, Moved>();
-  #movedByAll: Moved = { up: 0, down: 0 };
+  #bytes = new Map<string, ByteCount>();
+  #totalBytes: ByteCount = { up: 0, down: 0 };
   /** Rates of the sessions that transferred bytes before the last measurement, by id. */
   #rates = new Map<string, Rate>();
   #rate: Rate = NO_RATE;
-  #byAccount = new Map<string, Moved>();
+  #byAccount = new Map<string, ByteCount>();
   #day: number;
   #tickedAt: number;
   readonly today: Counters = noCounters();
@@ -54,15 +56,15 @@ export class LiveActivity {
   readonly outcomes = new Map<LoginOutcome, number>();
   #sinceSample: Counters = noCounters();
   /** Heartbeat counts since the start, at the ticks of the last minute. */
-  #beats: { at: number; count: number }[] = [];
-  #beatCount = 0;
+  #heartbeatTicks: { at: number; count: number }[] = [];
+  #heartbeatCount = 0;
 
   constructor(now: number) {
     this.#day = Math.floor(now / DAY_MS);
     this.#tickedAt = now;
   }
 
-  /** Loads the counts of the day before this start. */
+  /** Loads the counts of the current day from before this start. */
   load(counters: Counters | undefined, byAccount: Iterable<{ id: string; up: number; down: number }>): void {
     for (const name of Object.keys(this.today) as (keyof Counters)[])
       this.today[name] = counters?.[name] ?? 0;
@@ -71,28 +73,28 @@ export class LiveActivity {
 
   /** Counts the traffic of a session. */
   addTraffic(sessionId: string, accountId: string, up: number, down: number): void {
-    addMoved(this.#moved, sessionId, up, down);
-    addMoved(this.#byAccount, accountId, up, down);
-    this.#movedByAll.up += up;
-    this.#movedByAll.down += down;
+    addBytes(this.#bytes, sessionId, up, down);
+    addBytes(this.#byAccount, accountId, up, down);
+    this.#totalBytes.up += up;
+    this.#totalBytes.down += down;
     this.#add('bytesUp', up);
     this.#add('bytesDown', down);
   }
 
   /** Forgets the rate of an ended session. */
   closed(sessionId: string): void {
-    this.#moved.delete(sessionId);
+    this.#bytes.delete(sessionId);
     this.#rates.delete(sessionId);
   }
 
-  noteLogin(outcome: LoginOutcome): void {
+  countLogin(outcome: LoginOutcome): void {
     this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);
     const counter = outcome === 'success' ? 'logins' : 'failures';
     this.#add(counter, 1);
   }
 
-  noteHeartbeat(): void {
-    this.#beatCount += 1;
+  countHeartbeat(): void {
+    this.#heartbeatCount += 1;
     this.#add('heartbeats', 1);
   }
 
@@ -107,15 +109,15 @@ export class LiveActivity {
     const spanMs = now - this.#tickedAt;
     if (spanMs >= 0 && spanMs < MIN_SPAN_MS) return;
     this.#tickedAt = now;
-    this.#beats = [...this.#beats, { at: now, count: this.#beatCount }].filter(
+    this.#heartbeatTicks = [...this.#heartbeatTicks, { at: now, count: this.#heartbeatCount }].filter(
       ({ at }) => now - at <= MINUTE_MS,
     );
     const seconds = Math.max(spanMs, MIN_SPAN_MS) / 1000;
-    const perSecond = ({ up, down }: Moved): Rate => ({ up: up / seconds, down: down / seconds });
-    this.#rates = new Map(Array.from(this.#moved, ([id, moved]) => [id, perSecond(moved)]));
-    this.#rate = perSecond(this.#movedByAll);
-    this.#moved = new Map();
-    this.#movedByAll = { up: 0, down: 0 };
+    const perSecond = ({ up, down }: ByteCount): Rate => ({ up: up / seconds, down: down / seconds });
+    this.#rates = new Map(Array.from(this.#bytes, ([id, bytes]) => [id, perSecond(bytes)]));
+    this.#rate = perSecond(this.#totalBytes);
+    this.#bytes = new Map();
+    this.#totalBytes = { up: 0, down: 0 };
   }
 
   /** The last measured rate of a session, in bytes per second. */
@@ -128,16 +130,16 @@ export class LiveActivity {
     return this.#rate;
   }
 
-  /** Of the last minute. */
+  /** Measured over the last minute. */
   get heartbeatsPerMinute(): number {
-    const first = this.#beats.at(0);
-    const last = this.#beats.at(-1);
+    const first = this.#heartbeatTicks.at(0);
+    const last = this.#heartbeatTicks.at(-1);
     if (!first || !last || last.at <= first.at) return 0;
     return ((last.count - first.count) * MINUTE_MS) / (last.at - first.at);
   }
 
   /** Bytes of an account since midnight UTC. */
-  todayOf(accountId: string): Readonly<Moved> {
+  todayOf(accountId: string): Readonly<ByteCount> {
     return this.#byAccount.get(accountId) ?? { up: 0, down: 0 };
   }
 
@@ -166,10 +168,10 @@ export class LiveActivity {
   }
 }
 
-function addMoved(moved: Map<string, Moved>, id: string, up: number, down: number): void {
-  const before = moved.get(id);
+function addBytes(counts: Map<string, ByteCount>, id: string, up: number, down: number): void {
+  const before = counts.get(id);
   if (!before) {
-    moved.set(id, { up, down });
+    counts.set(id, { up, down });
     return;
   }
   before.up += up;

@@ -23,9 +23,9 @@ export interface LoginEntry {
 
 export interface LoginFilter {
   readonly accountId?: string;
-  /** Of accounts of this seller. */
+  /** Only accounts of this seller. */
   readonly owner?: string;
-  /** In user name and client address. */
+  /** Text in user name or client address. */
   readonly search?: string;
   readonly failed?: boolean;
 }

@@ -4,7 +4,7 @@ import type { Clock } from '../clock.js';
 import { printable } from '../printable.js';
 import { type Account, isExpired } from './account.js';
 import { isAllowedClient } from './allowed-clients.js';
-import { isSalted, verifyAgainstNothing, verifyPassword } from './password.js';
+import { isSalted, verifyAgainstDummy, verifyPassword } from './password.js';
 import type { Schedules } from './schedule.js';
 
 /** Why a login failed, for the log and the attempt limits. The client gets the same reply for all of them. */
@@ -34,7 +34,10 @@ export type LoginResult<Found extends LoginAccount = Account> =
   /** `username` is safe to log: control characters are escaped, invalid UTF-8 is U+FFFD. */
   | { readonly ok: false; readonly reason: LoginFailure; readonly username: string };
 
-/** Verifies the raw UNAME and PASSWD bytes of RFC 1929 §2, from the address `client`. Has no side effects: the caller records the login. */
+/**
+ * Verifies the raw UNAME and PASSWD bytes of RFC 1929 §2, from the address `client`. Has no side effects: the caller records the
+ * login.
+ */
 export type LogIn<Found extends LoginAccount = Account> = (
   username: Uint8Array,
   password: Uint8Array,
@@ -61,7 +64,7 @@ export function createLogin<Found extends LoginAccount>({
   return (usernameBytes, password, client) => {
     const username = decode(usernameBytes);
     const account = username === null ? undefined : directory.byUsername(username);
-    const matches = account ? verifyPassword(password, account.passwordHash) : verifyAgainstNothing(password);
+    const matches = account ? verifyPassword(password, account.passwordHash) : verifyAgainstDummy(password);
     const fail = (reason: LoginFailure): LoginResult<Found> => ({
       ok: false,
       reason,
@@ -75,7 +78,7 @@ export function createLogin<Found extends LoginAccount>({
   };
 }
 
-/** Why an account may not log in from the address `client`, however it is known who it is; null: it may. */
+/** Why an account may not log in from the address `client`, with credentials or by an authorized address; null: it may. */
 export function refuseAccount(
   account: Refusable,
   client: string,

@@ -1,4 +1,4 @@
-// The accounts of one seller, as an account service without the accounts of others. Every read and write of a seller uses it.
+// The account service of a seller: it knows only the accounts that the seller owns. Every read and write of a seller uses it.
 import type { Account } from './account.js';
 import type { Accounts } from './accounts.js';
 import type { AddressRefusal } from './address-list.js';

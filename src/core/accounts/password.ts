@@ -14,9 +14,9 @@ interface Stored {
 }
 
 // A random dummy hash, generated at each start. Replaces a malformed hash and the hash of an unknown user.
-const NOTHING: Stored = { salt: randomBytes(SALT_BYTES), digest: randomBytes(DIGEST_BYTES) };
+const DUMMY: Stored = { salt: randomBytes(SALT_BYTES), digest: randomBytes(DIGEST_BYTES) };
 // As text, so that an unknown user takes the same steps as a known one.
-const NOTHING_STORED = format(NOTHING.salt, NOTHING.digest);
+const DUMMY_STORED = format(DUMMY.salt, DUMMY.digest);
 
 /**
  * The stored form of a password: SHA-256 over the 16 salt bytes, then the password (text as UTF-8).
@@ -31,13 +31,13 @@ export function hashPassword(password: string | Uint8Array, salt: Buffer = rando
  * malformed.
  */
 export function verifyPassword(password: string | Uint8Array, stored: string): boolean {
-  const { salt, digest } = parse(stored) ?? NOTHING;
+  const { salt, digest } = parse(stored) ?? DUMMY;
   return timingSafeEqual(digestOf(salt, password), digest);
 }
 
 /** Takes as long as `verifyPassword`, for an unknown user. */
-export function verifyAgainstNothing(password: string | Uint8Array): false {
-  verifyPassword(password, NOTHING_STORED);
+export function verifyAgainstDummy(password: string | Uint8Array): false {
+  verifyPassword(password, DUMMY_STORED);
   return false;
 }
 

@@ -32,11 +32,11 @@ export interface PermitStore {
     readonly leaseMs: number;
   }): Promise<ReadonlyMap<string, LimitRefusal>>;
   /**
-   * Finds the permits of an account beyond these limits, of all live nodes; the permits that were written first stay. Tells the
-   * other nodes of theirs by the list of changes.
-   * @returns the ids of this process's
+   * Finds the permits of an account beyond these limits, of all live nodes; the permits that were written first stay. Notifies the
+   * other nodes of their permits through the change log.
+   * @returns the ids of the permits of this process
    */
   findSurplus(accountId: string, limits: PermitLimits): Promise<string[]>;
-  /** Removes the permits of processes that are gone. */
+  /** Removes the permits of processes that no longer run. */
   trim(): Promise<void>;
 }

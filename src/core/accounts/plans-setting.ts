@@ -1,4 +1,4 @@
-// The plans that an operator has made: one list, kept as a setting.
+// The operator's plans, stored as one setting.
 import type { Actor } from '../audit/audit.js';
 import { createSetting, type Reloadable } from '../settings/setting.js';
 import type { SettingStore } from '../settings/setting-store.js';
@@ -10,7 +10,7 @@ export interface PlansSetting extends Reloadable {
   /** In the order in which they are offered. */
   list(): readonly Plan[];
   byName(name: string): Plan | null;
-  /** Accounts keep what they got by a plan that changes or goes. */
+  /** Replaces all plans. Accounts to which a changed or removed plan was applied stay as they are. */
   save(plans: readonly Plan[], by: Actor): Promise<void>;
 }
 

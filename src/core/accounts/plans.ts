@@ -1,16 +1,16 @@
-// Plans: what an operator sells ("month, 50 GB, 2 devices, 3 MB/s"), and what an account gets by one.
+// Plans: what an operator sells ("month, 50 GB, 2 devices, 3 MB/s"), and how a plan is applied to an account.
 import { DAY_MS } from '../clock.js';
 import type { Account } from './account.js';
 import type { AccountChange } from './account-input.js';
 import { type AccountLimits, type LimitUsage, NO_LIMITS } from './limits.js';
 
-/** Where a plan leads is no part of it: the egress class of an account stays. */
+/** A plan does not change the egress class of an account. */
 export type PlanLimits = Omit<AccountLimits, 'egressClass'>;
 
 export interface Plan {
-  /** Unique; accounts and the command line name it by this. */
+  /** Unique; accounts and the command line refer to the plan by it. */
   readonly name: string;
-  /** How long it lasts; null: for ever. */
+  /** Duration; null: unlimited. */
   readonly days: number | null;
   /** The days of an account that has never logged in are counted from its first login. */
   readonly startsAtFirstLogin: boolean;
@@ -22,8 +22,8 @@ export const MAX_PLAN_NAME = 64;
 export const MAX_PLAN_DAYS = 3_650;
 
 /**
- * `renew` adds the plan's days to what is left of the old ones, and a quota that never starts again to what is left of the
- * old one. `upgrade` lets the expiry stay, and leaves of such a quota at least that of the plan.
+ * `renew` adds the plan's days to the remaining days, and a quota with the period 'never' to the remaining quota. `upgrade` keeps
+ * the expiry, and gives such a quota the larger of the remaining quota and the plan's quota.
  */
 export type PlanUse = 'renew' | 'upgrade';
 
@@ -33,7 +33,7 @@ export { NO_PLAN_LIMITS };
 
 const UNUSABLE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 
-/** Whether a plan may have this name: 1 to 64 characters, nothing around them, no control characters. */
+/** Whether a plan may have this name: 1 to 64 characters, no surrounding white space, no control characters. */
 export function isPlanName(name: string): boolean {
   return (
     name !== '' &&
@@ -44,7 +44,7 @@ export function isPlanName(name: string): boolean {
   );
 }
 
-/** What a new account gets by a plan at `now`, in ms since the epoch. */
+/** The fields of a new account to which a plan is applied at `now`, in ms since the epoch. */
 export function planForNew(
   plan: Plan,
   now: number,
@@ -61,7 +61,7 @@ export function planForNew(
 
 type Planned = Pick<Account, 'limits' | 'quotaReset' | 'expiresAt' | 'daysFromFirstLogin' | 'lastLoginAt'>;
 
-/** What an account gets by a plan at `now`; `usage` is what it has used so far. */
+/** The change of an account when a plan is applied at `now`, in ms since the epoch; `usage` is its total usage so far. */
 export function planFor(
   account: Planned,
   plan: Plan,
@@ -85,7 +85,10 @@ function expiryFor(
   return { expiresAt: Math.max(now, expiresAt ?? now) + days * DAY_MS };
 }
 
-/** A quota per day, week or month starts again by the calendar, whatever is renewed; one that never does is added to. */
+/**
+ * Only a quota with the period 'never' depends on the remaining quota: a quota per day, week or month resets by the calendar
+ * anyway.
+ */
 function quotaFor(
   { limits, quotaReset }: Planned,
   plan: Plan,

@@ -29,7 +29,7 @@ export interface PlayerLinkStore {
    * that makes the change.
    */
   put(link: PlayerLink, audit: AuditRecord): Promise<boolean>;
-  /** Returns false when there was none, and when `put` would. */
+  /** Returns false when there was none, and in the cases in which `put` returns false. */
   remove(accountId: string, kind: PlayerLinkKind, audit: AuditRecord): Promise<boolean>;
 }
 
@@ -43,8 +43,8 @@ export interface PlayerLinks {
   /** null: the account has no address of this kind. */
   get(accountId: string, kind: PlayerLinkKind): Promise<PlayerLink | null>;
   /**
-   * Makes a new address and invalidates the former one. Returns the new token; null: meanwhile the account was removed or handed to
-   * another seller. The database stores no token of a page.
+   * Creates a new address and invalidates the former one. Returns the new token; null: meanwhile the account was removed or moved
+   * to another seller. The database stores no token of a page.
    */
   create(
     account: Owner,

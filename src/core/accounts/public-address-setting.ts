@@ -1,4 +1,4 @@
-// The public address in proxy links: from the configuration, until an operator saves another one.
+// The public address in proxy links: the configuration's, until an operator saves another one.
 import { type Actor, differences } from '../audit/audit.js';
 import { createSetting, type Reloadable } from '../settings/setting.js';
 import type { SettingStore } from '../settings/setting-store.js';

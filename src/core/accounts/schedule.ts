@@ -1,5 +1,5 @@
-// When an account may be used: days and hours in the operator's time zone, as a text such as
-// `mon-fri 08:00-23:00; sat,sun 00:00-24:00`. What the clock on the wall shows decides, also when clocks are set forward or back.
+// Schedules: the days and hours at which an account may be used, as a text such as `mon-fri 08:00-23:00; sat,sun 00:00-24:00`.
+// Times are local times of the operator's time zone, also on days on which daylight saving time begins or ends.
 import { DAY_MS, MINUTE_MS } from '../clock.js';
 import { shownIn } from '../time-zone.js';
 
@@ -19,15 +19,15 @@ interface Interval {
 }
 
 interface Schedule {
-  /** In the one form in which it is stored. */
+  /** In canonical form, as it is stored. */
   readonly text: string;
-  /** In order, none touches the next one. */
+  /** Sorted, with a gap between neighbours. */
   readonly intervals: readonly Interval[];
 }
 
 /**
- * Reads a schedule: entries with semicolons between, each with days and times. An interval whose end is not after its start ends on
- * the next day. Null: it is none.
+ * Parses a schedule: entries separated by semicolons, each with days and times. An interval whose end is not after its start ends
+ * on the next day. Null: the text is not a schedule.
  */
 export function parseSchedule(text: string): Schedule | null {
   if (text.length > MAX_SCHEDULE_CHARS) return null;
@@ -38,7 +38,7 @@ export function parseSchedule(text: string): Schedule | null {
     .map(parseEntry);
   const read = entries.filter((entry) => entry !== null);
   const stored = read.map((entry) => entry.text).join('; ');
-  // The stored form can be longer than what was typed.
+  // The canonical form can be longer than the input.
   if (read.length === 0 || read.length < entries.length || stored.length > MAX_SCHEDULE_CHARS) return null;
   return { text: stored, intervals: merged(read.flatMap((entry) => entry.intervals)) };
 }
@@ -59,12 +59,12 @@ function parseEntry(text: string): Schedule | null {
   };
 }
 
-/** The text in the form in which it is stored; null for a blank one, which is no schedule. The text must be valid. */
+/** The canonical form of a valid schedule; null for a blank text, which means no schedule. */
 export function storedSchedule(text: string | null): string | null {
   return text === null ? null : (parseSchedule(text)?.text ?? null);
 }
 
-/** Whether an account may have this schedule; a blank text or null is none. */
+/** Whether `text` is a valid schedule; also true for null and a blank text, which mean no schedule. */
 export function isSchedule(text: string | null): boolean {
   return text === null || text.trim() === '' || parseSchedule(text) !== null;
 }
@@ -75,7 +75,7 @@ const parts = (text: string): string[] =>
     .split(/[,\s]/)
     .filter((part) => part !== '');
 
-/** `mon`, or `fri-mon`, which goes over Sunday. */
+/** `mon`, or `fri-mon`, which includes Sunday. */
 function parseDays(text: string): { readonly text: string; readonly days: readonly number[] } | null {
   const [first = '', last = first, ...more] = text.split('-');
   const [from, to] = [first, last].map((name) => (DAYS as readonly string[]).indexOf(name));
@@ -107,7 +107,7 @@ function clock(ms: number): string {
   return `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
 }
 
-/** What goes over the end of Sunday goes on at the begin of Monday. */
+/** The interval on one day of the week. An interval that passes the end of Sunday is split: its rest begins on Monday at 00:00. */
 function atDay(day: number, { start, end }: Interval): Interval[] {
   const [from, to] = [day * DAY_MS + start, day * DAY_MS + end];
   return to <= WEEK_MS
@@ -129,22 +129,22 @@ function merged(intervals: readonly Interval[]): Interval[] {
   return kept;
 }
 
-/** Whether the schedule allows the time that clocks in `zone` show at `at`. */
+/** Whether the schedule allows the local time in `zone` at `at`. */
 function isOpenAt({ intervals }: Schedule, at: number, zone: string): boolean {
   const time = timeOfWeek(at, zone);
   return intervals.some(({ start, end }) => start <= time && time < end);
 }
 
-/** In ms since Monday 00:00, as clocks in `zone` show it. */
+/** The local time in `zone`, in ms since Monday 00:00. */
 function timeOfWeek(at: number, zone: string): number {
   const local = shownIn(zone, at) + EPOCH_WEEKDAY * DAY_MS;
   return ((local % WEEK_MS) + WEEK_MS) % WEEK_MS;
 }
 
-/** More steps than a week has boundaries and a zone has changes of its offset. */
+/** More than the boundaries of two weeks and the changes of a zone's offset in them. */
 const MAX_STEPS = 2_000;
 
-/** When the schedule opens or closes next after `at`; null: never. */
+/** When the schedule opens or closes next after `at`, in ms since the epoch; null: never. */
 export function nextChange(schedule: Schedule, at: number, zone: string): number | null {
   const isOpen = isOpenAt(schedule, at, zone);
   const boundaries = schedule.intervals.flatMap(({ start, end }) => [start, end % WEEK_MS]);
@@ -154,8 +154,8 @@ export function nextChange(schedule: Schedule, at: number, zone: string): number
     const time = timeOfWeek(from, zone);
     const waits = boundaries.map((boundary) => (boundary - time + WEEK_MS) % WEEK_MS || WEEK_MS);
     let next = from + Math.min(...waits);
-    // Clocks are set before the boundary: look from there on.
-    if (offset(next) !== offset(from)) next = clocksSet(from, next, offset);
+    // The offset changes before the boundary: continue from that change.
+    if (offset(next) !== offset(from)) next = offsetChange(from, next, offset);
     if (isOpenAt(schedule, next, zone) !== isOpen) return next;
     from = next;
   }
@@ -163,7 +163,7 @@ export function nextChange(schedule: Schedule, at: number, zone: string): number
 }
 
 /** The first ms after `from` with the offset of `to`. */
-function clocksSet(from: number, to: number, offset: (at: number) => number): number {
+function offsetChange(from: number, to: number, offset: (at: number) => number): number {
   let [before, after] = [from, to];
   while (after - before > 1) {
     const middle = Math.floor((before + after) / 2);
@@ -176,7 +176,7 @@ function clocksSet(from: number, to: number, offset: (at: number) => number): nu
 export interface Schedules {
   /** Whether the schedule allows this time. No schedule (null) allows every time. */
   isOpen(schedule: string | null, at: number): boolean;
-  /** When it opens or closes next; null: never. */
+  /** When the schedule opens or closes next; null: never. */
   nextChange(schedule: string | null, at: number): number | null;
 }
 
@@ -186,12 +186,12 @@ interface Window {
   readonly until: number | null;
 }
 
-/** The windows that are kept: one for each text of a schedule. */
+/** Most cached windows, one for each text of a schedule. */
 const MAX_WINDOWS = 10_000;
 
 /**
- * Answers for schedules as texts, in one time zone. It keeps when each one changes next, so that asking every second costs nothing,
- * and calculates anew when the clock was set back.
+ * Evaluates schedules, given as texts, in one time zone. Caches each result until the schedule changes next, so that a query every
+ * second is cheap. Evaluates again when the clock was set back.
  */
 export function createSchedules(zone: string): Schedules {
   const windows = new Map<string, Window>();
@@ -200,12 +200,12 @@ export function createSchedules(zone: string): Schedules {
     const known = windows.get(text);
     if (known && known.from <= at && (known.until === null || at < known.until)) return known;
     const schedule = parseSchedule(text);
-    // Nobody is let in by what cannot be read.
+    // An invalid schedule allows no time.
     const isOpen = schedule !== null && isOpenAt(schedule, at, zone);
-    const made = { isOpen, from: at, until: schedule && nextChange(schedule, at, zone) };
+    const window = { isOpen, from: at, until: schedule && nextChange(schedule, at, zone) };
     if (windows.size >= MAX_WINDOWS) windows.clear();
-    windows.set(text, made);
-    return made;
+    windows.set(text, window);
+    return window;
   }
 
   return {

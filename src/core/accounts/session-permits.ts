@@ -32,7 +32,7 @@ export interface SessionPermits {
   /** Revokes a permit, because another node has found it beyond the limits. Ignores those of other nodes. */
   revoke(id: string): void;
   /** Writes all permits again, because the database may have lost them. */
-  writeAnew(): void;
+  rewrite(): void;
   start(): void;
   /** Resolves when no exchange is in progress. */
   stop(): Promise<void>;
@@ -45,9 +45,9 @@ interface Question extends RevocablePermit {
 /** Interval between attempts while the database does not answer, in ms. */
 const RETRY_MS = 500;
 /** Most permits of one kind in one exchange. */
-const AT_ONCE = 1_000;
+const MAX_PER_EXCHANGE = 1_000;
 /** Most accounts whose permits are compared with their limits in one exchange: a query each. */
-const ENFORCED_AT_ONCE = 20;
+const MAX_ENFORCED_PER_EXCHANGE = 20;
 
 export function createSessionPermits(uses: {
   readonly store: Pick<PermitStore, 'exchange' | 'findSurplus'>;
@@ -87,13 +87,13 @@ export function createSessionPermits(uses: {
 
   /** Never rejects. */
   async function exchangeSome(): Promise<void> {
-    const endedIds = first(ended, AT_ONCE);
-    const written = first(unwritten, AT_ONCE);
+    const endedIds = first(ended, MAX_PER_EXCHANGE);
+    const written = first(unwritten, MAX_PER_EXCHANGE);
     // The database counts wanted permits correctly only when it has exactly this node's permits.
     const isExact = written.length === unwritten.size && endedIds.length === ended.size;
-    const wanted = isExact ? first(questions, AT_ONCE) : [];
-    const enforced = isExact ? first(lowered, ENFORCED_AT_ONCE) : [];
-    // Whoever calls `enforce` from now on has more permits to write first.
+    const wanted = isExact ? first(questions, MAX_PER_EXCHANGE) : [];
+    const enforced = isExact ? first(lowered, MAX_ENFORCED_PER_EXCHANGE) : [];
+    // A call of `enforce` from now on adds its account again: it follows permits that are not written yet.
     for (const accountId of enforced) lowered.delete(accountId);
     const fail = (error?: unknown): void => {
       for (const accountId of enforced) lowered.add(accountId);
@@ -111,7 +111,7 @@ export function createSessionPermits(uses: {
       for (const permit of written) unwritten.delete(permit);
       for (const question of wanted) decided(question, refusals.get(question.id) ?? null);
       await revokeSurplus(enforced);
-      if (isAway) log.info({}, 'limits of accounts hold over all nodes again');
+      if (isAway) log.info({}, 'account limits enforced over all nodes again');
       isAway = false;
     } catch (error) {
       fail(error);
@@ -143,7 +143,7 @@ export function createSessionPermits(uses: {
   function decideHere(error?: unknown): void {
     if (!isAway) {
       const failure = error === undefined || isDatabaseAway(error) ? {} : { err: error };
-      log.warn(failure, 'limits of accounts hold per node: the database does not answer');
+      log.warn(failure, 'account limits enforced per node only: database not responding');
       // Another database, without these permits, may replace this one.
       for (const permit of held.all()) unwritten.add(permit);
     }
@@ -180,7 +180,7 @@ export function createSessionPermits(uses: {
     if (!isAway) exchange();
   }
 
-  /** Every node that has permits of the account asks for itself. */
+  /** Every node that has permits of the account does this. */
   function enforce(accountId: string): void {
     if (!held.has(accountId)) return;
     lowered.add(accountId);
@@ -215,7 +215,7 @@ export function createSessionPermits(uses: {
     enforce,
     revoke: (id) => held.get(id)?.revoke(),
 
-    writeAnew() {
+    rewrite() {
       for (const permit of held.all()) unwritten.add(permit);
       if (!isAway) exchange();
     },

@@ -28,7 +28,7 @@ export function areValidTags(tags: readonly string[]): boolean {
 }
 
 /** Removes duplicates and sorts, so that equal sets are equal lists. */
-export function inOrder(tags: Iterable<string>): readonly string[] {
+export function uniqueTags(tags: Iterable<string>): readonly string[] {
   return [...new Set(tags)].sort();
 }
 
@@ -48,5 +48,5 @@ export function changedTags(
   tags: readonly string[],
   { add, remove }: { readonly add: readonly string[]; readonly remove: readonly string[] },
 ): readonly string[] {
-  return inOrder([...tags, ...add].filter((tag) => !remove.includes(tag)));
+  return uniqueTags([...tags, ...add].filter((tag) => !remove.includes(tag)));
 }

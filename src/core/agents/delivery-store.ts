@@ -2,7 +2,10 @@
 import type { Delivery, Run } from './runs.js';
 
 export interface DeliveryStore {
-  /** Runs whose next delivery attempt is due by `now`, earliest first: those of `owner`, and those without an owner, which it adopts. */
+  /**
+   * Runs whose next delivery attempt is due by `now`, earliest first: runs of `owner`, and runs without an owner, which `owner`
+   * adopts.
+   */
   due(owner: string, now: number, limit: number): Promise<Run[]>;
   /** When the next attempt for a run of `owner` or without an owner is due; null when there is none. */
   nextDueAt(owner: string): Promise<number | null>;

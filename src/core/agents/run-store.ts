@@ -101,9 +101,10 @@ export interface RunStore {
   /** Running runs of `owner`. */
   runningOf(owner: string): Promise<QueuedRun[]>;
   /**
-   * Gives up everything `owner` holds: interrupted runs go back to the queue, those already tried `maxAttempts`
-   * times, without the attempts that `requeue` has excused, fail with `error`, those that were to be cancelled are. Forgets the runner. Returns the ids of the runs that failed.
-   * @param seenAt nothing is done, and null returned, when the runner has been seen since
+   * Releases all runs of `owner` and removes the runner. Interrupted runs are queued again. A run that was tried `maxAttempts` times,
+   * not counting the attempts that `requeue` excused, fails with `error`. A run whose cancellation was requested is cancelled.
+   * @param seenAt when the runner has renewed its lease since then, nothing is done
+   * @returns the ids of the runs that failed; null when nothing was done
    */
   release(
     owner: string,
@@ -113,17 +114,17 @@ export interface RunStore {
     seenAt?: number,
   ): Promise<string[] | null>;
   /**
-   * Queues what `owner` holds again for whoever comes first, or only the runs `ids`: an outage interrupted them, or has kept them from
-   * being started. The attempts that it cost do not count.
+   * Queues the runs of `owner` again, or only the runs `ids`, without an owner, after an outage interrupted them or prevented their
+   * start. The interrupted attempts do not count.
    */
   requeue(owner: string, now: number, ids?: readonly string[]): Promise<void>;
-  /** Ids of the unfinished runs that `owner` holds. */
+  /** Ids of the unfinished runs of `owner`. */
   heldBy(owner: string): Promise<string[]>;
-  /** Takes over at most `limit` queued runs that nobody holds, oldest first, of other agents than `exceptAgents`. */
+  /** Adopts at most `limit` queued runs without an owner, oldest first, of agents other than `exceptAgents`. */
   adopt(owner: string, limit: number, exceptAgents?: readonly string[]): Promise<QueuedRun[]>;
-  /** Asks whichever daemon has a run under way to cancel it; false: nobody has. */
+  /** Requests the cancellation of a running run from the daemon that runs it. Returns false when the run is not running. */
   requestCancel(id: string, now: number): Promise<boolean>;
-  /** Runs that `owner` has under way and that are to be cancelled. */
+  /** Running runs of `owner` whose cancellation was requested. */
   cancelRequests(owner: string): Promise<string[]>;
   /**
    * Starts runs in one transaction: sets `running` and increments `attempt`. Refuses a run while an earlier run of its session is

@@ -35,7 +35,7 @@ export interface Run {
   /** null for a wake. */
   readonly message: string | null;
   readonly origin: RunOrigin;
-  /** The run this one repeats. */
+  /** Id of the run that this run repeats; null: none. */
   readonly rerunOf: string | null;
   readonly status: RunStatus;
   /** Number of starts. */
@@ -154,7 +154,7 @@ export interface AgentView {
   /** Last wake, acceptance or end of a run. */
   readonly lastActiveAt: number | null;
   readonly channel: string;
-  /** Whether /hooks may trigger it. */
+  /** Whether requests to /hooks may start the agent. */
   readonly webhook: boolean;
   readonly sessionKey: string | null;
   readonly queued: number;
@@ -166,7 +166,7 @@ export function isFinal(status: RunStatus): status is FinalStatus {
   return status !== 'queued' && status !== 'running';
 }
 
-/** The reply of a finished run for the channel of its agent. */
+/** The reply of a finished run for the channel of its agent; null: the run has not finished. */
 export function deliveredReply(run: Run): DeliveredReply | null {
   if (!isFinal(run.status)) return null;
   return {
@@ -181,8 +181,8 @@ export function deliveredReply(run: Run): DeliveredReply | null {
   };
 }
 
-/** Whether a finished run has something to deliver. A successful wake without a reply has not. */
-export function isWorthDelivering(kind: RunKind, status: FinalStatus, reply: string | null): boolean {
+/** Whether the reply of a finished run is delivered. A successful wake without a reply is not. */
+export function shouldDeliver(kind: RunKind, status: FinalStatus, reply: string | null): boolean {
   return kind === 'message' || status !== 'succeeded' || (reply !== null && reply.trim() !== '');
 }
 

@@ -1,4 +1,4 @@
-// Signatures of webhook senders that cannot send a bearer token: GitHub, Stripe, and those of Standard Webhooks.
+// Verifies signatures of webhook senders that cannot send a bearer token: GitHub, Stripe, Standard Webhooks.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 export const SIGNATURE_SCHEMES = ['github', 'stripe', 'standard'] as const;
@@ -15,9 +15,9 @@ export function isSenderSecret(scheme: SignatureScheme, secret: string): boolean
 
 export interface SigningSender {
   readonly scheme: SignatureScheme;
-  /** The current one and, during a change, the previous one. Of `standard`: `whsec_` and base64. */
+  /** The current secret and, during a change, the previous one. With the scheme `standard`: `whsec_` and base64. */
   readonly secrets: readonly string[];
-  /** How far the sender's clock, and a delivery's way, may be off. Of `github` there is no time. */
+  /** The largest permitted difference between the signed time and the present. The scheme `github` signs no time. */
   readonly toleranceMs: number;
 }
 
@@ -26,16 +26,20 @@ export type Verified =
   | { readonly ok: true; readonly delivery: string | null }
   /** The signature is missing or wrong. */
   | { readonly ok: false; readonly reason: 'unsigned' }
-  /** It is right, but of another time. */
+  /** The signature is correct, but its time differs from the present by `offMs`, which is too much. */
   | { readonly ok: false; readonly reason: 'stale'; readonly offMs: number };
 
 type Header = (name: string) => readonly string[];
 
-/** A sender may sign with an old and a new secret; more is no sender's. */
+/** A sender signs with an old and a new secret. Further signatures are ignored. */
 const MAX_SIGNATURES = 10;
 const UNSIGNED: Verified = { ok: false, reason: 'unsigned' };
 
-/** Every signature of a request is compared in constant time, whatever the others are. */
+/**
+ * Verifies the signature of a request. Compares every signature in constant time.
+ * @param header every value of a header, by its lower-case name
+ * @param now ms since the epoch
+ */
 export function verifySignature(
   sender: SigningSender,
   header: Header,
@@ -60,7 +64,7 @@ function verifyGithub({ secrets }: SigningSender, header: Header, body: Uint8Arr
   return isRight ? { ok: true, delivery: null } : UNSIGNED;
 }
 
-/** `Stripe-Signature: t=<seconds>,v1=<hex>` over `<seconds>.<body>`; other versions are passed over. */
+/** `Stripe-Signature: t=<seconds>,v1=<hex>` over `<seconds>.<body>`; other versions are ignored. */
 function verifyStripe(sender: SigningSender, header: Header, body: Uint8Array, now: number): Verified {
   const fields = only(header('stripe-signature')).split(',');
   const valuesOf = (name: string): string[] =>

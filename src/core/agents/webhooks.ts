@@ -9,7 +9,7 @@ export const HOOK_PATHS: Readonly<Record<string, RunKind>> = {
   '/hooks/agent': 'message',
 };
 
-/** Where a sender posts that signs its deliveries, with the name of its agent. */
+/** The path of signed deliveries, which ends with the name of the agent. */
 export const SIGNED_PATH = /^\/hooks\/agent\/([A-Za-z0-9][A-Za-z0-9._-]{0,63})$/;
 
 /** A request to /hooks from the HTTP server, before any validation. */
@@ -23,7 +23,7 @@ export interface HookRequest {
   readonly source: string;
   /** Every value of a header, by its lower-case name. */
   header(name: string): readonly string[];
-  /** Reads the body; null when it is longer than `maxBytes`. Called at most once, and only after the token was right, if there is to be one. */
+  /** Reads the body; null when it is longer than `maxBytes`. Call it at most once, after the token, if required, was verified. */
   readBody(maxBytes: number): Promise<Uint8Array | null>;
 }
 
@@ -97,7 +97,7 @@ export type ReadKey =
   | { readonly ok: true; readonly key: string | null }
   | { readonly ok: false; readonly error: string };
 
-// The Idempotency-Key header field draft asks for a string; visible ASCII keeps it the same through every proxy.
+// The draft "The Idempotency-Key HTTP Header Field" specifies a string; only visible ASCII passes every proxy unchanged.
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 
 /** The idempotency key from the header or the body field `idempotencyKey`; two different keys are refused. */
@@ -116,9 +116,9 @@ export function readIdempotencyKey(headers: readonly string[], object: JsonObjec
 
 /** Digest of a request: its path and its canonical body without the idempotency key. */
 export function requestDigest(path: string, object: JsonObject): string {
-  const meant = Object.fromEntries(Object.entries(object).filter(([name]) => name !== 'idempotencyKey'));
+  const content = Object.fromEntries(Object.entries(object).filter(([name]) => name !== 'idempotencyKey'));
   return createHash('sha256')
-    .update(`${path}\n${canonicalJson(meant)}`)
+    .update(`${path}\n${canonicalJson(content)}`)
     .digest('hex');
 }
 

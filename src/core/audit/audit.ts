@@ -9,7 +9,7 @@ export interface Actor {
   readonly address: string | null;
   /** Id of the audit entry of the import that the change is a part of. */
   readonly importId?: string | undefined;
-  /** The operator who made it, or whose token; undefined: the administrator, or the daemon. */
+  /** The operator who made the change, or whose token did; undefined: the administrator or the daemon. */
   readonly operatorId?: string | undefined;
 }
 
@@ -100,7 +100,7 @@ export interface AuditFilter {
   /** With `objectId` or `importId`, the list contains the parts of imports; otherwise an import is one entry. */
   readonly objectId?: string;
   readonly importId?: string;
-  /** What this operator did. */
+  /** Only changes by this operator. */
   readonly operatorId?: string;
   /** `from` is inside the range, `to` is not. */
   readonly from?: number;

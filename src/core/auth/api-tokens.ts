@@ -18,7 +18,7 @@ export interface ApiToken {
   readonly expiresAt: number | null;
   readonly lastUsedAt: number | null;
   readonly lastUsedFrom: string | null;
-  /** Its maker; null: the administrator. */
+  /** Id of the operator who created the token; null: the administrator. */
   readonly operatorId: string | null;
 }
 
@@ -30,35 +30,35 @@ export interface ApiTokenStore {
 }
 
 export interface ApiTokens extends Reloadable {
-  /** Oldest first; with `operatorId` those of this operator. */
+  /** Oldest first; with `operatorId` only tokens of this operator. */
   list(operatorId?: string): ApiToken[];
-  /** Null when its maker has as many tokens as allowed. */
+  /** Null when the creator has as many tokens as allowed. Rejects when the token cannot be written. */
   create(
     input: Pick<ApiToken, 'name' | 'scopes' | 'expiresAt' | 'operatorId'>,
     by: Actor,
   ): Promise<{ readonly token: ApiToken; readonly secret: string } | null>;
-  /** With `operatorId` only a token of this operator. */
+  /** Returns false when there is no such token; with `operatorId` also for a token of somebody else. */
   revoke(id: string, by: Actor, operatorId?: string): Promise<boolean>;
   /** The token with this secret, if it is valid; records the use. */
   find(secret: string, from: string): ApiToken | null;
   /** Whether the token exists and has not expired. */
-  isGood(id: string): boolean;
+  isValid(id: string): boolean;
 }
 
 /** The key of token changes in the list of changes. */
 export const API_TOKENS_KEY = 'admin.tokens';
 
 /** The prefix of secrets, by which secret scanners recognize them. */
-const MARK = 'pg_';
+const SECRET_PREFIX = 'pg_';
 const SECRET_BYTES = 32;
-const PREFIX_LENGTH = 9;
+const SHOWN_PREFIX_LENGTH = 9;
 const USE_WRITTEN_EVERY_MS = 60_000;
 
 export function createApiTokens(uses: {
   readonly store: ApiTokenStore;
   readonly now: Clock;
   readonly newId: () => string;
-  /** Of one maker. */
+  /** Per creator. */
   readonly maxTokens: number;
   readonly onError: (error: unknown) => void;
 }): ApiTokens {
@@ -80,14 +80,14 @@ export function createApiTokens(uses: {
       after: isNew ? shown : null,
     };
   };
-  const isGood = (token: ApiToken | undefined): token is ApiToken =>
+  const isValid = (token: ApiToken | undefined): token is ApiToken =>
     token !== undefined && (token.expiresAt === null || token.expiresAt > now());
 
   return {
     key: API_TOKENS_KEY,
 
     async reload() {
-      // Read first and replace then, so that tokens stay valid during the read.
+      // Read before replacing, so that tokens stay valid during the read.
       const stored = await store.all();
       byId.clear();
       idByHash.clear();
@@ -100,13 +100,13 @@ export function createApiTokens(uses: {
         .sort((a, b) => a.createdAt - b.createdAt),
 
     async create(input, by) {
-      const made = [...byId.values()].filter(({ operatorId }) => operatorId === input.operatorId);
-      if (made.length >= uses.maxTokens) return null;
-      const secret = MARK + randomBytes(SECRET_BYTES).toString('base64url');
+      const existing = [...byId.values()].filter(({ operatorId }) => operatorId === input.operatorId);
+      if (existing.length >= uses.maxTokens) return null;
+      const secret = SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64url');
       const token: ApiToken = {
         ...input,
         id: uses.newId(),
-        prefix: secret.slice(0, PREFIX_LENGTH),
+        prefix: secret.slice(0, SHOWN_PREFIX_LENGTH),
         hash: hashOf(secret),
         createdAt: now(),
         lastUsedAt: null,
@@ -128,7 +128,7 @@ export function createApiTokens(uses: {
 
     find(secret, from) {
       const token = byId.get(idByHash.get(hashOf(secret)) ?? '');
-      if (!isGood(token)) return null;
+      if (!isValid(token)) return null;
       const at = now();
       if (at - (token.lastUsedAt ?? 0) < USE_WRITTEN_EVERY_MS && token.lastUsedFrom === from) return token;
       put({ ...token, lastUsedAt: at, lastUsedFrom: from });
@@ -136,7 +136,7 @@ export function createApiTokens(uses: {
       return token;
     },
 
-    isGood: (id) => isGood(byId.get(id)),
+    isValid: (id) => isValid(byId.get(id)),
   };
 }
 

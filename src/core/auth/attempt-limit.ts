@@ -11,7 +11,7 @@ export interface AttemptLimit {
    * milliseconds that the source must wait. Call `succeeded` for a correct attempt.
    */
   attempt(address: string): number | null;
-  /** Takes back the count of the current attempt, but not of earlier ones. */
+  /** Uncounts the current attempt, which was correct. Earlier attempts stay counted. */
   succeeded(address: string): void;
 }
 
@@ -23,13 +23,13 @@ export function createAttemptLimit(options: {
   readonly windowMs: number;
   readonly maxSources: number;
   readonly now: Clock;
-  /** Without: no other node learns of it. */
+  /** Publishes penalties to the other nodes; undefined: this is the only node. */
   readonly penalties?: PenaltiesOfKind;
 }): AttemptLimit {
   const { maxFailures, now, penalties } = options;
   const windows = new Map<string, AttemptWindow>();
 
-  /** A source comes to the end of the map: it is the most recently seen. */
+  /** Moves a source to the end of the map, as the most recently seen. */
   function put(source: string, window: AttemptWindow): void {
     windows.delete(source);
     windows.set(source, window);
@@ -38,7 +38,7 @@ export function createAttemptLimit(options: {
     if (oldest !== undefined) windows.delete(oldest);
   }
 
-  /** Time for which the source is refused, in ms; null: it is not. */
+  /** For how long the source is still refused, in ms; null: it is not refused. */
   function leftMs(source: string): number | null {
     const window = windows.get(source);
     return window && window.count >= maxFailures && window.endsAt > now() ? window.endsAt - now() : null;
@@ -64,7 +64,7 @@ export function createAttemptLimit(options: {
       const window = windows.get(source);
       if (!window) return;
       forgiveAttempts(window);
-      // Sources without failures need no row.
+      // Sources without failures are not kept.
       if (window.count === 0) windows.delete(source);
     },
   };

@@ -24,7 +24,7 @@ export function countAttempt(window: AttemptWindow, max: number, length: number,
   return true;
 }
 
-/** Takes back the counts of correct attempts. */
+/** Uncounts correct attempts. */
 export function forgiveAttempts(window: AttemptWindow, attempts = 1): void {
   window.count = Math.max(0, window.count - attempts);
 }

@@ -17,7 +17,7 @@ export interface ConsoleSession {
   readonly operatorId: string | null;
 }
 
-export type KeptSession = Pick<ConsoleSession, 'hash' | 'credentials'>;
+export type SessionCredentials = Pick<ConsoleSession, 'hash' | 'credentials'>;
 
 /** The key of session changes in the list of changes. */
 export const CONSOLE_SESSIONS_KEY = 'console-sessions';
@@ -51,10 +51,10 @@ export interface ConsoleSessions extends Reloadable {
   isOpen(hash: string): boolean;
   close(hash: string): Promise<void>;
   /**
-   * After a change of somebody's credentials: ends all sessions of theirs for good, except `kept`; null ends all. `kept` is the
+   * After a change of a user's credentials: ends and removes all sessions of the user except `kept`; null ends all. `kept` is the
    * session that made the change, with the fingerprint right before it. It ends too when it was not valid then.
    */
-  keepOnly(operatorId: string | null, kept: KeptSession | null): Promise<void>;
+  keepOnly(operatorId: string | null, kept: SessionCredentials | null): Promise<void>;
   /** Ends the sessions whose credentials another process has changed; returns how many. */
   sweep(): number;
 }
@@ -84,7 +84,7 @@ export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSe
 
   const isInTime = ({ createdAt, usedAt }: ConsoleSession, at: number): boolean =>
     at - usedAt < options.idleMs && at - createdAt < options.maxAgeMs;
-  const isGood = (session: ConsoleSession, at: number): boolean =>
+  const isValid = (session: ConsoleSession, at: number): boolean =>
     isInTime(session, at) &&
     session.credentials !== null &&
     session.credentials === options.credentials(session.operatorId);
@@ -104,14 +104,14 @@ export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSe
     const session = open.get(hash);
     if (!session) return null;
     const at = now();
-    if (isGood(session, at)) return session;
+    if (isValid(session, at)) return session;
     // A session with outdated credentials may be the one that changed them: `keepOnly` decides.
     // A session that is idle at this daemon may be in use at another one: `read` checks the database.
     if (!isInTime(session, at)) open.delete(hash);
     return null;
   }
 
-  function note(session: ConsoleSession): ConsoleSession {
+  function recordUse(session: ConsoleSession): ConsoleSession {
     const at = now();
     const used = { ...session, usedAt: at };
     open.set(session.hash, used);
@@ -136,7 +136,7 @@ export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSe
       const at = now();
       const hashes = new Set(stored.map(({ hash }) => hash));
       for (const hash of open.keys()) if (!hashes.has(hash)) open.delete(hash);
-      for (const session of stored) if (isGood(session, at)) hold(session);
+      for (const session of stored) if (isValid(session, at)) hold(session);
       await forget(stored.filter((session) => !isInTime(session, at)).map(({ hash }) => hash));
     },
 
@@ -169,7 +169,7 @@ export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSe
 
     find(value) {
       const session = current(hashOf(value));
-      return session && note(session);
+      return session && recordUse(session);
     },
 
     async read(value) {
@@ -181,7 +181,7 @@ export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSe
       }
       hold(stored);
       const session = current(stored.hash);
-      return session && note(session);
+      return session && recordUse(session);
     },
 
     isOpen: (hash) => current(hash) !== null,
@@ -195,7 +195,7 @@ export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSe
         open.set(kept.hash, renewed);
         await store.renew(renewed);
       }
-      // Also those that only the database has: they would be valid again with the same credentials.
+      // Also sessions that only the database has: they would be valid again with the same credentials.
       const stored = (await store.all()).filter((one) => one.operatorId === operatorId);
       const ended = new Set([...sessionsOf(operatorId), ...stored].map(({ hash }) => hash));
       if (kept) ended.delete(kept.hash);
@@ -204,7 +204,7 @@ export function createConsoleSessions(options: ConsoleSessionOptions): ConsoleSe
 
     sweep() {
       const at = now();
-      const ended = [...open.values()].filter((session) => !isGood(session, at));
+      const ended = [...open.values()].filter((session) => !isValid(session, at));
       // They stay in the database until they expire: the session that changed the credentials may continue with the new ones.
       for (const { hash } of ended) open.delete(hash);
       return ended.length;

@@ -10,15 +10,15 @@ const BASIC = /^basic +([a-z0-9+/]+={0,2})$/i;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Reads `Basic <base64(username:password)>` (RFC 7617 §2, charset UTF-8). The first colon splits, so a password may hold
- * colons; either part may be empty. Returns null for a missing header, another scheme, base64 that is not exactly what an
- * encoder writes (RFC 4648 §4, padding included), invalid UTF-8, or no colon.
+ * Parses `Basic <base64(username:password)>` (RFC 7617 §2, charset UTF-8). The first colon separates the two, so a password may
+ * contain colons; either part may be empty. Returns null for a missing header, another scheme, non-canonical base64 (RFC 4648 §4,
+ * padding included), invalid UTF-8, or no colon.
  */
 export function parseBasic(header: string | undefined): BasicCredentials | null {
   const encoded = BASIC.exec(header ?? '')?.[1];
   if (encoded === undefined) return null;
   const bytes = Buffer.from(encoded, 'base64');
-  // Node decodes leniently: only what encodes back to the same text was well formed.
+  // Node ignores malformed base64. Only canonical text encodes back to itself.
   if (bytes.toString('base64') !== encoded) return null;
   const text = decode(bytes);
   const colon = text?.indexOf(':') ?? -1;

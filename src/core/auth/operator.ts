@@ -30,7 +30,7 @@ export class OperatorNameTaken extends Error {
   override readonly name = 'OperatorNameTaken';
 }
 
-/** The operator who makes a change, or who would own an account, is gone, disabled, or may not change accounts. Nothing was written. */
+/** The operator who makes a change, or who would own an account, was removed, is disabled, or may not change accounts. Nothing was written. */
 export class RightsLost extends Error {
   override readonly name = 'RightsLost';
 }

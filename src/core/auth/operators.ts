@@ -1,6 +1,6 @@
 // The operators besides the administrator. The database stores them, and this module keeps them in memory.
 import { type Budget, NO_BUDGET, NO_COST } from '../accounts/budget.js';
-import { hashPassword, verifyAgainstNothing, verifyPassword } from '../accounts/password.js';
+import { hashPassword, verifyAgainstDummy, verifyPassword } from '../accounts/password.js';
 import { type Actor, type AuditRecord, differences } from '../audit/audit.js';
 import type { Clock } from '../clock.js';
 import type { Reloadable } from '../settings/setting.js';
@@ -16,7 +16,7 @@ import {
 
 export interface NewOperator extends Pick<Operator, 'name' | 'role'> {
   readonly password: string;
-  /** Bounds for what a seller's accounts may get; left out: none. */
+  /** Bounds for a seller; undefined: none. */
   readonly budget?: Budget | undefined;
 }
 
@@ -106,7 +106,7 @@ export function createOperators({
 
     verify(name, password) {
       const operator = byName(name);
-      if (!operator) return verifyAgainstNothing(password) || null;
+      if (!operator) return verifyAgainstDummy(password) || null;
       return verifyPassword(password, operator.passwordHash) && operator.isEnabled ? operator : null;
     },
 
@@ -115,8 +115,8 @@ export function createOperators({
         const refusal = refuse({ name, password });
         if (refusal) return refused(refusal);
         const passwordHash = hashPassword(password);
-        const made = { id: newId(), name, passwordHash, role, isEnabled: true, createdAt: now() };
-        const operator = { ...made, budget, used: NO_COST };
+        const identity = { id: newId(), name, passwordHash, role, isEnabled: true, createdAt: now() };
+        const operator = { ...identity, budget, used: NO_COST };
         const added = await unlessTaken(store.add(operator, recordOf(by, null, operator)));
         if (added === 'name-taken') return refused(added);
         hold([...byId.values(), operator]);

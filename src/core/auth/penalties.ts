@@ -1,6 +1,6 @@
-// Penalties over all nodes: what one node refuses because of failed attempts, every node refuses. A node publishes a penalty when it
-// begins, and the others learn of it by the list of changes, so that an attempt asks nobody. While the database does not answer,
-// penalties hold at the node that has set them, and are published later.
+// Penalties over all nodes: a source that one node refuses because of failed attempts is refused by every node. A node publishes a
+// penalty when it begins, and the others receive it through the change log, so that no attempt needs a query. While the database
+// does not answer, a penalty applies at the node that set it, and is published later.
 import type { Clock } from '../clock.js';
 import type { PenaltyStore, StoredPenalty } from './penalty-store.js';
 
@@ -9,7 +9,7 @@ export type PenaltyKind = 'player' | 'player-name' | 'admin' | 'player-link' | '
 
 export interface Penalty {
   readonly kind: PenaltyKind;
-  /** Who is refused, in the words of the kind: without line breaks. */
+  /** The refused source, in the format of the kind, without line breaks. */
   readonly subject: string;
   readonly leftMs: number;
 }
@@ -17,8 +17,8 @@ export interface Penalty {
 /** The penalties of one kind. */
 export interface PenaltiesOfKind {
   /**
-   * Publishes a penalty after a moment, in which its last attempt may turn out to be right.
-   * @param leftMs time until the penalty ends, in ms; null: there is none
+   * Publishes a penalty after a second, unless its last attempt turns out to be correct by then.
+   * @param leftMs time until the penalty ends, in ms; null: there is no penalty
    */
   suspect(subject: string, leftMs: () => number | null): void;
   /** Calls `apply` with the penalties of other nodes. */
@@ -29,18 +29,18 @@ export interface Penalties {
   of(kind: PenaltyKind): PenaltiesOfKind;
   /** Publishes a penalty of this node. */
   publish(penalty: Penalty): void;
-  /** Writes what is to be published. Rejects with the error of the database, and keeps it then. Call it several times a second. */
+  /** Writes the waiting penalties. Rejects with the error of the database, and keeps them then. Call it several times a second. */
   flush(): Promise<void>;
   /** Applies penalties of other nodes: those with these keys, or all. */
   read(keys?: readonly string[]): Promise<void>;
 }
 
-/** Time after which an attempt has been checked, in ms: answers to wrong ones are delayed, the check is not. */
+/** Time after which an attempt has been checked, in ms. Only the answer to a wrong attempt is delayed, not the check. */
 const CHECKED_MS = 1_000;
 /** Most penalties that wait to be published. */
 const MAX_WAITING = 10_000;
 /** Most penalties in one write. */
-const AT_ONCE = 500;
+const MAX_PER_WRITE = 500;
 
 /** @param store null: there are no other nodes */
 export function createPenalties({
@@ -62,7 +62,7 @@ export function createPenalties({
   function publishSuspects(): void {
     const now = monotonicNow();
     for (const [key, { at, leftMs }] of suspects) {
-      // The oldest ones come first.
+      // The map is in order of time.
       if (at + CHECKED_MS > now) return;
       suspects.delete(key);
       const left = leftMs();
@@ -74,7 +74,7 @@ export function createPenalties({
     publishSuspects();
     const now = monotonicNow();
     for (const [key, endsAt] of waiting) if (endsAt <= now) waiting.delete(key);
-    const written = [...waiting].slice(0, AT_ONCE);
+    const written = [...waiting].slice(0, MAX_PER_WRITE);
     if (written.length === 0 || !store) return;
     await store.add(written.map(([key, endsAt]) => ({ key, leftMs: Math.ceil(endsAt - now) })));
     for (const [key] of written) waiting.delete(key);

@@ -16,10 +16,14 @@ export interface RecoveryCodes extends Reloadable {
   use(code: string, by: Actor): Promise<boolean>;
   /** Deletes the codes of a disabled second factor. */
   forget(by: Actor): Promise<void>;
+  /** Number of unused codes. */
   left(): number;
 }
 
-/** @param prefix of the key of its setting  @param object whose they are, for the audit log */
+/**
+ * @param prefix of the key of the setting
+ * @param object the owner of the codes, for the audit log
+ */
 export function createRecoveryCodes(
   settings: SettingStore,
   prefix = 'admin',

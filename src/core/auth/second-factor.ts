@@ -26,7 +26,10 @@ export interface SecondFactor extends Reloadable {
 const parse = (text: string): Buffer | null => (text === '' ? null : Buffer.from(text, 'base64'));
 const format = (secret: Buffer | null): string => secret?.toString('base64') ?? '';
 
-/** @param prefix of the keys of its settings  @param object whose it is, for the audit log */
+/**
+ * @param prefix of the keys of the settings
+ * @param object the owner of the second factor, for the audit log
+ */
 export function createSecondFactor({
   settings,
   now,
@@ -39,7 +42,7 @@ export function createSecondFactor({
   object?: AuditRecord['object'];
 }): SecondFactor {
   const key = `${prefix}.totp`;
-  /** The new secret until it is confirmed, maybe at another daemon. */
+  /** The new secret until it is confirmed, possibly at another daemon. */
   const offeredKey = `${prefix}.totp-offered`;
   /** The time step of the newest code that was used. */
   const usedStepKey = `${prefix}.totp-used`;

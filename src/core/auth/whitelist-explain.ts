@@ -61,7 +61,7 @@ function baseOf(cidr: string): IpBytes | null {
   return ip && unmap(ip);
 }
 
-/** The first and last address of a block: clears or sets bits from the last one on while the address stays inside. */
+/** The first and last address of a block: clears or sets bits, starting with the last, while the address stays in the block. */
 function edges(base: IpBytes, isInside: (ip: IpBytes) => boolean): [string, string] {
   const first = Uint8Array.from(base);
   const last = Uint8Array.from(base);

@@ -36,7 +36,7 @@ export function createWhitelistSetting(store: SettingStore): WhitelistSetting {
       const parsed = parseWhitelist(text);
       if (parsed.ok) return { text, allows: parsed.whitelist.allows };
       const entries = parsed.badEntries.join(', ');
-      throw new Error(`the stored IP whitelist has entries that cannot be read: ${entries}`);
+      throw new Error(`invalid entries in the stored IP whitelist: ${entries}`);
     },
     format: ({ text }) => text,
   });

@@ -30,18 +30,18 @@ export type WhitelistResult =
 const SEPARATORS = /[,，\r\n]/;
 
 /**
- * Reads the whitelist setting. Entries are separated by commas (`,` or `，`) or line breaks, trimmed, and skipped when
- * empty; a list without entries allows everyone. An entry is
+ * Parses the whitelist setting. Entries are separated by commas (`,` or `，`) or line breaks, trimmed, and skipped when
+ * empty; a list without entries allows every address. An entry is
  * - `*`: every address;
  * - an address, IPv4 or IPv6;
  * - an address block, `10.0.0.0/8` or `2001:db8::/32`;
  * - the beginning of an address and a `*`, compared with the text of the address: `10.0.*` is 10.0.0.0 to 10.0.255.255,
  *   and `10.1*` is every address whose text starts with `10.1` (10.1.x, 10.10.x to 10.19.x, 10.100.x to 10.199.x), as
- *   managers of this kind have always read it. `10.*.*.*` is `10.*`. In IPv6 the groups before the `*` are written
- *   out: `2001:db8:*`, `2001:db8*`; `fe80::*` is two zero groups after `fe80`. `::` elsewhere is refused, since it
- *   leaves open which group the `*` is in.
- * IPv4-mapped IPv6 is IPv4, in entries and in the addresses asked about. If any entry is none of these, nothing is
- * read and `badEntries` names them all.
+ *   other proxy managers interpret it. `10.*.*.*` is `10.*`. In IPv6 the groups before the `*` are written
+ *   out: `2001:db8:*`, `2001:db8*`; `fe80::*` is two zero groups after `fe80`. `::` elsewhere is refused: ambiguous
+ *   which group the `*` is in.
+ * IPv4-mapped IPv6 addresses count as IPv4, in entries and in checked addresses. If any entry is invalid, the result is
+ * a list of all invalid entries.
  */
 export function parseWhitelist(text: string): WhitelistResult {
   const texts = text
@@ -102,7 +102,7 @@ function parseEntry(text: string): WhitelistEntry | null {
   return ip && { text, kind: 'address', address: formatIp(unmap(ip)) };
 }
 
-// ::ffff:10.0.* is 10.0.*; the dot tells that what follows is IPv4.
+// ::ffff:10.0.* is 10.0.*; the dot shows that the rest is IPv4.
 const MAPPED = /^::ffff:(?=[0-9*]+\.)/;
 const OCTET = /^(?:0|[1-9][0-9]{0,2})$/;
 const GROUP = /^[0-9a-f]{1,4}$/;
@@ -116,7 +116,7 @@ function parsePrefix(before: string): AddressPrefix | null {
 function parseIpv4Prefix(text: string): AddressPrefix | null {
   const units = text.split('.');
   if (units.length > 4) return null;
-  // 10.*.*.* says no more than 10.*: the stars before the last one are dropped.
+  // 10.*.*.* means the same as 10.*: the stars before the last one are dropped.
   while (units.length > 1 && units.at(-1) === '' && units.at(-2) === '*') units.splice(-2, 1);
   const partial = units.pop() ?? '';
   if (text === '' || ![...units, partial || '0'].every((unit) => OCTET.test(unit) && Number(unit) <= 255))

@@ -13,17 +13,17 @@ export interface GameMatch {
   readonly protocol?: Protocol | undefined;
 }
 
-/** Where a flow goes. */
+/** The destination of a flow. */
 export interface Flow {
-  /** As the client asked for it: a name or an address. */
+  /** As requested by the client: a name or an address. */
   readonly host: string;
-  /** The address that was dialled; null while there is none. */
+  /** The dialled address; null before the connection is dialled. */
   readonly ip: IpBytes | null;
   readonly port: number;
   readonly protocol: Protocol;
 }
 
-/** A flow's destination in the form that hosts are compared in: a lower-case name without root dot, and an address. */
+/** A flow's destination, normalized for comparison: a lower-case name without root dot, and an address. */
 interface Target {
   readonly name: string;
   readonly ip: IpBytes | null;
@@ -31,7 +31,7 @@ interface Target {
 
 type HostTest = (target: Target) => boolean;
 
-/** Reads the `match` part of a rule; `path` is its place, for errors. Throws GameRuleError. */
+/** Compiles the `match` part of a rule; `path` is its position, for errors. Throws GameRuleError. */
 export function readDestination(match: GameMatch, path: string): (flow: Flow) => boolean {
   const hosts = readList(match.hosts, `${path}.hosts`, readHost);
   const ports = readList(match.ports, `${path}.ports`, readPorts);
@@ -80,14 +80,14 @@ const LABELS = /^(?=.{1,253}$)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/;
 // A name that ends in a number is a mistyped address: no top-level domain is numeric (RFC 3696 §2).
 const ENDS_IN_NUMBER = /(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$/;
 
-/** The name as it appears on the wire: lower case, no root dot, international names in their ASCII form; null if it is none. */
+/** The name as it appears on the wire: lower case, no root dot, international names in ASCII form; null for an invalid name. */
 function hostName(text: string): string | null {
   const name = text.toLowerCase().replace(/\.$/, '');
   const ascii = /^[\u0000-\u007f]*$/.test(name) ? name : asciiName(name);
   return LABELS.test(ascii) && !ENDS_IN_NUMBER.test(ascii) ? ascii : null;
 }
 
-/** RFC 5891 ToASCII, by way of the URL parser; an empty text when there is no such form. */
+/** The ASCII form of a name (RFC 5891 ToASCII, by the URL parser); empty when it has none. */
 function asciiName(name: string): string {
   if (/[/?#@:\\\s]/.test(name)) return '';
   return URL.canParse(`http://${name}`) ? new URL(`http://${name}`).hostname : '';

@@ -12,26 +12,26 @@ export const PATTERN_TEXTS = {
   'pattern-parenthesis': 'pattern {pattern}: a closing ) is missing',
   'pattern-extra-parenthesis': 'pattern {pattern}: a ) has no ( before it',
   'pattern-class-range': 'pattern {pattern}: the character range {near} is not valid',
-  'pattern-escape': 'pattern {pattern}: the escape {near} is not known',
+  'pattern-escape': 'pattern {pattern}: unknown escape {near}',
   'pattern-group-name': 'pattern {pattern}: the group name in {near} is not valid',
-  'pattern-group-name-twice': 'pattern {pattern}: the group name {near} is there twice',
+  'pattern-group-name-twice': 'pattern {pattern}: duplicate group name {near}',
   'pattern-perl': 'pattern {pattern}: {near} is not supported',
   'pattern-repeat-twice': 'pattern {pattern}: a repetition follows another: {near}',
   'pattern-repeat-count': 'pattern {pattern}: the repeat count {near} is not valid',
   'pattern-repeat-nothing': 'pattern {pattern}: nothing to repeat before {near}',
   'pattern-depth': 'pattern {pattern}: groups are nested too deeply',
-  'pattern-backslash': 'pattern {pattern}: it ends with a single backslash',
-  'pattern-syntax': 'pattern {pattern}: cannot be read',
+  'pattern-backslash': 'pattern {pattern}: ends with a single backslash',
+  'pattern-syntax': 'pattern {pattern}: invalid syntax',
 } as const;
 
 /** The errors of a rule. Braces contain the name of a value. */
 export const GAME_RULE_TEXTS = {
   ...PATTERN_TEXTS,
-  'rule-id-and-pattern': 'has both id and gameId; give one of them',
+  'rule-id-and-pattern': 'has both id and gameId; set one of them',
   'rule-without-id': 'needs an id or a gameId pattern',
   'game-id': 'must be 1 to {max} visible characters',
   'max-bytes': 'must be 1 to {max} bytes, not {value}',
-  'match-empty': 'must not be empty; leave it out to match everything',
+  'match-empty': 'must not be empty; omit it to match everything',
   'match-host': '{value} is not a host name, "*.name", an address or a CIDR block',
   'match-port': '{value} is not a port (1 to 65535) or a range of them such as "7100-7200"',
 } as const;

@@ -18,9 +18,9 @@ export interface GameRulesSetting extends GameRules, Reloadable {
   readonly rules: () => readonly GameRule[];
   readonly source: () => 'file' | 'console';
   save(rules: readonly GameRule[], by: Actor): Promise<GameRulesSaved>;
-  /** Goes back to the rules of the file. */
+  /** Restores the rules of the configuration file. */
   forget(by: Actor): Promise<void>;
-  /** Calls `listener` when other rules hold. */
+  /** Calls `listener` when the rules have changed. */
   onChanged(listener: (rules: readonly GameRule[]) => void): void;
 }
 
@@ -30,7 +30,7 @@ interface Held {
   readonly source: 'file' | 'console';
 }
 
-/** Throws GameRuleError when the file's rules cannot be read. */
+/** Throws GameRuleError for an invalid rule in the configuration file. */
 export function createGameRulesSetting({
   settings,
   fileRules,
@@ -46,7 +46,7 @@ export function createGameRulesSetting({
     compiled: createGameRules(rules, compile),
     source: 'console',
   });
-  // Stored as JSON; empty: those of the file.
+  // Stored as JSON; empty: the rules of the file.
   const setting = createSetting<Held>({
     store: settings,
     key: GAME_RULES_KEY,

@@ -11,14 +11,14 @@ export interface RuleTest {
   readonly steps: readonly { readonly rule: number; readonly outcome: RuleOutcome }[];
 }
 
-/** Throws GameRuleError when a rule cannot be read; its path begins with the rule's place in `rules`. */
+/** Throws GameRuleError for an invalid rule; its path begins with the rule's index in `rules`. */
 export function testGameRules(
   rules: readonly GameRule[],
   flow: Flow,
   bytes: Uint8Array,
   compile: CompilePattern,
 ): RuleTest {
-  // All of them, so that a fault in any is reported with its place.
+  // Compile all rules first, so that an error in any of them is reported with its position.
   createGameRules(rules, compile);
   const steps: { rule: number; outcome: RuleOutcome }[] = [];
   for (const [index, rule] of rules.entries()) {
@@ -34,7 +34,7 @@ export function testGameRules(
   return { rule: null, gameId: null, steps };
 }
 
-/** Which part of the destination does not match; each part is asked alone, in the form of a fixed rule. */
+/** The part of the destination that does not match; null: all match. Tests each part alone, as a rule with a fixed id. */
 function otherDestination({ match = {} }: GameRule, flow: Flow, compile: CompilePattern): RuleOutcome | null {
   const { hosts, ports, protocol } = match;
   const misses = (part: NonNullable<GameRule['match']>): boolean =>

@@ -13,31 +13,31 @@ export type { Flow, GameMatch } from './game-destination.js';
 export { GameRuleError, PatternError } from './game-rule-error.js';
 export type { CompiledPattern, PatternMatch, PayloadMatcher, PayloadVerdict } from './payload-matcher.js';
 
-/** Client bytes that a payload rule looks at unless it says otherwise. */
+/** Number of first client bytes that a payload rule searches by default. */
 export const DEFAULT_MAX_BYTES = 4096;
-/** The most that a rule may ask for: a flow's first bytes are held in memory until a rule has decided. */
+/** Largest `maxBytes` of a rule: the first bytes of a flow stay in memory until a rule has decided. */
 export const MAX_MAX_BYTES = 65536;
 
 /** One rule: a flow whose destination matches has the fixed `id`, or the GameID that `gameId` finds in its first client bytes. */
 export interface GameRule {
-  /** Left out: every destination. */
+  /** Undefined: every destination. */
   readonly match?: GameMatch | undefined;
   /** A fixed GameID, 1 to 128 characters. Exactly one of `id` and `gameId` is given. */
   readonly id?: string | undefined;
   /** A linear-time pattern over the first client bytes, each byte one character (latin1). Its first group is the GameID. */
   readonly gameId?: string | undefined;
-  /** Most client bytes that `gameId` is tried on: 1 to 65536. Means nothing beside `id`. */
+  /** Number of first client bytes that `gameId` searches: 1 to 65536. Ignored with `id`. */
   readonly maxBytes?: number | undefined;
 }
 
-/** Makes a matcher of a pattern. @throws PatternError */
+/** Compiles a pattern. Throws PatternError. */
 export type CompilePattern = (pattern: string) => CompiledPattern;
 
 export interface GameRules {
   /**
-   * What the rules say of a new flow: its GameID; or a matcher that must see its first client bytes; or null, no rule
-   * matches. Rules are tried in order and the first that matches wins. A payload rule matches only when its pattern
-   * does, so a fixed rule after it is what the flow falls back to once the payload rules before it have failed.
+   * Returns the GameID of a new flow, or a matcher that needs its first client bytes, or null when no rule matches. The first
+   * matching rule wins. A payload rule matches only when its pattern does: when all payload rules have failed, the first matching
+   * rule with a fixed id applies.
    */
   start(flow: Flow): { readonly gameId: string } | { readonly inspect: PayloadMatcher } | null;
 }
@@ -48,8 +48,8 @@ interface ReadRule {
 }
 
 /**
- * Reads and compiles the rules once; `start` then only compares.
- * Throws GameRuleError, with the place of the fault (`[2].match.ports[0]`), when a rule cannot be read.
+ * Compiles the rules once, so that `start` only compares. Throws GameRuleError with the position (`[2].match.ports[0]`) of an
+ * invalid value.
  */
 export function createGameRules(rules: readonly GameRule[], compile: CompilePattern): GameRules {
   const read = rules.map((rule, i) => readRule(rule, `[${i}]`, compile));

@@ -4,7 +4,7 @@ import type { Heartbeat, HeartbeatTotals } from './heartbeat.js';
 import { HeartbeatQueue } from './heartbeat-queue.js';
 
 export interface HeartbeatPoolOptions {
-  /** Most entries that may wait to be written, those in the batch being written included. */
+  /** Most unwritten entries, including the batch that is being written. */
   readonly maxPending: number;
   /** Entries kept per account; retention enforces it when a batch is written, `count` shows it at once. */
   readonly maxPerAccount: number;
@@ -15,7 +15,7 @@ interface AccountEntries {
   stored: number;
   /** Entries waiting in the queue. */
   queued: number;
-  /** Of those, entries with a GameID: while there are any, the database does not know the latest one. */
+  /** Queued entries with a GameID: while there are any, the database does not have the latest GameID. */
   queuedGames: number;
   /** Entries in the batch that is being written. */
   writing: number;
@@ -35,12 +35,12 @@ export class HeartbeatPool {
     this.#maxPerAccount = options.maxPerAccount;
   }
 
-  /** Retention was changed: `count` shows it at once. */
+  /** Applies a changed retention. `count` uses it immediately. */
   setMaxPerAccount(maxPerAccount: number): void {
     this.#maxPerAccount = maxPerAccount;
   }
 
-  /** Fills the pool at start from what the database holds. */
+  /** Loads the totals of the database at the start. */
   load(totals: Iterable<HeartbeatTotals>): void {
     for (const { accountId, count, latestGameId } of totals) {
       this.#accounts.set(accountId, { stored: count, queued: 0, queuedGames: 0, writing: 0, latestGameId });
@@ -56,10 +56,10 @@ export class HeartbeatPool {
       account.queuedGames += 1;
       account.latestGameId = entry.gameId;
     }
-    if (this.pendingSize > this.#maxPending) this.#giveUpOne();
+    if (this.pendingSize > this.#maxPending) this.#dropOne();
   }
 
-  /** Entries of the account now in the pool, written or not; never more than retention will leave. */
+  /** Entries of the account, written or not; at most as many as retention keeps. */
   count(accountId: string): number {
     const account = this.#accounts.get(accountId);
     if (!account) return 0;
@@ -71,26 +71,26 @@ export class HeartbeatPool {
     return this.#accounts.get(accountId)?.latestGameId ?? null;
   }
 
-  /** Entries of all accounts now in the pool. */
+  /** Entries of all accounts, written or not. */
   get size(): number {
     let size = 0;
     for (const { stored, queued, writing } of this.#accounts.values()) size += stored + queued + writing;
     return size;
   }
 
-  /** Entries not yet written, those in the batch being written included. */
+  /** Unwritten entries, including the batch that is being written. */
   get pendingSize(): number {
     return this.#queue.size + (this.#batch?.length ?? 0);
   }
 
-  /** Entries given up since the start because the pool was full. */
+  /** Entries dropped since the start because the pool was full. */
   get dropped(): number {
     return this.#dropped;
   }
 
   /**
-   * Forgets an account: its totals and its waiting entries. Entries of it in the batch being written are forgotten
-   * too: neither `written` nor `failed` brings the account back.
+   * Removes an account with its totals and waiting entries. Its entries in the batch that is being written no longer count either:
+   * neither `written` nor `failed` adds the account again.
    */
   remove(accountId: string): void {
     const account = this.#accounts.get(accountId);
@@ -116,11 +116,11 @@ export class HeartbeatPool {
     return batch;
   }
 
-  /** The batch is in the database, and `totals` is what it says of the batch's accounts. */
+  /** Call it when the batch is in the database. `totals` are the new totals of its accounts. */
   written(batch: readonly Heartbeat[], totals: readonly HeartbeatTotals[]): void {
     this.#endBatch(batch);
-    // An account that was removed while the batch was being written has `writing` 0 here, or is not here at all:
-    // what the database said of it is from before the removal.
+    // An account that was removed while the batch was being written is unknown or has `writing` 0: its totals were read before
+    // the removal.
     this.update(totals.filter(({ accountId }) => (this.#accounts.get(accountId)?.writing ?? 0) > 0));
     for (const { accountId } of batch) {
       const account = this.#accounts.get(accountId);
@@ -130,7 +130,7 @@ export class HeartbeatPool {
     }
   }
 
-  /** The batch could not be written: its entries wait again, before all others. */
+  /** Call it when the batch could not be written. Its entries wait again, before all others. */
   failed(batch: readonly Heartbeat[]): void {
     this.#endBatch(batch);
     for (let i = batch.length - 1; i >= 0; i -= 1) {
@@ -144,7 +144,7 @@ export class HeartbeatPool {
     }
   }
 
-  /** Takes over what the database says now of these accounts, after a trim. Accounts the pool does not know stay unknown. */
+  /** Applies totals of the database after a trim. Ignores accounts without entries in the pool. */
   update(totals: readonly HeartbeatTotals[]): void {
     for (const { accountId, count, latestGameId } of totals) {
       const account = this.#accounts.get(accountId);
@@ -155,7 +155,7 @@ export class HeartbeatPool {
     }
   }
 
-  /** The same after other nodes have written entries, also of accounts that the pool does not know. */
+  /** Applies totals after other nodes have written entries, also of accounts without entries in the pool. */
   updateElsewhere(totals: readonly HeartbeatTotals[]): void {
     for (const { accountId, count } of totals) if (count > 0) this.#of(accountId);
     this.update(totals);
@@ -176,10 +176,10 @@ export class HeartbeatPool {
     return account;
   }
 
-  #giveUpOne(): void {
-    const entry = this.#queue.shiftLeastWorth();
+  #dropOne(): void {
+    const entry = this.#queue.shiftLeastValuable();
     if (entry === undefined) return;
-    // Its GameID stays the latest one collected until the database says otherwise.
+    // Its GameID stays the latest one until totals of the database replace it.
     this.#forgetIfEmpty(entry.accountId, this.#unqueued(entry));
     this.#dropped += 1;
   }

@@ -5,7 +5,7 @@ import type { Heartbeat } from './heartbeat.js';
 export class HeartbeatQueue {
   readonly #beats = new Ring();
   readonly #others = new Ring();
-  // Entries get rising numbers at the back and falling ones at the front: that is the order between the rings.
+  // Numbers order the entries of both rings: they increase at the back and decrease at the front.
   #nextAtBack = 0;
   #nextAtFront = -1;
 
@@ -18,19 +18,19 @@ export class HeartbeatQueue {
     this.#nextAtBack += 1;
   }
 
-  /** Puts an entry before all others. */
+  /** Inserts an entry before all others. */
   unshift(entry: Heartbeat): void {
     this.#ringOf(entry).unshift(entry, this.#nextAtFront);
     this.#nextAtFront -= 1;
   }
 
-  /** Takes the oldest entry. */
+  /** Removes and returns the oldest entry. */
   shift(): Heartbeat | undefined {
     return this.#beats.firstOrder() < this.#others.firstOrder() ? this.#beats.shift() : this.#others.shift();
   }
 
-  /** Removes the least valuable entry: the oldest beat, or the oldest entry when there is no beat. */
-  shiftLeastWorth(): Heartbeat | undefined {
+  /** Removes and returns the least valuable entry: the oldest beat, or the oldest entry when there is no beat. */
+  shiftLeastValuable(): Heartbeat | undefined {
     return this.#beats.shift() ?? this.#others.shift();
   }
 
@@ -44,23 +44,23 @@ export class HeartbeatQueue {
   }
 }
 
-const FIRST_CAPACITY = 1024;
+const INITIAL_CAPACITY = 1024;
 
-/** A double-ended queue on an array that is only replaced to grow: nothing is allocated per entry. */
+/** A double-ended queue in a ring buffer that is replaced only to grow, so that an entry costs no allocation. */
 class Ring {
-  #entries: (Heartbeat | undefined)[] = new Array(FIRST_CAPACITY).fill(undefined);
-  #orders = new Float64Array(FIRST_CAPACITY);
+  #entries: (Heartbeat | undefined)[] = new Array(INITIAL_CAPACITY).fill(undefined);
+  #orders = new Float64Array(INITIAL_CAPACITY);
   #head = 0;
   size = 0;
 
   push(entry: Heartbeat, order: number): void {
-    this.#makeRoom();
+    this.#growIfFull();
     this.#put(this.#slot(this.size), entry, order);
     this.size += 1;
   }
 
   unshift(entry: Heartbeat, order: number): void {
-    this.#makeRoom();
+    this.#growIfFull();
     this.#head = this.#slot(-1);
     this.#put(this.#head, entry, order);
     this.size += 1;
@@ -75,7 +75,7 @@ class Ring {
     return entry;
   }
 
-  /** Place in line of the first entry; infinite when there is none. */
+  /** Number of the first entry; infinite when there is none. */
   firstOrder(): number {
     return this.size === 0 ? Number.POSITIVE_INFINITY : (this.#orders[this.#head] ?? 0);
   }
@@ -98,7 +98,7 @@ class Ring {
     this.#orders[slot] = order;
   }
 
-  #makeRoom(): void {
+  #growIfFull(): void {
     const capacity = this.#entries.length;
     if (this.size < capacity) return;
     const entries: (Heartbeat | undefined)[] = new Array(capacity * 2).fill(undefined);

@@ -9,13 +9,13 @@ import type { HeartbeatPool } from './heartbeat-pool.js';
 
 export interface RecorderOptions {
   readonly pool: Pick<HeartbeatPool, 'record'>;
-  /** Time between two `beat` entries of a session whose bytes move. */
+  /** Time between two `beat` entries of a session that transfers bytes. */
   readonly intervalMs: number;
   readonly now: Clock;
 }
 
-/** What the recorder remembers of an open session. */
-interface Watched {
+/** An open session, and its state since the last entry. */
+interface OpenSession {
   readonly session: Session;
   lastEntryAt: number;
   /** Bytes since the last entry. */
@@ -23,17 +23,17 @@ interface Watched {
   bytesDown: number;
 }
 
-/** Makes entries of the sessions that it observes. */
+/** Returns an observer that records the entries of all sessions. */
 export function createRecorder({
   pool,
   intervalMs,
   now,
 }: RecorderOptions): Omit<SessionObserver, 'destinationChanged'> {
-  const open = new Map<Session, Watched>();
-  /** Those whose bytes have moved since their last entry. */
-  const moved = new Set<Watched>();
+  const open = new Map<Session, OpenSession>();
+  /** Sessions that have transferred bytes since their last entry. */
+  const active = new Set<OpenSession>();
 
-  function record(watched: Watched, kind: HeartbeatKind, at: number): void {
+  function record(watched: OpenSession, kind: HeartbeatKind, at: number): void {
     const { session, bytesUp, bytesDown } = watched;
     pool.record({
       at,
@@ -51,16 +51,16 @@ export function createRecorder({
     watched.bytesUp = 0;
     watched.bytesDown = 0;
     watched.lastEntryAt = at;
-    moved.delete(watched);
+    active.delete(watched);
   }
 
-  function beatIfDue(watched: Watched, at: number): void {
+  function beatIfDue(watched: OpenSession, at: number): void {
     // After the clock was set back, continue at once instead of waiting for the old time.
     if (at < watched.lastEntryAt) watched.lastEntryAt = at;
     if (at - watched.lastEntryAt >= intervalMs) record(watched, 'beat', at);
   }
 
-  const watch = (session: Session, at: number, bytesUp: number, bytesDown: number): Watched => ({
+  const watch = (session: Session, at: number, bytesUp: number, bytesDown: number): OpenSession => ({
     session,
     lastEntryAt: at,
     bytesUp,
@@ -75,7 +75,7 @@ export function createRecorder({
       record(watched, 'open', at);
     },
 
-    /** One entry stands for all of it. */
+    /** Records one entry for the whole session. */
     passed(session) {
       const at = now();
       record(watch(session, at, session.bytesUp, session.bytesDown), 'close', at);
@@ -86,7 +86,7 @@ export function createRecorder({
       if (!watched) return;
       watched.bytesUp += bytesUp;
       watched.bytesDown += bytesDown;
-      moved.add(watched);
+      active.add(watched);
     },
 
     gameChanged(session) {
@@ -96,7 +96,7 @@ export function createRecorder({
 
     counted() {
       const at = now();
-      for (const watched of moved) beatIfDue(watched, at);
+      for (const watched of active) beatIfDue(watched, at);
     },
 
     closed(session) {

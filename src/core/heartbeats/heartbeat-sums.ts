@@ -6,7 +6,7 @@ import { type HeartbeatSumRow, OTHER_GAMES, type SummedRows, sumUp } from './sum
 
 export type By = 'game' | 'account';
 
-/** A sum over a range by one key: a GameID (null: none) or an account id. */
+/** The sum of one key over a range. The key is a GameID (null: none) or an account id. */
 export interface KeySum {
   readonly key: string | null;
   readonly count: number;
@@ -19,13 +19,13 @@ export interface KeySum {
 
 export interface HeartbeatSumStore {
   /**
-   * Adds rows to the steps that begin at `at` (in milliseconds since the epoch), by their length in seconds. A step keeps
-   * at most `maxGames` GameIDs of an account; the rest are added to OTHER_GAMES.
+   * Adds rows to one step of each length. A step keeps at most `maxGames` GameIDs per account; the others are added to OTHER_GAMES.
+   * @param steps the start of each step, in ms since the epoch, by its length in seconds
    */
   add(steps: ReadonlyMap<number, number>, rows: readonly HeartbeatSumRow[], maxGames: number): Promise<void>;
-  /** The largest first; with `owner` only of accounts of this seller, as below. */
+  /** The largest first. Here and below, `owner` restricts the sums to accounts of this seller. */
   largest(stepSeconds: number, from: number, by: By, limit: number, owner?: string): Promise<KeySum[]>;
-  /** Entries by step for each of `keys`. */
+  /** Number of entries by step, for each of `keys`. */
   series(
     stepSeconds: number,
     from: number,
@@ -33,7 +33,7 @@ export interface HeartbeatSumStore {
     keys: readonly (string | null)[],
     owner?: string,
   ): Promise<{ at: number; key: string | null; count: number }[]>;
-  /** All entries by step. */
+  /** Number of all entries by step. */
   totals(stepSeconds: number, from: number, owner?: string): Promise<{ at: number; count: number }[]>;
   trim(stepSeconds: number, before: number): Promise<void>;
 }
@@ -51,9 +51,9 @@ export interface Series {
 
 export interface HeartbeatSums {
   record(entry: Heartbeat): void;
-  /** Writes what was counted. Rejects with the database's error; nothing is lost then. */
+  /** Writes the counts. Rejects with the error of the database, and keeps them then. */
   flush(): Promise<void>;
-  /** With `owner` only of accounts of this seller. */
+  /** `owner` restricts the sums to accounts of this seller. */
   series(range: Range, by: By, limit: number, owner?: string): Promise<Series>;
   largest(
     range: Range,
@@ -61,14 +61,14 @@ export interface HeartbeatSums {
     limit: number,
     owner?: string,
   ): Promise<{ from: number; to: number; items: KeySum[] }>;
-  /** Games with most entries since a moment. */
+  /** The games with the most entries since `from` (ms since the epoch). */
   games(from: number, limit: number): Promise<KeySum[]>;
 }
 
-/** Minutes that wait for the database at most; beyond it the two oldest become one. */
+/** Most minutes that wait for the database. Beyond that the two oldest are merged. */
 const MAX_WAITING = 60;
 
-/** One step more than the range shows is kept. */
+/** Keeps one step more than a range shows. */
 const STEPS = Object.values(RANGES).map(({ stepMs, steps }) => ({ stepMs, keptMs: stepMs * (steps + 1) }));
 
 export function createHeartbeatSums({
@@ -77,7 +77,7 @@ export function createHeartbeatSums({
   now,
 }: {
   store: HeartbeatSumStore;
-  /** GameIDs of an account that a step counts apart. */
+  /** Most GameIDs of an account that a step counts separately. */
   maxGames: number;
   now: Clock;
 }): HeartbeatSums {
@@ -90,17 +90,17 @@ export function createHeartbeatSums({
     return Math.floor(at / stepMs) * stepMs;
   }
 
-  /** What was counted up to now becomes a batch of its minute. */
-  function close(): void {
-    if (rows.size > 0) wait({ at: minute, rows });
+  /** Ends the current minute: its rows become a batch. */
+  function closeMinute(): void {
+    if (rows.size > 0) enqueue({ at: minute, rows });
     rows = sumUp([], maxGames);
     minute = startOf(RANGES.hour.stepMs);
   }
 
-  /** While the database fails, what waits grows with the minutes at most, and with them for an hour at most. */
-  function wait(batch: { at: number; rows: SummedRows }): void {
+  /** While the database fails, at most one batch per minute waits, for at most MAX_WAITING minutes. */
+  function enqueue(batch: { at: number; rows: SummedRows }): void {
     const last = closed.at(-1);
-    // The first one may be under way to the database.
+    // The first batch may be in the process of being written.
     if (last && closed.length > 1 && last.at === batch.at) {
       for (const row of batch.rows.all()) last.rows.add(row);
       return;
@@ -114,7 +114,7 @@ export function createHeartbeatSums({
   }
 
   async function write(): Promise<void> {
-    close();
+    closeMinute();
     while (closed.length > 0) {
       const [batch] = closed;
       if (!batch) return;
@@ -125,8 +125,8 @@ export function createHeartbeatSums({
     for (const { stepMs, keptMs } of STEPS) await store.trim(stepMs / 1000, now() - keptMs);
   }
 
-  /** The largest without OTHER_GAMES, which is no game: charts have it among all others. */
-  async function named(
+  /** The largest keys except OTHER_GAMES: charts show it as part of all others. */
+  async function largestNamed(
     stepSeconds: number,
     from: number,
     by: By,
@@ -139,7 +139,7 @@ export function createHeartbeatSums({
 
   return {
     record({ at, accountId, gameId, bytesUp, bytesDown }) {
-      if (at - minute >= RANGES.hour.stepMs) close();
+      if (at - minute >= RANGES.hour.stepMs) closeMinute();
       rows.add({ accountId, gameId, count: 1, bytesUp, bytesDown });
     },
 
@@ -155,7 +155,7 @@ export function createHeartbeatSums({
       const { stepMs } = RANGES[range];
       const from = at[0] ?? 0;
       const stepSeconds = stepMs / 1000;
-      const top = await named(stepSeconds, from, by, limit, owner);
+      const top = await largestNamed(stepSeconds, from, by, limit, owner);
       const keys = top.map(({ key }) => key);
       const [points, totals] = await Promise.all([
         store.series(stepSeconds, from, by, keys, owner),
@@ -187,12 +187,12 @@ export function createHeartbeatSums({
 
     async largest(range, by, limit, owner) {
       const [from = 0] = stepsOf(range, now());
-      const items = await named(RANGES[range].stepMs / 1000, from, by, limit, owner);
+      const items = await largestNamed(RANGES[range].stepMs / 1000, from, by, limit, owner);
       return { from, to: now(), items };
     },
 
     async games(from, limit) {
-      const found = await named(RANGES.day.stepMs / 1000, from, 'game', limit + 1);
+      const found = await largestNamed(RANGES.day.stepMs / 1000, from, 'game', limit + 1);
       return found.filter(({ key }) => key !== null).slice(0, limit);
     },
   };

@@ -13,13 +13,13 @@ import type { HeartbeatStore } from './heartbeat-store.js';
 
 /** Events for the log. */
 export type WriterEvent =
-  /** Writing failed; said once, however often it fails until it works again. Everything is kept and tried again. */
+  /** Writing failed. Reported once per outage. Everything is kept and retried. */
   | { readonly kind: 'write-failed'; readonly error: unknown; readonly pending: number }
   | { readonly kind: 'write-recovered'; readonly outageMs: number }
-  /** Entries given up since the last such event because the pool was full. */
+  /** Entries dropped since the last such event because the pool was full. */
   | { readonly kind: 'entries-dropped'; readonly entries: number }
   | { readonly kind: 'trim-failed'; readonly error: unknown }
-  /** At stop the database still did not answer: so many entries are lost. */
+  /** The last write at the stop failed: these entries are lost. */
   | { readonly kind: 'entries-lost'; readonly entries: number; readonly error: unknown };
 
 export interface HeartbeatWriterOptions {
@@ -27,7 +27,7 @@ export interface HeartbeatWriterOptions {
   readonly directory: Pick<AccountDirectory, 'takeLogins' | 'restoreLogins' | 'byId'>;
   readonly heartbeats: Pick<HeartbeatStore, 'append' | 'trim' | 'totalsOf'>;
   readonly accounts: Pick<AccountStore, 'saveLogins'>;
-  /** Writes what accounts have moved; rejects when it cannot, and keeps it then. */
+  /** Writes the counted traffic of accounts. Rejects when it cannot, and keeps it then. */
   readonly traffic: { flush(): Promise<void> };
   readonly retention: HeartbeatRetention;
   readonly flushIntervalMs: number;
@@ -41,31 +41,28 @@ export interface HeartbeatWriterOptions {
 export interface HeartbeatWriter {
   /** Starts the timers; they do not keep the process alive. */
   start(): void;
-  /**
-   * Writes what was recorded before the call. Rejects with the database's error when it cannot; nothing is lost then.
-   */
+  /** Writes the entries, logins and traffic from before the call. Rejects with the error of the database, and keeps them then. */
   flush(): Promise<void>;
-  /** Takes in what other nodes have written of these accounts. */
+  /** Reloads the totals of these accounts after other nodes have written entries. */
   refresh(accountIds: readonly string[]): Promise<void>;
-  /** Stops the timers, waits for what is running and writes the rest, with a few attempts. Rejects when it cannot: the rest is lost. */
+  /** Stops the timers, waits for running work and writes the rest, in a few attempts. Rejects when they fail: the rest is lost. */
   stop(): Promise<void>;
 }
 
 /** Entries in one transaction: large enough to be cheap each, small enough to let other writers in between. */
 const BATCH_SIZE = 5000;
 const TRIM_SLICE = 5000;
-/** At stop the database gets this many chances, so far apart. */
+/** Attempts of the last write at the stop, and the time between them. */
 const STOP_ATTEMPTS = 3;
 const STOP_RETRY_MS = 200;
 
 /**
- * Writes are never made two at a time: flushes and slices of a trim take turns.
+ * Flushes and slices of a trim run one at a time.
  *
- * An account may be removed at any moment, also while entries of it are being written. Whoever removes one deletes it
- * in the database first (`AccountStore.remove`) and then calls `HeartbeatPool.remove`. Then whichever transaction the
- * database takes first, nothing is left: rows appended before go with the account, entries appended after are dropped
- * by the store since their account is gone, waiting ones are dropped by the pool, and totals that were read before the
- * removal but arrive after it are not taken in.
+ * An account may be removed at any time, also while its entries are being written. The caller deletes it in the database first
+ * (`AccountStore.remove`) and then calls `HeartbeatPool.remove`. No entries remain in any order of the transactions: rows appended
+ * before the removal are deleted with the account, the store drops entries appended after it, the pool drops the waiting entries,
+ * and ignores totals that were read before the removal.
  */
 export function createHeartbeatWriter(options: HeartbeatWriterOptions): HeartbeatWriter {
   const { pool, directory, heartbeats, accounts, retention, now, timers, report } = options;
@@ -79,14 +76,14 @@ export function createHeartbeatWriter(options: HeartbeatWriterOptions): Heartbea
   const running: Timer[] = [];
   let nextFlush: Promise<void> | null = null;
   let batchNumber = 0;
-  /** A batch that may be written: the next flush tries it again, with the same number. */
-  let unsure: readonly Heartbeat[] | null = null;
+  /** A batch whose commit was not confirmed: the next flush retries it with the same number. */
+  let unconfirmed: readonly Heartbeat[] | null = null;
   let failingSince: number | null = null;
   let droppedReported = 0;
   let stopped = false;
 
   function flush(): Promise<void> {
-    // Whoever asks while a flush waits for its turn shares it: it has not yet taken any entries.
+    // Calls share a flush that waits for its turn, because it has not taken any entries yet.
     nextFlush ??= inTurn('database', () => {
       nextFlush = null;
       return writeAll();
@@ -120,8 +117,8 @@ export function createHeartbeatWriter(options: HeartbeatWriterOptions): Heartbea
   }
 
   async function writeEntries(): Promise<void> {
-    if (unsure !== null) await writeBatch(unsure);
-    // What comes in meanwhile is for the next flush: this one must end.
+    if (unconfirmed !== null) await writeBatch(unconfirmed);
+    // Entries recorded meanwhile are left to the next flush, so that this one ends.
     let left = pool.pendingSize;
     while (left > 0) {
       const batch = pool.takeBatch(Math.min(left, BATCH_SIZE));
@@ -132,16 +129,16 @@ export function createHeartbeatWriter(options: HeartbeatWriterOptions): Heartbea
   }
 
   async function writeBatch(batch: readonly Heartbeat[]): Promise<void> {
-    if (batch !== unsure) batchNumber += 1;
+    if (batch !== unconfirmed) batchNumber += 1;
     let totals: HeartbeatTotals[];
     try {
       totals = await heartbeats.append(batch, retention, batchNumber);
     } catch (error) {
-      if (isCommitUnknown(error)) unsure = batch;
-      if (unsure === null) pool.failed(batch);
+      if (isCommitUnknown(error)) unconfirmed = batch;
+      if (unconfirmed === null) pool.failed(batch);
       throw error;
     }
-    unsure = null;
+    unconfirmed = null;
     pool.written(batch, totals);
   }
 
@@ -154,7 +151,7 @@ export function createHeartbeatWriter(options: HeartbeatWriterOptions): Heartbea
         pool.update(slice.changed);
         return slice.more;
       });
-      // Lets the listener and other writers go first.
+      // Yield to the listener and other writers.
       await new Promise((resume) => setImmediate(resume));
     }
   }
@@ -182,7 +179,7 @@ export function createHeartbeatWriter(options: HeartbeatWriterOptions): Heartbea
   return {
     start() {
       running.push(
-        // A failed flush has been reported; the next tick tries again.
+        // A failed flush has been reported; the next tick retries.
         timers.every(options.flushIntervalMs, () => void flush().catch(() => {})),
         timers.every(options.trimIntervalMs, reportDropped),
       );
@@ -191,7 +188,7 @@ export function createHeartbeatWriter(options: HeartbeatWriterOptions): Heartbea
 
     flush,
 
-    // In turn with our own writes: totals that were read before one must not be taken in after it.
+    // In turn with the writes: totals that were read before a write must not be applied after it.
     refresh: (accountIds) =>
       inTurn('database', async () => {
         const totals = await heartbeats.totalsOf(accountIds);

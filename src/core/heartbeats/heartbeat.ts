@@ -1,20 +1,20 @@
-// What a heartbeat data entry is. Only metadata: no payload is stored, and traffic is never altered.
+// Heartbeat entries. They contain only metadata: no payload is stored, and traffic is never altered.
 import type { Protocol } from '../sessions/session.js';
 
 export type HeartbeatKind = 'open' | 'beat' | 'game' | 'close';
 
-/** One observation that an account's session is alive, and which game it plays. */
+/** One record of a live session of an account, and of the game that it plays. */
 export interface Heartbeat {
   /** Milliseconds since the Unix epoch, UTC. */
   readonly at: number;
   readonly accountId: string;
-  /** In an entry that was read: the name that the account has now. */
+  /** In entries read from the database: the current name of the account. */
   readonly username: string;
   /** GUID of the session. */
   readonly sessionId: string;
   /** Client address, no port. */
   readonly client: string;
-  /** `host:port` as the client asked for it. */
+  /** `host:port` as requested by the client. */
   readonly destination: string;
   readonly protocol: Protocol;
   /** Bytes client to destination since the session's previous entry. */
@@ -25,10 +25,10 @@ export interface Heartbeat {
   readonly gameId: string | null;
 }
 
-/** What the pool knows of one account without reading its entries. */
+/** The totals of the entries of one account. */
 export interface HeartbeatTotals {
   readonly accountId: string;
-  /** Entries now in the pool, after retention. */
+  /** Number of stored entries, after retention. */
   readonly count: number;
   /** GameID of the newest entry that has one. */
   readonly latestGameId: string | null;

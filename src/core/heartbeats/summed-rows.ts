@@ -9,12 +9,12 @@ export interface HeartbeatSumRow {
   readonly bytesDown: number;
 }
 
-/** Stands for the GameIDs of an account beyond the first so many of a step. No GameID is white space. */
+/** The key of all GameIDs of an account beyond the maximum number per step. No GameID is white space. */
 export const OTHER_GAMES = ' ';
 
 /**
- * Sums by account and GameID. Players choose GameIDs: beyond the first `maxGames` of an account they are one row.
- * @param gamesOf GameIDs that count as chosen already
+ * Sums by account and GameID. Clients choose GameIDs, so the ones beyond the first `maxGames` of an account share one row.
+ * @param gamesOf GameIDs of an account that already have a row
  */
 export function sumUp(
   rows: Iterable<HeartbeatSumRow>,

@@ -1,7 +1,7 @@
-// When an account was seen, and in which game: heartbeat entries joined into stretches.
+// The timeline of an account: heartbeat entries of one game, close to one another, joined into spans of time.
 import type { Heartbeat } from './heartbeat.js';
 
-export interface Stretch {
+export interface PlayedSpan {
   readonly from: number;
   readonly to: number;
   readonly gameId: string | null;
@@ -9,12 +9,15 @@ export interface Stretch {
 }
 
 /**
- * Joins entries (oldest first) of the same game that are at most `gapMs` apart. A session that is closed and opened
- * within that time goes on; another game begins another stretch, and one with a game is not broken by entries without.
+ * Joins entries (oldest first) of the same GameID that are at most `gapMs` apart. A session that is closed and opened again within
+ * that time continues the span. Spans of different games may overlap.
  */
-export function stretchesOf(entries: readonly Pick<Heartbeat, 'at' | 'gameId'>[], gapMs: number): Stretch[] {
-  const stretches: { from: number; to: number; gameId: string | null; heartbeats: number }[] = [];
-  const openByGame = new Map<string | null, (typeof stretches)[number]>();
+export function playedSpans(
+  entries: readonly Pick<Heartbeat, 'at' | 'gameId'>[],
+  gapMs: number,
+): PlayedSpan[] {
+  const spans: { from: number; to: number; gameId: string | null; heartbeats: number }[] = [];
+  const openByGame = new Map<string | null, (typeof spans)[number]>();
   for (const { at, gameId } of entries) {
     const open = openByGame.get(gameId);
     if (open && at - open.to <= gapMs) {
@@ -22,9 +25,9 @@ export function stretchesOf(entries: readonly Pick<Heartbeat, 'at' | 'gameId'>[]
       open.heartbeats += 1;
       continue;
     }
-    const stretch = { from: at, to: at, gameId, heartbeats: 1 };
-    stretches.push(stretch);
-    openByGame.set(gameId, stretch);
+    const span = { from: at, to: at, gameId, heartbeats: 1 };
+    spans.push(span);
+    openByGame.set(gameId, span);
   }
-  return stretches;
+  return spans;
 }

@@ -1,8 +1,8 @@
-// Draining a node: it takes no new connections, and its sessions go on until they end.
+// Draining a node: it accepts no new connections, and its sessions continue until they end.
 import type { Actor } from '../audit/audit.js';
 import type { NodeStore } from './nodes.js';
 
-/** False: there is no such node. Rejects when it cannot be written. */
+/** Returns false when there is no such node. Rejects when the database cannot be written. */
 export function setDrained(
   nodes: Pick<NodeStore, 'setDrained'>,
   name: string,

@@ -1,18 +1,18 @@
 // The nodes of the service: daemons that share one database. Each holds a lease on its name; all times are the database's.
 import type { AuditRecord } from '../audit/audit.js';
 
-/** In the list of changes: a node was drained, or takes connections again. */
+/** The key of changes of the drained state in the change log. */
 export const NODES_KEY = 'nodes';
 
-/** What a node does at the moment, as it says with each renewal of its lease. */
+/** The load of a node, reported with each renewal of its lease. */
 export interface NodeLoad {
   readonly sessions: number;
   readonly accountsOnline: number;
   readonly bytesPerSecondUp: number;
   readonly bytesPerSecondDown: number;
-  /** Of one core. */
+  /** 100 is one core. */
   readonly cpuPercent: number;
-  /** How long the database took to answer the renewal before, in ms; null: none has been answered yet. */
+  /** Duration of the previous renewal, in ms; null: no renewal has succeeded yet. */
   readonly databaseDelayMs: number | null;
 }
 
@@ -22,15 +22,15 @@ export interface NodeAddresses {
 }
 
 /**
- * `serving`; `draining`: takes no new connections, and has sessions; `drained`: and has none; `lost`: its lease has run out;
- * `stopped`: it ended in order.
+ * `serving`; `draining`: accepts no new connections, and still has sessions; `drained`: has no sessions left; `lost`: its lease
+ * has expired; `stopped`: it was stopped regularly.
  */
 export type NodeState = 'serving' | 'draining' | 'drained' | 'lost' | 'stopped';
 
 export interface FleetNode {
   readonly name: string;
   readonly state: NodeState;
-  /** Whether an operator has drained it: it stays so when it starts again. */
+  /** Whether an operator has drained the node. A restart does not change it. */
   readonly isDrained: boolean;
   readonly version: string;
   readonly addresses: NodeAddresses;
@@ -38,14 +38,14 @@ export interface FleetNode {
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
   readonly renewedAt: number;
-  /** How much of its lease is left, in ms; 0: it is lost or has stopped. */
+  /** Remaining time of the lease, in ms; 0: the node is lost or has stopped. */
   readonly leaseLeftMs: number;
 }
 
-/** Who claims a name. */
+/** The claim of a process to the name of a node. */
 export interface NodeClaim {
   readonly name: string;
-  /** GUID of the data folder, on which one daemon can run. */
+  /** GUID of the data folder, which only one daemon can use at a time. */
   readonly owner: string;
   /** GUID of the process. */
   readonly process: string;
@@ -55,15 +55,15 @@ export interface NodeClaim {
 
 export type Claimed =
   | { readonly ok: true; readonly isDrained: boolean }
-  /** Another process holds the name. `renewedAt`: its last sign of life. */
+  /** Another process holds the name. `renewedAt`: the last renewal of its lease. */
   | { readonly ok: false; readonly renewedAt: number; readonly leaseLeftMs: number };
 
 export interface NodeStore {
-  /** Takes the name if it is free: of this owner, or its lease has run out. */
+  /** Acquires the name if it is free, belongs to this owner, or its lease has expired. */
   claim(claim: NodeClaim): Promise<Claimed>;
   /**
-   * Holds the name for another lease. `isFirst`: of all live nodes by name. `otherVersions`: of live nodes, each once. null: it is
-   * another process's by now.
+   * Renews the lease. `isFirst`: whether the node is the first live node by name. `otherVersions`: the different versions of other
+   * live nodes. null: another process has acquired the name.
    */
   renew(
     claim: NodeClaim,
@@ -73,11 +73,11 @@ export interface NodeStore {
     readonly isFirst: boolean;
     readonly otherVersions: readonly string[];
   } | null>;
-  /** Gives the name back. */
+  /** Releases the name. */
   release(claim: NodeClaim): Promise<void>;
-  /** In the order of their names. */
+  /** Sorted by name. */
   list(): Promise<FleetNode[]>;
-  /** False: there is no such node. */
+  /** Returns false when there is no such node. */
   setDrained(name: string, isDrained: boolean, audit: AuditRecord): Promise<boolean>;
 }
 

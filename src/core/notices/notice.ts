@@ -25,7 +25,7 @@ export interface Announcement {
   readonly at: number;
   readonly accountId: string | null;
   readonly data: Readonly<Record<string, unknown>>;
-  /** Until this moment the same event could be found again; ms since the epoch. */
+  /** Until this time the same event can be found again; ms since the epoch. */
   readonly keepUntil: number;
 }
 

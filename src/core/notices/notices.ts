@@ -1,5 +1,5 @@
-// Finds events to announce, and stores one notice per recipient and channel: once for each account, step and period, and
-// at most once for each account and step on a UTC day: changing an account again and again sends no mail each time.
+// Finds events to announce, and stores one notice per recipient and channel: once for each account, step and period, and at most
+// once for each account and step on a UTC day, so that repeated changes of an account do not send a notice each time.
 import type { Account } from '../accounts/account.js';
 import { type Contacts, NO_CONTACTS } from '../accounts/contacts.js';
 import { type Clock, DAY_MS } from '../clock.js';
@@ -32,14 +32,14 @@ export interface Notices {
   /** Call it after a failed login of a player. */
   loginFailed(client: string): void;
   /** Finds events to announce and stores their notices. Call it about once a minute. Returns whether any notice was new. */
-  look(): Promise<boolean>;
+  announce(): Promise<boolean>;
 }
 
 const MAX_SOURCES = 10_000;
 const BATCH = 50;
 /** Time after an expiry in which it is announced. A daemon that starts later does not announce it. */
 const EXPIRED_MS = DAY_MS;
-/** Most keys of stored notices in memory. For these keys, the daemon does not write to the database again each minute. */
+/** Most keys of stored notices in memory. Notices with these keys are not written to the database again each minute. */
 const MAX_KNOWN = 200_000;
 const FOREVER = Number.MAX_SAFE_INTEGER;
 /** Each notice goes to each recipient by each channel that is set up. */
@@ -106,7 +106,7 @@ export function createNotices(options: NoticeOptions): Notices {
     }
   }
 
-  /** Leaves out what today had a notice of the same account and step. Tomorrow it is found again. */
+  /** Omits notices of an account and step that already had one on this UTC day. The next day finds them again. */
   async function withoutRepeats(notices: readonly Notice[], at: number): Promise<Notice[]> {
     if (notices.every(({ accountId }) => accountId === null)) return [...notices];
     const today = new Set((await store.keysSince(dayOf(at))).map(slotOf));
@@ -121,7 +121,7 @@ export function createNotices(options: NoticeOptions): Notices {
       else if (failures.size < MAX_SOURCES) failures.set(client, { since: now(), count: 1 });
     },
 
-    async look() {
+    async announce() {
       const at = now();
       const settings = options.settings();
       if (!CHANNELS.some((channel) => isSetUp(settings, channel))) {
@@ -163,7 +163,7 @@ function expiryOf(
   const isExpired = at >= expiresAt;
   if (isExpired ? !days.includes(0) : reached.length === 0) return null;
   const step = isExpired ? 0 : Math.min(...reached);
-  // The day, not the moment: another hour of the same day is no other expiry.
+  // The day, not the time: another hour of the same day does not count as another expiry.
   const day = dayOf(expiresAt);
   return {
     key: `expiring-${step} ${id} ${day}`,

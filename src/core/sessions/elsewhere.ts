@@ -1,4 +1,4 @@
-// What accounts do at the other nodes, as of the last second or two: for counts, which must not ask the database each time.
+// The sessions of accounts on the other nodes, as of the last one or two seconds, in memory, so that counts need no query.
 import type { AccountElsewhere } from './live-session-store.js';
 
 export class SessionsElsewhere {
@@ -6,7 +6,7 @@ export class SessionsElsewhere {
   #size = 0;
   #rate = { up: 0, down: 0 };
 
-  /** Returns the ids of the accounts that have other numbers than before, of sessions, addresses or nodes. */
+  /** Replaces all values. Returns the ids of the accounts whose number of sessions, nodes or whose addresses have changed. */
   set(accounts: readonly AccountElsewhere[]): string[] {
     const before = this.#byAccount;
     this.#byAccount = new Map(accounts.map((each) => [each.accountId, each]));
@@ -27,7 +27,7 @@ export class SessionsElsewhere {
     return this.#size;
   }
 
-  /** Bytes a second of all of them. */
+  /** Bytes per second of all accounts. */
   get rate(): { readonly up: number; readonly down: number } {
     return this.#rate;
   }

@@ -1,7 +1,7 @@
-// Live sessions of all nodes, as the database has them: each node writes its own, and reads those of the others.
+// The database interface of live sessions: each node writes its own sessions, and reads those of the other nodes.
 import type { Protocol, Session } from './session.js';
 
-/** A live session of any node, as it was when its node last wrote it. */
+/** A live session of any node, as of its last write by the node. */
 export interface LiveSessionView
   extends Pick<
     Session,
@@ -18,10 +18,10 @@ export interface LiveSessionView
   > {
   readonly bytesUp: number;
   readonly bytesDown: number;
-  /** Bytes a second. */
+  /** Bytes per second. */
   readonly rateUp: number;
   readonly rateDown: number;
-  /** Name of the node that it is at. */
+  /** Name of the session's node. */
   readonly node: string;
 }
 
@@ -33,11 +33,11 @@ export interface LiveSessionFilter {
   readonly protocol?: Protocol | undefined;
 }
 
-/** The sessions of an account at the other nodes. */
+/** The sessions of an account on the other nodes. */
 export interface AccountElsewhere {
   readonly accountId: string;
   readonly sessions: number;
-  /** How many nodes have some of them. */
+  /** Number of nodes with sessions of the account. */
   readonly nodes: number;
   readonly clientAddresses: readonly string[];
   readonly gameIds: readonly string[];
@@ -46,21 +46,21 @@ export interface AccountElsewhere {
 }
 
 export interface LiveSessionStore {
-  /** Writes sessions of this process as they are now, and removes those that have ended. */
+  /** Writes the current state of sessions of this process, and removes ended ones. */
   write(now: readonly Omit<LiveSessionView, 'node'>[], endedIds: readonly string[]): Promise<void>;
-  /** Of the other live nodes: how many match, and the newest of these, at most `limit`. */
+  /** Lists sessions of the other live nodes: the newest matching ones, at most `limit`, and the number of all matching ones. */
   list(
     filter: LiveSessionFilter,
     limit: number,
   ): Promise<{ readonly items: LiveSessionView[]; readonly matched: number }>;
-  /** Of the other live nodes. */
+  /** Sessions of the other live nodes. */
   byIds(ids: readonly string[]): Promise<LiveSessionView[]>;
-  /** All accounts with sessions at the other live nodes. */
+  /** All accounts with sessions on the other live nodes. */
   byAccount(): Promise<AccountElsewhere[]>;
-  /** Asks the nodes of these sessions to end them. */
+  /** Requests the nodes of these sessions to end them. */
   requestEnd(ids: readonly string[]): Promise<void>;
-  /** Asks all other nodes to end every session of an account, also those that are not written yet. */
+  /** Requests all other nodes to end every session of an account, including sessions that are not written yet. */
   requestEndOfAccount(accountId: string): Promise<void>;
-  /** Removes what processes that are gone have left. */
+  /** Removes the sessions of processes that no longer run. */
   trim(): Promise<void>;
 }

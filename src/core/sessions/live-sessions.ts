@@ -1,22 +1,22 @@
-// Every live session of the service: those of this process, and what the other nodes have written of theirs.
+// The live sessions of all nodes: those of this process from memory, those of the other nodes from the database.
 import type { LiveSessionFilter, LiveSessionStore, LiveSessionView } from './live-session-store.js';
 import type { Session } from './session.js';
 import type { SessionRegistry } from './session-registry.js';
 
-/** Sessions of other nodes that one list is made of, the newest; the counts are of all. */
+/** Most sessions of other nodes in one list: the newest. Counts include all. */
 const MAX_LISTED_ELSEWHERE = 10_000;
 
 export interface LiveSessions {
-  /** `matched` counts all that match, of which `items` may lack some of other nodes; `total` counts all there are. */
+  /** `matched` counts all matching sessions, of which `items` may lack some of other nodes. `total` counts all sessions. */
   list(
     filter: LiveSessionFilter,
   ): Promise<{ readonly items: LiveSessionView[]; readonly matched: number; readonly total: number }>;
-  /** Those of these that are live. */
+  /** The live sessions among these ids. */
   find(ids: readonly string[]): Promise<LiveSessionView[]>;
   ofAccount(accountId: string): Promise<LiveSessionView[]>;
-  /** Ends those of this node at once, and has the other nodes end theirs. */
+  /** Ends the sessions of this node immediately, and requests the other nodes to end theirs. */
   end(sessions: readonly LiveSessionView[]): Promise<void>;
-  /** Ends every session of an account, at every node. */
+  /** Ends every session of an account on every node. */
   endAccount(accountId: string): Promise<void>;
 }
 
@@ -69,7 +69,7 @@ export function createLiveSessions(uses: {
   };
 }
 
-/** A session of this process as it is now. */
+/** The current state of a session of this process. `rate` in bytes per second. */
 export function viewOf(session: Session, rate: { readonly up: number; readonly down: number }) {
   const { id, accountId, username, command, protocol, clientProtocol } = session;
   const { client, destination, openedAt, gameId } = session;

@@ -1,21 +1,21 @@
-// What can be followed of the sessions: their events, and the bytes that they move.
+// The interface of observers of sessions: their events, and the bytes that they transfer.
 import type { Session, SessionSummary } from './session.js';
 
-/** What becomes of a session, in this order. */
+/** The events of a session, in order. */
 export interface SessionEvents {
   opened(session: Session): void;
-  /** An association sends to a destination that it has not sent to before. */
+  /** A UDP association sends to a destination for the first time. */
   destinationChanged(session: Session): void;
-  /** The session plays its `gameId`. */
+  /** The `gameId` of the session was detected. */
   gameChanged(session: Session): void;
   closed(session: Session, summary: SessionSummary): void;
-  /** In place of `opened` and `closed`, of a session that was over when it was first heard of. */
+  /** Replaces `opened` and `closed` for a session that had ended when it was first reported. */
   passed(session: Session, summary: SessionSummary): void;
 }
 
 export interface SessionObserver extends SessionEvents {
-  /** Bytes since the last call: once a second while they move, and before each other event of the session. */
+  /** The bytes since the last call. Called once a second while the session transfers bytes, and before each other event of it. */
   traffic(session: Session, bytesUp: number, bytesDown: number): void;
-  /** The traffic of all sessions has been published. About once a second. */
+  /** Called about once a second, when the traffic of all sessions has been published. */
   counted(): void;
 }

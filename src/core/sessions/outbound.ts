@@ -6,20 +6,20 @@ export interface SocketEnd {
 }
 
 export interface OutboundUses {
-  /** Whether a connection to a destination has this local port, of whichever address. Cheap. */
+  /** Whether a connection to a destination has this local port, at any address. Cheap. */
   readonly hasPort: (port: number) => boolean;
   /** Whether an address is one of this machine. */
   readonly isLocal: (address: string) => boolean;
-  /** Where our connections lead that have this local end. */
+  /** The remote ends of the connections of this process with this local end. */
   readonly remotesOf: (local: SocketEnd) => Promise<readonly SocketEnd[]>;
-  /** Whether a socket of this machine, of whichever program, is connected from `local` to `remote`; null: not known. */
+  /** Whether a socket of any program on this machine is connected from `local` to `remote`; null: unknown. */
   readonly isConnected: (local: SocketEnd, remote: SocketEnd) => Promise<boolean | null>;
 }
 
 /**
- * Returns whether a connection from `peer` to `here` (a listener of ours) is one of our own; a promise only when that is
- * in doubt. One local end may stand for several sockets: the system gives a port again to whoever connects to somewhere
- * else, to us as to any other program of this machine.
+ * Returns whether a connection from `peer` to `here` (a listener of this process) was made by this process; a promise only when that
+ * is not certain. Several sockets may have the same local end: the system reuses a port for connections to different destinations,
+ * of this process and of any other program.
  */
 export function createIsOwnOutbound(
   uses: OutboundUses,
@@ -28,14 +28,16 @@ export function createIsOwnOutbound(
 }
 
 /**
- * Ours may have gone elsewhere. Then either a translator has turned it round to us, and the only socket with this local end
- * is ours; or another program was given the same port, and then it has a socket that leads straight to us.
+ * The connection of this process may have another destination. Then either address translation redirected it to this listener, and
+ * no other socket has this local end; or another program uses the same port, and has a socket that is connected to this listener.
  */
 async function isOwn(uses: OutboundUses, peer: SocketEnd, here: SocketEnd): Promise<boolean> {
   const remotes = await uses.remotesOf(peer);
   if (remotes.length === 0) return false;
   if (remotes.some((remote) => remote.port === here.port && remote.address === here.address)) return true;
-  const isAnother = await uses.isConnected(peer, here);
-  // Not known: what goes to another listener of this machine is seldom turned round.
-  return isAnother === null ? remotes.some(({ address }) => !uses.isLocal(address)) : !isAnother;
+  const isOfOtherProgram = await uses.isConnected(peer, here);
+  // Unknown: connections to other listeners of this machine are rarely redirected.
+  return isOfOtherProgram === null
+    ? remotes.some(({ address }) => !uses.isLocal(address))
+    : !isOfOtherProgram;
 }

@@ -1,25 +1,25 @@
-// The live sessions: who is connected, what they move, and who follows that.
+// The registry of the live sessions of this process. Publishes their events and traffic to observers.
 import { SessionsElsewhere } from './elsewhere.js';
 import type { SessionEvents, SessionObserver } from './observer.js';
 import type { Session, SessionEnd, SessionSummary } from './session.js';
 
 /**
- * Every live session of this process, by id and by account. The data plane reports here; usage, charts, heartbeats and the
- * console subscribe. Bytes are counted here alone, so that all of them see the same.
+ * Every live session of this process, by id and by account. The data plane reports events; usage, charts, heartbeats and the console
+ * subscribe. Only the registry counts bytes, so that all observers get the same numbers.
  */
 export class SessionRegistry implements SessionEvents {
-  /** What accounts do at the other nodes. */
+  /** The sessions of accounts on the other nodes. */
   readonly elsewhere = new SessionsElsewhere();
   readonly #byId = new Map<string, Session>();
   readonly #byAccount = new Map<string, Set<Session>>();
   readonly #observers: Partial<SessionObserver>[] = [];
 
-  /** Observers are called in the order in which they have subscribed. */
+  /** Observers are called in the order of subscription. */
   subscribe(observer: Partial<SessionObserver>): void {
     this.#observers.push(observer);
   }
 
-  /** Of this process. */
+  /** Number of sessions of this process. */
   get size(): number {
     return this.#byId.size;
   }
@@ -56,12 +56,12 @@ export class SessionRegistry implements SessionEvents {
     for (const observer of this.#observers) observer.passed?.(session, summary);
   }
 
-  /** Publishes what sessions have moved up to now: for whoever needs numbers of this moment. */
+  /** Publishes the traffic up to now, for callers that need current numbers. */
   count(): void {
     for (const session of this.#byId.values()) this.#publishTraffic(session);
   }
 
-  /** Meant to be called about once a second. */
+  /** Publishes the traffic and `counted`. Call it about once a second. */
   tick(): void {
     this.count();
     for (const observer of this.#observers) observer.counted?.();
@@ -83,19 +83,19 @@ export class SessionRegistry implements SessionEvents {
     return this.#byId.values();
   }
 
-  /** Of all nodes. */
+  /** Number of sessions of all nodes. */
   get total(): number {
     return this.#byId.size + this.elsewhere.size;
   }
 
-  /** Accounts that have a live session at any node. */
+  /** Number of accounts with a live session on any node. */
   get totalAccounts(): number {
     let count = this.#byAccount.size;
     for (const { accountId } of this.elsewhere.all()) if (!this.#byAccount.has(accountId)) count += 1;
     return count;
   }
 
-  /** Ids of the accounts that have a live session here. */
+  /** Ids of the accounts with a live session in this process. */
   accounts(): IterableIterator<string> {
     return this.#byAccount.keys();
   }
@@ -104,17 +104,17 @@ export class SessionRegistry implements SessionEvents {
     return [...(this.#byAccount.get(accountId) ?? [])];
   }
 
-  /** How many accounts have a live session here. */
+  /** Number of accounts with a live session in this process. */
   get accountCount(): number {
     return this.#byAccount.size;
   }
 
-  /** Sessions of an account at all nodes. */
+  /** Number of sessions of an account on all nodes. */
   countOf(accountId: string): number {
     return (this.#byAccount.get(accountId)?.size ?? 0) + (this.elsewhere.of(accountId)?.sessions ?? 0);
   }
 
-  /** Ends every session that an account has here; returns how many there were. */
+  /** Ends the sessions of an account in this process. Returns their number. */
   endAccount(accountId: string, reason: SessionEnd): number {
     const sessions = this.ofAccount(accountId);
     for (const session of sessions) session.end(reason);

@@ -1,21 +1,21 @@
-// Keeps the database's list of this process's sessions: those that have lived for a while are written, and written again when they
-// have changed. Many at once; what could not be written is tried again.
+// Writes the live sessions of this process to the database, in batches: a session that has been open for about half a second is
+// written, and written again when it has changed. Failed writes are retried.
 import type { LiveSessionStore } from './live-session-store.js';
 import { viewOf } from './live-sessions.js';
 import type { SessionObserver } from './observer.js';
 import type { Session } from './session.js';
 
-/** Byte counts are written at every so many-th flush. */
-const COUNTS_EVERY = 10;
+/** Byte counts are written at every tenth flush. */
+const FLUSHES_PER_COUNT = 10;
 /** Sessions in one statement. */
-const AT_ONCE = 1_000;
+const MAX_PER_WRITE = 1_000;
 
 type RateOf = (sessionId: string) => { readonly up: number; readonly down: number };
 
 export class SessionReporter implements Partial<SessionObserver> {
-  /** Every live one, with the bytes that were last written of it; null: it has not been written. */
+  /** Every live session, with its bytes at the last write; null: not written yet. */
   readonly #live = new Map<Session, number | null>();
-  /** Opened since the last flush: too young to be written. */
+  /** Sessions opened since the last flush, which are not written yet. */
   #young = new Set<Session>();
   #due = new Set<Session>();
   #writing = new Set<Session>();
@@ -54,15 +54,18 @@ export class SessionReporter implements Partial<SessionObserver> {
     if (written !== null || this.#writing.has(session)) this.#ended.add(session.id);
   }
 
-  /** The database has lost what was written. */
-  writeAnew(): void {
+  /** Writes all sessions again, because the database may have lost them. */
+  rewrite(): void {
     for (const [session, written] of this.#live) if (written !== null) this.#due.add(session);
   }
 
-  /** To be called twice a second, one call at a time: a session is written at the second call after it was opened. */
+  /**
+   * Call it twice a second, one call at a time. A session is written at the second call after it was opened. Rejects with the error
+   * of the database, and keeps everything for the next call then.
+   */
   async flush(): Promise<void> {
     this.#flushes += 1;
-    if (this.#flushes % COUNTS_EVERY === 0) this.#addMoved();
+    if (this.#flushes % FLUSHES_PER_COUNT === 0) this.#addActive();
     const ended = this.#ended;
     this.#writing = this.#due;
     this.#due = this.#young;
@@ -79,20 +82,20 @@ export class SessionReporter implements Partial<SessionObserver> {
     }
   }
 
-  #addMoved(): void {
+  #addActive(): void {
     for (const [session, written] of this.#live) {
       if (written !== null && session.bytesUp + session.bytesDown !== written) this.#due.add(session);
     }
   }
 
   async #write(due: readonly Session[], ended: readonly string[]): Promise<void> {
-    for (let start = 0; start < Math.max(due.length, ended.length); start += AT_ONCE) {
+    for (let start = 0; start < Math.max(due.length, ended.length); start += MAX_PER_WRITE) {
       const now = due
-        .slice(start, start + AT_ONCE)
+        .slice(start, start + MAX_PER_WRITE)
         .map((session) => ({ session, view: viewOf(session, this.#rateOf(session.id)) }));
       await this.#store.write(
         now.map(({ view }) => view),
-        ended.slice(start, start + AT_ONCE),
+        ended.slice(start, start + MAX_PER_WRITE),
       );
       for (const { session, view } of now) {
         if (this.#live.has(session)) this.#live.set(session, view.bytesUp + view.bytesDown);

@@ -1,9 +1,9 @@
-// A live SOCKS session: who is connected, where to, what it moves, and how to end it.
+// A live session: its account, client, destination and traffic, and how to end it.
 
 /** The transport of a session's traffic. */
 export type Protocol = 'tcp' | 'udp';
 
-/** Why a session ended; goes into its log line. */
+/** Why a session ended, for the log. */
 export type SessionEnd =
   | 'client-closed'
   | 'destination-closed'
@@ -25,10 +25,10 @@ export type SessionEnd =
   | 'limits-changed'
   | 'shutdown';
 
-/** What the client of a session speaks. */
+/** The protocol of a session's client. */
 export type ClientProtocolName = 'socks5' | 'socks4' | 'http';
 
-/** What is known of a session at its end. */
+/** The totals of an ended session. */
 export interface SessionSummary {
   readonly bytesUp: number;
   readonly bytesDown: number;
@@ -51,19 +51,19 @@ export interface Session {
   readonly protocol: Protocol;
   readonly clientProtocol: ClientProtocolName;
   readonly client: { readonly address: string; readonly port: number };
-  /** `host` is what the client asked for, `address` what was dialled. */
+  /** `host` as requested by the client; `address` is the dialled address. */
   readonly destination: { readonly host: string; readonly address: string; readonly port: number };
   /** Milliseconds since the Unix epoch. */
   readonly openedAt: number;
   readonly gameId: string | null;
-  /** The upstream proxy it goes through, as `host:port`; null when it goes directly. */
+  /** The upstream proxy, as `host:port`; null for a direct connection. */
   readonly via: string | null;
   /** Bytes client to destination, as of the last count. */
   readonly bytesUp: number;
   /** Bytes destination to client, as of the last count. */
   readonly bytesDown: number;
-  /** Counts anew; returns whether bytes have moved. For the registry alone, which publishes what has moved. */
+  /** Updates the byte counts; returns whether they have changed. Only the registry calls it, and publishes the difference. */
   count(): boolean;
-  /** Asks its worker to end both sides: it leaves the registry a moment later. Calling it twice does nothing more. */
+  /** Requests the worker to close both sides. The registry removes the session when the worker has done so. Further calls do nothing. */
   end(reason: SessionEnd): void;
 }

@@ -1,4 +1,4 @@
-// The live sessions of some accounts, as a store without the sessions of others.
+// The live sessions of a seller: a view that contains only the sessions of the seller's accounts.
 import type { LiveSessionView } from './live-session-store.js';
 import type { LiveSessions } from './live-sessions.js';
 

@@ -16,7 +16,7 @@ export interface Retention {
 
 export interface RetentionSetting extends Reloadable {
   current(): Retention;
-  /** The names of the values that were saved here and differ from the file's. */
+  /** The names of the values that an operator saved and that differ from the configuration file. */
   saved(): ReadonlySet<keyof Retention>;
   save(retention: Retention, by: Actor): Promise<void>;
   onChanged(listener: (retention: Retention) => void): void;

@@ -3,12 +3,12 @@ import type { AuditRecord } from '../audit/audit.js';
 
 export interface SettingStore {
   get(key: string): Promise<string | null>;
-  /** `audit` is noted in the same transaction. */
+  /** Writes the value, and `audit` to the audit log in the same transaction. */
   set(key: string, value: string, audit?: AuditRecord): Promise<void>;
 }
 
-/** Whole numbers that only grow, beside the settings. */
+/** Integers that only increase, stored beside the settings. */
 export interface CounterStore {
-  /** False where it is as large already, also by another process at the same moment. */
+  /** Raises a number to `value`. Returns false when it is at least as large already, also because of another process. */
   raise(key: string, value: number): Promise<boolean>;
 }

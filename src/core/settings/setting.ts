@@ -5,37 +5,37 @@ import type { SettingStore } from './setting-store.js';
 
 /** A value in memory that is reloaded when another process changes it. */
 export interface Reloadable {
-  /** Names it in the list of changes. */
+  /** The key of the setting in the change log. */
   readonly key: string;
-  /** Reads it from the database. Rejects when it cannot be read; what was held then stays. */
+  /** Reads the value from the database. Rejects when it cannot be read, and keeps the current value then. */
   reload(): Promise<void>;
 }
 
 export interface Setting<Value> extends Reloadable {
-  /** What holds now. */
+  /** The current value. */
   value(): Value;
-  /** Runs one change alone: no other change and no reload comes in between. Settles as `work` does. */
+  /** Runs one change exclusively: no other change or reload runs meanwhile. Settles like `work`. */
   change<Result>(work: (change: Change<Value>) => Promise<Result>): Promise<Result>;
-  /** Calls `listener` whenever another value holds, whichever process has set it. */
+  /** Calls `listener` whenever the value was replaced, by any process. */
   onChanged(listener: (value: Value) => void): void;
 }
 
-/** What a change may do. */
+/** The operations within a change. */
 export interface Change<Value> {
-  /** Reads what is stored, and holds it. */
+  /** Reads the stored value, makes it the current value, and returns it. */
   load(): Promise<Value>;
-  /** Stores `next` with its entry in the audit log, then holds it. Rejects when it cannot be written: nothing changes then. */
+  /** Stores `next` with its audit record, then makes it the current value. Rejects, and changes nothing, when it cannot be written. */
   write(next: Value, audit: AuditRecord): Promise<void>;
-  /** Holds `next` without storing it. */
+  /** Makes `next` the current value without storing it. */
   hold(next: Value): void;
 }
 
 export interface SettingOptions<Value> {
   readonly store: SettingStore;
   readonly key: string;
-  /** What holds until it is read for the first time. */
+  /** The value until the first read. */
   readonly initial: Value;
-  /** @param text as stored; empty when nothing is. Throws when it cannot be read. */
+  /** Parses the stored text, which is empty when nothing is stored. Throws for an invalid text. */
   readonly parse: (text: string) => Value;
   readonly format: (value: Value) => string;
 }

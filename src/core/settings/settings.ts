@@ -2,11 +2,11 @@
 import type { Reloadable } from './setting.js';
 
 export interface Settings {
-  /** Adds a setting and reads it; returns it. Rejects when it cannot be read. */
+  /** Reads a setting, adds it and returns it. Rejects when it cannot be read. */
   open<Kind extends Reloadable>(setting: Kind): Promise<Kind>;
-  /** Reads a setting again, then calls the listeners; a key that nobody has opened is passed over. Rejects as either does. */
+  /** Reads a setting again if it was opened, then calls the listeners. Rejects when either fails. */
   reload(key: string): Promise<void>;
-  /** Of all that were opened. */
+  /** The keys of all opened settings. */
   keys(): string[];
   /** Calls `listener` after each `reload`, with the key. */
   onReloaded(listener: (key: string) => void | Promise<void>): void;

@@ -11,13 +11,13 @@ export interface Changed {
 
 export interface ChangeSignal {
   notify(topic: Topic, id?: string | null): void;
-  /** Calls `listener` with what changed; returns how to stop. */
+  /** Calls `listener` with each change. Returns a function that unsubscribes. */
   subscribe(listener: (changed: Changed) => void): () => void;
   hasListeners(): boolean;
   close(): void;
 }
 
-/** Changes within `quietMs` of each other are published as one. */
+/** Publishes the changes of a topic at most once per `quietMs`. */
 export function createChangeSignal(quietMs: number, timers: Timers): ChangeSignal {
   const listeners = new Set<(changed: Changed) => void>();
   const waiting = new Map<Topic, string | null>();

@@ -1,10 +1,10 @@
-// The history behind the overview's charts: one sample a minute, kept as minutes, hours, days and months.
+// The history for the overview's charts: one sample per minute, stored as minutes, hours, days and months.
 
 import type { Counters, LiveActivity } from '../accounts/live-activity.js';
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '../clock.js';
 import { RANGES, type Range, stepsOf } from '../ranges.js';
 
-/** Sums over the minutes that were measured; sessions and players are added up too, for their mean. */
+/** Sums over the measured minutes. Sessions and players are sums too; `measured` gives their mean. */
 export interface Sample extends Counters {
   readonly sessions: number;
   readonly playersOnline: number;
@@ -12,7 +12,7 @@ export interface Sample extends Counters {
 
 export type SampleStep = 'minute' | 'hour' | 'day' | 'month';
 
-/** A stored step: `measured` minutes of it were sampled. */
+/** A stored step. `measured`: its number of sampled minutes. */
 export interface StoredSample extends Sample {
   readonly at: number;
   readonly measured: number;
@@ -20,16 +20,17 @@ export interface StoredSample extends Sample {
 
 export interface SampleStore {
   /**
-   * Adds one minute's sample to the steps it belongs to, each given by its start. `measured`: 1 for the one node that measures what
-   * is the same at all (sessions, players, runs), 0 for the others, which add their own counts.
+   * Adds the sample of one minute to the steps that contain it. `measured`: 1 for the one node that measures values of the whole
+   * service (sessions, players, runs), 0 for the others, which add only their own counts.
+   * @param at the start of each step, in ms since the epoch
    */
   add(at: Readonly<Record<SampleStep, number>>, sample: Sample, measured: 0 | 1): Promise<void>;
   /** Oldest first. */
   list(step: SampleStep, from: number): Promise<StoredSample[]>;
   trim(step: SampleStep, before: number): Promise<void>;
-  /** Runs of agents now waiting and running, and those that ended since a moment, and before another if one is given. */
+  /** The numbers of queued and running runs, and of those that ended since `since` and, if given, before `before`. */
   runs(since: number, before?: number): Promise<RunCounts>;
-  /** What every account has moved on a UTC day (days since the epoch). */
+  /** The traffic of every account on a UTC day (days since the epoch), in bytes. */
   trafficOf(day: number): Promise<{ id: string; up: number; down: number }[]>;
 }
 
@@ -40,17 +41,17 @@ export interface RunCounts {
   readonly failed: number;
 }
 
-/** How long each step is kept; months always. */
+/** How long each step is kept. Months are never removed. */
 const KEPT_MS: Readonly<Partial<Record<SampleStep, number>>> = {
   minute: 49 * HOUR_MS,
   hour: 62 * DAY_MS,
   day: 1_100 * DAY_MS,
 };
 
-/** Minutes that wait for the database at most, a day; then the oldest goes. */
+/** Most minutes that wait for the database, one day. Beyond that the oldest is dropped. */
 const MAX_WAITING = 1_440;
 
-/** The starts of the steps that a moment belongs to. */
+/** The starts of the steps that contain `at`, in ms since the epoch. */
 export function stepStarts(at: number): Record<SampleStep, number> {
   const date = new Date(at);
   return {
@@ -62,11 +63,10 @@ export function stepStarts(at: number): Record<SampleStep, number> {
 }
 
 export interface History {
-  /** Counts the state of this moment; a minute's mean is made of these. Call it every second or two. */
+  /** Adds the current state to the mean of the minute. Call it every second or two. */
   observe(sessions: number, playersOnline: number): void;
   /**
-   * Writes the samples of the minutes that have passed. Rejects when the database cannot be written; they are kept then,
-   * MAX_WAITING of them.
+   * Writes the samples of past minutes. Rejects when the database cannot be written, and keeps the newest MAX_WAITING of them then.
    */
   sampleIfDue(): Promise<void>;
   columns(range: Range): Promise<HistoryColumns>;
@@ -75,7 +75,7 @@ export interface History {
 export interface HistoryColumns {
   readonly at: readonly number[];
   readonly stepMs: number;
-  /** One list a column, as long as `at`; null where nothing was measured. */
+  /** One list per column, as long as `at`; null where nothing was measured. */
   readonly values: Readonly<Record<keyof Sample, readonly (number | null)[]>>;
 }
 
@@ -86,7 +86,7 @@ export function createHistory({
   now,
 }: {
   store: SampleStore;
-  /** Whether this is the node that measures what is the same at all. */
+  /** Whether this node measures the values of the whole service. */
   isFirst: () => boolean;
   activity: Pick<LiveActivity, 'takeSample'>;
   now: Clock;
@@ -96,8 +96,8 @@ export function createHistory({
   const waiting: { at: number; before: number; sample: Omit<Sample, 'runs'> }[] = [];
   let writing: Promise<void> | null = null;
 
-  /** What was measured up to now becomes the sample of its minute, which waits to be written. */
-  function close(before: number): void {
+  /** Ends the current minute: its sample waits to be written. */
+  function closeMinute(before: number): void {
     const { times, sessions, playersOnline } = observed;
     observed = { times: 0, sessions: 0, playersOnline: 0 };
     const sample = {
@@ -117,7 +117,7 @@ export function createHistory({
         const runs = await store.runs(at, before);
         await store.add(stepStarts(at), { ...sample, runs: runs.succeeded + runs.failed }, 1);
       } else await store.add(stepStarts(at), { ...sample, sessions: 0, playersOnline: 0, runs: 0 }, 0);
-      // Another one may have been given up meanwhile.
+      // `closeMinute` may have dropped it meanwhile.
       if (waiting[0] === first) waiting.shift();
       for (const [step, keptMs] of Object.entries(KEPT_MS)) await store.trim(step as SampleStep, at - keptMs);
     }
@@ -132,7 +132,7 @@ export function createHistory({
 
     sampleIfDue() {
       const current = stepStarts(now()).minute;
-      if (current !== minute) close(current);
+      if (current !== minute) closeMinute(current);
       if (waiting.length === 0) return Promise.resolve();
       writing ??= write().finally(() => {
         writing = null;

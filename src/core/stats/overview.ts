@@ -52,13 +52,13 @@ export interface OverviewUses {
 const WEEK_MS = 7 * DAY_MS;
 const TOP = 10;
 const FRESH_MS = 1_000;
-/** How long the games of the day are good for. */
+/** How long the games of the day are cached. */
 const GAMES_FRESH_MS = 30_000;
 
-/** Returns the maker of overviews. It rejects when the database does not answer. */
+/** Returns a function that returns the current overview. It rejects when the database does not answer. */
 export function createOverview(uses: OverviewUses): () => Promise<OverviewNow> {
   const { directory, sessions, activity, now } = uses;
-  let made: { at: number; overview: Promise<OverviewNow> } | null = null;
+  let cached: { at: number; overview: Promise<OverviewNow> } | null = null;
   let games: { at: number; found: Map<string, number> } = { at: Number.NEGATIVE_INFINITY, found: new Map() };
 
   async function gamesOfToday(at: number): Promise<Map<string, number>> {
@@ -67,7 +67,7 @@ export function createOverview(uses: OverviewUses): () => Promise<OverviewNow> {
       const found = await uses.heartbeatSums.games(stepStarts(at).day, 100);
       games = { at, found: new Map(found.map(({ key, count }) => [key ?? '', count])) };
     } catch (error) {
-      // Searches keep the readers busy: the games as they were will do, the numbers beside them must not wait.
+      // Long searches occupy the readers: return the former games, so that the other numbers need not wait.
       if (!(error instanceof QueryTooSlowError)) throw error;
     }
     return games.found;
@@ -86,24 +86,22 @@ export function createOverview(uses: OverviewUses): () => Promise<OverviewNow> {
     return { total, enabled, disabled: total - enabled, online, expired, expiringIn7Days, neverUsed };
   }
 
-  function playing(): Map<string, Set<string>> {
-    const accountsByGame = new Map<string, Set<string>>();
-    for (const { gameId, accountId } of sessions.all()) {
-      if (gameId === null) continue;
-      const accounts = accountsByGame.get(gameId) ?? new Set();
-      accountsByGame.set(gameId, accounts.add(accountId));
-    }
+  function accountsByGame(): Map<string, Set<string>> {
+    const byGame = new Map<string, Set<string>>();
+    const add = (gameId: string, accountId: string): void => {
+      byGame.set(gameId, (byGame.get(gameId) ?? new Set()).add(accountId));
+    };
+    for (const { gameId, accountId } of sessions.all()) if (gameId !== null) add(gameId, accountId);
     for (const { gameIds, accountId } of sessions.elsewhere.all()) {
-      for (const gameId of gameIds)
-        accountsByGame.set(gameId, (accountsByGame.get(gameId) ?? new Set()).add(accountId));
+      for (const gameId of gameIds) add(gameId, accountId);
     }
-    return accountsByGame;
+    return byGame;
   }
 
-  async function make(at: number): Promise<OverviewNow> {
+  async function compute(at: number): Promise<OverviewNow> {
     sessions.count();
     const [runs, heartbeatsOf] = await Promise.all([uses.samples.runs(stepStarts(at).day), gamesOfToday(at)]);
-    const online = playing();
+    const online = accountsByGame();
     const accounts = countAccounts(at);
     const here = activity.rate;
     const { elsewhere } = sessions;
@@ -137,14 +135,14 @@ export function createOverview(uses: OverviewUses): () => Promise<OverviewNow> {
 
   return () => {
     const at = now();
-    if (!made || Math.abs(at - made.at) >= FRESH_MS) {
-      const overview = make(at);
-      made = { at, overview };
-      // The next one to ask tries again.
+    if (!cached || Math.abs(at - cached.at) >= FRESH_MS) {
+      const overview = compute(at);
+      cached = { at, overview };
+      // After a failure, the next call computes again.
       overview.catch(() => {
-        if (made?.overview === overview) made = null;
+        if (cached?.overview === overview) cached = null;
       });
     }
-    return made.overview;
+    return cached.overview;
   };
 }

@@ -1,9 +1,9 @@
-// The first tables: accounts, their heartbeat data and totals, settings, and the list of changes.
+// The first tables: accounts, their heartbeat data and totals, settings, and the change log.
 import type { Knex } from 'knex';
 
 export async function up(db: Knex): Promise<void> {
   await db.schema.createTable('accounts', (table) => {
-    // Insertion order among accounts created in the same millisecond; never leaves the store.
+    // Insertion order among accounts created in the same millisecond; used only in the store.
     table.bigIncrements('position');
     table.string('id', 36).notNullable().unique();
     table.string('username', 255).notNullable().unique();
@@ -17,10 +17,10 @@ export async function up(db: Knex): Promise<void> {
   });
 
   await db.schema.createTable('heartbeats', (table) => {
-    // Order of arrival; never leaves the store.
+    // Order of arrival; used only in the store.
     table.bigIncrements('id');
     table.bigInteger('at').notNullable();
-    // No cascade: the account's rows are deleted before it, in the same transaction, and a slip must fail.
+    // No cascade: the account's rows are deleted explicitly before it, in the same transaction. A missing delete must fail.
     table.string('account_id', 36).notNullable().references('id').inTable('accounts');
     table.string('username', 255).notNullable();
     table.string('session_id', 36).notNullable();
@@ -33,7 +33,7 @@ export async function up(db: Knex): Promise<void> {
     table.text('game_id');
     table.index(['account_id', 'id']);
     table.index(['at']);
-    // Finds the newest entry that has a GameID without passing those that have none.
+    // Finds the newest entry with a GameID without reading entries that have none.
     table.index(['account_id', 'id'], 'heartbeats_game_index', { predicate: db.whereNotNull('game_id') });
   });
 

@@ -1,4 +1,4 @@
-// Agent runs: the queue, the tries of delivery, the sessions with their history, and known idempotency keys.
+// Agent runs: the queue, the delivery attempts, the sessions with their history, and idempotency keys.
 import type { Knex } from 'knex';
 
 export async function up(db: Knex): Promise<void> {
@@ -19,7 +19,7 @@ export async function up(db: Knex): Promise<void> {
     table.string('origin', 16).notNullable();
     table.string('rerun_of', 36);
     table.string('status', 16).notNullable();
-    // The runner that holds it; no reference, because a runner may be forgotten first.
+    // The runner that owns the run; not a foreign key, because the runner may be deleted first.
     table.string('owner', 36);
     table.integer('attempt').notNullable();
     table.bigInteger('accepted_at').notNullable();
@@ -34,7 +34,7 @@ export async function up(db: Knex): Promise<void> {
     table.index(['session', 'id']);
     table.index(['status', 'id']);
     table.index(['finished_at']);
-    // What is under way is little, however much is kept: these three stay small.
+    // Few runs are unfinished, so these three indexes stay small.
     table.index(['owner', 'id'], 'runs_open_owner_index', { predicate: db.whereNull('finished_at') });
     table.index(['session', 'id'], 'runs_open_session_index', { predicate: db.whereNull('finished_at') });
     table.index(['next_delivery_at'], 'runs_delivery_index', {
@@ -64,7 +64,7 @@ export async function up(db: Knex): Promise<void> {
   });
 
   await db.schema.createTable('session_messages', (table) => {
-    // Order of arrival; never leaves the store.
+    // Order of arrival; used only in the store.
     table.bigIncrements('position');
     table
       .string('session', 128)

@@ -1,4 +1,4 @@
-// What the admin API keeps: console sessions, API tokens, the audit log, logins, traffic, and the history of charts.
+// The tables of the admin API: console sessions, API tokens, audit log, login log, traffic, and the history of charts.
 import type { Knex } from 'knex';
 
 export async function up(db: Knex): Promise<void> {
@@ -38,10 +38,10 @@ export async function up(db: Knex): Promise<void> {
   });
 
   await db.schema.createTable('logins', (table) => {
-    // Order of arrival; never leaves the store.
+    // Order of arrival; used only in the store.
     table.bigIncrements('id');
     table.bigInteger('at').notNullable().index();
-    // No reference: what happened stays when the account goes.
+    // Not a foreign key: entries stay when the account is deleted.
     table.string('account_id', 36);
     table.text('username').notNullable();
     table.string('client', 64).notNullable();
@@ -74,7 +74,7 @@ export async function up(db: Knex): Promise<void> {
     table.integer('step_seconds').notNullable();
     table.bigInteger('at').notNullable();
     table.string('account_id', 36).notNullable();
-    // Empty: none.
+    // Empty: no GameID.
     table.text('game_id').notNullable();
     table.bigInteger('count').notNullable();
     table.bigInteger('bytes_up').notNullable();

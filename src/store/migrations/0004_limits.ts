@@ -1,4 +1,4 @@
-// What accounts may use at most. What they have used stands in traffic_days, which came with the admin API.
+// The limits of accounts. Their usage is in traffic_days (migration 0003).
 import type { Knex } from 'knex';
 
 export async function up(db: Knex): Promise<void> {
@@ -12,7 +12,7 @@ export async function up(db: Knex): Promise<void> {
     table.string('quota_period', 8).notNullable();
     table.string('egress_class', 64);
     table.bigInteger('reset_at');
-    // Of the account since ever, when the period was last started again.
+    // The total traffic of the account at the last reset.
     table.bigInteger('reset_total_bytes').notNullable();
   });
 }

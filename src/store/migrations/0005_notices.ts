@@ -1,4 +1,4 @@
-// Outgoing notices: those that wait to be delivered, and the keys of those that were sent.
+// Notices: the waiting ones, and the keys of the sent ones.
 import type { Knex } from 'knex';
 
 export async function up(db: Knex): Promise<void> {

@@ -1,4 +1,4 @@
-// The newest entries of one game, whoever played it, without passing those of all others.
+// An index for the newest entries of one game of all accounts.
 import type { Knex } from 'knex';
 
 const INDEX = 'heartbeats_of_game_index';

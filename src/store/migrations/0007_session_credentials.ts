@@ -1,14 +1,14 @@
-// Console sessions remember what their operator signed in with, and end when it is no longer what holds.
+// The fingerprint of the credentials of console sessions. A session ends when the credentials change.
 import type { Knex } from 'knex';
 
 export async function up(db: Knex): Promise<void> {
   await db.schema.alterTable('console_sessions', (table) => {
-    // Null: opened by an older version; such a session has ended.
+    // Null: opened by an older version; such a session is no longer valid.
     table.string('credentials', 64);
   });
 }
 
 export async function down(db: Knex): Promise<void> {
-  // Not `dropColumn`, by which knex makes the whole table anew on SQLite.
+  // Not `dropColumn`: on SQLite, knex rebuilds the whole table for it.
   await db.schema.raw('alter table console_sessions drop column credentials');
 }

@@ -1,5 +1,5 @@
-// An index of every piece of a name and an address in the log of logins: a search does not read the whole log.
-// Known to SQLite only (https://www.sqlite.org/fts5.html#the_trigram_tokenizer); it holds no copy of the texts.
+// A trigram index of user names and addresses in the login log, so that a search need not read the whole log. Only for SQLite
+// (https://www.sqlite.org/fts5.html#the_trigram_tokenizer). The index contains no copy of the texts.
 import type { Knex } from 'knex';
 
 export async function up(db: Knex): Promise<void> {
@@ -12,7 +12,7 @@ export async function up(db: Knex): Promise<void> {
        insert into logins_text(rowid, username, client) values (new.id, new.username, new.client);
      end`,
   );
-  // Neither column is ever changed.
+  // There is no update trigger, because the two columns never change.
   await db.raw(
     `create trigger logins_text_removed after delete on logins begin
        insert into logins_text(logins_text, rowid, username, client)

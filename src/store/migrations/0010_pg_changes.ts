@@ -1,4 +1,4 @@
-// Which transaction wrote a change: readers find those that committed late. Known to PostgreSQL only.
+// The transaction of each change, so that readers find changes that were committed late. Only for PostgreSQL.
 import type { Knex } from 'knex';
 
 export async function up(db: Knex): Promise<void> {

@@ -1,5 +1,5 @@
-// Sessions of players that are live now, as their nodes report them. Known to PostgreSQL only: elsewhere there is one daemon, which
-// has them in memory. Unlogged: after a crash of the server the nodes write them anew.
+// The live sessions of players, as reported by their nodes. Only for PostgreSQL: with SQLite there is one daemon, which has them in
+// memory. The table is unlogged: after a crash of the server the nodes write their sessions again.
 import type { Knex } from 'knex';
 
 export async function up(db: Knex): Promise<void> {

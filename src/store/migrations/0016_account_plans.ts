@@ -1,11 +1,11 @@
-// The plan of an account, and the days that are counted from its first login.
+// The plan of an account, and the days from its first login to its expiry.
 import type { Knex } from 'knex';
 
 export async function up(db: Knex): Promise<void> {
   await db.schema.alterTable('accounts', (table) => {
     // A name of the setting `accounts.plans`; null: none.
     table.string('plan', 64);
-    // null: nothing waits for a login.
+    // null: the account does not wait for its first login.
     table.integer('days_from_first_login');
   });
 }

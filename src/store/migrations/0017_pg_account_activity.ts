@@ -1,5 +1,5 @@
-// What accounts have done lately, as the other nodes add it to what they know. Known to PostgreSQL only. Unlogged: after a crash of
-// the server every node reads the tables that these rows announce.
+// The recent activity of accounts, which the other nodes read. Only for PostgreSQL. The table is unlogged: after a crash of the server
+// every node reloads the tables to which the activity refers.
 import type { Knex } from 'knex';
 
 export async function up(db: Knex): Promise<void> {

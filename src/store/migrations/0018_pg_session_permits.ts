@@ -1,6 +1,6 @@
 // Permits: the open sessions of accounts with maxSessions or maxClientAddresses. They make these limits exact over all nodes. Only
-// PostgreSQL has this table: with SQLite there is one daemon, which counts in memory. A function of the database decides. Thus no
-// client, which may be frozen, holds the lock of an account, and a login costs one round trip.
+// PostgreSQL has this table: with SQLite there is one daemon, which counts in memory. A function in the database decides, so that a
+// frozen client cannot hold the lock of an account, and a login needs one round trip.
 import type { Knex } from 'knex';
 
 export async function up(db: Knex): Promise<void> {

@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 
 export async function up(db: Knex): Promise<void> {
   await db.schema.alterTable('accounts', (table) => {
-    // A JSON array; null: it may log in from everywhere.
+    // A JSON array; null: every client.
     table.text('allowed_clients');
   });
 }

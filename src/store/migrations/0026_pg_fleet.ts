@@ -1,5 +1,5 @@
-// What the nodes of a fleet agree on: which batches each has written, which permits are beyond a limit that was lowered, and which
-// sources are refused because of failed attempts. Only PostgreSQL has these: with SQLite there is one daemon.
+// Shared state of several nodes: the batches that each has written, the permits beyond a lowered limit, and the sources that are
+// refused because of failed attempts. Only for PostgreSQL: with SQLite there is one daemon.
 import type { Knex } from 'knex';
 
 export async function up(db: Knex): Promise<void> {

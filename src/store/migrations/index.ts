@@ -1,8 +1,8 @@
 // Every migration, in order. To add one:
-//  1. write NNNN_<what>.ts beside this file with `up` and `down`, by knex's schema builder, or for one engine alone;
-//  2. append it to the list below under the same name. Never rename, reorder or edit one that was released.
-//  3. list a new table in ../copied-tables.ts.
-// A migration only adds: an older version must still find every column it knows, so columns are never dropped.
+//  1. Write NNNN_<what>.ts beside this file with `up` and `down`, with knex's schema builder, or for one engine only.
+//  2. Append it to the list below with the same name. Never rename, reorder or change a released migration.
+//  3. List a new table in ../copied-tables.ts.
+// A migration only adds: an older version must still find every column that it knows, so columns are never dropped.
 import type { Knex } from 'knex';
 import * as accounts from './0001_accounts.js';
 import * as runs from './0002_runs.js';
@@ -35,7 +35,7 @@ import * as accountSchedules from './0027_account_schedules.js';
 /** One step of the schema. `down` undoes exactly what `up` did. */
 export interface Migration {
   readonly name: string;
-  /** The engine that it is for; it counts as done on the other one. Undefined: both. */
+  /** The engine of the migration. On the other engine it is recorded without effect. Undefined: both. */
   readonly engine?: 'sqlite3' | 'pg';
   up(db: Knex): Promise<void>;
   down(db: Knex): Promise<void>;

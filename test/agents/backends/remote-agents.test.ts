@@ -182,14 +182,14 @@ const refusals: readonly [string, Answer, RegExp][] = [
   [
     'a refused key',
     status(401, '{"error":{"message":"Incorrect API key provided: sk-secret"}}'),
-    /^the key is refused \(HTTP 401: Incorrect API key provided: \(hidden\)\)$/,
+    /^the server refused the key \(HTTP 401: Incorrect API key provided: \(hidden\)\)$/,
   ],
   [
     'an unknown model',
     status(404, '{"error":{"message":"no such model"}}'),
-    /^there is no model small, or baseUrl is wrong \(HTTP 404: no such model\)$/,
+    /^unknown model small, or wrong baseUrl \(HTTP 404: no such model\)$/,
   ],
-  ['a rate limit', status(429, '{"error":{"message":"slow down"}}'), /limits the rate/],
+  ['a rate limit', status(429, '{"error":{"message":"slow down"}}'), /rate limit or the quota/],
   [
     'a context too long',
     status(400, '{"error":{"message":"maximum context length"}}'),
@@ -201,7 +201,7 @@ const refusals: readonly [string, Answer, RegExp][] = [
   ['choices of another kind', () => ({ choices: { 0: null } }), /not a chat completion/],
   ['no content', said(null), /not a chat completion/],
   ['content in parts', said([{ type: 'text', text: 'x' }]), /not a chat completion/],
-  ['an empty content', said(' '), /answered with nothing/],
+  ['an empty content', said(' '), /returned an empty answer/],
   ['a reply too long', said('x'.repeat(1001)), /longer than 1000 bytes/],
   ['an endless answer', () => 'x'.repeat(10_000), /longer than/],
   ['500', status(500), /^HTTP 500$/],

@@ -22,7 +22,7 @@ const newId = createOrderedIds(Date.now);
 const intake = createIntake({
   store: store.runs,
   owner: 'bench',
-  notHere: [],
+  otherNodesAgents: [],
   perAgent: 10_000_000,
   queueLimit: createQueueLimit({ total: 10_000_000, perAgent: 10_000_000 }),
   now: Date.now,
@@ -45,8 +45,8 @@ servePart<IntakeJob>(async ({ callers, count, message }) => {
         origin: 'webhook',
         rerunOf: null,
       } as const;
-      const taken = await intake.take({ run, idempotency: null, answer: () => ({}) });
-      if (taken.outcome !== 'stored') throw new Error(taken.outcome);
+      const result = await intake.accept({ run, idempotency: null, answer: () => ({}) });
+      if (result.outcome !== 'stored') throw new Error(result.outcome);
     }
   };
   await Promise.all(Array.from({ length: callers }, caller));

@@ -53,7 +53,7 @@ async function setUp(t: TestContext, given?: Store) {
       assert.ok((await accounts.patch(id, { limits }, DAEMON)).ok);
     },
     isOver: (id: string): boolean => usage.isOverQuota(of(id)),
-    periodBytes: (id: string): number => usage.glance(of(id)).periodBytes,
+    periodBytes: (id: string): number => usage.lastView(of(id)).periodBytes,
     view: (id: string) => ({ limits: of(id).limits, usage: usage.view(of(id)) }),
     move: (accountId: string, bytes: number): void => {
       const session = new FakeSession({ accountId });

@@ -7,7 +7,7 @@ import {
   hashPassword,
   isPasswordHash,
   isSalted,
-  verifyAgainstNothing,
+  verifyAgainstDummy,
   verifyPassword,
 } from '../../../src/core/accounts/password.js';
 
@@ -99,7 +99,7 @@ test('only the very same password matches', () => {
       assert.equal(verifyPassword(other, stored), other === password);
       assert.equal(verifyPassword(`${password}\0`, stored), false);
       assert.equal(verifyPassword(password, sha256(password)), true);
-      assert.equal(verifyAgainstNothing(password), false);
+      assert.equal(verifyAgainstDummy(password), false);
     }),
   );
 });

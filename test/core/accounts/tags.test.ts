@@ -4,12 +4,12 @@ import { test } from 'node:test';
 import {
   areValidTags,
   changedTags,
-  inOrder,
   isValidTag,
   MAX_TAG_CHARS,
   MAX_TAGS,
   tagsOfText,
   textOfTags,
+  uniqueTags,
 } from '../../../src/core/accounts/tags.js';
 
 test('a tag is a short word without what separates tags', () => {
@@ -35,7 +35,7 @@ test('a tag is a short word without what separates tags', () => {
 
 test('a text of tags is read as it is written, with Chinese separators too', () => {
   assert.deepEqual(tagsOfText(' vip, 月付；shop 2、;x ,'), ['vip', '月付', 'shop 2', 'x']);
-  const tags = inOrder(['b', 'a', 'b']);
+  const tags = uniqueTags(['b', 'a', 'b']);
   assert.deepEqual(tagsOfText(textOfTags(tags)), ['a', 'b']);
 });
 

@@ -52,7 +52,7 @@ function lookout() {
       notices = make();
     },
     async told() {
-      await notices.look();
+      await notices.announce();
       const to = [...stored.values()].map(({ recipient }) => recipient);
       return [to.filter((each) => each === 'player').length, to.filter((each) => each === 'operator').length];
     },

@@ -38,7 +38,7 @@ test('history: a minute goes into minute, hour, day and month; charts show means
   };
   const activity = new LiveActivity(now);
   const history = createHistory({ store, activity, isFirst: () => true, now: () => now });
-  activity.noteLogin('success');
+  activity.countLogin('success');
   history.observe(10, 2);
   history.observe(20, 4);
   await history.sampleIfDue();
@@ -86,7 +86,7 @@ test('no minute of the charts is lost while the database fails or is slow, and n
   const activity = new LiveActivity(now);
   const history = createHistory({ store, activity, isFirst: () => true, now: () => now });
   const nextMinute = (logins: number): void => {
-    for (let i = 0; i < logins; i += 1) activity.noteLogin('success');
+    for (let i = 0; i < logins; i += 1) activity.countLogin('success');
     now += 60_000;
   };
   nextMinute(1);

@@ -185,7 +185,7 @@ function presented(uses: AccountUses, view: AccountView): Record<string, unknown
   const owner = ownerOf(uses, account);
   return presentAccount(
     view,
-    usage.glance(account),
+    usage.lastView(account),
     activity.todayOf(account.id),
     now(),
     owner,

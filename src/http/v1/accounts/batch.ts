@@ -8,7 +8,7 @@ import { wrongContact } from '../../../core/accounts/contacts.js';
 import { NO_LIMITS } from '../../../core/accounts/limits.js';
 import { namesOfPattern } from '../../../core/accounts/name-pattern.js';
 import { isSchedule } from '../../../core/accounts/schedule.js';
-import { areValidTags, inOrder } from '../../../core/accounts/tags.js';
+import { areValidTags, uniqueTags } from '../../../core/accounts/tags.js';
 import type { Log } from '../../../core/log.js';
 import { actorOf } from '../../caller.js';
 import { invalid, type ProblemAnswer } from '../problem.js';
@@ -93,7 +93,7 @@ export const accountBatchRoutes = [
       if (!Array.isArray(wanted)) return wanted;
       const wrong = refuseEgressClass(uses, body.limits, caller, null);
       if (wrong) return wrong;
-      if (!areValidTags(inOrder(body.tags))) return PATCH_PROBLEMS['invalid-tags'];
+      if (!areValidTags(uniqueTags(body.tags))) return PATCH_PROBLEMS['invalid-tags'];
       const clients = readAllowedClients(body.allowedClients ?? [], accounts.maxAllowedClients);
       if (!clients.ok) {
         const reason = 'invalid-allowed-clients';

@@ -102,7 +102,7 @@ export function accountSortKeys({ sessions, activity, usage }: AccountUses): Sor
     latestGameId: ({ latestGameId }) => latestGameId,
     sessions: ({ account }) => sessions.countOf(account.id),
     todayBytes: ({ account }) => activity.todayOf(account.id).up + activity.todayOf(account.id).down,
-    periodBytes: ({ account }) => usage.glance(account).periodBytes,
+    periodBytes: ({ account }) => usage.lastView(account).periodBytes,
   };
 }
 

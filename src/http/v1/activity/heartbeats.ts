@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Accounts } from '../../../core/accounts/accounts.js';
 import type { HeartbeatFilter, HeartbeatStore } from '../../../core/heartbeats/heartbeat-store.js';
 import type { HeartbeatSums } from '../../../core/heartbeats/heartbeat-sums.js';
-import { stretchesOf } from '../../../core/heartbeats/timeline.js';
+import { playedSpans } from '../../../core/heartbeats/timeline.js';
 import { fromIso, iso } from '../../../core/iso-time.js';
 import { stepsOf } from '../../../core/ranges.js';
 import { NO_ACCOUNT } from '../accounts/shared.js';
@@ -107,7 +107,7 @@ export const heartbeatRoutes = [
       const [from = 0] = stepsOf(query.range, now());
       const entries = await heartbeats.list({ accountId: id, from }, null, MAX_TIMELINE_ENTRIES);
       // A gap of up to three intervals continues a stretch: beats may be late, and players may leave a game for a moment.
-      const stretches = stretchesOf(entries.reverse(), 3 * heartbeatIntervalMs);
+      const stretches = playedSpans(entries.reverse(), 3 * heartbeatIntervalMs);
       return {
         status: 200,
         body: {

@@ -202,8 +202,8 @@ function withSecrets(body: z.infer<typeof NoticeSettingsChange>, before: Setting
   const { webhook: hook, email: mail, telegram: bot, wecom: robot } = body;
   return {
     ...body,
-    expiryDays: inOrder(body.expiryDays),
-    quotaPercent: inOrder(body.quotaPercent).reverse(),
+    expiryDays: sortedUnique(body.expiryDays),
+    quotaPercent: sortedUnique(body.quotaPercent).reverse(),
     webhook: { ...hook, secret: hook.secret === undefined ? before.webhook.secret : hook.secret },
     email: { ...mail, password: mail.password === undefined ? before.email.password : mail.password },
     telegram: { ...bot, token: bot.token === undefined ? before.telegram.token : bot.token },
@@ -212,7 +212,7 @@ function withSecrets(body: z.infer<typeof NoticeSettingsChange>, before: Setting
 }
 
 const asFields = (channel: object) => channel as Readonly<Record<string, unknown>>;
-const inOrder = (numbers: readonly number[]) => [...new Set(numbers)].sort((a, b) => b - a);
+const sortedUnique = (numbers: readonly number[]) => [...new Set(numbers)].sort((a, b) => b - a);
 
 function shown(settings: Settings): Answered {
   const body = presented(settings);
