@@ -76,8 +76,8 @@ export async function serve(command: Command, io: CommandIo): Promise<void> {
 }
 
 /** The service manager starts the daemon again after exit code 1, and after SIGKILL. */
-function exitAfterFailure({ hasUnendableThread }: PlaneFailure): never {
-  if (hasUnendableThread) process.kill(process.pid, 'SIGKILL');
+function exitAfterFailure({ hasStuckThread }: PlaneFailure): never {
+  if (hasStuckThread) process.kill(process.pid, 'SIGKILL');
   process.exit(EXIT_FAILED);
 }
 

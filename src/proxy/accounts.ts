@@ -1,5 +1,5 @@
-// The accounts of one worker: who may log in, which limits hold, and which live sessions must end when that changes.
-// An account belongs to one worker, so every count here is exact without locks.
+// The accounts of one worker: which logins are valid, which limits apply, and which live sessions end after a change.
+// An account belongs to one worker, so all counts are exact without locks.
 import { isExpired } from '../core/accounts/account.js';
 import { includesAddress } from '../core/accounts/address-list.js';
 import { isAllowedClient } from '../core/accounts/allowed-clients.js';
@@ -49,7 +49,7 @@ export class Accounts {
   }
 
   /**
-   * Takes in an account as it is now, and ends what may not go on.
+   * Adds or replaces an account, and ends sessions that are no longer allowed.
    * @param now by the wall clock, in ms
    */
   put(record: AccountRecord, now: number): void {
@@ -74,24 +74,24 @@ export class Accounts {
     this.#setRates(entry);
   }
 
-  /** Old logins end, those that are between their login and their request too: their account is not known any more. */
+  /** Ends old logins, also connections between login and request: their account object is no longer current. */
   #replace(entry: Entry, record: AccountRecord, reason: SessionEnd): void {
     this.remove(entry.record.id, reason);
     this.#add(record);
   }
 
-  /** Replaces an imported hash by its salted form: the same password, so sessions stay. */
+  /** Replaces an imported hash by a salted hash of the same password; sessions continue. */
   rehashed(account: Account, passwordHash: string): void {
     const entry = this.#byId.get(account.record.id);
     if (entry) entry.record = { ...entry.record, passwordHash };
   }
 
-  /** Forgets an account and ends its sessions. */
+  /** Removes an account and ends its sessions. */
   remove(id: string, reason: SessionEnd): void {
     const entry = this.#byId.get(id);
     if (!entry) return;
     this.#byId.delete(id);
-    // Another account may have been given the name already.
+    // Another account may already have this name.
     if (this.#byName.get(entry.record.username) === entry) this.#byName.delete(entry.record.username);
     endAll(entry, reason);
   }
@@ -102,7 +102,7 @@ export class Accounts {
     if (entry) endAll(entry, reason);
   }
 
-  /** Why an account may have no further session from this address now, by what it has here; null: it may. */
+  /** Why an account may have no further session from this address now, by the sessions of this worker; null: it may. */
   refusal({ record, sessions }: Account, clientAddress: string): LimitRefusal | null {
     const { maxSessions, maxClientAddresses } = record.limits;
     if (record.isOverQuota) return 'over-quota';
@@ -115,7 +115,7 @@ export class Accounts {
       : null;
   }
 
-  /** How many live sessions of the account are UDP associations. */
+  /** Number of live sessions of the account that are UDP associations. */
   associations({ sessions }: Account): number {
     let count = 0;
     for (const { command } of sessions) if (command === 'udp-associate') count += 1;
@@ -137,10 +137,7 @@ export class Accounts {
     this.#active.delete(entry);
   }
 
-  /**
-   * Ends the sessions of accounts that have expired, or whose schedule does not allow the present time. Meant to be called about once
-   * a second, with the wall clock.
-   */
+  /** Ends the sessions of expired accounts and of those outside their schedule. Call it about once a second, with the wall clock. */
   endPast(now: number): void {
     for (const entry of [...this.#active]) this.#endIfPast(entry, now);
   }
@@ -152,8 +149,8 @@ export class Accounts {
   }
 
   /**
-   * Brings live sessions under what holds now. The oldest sessions and the addresses that came first stay. Sessions with permits are
-   * counted over all nodes, and those that are too many lose their permits.
+   * Ends live sessions beyond the present limits. The oldest sessions and addresses stay. Sessions with permits count over
+   * all nodes: there the control plane revokes the permits beyond the limit.
    */
   #applyLimits(entry: Entry, { limits: before, needsPermit: havePermits }: AccountRecord): void {
     this.#setRates(entry);
@@ -211,7 +208,7 @@ function endAll({ sessions }: Account, reason: SessionEnd): void {
   for (const session of [...sessions]) session.end(reason);
 }
 
-/** Whether a live session's destination may be reached under `policy`. An association may send anywhere: it must ask anew. */
+/** Whether `policy` permits a live session's destination. An association has many: it must check each again. */
 function isPermitted(session: AccountSession, policy: EgressPolicy | null): boolean {
   if (!policy || session.command !== 'connect') return false;
   const { host, address, port } = session.destination;

@@ -1,8 +1,8 @@
-// Whose account a client without credentials is, by its address. Every worker knows all of them: the worker that accepts a
-// connection must find out whose it is before the worker of that account can serve it.
+// Finds the account of a client without credentials by the client's address. Every worker knows all authorized addresses:
+// the worker that accepts a connection must find its account before it can pass the connection to that account's worker.
 import { AddressIndex } from '../core/accounts/authorized-addresses.js';
 
-/** The authorized addresses of an account as they are now; none: it has no more. */
+/** Replaces the authorized addresses of an account; an empty list removes it. */
 export interface AuthorizedAccount {
   /** GUID. */
   readonly id: string;
@@ -28,7 +28,7 @@ export class AuthorizedClients {
     this.#byAddress.remove(id, present.addresses);
   }
 
-  /** The account of a client's address; undefined: it is nobody's. */
+  /** The account with this authorized address; undefined: there is none. */
   find(address: string): AuthorizedAccount | undefined {
     const id = this.#byAddress.find(address);
     return id === undefined ? undefined : this.#byId.get(id);

@@ -19,7 +19,7 @@ export function startBind(connection: CommandConnection, command: Command): void
   const session = connection.openSession('bind', command, host, port);
   if (session === null) return;
   const name = target.kind === 'name' ? host : null;
-  // All zeros: the client does not know who will connect; whoever may be reached may also call.
+  // All zeros: the client does not know its peer. Every host that the egress rules permit may connect.
   if (name === null && address.every((byte) => byte === 0)) {
     return listenForPeer(connection, command, session, null, host.includes(':'));
   }
@@ -33,7 +33,7 @@ export function startBind(connection: CommandConnection, command: Command): void
   else resolveName(connection, session, egress, judge);
 }
 
-/** @param expected addresses of the peer; null for whomever the egress rules permit */
+/** @param expected addresses of the peer; null: every address that the egress rules permit */
 function listenForPeer(
   connection: CommandConnection,
   { egress }: Command,

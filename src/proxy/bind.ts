@@ -1,4 +1,4 @@
-// Waiting for the peer of a BIND, RFC 1928 §4 and §6: one connection from the host that the client names.
+// Waits for the peer of a BIND (RFC 1928 §4, §6): one connection from the host that the client names.
 import type { EgressPolicy } from '../core/egress/egress.js';
 import { normalizeAddress, parseIp } from '../core/ip.js';
 import type { Endpoint, Io, ListenResult, Stream, Timer } from './io/io.js';
@@ -6,21 +6,21 @@ import type { OwnPorts } from './own-ports.js';
 import { Reply, type ReplyCode, replyForErrno } from './protocols/socks5.js';
 import type { BindSettings } from './settings.js';
 
-/** Connections from other hosts than the named one, before waiting is given up. */
+/** Number of connections from other hosts after which BIND fails. */
 const MAX_WRONG_PEERS = 100;
 const PORT_TRIES = 50;
 
 export interface BindRequest {
-  /** Addresses of the peer; null for whomever the egress rules permit. */
+  /** Addresses of the peer; null: every address that the egress rules permit. */
   readonly expected: readonly string[] | null;
   readonly isIpv6: boolean;
   readonly settings: BindSettings;
-  /** Where the client's own connection came to: what the reply names when nothing better is known. */
+  /** The local address of the client's connection: the reply contains it when no better address is known. */
   readonly localAddress: string;
   readonly egress: EgressPolicy;
-  /** Where the peer is waited for: the first reply (RFC 1928 §6). Peers are accepted from then on. */
+  /** The address on which BIND waits: the first reply (RFC 1928 §6). Peers are accepted from then on. */
   readonly onListening: (bound: Endpoint) => void;
-  /** The first that was not the one named. */
+  /** The first connection from another host. */
   readonly onWrongPeer: (address: string) => void;
   readonly onPeer: (peer: Stream, address: string) => void;
   readonly onFailed: (reply: ReplyCode, reason: string) => void;
@@ -30,7 +30,7 @@ export interface BindWait {
   cancel(): void;
 }
 
-/** Starts waiting; may fail before it returns. After `cancel`, and after `onPeer` or `onFailed`, no callback is called. */
+/** Starts waiting. `onFailed` may be called before it returns. No callback follows `cancel`, `onPeer` or `onFailed`. */
 export function waitForPeer(
   request: BindRequest,
   context: { readonly io: Io; readonly ownPorts: OwnPorts },
@@ -100,7 +100,7 @@ export function waitForPeer(
   const startAt = Math.floor(Math.random() * size);
   const attempt = (tried: number): void => {
     const port = first + ((startAt + tried) % size);
-    // On every address of the family: which one the peer reaches us by is not known yet.
+    // On every address of the family: it is not known which one the peer can reach.
     io.listen({ address: isIpv6 ? '::' : '0.0.0.0', port, onConnection }, (result) => {
       if (isOver) {
         if (result.ok) result.close();

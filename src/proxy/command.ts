@@ -1,4 +1,4 @@
-// What a command (CONNECT, BIND) is given: the authorized request, and what it may do with the connection it came on.
+// The input of a command (CONNECT, BIND): the authorized request, and the operations on its connection.
 import type { EgressPolicy } from '../core/egress/egress.js';
 import type { Account } from './account.js';
 import type { ConnectionContext } from './context.js';
@@ -25,18 +25,18 @@ export interface CommandConnection {
   readonly client: Endpoint;
   /** The request of HTTP that the session is for; null: its bytes are relayed. */
   readonly forward: ForwardedRequest | null;
-  /** Opens the session of a command; null when there is no room for it, and the client has been refused. */
+  /** Opens the session of a command; null when no slot is free: then the client has been refused. */
   openSession(kind: 'connect' | 'bind', command: Command, host: string, port: number): Session | null;
-  /** `attempt` is given up when the connection ends meanwhile. It may have succeeded or failed before this call. */
+  /** Cancels `attempt` when the connection ends before it. It may have succeeded or failed before this call. */
   wait(attempt: Attempt): void;
-  /** BIND waits for its peer: what the client sends meanwhile is kept for it, and its end is noticed. */
+  /** While BIND waits for its peer: keeps what the client sends, and detects that the client has closed. */
   readWhileBinding(): void;
   /**
    * Counts the local port of a connection to a destination as ours, before the destination can see a byte: an admin request
    * through the proxy is recognised by it. `relay` or `exchange` must follow at once.
    */
   markOutbound(port: number): void;
-  /** Joins client and destination. The connection is over by this: its place is taken. */
+  /** Relays between client and destination. The relay replaces the connection. */
   relay(session: Session, destination: Stream, outboundPort: number, inspect: PayloadInspector | null): void;
   /** Sends the destination one request, and the client its answer. @param ahead what the destination has sent already */
   exchange(
@@ -49,7 +49,7 @@ export interface CommandConnection {
   ): void;
   /** The answer to the request. */
   reply(code: ReplyCode, boundAddress?: string, boundPort?: number): void;
-  /** The session ends before it is relayed, and the client is sent `reply`. `reason`: for the log. */
+  /** Ends the session before it is relayed, and sends the client `reply`. `reason` is for the log. */
   fail(session: Session, reply: ReplyCode, reason: string): void;
   /** Answers the request with a refusal, and closes. */
   refuseWith(code: ReplyCode): void;

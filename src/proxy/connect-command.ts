@@ -1,5 +1,5 @@
-// CONNECT (RFC 1928 §4): resolves the destination, judges its addresses, and dials those that are permitted, or asks the
-// upstream proxy that leads there.
+// CONNECT (RFC 1928 §4): resolves the destination, applies the egress rules to its addresses, and connects to a permitted
+// one, directly or through an upstream proxy.
 import type { EgressPolicy } from '../core/egress/egress.js';
 import { formatHostPort, parseIp } from '../core/ip.js';
 import { sourceOf } from '../core/source.js';
@@ -40,7 +40,7 @@ export function startConnect(connection: CommandConnection, command: Command): v
   else connection.fail(session, Reply.notAllowedByRuleset, verdict.reason);
 }
 
-/** Resolves the name that is the session's destination; refuses the client when it may not or cannot be resolved. */
+/** Resolves the name of the session's destination; refuses the client when the name is denied or cannot be resolved. */
 export function resolveName(
   connection: CommandConnection,
   session: Session,
@@ -48,7 +48,7 @@ export function resolveName(
   found: (addresses: readonly string[]) => void,
 ): void {
   const { host, port } = session.destination;
-  // A name that a rule denies is not even looked up. Anything else is decided on its addresses.
+  // A name that a rule denies is not looked up. Otherwise its addresses decide.
   const verdict = egress.judgeName({ host, port });
   if (!verdict.ok && verdict.reason === 'denied-by-rule') {
     return connection.fail(session, Reply.notAllowedByRuleset, verdict.reason);
@@ -72,7 +72,7 @@ class ConnectCommand {
     this.#egress = egress;
   }
 
-  /** Judges every address, and dials those that are permitted, or asks the upstream proxy that leads there. */
+  /** Applies the egress rules to every address, and connects to a permitted one, directly or through an upstream proxy. */
   judgeAndDial(addresses: readonly string[], name: string | null): void {
     const { io, settings, upstreams } = this.#connection.host;
     const { host, port } = this.#session.destination;
@@ -88,7 +88,7 @@ class ConnectCommand {
       ? permitted
       : permitted.filter((address) => upstreamOf(address) === upstream);
     if (upstream !== null) {
-      // An upstream proxy is asked for one address only: IPv4 is what every one has.
+      // The upstream proxy gets only one address; every proxy supports IPv4.
       return this.goThrough(upstream, alike.find((each) => !each.includes(':')) ?? first);
     }
     const attempt = dial(io, {
@@ -104,7 +104,7 @@ class ConnectCommand {
     this.#connection.wait(attempt);
   }
 
-  /** `asked`: the name or the address that the upstream proxy is to connect to. */
+  /** `asked`: the name or address to which the upstream proxy must connect. */
   goThrough(upstream: Upstream, asked: string): void {
     const { io, resolve, settings } = this.#connection.host;
     const session = this.#session;
@@ -128,7 +128,7 @@ class ConnectCommand {
     this.#connection.wait(attempt);
   }
 
-  /** @param ahead what the destination has sent already */
+  /** @param ahead what the destination has already sent */
   #connected(
     destination: Stream,
     outboundPort: number,

@@ -1,4 +1,4 @@
-// What a connection is given by its worker: how it came, and what it may ask for.
+// The interface between a connection and its worker.
 import type { ClientProtocolName } from '../core/sessions/session.js';
 import type { Account } from './account.js';
 import type { ConnectionContext } from './context.js';
@@ -9,48 +9,48 @@ import type { Permits } from './permits.js';
 import type { ProxySources } from './protocols/proxy-header.js';
 import type { RelayedHost } from './relayed.js';
 
-/** What is known of a connection by the listener it came to. */
+/** Properties of a connection that its listener determines. */
 export interface Arrival {
   /** Connections from `proxyProtocolFrom` begin with a PROXY header. */
   readonly hasProxyHeader: boolean;
-  /** Connections come from our own thread for TLS, whose PROXY header is believed. */
+  /** Connections come from the TLS thread of this process, whose PROXY header is trusted. */
   readonly isFromTls: boolean;
   readonly isUnix: boolean;
   readonly protocols: readonly ClientProtocolName[];
 }
 
-/** A connection that another worker has read so far. */
+/** A connection whose first bytes another worker has read. */
 export interface Resumed {
   readonly client: Endpoint;
   readonly isProxied: boolean;
   readonly bytes: Buffer;
 }
 
-/** A connection as its worker has it. */
+/** What the worker can do with a connection. */
 export interface HostedConnection {
   readonly stream: Stream;
   readonly client: Endpoint;
   readonly isProxied: boolean;
   readonly arrival: Arrival;
-  /** What another worker needs to go on from here; this connection is over without being closed. */
+  /** Returns what another worker needs to continue the connection. The socket stays open, and this object must not be used any more. */
   handOver(): Buffer;
-  /** Its handshake had to make room. */
+  /** The handshake limit is reached, and this handshake is the oldest. */
   evict(): void;
-  /** Closes at once, whatever the stage. */
+  /** Closes immediately, in every stage. */
   close(): void;
 }
 
 /** The connections of a worker that are not relayed; see connections.ts. */
 export interface OpenConnections {
-  /** Hands the connection to the worker that its account belongs to; false when it is this one. */
+  /** Passes the connection to the worker of its account; false when this is that worker. */
   passOn(connection: HostedConnection, username: Uint8Array): boolean;
   /** The connection is closed. */
   closed(connection: HostedConnection): void;
-  /** A relay has taken its place. */
+  /** A relay has replaced the connection. */
   relayed(connection: HostedConnection): void;
 }
 
-/** Who serves connections: the worker. */
+/** What connections use of their worker. */
 export interface ConnectionHost extends ConnectionContext, RelayedHost {
   readonly io: ConnectionContext['io'];
   readonly settings: ConnectionContext['settings'];
@@ -59,7 +59,7 @@ export interface ConnectionHost extends ConnectionContext, RelayedHost {
   readonly logins: Logins;
   readonly permits: Pick<Permits, 'acquire'>;
   readonly connections: OpenConnections;
-  /** Whether PROXY headers of this peer are believed. */
+  /** Whether PROXY headers of this peer are trusted. */
   readonly isTrustedProxy: ProxySources;
   /** Whether the account has not been removed since its login. */
   isStillKnown(account: Account): boolean;

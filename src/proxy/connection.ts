@@ -7,9 +7,9 @@
 //   UDP ASSOCIATE: udp/
 //   HTTP in absolute form (http-exchange.ts): like CONNECT, but exchanged, and back to the handshake
 //
-// running-command.ts is the connection while CONNECT, BIND or an exchange runs. Every way it can fail ends in `refuse`
-// (a last frame, then closed) or in `close`. Once it is relayed, relayed.ts takes its place.
-// The file is long so that all stages, and what each leaves behind, are read in one place.
+// running-command.ts handles the connection while CONNECT, BIND or an exchange runs. Every failure ends in `refuse` (sends
+// a last reply, then closes) or in `close`. While bytes are relayed, relayed.ts replaces this object.
+// The file is long so that all stages, and what each must release, are in one place.
 import { includesAddress } from '../core/accounts/address-list.js';
 import type { EgressPolicy } from '../core/egress/egress.js';
 import { sourceOf } from '../core/source.js';
@@ -19,7 +19,7 @@ import type { Command } from './command.js';
 import { startConnect } from './connect-command.js';
 import type { Arrival, ConnectionHost, HostedConnection, Resumed } from './connection-host.js';
 import type { Endpoint, Stream, StreamListener, Timer } from './io/io.js';
-import type { Permit, PermitQuestion } from './permits.js';
+import type { Permit, PermitRequest } from './permits.js';
 import type { ClientProtocol, HandshakeStep } from './protocols/client-protocol.js';
 import type { ClientRequest } from './protocols/client-request.js';
 import { protocolOf } from './protocols/first-byte.js';
@@ -43,7 +43,7 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
   readonly stream: Stream;
   readonly arrival: Arrival;
   client: Endpoint;
-  /** A load balancer has named the client. */
+  /** A PROXY header named the client. */
   isProxied = false;
   /** Its account was found by the client's address. */
   isByAddress = false;
@@ -51,15 +51,15 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
   #timer: Timer | null = null;
   /** The bytes of a PROXY header so far. */
   #header: Buffer | null = null;
-  /** What the client speaks; null: not known yet. */
+  /** The protocol of the client; null: not known yet. */
   #protocol: ClientProtocol | null = null;
-  /** Another worker has answered the greeting. */
+  /** Another worker has already answered the greeting. */
   #isGreeted = false;
   /** What the client has sent since its first byte, for the worker that the account may belong to; null from the login on. */
   #sent: Buffer | null = null;
   #account: Account | null = null;
-  /** The question for the permit of the session, in the stage 'permit'. */
-  #question: PermitQuestion | null = null;
+  /** The pending request for a permit, in the stage 'permit'. */
+  #permitRequest: PermitRequest | null = null;
   #command: RunningCommand | null = null;
 
   constructor(host: ConnectionHost, stream: Stream, arrival: Arrival) {
@@ -88,7 +88,7 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
     if (this.#stage === 'handshake') this.#take(bytes);
   }
 
-  /** A connection of HTTP that is kept open waits for its next request like one that has just come; each request logs in. */
+  /** A persistent HTTP connection waits for its next request like a new connection; each request logs in. */
   awaitRequest(rest: Buffer): void {
     this.#stage = 'handshake';
     this.#protocol = new HttpProxy(this.host.settings.http);
@@ -98,7 +98,7 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
     if (rest.length > 0 && this.#stage === 'handshake') this.#take(rest);
   }
 
-  /** @param source what handshakes are counted by; null: not known yet, or it says nothing */
+  /** @param source the source that the handshake counts for; null: not known yet, or there is none */
   #beginHandshake(source: string | null): void {
     if (!this.host.handshakes.add(this, source)) return this.close();
     this.#timer = this.host.io.timer(this.host.settings.handshakeTimeoutMs, () => this.close());
@@ -123,7 +123,7 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
     this.stream.resume();
   }
 
-  // ── What the stream reports ──────────────────────────────────────────────────────────────────────────────────────
+  // ── Stream listener ──────────────────────────────────────────────────────────────────────────────────────────────
 
   onData(chunk: Buffer): void {
     if (this.#stage === 'refused' || this.#stage === 'closed') return;
@@ -134,7 +134,7 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
   }
 
   onEnd(): void {
-    // A client that stops sending before its request is complete wants nothing from us; one that was refused has heard.
+    // The client ended before its request was complete, or it has received its refusal: nothing is left to do.
     this.close();
   }
 
@@ -144,7 +144,7 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
 
   // ── PROXY header ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-  /** A malformed header closes the connection: whatever follows it could be the words of a client that must not be heard. */
+  /** A malformed header closes the connection: what follows may come from a client that must not be served. */
   #readProxyHeader(bytes: Buffer): void {
     this.#header = this.#header === null ? bytes : Buffer.concat([this.#header, bytes]);
     const header = parseProxyHeader(this.#header);
@@ -230,8 +230,8 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
     // Until it is answered, the handshake and its time limit go on.
     this.#stage = 'permit';
     this.stream.pause();
-    this.#question = this.host.permits.acquire(account, this.client, (answer) => {
-      this.#question = null;
+    this.#permitRequest = this.host.permits.acquire(account, this.client, (answer) => {
+      this.#permitRequest = null;
       if (answer.ok) return this.#permitted(protocol, step, account, answer.permit);
       this.host.logins.refused(account, this.client, answer.reason);
       this.#refuseWith(Reply.notAllowedByRuleset);
@@ -245,7 +245,7 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
     permit.releaseUnused();
   }
 
-  /** The rules that hold for the account's session; null: it may have none, and the client has been refused. */
+  /** The egress policy for the session; null: the account may have no session, and the client has been refused. */
   #authorize(account: Account): EgressPolicy | null {
     const { record } = account;
     // The account may have been changed between its login and its request.
@@ -292,8 +292,8 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
 
   #stopWaiting(): void {
     this.#sent = null;
-    this.#question?.cancel();
-    this.#question = null;
+    this.#permitRequest?.cancel();
+    this.#permitRequest = null;
     this.#timer?.clear();
     this.#timer = null;
   }
@@ -344,13 +344,13 @@ export class Connection implements StreamListener, HostedConnection, CommandOwne
     if (!this.host.handshakes.add(this, this.#source())) this.close();
   }
 
-  /** A relay takes the place of this connection. */
+  /** A relay replaces this connection. */
   relayed(): void {
     this.#stage = 'closed';
     this.host.connections.relayed(this);
   }
 
-  /** Closes at once, whatever the stage. */
+  /** Closes immediately, in every stage. */
   close(): void {
     if (this.#stage === 'closed') return;
     // An exchange closes both its streams, and then calls `closed`.

@@ -1,5 +1,5 @@
-// The connections of one worker, until they are relayed: accepted, passed on to the worker of their account, adopted from
-// another, and counted over all workers.
+// The connections of one worker until they are relayed: accepts them, passes them to the worker of their account, adopts
+// them from other workers, and counts them over all workers.
 import type { Log } from '../core/log.js';
 import { Connection } from './connection.js';
 import type { Arrival, ConnectionHost, HostedConnection, OpenConnections } from './connection-host.js';
@@ -13,9 +13,9 @@ export interface ConnectionsOptions {
   readonly workers: number;
   /** Over all workers. */
   readonly maxConnections: number;
-  /** Counts over all workers; returns the number then. */
+  /** Adds to the number of connections of all workers; returns the new number. */
   readonly count: (by: number) => number;
-  /** Passes a connection to another worker; false when that one is dead: the descriptor stays the caller's. */
+  /** Passes a connection to another worker; false when that worker is dead: the caller still owns the descriptor. */
   readonly passConnection: (worker: number, connection: PassedConnection) => boolean;
   readonly log: Log;
 }
@@ -24,7 +24,7 @@ export class Connections implements OpenConnections {
   readonly #host: ConnectionHost;
   readonly #options: ConnectionsOptions;
   readonly #connections = new Set<HostedConnection>();
-  #turnedAway = 0;
+  #refused = 0;
   /** An operator has drained this node: new connections are closed. */
   isRefusing = false;
 
@@ -40,9 +40,9 @@ export class Connections implements OpenConnections {
     connection.begin();
   }
 
-  /** Takes over a connection of another worker, and goes on from its login. */
+  /** Adopts a connection from another worker, and continues with its login. */
   adopt({ fd, client, isProxied, isUnix, protocols, bytes }: PassedConnection): void {
-    // It is counted already: its count was passed on with it.
+    // It is already counted: its count was transferred with it.
     const arrival: Arrival = { hasProxyHeader: false, isFromTls: false, isUnix, protocols };
     const connection = new Connection(this.#host, this.#options.io.adopt(fd), arrival);
     this.#connections.add(connection);
@@ -71,7 +71,7 @@ export class Connections implements OpenConnections {
     if (this.#connections.delete(connection)) this.release();
   }
 
-  /** A relay has taken its place, which is still counted. */
+  /** A relay has replaced the connection, which still counts. */
   relayed(connection: HostedConnection): void {
     this.#connections.delete(connection);
   }
@@ -85,7 +85,7 @@ export class Connections implements OpenConnections {
     const { count, maxConnections } = this.#options;
     if (count(1) <= maxConnections) return true;
     count(-1);
-    this.#turnedAway += 1;
+    this.#refused += 1;
     return false;
   }
 
@@ -93,11 +93,11 @@ export class Connections implements OpenConnections {
     this.#options.count(-1);
   }
 
-  /** Reports those that were turned away since the last call. Meant to be called about once a second. */
+  /** Logs how many were refused since the last call. Call it about once a second. */
   tick(): void {
-    if (this.#turnedAway === 0) return;
+    if (this.#refused === 0) return;
     const { maxConnections, log } = this.#options;
-    log.warn({ turnedAway: this.#turnedAway, maxConnections }, 'connection limit reached');
-    this.#turnedAway = 0;
+    log.warn({ refused: this.#refused, maxConnections }, 'connection limit reached');
+    this.#refused = 0;
   }
 }

@@ -1,4 +1,4 @@
-// What a connection may ask of its worker. Everything here is passed in: nothing in src/proxy reaches for a global.
+// What a connection uses of its worker. Everything is passed in: src/proxy uses no global state.
 import type { EgressPolicy } from '../core/egress/egress.js';
 import type { IpBytes } from '../core/ip.js';
 import type { Log } from '../core/log.js';
@@ -14,17 +14,17 @@ import type { Upstreams } from './upstreams/rules.js';
 export interface ConnectionContext {
   readonly io: Io;
   readonly settings: ProxySettings;
-  /** The rules that hold for an account; null when its egress class has gone from the configuration. */
+  /** The egress policy of an account; null when the configuration no longer has its egress class. */
   egressOf(account: Account): EgressPolicy | null;
   readonly resolve: Resolve;
   readonly upstreams: Upstreams;
-  /** Null: there is no room for another. */
+  /** Null: no slot is free. */
   openSession(request: SessionRequest): Session | null;
   /** Live UDP associations of an account. */
   associations(account: Account): number;
   /** Ports of this process, over all workers. */
   readonly ownPorts: OwnPorts;
-  /** Whether an unmapped address is one of this machine. */
+  /** Whether an address (IPv4-mapped ones as IPv4) belongs to this machine. */
   isLocalAddress(ip: IpBytes): boolean;
   readonly fragmentMemory: FragmentMemory;
   /**

@@ -1,8 +1,8 @@
-// What a client asks for.
+// The destination of a client's request.
 
 export type SessionCommand = 'connect' | 'bind' | 'udp-associate';
 
-/** `host` is what the client asked for, `address` what was dialled ('' while unknown). */
+/** `host` is the host in the client's request, `address` the address of the connection ('' while unknown). */
 export interface Destination {
   readonly host: string;
   readonly address: string;

@@ -1,12 +1,11 @@
-// Connecting to a destination that has several addresses: RFC 8305 ("happy eyeballs") §4 and §5.
-// Every attempt that was started stays alive until one of them is connected: a far but healthy address does not lose to a
-// dead one.
+// Connects to a destination with several addresses: RFC 8305 ("happy eyeballs") §4 and §5. Every attempt continues until one
+// of them succeeds, so that a slow address is not given up for one that does not respond.
 import type { Attempt, Io, Stream, Timer } from './io/io.js';
 
 /** How long an attempt runs alone before the next one starts beside it, in ms (RFC 8305 §5 recommends 250). */
 const ATTEMPT_DELAY_MS = 250;
-/** Which failure says most about the destination: one that answered beats one that could not be reached. */
-const MOST_TELLING = ['ECONNREFUSED', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'];
+/** The errors to report first: an answer of the destination is more useful than "unreachable". */
+const FAILURE_PRIORITY = ['ECONNREFUSED', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'];
 
 export interface DialOptions {
   /** Permitted addresses in the order of the resolver; at least one. */
@@ -17,7 +16,7 @@ export interface DialOptions {
   /** How long an attempt runs alone, in ms; left out: ATTEMPT_DELAY_MS. */
   readonly attemptDelayMs?: number;
   readonly onConnected: (stream: Stream, address: string) => void;
-  /** The most telling system error code of all attempts, such as ECONNREFUSED. */
+  /** The most useful system error code of all attempts (see FAILURE_PRIORITY), such as ECONNREFUSED. */
   readonly onFailed: (code: string) => void;
 }
 
@@ -68,7 +67,7 @@ class Dial implements Attempt {
           this.#attempts.delete(attempt);
           this.#failures.push(code);
           if (this.#next < this.#addresses.length) this.#startNext();
-          else if (this.#attempts.size === 0) this.#fail(mostTelling(this.#failures));
+          else if (this.#attempts.size === 0) this.#fail(mostUseful(this.#failures));
         },
       },
     );
@@ -95,6 +94,6 @@ export function interleaveFamilies(addresses: readonly string[]): readonly strin
   return rounds.flat().filter((address) => address !== undefined);
 }
 
-function mostTelling(failures: readonly string[]): string {
-  return MOST_TELLING.find((code) => failures.includes(code)) ?? failures[0] ?? 'UNKNOWN';
+function mostUseful(failures: readonly string[]): string {
+  return FAILURE_PRIORITY.find((code) => failures.includes(code)) ?? failures[0] ?? 'UNKNOWN';
 }

@@ -1,11 +1,11 @@
-// Egress at a worker: the policy of each class, and the addresses of a destination that one permits.
+// Egress in a worker: the policy of each class, and the addresses of a destination that it permits.
 import { createEgressPolicy, type EgressPolicy } from '../core/egress/egress.js';
 import { type IpBytes, parseIp } from '../core/ip.js';
 import type { Protocol } from '../core/sessions/session.js';
 import type { OwnPorts } from './own-ports.js';
 import type { EgressLists, ProxySettings } from './settings.js';
 
-/** Returns the policy of a class; of null the one that holds for everybody. Null: there is no such class. */
+/** Returns the policy of a class; for null the default policy. Null: there is no such class. */
 export function createEgressPolicies(
   { egress, egressClasses }: Pick<ProxySettings, 'egress' | 'egressClasses'>,
   ownPorts: OwnPorts,
@@ -15,18 +15,18 @@ export function createEgressPolicies(
     createEgressPolicy({
       ...lists,
       isThisMachine: isLocalAddress,
-      // Of associations only the clients' side is a listener: players may reach each other's outer side, as behind any NAT.
+      // Only the client side of an association is denied: players may reach the outbound sockets of others, as behind any NAT.
       isOwnListener: (ip, port, protocol) =>
         ownPorts.has(protocol === 'tcp' ? 'tcp-listener' : 'udp-client-side', port) && isLocalAddress(ip),
     });
-  const everybodys = policyOf(egress);
+  const defaultPolicy = policyOf(egress);
   const classes = new Map(Object.entries(egressClasses).map(([name, lists]) => [name, policyOf(lists)]));
-  return (egressClass) => (egressClass === null ? everybodys : (classes.get(egressClass) ?? null));
+  return (egressClass) => (egressClass === null ? defaultPolicy : (classes.get(egressClass) ?? null));
 }
 
 /**
- * The addresses that the policy permits, in their order. `refusal` says why, when there is none.
- * @param name the name they are the addresses of; null for an address that the client itself gave
+ * The addresses that the policy permits, in their order. When there is none, `refusal` is the reason.
+ * @param name the name that was resolved; null: the client's request contained the address
  */
 export function permittedAddresses(
   egress: EgressPolicy,

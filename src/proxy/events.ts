@@ -1,6 +1,6 @@
-// What a worker tells the control plane, in batches: at once when nobody waits for the worker, else a few milliseconds
-// later. Sessions that opened and closed within one batch are reported once. When the control plane is behind, log lines are
-// given up first; logins and ends of sessions never are.
+// Events of a worker for the control plane, in batches: immediately when the worker is idle, else a few milliseconds later.
+// A session that opened and closed within one batch is one event. When the control plane is behind, log lines are dropped;
+// logins and ends of sessions never are.
 
 import type { LoginOutcome } from '../core/accounts/login-log.js';
 import type { Log } from '../core/log.js';
@@ -8,22 +8,22 @@ import type { SessionSummary } from '../core/sessions/session.js';
 import type { Destination } from './destination.js';
 import type { SessionFacts, WorkerEvent } from './messages.js';
 
-/** Events are sent at the latest after this: a message costs more than what is in it. */
-const LATEST_MS = 25;
-/** A batch of so many is sent at once. */
-const BATCH = 256;
-/** Log lines that may wait in one batch. */
+/** Maximum delay of an event, in ms. Batching pays because a message costs more than its content. */
+const MAX_DELAY_MS = 25;
+/** A batch with this many events is sent immediately. */
+const MAX_BATCH = 256;
+/** Maximum number of log lines in one batch. */
 const MAX_LINES = 1_000;
-/** Batches that may be on their way: beyond that the control plane is behind, and events wait here. */
+/** Maximum number of unread batches. Beyond it the control plane is behind, and events wait here. */
 const MAX_UNREAD = 64;
-/** A worker that has nothing else to do sends what is new after this, unless it has just sent something. */
-const SPACING_MS = 2;
-/** Just: so many ms ago. */
-const JUST_MS = 50;
+/** An idle worker sends its events after this, in ms, unless it has sent a batch within RECENT_MS. */
+const IDLE_DELAY_MS = 2;
+/** See IDLE_DELAY_MS; in ms. */
+const RECENT_MS = 50;
 
 export interface EventsOptions {
   readonly post: (events: readonly WorkerEvent[]) => void;
-  /** Shows the control plane that events wait, in shared memory. */
+  /** Sets a flag in shared memory: events wait. */
   readonly setWaiting: (isWaiting: boolean) => void;
   /** How many batches the control plane has read. */
   readonly batchesRead: () => number;
@@ -48,16 +48,16 @@ interface Logins {
 export class Events {
   readonly #options: EventsOptions;
   #batch: WorkerEvent[] = [];
-  /** Where in the batch a session was opened, by its slot. */
+  /** Index of the event that opened a session, by slot. */
   readonly #opened = new Map<number, number>();
-  /** Where in the batch a session's last destination and last game stand, by its slot. */
+  /** Index of the events with a session's last destination and last game, by slot. */
   readonly #last = {
     'session-destination': new Map<number, number>(),
     'session-game': new Map<number, number>(),
   };
   readonly #logins = new Map<string, Logins>();
   #sent = 0;
-  /** When the first event of the batch came. */
+  /** Time of the first event in the batch. */
   #beganAt = 0;
   #sentAt = Number.NEGATIVE_INFINITY;
   #lines = 0;
@@ -68,13 +68,13 @@ export class Events {
   }
 
   /**
-   * Something new of a session. While the control plane keeps up each one arrives; in a long batch a session's last one of
-   * a kind takes the place of the one before, so that what waits is bounded by the number of sessions.
+   * Adds a session event. In a long batch (the control plane is behind), the last event of a kind replaces the session's
+   * earlier one, so that the number of sessions limits the size of the batch.
    */
   sessionChanged(event: SessionChange): void {
     const last = this.#last[event.kind];
     const at = last.get(event.slot);
-    if (at !== undefined && this.#batch.length >= BATCH) {
+    if (at !== undefined && this.#batch.length >= MAX_BATCH) {
       this.#batch[at] = event;
       return;
     }
@@ -104,7 +104,7 @@ export class Events {
   }
 
   sessionOpened(session: SessionFacts): void {
-    // The slot may have been another session's earlier in this batch.
+    // Earlier in this batch, another session may have had this slot.
     for (const last of Object.values(this.#last)) last.delete(session.slot);
     this.#opened.set(session.slot, this.#batch.length);
     this.push({ kind: 'session-opened', session });
@@ -118,7 +118,7 @@ export class Events {
       return;
     }
     this.#opened.delete(slot);
-    // What was reported of it between stays behind it: the control plane passes over sessions it does not know.
+    // Later events of the session stay behind this one: the control plane ignores events of sessions that it does not know.
     this.#batch[at] = {
       kind: 'session-passed',
       session: { ...opened.session, destination, via, gameId: summary.gameId },
@@ -147,11 +147,11 @@ export class Events {
    */
   flush(isIdle: boolean): number {
     if (this.#batch.length === 0) return Number.POSITIVE_INFINITY;
-    if (this.#sent - this.#options.batchesRead() >= MAX_UNREAD) return LATEST_MS;
+    if (this.#sent - this.#options.batchesRead() >= MAX_UNREAD) return MAX_DELAY_MS;
     const now = this.#options.now();
-    const isQuiet = isIdle && this.#beganAt - this.#sentAt > JUST_MS;
-    const dueMs = this.#beganAt + (isQuiet ? SPACING_MS : LATEST_MS) - now;
-    if (dueMs > 0 && this.#batch.length < BATCH) return dueMs;
+    const isQuiet = isIdle && this.#beganAt - this.#sentAt > RECENT_MS;
+    const dueMs = this.#beganAt + (isQuiet ? IDLE_DELAY_MS : MAX_DELAY_MS) - now;
+    if (dueMs > 0 && this.#batch.length < MAX_BATCH) return dueMs;
     this.send();
     return Number.POSITIVE_INFINITY;
   }

@@ -1,4 +1,4 @@
-// FNV-1a, 32 bits (draft-eastlake-fnv): a quick hash, the same in every thread. It keeps nobody from making two names alike.
+// FNV-1a, 32 bits (draft-eastlake-fnv): a fast hash, the same in every thread. Not collision-resistant against attackers.
 
 /** The hash of bytes, as a signed 32-bit number. */
 export function fnv1a(bytes: Uint8Array): number {

@@ -1,4 +1,4 @@
-// Which game a session plays, by the operator's rules: asked about each destination, fed with its first client bytes.
+// Detects the game of a session by the operator's rules, from each destination and its first client bytes.
 
 import type { GameRules, PayloadMatcher, PayloadVerdict } from '../core/heartbeats/game-rules.js';
 import { parseIp } from '../core/ip.js';
@@ -8,19 +8,19 @@ import type { Destination } from './destination.js';
 /** Destinations of one session whose first bytes may be under inspection at once; each holds up to `maxBytes` of its rule. */
 const MAX_INSPECTED = 16;
 
-/** Sees a flow's first client bytes, chunk by chunk, until it returns false. Never alters or keeps them. */
+/** Receives a flow's first client bytes, chunk by chunk, until it returns false. Neither changes nor keeps them. */
 export type PayloadInspector = (chunk: Uint8Array) => boolean;
 
 interface Inspected {
   readonly matcher: PayloadMatcher;
-  /** Whether client bytes came since the last tick. */
+  /** Whether client bytes arrived since the last tick. */
   isFed: boolean;
 }
 
 /** Of one session. `onGame` is called with each GameID that a rule finds after `ask` has returned. */
 export class GameWatch {
   readonly #onGame: (gameId: string) => void;
-  /** In the order they began: at most one for a stream, one a destination for an association. */
+  /** Oldest first: at most one for a stream, one for each destination of an association. */
   #inspected: Inspected[] = [];
 
   constructor(onGame: (gameId: string) => void) {
@@ -28,8 +28,8 @@ export class GameWatch {
   }
 
   /**
-   * Asks the rules about a destination: the GameID of a fixed rule, or what must see the first client bytes, or null.
-   * Beyond MAX_INSPECTED that still wait for bytes, the one that has waited longest is decided as if it had ended.
+   * Applies the rules to a destination. Returns the GameID of a fixed rule, an inspector for the first client bytes, or null.
+   * When more than MAX_INSPECTED destinations wait for bytes, the oldest is decided as if it had ended.
    */
   ask(
     rules: GameRules,
@@ -51,7 +51,7 @@ export class GameWatch {
     };
   }
 
-  /** Settles GameIDs that wait for more bytes of a flow that is quiet. Meant to be called about once a second. */
+  /** Accepts GameIDs at the end of the bytes so far when a flow is idle. Call it about once a second. */
   tick(): void {
     for (const inspected of [...this.#inspected]) {
       if (!inspected.isFed) this.#decide(inspected, inspected.matcher.settle());
@@ -59,7 +59,7 @@ export class GameWatch {
     }
   }
 
-  /** The session is over: the GameID of a flow that was still waited for; null: none. */
+  /** The session has ended: returns the GameID of a flow that still waited for bytes; null: none. */
   end(): string | null {
     let found: string | null = null;
     for (const { matcher } of this.#inspected) {

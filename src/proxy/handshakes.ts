@@ -1,7 +1,5 @@
-// Connections that have not come as far as a request, or were refused: how many there may be, in all and from one source, over all
-// workers.
-// When there are too many, the one that has waited longest has to go. A real client needs a few milliseconds here and
-// is hardly ever the one, while sockets that only wait lose their places to those who come.
+// Limits connections without a complete request, and refused ones, in total and per source, over all workers. At the limit
+// the oldest is closed. A real client needs only a few milliseconds, so it is rarely the oldest; idle sockets are.
 import type { WorkerMessage } from './messages.js';
 import type { Gauges } from './shared.js';
 import { type SourceTable, sourceKey } from './source-table.js';
@@ -14,7 +12,7 @@ export interface Waiting {
 export interface HandshakesOptions {
   readonly maxHandshakes: number;
   readonly maxHandshakesPerSource: number;
-  /** Of this worker, among `workers`. */
+  /** Index of this worker, below `workers`. */
   readonly index: number;
   readonly workers: number;
   /** Counts handshakes over all workers. */
@@ -25,7 +23,7 @@ export interface HandshakesOptions {
 
 export class Handshakes {
   readonly #options: HandshakesOptions;
-  /** Of this worker, the one that has waited longest first; with its source, null where it has none. */
+  /** Handshakes of this worker with their sources (null: none), oldest first. */
   readonly #waiting = new Map<Waiting, string | null>();
   readonly #ofSource = new Map<string, Set<Waiting>>();
   #evicted = 0;
@@ -35,8 +33,8 @@ export class Handshakes {
   }
 
   /**
-   * Counts a connection in. `source` null: not known yet, or it says nothing; then only the number of all counts.
-   * False when there is no room and nobody can make it: the connection is to be closed. One that is here already stays.
+   * Adds a connection. `source` null: not known yet, or there is none; then only the total limit applies.
+   * False when the limit is reached and no other handshake can be closed: close the connection. Repeated calls do nothing.
    */
   add(connection: Waiting, source: string | null): boolean {
     if (this.#waiting.has(connection)) return true;
@@ -48,7 +46,7 @@ export class Handshakes {
     return source === null || this.setSource(connection, source);
   }
 
-  /** Its source has become known. False when the source has no room: the connection is to be closed. */
+  /** Sets the source of a connection. False when the limit of the source is reached: close the connection. */
   setSource(connection: Waiting, source: string): boolean {
     if (this.#countSource(source, 1) > this.#options.maxHandshakesPerSource && !this.#makeRoom(source)) {
       this.#countSource(source, -1);
@@ -62,7 +60,7 @@ export class Handshakes {
     return true;
   }
 
-  /** Its handshake has ended, one way or the other; one that is not here (any more) is passed over. */
+  /** Removes a connection whose handshake has ended. Unknown connections are ignored. */
   delete(connection: Waiting): void {
     const source = this.#waiting.get(connection);
     if (source === undefined) return;
@@ -75,7 +73,7 @@ export class Handshakes {
     if (others?.size === 0) this.#ofSource.delete(source);
   }
 
-  /** Ends the one of this worker that has waited longest, of a source or (null) of any; false when there is none. */
+  /** Closes the oldest handshake of this worker, of a source or (null) of any; false when there is none. */
   evictOldest(source: string | null): boolean {
     const [oldest] = this.#candidates(source);
     if (!oldest) return false;
@@ -85,19 +83,19 @@ export class Handshakes {
     return true;
   }
 
-  /** Ends the oldest one for another worker, or asks the next worker to, `hops` times. */
+  /** Closes the oldest handshake for another worker, or passes the request to the next worker, at most `hops` times. */
   evictForPeer(source: string | null, hops: number): void {
     if (this.evictOldest(source) || hops === 0) return;
     const { index, workers, sendToPeer } = this.#options;
     sendToPeer((index + 1) % workers, { kind: 'evict-handshake', source, hops: hops - 1 });
   }
 
-  /** Ends all of this worker. */
+  /** Closes all handshakes of this worker. */
   evictAll(): void {
     for (const connection of [...this.#waiting.keys()]) connection.evict();
   }
 
-  /** How many had to go since the last call. */
+  /** Number of handshakes closed by the limits since the last call. */
   takeEvicted(): number {
     const taken = this.#evicted;
     this.#evicted = 0;
@@ -110,8 +108,8 @@ export class Handshakes {
   }
 
   /**
-   * Asks the worker that has the most handshakes to end its oldest one. False when this worker is to do it.
-   * @param hasOwn this worker has one of the source
+   * Asks the worker with the most handshakes to close its oldest. False: this worker must do it.
+   * @param hasOwn this worker has a handshake of the source
    */
   #evictElsewhere(source: string | null, hasOwn: boolean): boolean {
     const { index, workers, gauges, sendToPeer } = this.#options;
@@ -130,7 +128,7 @@ export class Handshakes {
     return source === null ? this.#waiting.keys() : (this.#ofSource.get(source) ?? []);
   }
 
-  /** Counts over all workers; returns the number then. */
+  /** Adds to the number of handshakes of all workers; returns the new number. */
   #count(by: number): number {
     return this.#options.gauges.add(this.#options.index, 'handshakes', by);
   }

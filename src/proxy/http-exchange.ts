@@ -1,5 +1,5 @@
-// One request in absolute form and its answer, between a client and the destination: heads rewritten, bodies passed on
-// exactly to their ends, with back-pressure and the rates of the account. To its session it is a relay.
+// One HTTP request in absolute form and its response: rewrites both headers and forwards the bodies, with back-pressure and
+// the rates of the account. The session uses it like a relay.
 import type { Relay, RelayEnd, Stream, StreamListener } from './io/io.js';
 import type { AccountRates, FlowShare, SharedRate } from './io/rates.js';
 import { BodyReader } from './protocols/http/body.js';
@@ -7,14 +7,14 @@ import type { ForwardedRequest } from './protocols/http/forward.js';
 import type { HeadLimits } from './protocols/http/head.js';
 import { ResponseReader } from './protocols/http/response.js';
 
-/** What is handed to a stream at once: it keeps no more than this for a peer that does not read. */
+/** Maximum size of one write, so that a stream keeps no more than this for a peer that does not read. */
 const WRITE_BYTES = 16 * 1024;
 
 export interface ExchangeOptions {
   readonly client: Stream;
   readonly destination: Stream;
   readonly request: ForwardedRequest;
-  /** What the client has sent behind the head of its request. */
+  /** What the client has sent after the header of its request. */
   readonly early: Buffer | null;
   readonly limits: HeadLimits;
   /** As for a relay, see io.ts. */
@@ -22,11 +22,11 @@ export interface ExchangeOptions {
   readonly rates: AccountRates | null;
   readonly counts: Float64Array;
   readonly countAt: number;
-  /** The answer has been sent. `rest`: what the client sent behind its request; null: its connection is to be closed. */
+  /** The response has been sent. `rest`: what the client sent after its request; null: close the client's connection. */
   readonly onAnswered: (rest: Buffer | null) => void;
-  /** The destination has not answered, or with something else than HTTP; nothing has been sent to the client. */
+  /** The destination sent no response or no valid HTTP; nothing has been sent to the client. */
   readonly onNoAnswer: (end: RelayEnd) => void;
-  /** Cut off in the middle; both streams are closed. */
+  /** The exchange failed after it had sent bytes to the client; both streams are closed. */
   readonly onEnd: (end: RelayEnd) => void;
 }
 
@@ -55,7 +55,7 @@ export class HttpExchange implements Relay {
     this.#down = new Flow(destination, client, (bytes) => count(countAt + 1, bytes));
   }
 
-  /** @param ahead what the destination has sent already */
+  /** @param ahead what the destination has already sent */
   start(ahead: Buffer | null): void {
     const { client, destination, request, early, rates } = this.#options;
     client.listener = this.#client;
@@ -166,7 +166,7 @@ export class HttpExchange implements Relay {
   }
 }
 
-/** What is to go from one stream to the other. */
+/** One direction: the bytes to forward from one stream to the other. */
 class Flow {
   /** Whether `from` is read when there is room. */
   isReading = true;
@@ -197,7 +197,7 @@ class Flow {
     this.#waiting = null;
   }
 
-  /** Writes what may be written now; reads on when that was all. */
+  /** Writes as much as is allowed now; continues reading when all is written. */
   pump(): void {
     while (this.#waiting !== null && !this.#isStopped) {
       const wanted = Math.min(WRITE_BYTES, this.#waiting.length);

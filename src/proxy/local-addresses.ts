@@ -1,21 +1,21 @@
-// Which destinations are this process itself: its listeners, reached by any address of this machine.
+// The addresses of this machine, to recognize destinations that are listeners of this process.
 import { networkInterfaces } from 'node:os';
 import { formatIp, type IpBytes } from '../core/ip.js';
 
-/** Interfaces come and go (VPNs, DHCP): how long a list of them is believed, in ms. */
-const BELIEVED_MS = 5_000;
+/** Interfaces change (VPNs, DHCP): how long a list of them is valid, in ms. */
+const CACHE_MS = 5_000;
 
-/** Returns whether `ip` (unmapped) is an address of this machine; loopback, all of it, always is. */
+/** Returns whether `ip` (IPv4-mapped ones as IPv4) is an address of this machine. All loopback addresses are. */
 export function createIsLocalAddress(
   now: () => number,
   interfaces: typeof networkInterfaces = networkInterfaces,
 ): (ip: IpBytes) => boolean {
-  // Read at once: later the process may have no descriptor left to read them with.
+  // Read immediately: later the process may have no file descriptor left for it.
   let addresses = readAddresses(interfaces) ?? new Set<string>();
   let readAt = now();
   return (ip) => {
     if (isLoopback(ip)) return true;
-    if (now() - readAt > BELIEVED_MS) {
+    if (now() - readAt > CACHE_MS) {
       addresses = readAddresses(interfaces) ?? addresses;
       readAt = now();
     }
@@ -23,7 +23,7 @@ export function createIsLocalAddress(
   };
 }
 
-/** Null when the system does not tell, which takes a descriptor. */
+/** Null when the system call fails, for example without a free file descriptor. */
 function readAddresses(interfaces: typeof networkInterfaces): Set<string> | null {
   try {
     return new Set(Object.values(interfaces()).flatMap((list) => (list ?? []).map((each) => each.address)));

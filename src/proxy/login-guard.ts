@@ -1,20 +1,20 @@
-// Guessing passwords: how many wrong logins one source may try, in all and of one name, over all workers together.
-// A name is never locked by itself, or anybody could lock a player out from anywhere.
+// Limits failed logins per source, and per user name and source, over all workers. A user name alone is never locked, because
+// then anyone could lock a player out.
 import { countAttempt, forgiveAttempts } from '../core/auth/attempt-window.js';
 import type { Penalty } from '../core/auth/penalties.js';
 import { fnv1a } from './fnv1a.js';
 import { type SourceKey, type SourceTable, sourceKey } from './source-table.js';
 
 export interface LoginGuardOptions {
-  /** Wrong logins of one source within `windowMs`, whatever the names. */
+  /** Maximum number of failed logins of one source within `windowMs`, of all user names. */
   readonly maxFailuresPerSource: number;
-  /** Wrong logins of one name from one source within `windowMs`. */
+  /** Maximum number of failed logins with one user name from one source within `windowMs`. */
   readonly maxFailuresPerUser: number;
-  /** Counted from the first failure; then everything is forgiven. */
+  /** The window starts with the first failure; the count is reset at its end. */
   readonly failureWindowMs: number;
   readonly sources: SourceTable;
   readonly names: SourceTable;
-  /** Tenths of a second of a monotonic clock that all workers share. */
+  /** Time of a monotonic clock that all workers share, in tenths of a second. */
   readonly now: () => number;
 }
 
@@ -26,16 +26,16 @@ export interface LoginGuard {
    */
   attempt(address: string, username: Uint8Array): 'check' | 'block' | 'blocked';
   succeeded(address: string, username: Uint8Array): void;
-  /** The login was wrong. Returns the penalties that begin with it. */
+  /** The login failed. Returns the penalties that begin with it. */
   failed(address: string, username: Uint8Array): Penalty[];
-  /** Refuses what another node refuses. Ignores penalties of other kinds. */
+  /** Applies a penalty of another node. Ignores penalties of other kinds. */
   penalize(penalty: Penalty): void;
   /**
    * Counts a client without credentials, whose address is no account's. It blocks nobody: there is nothing to guess. 'counted':
    * one of the first; 'block': the first of many; 'blocked': one that follows.
    */
   withoutCredentials(address: string): 'counted' | 'block' | 'blocked';
-  /** The client gave credentials when it was asked for them. */
+  /** The client sent credentials after they were requested. */
   gaveCredentials(address: string): void;
   /** Whether logins of this address are refused now; counts nothing. */
   isBlocked(address: string): boolean;
@@ -43,14 +43,14 @@ export interface LoginGuard {
 
 /** In a row's flags: the source is blocked, and that has been reported. */
 const BLOCKED = 1;
-/** That it is blocked has been published to the other nodes, or soon will be. */
+/** The penalty has been published to the other nodes, or will be soon. */
 const PUBLISHED = 2;
 
 export function createLoginGuard(options: LoginGuardOptions): LoginGuard {
   const { sources, names, now } = options;
   const window = Math.ceil(options.failureWindowMs / 100);
 
-  /** Counts one attempt unless the limit is reached. */
+  /** Counts an attempt unless the limit is reached. */
   function count(table: SourceTable, key: SourceKey, limit: number): 'counted' | 'block' | 'blocked' {
     const at = now();
     return table.update(key, (row) => {
@@ -68,7 +68,7 @@ export function createLoginGuard(options: LoginGuardOptions): LoginGuard {
     table.update(key, (row) => forgiveAttempts(row, attempts));
   }
 
-  /** Time for which a key that has just reached its limit is refused, in ms; null: it has not, or this was said before. */
+  /** How long a key that has just reached its limit is refused, in ms; null: it has not, or this was already returned. */
   function begins(table: SourceTable, key: SourceKey, limit: number): number | null {
     return table.update(key, (row) => {
       if (row.count < limit || (row.flags & PUBLISHED) !== 0) return null;
@@ -141,9 +141,9 @@ export function createLoginGuard(options: LoginGuardOptions): LoginGuard {
     succeeded(address, username) {
       const source = sourceKey(address);
       const name = sourceKey(address, hashName(username));
-      // A right login forgives its own attempt: another's account cannot be guessed at between two of one's own.
+      // A correct login takes back only its own attempt, so that an attacker cannot reset the count with an own account.
       if (source !== null) forgive(sources, source, 1);
-      // Whoever knows the password of this name has not been guessing at it.
+      // A client that knows the password of this user name did not guess it.
       if (name !== null) forgive(names, name, Number.MAX_SAFE_INTEGER);
     },
   };
@@ -151,7 +151,7 @@ export function createLoginGuard(options: LoginGuardOptions): LoginGuard {
 
 const NO_NAME = hashName(new Uint8Array());
 
-/** Tells names of one source apart. The lowest two bits of a key's name say which family the address is of. */
+/** A hash that distinguishes user names of one source. The lowest two bits are the family of the address. */
 function hashName(name: Uint8Array): number {
   return fnv1a(name) & ~3;
 }

@@ -1,4 +1,4 @@
-// Logins at one worker: counted against guessing, checked, and reported.
+// Logins in one worker: applies the login guard, checks credentials, and reports the result.
 import type { LimitRefusal } from '../core/accounts/limits.js';
 import { createLogin, type LoginFailure, refuseAccount } from '../core/accounts/login.js';
 import { hashPassword } from '../core/accounts/password.js';
@@ -18,7 +18,7 @@ export interface LoginsOptions {
   readonly accounts: Accounts;
   readonly authorized: AuthorizedClients;
   readonly isTrustedProxy: ProxySources;
-  /** Reads the messages that have come, so that a login meets every change that was answered before it. */
+  /** Reads pending messages, so that a login uses every change that was acknowledged before it. */
   readonly readMessages: () => void;
   readonly guard: LoginGuard;
   readonly schedules: Pick<Schedules, 'isOpen'>;
@@ -43,12 +43,12 @@ export class Logins {
   }
 
   /**
-   * Null: refused. Blocked logins are checked like any other, so that they take as long, and refused whatever comes out.
+   * Null: refused. A blocked login is checked like any other, so that it takes as long, and is always refused.
    */
   logIn({ address }: Endpoint, username: Uint8Array, password: Uint8Array): Account | null {
     const { accounts, guard, events, readMessages } = this.#options;
     readMessages();
-    // Clients of a Unix socket have no address to tell them apart by.
+    // Clients of a Unix socket have no address by which to count them.
     const verdict = address === UNIX_CLIENT ? 'check' : guard.attempt(address, username);
     const result = this.#check(username, password, address);
     if (verdict === 'check') {
@@ -65,23 +65,23 @@ export class Logins {
     }
     const shown = result.ok ? printable(result.account.username) : result.username;
     if (verdict === 'block') return this.#failed(address, 'blocked-address', shown, username);
-    // Of a blocked source the first is reported at length: the rest could fill the disk.
+    // Only the first login of a blocked source gets its own log line, because the others could fill the disk.
     this.#refusedUnchecked += 1;
     this.#reportFailure(address, 'blocked-address', shown, username);
     return null;
   }
 
-  /** The name of the account that a client without credentials is, by its address; null: of none. */
+  /** The user name of the account with this authorized address; null: there is none. */
   authorizedName(client: Endpoint): Uint8Array | null {
     const { authorized, isTrustedProxy, readMessages } = this.#options;
     readMessages();
-    // The address of a load balancer that names no client is nobody's account.
+    // A load balancer that does not name its client is never authorized by its own address.
     if (isTrustedProxy(client)) return null;
     const account = authorized.find(client.address);
     return account === undefined ? null : Buffer.from(account.username);
   }
 
-  /** Without a password, from an address that is the account's. Null: refused. */
+  /** Logs in without a password, from an authorized address. Null: refused. */
   logInByAddress({ address }: Endpoint, username: Uint8Array): Account | null {
     const { accounts, guard, events } = this.#options;
     const name = Buffer.from(username).toString();
@@ -99,7 +99,7 @@ export class Logins {
 
   /**
    * Reports a client without credentials, whose address is no account's.
-   * @param isAsked the refusal asks for credentials, as HTTP does: a client that does not give them then is reported, once it has come often
+   * @param isAsked the refusal requests credentials, as in HTTP: a client that sends none is reported only after many requests
    */
   withoutCredentials({ address }: Endpoint, isAsked: boolean): void {
     const { guard, events, log } = this.#options;
@@ -111,12 +111,12 @@ export class Logins {
     events.login(reason, '', null, address);
   }
 
-  /** A client that was asked for credentials has given them. */
+  /** A client has sent credentials after a refusal requested them. */
   gaveCredentials({ address }: Endpoint): void {
     if (address !== UNIX_CLIENT) this.#options.guard.gaveCredentials(address);
   }
 
-  /** Whether the account may not be used from this address now, as a login would find. */
+  /** Whether a login of the account from this address would be refused now. */
   isRefused(account: Account, { address }: Endpoint): boolean {
     return this.#refusalOf(account, address) !== null;
   }
@@ -125,7 +125,7 @@ export class Logins {
     return refuseAccount(record, address, this.#options.schedules, Date.now());
   }
 
-  /** Why the account may have no further session from this address now, which is reported; null: it may. */
+  /** Why the account may have no further session from this address now; reports the refusal. Null: it may. */
   refusal(account: Account, client: Endpoint): string | null {
     const refusal = this.#options.accounts.refusal(account, client.address);
     if (refusal !== null) this.refused(account, client, refusal);
@@ -139,7 +139,7 @@ export class Logins {
     log.info({ account: record.username, client: address, reason }, 'session refused');
   }
 
-  /** Reports what was refused since the last call without a line of its own. Meant to be called about once a second. */
+  /** Logs how many logins were refused since the last call without their own line. Call it about once a second. */
   tick(): void {
     const { log } = this.#options;
     if (this.#refusedUnchecked > 0)
@@ -155,7 +155,7 @@ export class Logins {
   }
 
   #failed(client: string, reason: LoginFailure, shown: string, username: Uint8Array): null {
-    // fail2ban matches this line: what the client chose (`user`) stands behind what it cannot choose.
+    // fail2ban matches this line: the field that the client controls (`user`) must be the last.
     this.#options.log.warn({ client, reason, user: shown }, 'login failed');
     this.#reportFailure(client, reason, shown, username);
     return null;

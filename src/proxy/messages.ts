@@ -9,7 +9,7 @@ import type { AuthorizedAccount } from './authorized-clients.js';
 import type { Destination, SessionCommand } from './destination.js';
 import type { AccountRecord, ProxySettings } from './settings.js';
 
-/** What a worker is started with. */
+/** Parameters of a new worker. */
 export interface WorkerStart {
   readonly index: number;
   readonly workers: number;
@@ -36,20 +36,20 @@ export interface SharedMemory {
 /** A socket that the control plane, systemd or the worker itself listens on. */
 export interface ListenerSpec {
   readonly id: number;
-  /** A listening descriptor; null: the worker opens the socket itself. */
+  /** A listening descriptor; null: the worker opens the socket. */
   readonly fd: number | null;
   readonly host: string;
   readonly port: number;
   readonly path: string | null;
   /** Permissions of the Unix socket. */
   readonly mode: number;
-  /** With `::` alone: IPv4 comes to it too. */
+  /** Only for `::`: the socket accepts IPv4 too. */
   readonly isDualStack: boolean;
   /** Connections from `proxyProtocolFrom` begin with a PROXY header. */
   readonly hasProxyHeader: boolean;
-  /** Connections come from our own thread for TLS: all begin with a PROXY header, and it is believed. */
+  /** Connections come from the TLS thread of this process: all begin with a PROXY header, which is trusted. */
   readonly isFromTls: boolean;
-  /** What clients may speak. */
+  /** Protocols that clients may use. */
   readonly protocols: readonly ClientProtocolName[];
 }
 
@@ -58,14 +58,14 @@ export type WorkerMessage =
   | { readonly kind: 'accounts'; readonly records: readonly AccountRecord[] }
   /** Of accounts of all workers. */
   | { readonly kind: 'authorized'; readonly accounts: readonly AuthorizedAccount[] }
-  /** The account is no longer this worker's: it was removed, or has a name that belongs to another worker. */
+  /** The account no longer belongs to this worker: it was removed, or its new name belongs to another worker. */
   | {
       readonly kind: 'account-removed';
       readonly id: string;
       readonly reason: 'account-removed' | 'account-renamed';
     }
   | { readonly kind: 'games'; readonly games: readonly GameRule[] }
-  /** A session is known by its slot (session-counts.ts) and the generation of it. */
+  /** Identifies a session by its slot (session-counts.ts) and generation. */
   | {
       readonly kind: 'end-session';
       readonly slot: number;
@@ -77,28 +77,28 @@ export type WorkerMessage =
   | { readonly kind: 'permit'; readonly token: number; readonly refusal: LimitRefusal | null }
   /** Ends the session of a permit: its account has too many sessions over all nodes. */
   | { readonly kind: 'revoke-permit'; readonly token: number }
-  /** Other nodes refuse these. It goes to every worker: they share what they count, and any of them may die. */
+  /** Penalties of other nodes. Every worker gets them: workers share the counts, and any of them may die. */
   | { readonly kind: 'penalties'; readonly penalties: readonly Penalty[] }
   | { readonly kind: 'end-all'; readonly reason: SessionEnd }
   | { readonly kind: 'listen'; readonly listener: ListenerSpec }
-  /** Closes every new connection at once, or serves it again. */
+  /** Starts or stops refusing new connections. */
   | { readonly kind: 'refuse'; readonly isRefusing: boolean }
-  /** Stops accepting, ends what has not come to a request. */
+  /** Stops accepting, and closes connections without a complete request. */
   | { readonly kind: 'drain' }
   /** Sends what waits; answered by `synced`. */
   | { readonly kind: 'sync'; readonly token: number }
-  /** Where do the connections lead whose local end this is? Answered by `outbound`. */
+  /** Asks for the destinations of connections with this local address and port; answered by `outbound`. */
   | {
       readonly kind: 'find-outbound';
       readonly token: number;
       readonly address: string;
       readonly port: number;
     }
-  /** Of another worker: a connection whose account is this worker's. */
+  /** From another worker: a connection whose account belongs to this worker. */
   | { readonly kind: 'adopt'; readonly connection: PassedConnection }
   /**
-   * Of another worker that has accepted one too many: the handshake that has waited longest ends, of this source or of any.
-   * A worker that has none hands it on, `hops` times.
+   * From another worker that has exceeded the limit: ends the oldest handshake of this source, or of any source. A worker
+   * without one passes the message to the next, at most `hops` times.
    */
   | { readonly kind: 'evict-handshake'; readonly source: string | null; readonly hops: number }
   | { readonly kind: 'stop' };
@@ -110,7 +110,7 @@ export interface PassedConnection {
   readonly isProxied: boolean;
   readonly isUnix: boolean;
   readonly protocols: readonly ClientProtocolName[];
-  /** What the client has sent so far, from its first byte to its login; what comes before a login has been answered. */
+  /** What the client has sent, from its first byte to its login. The messages before the login have been answered. */
   readonly bytes: Uint8Array;
 }
 
@@ -125,14 +125,14 @@ export interface SessionFacts {
   readonly openedAt: number;
   readonly gameId: string | null;
   readonly via: string | null;
-  /** Where its bytes are counted, and the number that tells it from earlier ones there. No two live ones share a slot. */
+  /** Index of its byte counts, and a number that distinguishes it from earlier sessions in this slot. Live sessions have different slots. */
   readonly slot: number;
   readonly generation: number;
 }
 
 /** Worker to control plane. */
 export type WorkerEvent =
-  /** The worker serves; `wakeFd` is to be written to after an message, -1 where that is not needed. */
+  /** The worker is ready. Write to `wakeFd` after each message; -1: not needed. */
   | { readonly kind: 'started'; readonly wakeFd: number }
   | { readonly kind: 'listening'; readonly id: number; readonly address: string; readonly port: number }
   | { readonly kind: 'listen-failed'; readonly id: number; readonly code: string }
@@ -148,14 +148,14 @@ export type WorkerEvent =
     }
   /** Opened and closed within one batch. */
   | { readonly kind: 'session-passed'; readonly session: SessionFacts; readonly summary: SessionSummary }
-  /** A session is to be counted over all nodes: answered by `permit`. A token is known until `permit-released`, or a refusal. */
+  /** Requests a permit for a session; answered by `permit`. The token is valid until `permit-released` or a refusal. */
   | {
       readonly kind: 'permit-wanted';
       readonly token: number;
       readonly accountId: string;
       readonly client: string;
     }
-  /** The same for a session that is open already: it is counted, and not answered. */
+  /** The same for a session that is already open: it counts, and there is no answer. */
   | {
       readonly kind: 'permit-held';
       readonly token: number;
@@ -163,7 +163,7 @@ export type WorkerEvent =
       readonly client: string;
     }
   | { readonly kind: 'permit-released'; readonly token: number }
-  /** Logins have failed so often that they are refused: the other nodes are to refuse them too. */
+  /** Too many logins of a source have failed: the other nodes must refuse it too. */
   | { readonly kind: 'penalty'; readonly penalty: Penalty }
   /** `count` logins of one kind, the last of them `at` (ms since the epoch). */
   | {
@@ -175,7 +175,7 @@ export type WorkerEvent =
       readonly count: number;
       readonly at: number;
     }
-  /** An imported hash was right: store the salted form of the same password. */
+  /** A login with an imported hash succeeded: store the salted hash of the same password. */
   | {
       readonly kind: 'rehashed';
       readonly accountId: string;
@@ -194,5 +194,5 @@ export type WorkerEvent =
       readonly token: number;
       readonly remotes: readonly { readonly address: string; readonly port: number }[];
     }
-  /** Log lines that were given up because the control plane was behind. */
+  /** Number of log lines that were dropped because the control plane was behind. */
   | { readonly kind: 'dropped'; readonly lines: number };

@@ -1,5 +1,5 @@
-// Which descriptors a native worker has open, in memory that the main thread sees too: it closes what a worker that has
-// died left open, and what was on its way to it.
+// The file descriptors that a native worker owns, in shared memory: the main thread closes those of a dead worker, and those
+// that were being passed to it.
 
 const FREE = 0;
 const OWNED = 1;
@@ -9,7 +9,7 @@ export function allocateOwnedDescriptors(maxDescriptors: number): SharedArrayBuf
   return new SharedArrayBuffer(maxDescriptors + 1);
 }
 
-/** One byte a descriptor; the last one says that the worker is dead. */
+/** One byte for each descriptor; the last byte is set when the worker is dead. */
 export class OwnedDescriptors {
   readonly #bytes: Uint8Array;
   readonly #deadAt: number;
@@ -19,7 +19,7 @@ export class OwnedDescriptors {
     this.#deadAt = this.#bytes.length - 1;
   }
 
-  /** The worker itself has opened a descriptor, or taken one over. */
+  /** The worker has opened or adopted a descriptor. */
   add(fd: number): void {
     this.#bytes[fd] = OWNED;
   }
@@ -29,18 +29,18 @@ export class OwnedDescriptors {
   }
 
   /**
-   * Another worker passes a descriptor on: it is this worker's before the message is on its way. False when the worker is
-   * dead: the descriptor stays the caller's.
+   * Another worker passes a descriptor to this one; call it before the message is sent. False when this worker is dead: the
+   * caller still owns the descriptor.
    */
   tryGive(fd: number): boolean {
     if (fd >= this.#deadAt) return true;
     Atomics.store(this.#bytes, fd, OWNED);
     if (Atomics.load(this.#bytes, this.#deadAt) === 0) return true;
-    // The main thread may close it at this moment: who takes the mark away has it.
+    // The main thread may close it at the same moment: the thread that clears the mark owns the descriptor.
     return Atomics.exchange(this.#bytes, fd, FREE) === FREE;
   }
 
-  /** The worker is dead: hands each of its descriptors to `close`, once. */
+  /** The worker is dead: calls `close` once with each of its descriptors. */
   closeAll(close: (fd: number) => void): void {
     Atomics.store(this.#bytes, this.#deadAt, 1);
     for (let fd = this.#bytes.indexOf(OWNED); fd !== -1 && fd < this.#deadAt; ) {

@@ -44,15 +44,15 @@ export type PermitAnswer =
   | { readonly ok: true; readonly permit: Permit }
   | { readonly ok: false; readonly reason: LimitRefusal };
 
-export interface PermitQuestion {
-  /** Nobody waits for the answer any longer. */
+export interface PermitRequest {
+  /** The answer is no longer needed. */
   cancel(): void;
 }
 
 export class Permits {
   readonly #events: Pick<Events, 'push'>;
   readonly #waiting = new Map<number, (answer: PermitAnswer) => void>();
-  /** Permits that are not released. */
+  /** Permits that have not been released. */
   readonly #open = new Map<number, Permit>();
   #token = 0;
 
@@ -61,7 +61,7 @@ export class Permits {
   }
 
   /** Calls `done` later, unless the request is cancelled before. */
-  acquire({ record }: Account, client: Endpoint, done: (answer: PermitAnswer) => void): PermitQuestion {
+  acquire({ record }: Account, client: Endpoint, done: (answer: PermitAnswer) => void): PermitRequest {
     const token = this.#nextToken();
     this.#waiting.set(token, done);
     this.#events.push({ kind: 'permit-wanted', token, accountId: record.id, client: client.address });

@@ -1,11 +1,11 @@
-// Every account as the workers are to have it, and which of them has which.
+// The accounts that the workers must have, and which worker has which account.
 import type { AuthorizedAccount } from './authorized-clients.js';
 import type { SessionAccount } from './plane-session.js';
 import type { PlaneWorker } from './plane-worker.js';
 import type { AccountRecord } from './settings.js';
 import { workerOf } from './worker-of.js';
 
-/** Accounts in one message: a login comes in between two. */
+/** Maximum number of accounts in one message, so that logins are handled between messages. */
 const RECORDS_PER_MESSAGE = 1_000;
 
 export class PlaneAccounts {
@@ -14,7 +14,7 @@ export class PlaneAccounts {
   readonly #records: Map<string, AccountRecord>;
   /** To be sent. */
   #changed = new Map<string, AccountRecord>();
-  /** Of those, the accounts whose authorized addresses are not as the workers know them. */
+  /** Those of them whose authorized addresses have changed. */
   #readdressed = new Set<string>();
 
   /** @param workers those that run now, by index; of `workerCount` */
@@ -24,7 +24,7 @@ export class PlaneAccounts {
     this.#records = new Map(Array.from(records, (record) => [record.id, record]));
   }
 
-  /** An account as it is now. Its worker knows before anything that is awaited after this call goes on. */
+  /** Sends an account's present state. Its worker receives it before any promise that is awaited after this call resolves. */
   put(record: AccountRecord): void {
     const before = this.#records.get(record.id);
     if (isReaddressed(before, record)) this.#readdressed.add(record.id);
@@ -41,7 +41,7 @@ export class PlaneAccounts {
       worker.send({ kind: 'account-removed', id, reason: 'account-removed' });
   }
 
-  /** A worker has replaced an imported hash: the one that is started after it gets the salted one. */
+  /** A worker has replaced an imported hash: keeps the salted hash for a worker that is started later. */
   rehashed(id: string, before: string, salted: string): void {
     const record = this.#records.get(id);
     if (record?.passwordHash === before) this.#records.set(id, { ...record, passwordHash: salted });
@@ -54,14 +54,14 @@ export class PlaneAccounts {
     if (accounts.length > 0) worker.send({ kind: 'authorized', accounts });
   }
 
-  /** The strings of an account that are kept here, in place of the copies that came with a message. */
+  /** Returns the strings of an account that are kept here, to replace the copies that came with a message. */
   stringsOf(account: SessionAccount): SessionAccount {
     const record = this.#records.get(account.accountId);
     if (record?.username !== account.username) return account;
     return { accountId: record.id, username: record.username };
   }
 
-  /** A new name may belong to another worker: the one of the old name forgets the account. */
+  /** A new name may belong to another worker: then the worker of the old name removes the account. */
   #leaveWorker(before: AccountRecord, { id, username }: AccountRecord): void {
     const worker = this.#workers[this.#owner(before.username)];
     if (worker?.index === this.#owner(username)) return;

@@ -1,4 +1,4 @@
-// The players' listeners as the main thread has them: which there are, and which worker accepts from which.
+// The players' listeners, in the main thread: which listeners exist, and which workers accept from them.
 import type { Libc } from './io/native/libc.js';
 import type { ListenerSpec } from './messages.js';
 import type { PlaneWorker } from './plane-worker.js';
@@ -20,7 +20,7 @@ export class PlaneListeners {
     this.#libc = libc;
   }
 
-  /** Some of them were open before a worker was given them. */
+  /** Whether some sockets were open before a worker got them. */
   get hasDescriptors(): boolean {
     return this.#listeners.some(({ fd }) => fd !== null);
   }
@@ -47,19 +47,19 @@ export class PlaneListeners {
     for (const listener of this.#listeners) this.#send(worker, listener);
   }
 
-  /** Stops accepting, and ends what has not come to a request. */
+  /** Stops accepting, and closes connections without a complete request. */
   drain(): void {
     this.#isDraining = true;
     for (const worker of this.#workers) worker.send({ kind: 'drain' });
   }
 
-  /** The node driver cannot pass connections on: beside native workers it only serves what they accept for it. */
+  /** The node driver cannot pass connections to other workers: beside native workers it serves only what they pass to it. */
   #send(worker: PlaneWorker, listener: ListenerSpec): void {
     if (worker.engine === 'node' && this.#workerCount > 1) return;
     worker.send({ kind: 'listen', listener: this.#specFor(worker, listener) });
   }
 
-  /** The node driver closes a descriptor with its listener, so that it is given a duplicate. */
+  /** The node driver closes a descriptor with its listener, so it gets a duplicate. */
   #specFor({ engine }: PlaneWorker, listener: ListenerSpec): ListenerSpec {
     if (engine === 'native' || listener.fd === null || this.#libc === null) return listener;
     return { ...listener, fd: this.#libc.dup(listener.fd) };

@@ -1,4 +1,4 @@
-// The memory that the workers share, as the main thread has it: allocated, and cleared of what a dead worker had counted.
+// The memory that the workers share, in the main thread: allocates it, and removes the counts of dead workers.
 import type { SharedMemory } from './messages.js';
 import { allocateOwnPorts, createOwnPorts, type OwnPorts } from './own-ports.js';
 import { allocateOwnedDescriptors } from './owned-descriptors.js';
@@ -7,7 +7,7 @@ import type { ProxySettings } from './settings.js';
 import { allocateGauges, type Gauges, viewGauges } from './shared.js';
 import { allocateSourceTable, SourceTable } from './source-table.js';
 
-/** Rows of the table of handshakes at most. */
+/** Maximum number of rows in the table of handshakes. */
 const MAX_HANDSHAKE_ROWS = 1_000_000;
 
 export class PlaneMemory {
@@ -43,9 +43,9 @@ export class PlaneMemory {
     this.#maxDescriptors = maxDescriptors;
   }
 
-  /** For a worker that is to be started. */
+  /** Returns the memory for a worker that is about to start. */
   allocateFor(worker: number): SharedMemory {
-    // Another worker may have counted for the one before just as it died.
+    // Another worker may have counted for the previous worker while that one died.
     this.gauges.clear(worker);
     return {
       ...this.shared,
@@ -54,12 +54,12 @@ export class PlaneMemory {
     };
   }
 
-  /** Drops what a worker that has died had counted, and releases its locks. */
+  /** Removes the counts of a dead worker, and releases its locks. */
   clear(worker: number): void {
     this.gauges.clear(worker);
     this.ownPorts.clear(worker + 1);
     for (const table of this.#tables) table.release(worker + 1);
-    // The handshakes that it had counted are not known apart from others': the table begins anew.
+    // Its handshakes cannot be distinguished from those of others, so the table is cleared.
     this.#tables[0]?.clear();
   }
 }

@@ -1,4 +1,4 @@
-// The resolver's thread as the main thread has it: started anew when it has died, and connected to every worker.
+// The resolver's thread, in the main thread: restarts it when it has died, and connects it to every worker.
 import { MessageChannel, Worker } from 'node:worker_threads';
 import type { Log } from '../core/log.js';
 import type { ResolverMessage, ResolverStart } from './dns/messages.js';
@@ -24,7 +24,7 @@ export class PlaneResolver {
       name: 'resolver',
     });
     thread.on('error', (error) => {
-      this.#log.error({ err: error }, 'resolver thread failed; starting it anew');
+      this.#log.error({ err: error }, 'resolver thread failed; restarting');
     });
     thread.on('exit', () => {
       if (this.#isStopped) return;
@@ -34,7 +34,7 @@ export class PlaneResolver {
     this.#thread = thread;
   }
 
-  /** Lets a worker ask it. */
+  /** Connects a worker to the resolver. */
   connect(worker: PlaneWorker): void {
     const { port1, port2 } = new MessageChannel();
     const message: ResolverMessage = {

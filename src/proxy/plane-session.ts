@@ -1,11 +1,11 @@
-// A worker's session as the control plane holds it: its facts, and its byte counts as they stand in shared memory.
+// A worker's session in the control plane: its properties, and its byte counts in shared memory.
 import { randomUUID } from 'node:crypto';
 import type { Session, SessionEnd, SessionSummary } from '../core/sessions/session.js';
 import type { SessionFacts } from './messages.js';
 import type { SessionCounts } from './session-counts.js';
 import { sharedString } from './shared-strings.js';
 
-/** The worker of a session, as the main thread has it. */
+/** The worker of a session. */
 export interface SessionOwner {
   readonly counts: SessionCounts;
   endSession(session: PlaneSession, reason: SessionEnd): void;
@@ -59,7 +59,7 @@ export class PlaneSession implements Session {
 
   count(): boolean {
     const { bytes, generations } = this.#owner.counts;
-    // The slot may be another session's already, whose numbers are not ours.
+    // Another session may already have the slot and its counts.
     const isLive = this.#final === null && generations[this.slot] === this.generation;
     const up = isLive ? bytes[2 * this.slot] : this.#final?.bytesUp;
     const down = isLive ? bytes[2 * this.slot + 1] : this.#final?.bytesDown;
@@ -70,12 +70,12 @@ export class PlaneSession implements Session {
     return true;
   }
 
-  /** Its counts are final: the next `count` takes them over. */
+  /** Marks the counts as final; the next `count` reads them. */
   close(summary: SessionSummary): void {
     this.#final = summary;
   }
 
-  /** What can be said of it when its worker has died, which says no more. */
+  /** The summary of a session whose worker has died. */
   summary(end: SessionEnd): SessionSummary {
     const { bytes, generations } = this.#owner.counts;
     const isReadable = generations[this.slot] === this.generation;

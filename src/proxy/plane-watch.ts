@@ -1,32 +1,32 @@
-// Watches the workers' loops: one that stands still is ended, and the caller is notified when even that does not help.
+// Watches the workers' loops: terminates a worker whose loop is stuck, and notifies the caller when that fails.
 import type { Log } from '../core/log.js';
 import type { PlaneWorker } from './plane-worker.js';
 import type { Gauges } from './shared.js';
 
-/** A loop that has not turned for so long is stuck, in ms. */
+/** A loop without a turn for this time is stuck, in ms. */
 const STUCK_MS = 5_000;
-/** A thread that starts on a loaded machine may need this many times as long for its first turn. */
+/** On a loaded machine a starting thread may need this many times as long for its first turn. */
 const START_FACTOR = 6;
-/** How often the workers are looked at, as a part of what makes one stuck. */
-const LOOKS = 5;
-/** After so many looks without a turn the worker counts as not alive. */
-const QUIET_LOOKS = 3;
+/** Number of checks within `stuckMs`. */
+const CHECKS = 5;
+/** After this many checks without a turn, `isAlive` is false. */
+const QUIET_CHECKS = 3;
 
 export interface PlaneWatchOptions {
   readonly workers: readonly PlaneWorker[];
   readonly gauges: Gauges;
   readonly log: Log;
-  /** STUCK_MS unless given. */
+  /** In ms; default STUCK_MS. */
   readonly stuckMs: number | undefined;
-  /** A worker's thread does not end: code that V8 cannot interrupt, or a call into the system that does not return. */
-  readonly onUnendable: () => void;
+  /** A worker's thread does not terminate: it runs code that V8 cannot interrupt, or a system call that does not return. */
+  readonly onTerminateFailed: () => void;
 }
 
 interface Seen {
   turns: number;
-  /** For how long the loop has been seen not to turn, in ms. */
+  /** Time since the last observed turn of the loop, in ms. */
   quietMs: number;
-  isUnendable: boolean;
+  isReported: boolean;
 }
 
 export class PlaneWatch {
@@ -34,7 +34,7 @@ export class PlaneWatch {
   readonly #stuckMs: number;
   readonly #seen = new WeakMap<PlaneWorker, Seen>();
   #timer: NodeJS.Timeout | undefined;
-  #lookedAt = 0;
+  #checkedAt = 0;
 
   constructor(options: PlaneWatchOptions) {
     this.#options = options;
@@ -42,27 +42,27 @@ export class PlaneWatch {
   }
 
   start(): void {
-    this.#lookedAt = performance.now();
-    this.#timer = setInterval(() => this.#look(), this.#stuckMs / LOOKS);
+    this.#checkedAt = performance.now();
+    this.#timer = setInterval(() => this.#check(), this.#stuckMs / CHECKS);
   }
 
   stop(): void {
     clearInterval(this.#timer);
   }
 
-  /** Whether the worker serves and its loop turns. False for a while before a stuck one is ended. */
+  /** Whether the worker serves and its loop turns. False for a while before a stuck worker is terminated. */
   isAlive(worker: PlaneWorker): boolean {
     const quietMs = this.#seen.get(worker)?.quietMs ?? 0;
-    return worker.isStarted && !worker.isOver && quietMs < (this.#stuckMs * QUIET_LOOKS) / LOOKS;
+    return worker.isStarted && !worker.isOver && quietMs < (this.#stuckMs * QUIET_CHECKS) / CHECKS;
   }
 
-  /** Time in which the whole process stood still (SIGSTOP, a suspended machine) counts as one look. */
-  #look(): void {
+  /** Time during which the whole process was stopped (SIGSTOP, suspend) counts at most as two checks. */
+  #check(): void {
     const now = performance.now();
-    const sinceMs = Math.min(now - this.#lookedAt, (2 * this.#stuckMs) / LOOKS);
-    this.#lookedAt = now;
+    const sinceMs = Math.min(now - this.#checkedAt, (2 * this.#stuckMs) / CHECKS);
+    this.#checkedAt = now;
     for (const worker of this.#options.workers) {
-      const seen = this.#seen.get(worker) ?? { turns: 0, quietMs: 0, isUnendable: false };
+      const seen = this.#seen.get(worker) ?? { turns: 0, quietMs: 0, isReported: false };
       this.#seen.set(worker, seen);
       const turns = this.#options.gauges.getSign(worker.index, 'turns');
       seen.quietMs = turns === seen.turns ? seen.quietMs + sinceMs : 0;
@@ -73,15 +73,15 @@ export class PlaneWatch {
   }
 
   #end(worker: PlaneWorker, seen: Seen): void {
-    const { log, onUnendable } = this.#options;
+    const { log, onTerminateFailed } = this.#options;
     if (!worker.isStopping) {
-      log.error({ worker: worker.index }, 'proxy worker does not respond; ending it');
+      log.error({ worker: worker.index }, 'proxy worker does not respond; terminating');
       worker.isStopping = true;
       void worker.thread.terminate();
-    } else if (seen.quietMs >= 2 * this.#stuckMs && !seen.isUnendable) {
-      seen.isUnendable = true;
-      log.error({ worker: worker.index }, 'proxy worker cannot be ended; the daemon must be started again');
-      onUnendable();
+    } else if (seen.quietMs >= 2 * this.#stuckMs && !seen.isReported) {
+      seen.isReported = true;
+      log.error({ worker: worker.index }, 'proxy worker cannot be terminated; restart the daemon');
+      onTerminateFailed();
     }
   }
 }

@@ -1,4 +1,4 @@
-// One worker as the main thread has it: its thread and its port, its live sessions, and the questions it has not answered.
+// One worker, in the main thread: its thread and its port, its live sessions, and its pending requests.
 import { writeSync } from 'node:fs';
 import {
   MessageChannel,
@@ -18,10 +18,7 @@ import { type SessionCounts, viewSessionCounts } from './session-counts.js';
 import type { Gauges } from './shared.js';
 import type { ThreadMessage, ThreadStart } from './thread.js';
 
-/**
- * Of a worker's heap, in MiB. What a connection leaves behind is garbage at once: more room only grows the process, up to
- * 48 MiB, and is used no faster.
- */
+/** Size of the young generation of a worker's heap, in MiB. More grows the process, up to 48 MiB, and is not faster. */
 const YOUNG_GENERATION_MB = 6;
 const WAKE = new Uint8Array(new BigUint64Array([1n]).buffer);
 
@@ -32,11 +29,11 @@ export interface PlaneWorkerOptions {
   readonly gauges: Gauges;
   readonly observer: ProxyObserver;
   readonly log: Log;
-  /** It serves as soon as it has been sent what it needs. */
+  /** The thread is ready to receive accounts and listeners. */
   readonly onStarted: (worker: PlaneWorker) => void;
   readonly onRehashed: (event: Extract<WorkerEvent, { kind: 'rehashed' }>) => void;
   readonly onExit: (worker: PlaneWorker) => void;
-  /** The strings of an account that are kept anyway, in place of the copies that came with a message. */
+  /** Returns the strings of an account that the main thread keeps anyway, to replace the copies that came with a message. */
   readonly accountOf: (facts: SessionAccount) => SessionAccount;
 }
 
@@ -52,7 +49,7 @@ export class PlaneWorker implements SessionOwner {
   readonly counts: SessionCounts;
   /** By slot. */
   readonly #sessions: (PlaneSession | undefined)[] = [];
-  /** Who waits for an answer, by the number of the question; null: the worker died before it answered. */
+  /** Callbacks of pending requests, by token; null: the worker died before it answered. */
   readonly #waiting = new Map<number, (event: WorkerEvent | null) => void>();
   readonly #permits: PlanePermits;
   #wakeFd = -1;
@@ -80,8 +77,8 @@ export class PlaneWorker implements SessionOwner {
       transferList: [port2],
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
       name: `proxy-${start.index}`,
-      // What is open when the thread dies is closed once, by OwnedDescriptors: Node would close the same number before, and
-      // another worker may have it for a player by then.
+      // OwnedDescriptors closes the descriptors of a dead thread. If Node closed them too, it could close a descriptor that
+      // another worker has opened under the same number meanwhile.
       trackUnmanagedFds: false,
     });
     this.exited = new Promise((resolve) => this.thread.once('exit', () => resolve()));
@@ -90,17 +87,17 @@ export class PlaneWorker implements SessionOwner {
     this.thread.on('exit', () => options.onExit(this));
   }
 
-  /** What others write to after they have sent it something; -1: they need not. */
+  /** The eventfd that others write to after they have sent a message; -1: not needed. */
   get wakeFd(): number {
     return this.#wakeFd;
   }
 
-  /** It has been sent everything, and serves. */
+  /** It has received accounts and listeners, and serves. */
   get isStarted(): boolean {
     return this.#isStarted;
   }
 
-  /** Its thread has ended: nothing that is sent reaches it. */
+  /** Its thread has ended: it receives no messages. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -113,11 +110,11 @@ export class PlaneWorker implements SessionOwner {
     try {
       writeSync(this.#wakeFd, WAKE);
     } catch {
-      // The worker has just died: its successor is sent everything.
+      // The worker has just died; its successor gets everything.
     }
   }
 
-  /** Resolves with the answer to question `token`; null when the worker is dead, or dies meanwhile. */
+  /** Resolves with the answer to request `token`; null when the worker is dead or dies before it answers. */
   ask(token: number, message: ThreadMessage): Promise<WorkerEvent | null> {
     return new Promise((resolve) => {
       if (this.#isOver) return resolve(null);
@@ -130,14 +127,14 @@ export class PlaneWorker implements SessionOwner {
     this.send({ kind: 'end-session', slot, generation, reason });
   }
 
-  /** Takes in all events that have been sent so far. */
+  /** Processes all events that have been sent so far. */
   readAll(): void {
     for (let sent = receiveMessageOnPort(this.#port); sent; sent = receiveMessageOnPort(this.#port)) {
       this.#takeAll(sent.message as readonly PackedEvent[]);
     }
   }
 
-  /** The thread has ended: takes in what it had still sent, and ends for `reason` what it could not end itself. */
+  /** The thread has ended: processes its last events, and ends its remaining sessions with `reason`. */
   close(reason: SessionEnd): void {
     this.readAll();
     for (const session of this.#sessions) if (session) this.#closeSession(session, session.summary(reason));

@@ -1,5 +1,5 @@
-// The data plane as the control plane has it: starts the workers and the resolver's thread, sends workers the accounts and
-// settings, and starts a worker anew when it has died.
+// The data plane, in the main thread: starts the workers and the resolver's thread, sends accounts and settings to the
+// workers, and restarts workers that have died.
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Penalty } from '../core/auth/penalties.js';
 import type { GameRule } from '../core/heartbeats/game-rules.js';
@@ -22,7 +22,7 @@ import type { AccountRecord, ProxySettings } from './settings.js';
 import type { Gauges } from './shared.js';
 import { WorkerRestarts } from './worker-restarts.js';
 
-/** How long a worker may take to stop, in ms. */
+/** Time limit for stopping a worker, in ms. */
 const STOP_MS = 5_000;
 
 export interface PlaneOptions {
@@ -32,24 +32,24 @@ export interface PlaneOptions {
   readonly resolver: ResolverSettings;
   readonly games: readonly GameRule[];
   readonly accounts: Iterable<AccountRecord>;
-  /** For what threads of the native driver leave behind, and for duplicates; null: there are no direct system calls. */
+  /** Closes descriptors of dead native workers, and duplicates descriptors; null: koffi is not available. */
   readonly libc: Libc | null;
-  /** Descriptors that the process may have. */
+  /** File descriptor limit of the process. */
   readonly maxDescriptors: number;
   readonly observer: ProxyObserver;
   readonly log: Log;
-  /** Players can only be served again by another process. The log says why; what is left of this one goes on. */
+  /** The daemon must be restarted to serve players again. The log has the reason; the rest of the process continues. */
   readonly onBroken: (broken: PlaneFailure) => void;
   /** The program of a worker's thread; thread.ts. */
   readonly threadUrl?: URL;
-  /** A worker whose loop has not turned for so long is ended and started anew, in ms. */
+  /** A worker whose loop has not turned for this time is terminated and restarted, in ms. */
   readonly stuckMs?: number;
 }
 
-/** Why the data plane cannot go on in this process. */
+/** Why the data plane cannot continue in this process. */
 export interface PlaneFailure {
-  /** A thread that does not end would hold `process.exit` for ever. */
-  readonly hasUnendableThread: boolean;
+  /** A thread that does not terminate would block `process.exit`. */
+  readonly hasStuckThread: boolean;
 }
 
 export class ProxyPlane {
@@ -79,7 +79,7 @@ export class ProxyPlane {
       gauges: this.#gauges,
       log: options.log,
       stuckMs: options.stuckMs,
-      onUnendable: () => options.onBroken({ hasUnendableThread: true }),
+      onTerminateFailed: () => options.onBroken({ hasStuckThread: true }),
     });
     this.#restarts = new WorkerRestarts(this.#workers, options.workers);
     this.#listeners = new PlaneListeners(this.#workers, options.workers, options.libc);
@@ -101,19 +101,19 @@ export class ProxyPlane {
     return { native, node: this.#workers.length - native };
   }
 
-  /** Connections over all workers, those in their handshake included. */
+  /** Number of connections of all workers, including handshakes. */
   get connections(): number {
     return this.#gauges.get('connections');
   }
 
-  /** Whether every worker serves and its loop turns. False for a while before a stuck one is ended. */
+  /** Whether every worker serves and its loop turns. False for a while before a stuck worker is terminated. */
   get isAlive(): boolean {
     return this.#workers.every((worker) => this.#watch.isAlive(worker));
   }
 
   // ── Start and stop ───────────────────────────────────────────────────────────────────────────────────────────────
 
-  /** Starts the threads; resolves when every worker serves. Listeners come later, by `listen`. */
+  /** Starts the threads; resolves when every worker is ready. Call `listen` afterwards to accept connections. */
   async start(): Promise<void> {
     this.#resolver.start();
     const started: Promise<void>[] = [];
@@ -176,7 +176,7 @@ export class ProxyPlane {
     return worker;
   }
 
-  /** A worker has started: it is sent everything, then the others can reach it. */
+  /** A worker has started: sends it everything, then connects the other workers to it. */
   #introduce(worker: PlaneWorker): void {
     this.#accounts.sendAll(worker);
     this.#resolver.connect(worker);
@@ -190,9 +190,9 @@ export class ProxyPlane {
     this.#listeners.sendAll(worker);
   }
 
-  // ── What the workers are sent ────────────────────────────────────────────────────────────────────────────────────
+  // ── Messages to workers ──────────────────────────────────────────────────────────────────────────────────────────
 
-  /** An account as it is now. The workers have it before anything that is awaited after this call goes on. */
+  /** Sends an account's present state. The workers receive it before any promise that is awaited after this call resolves. */
   put(record: AccountRecord): void {
     this.#accounts.put(record);
   }
@@ -210,7 +210,7 @@ export class ProxyPlane {
     for (const worker of this.#workers) worker.send({ kind: 'end-account', accountId, reason });
   }
 
-  /** Refuses what other nodes refuse. */
+  /** Applies the penalties of other nodes. */
   penalize(penalties: readonly Penalty[]): void {
     for (const worker of this.#workers) worker.send({ kind: 'penalties', penalties });
   }
@@ -219,13 +219,13 @@ export class ProxyPlane {
     for (const worker of this.#workers) worker.send({ kind: 'end-all', reason });
   }
 
-  /** Closes every new connection at once, or serves them again. Sessions go on. */
+  /** Starts or stops refusing new connections. Live sessions continue. */
   refuse(isRefusing: boolean): void {
     this.#isRefusing = isRefusing;
     for (const worker of this.#workers) worker.send({ kind: 'refuse', isRefusing });
   }
 
-  /** Stops accepting, and ends what has not come to a request. */
+  /** Stops accepting, and closes connections without a complete request. */
   drain(): void {
     this.#listeners.drain();
   }
@@ -235,32 +235,32 @@ export class ProxyPlane {
     this.#listeners.acceptFrom(spec);
   }
 
-  /** Lets the first worker open the socket, or say why it cannot (the node driver). */
+  /** Opens the socket in the first worker; for the node driver. Rejects when it cannot be opened. */
   listen(spec: ListenerSpec): Promise<ListenResult> {
     return this.#listeners.listen(spec);
   }
 
-  /** A number for a listener or a question. */
+  /** A unique number for a listener or a request. */
   nextToken(): number {
     this.#token += 1;
     return this.#token;
   }
 
-  // ── What the workers are asked ───────────────────────────────────────────────────────────────────────────────────
+  // ── Requests to workers ──────────────────────────────────────────────────────────────────────────────────────────
 
   /**
-   * Takes in everything that has happened so far: whoever reads what the observer keeps reads it after this. A promise
-   * only when a worker has to be asked.
+   * Processes all events that the workers have so far. Call it before reading the observer's state. Returns a promise only
+   * when a worker still has to send events.
    */
   settle(): void | Promise<void> {
-    // The sign first: a worker lowers it when it has posted, so that what is not waiting any more is there to be read.
+    // Read the flag first: a worker clears it after it has posted its events, so that events are either waiting or readable.
     const behind = this.#workers.filter(({ index }) => this.#gauges.getSign(index, 'eventsWaiting') !== 0);
     for (const worker of this.#workers) worker.readAll();
     if (behind.length === 0) return;
     return Promise.all(behind.map((worker) => this.#sync(worker))).then(() => undefined);
   }
 
-  /** Where the connections lead whose local end this is. */
+  /** The destinations of connections with this local address and port. */
   async findOutbound(address: string, port: number): Promise<Endpoint[]> {
     const answers = await Promise.all(
       this.#workers.map(async (worker) => {
@@ -277,24 +277,21 @@ export class ProxyPlane {
     return worker.ask(token, { kind: 'sync', token });
   }
 
-  // ── Workers that die ─────────────────────────────────────────────────────────────────────────────────────────────
+  // ── Dead workers ─────────────────────────────────────────────────────────────────────────────────────────────────
 
   #exited(worker: PlaneWorker): void {
     if (this.#isStopped || this.#workers[worker.index] !== worker) return;
     this.#cleanUp(worker);
     const { log, libc } = this.#options;
     const { index } = worker;
-    // Node has closed them with the thread, and without libc there is no duplicate: the service manager has them still.
+    // Node has closed them with the thread, and without libc there is no duplicate. Only systemd still has the sockets.
     if (libc === null && this.#listeners.hasDescriptors) {
-      log.error(
-        {},
-        'sockets of the service manager were closed with their worker; the daemon must be started again',
-      );
-      return this.#options.onBroken({ hasUnendableThread: false });
+      log.error({}, 'sockets from systemd were closed with their worker; restart the daemon');
+      return this.#options.onBroken({ hasStuckThread: false });
     }
     const { engine, pauseMs } = this.#restarts.next(worker, performance.now());
     if (engine !== worker.engine)
-      log.error({ worker: index }, 'proxy worker failed repeatedly; starting it with the node driver');
+      log.error({ worker: index }, 'proxy worker failed repeatedly; restarting with the node driver');
     const restart = (): void => {
       if (this.#isStopped) return;
       this.#startWorker(index, engine, () => log.warn({ worker: index }, 'proxy worker restarted'));
@@ -302,7 +299,7 @@ export class ProxyPlane {
     setTimeout(restart, pauseMs);
   }
 
-  /** Ends what the worker could not end itself, and releases what it held. */
+  /** Ends the sessions of a dead worker, and releases its resources. */
   #cleanUp(worker: PlaneWorker): void {
     const { libc } = this.#options;
     worker.close(this.#isStopped ? 'shutdown' : 'relay-failed');

@@ -1,30 +1,29 @@
-// A session while its bytes are relayed, from the reply to its end: time limits, rates, and how it ends.
-// It takes the place of the connection that negotiated it, which is needed no longer: of thousands of idle sessions
-// only this is kept.
+// A session while its bytes are relayed, from the reply to its end: time limits, rates, and the end. It replaces the object
+// of the connection, so that thousands of idle sessions use little memory.
 import type { Endpoint, Io, Relay, RelayEnd, RelayOwner, Stream } from './io/io.js';
 import type { AccountRates } from './io/rates.js';
 import type { OwnPorts } from './own-ports.js';
 import type { Session, SessionEnd, SessionOwner } from './session.js';
 import type { ProxySettings } from './settings.js';
 
-/** Who serves it: the worker. */
+/** What it uses of its worker. */
 export interface RelayedHost {
   readonly io: Io;
   readonly settings: Pick<ProxySettings, 'idleTimeoutMs' | 'halfCloseTimeoutMs'>;
   readonly ownPorts: OwnPorts;
-  /** It is over: its connection counts no longer. */
+  /** It has ended, and its connection no longer counts. */
   relayedClosed(): void;
 }
 
 export interface RelayedOptions {
   readonly session: Session;
   readonly destination: Stream;
-  /** The local port of `destination`, which is counted as ours. */
+  /** The local port of `destination`, counted in own-ports.ts. */
   readonly outboundPort: number;
 }
 
-/** Not looked at yet: keepalive, which sessions of a moment do not need, is not on either. */
-const NEVER_LOOKED = -1;
+/** Not checked yet: keepalive, which short sessions do not need, is not enabled yet. */
+const NOT_CHECKED = -1;
 
 export class Relayed implements SessionOwner, RelayOwner {
   readonly #host: RelayedHost;
@@ -32,12 +31,12 @@ export class Relayed implements SessionOwner, RelayOwner {
   readonly #destination: Stream;
   readonly #relay: Relay;
   readonly outboundPort: number;
-  /** When bytes were last seen to have moved, in whole ms: small integers cost no memory of their own. */
+  /** Time of the last observed transfer, in whole ms (V8 stores small integers without an allocation). */
   #movedMs: number;
-  /** The sum of both counts, as an integer of 32 bits: it is only compared. */
-  #bytesSeen = NEVER_LOOKED;
+  /** The sum of both counts modulo 2^32, to detect changes. */
+  #bytesSeen = NOT_CHECKED;
 
-  /** @param start makes what moves the bytes; it reports nothing before it has returned */
+  /** @param start creates the relay, which calls nothing before `start` has returned */
   constructor(host: RelayedHost, options: RelayedOptions, start: (owner: RelayOwner) => Relay) {
     const { session, destination, outboundPort } = options;
     this.#host = host;
@@ -49,7 +48,7 @@ export class Relayed implements SessionOwner, RelayOwner {
     this.#relay = start(this);
   }
 
-  /** Where the session's connection leads, for those who ask whose local port this is. */
+  /** Both ends of the outbound connection, to identify admin requests that come through the proxy. */
   get outbound(): { readonly local: Endpoint; readonly remote: Endpoint } {
     return { local: this.#destination.local, remote: this.#destination.peer };
   }
@@ -66,7 +65,7 @@ export class Relayed implements SessionOwner, RelayOwner {
 
   tick(nowMs: number): void {
     const { idleTimeoutMs, halfCloseTimeoutMs } = this.#host.settings;
-    if (this.#bytesSeen === NEVER_LOOKED) {
+    if (this.#bytesSeen === NOT_CHECKED) {
       this.#bytesSeen = 0;
       this.#relay.keepAlive();
     }
@@ -86,7 +85,7 @@ export class Relayed implements SessionOwner, RelayOwner {
     this.#relay.setRates(rates);
   }
 
-  /** The bytes are moved, or will not be. */
+  /** The relay has ended. */
   finish(end: SessionEnd): void {
     this.#session.finish(end);
     this.#host.ownPorts.remove('tcp-outbound', this.outboundPort);

@@ -1,4 +1,4 @@
-// A connection while its command runs: CONNECT, BIND, or one exchange of HTTP, from the authorized request to the relay.
+// A connection while its command (CONNECT, BIND or one HTTP exchange) runs, from the authorized request to the relay.
 import { formatHostPort } from '../core/ip.js';
 import type { Account } from './account.js';
 import type { Command, CommandConnection } from './command.js';
@@ -13,10 +13,10 @@ import { Relayed } from './relayed.js';
 import type { Session, SessionEnd, SessionOwner } from './session.js';
 
 const NOTHING = new Uint8Array(0);
-/** What a client of BIND may send before its peer is there, in bytes; one that sends more is refused. */
+/** Maximum of bytes that a client of BIND may send before its peer has connected; then it is refused. */
 const MAX_EARLY_BYTES = 64 * 1024;
 
-/** The connection that it runs for. */
+/** The connection of the command. */
 export interface CommandOwner {
   readonly host: ConnectionHost;
   readonly stream: Stream;
@@ -25,9 +25,9 @@ export interface CommandOwner {
   readonly isByAddress: boolean;
   /** Sends `frame` and closes. */
   refuse(frame: Uint8Array): void;
-  /** The exchange of HTTP is over, and the client may send its next request. `rest`: what it has sent of it. */
+  /** The HTTP exchange has ended, and the client may send its next request. `rest`: what it has already sent of it. */
   awaitRequest(rest: Buffer): void;
-  /** A relay takes the place of the connection. */
+  /** A relay replaces the connection. */
   relayed(): void;
   /** Closes at once. */
   close(): void;
@@ -48,7 +48,7 @@ export class RunningCommand implements CommandConnection, SessionOwner {
   /** What the client sent behind its request. */
   #early: Buffer | null;
   #exchange: Relayed | null = null;
-  /** The client has been answered for good, or a relay has taken over. */
+  /** The client has got its final reply, or a relay has replaced the connection. */
   #isOver = false;
 
   constructor(
@@ -66,7 +66,7 @@ export class RunningCommand implements CommandConnection, SessionOwner {
     this.#early = early;
   }
 
-  // ── What commands use: see command.ts ────────────────────────────────────────────────────────────────────────────
+  // ── Command interface: see command.ts ────────────────────────────────────────────────────────────────────────────
 
   openSession(kind: 'connect' | 'bind', command: Command, host: string, port: number): Session | null {
     const { account, permit } = command;
@@ -97,7 +97,7 @@ export class RunningCommand implements CommandConnection, SessionOwner {
     this.stream.resume();
   }
 
-  /** BIND reads on while it waits for the peer: a client that is not read could leave unnoticed. */
+  /** BIND keeps reading while it waits for the peer, to notice when the client closes. */
   keepEarly(bytes: Buffer): void {
     this.#early = this.#early === null ? bytes : Buffer.concat([this.#early, bytes]);
     if (this.#early.length > MAX_EARLY_BYTES && this.#session !== null)
@@ -145,7 +145,7 @@ export class RunningCommand implements CommandConnection, SessionOwner {
       exchange?.finish(end);
     };
     const relayedClosed = (): void => {
-      // Answered, the connection goes on.
+      // After the response the connection continues.
       if (this.#exchange === null) return;
       this.#exchange = null;
       this.#connection.closed();
@@ -208,7 +208,7 @@ export class RunningCommand implements CommandConnection, SessionOwner {
     this.#logDestination(account, destination.host, destination.port, reason);
   }
 
-  /** The line that tells an operator why a player did not get where it wanted. */
+  /** Logs why a destination could not be reached. */
   #logDestination(account: Account, host: string, port: number, reason: string): void {
     this.host.log.info(
       {
@@ -226,24 +226,24 @@ export class RunningCommand implements CommandConnection, SessionOwner {
   tick(): void {}
 
   setRates(): void {
-    // Whoever relays asks for the rates.
+    // The relay reads the rates when it starts.
   }
 
-  /** The session ends for a reason from outside, or its client is gone. */
+  /** Ends the session for an external reason, or because its client has closed. */
   end(): void {
     this.#connection.close();
   }
 
-  // ── What the connection calls when it is to close ────────────────────────────────────────────────────────────────
+  // ── Closing, called by the connection ────────────────────────────────────────────────────────────────────────────
 
-  /** Ends the exchange that runs, which closes the connection; false when there is none. */
+  /** Cancels the running exchange, which closes the connection; false when there is none. */
   endsExchange(): boolean {
     if (this.#exchange === null) return false;
     this.#exchange.end('relay-failed');
     return true;
   }
 
-  /** Gives up what the command waits for, and its session. */
+  /** Cancels what the command waits for, and abandons its session. */
   abandon(): void {
     this.#isOver = true;
     this.#attempt?.cancel();

@@ -1,11 +1,11 @@
-// Where the bytes of a worker's sessions are counted: memory that the control plane reads while they move.
+// The byte counts of a worker's sessions, in shared memory that the control plane reads.
 
 const PER_SLOT_BYTES = 24;
 
 export interface SessionCounts {
   /** Bytes up of slot i at 2i, down at 2i + 1. */
   readonly bytes: Float64Array;
-  /** Which session has the slot: raised each time it is given to another. */
+  /** Generation of the slot: incremented for each new session. */
   readonly generations: Int32Array;
   readonly slots: number;
 }
@@ -24,7 +24,7 @@ export function viewSessionCounts(memory: SharedArrayBuffer): SessionCounts {
   };
 }
 
-/** The free slots of a worker. The one that has been free longest is given next. */
+/** The free slots of a worker. The slot that has been free longest is used next. */
 export class SlotPool {
   readonly #counts: SessionCounts;
   /** A ring of free slots; slots that were never used come first. */
@@ -52,7 +52,7 @@ export class SlotPool {
   }
 
   #next(): number {
-    // A slot rests as long as there are others: whoever still reads its last numbers reads them.
+    // A slot is reused as late as possible, so that its last counts can still be read.
     if (this.#freed.length - this.#head > 1024 || this.#unused >= this.#counts.slots) {
       const slot = this.#freed[this.#head];
       if (slot === undefined) return -1;

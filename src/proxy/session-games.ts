@@ -1,17 +1,17 @@
-// The GameIDs of one session: found by the operator's rules, and reported at most once an interval.
+// The GameIDs of one session: detected by the operator's rules, and reported at most once per interval.
 import type { GameRules } from '../core/heartbeats/game-rules.js';
 import type { Protocol } from '../core/sessions/session.js';
 import type { Destination } from './destination.js';
 import { GameWatch, type PayloadInspector } from './game-watch.js';
 
 export interface SessionGamesOptions {
-  /** Time between two reports at least, in ms. */
+  /** Minimum time between two reports, in ms. */
   readonly intervalMs: number;
   /** Monotonic, in ms. */
   readonly now: () => number;
 }
 
-/** Whose games they are. */
+/** The session of the games. */
 export interface GamesOwner {
   readonly gameId: string | null;
   gameChanged(gameId: string): void;
@@ -22,7 +22,7 @@ export class SessionGames {
   readonly #owner: GamesOwner;
   readonly #watch = new GameWatch((gameId) => this.#found(gameId));
   #reportedAt = Number.NEGATIVE_INFINITY;
-  /** Found too soon after the last: reported when the interval is over. */
+  /** Detected too soon after the last report: reported at the end of the interval. */
   #waiting: string | null = null;
 
   constructor(owner: GamesOwner, options: SessionGamesOptions) {
@@ -31,8 +31,8 @@ export class SessionGames {
   }
 
   /**
-   * Asks the rules about a destination.
-   * @returns what must see the first client bytes; null: nobody has to; 'no-rule': no rule matches
+   * Applies the rules to a destination.
+   * @returns an inspector for the first client bytes; null: not needed; 'no-rule': no rule matches
    */
   ask(rules: GameRules, destination: Destination, protocol: Protocol): PayloadInspector | null | 'no-rule' {
     const verdict = this.#watch.ask(rules, destination, protocol);
@@ -42,14 +42,14 @@ export class SessionGames {
     return null;
   }
 
-  /** Meant to be called about once a second. */
+  /** Call it about once a second. */
   tick(now: number): void {
     this.#watch.tick();
     if (this.#waiting !== null && now - this.#reportedAt >= this.#options.intervalMs)
       this.#report(this.#waiting);
   }
 
-  /** The session is over: the GameID that was still to be reported; null: none. */
+  /** The session has ended: returns the GameID that is not reported yet; null: none. */
   end(): string | null {
     return this.#watch.end() ?? this.#waiting;
   }

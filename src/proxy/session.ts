@@ -1,5 +1,5 @@
-// One session of a player in its worker: a relayed connection (CONNECT, BIND) or a UDP association, from the request on.
-// It belongs to an account of this worker, counts its bytes in memory that the control plane reads, and ends once.
+// One session of a player in its worker: a relayed connection (CONNECT, BIND) or a UDP association, from its request to its
+// end. It belongs to an account of this worker, and counts its bytes in shared memory.
 import type { ClientProtocolName, SessionEnd } from '../core/sessions/session.js';
 import type { Account } from './account.js';
 import type { Destination, SessionCommand } from './destination.js';
@@ -8,11 +8,11 @@ import type { Endpoint } from './io/io.js';
 import type { AccountRates } from './io/rates.js';
 import type { Permit } from './permits.js';
 
-/** Whoever moves the session's bytes. */
+/** The object that transfers the session's bytes. */
 export interface SessionOwner {
-  /** Ends it for a reason from outside; the owner calls `session.finish` or `session.abandon`. */
+  /** Ends the transfer for an external reason; the owner then calls `session.finish` or `session.abandon`. */
   end(reason: SessionEnd): void;
-  /** About once a second. `nowMs`: monotonic. */
+  /** Called about once a second. `nowMs`: monotonic time in ms. */
   tick(nowMs: number): void;
   setRates(rates: AccountRates | null): void;
 }
@@ -26,7 +26,7 @@ export interface SessionRequest {
   readonly client: Endpoint;
   readonly destination: { readonly host: string; readonly port: number };
   readonly owner: SessionOwner;
-  /** Counts it over all nodes; null: its account has no limit there. */
+  /** The permit over all nodes; null: the account has no such limit. */
   readonly permit: Permit | null;
 }
 
@@ -43,30 +43,30 @@ export interface Session {
   readonly client: Endpoint;
   readonly destination: Destination;
   readonly gameId: string | null;
-  /** The upstream proxy it goes through, as `host:port`; null when it goes directly. */
+  /** The upstream proxy as `host:port`; null: direct. */
   via: string | null;
-  /** From now on somebody else moves its bytes. */
+  /** Sets the new owner. */
   setOwner(owner: SessionOwner): void;
   /** Bytes up at `countAt`, down at `countAt + 1`. */
   readonly counts: Float64Array;
   readonly countAt: number;
   readonly isEnded: boolean;
-  /** The rates of its account now; null: none. */
+  /** The present rates of its account; null: none. */
   rates(): AccountRates | null;
   /**
-   * Both sides are connected: from now on the control plane knows of it.
-   * @param address what was dialled; '' for a name that the upstream proxy resolves
-   * @returns what must see the client's first bytes; null when no game rule needs them
+   * Both sides are connected: reports the session to the control plane.
+   * @param address the address of the destination; '' for a name that the upstream proxy resolves
+   * @returns an inspector for the client's first bytes; null: no game rule needs them
    */
   start(address: string): PayloadInspector | null;
   /**
-   * An association sends to a destination it has not sent to before.
-   * @returns what must see the first datagrams to it, one datagram a call; null when no rule needs them
+   * An association sends to a new destination.
+   * @returns an inspector for the first datagrams to it, one datagram for each call; null: no game rule needs them
    */
   newDestination(destination: Destination): PayloadInspector | null;
-  /** It is over. Reports it, and releases its slot. Calling it again does nothing. */
+  /** Ends the session: reports it and releases its slot. Further calls do nothing. */
   finish(end: SessionEnd, datagrams?: DatagramSummary): void;
-  /** It is over before it was started: no heartbeat, no log line. */
+  /** Ends a session that was not started: no heartbeat entry, no log line. */
   abandon(): void;
 }
 

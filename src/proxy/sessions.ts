@@ -1,4 +1,4 @@
-// The live sessions of one worker: opened, counted, held to their time limits, and reported to the control plane.
+// The live sessions of one worker: opens and counts them, applies time limits, and reports them to the control plane.
 import type { GameRules } from '../core/heartbeats/game-rules.js';
 import type { SessionSummary } from '../core/sessions/session.js';
 import type { Account } from './account.js';
@@ -26,9 +26,9 @@ export interface SessionsOptions {
   readonly counts: SessionCounts;
   readonly events: Pick<Events, 'sessionOpened' | 'sessionClosed' | 'sessionChanged'>;
   readonly permits: Pick<Permits, 'hold'>;
-  /** The rules as they are now. */
+  /** The present game rules. */
   readonly games: () => GameRules;
-  /** Time between two reports of a session's GameID at least, whichever GameIDs it has meanwhile, in ms. */
+  /** Minimum time between two reports of a session's GameIDs, in ms. */
   readonly gameIntervalMs: number;
   /** Monotonic, in ms. */
   readonly now: () => number;
@@ -47,7 +47,7 @@ export class Sessions {
     this.#slots = new SlotPool(options.counts);
   }
 
-  /** The session that has a slot, unless another one has it by now. */
+  /** The session with this slot and generation; undefined when it has ended. */
   get(slot: number, generation: number): LiveSession | undefined {
     return this.options.counts.generations[slot] === generation ? this.#sessions[slot] : undefined;
   }
@@ -56,7 +56,7 @@ export class Sessions {
     return this.#sessions.filter((session) => session !== undefined);
   }
 
-  /** Opens a session; null when there is no room for its counts. */
+  /** Opens a session; null when no slot is free. */
   open(request: SessionRequest): LiveSession | null {
     const slot = this.#slots.acquire();
     if (slot === -1) return null;
@@ -66,7 +66,7 @@ export class Sessions {
     return session;
   }
 
-  /** A session is over: its slot is free. */
+  /** Removes an ended session and frees its slot. */
   remove(session: LiveSession): void {
     this.#sessions[session.slot] = undefined;
     session.releasePermit();
@@ -78,14 +78,14 @@ export class Sessions {
     for (const session of this.all()) session.end(reason);
   }
 
-  /** Holds every session to its time limits. Meant to be called about once a second. */
+  /** Applies the time limits to every session. Call it about once a second. */
   tick(): void {
     const now = this.options.now();
     for (const session of this.#sessions) session?.tick(now);
   }
 }
 
-/** There are thousands of them, idle most of the time: each field costs memory. */
+/** Kept small: there are thousands of sessions. */
 export class LiveSession implements Session, GamesOwner {
   readonly account: Account;
   readonly command: SessionCommand;
@@ -100,9 +100,9 @@ export class LiveSession implements Session, GamesOwner {
   destination: Destination;
   gameId: string | null = null;
   via: string | null = null;
-  /** `started`: the control plane knows of it. */
+  /** `started`: reported to the control plane. */
   #state: 'new' | 'started' | 'ended' = 'new';
-  /** Null until a game rule has something to say of it. */
+  /** Null until a game rule matches. */
   #games: SessionGames | null = null;
 
   constructor(request: SessionRequest, slot: number, sessions: Sessions) {

@@ -1,4 +1,4 @@
-// What a worker is given of the configuration: plain data, as it crosses a thread border.
+// The settings of a worker, from the configuration. Plain data, because it is sent to another thread.
 
 import type { AccountLimits } from '../core/accounts/limits.js';
 import type { GameRule } from '../core/heartbeats/game-rules.js';
@@ -14,25 +14,25 @@ export interface EgressLists {
 
 export interface UdpSettings {
   readonly enabled: boolean;
-  /** First and last port that sockets of associations may have; null leaves it to the system. */
+  /** First and last port for sockets of associations; null: the system chooses. */
   readonly portRange: readonly [number, number] | null;
-  /** Addresses that clients are to send to, at most one address a family; none: the address their TCP connection came to. */
+  /** Advertised addresses (BND.ADDR), at most one of each family; none: the local address of the TCP connection. */
   readonly publicAddresses: readonly string[];
-  /** An association without a datagram either way for this long is ended. */
+  /** An association without datagrams in either direction for this time ends. In ms. */
   readonly idleTimeoutMs: number;
-  /** Whether datagrams from where the client never sent to reach it (RFC 4787 §5, endpoint-independent filtering). */
+  /** Whether the client receives datagrams from addresses that it has not sent to (RFC 4787 §5, endpoint-independent filtering). */
   readonly fullCone: boolean;
-  /** Destinations that one association remembers; beyond that the one unused for longest is forgotten. */
+  /** Maximum number of destinations of one association; the least recently used is dropped. */
   readonly maxDestinations: number;
-  /** Datagrams of one association that wait while an upstream proxy is asked; more are dropped. */
+  /** Maximum number of queued datagrams of one association while it connects to an upstream proxy; more are dropped. */
   readonly maxWaitingForUpstream: number;
-  /** Bytes that may wait in unfinished sequences of fragments, over all associations of the worker. */
+  /** Memory limit for incomplete fragments of all associations, in bytes. */
   readonly fragmentMemoryBytes: number;
-  /** Associations of one account at once, unless its own limits say less. */
+  /** Maximum number of concurrent associations of one account, unless its own limits are lower. */
   readonly maxAssociationsPerAccount: number;
   /**
-   * Datagrams a second of one account that need a decision (a new destination, an unknown sender, a fragment), over all
-   * its associations, from its clients and from others each; more are dropped. What is settled moves without one.
+   * Maximum number of decisions per second (new destination, unknown sender, fragment) over all associations of one account,
+   * for its clients and for others separately; more datagrams are dropped. Known destinations need no decision.
    */
   readonly maxDecisionsPerSecond: number;
 }
@@ -41,21 +41,21 @@ export interface BindSettings {
   readonly enabled: boolean;
   readonly portRange: readonly [number, number] | null;
   readonly publicAddresses: readonly string[];
-  /** How long the peer is waited for. */
+  /** How long BIND waits for its peer, in ms. */
   readonly timeoutMs: number;
 }
 
 export interface ProxySettings {
   readonly handshakeTimeoutMs: number;
-  /** For all addresses of a destination together. */
+  /** Time limit for connecting, over all addresses of a destination, in ms. */
   readonly connectTimeoutMs: number;
-  /** A session without a byte either way for this long is ended. */
+  /** A session without a byte in either direction for this time ends. In ms. */
   readonly idleTimeoutMs: number;
-  /** A session with one direction closed and no byte in the other for this long is ended. */
+  /** A session with one closed direction and no byte in the other for this time ends. In ms. */
   readonly halfCloseTimeoutMs: number;
-  /** Connections at once over all workers, handshakes included. */
+  /** Maximum number of connections over all workers, including handshakes. */
   readonly maxConnections: number;
-  /** Of those, how many may be without a request yet, in all and from one source. */
+  /** Maximum number of connections without a complete request, in total and per source. */
   readonly maxHandshakes: number;
   readonly maxHandshakesPerSource: number;
   readonly login: {
@@ -71,7 +71,7 @@ export interface ProxySettings {
   readonly egressClasses: Readonly<Record<string, EgressLists>>;
   /** Whether destination names may contain underscores. */
   readonly allowUnderscore: boolean;
-  /** Time between two reports of a session's GameID at least, whichever GameIDs it has meanwhile. */
+  /** Minimum time between two reports of a session's GameIDs, in ms. */
   readonly gameIntervalMs: number;
   /** Of requests to the HTTP proxy. */
   readonly http: HeadLimits;
@@ -80,29 +80,29 @@ export interface ProxySettings {
   readonly upstreams: readonly UpstreamRule[];
 }
 
-/** What a worker must know of an account. */
+/** The account data that a worker needs. */
 export interface AccountRecord {
   /** GUID. */
   readonly id: string;
   readonly username: string;
   readonly passwordHash: string;
-  /** Another one: the password is another. The hash of the same password may change. */
+  /** Changes with the password. The hash can also change without it. */
   readonly passwordVersion: number;
   readonly isEnabled: boolean;
   /** Milliseconds since the Unix epoch; null: never. */
   readonly expiresAt: number | null;
   readonly limits: AccountLimits;
-  /** Its quota is used up. */
+  /** The quota is used up. */
   readonly isOverQuota: boolean;
-  /** It has a limit of sessions or addresses, and other nodes have sessions too: each session needs a permit. */
+  /** The account has a limit of sessions or addresses, and there are other nodes: each session needs a permit. */
   readonly needsPermit: boolean;
-  /** How many other nodes it is active at, of an account whose rate is shared among them; as of the last second. */
+  /** Number of other nodes where the account is active, to share its rate; up to a second old. */
   readonly otherNodes: number;
-  /** Client addresses and networks that are the account without credentials. */
+  /** Authorized client addresses and networks, which need no credentials. */
   readonly authorizedAddresses: readonly string[];
-  /** Client addresses and networks from which it may log in; none: everywhere. */
+  /** Client addresses and networks from which it may log in; none: all. */
   readonly allowedClients: readonly string[];
-  /** The days and hours at which it may be used; null: always. */
+  /** The days and hours at which it may be used (core/accounts/schedule.ts); null: always. */
   readonly schedule: string | null;
 }
 

@@ -1,13 +1,13 @@
-// Memory that all threads see: how many connections there are over all workers, and each worker's signs of life.
+// Shared memory of all threads: counts over all workers, and for each worker its heartbeat and flags.
 
 /** Counted by every worker, read over all of them. */
 export type Gauge = 'connections' | 'handshakes' | 'fragmentBytes';
 const GAUGES: readonly Gauge[] = ['connections', 'handshakes', 'fragmentBytes'];
-/** Of each worker alone. */
+/** Values of each worker. */
 export type Sign =
-  /** Raised by the worker in every turn of its loop: one that stands still is stuck. */
+  /** The worker increments it in every turn of its loop; a loop whose number does not change is stuck. */
   | 'turns'
-  /** Raised by whoever has sent the worker something. */
+  /** A sender increments it after each message to the worker. */
   | 'messages'
   /** 1 while the worker has events that it has not sent yet. */
   | 'eventsWaiting'
@@ -18,15 +18,15 @@ export const MAX_WORKERS = 16;
 const PER_WORKER = GAUGES.length + SIGNS.length;
 
 export interface Gauges {
-  /** Counts for a worker; returns the number over all workers then. */
+  /** Adds to a worker's count; returns the new sum over all workers. */
   add(worker: number, gauge: Gauge, by: number): number;
-  /** One that `from` has counted is from now on of `to`; the number over all workers stays. */
+  /** Moves one from the count of `from` to that of `to`; the sum stays. */
   move(from: number, to: number, gauge: Gauge): void;
   /** Over all workers. */
   get(gauge: Gauge): number;
   /** Of one worker. */
   getOf(worker: number, gauge: Gauge): number;
-  /** Drops what a worker that has died had counted. */
+  /** Removes the counts of a dead worker. */
   clear(worker: number): void;
   addSign(worker: number, sign: Sign, by: number): number;
   setSign(worker: number, sign: Sign, value: number): void;

@@ -1,10 +1,10 @@
-// Counts by source address that all workers share: a bounded table in shared memory. A source is an IPv4 address or an IPv6
-// /64 (core/source.ts), which fits into 64 bits, so that no two are mistaken for each other.
+// Counts by source that all workers share: a bounded table in shared memory. A source is an IPv4 address or an IPv6 /64
+// (core/source.ts), which fits into 64 bits, so that two sources never share a row.
 import { parseIp, unmap } from '../core/ip.js';
 
-/** Rows that one key may stand in; when all are taken, the one used longest ago is given to the newcomer. */
+/** Number of rows in which a key can be stored; when all are in use, the least recently used one is replaced. */
 const WAYS = 16;
-/** In 32-bit words: the key's three, count, when the count ends, flags, when it was last used, and one to spare. */
+/** In 32-bit words: three of the key, count, expiry of the count, flags, last use, and one unused. */
 const ROW = 8;
 const KEY = 0;
 const COUNT = 3;
@@ -12,13 +12,13 @@ const ENDS_AT = 4;
 const FLAGS = 5;
 const USED_AT = 6;
 const LOCK = 0;
-/** Raised with each use: which row was used longest ago. */
+/** Incremented with each use, to find the least recently used row. */
 const USES = 1;
 const HEADER = 8;
 const IPV4 = 1;
 const IPV6 = 2;
 
-/** A source, and perhaps a name beside it. */
+/** A source, optionally with a name. */
 export interface SourceKey {
   readonly high: number;
   readonly low: number;
@@ -28,7 +28,7 @@ export interface SourceKey {
 let lastAddress = '';
 let lastBytes: Uint8Array | null = null;
 
-/** One address is asked for several times in a row. */
+/** Cache: the same address is looked up several times in a row. */
 function bytesOf(address: string): Uint8Array | null {
   if (address === lastAddress) return lastBytes;
   const ip = parseIp(address);
@@ -56,7 +56,7 @@ export function allocateSourceTable(rows: number): SharedArrayBuffer {
   return new SharedArrayBuffer((HEADER + sets * WAYS * ROW) * Int32Array.BYTES_PER_ELEMENT);
 }
 
-/** A row, valid within the call it is handed to. Times are whole units of the caller's shared clock. */
+/** A row, valid only during the callback. Times are whole units of the caller's clock. */
 export interface Row {
   count: number;
   endsAt: number;
@@ -68,14 +68,14 @@ export class SourceTable {
   readonly #sets: number;
   readonly #owner: number;
 
-  /** @param owner a number above 0 that tells this thread from the others */
+  /** @param owner unique number of this thread, above 0 */
   constructor(memory: SharedArrayBuffer, owner: number) {
     this.#words = new Int32Array(memory);
     this.#sets = (this.#words.length - HEADER) / (WAYS * ROW);
     this.#owner = owner;
   }
 
-  /** Changes a row, made with zeros where there is none; a row left without a count is free again. */
+  /** Changes the row of a key, created with zeros if missing; a row whose count is then 0 is freed. */
   update<Result>(key: SourceKey, change: (row: Row) => Result): Result {
     this.#acquire();
     try {
@@ -97,12 +97,12 @@ export class SourceTable {
     }
   }
 
-  /** A thread has died: what it held is free again. */
+  /** Releases the locks of a dead thread. */
   release(owner: number): void {
     Atomics.compareExchange(this.#words, LOCK, owner, 0);
   }
 
-  /** Forgets everything. */
+  /** Clears the table. */
   clear(): void {
     this.#acquire();
     this.#words.fill(0, HEADER);

@@ -1,4 +1,4 @@
-// DST.ADDR of a request as something that can be judged and dialled: an address, or a name to resolve.
+// DST.ADDR of a request as an address, or as a name to resolve.
 import { checkDestinationName } from '../core/egress/egress.js';
 import { formatIp, type IpBytes, unmap } from '../core/ip.js';
 import { AddressType } from './protocols/socks5.js';
@@ -7,12 +7,12 @@ import { sharedString } from './shared-strings.js';
 export type Target =
   | { readonly ok: true; readonly kind: 'address'; readonly host: string; readonly ip: IpBytes }
   | { readonly ok: true; readonly kind: 'name'; readonly host: string }
-  /** `host` is what was sent, one character a byte: for the log only. */
+  /** `host` is the raw bytes as Latin-1, for the log only. */
   | { readonly ok: false; readonly host: string; readonly reason: string };
 
 /**
- * Reads DST.ADDR (RFC 1928 §5) from its raw bytes. A domain name that spells an address is that address;
- * names that other resolvers would read as numbers are refused, whatever they would resolve to.
+ * Reads DST.ADDR (RFC 1928 §5) from its raw bytes. A domain name that is the text of an address becomes that address; names
+ * that some resolvers would read as numeric addresses are refused.
  */
 export function readTarget(addressType: number, address: Uint8Array, allowUnderscore: boolean): Target {
   if (addressType !== AddressType.domain) {

@@ -1,6 +1,6 @@
 // A worker's thread: builds the driver, connects the channel, and runs until it is asked to stop.
-// Its exit is watched by plane.ts. An error here ends the worker's sessions, is reported with its stack, and the worker is
-// started anew.
+// plane.ts watches its exit. After an error the worker's sessions end, the error is logged with its stack, and plane.ts
+// restarts the worker.
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import type { Answer, Question } from './dns/messages.js';
 import type { Io } from './io/io.js';
@@ -15,13 +15,13 @@ import { packEvent } from './packed-events.js';
 import { type Gauges, viewGauges } from './shared.js';
 import { ProxyWorker, type WorkerUses } from './worker.js';
 
-/** What plane.ts starts the thread with. */
+/** Parameters of the thread. */
 export interface ThreadStart {
   readonly start: WorkerStart;
   readonly port: MessagePort;
 }
 
-/** What comes through the port besides the control plane's messages: the other threads that this one speaks to. */
+/** Further messages through the port: connections to other threads. */
 export type ThreadMessage =
   | WorkerMessage
   | { readonly kind: 'resolver'; readonly port: MessagePort }
@@ -34,7 +34,7 @@ export type ThreadMessage =
       readonly owned: SharedArrayBuffer;
     };
 
-/** How often a worker of the node driver shows that it lives, in ms. */
+/** How often a worker of the node driver increments its turn count, in ms. */
 const SIGN_MS = 500;
 
 interface Peer {
@@ -49,7 +49,7 @@ class Channel {
   readonly #port: MessagePort;
   readonly #peers = new Map<number, Peer>();
   #resolver: MessagePort | null = null;
-  /** Questions from before the resolver was connected. */
+  /** Lookups from before the resolver was connected. */
   #unasked: Question[] = [];
   #worker: ProxyWorker | null = null;
   #onPort: ((port: MessagePort, listener: () => void) => void) | null = null;
@@ -66,13 +66,13 @@ class Channel {
     this.#worker = worker;
   }
 
-  /** With Node's event loop: messages are read as they come. */
+  /** With Node's event loop: handles messages as they arrive. */
   listen(): void {
     this.#onPort = (port) => port.on('message', (message) => this.#take(port, message));
     this.#onPort(this.#port, () => {});
   }
 
-  /** Reads what has come, from everybody. */
+  /** Reads pending messages from all threads. */
   readonly read = (): void => {
     this.readMessages();
     if (this.#resolver) this.#readFrom(this.#resolver);
@@ -198,7 +198,7 @@ function runNode(thread: ThreadStart): void {
       stop() {
         clearInterval(signs);
         clearTimeout(flushing);
-        // What the end has still to send is sent in the turns that follow.
+        // The last events are sent in the following turns.
         setImmediate(() => process.exit(0));
       },
     },

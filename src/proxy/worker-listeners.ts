@@ -1,10 +1,10 @@
-// The listeners of one worker: sockets that the control plane has opened, or that the node driver opens itself.
+// The listeners of one worker: sockets that the control plane has opened, or that the node driver opens.
 import type { Arrival } from './connection-host.js';
 import type { Events } from './events.js';
 import type { Io, Stream } from './io/io.js';
 import type { ListenerSpec } from './messages.js';
 
-/** Opens a socket to listen on. `done`: the bound address, or why there is none. */
+/** Opens a listening socket. `done` receives the bound address, or the error. */
 export type Listen = (
   spec: ListenerSpec,
   onConnection: (stream: Stream) => void,
@@ -26,7 +26,7 @@ export class WorkerListeners {
     this.#options = options;
   }
 
-  /** Accepts connections. A socket that is opened for it is reported as `listening` or `listen-failed`. */
+  /** Accepts connections. When it opens the socket, it reports `listening` or `listen-failed`. */
   listen(spec: ListenerSpec): void {
     const { io, listen, events } = this.#options;
     const { hasProxyHeader, isFromTls, protocols } = spec;

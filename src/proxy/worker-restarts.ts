@@ -1,10 +1,10 @@
-// How a worker that has died is started again: at once, after repeated deaths with the node driver, and then after a pause.
+// How a dead worker is restarted: immediately; after repeated deaths with the node driver, and then after a pause.
 import type { PlaneWorker } from './plane-worker.js';
 
-/** So many deaths within DEATHS_MS, and the worker is started with the node driver. */
+/** After this many deaths within DEATHS_MS, the worker is restarted with the node driver. */
 const MAX_DEATHS = 3;
 const DEATHS_MS = 60_000;
-/** A worker that keeps dying is started again after this pause, in ms. */
+/** Delay before a worker that keeps dying is restarted, in ms. */
 const PAUSE_MS = 1_000;
 
 export interface Restart {
@@ -15,7 +15,7 @@ export interface Restart {
 export class WorkerRestarts {
   readonly #workers: readonly PlaneWorker[];
   readonly #workerCount: number;
-  /** By worker: when it has died within DEATHS_MS. */
+  /** Times of deaths within DEATHS_MS, by worker. */
   readonly #deaths: number[][] = [];
 
   /** @param workers those that run now, by index; of `workerCount` */
@@ -33,7 +33,7 @@ export class WorkerRestarts {
     return { engine, pauseMs: deaths.length > MAX_DEATHS ? PAUSE_MS : 0 };
   }
 
-  /** The node driver cannot pass connections on: of several workers at least one stays native, to accept them. */
+  /** The node driver cannot pass connections to other workers: of several workers at least one stays native, to accept. */
   #isSpare(worker: PlaneWorker): boolean {
     const isNative = (other: PlaneWorker): boolean => other !== worker && other.engine === 'native';
     return this.#workerCount === 1 || this.#workers.some(isNative);

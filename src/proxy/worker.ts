@@ -1,5 +1,5 @@
-// One worker of the data plane: serves the connections of its accounts, and tells the control plane what happens.
-// It runs the same on both drivers; thread.ts starts it in a thread of its own.
+// One worker of the data plane: serves the connections of its accounts, and reports events to the control plane. It is the
+// same on both drivers; thread.ts runs it in its own thread.
 
 import { createSchedules } from '../core/accounts/schedule.js';
 import type { EgressPolicy } from '../core/egress/egress.js';
@@ -37,7 +37,7 @@ import { SourceTable } from './source-table.js';
 import { createUpstreams, type Upstreams } from './upstreams/rules.js';
 import { type Listen, WorkerListeners } from './worker-listeners.js';
 
-/** How often sessions are held to their time limits and accounts to their expiry, in ms. */
+/** How often time limits of sessions and expiry of accounts are checked, in ms. */
 const TICK_MS = 1_000;
 
 export interface WorkerUses {
@@ -45,17 +45,17 @@ export interface WorkerUses {
   readonly start: WorkerStart;
   /** Sends events to the control plane. */
   readonly post: (events: readonly WorkerEvent[]) => void;
-  /** Asks the resolver's thread. */
+  /** Sends a lookup to the resolver's thread. */
   readonly ask: (question: Question) => void;
   /** Sends a message to another worker, if it is alive. */
   readonly sendToPeer: (worker: number, message: WorkerMessage) => void;
-  /** Passes a connection to another worker; false when that one is dead: the descriptor stays the caller's. */
+  /** Passes a connection to another worker; false when that worker is dead: the caller still owns the descriptor. */
   readonly passConnection: (worker: number, connection: PassedConnection) => boolean;
-  /** Opens a socket to listen on, where the control plane has not done so. */
+  /** Opens a listening socket, when the control plane has not opened it. */
   readonly listen: Listen;
-  /** Reads the messages that have come. */
+  /** Reads pending messages. */
   readonly readMessages: () => void;
-  /** Events wait to be sent by `events.flush`. */
+  /** Called when events wait for `events.flush`. */
   readonly onEventsWaiting: () => void;
   /** Ends the loop. */
   readonly stop: () => void;
@@ -226,7 +226,7 @@ export class ProxyWorker implements ConnectionHost {
     }
   }
 
-  /** Ends everything and reports it. */
+  /** Ends all sessions and connections, and reports this. */
   end(): void {
     this.#listeners.closeAll();
     this.#sessions.endAll('shutdown');
@@ -234,7 +234,7 @@ export class ProxyWorker implements ConnectionHost {
     this.events.send();
   }
 
-  /** The worker has failed: its sessions end, and that is reported. */
+  /** The worker has failed: ends its sessions and reports this. */
   failed(): void {
     for (const session of this.#sessions.all()) session.finish('relay-failed');
     this.events.send();
@@ -288,12 +288,12 @@ export class ProxyWorker implements ConnectionHost {
     this.#accounts.endPast(Date.now());
     this.connections.tick();
     const evicted = this.handshakes.takeEvicted();
-    if (evicted > 0) this.log.warn({ evicted }, 'too many unfinished handshakes: the oldest were closed');
+    if (evicted > 0) this.log.warn({ evicted }, 'handshake limit reached; oldest connections closed');
     this.logins.tick();
   };
 }
 
-/** Tenths of a second of the system's monotonic clock, which is the same in every thread. */
+/** The system's monotonic clock, which is the same in every thread, in tenths of a second. */
 function sharedClock(): number {
   return Math.floor(Number(process.hrtime.bigint() / 100_000_000n)) | 0;
 }

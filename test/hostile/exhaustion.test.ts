@@ -223,7 +223,7 @@ describe(`${2 * CROWD} clients under a limit of 256 descriptors`, needs('prlimit
     await logIn(daemon);
     // Which of the two turns them away depends on who comes first: clients that wait, or clients that go on.
     await daemon.waitForLine(
-      ({ msg }) => msg === 'connection limit reached' || msg.startsWith('too many unfinished handshakes'),
+      ({ msg }) => msg === 'connection limit reached' || msg.startsWith('handshake limit reached'),
     );
   });
 });

@@ -134,7 +134,7 @@ describe('a worker that dies', { skip: process.platform !== 'linux' }, () => {
   it('cannot be ended: it is said that the daemon must be started again', async (t) => {
     const world = await startPlane(t, ['block'], { stuckMs: 500 });
     await breakWorker(world, 'block');
-    assert.deepEqual(world.brokenBy, [{ hasUnendableThread: true }]);
+    assert.deepEqual(world.brokenBy, [{ hasStuckThread: true }]);
     assert.equal(said(world, /cannot be ended/), 1);
   });
 
@@ -147,7 +147,7 @@ describe('a worker that dies', { skip: process.platform !== 'linux' }, () => {
     const given = { id: world.plane.nextToken(), fd: listener.fd, host: '127.0.0.1', port, ...PLAIN };
     assert.ok('port' in (await world.plane.listen(given)));
     await breakWorker({ ...world, port }, 'exit');
-    await eventually(() => assert.deepEqual(world.brokenBy, [{ hasUnendableThread: false }]));
+    await eventually(() => assert.deepEqual(world.brokenBy, [{ hasStuckThread: false }]));
   });
 
   it('dies three times within a minute: the node driver serves from the same socket, until it is stopped', async (t) => {

@@ -38,7 +38,7 @@ export interface SessionPermits {
   stop(): Promise<void>;
 }
 
-interface Question extends RevocablePermit {
+interface PermitRequest extends RevocablePermit {
   readonly answer: (answer: PermitAnswer) => void;
 }
 
@@ -66,23 +66,23 @@ export function createSessionPermits(uses: {
   /** Ids of released permits that the database may still have. */
   const ended = new Set<string>();
   /** Requests without an answer, in the order of arrival. */
-  const questions = new Set<Question>();
+  const requests = new Set<PermitRequest>();
   /** Accounts that may have permits beyond their limits. */
   const lowered = new Set<string>();
   let isAway = false;
-  let underWay: Promise<void> | null = null;
+  let exchanging: Promise<void> | null = null;
   let retry: Timer | undefined;
 
-  const isIdle = (): boolean => questions.size + unwritten.size + ended.size + lowered.size === 0;
+  const isIdle = (): boolean => requests.size + unwritten.size + ended.size + lowered.size === 0;
 
   function exchange(): void {
-    underWay ??= exchangeAll();
+    exchanging ??= exchangeAll();
   }
 
   async function exchangeAll(): Promise<void> {
     do await exchangeSome();
     while (!isAway && !isIdle());
-    underWay = null;
+    exchanging = null;
   }
 
   /** Never rejects. */
@@ -91,13 +91,13 @@ export function createSessionPermits(uses: {
     const written = first(unwritten, MAX_PER_EXCHANGE);
     // The database counts wanted permits correctly only when it has exactly this node's permits.
     const isExact = written.length === unwritten.size && endedIds.length === ended.size;
-    const wanted = isExact ? first(questions, MAX_PER_EXCHANGE) : [];
+    const wanted = isExact ? first(requests, MAX_PER_EXCHANGE) : [];
     const enforced = isExact ? first(lowered, MAX_ENFORCED_PER_EXCHANGE) : [];
     // A call of `enforce` from now on adds its account again: it follows permits that are not written yet.
     for (const accountId of enforced) lowered.delete(accountId);
     const fail = (error?: unknown): void => {
       for (const accountId of enforced) lowered.add(accountId);
-      decideHere(error);
+      decideLocally(error);
     };
     const silence = timers.after(timeoutMs, fail);
     try {
@@ -109,7 +109,7 @@ export function createSessionPermits(uses: {
       });
       for (const id of endedIds) ended.delete(id);
       for (const permit of written) unwritten.delete(permit);
-      for (const question of wanted) decided(question, refusals.get(question.id) ?? null);
+      for (const request of wanted) decided(request, refusals.get(request.id) ?? null);
       await revokeSurplus(enforced);
       if (isAway) log.info({}, 'account limits enforced over all nodes again');
       isAway = false;
@@ -120,7 +120,7 @@ export function createSessionPermits(uses: {
     }
   }
 
-  function toWanted({ id, accountId, client }: Question): WantedPermit {
+  function toWanted({ id, accountId, client }: PermitRequest): WantedPermit {
     const { maxSessions, maxClientAddresses } = limitsOf(accountId);
     return { id, accountId, client, maxSessions, maxClientAddresses };
   }
@@ -133,14 +133,14 @@ export function createSessionPermits(uses: {
   }
 
   /** Handles the database's decision. */
-  function decided(question: Question, refusal: LimitRefusal | null): void {
-    if (questions.delete(question)) answer(question, refusal);
+  function decided(request: PermitRequest, refusal: LimitRefusal | null): void {
+    if (requests.delete(request)) answer(request, refusal);
     // This node has decided the request meanwhile, and then refused it or released its permit.
-    else if (!held.get(question.id)) ended.add(question.id);
+    else if (!held.get(request.id)) ended.add(request.id);
   }
 
   /** Called when the database does not answer or fails. Until the database answers, this node decides by its own permits. */
-  function decideHere(error?: unknown): void {
+  function decideLocally(error?: unknown): void {
     if (!isAway) {
       const failure = error === undefined || isDatabaseAway(error) ? {} : { err: error };
       log.warn(failure, 'account limits enforced per node only: database not responding');
@@ -148,23 +148,23 @@ export function createSessionPermits(uses: {
       for (const permit of held.all()) unwritten.add(permit);
     }
     isAway = true;
-    for (const question of questions) {
-      questions.delete(question);
-      answerHere(question);
+    for (const request of requests) {
+      requests.delete(request);
+      answerLocally(request);
     }
-    enforceHere();
+    enforceLocally();
   }
 
-  function answerHere(question: Question): void {
-    const refusal = held.refusal(question, limitsOf(question.accountId));
-    answer(question, refusal);
-    const permit = held.get(question.id);
+  function answerLocally(request: PermitRequest): void {
+    const refusal = held.refusal(request, limitsOf(request.accountId));
+    answer(request, refusal);
+    const permit = held.get(request.id);
     if (permit) unwritten.add(permit);
   }
 
-  function answer(question: Question, refusal: LimitRefusal | null): void {
-    if (refusal !== null) question.answer({ ok: false, reason: refusal });
-    else question.answer({ ok: true, permit: add(question) });
+  function answer(request: PermitRequest, refusal: LimitRefusal | null): void {
+    if (refusal !== null) request.answer({ ok: false, reason: refusal });
+    else request.answer({ ok: true, permit: add(request) });
   }
 
   function add({ id, accountId, client, revoke }: RevocablePermit): SessionPermit {
@@ -184,12 +184,12 @@ export function createSessionPermits(uses: {
   function enforce(accountId: string): void {
     if (!held.has(accountId)) return;
     lowered.add(accountId);
-    if (isAway) enforceHere();
+    if (isAway) enforceLocally();
     else exchange();
   }
 
   /** The database decides when it answers again: the accounts stay in `lowered`. */
-  function enforceHere(): void {
+  function enforceLocally(): void {
     for (const accountId of lowered) {
       for (const permit of held.surplus(accountId, limitsOf(accountId))) permit.revoke();
     }
@@ -198,9 +198,9 @@ export function createSessionPermits(uses: {
   return {
     acquire: (accountId, client, revoke) =>
       new Promise((resolve) => {
-        const question: Question = { id: randomUUID(), accountId, client, revoke, answer: resolve };
-        if (isAway) return answerHere(question);
-        questions.add(question);
+        const request: PermitRequest = { id: randomUUID(), accountId, client, revoke, answer: resolve };
+        if (isAway) return answerLocally(request);
+        requests.add(request);
         exchange();
       }),
 
@@ -228,7 +228,7 @@ export function createSessionPermits(uses: {
 
     async stop() {
       retry?.clear();
-      await underWay;
+      await exchanging;
     },
   };
 }

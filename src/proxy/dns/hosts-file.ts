@@ -1,4 +1,4 @@
-// /etc/hosts (hosts(5)) in memory: read at start, and again when it has changed.
+// /etc/hosts (hosts(5)) in memory: read at the start, and again after each change.
 import { type FSWatcher, readFileSync, watch } from 'node:fs';
 import { isIP } from 'node:net';
 import { basename, dirname } from 'node:path';
@@ -25,14 +25,14 @@ export function parseHosts(text: string): Map<string, string[]> {
   return hosts;
 }
 
-/** Opens a hosts file; a missing or unreadable one is an empty one. Its folder is watched, since editors replace files. */
+/** Opens a hosts file; a missing or unreadable one counts as empty. Watches its folder, because editors replace files. */
 export function openHostsFile(path = '/etc/hosts'): HostsFile {
   let hosts = new Map<string, string[]>();
   const reload = (): void => {
     try {
       hosts = parseHosts(readFileSync(path, 'utf8'));
     } catch {
-      // No hosts file: names come from DNS alone.
+      // No hosts file: only DNS is used.
       hosts = new Map();
     }
   };
@@ -44,7 +44,7 @@ export function openHostsFile(path = '/etc/hosts'): HostsFile {
     });
     watcher.on('error', () => watcher?.close());
   } catch {
-    // Without a watcher (no inotify left) the file is as it was at start.
+    // Without a watcher (inotify limit reached) changes have no effect until the next start.
   }
   return { lookup: (name) => hosts.get(name) ?? [], close: () => watcher?.close() };
 }

@@ -1,16 +1,16 @@
-// What workers and the resolver's thread send each other.
+// The messages between workers and the resolver's thread.
 import type { ResolveClient, ResolveResult } from './resolve.js';
 
 export interface ResolverSettings {
   /** `address` or `address:port`; empty means the system's. */
   readonly servers: readonly string[];
-  /** For one name, both families, all tries, in ms. */
+  /** Time limit for one name, over both families and all attempts, in ms. */
   readonly timeoutMs: number;
-  /** How many names are remembered. */
+  /** Maximum number of cached names. */
   readonly cacheSize: number;
-  /** How many names may be asked for at once. */
+  /** Maximum number of concurrent lookups. */
   readonly maxPending: number;
-  /** How many lookups one account may wait for at once, so that slow names cost only who asked. */
+  /** Maximum number of concurrent lookups of one account, so that its slow names do not delay others. */
   readonly maxPendingPerAccount: number;
   /** The same for one source address, behind which several accounts may be. */
   readonly maxPendingPerSource: number;
@@ -18,13 +18,13 @@ export interface ResolverSettings {
 
 export interface ResolverStart {
   readonly settings: ResolverSettings;
-  /** See shared.ts: raised when a worker has an answer to read. */
+  /** See shared.ts: incremented when a worker has an answer to read. */
   readonly gauges: SharedArrayBuffer;
 }
 
 /** To the resolver's thread. */
 export type ResolverMessage =
-  /** `port` leads to the worker; `wakeFd` is written to after an answer, -1 where that is not needed. */
+  /** `port` is connected to the worker. Write to `wakeFd` after each answer; -1: not needed. */
   | {
       readonly kind: 'worker';
       readonly index: number;

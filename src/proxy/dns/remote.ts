@@ -1,4 +1,4 @@
-// The resolver as a worker has it: questions go to the resolver's thread, and answers come back through a port.
+// The resolver in a worker: sends lookups to the resolver's thread, and receives answers through a port.
 import type { Answer, Question } from './messages.js';
 import type { Resolve, ResolveResult } from './resolve.js';
 

@@ -1,14 +1,14 @@
-// Names to addresses, as a worker asks for it: the resolver's thread answers.
+// The interface of the resolver for a worker.
 
 export type ResolveResult =
   | { readonly ok: true; readonly addresses: readonly string[] }
   | { readonly ok: false; readonly reason: 'not-found' | 'timeout' | 'too-many' };
 
-/** Who asks: lookups are bounded per account and per source address (see core/source.ts). */
+/** On whose behalf a name is looked up: lookups are limited per account and per source (see core/source.ts). */
 export interface ResolveClient {
   readonly accountId: string;
   readonly source: string;
 }
 
-/** Calls back exactly once, perhaps before it returns. */
+/** Calls `done` exactly once, possibly before it returns. */
 export type Resolve = (name: string, client: ResolveClient, done: (result: ResolveResult) => void) => void;

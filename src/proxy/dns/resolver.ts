@@ -1,5 +1,5 @@
-// Names to addresses, in the resolver's thread. Not by dns.lookup: that one runs in libuv's four threads, where four slow
-// names would hold up every other player. Here queries are c-ares' own sockets, bounded overall, per account and per source.
+// Resolves names, in the resolver's thread. dns.lookup would run in libuv's four threads, where four slow names delay all
+// other players. This resolver uses c-ares, and limits lookups in total, per account and per source.
 import { Resolver } from 'node:dns';
 import { LRUCache } from 'lru-cache';
 import type { HostsFile } from './hosts-file.js';
@@ -15,11 +15,11 @@ export interface NameResolver {
   close(): void;
 }
 
-// A positive answer is kept for its TTL within these bounds; a negative one for NEGATIVE_TTL_MS.
+// A positive answer is cached for its TTL within these limits, a negative one for NEGATIVE_TTL_MS.
 const MIN_TTL_MS = 1_000;
 const MAX_TTL_MS = 300_000;
 const NEGATIVE_TTL_MS = 3_000;
-/** How long the other family is waited for once one has answered (RFC 8305 §3 has 50 ms for names asked by a browser). */
+/** How long to wait for the second family after the first has answered (RFC 8305 §3 recommends 50 ms). */
 const OTHER_FAMILY_MS = 250;
 const TRIES = 2;
 const LOOPBACK = ['127.0.0.1', '::1'];
@@ -93,7 +93,7 @@ function createCounts() {
   };
 }
 
-/** Asks for both families; `done` is called once, with how long the answer may be kept (0: not at all). */
+/** Queries both families; calls `done` once, with how long the answer may be cached, in ms (0: not at all). */
 function query(
   dns: Resolver,
   name: string,
@@ -118,7 +118,7 @@ function query(
     clearTimeout(otherFamily);
     const addresses = [...found.v6, ...found.v4];
     if (addresses.length > 0) {
-      // With one family still unanswered the answer is used but soon asked again.
+      // While one family is missing, the answer is used, but cached only for a short time.
       const ttlMs =
         unanswered > 0 ? MIN_TTL_MS : Math.min(MAX_TTL_MS, Math.max(MIN_TTL_MS, ttlSeconds * 1_000));
       return done({ ok: true, addresses }, ttlMs);

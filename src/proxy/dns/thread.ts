@@ -1,4 +1,4 @@
-// The resolver's thread: answers the questions of all workers, so that neither the admin API nor a worker delays a lookup.
+// The resolver's thread: serves the lookups of all workers, so that neither the admin API nor a worker delays a lookup.
 import { writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { viewGauges } from '../shared.js';
@@ -35,7 +35,7 @@ function wake(fd: number): void {
   try {
     writeSync(fd, WAKE);
   } catch {
-    // The worker has just died: whoever takes its place asks anew.
+    // The worker has just died; its successor repeats its lookups.
   }
 }
 

@@ -1,4 +1,4 @@
-// What both kinds of sockets, and rates, are described with.
+// Types that streams, datagrams and rates share.
 import type { Timer } from '../../core/timers.js';
 
 export type { Timer };
@@ -11,8 +11,8 @@ export interface Endpoint {
 
 /** Monotonic time. */
 export interface Clock {
-  /** Milliseconds of a clock that is never set back. */
+  /** Monotonic time in ms. */
   now(): number;
-  /** Calls back once, `delayMs` from now or a little later. */
+  /** Calls `callback` once, after `delayMs` or a little later. */
   timer(delayMs: number, callback: () => void): Timer;
 }

@@ -1,4 +1,4 @@
-// What a relay of datagrams counts and holds to the account's rates; the same on both drivers.
+// Counts the datagrams of an association and applies the account's rates; the same on both drivers.
 import { MAX_DATAGRAM_BYTES } from '../protocols/datagram-header.js';
 import type { DatagramRelayOptions } from './datagrams.js';
 import type { AccountRates } from './rates.js';
@@ -17,7 +17,7 @@ export class DatagramMeter {
     this.#rates = rates;
   }
 
-  /** Counts a datagram with `length` bytes of data towards its destination, unless it is beyond the rates. */
+  /** Counts a datagram with `length` bytes of data to its destination, unless the rate forbids it. */
   passUp(length: number): boolean {
     if (this.#rates !== null && !this.#rates.up.pass(length)) {
       this.counts.overRate += 1;
@@ -28,7 +28,7 @@ export class DatagramMeter {
     return true;
   }
 
-  /** Counts a datagram with `length` bytes of data to the client, unless it is too large or beyond the rates. */
+  /** Counts a datagram with `length` bytes of data to the client, unless it is too large or the rate forbids it. */
   passDown(headerLength: number, length: number): boolean {
     if (headerLength + length > MAX_DATAGRAM_BYTES) {
       this.counts.unsendable += 1;

@@ -1,7 +1,7 @@
-// What a datagram engine is: it moves datagrams between one client of an association and many destinations.
-// It knows no rules. Who may send where is decided by its owner, datagram by datagram, until the owner sets a route
-// or a source; what these cover the engine then moves by itself. An engine keeps no timers and never ends by itself:
-// errors of datagrams (ICMP, full buffers, no route to a host) lose the datagram and nothing else.
+// The interface of a datagram engine, which forwards datagrams between the client of an association and its destinations.
+// The engine has no rules. Its owner decides about each datagram, until it sets a route or a source; the engine forwards
+// datagrams that match one of these without the owner. An engine has no timers and never ends by itself: an error
+// (ICMP, full buffers, no route to a host) loses one datagram and has no other effect.
 import type { OwnPorts } from '../own-ports.js';
 import type { Endpoint } from './basics.js';
 import type { AccountRates } from './rates.js';
@@ -9,7 +9,7 @@ import type { AccountRates } from './rates.js';
 export interface DatagramRelayOptions {
   /** The address that the client sends to; decides the family of that socket. */
   readonly bindAddress: string;
-  /** First and last port that sockets may be bound to, on both sides; null leaves it to the system. */
+  /** First and last port to which sockets are bound, on both sides; null: the system chooses. */
   readonly portRange: readonly [number, number] | null;
   /**
    * A datagram to the client's side that no route covers: from anyone at all, any bytes. Never called before `onOpen`
@@ -18,7 +18,7 @@ export interface DatagramRelayOptions {
   readonly onClientDatagram: (datagram: Buffer, from: Endpoint) => void;
   /** The data of a datagram to the outer side from where no source was set. The buffer as above. */
   readonly onOutsideDatagram: (data: Buffer, from: Endpoint) => void;
-  /** Every port that is bound is added, and removed when its socket closes. */
+  /** Bound ports are added, and removed when their socket closes. */
   readonly ports: Pick<OwnPorts, 'add' | 'remove'>;
   /** The rates of the account, beyond which datagrams are dropped; null: none. */
   readonly rates: AccountRates | null;
@@ -27,19 +27,19 @@ export interface DatagramRelayOptions {
   readonly countAt: number;
 }
 
-/** Numbers of one association so far; they stay readable after it is closed. */
+/** Counters of one association; readable after it is closed. */
 export interface DatagramCounts {
   readonly datagramsUp: number;
   readonly datagramsDown: number;
-  /** Larger than a datagram can be behind its header, or without a socket of the family. */
+  /** Dropped because the datagram with its header is too large, or because there is no socket of its family. */
   readonly unsendable: number;
-  /** Dropped because the account's rates did not let them pass. */
+  /** Dropped by the account's rates. */
   readonly overRate: number;
 }
 
-/** One association's sockets: one towards the client, and one outside for each family, opened when it is first needed. */
+/** The sockets of an association: one for the client, and one outbound for each family, opened when first needed. */
 export interface DatagramRelay {
-  /** Where the client's side is bound. */
+  /** The local address of the client side. */
   readonly local: Endpoint;
   readonly counts: DatagramCounts;
   /** Datagrams from here may use routes, and everything to the client goes here; one client at a time. */
@@ -50,16 +50,16 @@ export interface DatagramRelay {
   /** Datagrams from `from` go to the client, behind the SOCKS header `header`. */
   setSource(from: Endpoint, header: Buffer): void;
   removeSource(from: Endpoint): void;
-  /** While true no datagram of the client uses a route: the owner sees them all. */
+  /** While true, no datagram of the client uses a route: the owner receives all. */
   watchClient(watch: boolean): void;
   /** Sends what follows the first `offset` bytes of `datagram` to a destination. */
   sendOutside(datagram: Buffer, offset: number, to: Endpoint): void;
-  /** Opens one more socket, for the relay of an upstream proxy; null when there is no port or descriptor for it. */
+  /** Opens a socket for the relay of an upstream proxy; null when no port or file descriptor is free. */
   openUpstream(options: UpstreamSocketOptions): UpstreamSocket | null;
   /** Sends `data` to the client; does nothing before `setClient`. */
   sendToClient(header: Buffer, data: Buffer): void;
   setRates(rates: AccountRates | null): void;
-  /** Closes the sockets; no callback is called from then on. Calling it again does nothing. */
+  /** Closes the sockets; no callback follows. Further calls do nothing. */
   close(): void;
 }
 
@@ -71,11 +71,11 @@ export interface UpstreamSocketOptions {
   readonly onDatagram: (datagram: Buffer, from: Endpoint) => void;
 }
 
-/** A socket towards the relay of an upstream proxy. Its owner closes it, before the relay or after. */
+/** A socket for the relay of an upstream proxy. Its owner closes it, before or after the relay. */
 export interface UpstreamSocket {
   /** Sends `header` and what follows the first `offset` bytes of `datagram`; the latter counts as sent outside. */
   send(header: Buffer, datagram: Buffer, offset: number): void;
-  /** Calling it again does nothing. */
+  /** Further calls do nothing. */
   close(): void;
 }
 
@@ -84,5 +84,5 @@ export type OpenedRelay =
   | { readonly ok: true; readonly relay: DatagramRelay }
   | { readonly ok: false; readonly code: string };
 
-/** Opens the client's side and calls `onOpen` once, perhaps before it returns. */
+/** Opens the client side and calls `onOpen` once, possibly before it returns. */
 export type DatagramEngine = (options: DatagramRelayOptions, onOpen: (opened: OpenedRelay) => void) => void;

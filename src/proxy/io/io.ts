@@ -1,4 +1,4 @@
-// What the data plane asks of the system. Two drivers implement it, and both pass test/proxy/io/suite.ts:
+// The system interface of the data plane. Two drivers implement it, and both pass test/proxy/io/suite.ts:
 // `native` (Linux, direct system calls in one synchronous loop) and `node` (node:net, node:dgram).
 // No method throws for what the network or the system does: failures arrive as codes such as ECONNREFUSED or EMFILE.
 import type { Endpoint, Timer } from './basics.js';
@@ -27,21 +27,21 @@ export interface Stream {
   listener: StreamListener;
   /** Starts or continues to report data. */
   resume(): void;
-  /** Data stays in the system's buffers; the end is not reported either. A failure still may be. */
+  /** Stops reading: data stays in the system's buffers, and `onEnd` is not called. `onFailed` still may be. */
   pause(): void;
-  /** Sends bytes behind those written before. What the system does not take is kept: up to 64 KiB, then the stream fails. */
+  /** Sends bytes after earlier ones. Keeps up to 64 KiB that the system does not accept; beyond that the stream fails. */
   write(bytes: Uint8Array): void;
-  /** Something is kept that the system has not taken; `onDrain` follows. */
+  /** Unsent bytes are kept; `onDrain` follows. */
   readonly isBlocked: boolean;
-  /** Sends FIN behind what was written. */
+  /** Sends FIN after all written bytes. */
   shutdown(): void;
-  /** Closes at once. No callback follows. Calling it again does nothing. */
+  /** Closes immediately. No callback follows. Further calls do nothing. */
   close(): void;
   /** Turns on TCP keepalive: first probe after 60 s without a packet. */
   keepAlive(): void;
 }
 
-/** Why a relay ended by itself. */
+/** How a relay ended. */
 export type RelayEnd =
   | 'client-closed'
   | 'destination-closed'
@@ -54,7 +54,7 @@ export interface RelayOptions {
   readonly destination: Stream;
   /** What the client sent before the relay began: goes to the destination first and counts as relayed. Owned by the relay. */
   readonly early: Buffer | null;
-  /** Sees the client's bytes chunk by chunk (copy what must last) until it returns false; null: nobody does. */
+  /** Receives the client's bytes chunk by chunk (copy what must last) until it returns false; null: not needed. */
   readonly inspect: ((chunk: Uint8Array) => boolean) | null;
   /** The rates that the account's sessions share; null: none. */
   readonly rates: AccountRates | null;
@@ -69,20 +69,20 @@ export interface RelayOwner {
   relayEnded(end: RelayEnd): void;
 }
 
-/** Two streams joined: each one's data and FIN go to the other. It owns both streams and closes them. */
+/** Forwards data and FIN between two streams, in both directions. Owns both streams and closes them. */
 export interface Relay {
   /** One direction has ended and the other has not. */
   readonly isHalfClosed: boolean;
   /** Turns on TCP keepalive for both streams: first probe after 60 s without a packet. */
   keepAlive(): void;
-  /** Moves at these rates from now on; null: as fast as both sides can. */
+  /** Sets new rates; null: no limit. */
   setRates(rates: AccountRates | null): void;
-  /** Closes both streams at once. */
+  /** Closes both streams immediately. */
   close(): void;
 }
 
 export interface Attempt {
-  /** Gives up; neither callback is called from then on. */
+  /** Cancels the attempt; no callback follows. */
   cancel(): void;
 }
 
@@ -107,23 +107,23 @@ export type ListenResult =
 /** A driver. One per worker. */
 export interface Io {
   readonly name: 'native' | 'node';
-  /** Milliseconds of a clock that is never set back. */
+  /** Monotonic time in ms. */
   now(): number;
-  /** Calls back once, `delayMs` from now or up to 10 ms later. */
+  /** Calls `callback` once, after `delayMs` or up to 10 ms later. */
   timer(delayMs: number, callback: () => void): Timer;
   /** Connects to an IP address (a link-local one with its zone). The callback comes later, never before the return. */
   connect(to: Endpoint, listener: ConnectListener): Attempt;
   relay(options: RelayOptions): Relay;
   /** Opens a listening socket for one address family (IPv6 alone for an IPv6 address); the result may come later. */
   listen(options: ListenOptions, done: (result: ListenResult) => void): void;
-  /** Accepts connections of a listening socket that somebody else made and owns. */
+  /** Accepts connections of an open listening socket, which the caller still owns. */
   acceptFrom(fd: number, onConnection: (stream: Stream) => void): { close(): void };
-  /** Takes over a connected socket from another worker. */
+  /** Adopts a connected socket from another worker. */
   adopt(fd: number): Stream;
-  /** Lets go of a stream without closing it, for another worker to adopt; its descriptor, or -1 where the driver cannot. */
+  /** Detaches a stream without closing it, to pass it to another worker. Returns its descriptor; -1: the driver cannot. */
   detach(stream: Stream): number;
   /** Opens the sockets of a UDP association. */
   readonly openDatagrams: DatagramEngine;
-  /** The address of this machine that `address` would see as its peer's; null when there is no route. */
+  /** The local address that a connection to `address` would use; null when there is no route. */
   sourceAddressFor(address: string, done: (source: string | null) => void): void;
 }

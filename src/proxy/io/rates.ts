@@ -1,44 +1,44 @@
-// A rate shared fairly: one token bucket for all flows of an account in one direction.
-// Whoever has moved least goes next (start-time fair queueing), in pieces small enough that the flow looks smooth.
+// A rate limit that the flows of an account share fairly: one token bucket for each account and direction. The flow that has
+// transferred least is next (start-time fair queueing), in small pieces, so that the transfer is smooth.
 import type { Clock, Timer } from './basics.js';
 
-/** One flow's claim on a shared rate. */
+/** One flow of a shared rate. */
 export interface FlowShare {
   /**
-   * How many of `wanted` bytes may be moved now. 0: none yet, and `onTurn` is called once when it is worth asking again.
+   * How many of `wanted` bytes may be transferred now. 0: none yet; `onTurn` is called once when the flow should try again.
    */
   take(wanted: number): number;
-  /** The flow is over: it waits for nothing any more. */
+  /** Ends the flow; `onTurn` is not called any more. */
   end(): void;
 }
 
 export interface SharedRate {
-  /** Bytes per second from now on, at least 1; Infinity is no limit. */
+  /** Sets the rate in bytes per second, at least 1; Infinity: no limit. */
   setRate(bytesPerSecond: number): void;
   join(onTurn: () => void): FlowShare;
   /**
-   * Whether a datagram of `bytes` may pass now. One that may not is dropped by its owner: to hold it back would make
-   * it late, and senders of datagrams slow down by loss.
+   * Whether a datagram of `bytes` may be sent now. Otherwise the caller drops it, because a queue would delay it, and senders
+   * of datagrams slow down after loss.
    */
   pass(bytes: number): boolean;
 }
 
-/** What a bucket holds at most: so much of a second may pass at once after a pause. */
+/** Size of the bucket, as part of a second: the burst after a pause. */
 const BURST_S = 0.1;
-/** Never less than this, in bytes: a whole datagram and a chunk worth a system call. */
+/** Minimum size of the bucket, in bytes: a whole datagram, and a chunk that is worth a system call. */
 const LEAST_BURST = 2048;
-/** A flow's turn while others wait, as part of a second, within bounds in bytes. */
+/** Share of one turn while other flows wait, as part of a second, within limits in bytes. */
 const TURN_S = 0.02;
 const SMALLEST_TURN = 512;
 const LARGEST_TURN = 65_536;
-/** What a flow may catch up on that had nothing to move for a moment, as part of a second: no more, or others stall. */
+/** How much a flow may catch up after it was idle, as part of a second; more would stall other flows. */
 const CLAIM_S = 0.25;
-/** The shortest wait between two looks, in ms: finer timers cost more than they smooth. */
+/** Minimum delay of the timer, in ms. */
 const LEAST_WAIT_MS = 5;
 
 interface Flow {
   readonly onTurn: () => void;
-  /** Bytes moved, as if the flow had always been there: the smallest goes next. */
+  /** Virtual number of transferred bytes; the flow with the smallest is next. */
   moved: number;
 }
 
@@ -53,7 +53,7 @@ export function createSharedRate(bytesPerSecond: number, clock: Clock): SharedRa
   let tokens = burst(rate);
   let filledAt = clock.now();
   let timer: Timer | null = null;
-  /** `moved` of the flow that went last: close to where a flow joins that was quiet, so that it cannot claim the past. */
+  /** `moved` of the last served flow: a flow that was idle starts near this value, so that it gets no credit for the idle time. */
   let served = 0;
   const waiting = new Set<Flow>();
 
@@ -84,7 +84,7 @@ export function createSharedRate(bytesPerSecond: number, clock: Clock): SharedRa
     while (tokens >= turn(rate)) {
       const flow = next();
       if (flow === null) return;
-      // It takes what it can use, which may be nothing, and waits again if that was not all.
+      // It uses what it can, possibly nothing, and waits again if it needs more.
       waiting.delete(flow);
       flow.onTurn();
     }
@@ -129,7 +129,7 @@ export function createSharedRate(bytesPerSecond: number, clock: Clock): SharedRa
 
     pass(bytes) {
       fill();
-      // A datagram larger than the bucket passes when the bucket is full, and is paid off afterwards.
+      // A datagram larger than the bucket is sent when the bucket is full, and the debt delays later ones.
       if (tokens < Math.min(bytes, burst(rate))) return false;
       tokens -= bytes;
       return true;

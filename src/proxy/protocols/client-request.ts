@@ -1,6 +1,6 @@
-// What a client asks for, whichever protocol it speaks.
+// The request of a client, independent of its protocol.
 
-/** What a logged-in client asks for, in the terms of RFC 1928 §4, whichever protocol it speaks. */
+/** A request in the terms of RFC 1928 §4, for all protocols. */
 export interface ClientRequest {
   readonly command: 'connect' | 'bind' | 'udp';
   /** ATYP, see socks5.ts. */

@@ -1,23 +1,23 @@
-// What an exchange with an upstream proxy asks for next, whichever protocol it speaks.
+// The steps of a handshake with an upstream proxy, independent of its protocol.
 import type { ReplyCode } from './socks5.js';
 
 export type ClientStep =
-  /** The bytes so far are incomplete. */
+  /** More bytes are needed. */
   | { readonly kind: 'more' }
-  /** Send this and ask for the next step. */
+  /** Send this and call `next` again. */
   | { readonly kind: 'send'; readonly bytes: Uint8Array }
-  /** It has done it. `rest` is what came behind its reply. */
+  /** The proxy has connected. `rest` is what followed its reply. */
   | {
       readonly kind: 'done';
       readonly bound: { readonly address: string; readonly port: number };
       readonly rest: Buffer | null;
     }
-  /** `reply` is the reply to our own client; `reason` is for the log. */
+  /** `reply` is for our client, `reason` for the log. */
   | { readonly kind: 'failed'; readonly reply: ReplyCode; readonly reason: string };
 
 export interface UpstreamExchange {
-  /** Takes bytes in, cut anywhere; they are kept. */
+  /** Adds bytes; the boundaries of chunks do not matter. */
   feed(bytes: Buffer): void;
-  /** What to do next; the first step needs no bytes. After 'done' and 'failed' the exchange is over. */
+  /** The next step; the first needs no bytes. After 'done' and 'failed' the handshake is over. */
   next(): ClientStep;
 }

@@ -1,4 +1,4 @@
-// Which protocol a connection speaks: its first byte tells, so that all of them work on one port.
+// Selects the protocol of a connection by its first byte, so that all protocols share one port.
 import type { ClientProtocolName } from '../../core/sessions/session.js';
 import type { ClientProtocol } from './client-protocol.js';
 import type { HeadLimits } from './http/head.js';
@@ -7,7 +7,7 @@ import { SOCKS4_VERSION, Socks4Handshake } from './socks4.js';
 import { VERSION } from './socks5.js';
 import { Socks5Handshake } from './socks5-handshake.js';
 
-/** Null: no protocol begins so, or this listener does not serve the one that does. */
+/** Null: no protocol begins with this byte, or the listener does not serve it. */
 export function protocolOf(
   firstByte: number | undefined,
   served: readonly ClientProtocolName[],
@@ -31,7 +31,7 @@ function nameOf(firstByte: number | undefined): ClientProtocolName | null {
   return isLetter(firstByte) ? 'http' : null;
 }
 
-/** Every method of HTTP begins with a letter. */
+/** Every HTTP method begins with a letter. */
 function isLetter(byte: number | undefined): boolean {
   const lower = (byte ?? 0) | 0x20;
   return lower >= 0x61 && lower <= 0x7a;

@@ -1,15 +1,15 @@
-// Putting the fragments of a client's datagram together, RFC 1928 §7. One object an association.
+// Reassembles the fragments of a client's datagrams (RFC 1928 §7). One object for each association.
 import { type DatagramHeader, MAX_DATAGRAM_BYTES } from './datagram-header.js';
 
-/** How long a sequence may take from its first fragment, in ms. RFC 1928 §7: no less than 5 seconds. */
+/** Reassembly timer, from the first fragment, in ms. RFC 1928 §7: no less than 5 seconds. */
 export const REASSEMBLY_TIMEOUT_MS = 5_000;
 const ATYP_AT = 3;
 const LAST_FRAGMENT = 0x80;
 const POSITION = 0x7f;
 
-/** Bytes that may wait in unfinished sequences, over all associations. */
+/** Memory limit for incomplete sequences of all associations. */
 export interface FragmentMemory {
-  /** False when there is no room for `bytes` more. */
+  /** Reserves `bytes`; false when the limit is reached. */
   tryAcquire(bytes: number): boolean;
   release(bytes: number): void;
 }
@@ -29,16 +29,16 @@ export function createFragmentMemory(limitBytes: number, count: (bytes: number) 
 }
 
 export interface FragmentOutcome {
-  /** The data of a sequence that is now complete, in order; null while it is not. */
+  /** The data of the sequence when it is complete; else null. */
   readonly data: Buffer | null;
-  /** Fragments that were given up, perhaps this one among them. */
+  /** Number of dropped fragments, possibly including this one. */
   readonly lost: number;
 }
 
 /**
- * Takes fragments in the order of their arrival. RFC 1928 §7 gives up a sequence when its time is over and when a lower
- * number arrives than the highest so far. So a number that was skipped can never be made good: a sequence with a gap is
- * given up at once, which frees its memory and changes nothing for the client.
+ * Accepts fragments in the order of their arrival. RFC 1928 §7 drops a sequence when its timer expires, and when a lower
+ * number arrives than the highest so far. A skipped number therefore cannot arrive later: a sequence with a gap is dropped
+ * immediately, which frees its memory and makes no difference for the client.
  */
 export class Reassembly {
   readonly #memory: FragmentMemory;
@@ -54,7 +54,7 @@ export class Reassembly {
     this.#memory = memory;
   }
 
-  /** Whether a sequence is under way. */
+  /** Whether a sequence is incomplete. */
   get isActive(): boolean {
     return this.#parts.length > 0;
   }
@@ -90,12 +90,12 @@ export class Reassembly {
     return { data: whole, lost };
   }
 
-  /** Gives up a sequence whose time is over; returns how many fragments that were. */
+  /** Drops a sequence whose timer has expired; returns its number of fragments. */
   expire(now: number): number {
     return this.isActive && now - this.#startedAt >= REASSEMBLY_TIMEOUT_MS ? this.abandon() : 0;
   }
 
-  /** Gives up what waits; returns how many fragments that were. */
+  /** Drops the incomplete sequence; returns its number of fragments. */
   abandon(): number {
     const lost = this.#parts.length;
     this.#memory.release(this.#heldBytes);
@@ -106,7 +106,7 @@ export class Reassembly {
     return lost;
   }
 
-  /** UDP may deliver a datagram twice; a sender that starts again with other data is no repetition. */
+  /** UDP may deliver a datagram twice; a fragment with other data is not a duplicate. */
   #isRepeated(position: number, destination: Buffer, data: Buffer): boolean {
     if (position !== this.#parts.length) return false;
     return this.#parts.at(-1)?.equals(data) === true && this.#destination?.equals(destination) === true;

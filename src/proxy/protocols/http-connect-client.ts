@@ -1,8 +1,8 @@
-// The client's side of HTTP CONNECT, towards an upstream proxy: RFC 9110 §9.3.6 and §11.7. Bytes in, steps out.
+// The client side of HTTP CONNECT, for upstream proxies: RFC 9110 §9.3.6 and §11.7. Parses bytes and returns steps.
 import type { ClientStep, UpstreamExchange } from './client-step.js';
 import { Reply, type ReplyCode } from './socks5.js';
 
-/** An answer's head that is longer is no answer of a proxy. */
+/** Maximum size of the header of a response. */
 const MAX_HEAD_BYTES = 16 * 1024;
 const END_OF_HEAD = '\r\n\r\n';
 const STATUS_LINE = /^HTTP\/1\.[01] ([1-5]\d\d)(?: |\r|$)/;
@@ -46,7 +46,7 @@ export class HttpConnectClient implements UpstreamExchange {
     }
     const [, status] = STATUS_LINE.exec(this.#unread.toString('latin1', 0, end)) ?? [];
     if (status === undefined) return failed('upstream-protocol');
-    // An interim answer (RFC 9110 §15.2) stands before the one that counts.
+    // An interim response (RFC 9110 §15.2) precedes the final one.
     if (status.startsWith('1')) {
       this.#unread = this.#unread.subarray(end + END_OF_HEAD.length);
       return this.next();
@@ -60,7 +60,7 @@ export class HttpConnectClient implements UpstreamExchange {
       };
     }
     const rest = this.#unread.subarray(end + END_OF_HEAD.length);
-    // What the upstream proxy has bound is not part of an HTTP answer.
+    // An HTTP response does not contain the address that the proxy has bound.
     return { kind: 'done', bound: { address: '0.0.0.0', port: 0 }, rest: rest.length > 0 ? rest : null };
   }
 }

@@ -1,9 +1,9 @@
-// The username/password subnegotiation, RFC 1929 §2, read from chunks cut anywhere; one object a connection.
+// Parser of the username/password subnegotiation (RFC 1929 §2). One object for each connection.
 import { LOGIN_VERSION } from './socks5.js';
 
 export type LoginMessage =
   | { readonly kind: 'login'; readonly username: Uint8Array; readonly password: Uint8Array }
-  /** Both are empty: what some clients send that have none. */
+  /** Both are empty: some clients without credentials send this. */
   | { readonly kind: 'none' }
   | { readonly kind: 'error'; readonly octet: 'login-version' | 'ulen' | 'plen' };
 
@@ -16,11 +16,11 @@ const ULEN_AT = 1;
 const UNAME_AT = 2;
 
 export class LoginParser {
-  /** Bytes that followed the credentials; the caller feeds them on. */
+  /** Bytes after the credentials, for the next parser. */
   rest: Buffer | null = null;
   #held: Buffer | null = null;
 
-  /** Takes in bytes; returns the message once it is complete, else null. At most 513 bytes are held. */
+  /** Adds bytes; returns the message when it is complete, else null. Keeps at most 513 bytes. */
   feed(chunk: Buffer): LoginMessage | null {
     const bytes = this.#held === null ? chunk : Buffer.concat([this.#held, chunk]);
     this.#held = bytes;

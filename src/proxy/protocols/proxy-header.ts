@@ -1,17 +1,17 @@
-// The PROXY protocol, versions 1 and 2 (haproxy.org, proxy-protocol.txt, 2020/03/05): a load balancer in front says,
-// before the first byte of SOCKS, for whom it has connected.
+// The PROXY protocol, versions 1 and 2 (haproxy.org, proxy-protocol.txt, 2020/03/05): a load balancer sends the address of
+// the client before the client's first byte.
 import { type Cidr, formatIp, inCidr, parseCidr, parseIp, unmap } from '../../core/ip.js';
 import type { Endpoint } from '../io/io.js';
 
-/** What clients of a Unix socket are called: they have no address. */
+/** Stands for clients of a Unix socket, which have no address. */
 export const UNIX_CLIENT = 'unix';
 
 export type ProxyHeader =
   /** The bytes so far are the beginning of a header. */
   | { readonly kind: 'more' }
-  /** They are not, or the header says what it may not. */
+  /** Not a valid header. */
   | { readonly kind: 'malformed' }
-  /** `client` is null when the proxy speaks for itself (a health check) or cannot name its client (§2.1, §2.2). */
+  /** `client` is null when the proxy connects for itself (a health check) or does not know its client (§2.1, §2.2). */
   | { readonly kind: 'header'; readonly length: number; readonly client: Endpoint | null };
 
 const MORE: ProxyHeader = { kind: 'more' };
@@ -19,7 +19,7 @@ const MALFORMED: ProxyHeader = { kind: 'malformed' };
 
 const V2_SIGNATURE = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1');
 const V2_FIXED_BYTES = 16;
-/** The most that is read of a version 2 header: addresses, and whatever stands beside them (TLVs), which is passed over. */
+/** Maximum size of a version 2 header: addresses, and TLVs, which are ignored. */
 const V2_MAX_BYTES = 4096;
 const V2_LOCAL = 0x20;
 const V2_PROXY = 0x21;
@@ -27,13 +27,13 @@ const V2_TCP4 = 0x11;
 const V2_TCP6 = 0x21;
 
 const V1_PREFIX = Buffer.from('PROXY ', 'latin1');
-/** §2.1: with its CRLF a line is at most this long. */
+/** Maximum length of a line with CRLF (§2.1). */
 const V1_MAX_BYTES = 107;
 const CR = 0x0d;
 const LF = 0x0a;
 const V1_PORT = /^(?:0|[1-9]\d{0,4})$/;
 
-/** Reads the header that `bytes` begins with; they may be cut anywhere and may go on behind it. */
+/** Reads the header at the start of `bytes`, which may be incomplete, or continue after the header. */
 export function parseProxyHeader(bytes: Buffer): ProxyHeader {
   const first = bytes[0];
   if (first === undefined) return MORE;
@@ -84,7 +84,7 @@ function parseVersion2(bytes: Buffer): ProxyHeader {
   const sourcePortAt = V2_FIXED_BYTES + 2 * addressBytes;
   if (command === V2_PROXY && addressBytes > 0 && length < sourcePortAt + 4) return MALFORMED;
   if (bytes.length < length) return MORE;
-  // Unspecified, datagram and Unix families name no client of ours: the connection counts as the proxy's own.
+  // Unspecified, datagram and Unix families contain no usable client: the proxy itself counts as the client.
   if (command === V2_LOCAL || addressBytes === 0) return { kind: 'header', length, client: null };
   const address = unmap(bytes.subarray(V2_FIXED_BYTES, V2_FIXED_BYTES + addressBytes));
   return {
@@ -94,7 +94,7 @@ function parseVersion2(bytes: Buffer): ProxyHeader {
   };
 }
 
-/** A header of version 2 for a TCP connection from `source` to `destination`, addresses of one family; null: they are not. */
+/** A version 2 header for a TCP connection from `source` to `destination`; null when their families differ. */
 export function writeProxyHeader(source: Endpoint, destination: Endpoint): Buffer | null {
   const [from, to] = [parseIp(source.address), parseIp(destination.address)].map((ip) => ip && unmap(ip));
   if (!from || !to || from.length !== to.length) return null;
@@ -110,7 +110,7 @@ export function writeProxyHeader(source: Endpoint, destination: Endpoint): Buffe
   return header;
 }
 
-/** Whose PROXY headers are believed. */
+/** The load balancers whose PROXY headers are trusted. */
 export type ProxySources = (peer: Pick<Endpoint, 'address'>) => boolean;
 
 /** Reads addresses, networks, and `unix` for the peers of Unix sockets. Throws RangeError for other texts. */

@@ -1,6 +1,6 @@
 // The server's side of SOCKS4 ("SOCKS: A protocol for TCP proxy across firewalls", Ying-Da Lee) and SOCKS4A: one request, one
-// reply (two of BIND). There is no password: the account is that of the client's address, and the user id is not believed.
-// Bytes in, steps out: it knows no socket and no clock.
+// reply (two for BIND). There is no password: the client's address determines the account, and the user id is ignored.
+// Parses bytes and returns steps; uses no socket and no clock.
 //
 //  +----+----+----+----+----+----+----+----+----+----+....+----+      +----+....+----+
 //  | VN | CD | DSTPORT |      DSTIP        | USERID       |NULL|      | name    |NULL|  SOCKS4A: DSTIP is 0.0.0.x, x not 0
@@ -18,14 +18,14 @@ const BIND = 0x02;
 const DSTPORT_AT = 2;
 const DSTIP_AT = 4;
 const USERID_AT = 8;
-/** Of the user id, and of the name: as much as SOCKS5 has room for. */
+/** Maximum length of the user id, and of the name: as in SOCKS5. */
 const MAX_TEXT_BYTES = 255;
 
 /** CD of a reply. */
 export const Socks4Reply = {
   granted: 90,
   rejected: 91,
-  /** "The client program and identd report different user-ids": here, the client's address is no account's. */
+  /** "The client program and identd report different user-ids". Here: the client's address is not authorized. */
   notAuthorized: 93,
 } as const;
 
@@ -91,7 +91,7 @@ export class Socks4Handshake implements ClientProtocol {
   }
 }
 
-/** Where the NULL stands that ends the text which begins at `start`. */
+/** Index of the NULL that ends the text at `start`. */
 function endOfText(bytes: Buffer, start: number): number | 'more' | 'too-long' {
   const end = bytes.indexOf(0, start);
   if (bytes.length <= start || end === -1) return bytes.length - start > MAX_TEXT_BYTES ? 'too-long' : 'more';

@@ -1,4 +1,4 @@
-// The client's side of SOCKS5, towards an upstream proxy: RFC 1928 §3, §4, §6 and RFC 1929. Bytes in, steps out.
+// The client side of SOCKS5, for upstream proxies: RFC 1928 §3, §4, §6 and RFC 1929. Parses bytes and returns steps.
 
 import { formatIp, type IpBytes, parseIp, unmap } from '../../core/ip.js';
 import type { ClientStep, UpstreamExchange } from './client-step.js';
@@ -20,7 +20,7 @@ export interface ClientOptions {
   readonly command: ClientCommand;
   /** A name that the upstream proxy resolves, or an address. */
   readonly destination: { readonly host: string; readonly port: number };
-  /** RFC 1929 credentials; null: none are offered. */
+  /** RFC 1929 credentials; null: none. */
   readonly login: { readonly username: string; readonly password: string } | null;
 }
 
@@ -35,12 +35,12 @@ export class Socks5Client implements UpstreamExchange {
     this.#options = options;
   }
 
-  /** Takes bytes in, cut anywhere; they are kept. */
+  /** Adds bytes; the boundaries of chunks do not matter. */
   feed(bytes: Buffer): void {
     this.#unread = this.#unread.length === 0 ? bytes : Buffer.concat([this.#unread, bytes]);
   }
 
-  /** What to do next; the first step needs no bytes. After 'done' and 'failed' the exchange is over. */
+  /** The next step; the first needs no bytes. After 'done' and 'failed' the handshake is over. */
   next(): ClientStep {
     switch (this.#stage) {
       case 'begin':
@@ -135,13 +135,13 @@ export interface UpstreamReply {
   /** BND.ADDR; 0.0.0.0 when the upstream proxy gives a name. */
   readonly address: string;
   readonly port: number;
-  /** How many bytes the reply takes. */
+  /** Length of the reply, in bytes. */
   readonly length: number;
 }
 
 const KNOWN_CODES: ReadonlySet<number> = new Set(Object.values(Reply));
 
-/** Reads a reply (RFC 1928 §6) that `bytes` begins with. A refusal may stop after its code: many servers send too little. */
+/** Reads the reply (RFC 1928 §6) at the start of `bytes`. Many servers send refusals that end after the code. */
 export function parseReply(bytes: Buffer): UpstreamReply | 'more' | 'malformed' {
   const [version, code, , addressType, nameLength] = bytes;
   if (version !== undefined && version !== VERSION) return 'malformed';

@@ -1,5 +1,5 @@
-// The server's side of SOCKS5 from the first byte to the request: methods (RFC 1928 §3), login (RFC 1929 §2), request
-// (RFC 1928 §4). Bytes in, steps out: it knows no socket and no clock.
+// The server side of SOCKS5 from the first byte to the request: methods (RFC 1928 §3), login (RFC 1929 §2), request (RFC
+// 1928 §4). Parses bytes and returns steps; uses no socket and no clock.
 import type { ClientProtocol, HandshakeStep } from './client-protocol.js';
 import { LoginParser } from './login.js';
 import {
@@ -69,7 +69,7 @@ export class Socks5Handshake implements ClientProtocol {
     if (message === null) return MORE;
     if (message.kind !== 'methods') return REFUSE_METHODS;
     const { methods } = message;
-    // Credentials win: a client that offers them means to be that account, wherever it is.
+    // Credentials take precedence over an authorized address.
     const hasLogin = methods.includes(METHOD_USERNAME_PASSWORD);
     if (!hasLogin && !methods.includes(METHOD_NO_AUTHENTICATION)) return REFUSE_METHODS;
     this.#stage = hasLogin ? 'login' : 'no-login';

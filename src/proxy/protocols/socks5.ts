@@ -1,4 +1,4 @@
-// The bytes of SOCKS5 by their names in RFC 1928 and RFC 1929, and the frames that a server sends.
+// The constants of SOCKS5 from RFC 1928 and RFC 1929, and the messages that a server sends.
 import { parseIp, unmap } from '../../core/ip.js';
 
 export const VERSION = 0x05; // RFC 1928 §3
@@ -31,7 +31,7 @@ export type ReplyCode = (typeof Reply)[keyof typeof Reply];
 export const METHOD_SELECTED = Buffer.from([VERSION, METHOD_USERNAME_PASSWORD]);
 export const NO_METHOD_SELECTED = Buffer.from([VERSION, METHOD_NO_AUTHENTICATION]);
 export const METHODS_REFUSED = Buffer.from([VERSION, METHOD_NONE_ACCEPTABLE]);
-/** The answer to a login, RFC 1929 §2; a failure is followed by closing the connection. */
+/** The reply to a login, RFC 1929 §2; after a failure the connection must be closed. */
 export const LOGIN_SUCCEEDED = Buffer.from([LOGIN_VERSION, LOGIN_SUCCESS]);
 export const LOGIN_FAILED = Buffer.from([LOGIN_VERSION, LOGIN_FAILURE]);
 
@@ -64,7 +64,7 @@ const REPLY_BY_ERRNO: Readonly<Record<string, ReplyCode>> = {
   EPERM: Reply.notAllowedByRuleset,
 };
 
-/** The reply that tells a client why dialling failed, by the system's error code (never by a message text). */
+/** The reply code for the system error code of a failed connection. */
 export function replyForErrno(code: string | undefined): ReplyCode {
   return (code !== undefined && REPLY_BY_ERRNO[code]) || Reply.generalFailure;
 }

@@ -1,5 +1,5 @@
-// The fence around socksv5 0.0.6: the only file that imports it. Its parser reads the greeting and the request;
-// everything else the package does is left out, because (each point has a test):
+// The adapter for socksv5 0.0.6, and the only file that imports it. It uses the package's parser for the greeting and the
+// request, and nothing else, because (each point has a test):
 //  - its login handler shares one user and password among all connections, and fails on Node >= 23: ours is login.ts
 //  - it prints IPv6 addresses without zero padding: the raw bytes of DST.ADDR are kept here instead of its text
 //  - it refuses with 2 bytes, reports success before dialling, and knows only CONNECT: replies are ours
@@ -7,7 +7,7 @@
 //    one message at a time, what follows is kept in `rest`, and after an error nothing is fed any more
 import { createRequire } from 'node:module';
 
-/** What `socksv5/lib/server.parser` is, as far as it is used here. It only ever touches these members of its stream. */
+/** The part of `socksv5/lib/server.parser` that is used here, and the members of a stream that it uses. */
 interface RawParser {
   authed: boolean;
   _cmd: 0 | 'connect' | 'bind' | 'udp';
@@ -42,15 +42,15 @@ export type SocksMessage =
       readonly command: Command;
       /** ATYP, see protocol.ts. */
       readonly addressType: number;
-      /** DST.ADDR as it came: 4 bytes, 16 bytes, or the octets of a domain name. */
+      /** Raw DST.ADDR: 4 bytes, 16 bytes, or the octets of a domain name. */
       readonly address: Uint8Array;
       readonly port: number;
     }
   | { readonly kind: 'error'; readonly octet: 'version' | 'command' | 'address-type' };
 
-/** Reads a greeting, then (after `expectRequest`) a request, from chunks cut anywhere. */
+/** Reads a greeting, then (after `expectRequest`) a request; the boundaries of chunks do not matter. */
 export class SocksParser implements ParserStream {
-  /** Bytes that followed the message; the caller feeds them on. */
+  /** Bytes after the message, for the next parser. */
   rest: Buffer | null = null;
   #message: SocksMessage | null = null;
   #destination: Uint8Array | undefined;
@@ -58,10 +58,10 @@ export class SocksParser implements ParserStream {
   readonly #parser: RawParser;
 
   constructor() {
-    this.#parser = new FencedParser(this);
+    this.#parser = new AdaptedParser(this);
   }
 
-  /** Takes in bytes; returns the message once it is complete, else null. What follows the message is in `rest`. */
+  /** Adds bytes; returns the message when it is complete, else null. Bytes after the message are in `rest`. */
   feed(chunk: Buffer): SocksMessage | null {
     this.rest = null;
     this.#message = null;
@@ -69,7 +69,7 @@ export class SocksParser implements ParserStream {
     return this.#message;
   }
 
-  /** The login is done: what comes next is a request. */
+  /** The login has succeeded: a request follows. */
   expectRequest(): void {
     this.#stopped = false;
     this.#parser.authed = true;
@@ -97,7 +97,7 @@ export class SocksParser implements ParserStream {
     this.#message = { kind: 'error', octet: this.#failedOctet() };
   }
 
-  /** The raw parser tells its errors apart by text only; its state does so by value. */
+  /** The errors of the raw parser differ only in their text; its state identifies them by value. */
   #failedOctet(): 'version' | 'command' | 'address-type' {
     // It stops itself before it reports a command or an address type, and not before a version or an empty list.
     if (this.#stopped) return this.#parser._cmd === 0 ? 'command' : 'address-type';
@@ -127,7 +127,7 @@ export class SocksParser implements ParserStream {
 }
 
 /** The raw parser with its events as one plain call, and with DST.ADDR kept as bytes. */
-class FencedParser extends RawParser {
+class AdaptedParser extends RawParser {
   emit(event: string, value: unknown): boolean {
     (this._stream as SocksParser).took(event, value);
     return true;

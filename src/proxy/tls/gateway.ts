@@ -1,5 +1,5 @@
-// The thread for TLS as the control plane has it: listeners are opened in it, certificates replaced, and a thread that dies
-// is started anew with the listeners it had.
+// The TLS thread, in the main thread: opens its listeners, replaces certificates, and restarts a dead thread with the same
+// listeners.
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../../core/log.js';
 import type { TlsEvent, TlsListenerSpec, TlsMaterial, TlsMessage, TlsThreadStart } from './messages.js';
@@ -8,8 +8,8 @@ export interface TlsGatewayOptions extends TlsThreadStart {
   readonly log: Pick<Log, 'warn' | 'error'>;
 }
 
-/** Before a thread that has died is started again, in ms. */
-const REST_MS = 1_000;
+/** Delay before a dead thread is restarted, in ms. */
+const RESTART_DELAY_MS = 1_000;
 
 type Opened = { readonly address: string; readonly port: number; close(): void } | { readonly code: string };
 
@@ -24,7 +24,7 @@ export class TlsGateway {
     this.#options = options;
   }
 
-  /** Opens a listener; a port of 0 is chosen by the system. */
+  /** Opens a listener; with port 0 the system chooses the port. */
   listen(spec: TlsListenerSpec): Promise<Opened> {
     return new Promise((resolve) => {
       this.#opening.set(spec.id, (event) => {
@@ -38,16 +38,16 @@ export class TlsGateway {
     });
   }
 
-  /** New connections to the listener are served with this certificate. */
+  /** Sets the certificate for new connections to the listener. */
   setMaterial(id: number, material: TlsMaterial): void {
     const listener = this.#listeners.get(id);
     if (!listener) return;
     this.#listeners.set(id, { ...listener, material });
-    // A thread that has just died is given it when it is started again.
+    // A dead thread gets it at its restart.
     this.#thread?.postMessage({ kind: 'material', id, material } satisfies TlsMessage);
   }
 
-  /** Ends the thread and every connection of it. */
+  /** Ends the thread and all its connections. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#thread?.terminate();
@@ -70,7 +70,7 @@ export class TlsGateway {
       name: 'tls',
     });
     thread.on('message', (event: TlsEvent) => this.#take(event));
-    thread.on('error', (error) => log.error({ err: error }, 'TLS thread failed; starting it again'));
+    thread.on('error', (error) => log.error({ err: error }, 'TLS thread failed; restarting'));
     thread.on('exit', () => this.#exited());
     return thread;
   }
@@ -79,15 +79,18 @@ export class TlsGateway {
     this.#thread = null;
     for (const [id, answer] of this.#opening) answer({ kind: 'listen-failed', id, code: 'EIO' });
     this.#opening.clear();
-    // After a pause: what ended it may end it again.
+    // After a delay, because the cause may still exist.
     setTimeout(() => {
       for (const listener of this.#listeners.values()) this.#send({ kind: 'listen', listener });
-    }, REST_MS).unref();
+    }, RESTART_DELAY_MS).unref();
   }
 
   #take(event: TlsEvent): void {
     if (event.kind === 'refused') {
-      this.#options.log.warn({ handshakes: event.handshakes }, 'too many TLS handshakes: some were closed');
+      this.#options.log.warn(
+        { handshakes: event.handshakes },
+        'TLS handshake limit reached; connections closed',
+      );
       return;
     }
     const answer = this.#opening.get(event.id);

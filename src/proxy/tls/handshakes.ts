@@ -1,5 +1,5 @@
-// TLS handshakes under way: how many there may be, in all and of one source, and how many a source may begin in a second.
-// A handshake costs about a millisecond of CPU, and the client hardly anything.
+// Limits TLS handshakes: concurrent ones in total and per source, and new ones per second and source. A handshake costs this
+// server about a millisecond of CPU, and the client almost nothing.
 import { sourceOf } from '../../core/source.js';
 
 export interface TlsHandshakeLimits {
@@ -15,10 +15,10 @@ export interface Handshaking {
 
 export class TlsHandshakes {
   readonly #limits: TlsHandshakeLimits;
-  /** The one that has waited longest first. */
+  /** Oldest first. */
   readonly #waiting = new Map<Handshaking, string>();
   readonly #ofSource = new Map<string, Set<Handshaking>>();
-  /** Begun in this second. */
+  /** Number of handshakes begun in this second. */
   #begun = new Map<string, number>();
   #refused = 0;
 
@@ -26,7 +26,7 @@ export class TlsHandshakes {
     this.#limits = limits;
   }
 
-  /** Counts a connection in; false: it is to be closed. */
+  /** Adds a connection; false: close it. */
   begin(connection: Handshaking, address: string): boolean {
     const source = sourceOf(address);
     const begun = (this.#begun.get(source) ?? 0) + 1;
@@ -45,7 +45,7 @@ export class TlsHandshakes {
     return true;
   }
 
-  /** Its handshake is over, or it is closed; one that is not here (any more) is passed over. */
+  /** Removes a connection whose handshake has ended. Unknown connections are ignored. */
   end(connection: Handshaking): void {
     const source = this.#waiting.get(connection);
     if (source === undefined) return;
@@ -55,7 +55,7 @@ export class TlsHandshakes {
     if (mine?.size === 0) this.#ofSource.delete(source);
   }
 
-  /** A second has passed. Returns how many were closed in it. */
+  /** Call it every second. Returns how many connections the limits closed in it. */
   nextSecond(): number {
     const refused = this.#refused;
     this.#refused = 0;

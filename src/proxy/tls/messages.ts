@@ -1,4 +1,4 @@
-// What the control plane and the thread for TLS say to each other.
+// The messages between the control plane and the TLS thread.
 
 /** A certificate and its key, PEM. */
 export interface TlsMaterial {
@@ -7,13 +7,13 @@ export interface TlsMaterial {
 }
 
 export interface TlsThreadStart {
-  /** Handshakes at once, in all and of one source; beyond that the one that has waited longest is closed. */
+  /** Maximum number of concurrent handshakes, in total and per source; beyond that the oldest is closed. */
   readonly maxHandshakes: number;
   readonly maxHandshakesPerSource: number;
-  /** Handshakes that one source may begin in a second; more are closed. */
+  /** Maximum number of new handshakes per second and source; more are closed. */
   readonly maxHandshakesPerSecond: number;
   readonly handshakeTimeoutMs: number;
-  /** Connections at once. */
+  /** Maximum number of connections. */
   readonly maxConnections: number;
 }
 
@@ -22,7 +22,7 @@ export interface TlsListenerSpec {
   readonly host: string;
   readonly port: number;
   readonly isDualStack: boolean;
-  /** The Unix socket of the data plane that its connections go on to. */
+  /** The Unix socket of the data plane to which connections are forwarded. */
   readonly path: string;
   readonly material: TlsMaterial;
 }
@@ -30,7 +30,7 @@ export interface TlsListenerSpec {
 export type TlsMessage =
   | { readonly kind: 'listen'; readonly listener: TlsListenerSpec }
   | { readonly kind: 'material'; readonly id: number; readonly material: TlsMaterial }
-  /** Stops accepting; open connections go on. */
+  /** Stops accepting; open connections continue. */
   | { readonly kind: 'close'; readonly id: number };
 
 export type TlsEvent =

@@ -1,5 +1,5 @@
-// The thread for TLS: makes the handshakes of the listeners that have a certificate, and joins each connection to the data
-// plane by a private Unix socket, with a PROXY header that names the client. Plain listeners never pay for it.
+// The TLS thread: does the handshakes of listeners with a certificate, and forwards each connection to the data plane through
+// a private Unix socket, with a PROXY header that contains the client's address. It does not slow down other listeners.
 import { constants } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { createServer, type Server, type TLSSocket, type TlsOptions } from 'node:tls';
@@ -12,10 +12,10 @@ import type { TlsEvent, TlsListenerSpec, TlsMaterial, TlsMessage, TlsThreadStart
 const BACKLOG = 4096;
 /** The first byte of a TLS connection: a record of the handshake (RFC 8446 §5.1). */
 const HANDSHAKE_RECORD = 0x16;
-/** How long one side may take to read the rest when the other has gone, in ms. */
+/** How long one side may take to read the rest after the other has closed, in ms. */
 const LINGER_MS = 10_000;
 
-/** Renegotiation would let a client ask for handshake after handshake on one connection. */
+/** Renegotiation would let a client start many handshakes on one connection. */
 const options = ({ cert, key }: TlsMaterial): TlsOptions => ({
   cert,
   key,
@@ -35,7 +35,7 @@ function run(start: TlsThreadStart): void {
   function listen({ id, host, port, isDualStack, path, material }: TlsListenerSpec): void {
     const server = createServer({
       ...options(material),
-      // HTTP/1 is what the HTTP proxy speaks; SOCKS has no name of its own (RFC 7301).
+      // ALPN (RFC 7301): the HTTP proxy supports HTTP/1; SOCKS has no protocol name.
       ALPNProtocols: ['http/1.1'],
       handshakeTimeout: start.handshakeTimeoutMs,
       allowHalfOpen: true,
@@ -49,7 +49,7 @@ function run(start: TlsThreadStart): void {
     server.once('error', failed);
     const ipv6Only = host.includes(':') && !isDualStack;
     server.listen({ host, port, ipv6Only, backlog: BACKLOG, exclusive: true }, () => {
-      // Errors of accept (EMFILE): that connection is lost, the listener goes on.
+      // Errors of accept (EMFILE) lose one connection; the listener continues.
       server.off('error', failed).on('error', () => {});
       const bound = server.address();
       const local = bound === null || typeof bound === 'string' ? { address: host, port } : bound;
@@ -66,11 +66,11 @@ function run(start: TlsThreadStart): void {
   });
 }
 
-/** Node's own handshakes, counted and held to their time from the first moment. */
+/** Counts and limits the handshakes of Node's TLS server. */
 function beginHandshakes(server: Server, handshakes: TlsHandshakes, timeoutMs: number): void {
   const begin = server.listeners('connection');
   server.removeAllListeners('connection');
-  /** By the client's end: Node does not say which socket a finished handshake began with. */
+  /** By the client's address and port: Node does not report which socket a finished handshake belongs to. */
   const waiting = new Map<string, () => void>();
   const endOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
   server.on('connection', (raw: Socket) => {
@@ -96,14 +96,14 @@ function beginHandshakes(server: Server, handshakes: TlsHandshakes, timeoutMs: n
   server.on('tlsClientError', (_, client) => client.destroy());
 }
 
-/** Both streams become one: bytes, ends and failures of each go to the other. */
+/** Relays between two streams: bytes, ends and failures. */
 function join(client: TLSSocket, path: string): void {
   const { remoteAddress, remotePort, localAddress, localPort } = client;
   const header = writeProxyHeader(
     { address: remoteAddress ?? '', port: remotePort ?? 0 },
     { address: localAddress ?? '', port: localPort ?? 0 },
   );
-  // The client has gone already, and nobody can say whose connection it was.
+  // The client has already closed, so its address is unknown.
   if (header === null) return void client.destroy();
   const inside = connect({ path, allowHalfOpen: true });
   inside.write(header);

@@ -1,4 +1,4 @@
-// UDP ASSOCIATE, RFC 1928 §4, §6 and §7: opens a relay for the client and tells it where to send.
+// UDP ASSOCIATE (RFC 1928 §4, §6, §7): opens a relay for the client and replies with its address.
 import { isIPv6 } from 'node:net';
 import { formatIp, normalizeAddress, unmap } from '../../core/ip.js';
 import type { OpenedRelay } from '../io/datagrams.js';
@@ -25,7 +25,7 @@ export function associate(context: AssociationContext, request: AssociateRequest
   if (context.associations(account) >= udp.maxAssociationsPerAccount) {
     return refuseFor('too-many-associations', Reply.notAllowedByRuleset);
   }
-  // Beside the TCP connection there are up to three sockets: twice what a CONNECT holds.
+  // An association has up to three sockets in addition to the TCP connection: twice as many as a CONNECT.
   const release = context.tryAcquireConnection();
   if (release === null) return refuseFor('max-connections', Reply.generalFailure);
 
@@ -72,7 +72,7 @@ export function associate(context: AssociationContext, request: AssociateRequest
   return session.isEnded ? null : association;
 
   function onOpen(result: OpenedRelay): void {
-    // Whatever ended it meanwhile has also closed the client's connection.
+    // If it has ended meanwhile, the client's connection is closed too.
     if (association.isOver) {
       session?.abandon();
       if (result.ok) result.relay.close();
@@ -83,7 +83,7 @@ export function associate(context: AssociationContext, request: AssociateRequest
       release?.();
       context.log.warn(
         { account: account.record.username, code: result.code },
-        'no UDP socket for an association',
+        'cannot open UDP socket for association',
       );
       return refuse(Reply.generalFailure);
     }
@@ -92,21 +92,21 @@ export function associate(context: AssociationContext, request: AssociateRequest
   }
 }
 
-/** The address that the client's datagrams come from, as far as its connection tells: without a zone, unmapped. */
+/** The expected source address of the client's datagrams, from its connection: without a zone, IPv4-mapped as IPv4. */
 function datagramAddress({ address }: Endpoint): string {
   return address === UNIX_CLIENT ? '127.0.0.1' : normalizeAddress(address);
 }
 
 /**
- * DST.ADDR is where the client will send from, if it knows (RFC 1928 §7). Zeros and names say nothing; what a client
- * behind NAT believes of itself does no harm beside the address of its TCP connection.
+ * DST.ADDR is the address from which the client will send, if it knows it (RFC 1928 §7). Zeros and names are ignored. A
+ * client behind NAT may declare its private address, which is harmless, because that of its TCP connection is valid too.
  */
 function declaredAddress({ addressType, address }: AssociateRequest): string | null {
   if (addressType === AddressType.domain || address.every((byte) => byte === 0)) return null;
   return formatIp(unmap(address));
 }
 
-/** Where the relay is bound, and the address that the client is to send to (BND.ADDR). */
+/** The local address of the relay, and the address that the reply contains (BND.ADDR). */
 function addressesFor(
   { stream, client, isProxied, isUnix }: AssociateRequest,
   udp: UdpSettings,
@@ -119,7 +119,7 @@ function addressesFor(
   const everyAddress = isV6 ? '::' : '0.0.0.0';
   const local = stream.local.address;
   const advertised = udp.publicAddresses.find(isOfFamily);
-  // Behind a proxy or a translator datagrams may come in on another address than the connection did.
+  // Behind a proxy or NAT, datagrams may arrive at another local address than the connection.
   const takesEvery = advertised !== undefined || isProxied || isUnix || !isOfFamily(local);
   return {
     bindAddress: takesEvery ? everyAddress : local,

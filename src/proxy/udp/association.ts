@@ -1,4 +1,4 @@
-// One UDP association of a player, from its reply to its end: whose datagrams count, and what becomes of each.
+// One UDP association of a player, from its reply to its end: checks the sources of datagrams and decides about each.
 import type { EgressPolicy } from '../../core/egress/egress.js';
 import { formatHostPort, normalizeAddress, parseIp } from '../../core/ip.js';
 import type { Account } from '../account.js';
@@ -18,11 +18,11 @@ import { UnsolicitedSources } from './unsolicited.js';
 export interface AssociationOptions {
   readonly context: AssociationContext;
   readonly request: AssociateRequest;
-  /** Where the client's datagrams come from, as far as its connection tells: canonical. */
+  /** The expected source address of the client's datagrams, from its connection; canonical. */
   readonly clientAddress: string;
-  /** The address that the client says it will send from, canonical; null when it left that open. */
+  /** The source address that the client declared, canonical; null: none. */
   readonly declaredAddress: string | null;
-  /** Called once, when the association is over. */
+  /** Called once, when the association has ended. */
   readonly onOver: () => void;
 }
 
@@ -37,7 +37,7 @@ export interface AssociateRequest {
   /** The control connection; its listener is replaced once the association is open. */
   readonly stream: Stream;
   readonly client: Endpoint;
-  /** `client` is whom a PROXY header names. */
+  /** `client` comes from the PROXY header if there was one. */
   readonly isProxied: boolean;
   readonly isUnix: boolean;
   /** The account was found by the client's address. */
@@ -46,11 +46,11 @@ export interface AssociateRequest {
   /** For its session; null: none is needed. */
   readonly permit: Permit | null;
   readonly egress: EgressPolicy;
-  /** DST.ADDR and DST.PORT: where the client will send from, if it knows. */
+  /** DST.ADDR and DST.PORT: the address from which the client will send, if it knows it. */
   readonly addressType: number;
   readonly address: Uint8Array;
   readonly port: number;
-  /** Answers a request that cannot be served, and closes. Nothing else is called then. */
+  /** Refuses the request and closes. No other callback follows. */
   readonly refuse: (reply: ReplyCode) => void;
   /** The association has ended and closed the stream. */
   readonly onClosed: () => void;
@@ -95,7 +95,7 @@ export class Association implements SessionOwner, StreamListener {
     return this.#isOver;
   }
 
-  /** The relay is open: from now on the association belongs to `session` and to the control connection. */
+  /** The relay is open: from now on `session` and the control connection own the association. */
   start(session: Session, relay: DatagramRelay): void {
     const { context, request } = this.#options;
     const { io, settings } = context;
@@ -122,7 +122,7 @@ export class Association implements SessionOwner, StreamListener {
     });
     this.#open = { session, relay, destinations, unsolicited };
     session.start('');
-    // Nothing is expected on the control connection; reading it is how its end is noticed.
+    // The client sends nothing on the control connection; it is read to detect its end.
     stream.listener = this;
     stream.keepAlive();
     stream.resume();
@@ -179,7 +179,7 @@ export class Association implements SessionOwner, StreamListener {
     onOver();
   }
 
-  // ── Datagrams that the engine has no route or source for ─────────────────────────────────────────────────────────
+  // ── Datagrams without a route or source in the engine ────────────────────────────────────────────────────────────
 
   readonly onClientDatagram = (datagram: Buffer, from: Endpoint): void => {
     if (this.#open === null) return;
@@ -221,7 +221,7 @@ export class Association implements SessionOwner, StreamListener {
     if (!this.#decisions.ofClients.tryAcquire()) return this.#count('over-share', 1);
     const { data, lost } = this.#reassembly.add(datagram, header, this.#options.context.io.now());
     this.#count('fragments', lost);
-    // While a sequence waits, standalone datagrams must be seen too.
+    // While a sequence is incomplete, standalone datagrams must be checked too.
     relay.watchClient(this.#reassembly.isActive);
     if (data === null) return;
     const standalone = Buffer.from(datagram.subarray(0, header.length));
@@ -234,13 +234,13 @@ export class Association implements SessionOwner, StreamListener {
     const address = normalizeAddress(from.address);
     if (this.#lockedTo !== null && normalizeAddress(this.#lockedTo.address) !== address) return false;
     if (address !== clientAddress && address !== declaredAddress) return false;
-    // What a player sends to us through the proxy is not from its own client, though it may come from that address.
+    // A datagram that a player sends here through the proxy does not come from its client, although its address may match.
     const ip = parseIp(address);
     const isOurs = (): boolean => context.ownPorts.has('udp-outside', from.port);
     return ip !== null && !(isOurs() && context.isLocalAddress(ip));
   }
 
-  /** The first destination that is refused is logged, so that a player can be helped; the rest is only counted. */
+  /** Logs the first refused destination, and only counts the others. */
   #refused(reason: string, host: string, port: number): void {
     if (this.#dropped[reason] === undefined) {
       const { context, request } = this.#options;

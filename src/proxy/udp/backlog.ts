@@ -1,6 +1,6 @@
-// How many datagrams of one association wait for something, and how much memory they hold.
+// Limits the queued datagrams of one association, by number and by size.
 
-/** The most data that waits for one thing; with large datagrams it is reached before their number is. */
+/** Maximum size of the queued data, in bytes; large datagrams reach it before the maximum number. */
 const MAX_BYTES = 128 * 1024;
 
 export class Backlog {

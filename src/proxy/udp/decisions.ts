@@ -1,10 +1,9 @@
-// How many datagrams a second an account may have decided on: new destinations, unknown senders, fragments.
-// What is settled (routes, sources, destinations that are still fresh) needs no decision and is not bounded by this.
-// So whoever floods the sockets of an account, or of many associations of it, costs no more than this many decisions.
+// Limits the decisions per second of an account: new destinations, unknown senders, fragments. Datagrams with a route, a
+// source or a recent verdict need no decision. A flood to or from an account therefore costs at most this many decisions.
 import type { Account } from '../account.js';
 import type { Io } from '../io/io.js';
 
-/** What may be decided on at once after a pause, as part of a second. */
+/** The burst after a pause, as part of a second. */
 const BURST_S = 0.25;
 
 export class Decisions {
@@ -22,7 +21,7 @@ export class Decisions {
     this.#filledAt = io.now();
   }
 
-  /** Whether one more datagram may be decided on now; one that may not is dropped. */
+  /** Whether another decision is allowed now; if not, drop the datagram. */
   tryAcquire(): boolean {
     const now = this.#io.now();
     if (now > this.#filledAt) {
@@ -35,11 +34,11 @@ export class Decisions {
   }
 }
 
-/** The decisions of one account, over all its associations. Whoever floods it from outside takes none of its own. */
+/** The decisions of one account, over all its associations. Those for its clients and for others are separate. */
 export interface AccountDecisions {
-  /** About what the account's clients send. */
+  /** About datagrams of the account's clients. */
   readonly ofClients: Decisions;
-  /** About what comes from anyone else. */
+  /** About datagrams of others. */
   readonly ofOthers: Decisions;
 }
 

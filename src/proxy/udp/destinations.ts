@@ -1,5 +1,5 @@
-// Where one association sends: names resolved, every address judged, and both kept for a short while.
-// Direct ones that are settled become routes of the relay, which then moves the datagrams by itself until the next look.
+// The destinations of one association: resolves names, applies the egress rules to addresses, and caches both for a short
+// time. A permitted direct destination becomes a route of the engine until its verdict expires.
 
 import { parseIp } from '../../core/ip.js';
 import type { ConnectionContext } from '../context.js';
@@ -20,19 +20,19 @@ import type {
 import { UpstreamAssociations } from './upstream-associations.js';
 import type { ThroughUpstream } from './upstream-sources.js';
 
-/** How long a verdict on a destination holds, in ms: own ports, addresses and names change. */
+/** How long the verdict on a destination is valid, in ms: names, addresses and own ports change. */
 const JUDGED_FOR_MS = 5_000;
 /** The same for a name that could not be resolved. */
 const UNRESOLVED_FOR_MS = 1_000;
-/** Datagrams of one association that wait for names to be resolved; more are dropped. */
+/** Maximum number of datagrams of one association that wait for the resolver; more are dropped. */
 const MAX_WAITING_FOR_NAMES = 64;
 
 export interface DestinationsOptions
   extends Pick<UpstreamAssociationOptions, 'egress' | 'client' | 'relay' | 'decisions' | 'onIgnored'> {
   readonly context: UpstreamAssociationContext & Pick<ConnectionContext, 'upstreams'>;
   /**
-   * The association sends to a destination for the first time; its address is empty when only an upstream proxy knows
-   * it, and `via` names that proxy. Returns what must see its first data.
+   * Called for the first datagram to a destination. The address is empty when only the upstream proxy `via` knows it.
+   * Returns an inspector for its first data.
    */
   readonly onNew: (host: string, to: Endpoint, via: string | null) => PayloadInspector | null;
   /** `reason` as in the log; `host` as the client wrote it. Called for every dropped datagram. */
@@ -42,7 +42,7 @@ export interface DestinationsOptions
 /** How a destination is reached. */
 interface Hop {
   readonly to: Endpoint;
-  /** The upstream proxy that takes datagrams there, and as what; null: they go directly. */
+  /** The upstream proxy, and the destination as it gets it; null: direct. */
   readonly by: { readonly proxy: UpstreamAssociation; readonly as: ThroughUpstream } | null;
 }
 
@@ -52,13 +52,13 @@ interface Destination {
   readonly port: number;
   /** As the client writes it in front of standalone datagrams. */
   readonly header: Buffer;
-  /** Where datagrams go; null while that is not known or not permitted. */
+  /** How the destination is reached; null while unknown or not permitted. */
   hop: Hop | null;
   /** Why `hop` is null, once that is known. */
   refusal: string | null;
   checkedAt: number;
   validForMs: number;
-  /** Data that waits for the resolver; null while it is not asked. */
+  /** Data that waits for the resolver; null: no lookup is running. */
   waiting: Buffer[] | null;
   isNew: boolean;
   isForgotten: boolean;
@@ -68,7 +68,7 @@ interface Destination {
 
 export class Destinations {
   readonly #options: DestinationsOptions;
-  /** Least recently looked at first. */
+  /** Least recently used first. */
   readonly #known = new Map<number | string, Destination>();
   readonly #peers: Peers;
   readonly #upstreams: UpstreamAssociations;
@@ -89,7 +89,7 @@ export class Destinations {
     return this.#peers.hasAddress(address);
   }
 
-  /** Sends what follows the first `offset` bytes of `datagram` to where `header` says, now or once its name is resolved. */
+  /** Sends the data after `offset` in `datagram` to the destination in `header`, now or when its name is resolved. */
   send(header: DatagramHeader, standalone: Buffer, datagram: Buffer, offset: number): void {
     const key = headerKey(standalone);
     if (key === null) return;
@@ -107,21 +107,21 @@ export class Destinations {
     else this.#drop(destination, destination.refusal ?? 'unresolved');
   }
 
-  /** Takes routes back whose verdict is no longer fresh: the next datagram is looked at again. Meant to be called every second. */
+  /** Removes routes whose verdict has expired: the next datagram needs a decision. Call it every second. */
   refresh(nowMs: number): void {
     for (const destination of this.#known.values()) {
       if (nowMs - destination.checkedAt >= destination.validForMs) this.#unroute(destination);
     }
   }
 
-  /** Answers of the resolver that still come are passed over. */
+  /** Later answers of the resolver are ignored. */
   close(): void {
     this.#isClosed = true;
     this.#known.clear();
     this.#upstreams.close();
   }
 
-  /** Looked at now: to the end of the line. */
+  /** Marks the destination as most recently used. */
   #remember(key: number | string, destination: Destination): void {
     if (!this.#known.delete(key) && this.#known.size >= this.#options.context.settings.udp.maxDestinations) {
       this.#forgetOldest();
@@ -161,7 +161,7 @@ export class Destinations {
     if (!destination.isName) return this.#choose(destination, [host]);
     const upstream = context.upstreams.selectForName(host, port);
     if (upstream !== null) return this.#judgeName(destination, upstream);
-    // A name that a rule denies is not even looked up. Anything else is decided on its addresses.
+    // A name that a rule denies is not looked up. Otherwise its addresses decide.
     const verdict = egress.judgeName({ host, port });
     if (!verdict.ok && verdict.reason === 'denied-by-rule') {
       return this.#setHop(destination, null, verdict.reason);
@@ -172,7 +172,7 @@ export class Destinations {
     });
   }
 
-  /** The upstream proxy resolves the name: it is judged by what is known of it here. */
+  /** The upstream proxy resolves the name: only rules for names and ports apply. */
   #judgeName(destination: Destination, upstream: Upstream): void {
     const { host, port } = destination;
     const verdict = this.#options.egress.judgeName({ host, port });
@@ -197,14 +197,14 @@ export class Destinations {
     }
   }
 
-  /** Leads the destination to one of `addresses` that is permitted: the one in use if it still is among them. */
+  /** Selects a permitted one of `addresses`: the present one if it is still permitted. */
   #choose(destination: Destination, addresses: readonly string[]): void {
     const { host, isName, port } = destination;
     const { egress, context } = this.#options;
     const { upstreams } = context;
     const { permitted, refusal } = permittedAddresses(egress, addresses, isName ? host : null, port, 'udp');
     const inUse = permitted.find((address) => address === destination.hop?.to.address);
-    // No error tells that a datagram was not delivered, so there is no second try: IPv4 is what every host has.
+    // UDP reports no failed delivery, so there is no second attempt; IPv4 works on every host.
     const address = inUse ?? permitted.find((each) => !each.includes(':')) ?? permitted[0];
     if (address === undefined) return this.#setHop(destination, null, refusal);
     const ip = upstreams.isEmpty ? null : parseIp(address);

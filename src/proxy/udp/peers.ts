@@ -1,4 +1,4 @@
-// The hosts that an association sends to, as sources whose answers the relay passes on.
+// The hosts that an association sends to: the engine forwards datagrams from them to the client.
 
 import { parseIp } from '../../core/ip.js';
 import type { DatagramRelay } from '../io/datagrams.js';
@@ -8,7 +8,7 @@ import { writeDatagramHeader } from '../protocols/datagram-header.js';
 /** Several destinations (a name and its address) may lead to one host, so each is counted. */
 export class Peers {
   readonly #relay: DatagramRelay;
-  /** How many destinations lead there, by address and port. */
+  /** Number of destinations by address and port. */
   readonly #counts = new Map<string, Map<number, number>>();
 
   constructor(relay: DatagramRelay) {

@@ -1,11 +1,11 @@
-// Datagrams from hosts that no destination of the client leads to: whether they reach it (RFC 4787 §5).
+// Decides whether datagrams from hosts that the client has not sent to reach it (RFC 4787 §5).
 import type { EgressPolicy } from '../../core/egress/egress.js';
 import { normalizeAddress, parseIp, unmap } from '../../core/ip.js';
 import type { Endpoint, Io } from '../io/io.js';
 import { writeDatagramHeader } from '../protocols/datagram-header.js';
 import type { Decisions } from './decisions.js';
 
-/** How long the verdict on the last of them holds, in ms. */
+/** How long the verdict on the last sender is valid, in ms. */
 const JUDGED_FOR_MS = 1_000;
 
 export interface UnsolicitedOptions {
@@ -13,20 +13,20 @@ export interface UnsolicitedOptions {
   readonly egress: EgressPolicy;
   readonly fullCone: boolean;
   readonly decisions: Decisions;
-  /** Whether the client has sent to an address, on whatever port. */
+  /** Whether the client has sent to an address, to any port. */
   readonly hasSentTo: (address: string) => boolean;
 }
 
 export class UnsolicitedSources {
   readonly #options: UnsolicitedOptions;
-  /** Where the last datagram came from that may reach the client, and its header. */
+  /** The last permitted sender, and its header. */
   #last: { readonly from: Endpoint; readonly header: Buffer; readonly at: number } | null = null;
 
   constructor(options: UnsolicitedOptions) {
     this.#options = options;
   }
 
-  /** The header for data from `from`; else why it may not reach the client. */
+  /** The header for data from `from`; else the reason why it is dropped. */
   headerFor(from: Endpoint): Buffer | 'over-share' | 'unsolicited' {
     const { io, egress, fullCone, decisions, hasSentTo } = this.#options;
     const at = io.now();

@@ -14,10 +14,10 @@ import type { Backlog } from './backlog.js';
 import type { AccountDecisions } from './decisions.js';
 import { type ThroughUpstream, UpstreamSources } from './upstream-sources.js';
 
-/** The least time from asking a proxy to asking it again, in ms; doubled for each time it fails in between. */
+/** Minimum time between two attempts to open an association at a proxy, in ms; doubled after each failure. */
 const SHORTEST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
-/** What the client says of itself where it does not know yet (RFC 1928 §4); a translator may change it anyway. */
+/** The address of a client that does not know it yet (RFC 1928 §4); NAT may change it anyway. */
 const UNKNOWN_SOURCE = { host: '0.0.0.0', port: 0 };
 
 export type UpstreamAssociationContext = Pick<
@@ -32,11 +32,11 @@ export interface UpstreamAssociationOptions {
   readonly client: ResolveClient;
   readonly relay: DatagramRelay;
   readonly decisions: AccountDecisions;
-  /** Bounds what waits while a proxy is asked; shared by the upstream proxies of an association. */
+  /** Limits the datagrams that wait for a proxy; shared by all upstream proxies of an association. */
   readonly backlog: Backlog;
   /** A datagram of the client that could not be sent; `reason` as in the log. */
   readonly onDropped: (reason: string, to: ThroughUpstream) => void;
-  /** A datagram that came from outside and is not for the client. */
+  /** A datagram from outside that is not for the client. */
   readonly onIgnored: (reason: string) => void;
 }
 
@@ -51,7 +51,7 @@ export class UpstreamAssociation {
   readonly sources: UpstreamSources;
   readonly #options: UpstreamAssociationOptions;
   #open: { readonly control: Stream; readonly socket: UpstreamSocket } | null = null;
-  /** What waits while the proxy is asked; null while it is not. */
+  /** Datagrams that wait for the proxy; null: no request is running. */
   #waiting: Waiting[] | null = null;
   #attempt: Attempt | null = null;
   #releaseConnection: (() => void) | null = null;
@@ -67,11 +67,11 @@ export class UpstreamAssociation {
     this.sources = new UpstreamSources(egress, context.settings.udp.fullCone);
   }
 
-  /** Sends what follows the first `offset` bytes of `datagram`, now or once the proxy has agreed. */
+  /** Sends the data after `offset` in `datagram`, now or when the proxy has accepted the request. */
   send(to: ThroughUpstream, datagram: Buffer, offset: number): void {
     if (this.#open !== null) return this.#open.socket.send(to.header, datagram, offset);
     if (this.#waiting === null && this.#mayAsk()) this.#ask();
-    // It may have been answered at once.
+    // The request may have finished synchronously.
     if (this.#open !== null) return this.send(to, datagram, offset);
     if (this.#waiting === null) return this.#options.onDropped(this.#failure, to);
     if (!this.#options.backlog.tryAcquire(datagram.length - offset)) {
@@ -80,7 +80,7 @@ export class UpstreamAssociation {
     this.#waiting.push({ to, data: Buffer.from(datagram.subarray(offset)) });
   }
 
-  /** For good: the association has ended. */
+  /** The association has ended. */
   close(): void {
     this.#attempt?.cancel();
     this.#attempt = null;
@@ -97,7 +97,7 @@ export class UpstreamAssociation {
     this.#askedAt = context.io.now();
     this.#pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, this.#pauseMs * 2));
     this.#waiting = [];
-    // A control connection and a socket: what a CONNECT holds.
+    // A control connection and a socket: as many descriptors as a CONNECT.
     this.#releaseConnection = context.tryAcquireConnection();
     if (this.#releaseConnection === null) return this.#failed('max-connections');
     const attempt = askUpstream(
@@ -126,7 +126,7 @@ export class UpstreamAssociation {
     this.#pauseMs = SHORTEST_PAUSE_MS;
     control.keepAlive();
     const onClosed = (): void => this.#controlClosed();
-    // Nothing is expected on it; reading it is how its end is noticed.
+    // The proxy sends nothing on it; it is read to detect its end.
     control.listener = { onData() {}, onEnd: onClosed, onFailed: onClosed };
     control.resume();
     for (const { to: destination, data } of this.#takeWaiting()) socket.send(destination.header, data, 0);
@@ -135,13 +135,13 @@ export class UpstreamAssociation {
   #openSocket(control: Stream, to: Endpoint): UpstreamSocket | string {
     const local = control.local.address;
     const isOfFamily = isIPv6(local) === isIPv6(to.address);
-    // Many proxies take datagrams only from the address that the control connection came from.
+    // Many proxies accept datagrams only from the address of the control connection.
     const bindAddress = isOfFamily ? local : isIPv6(to.address) ? '::' : '0.0.0.0';
     const onDatagram = (datagram: Buffer, from: Endpoint): void => this.#onDatagram(datagram, from, to);
     return this.#options.relay.openUpstream({ bindAddress, to, onDatagram }) ?? 'no-port';
   }
 
-  /** A proxy may have its relay elsewhere, but where no proxy can be it would use us to reach others. */
+  /** A proxy may have its relay at another address, but a malicious one could name a target that it wants us to reach. */
   #mayBeRelay(control: Stream, { address, port }: Endpoint): boolean {
     const ip = parseIp(address);
     if (ip === null || port === 0) return false;
@@ -194,7 +194,7 @@ export class UpstreamAssociation {
   }
 }
 
-/** BND.ADDR as where to send; all zeros (and a name, which is read as them) stand for the proxy's own address. */
+/** The destination from BND.ADDR; all zeros (also used for a name) mean the proxy's own address. */
 function relayAddress(control: Stream, boundAddress: string): string {
   const ip = parseIp(boundAddress);
   const isOpen = ip === null || unmap(ip).every((byte) => byte === 0);

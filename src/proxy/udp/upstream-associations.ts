@@ -1,4 +1,4 @@
-// The associations that one association has with upstream proxies.
+// The upstream associations of one association, one for each upstream proxy.
 import { destinationFields } from '../protocols/socks5-client.js';
 import type { Upstream } from '../upstreams/rules.js';
 import { Backlog } from './backlog.js';
@@ -10,7 +10,7 @@ type SharedOptions = Omit<UpstreamAssociationOptions, 'upstream' | 'backlog'>;
 export class UpstreamAssociations {
   readonly #options: SharedOptions;
   readonly #backlog: Backlog;
-  /** By where the proxy is and as whom we log in: several rules may name one proxy. */
+  /** By address and credentials of the proxy: several rules may name the same proxy. */
   readonly #associations = new Map<string, UpstreamAssociation>();
 
   constructor(options: SharedOptions) {

@@ -1,27 +1,27 @@
-// Whose answers an upstream proxy may bring to the client: the same rule as for datagrams that come directly.
+// Decides which datagrams from an upstream proxy reach the client, by the same rule as for direct datagrams.
 import type { EgressPolicy } from '../../core/egress/egress.js';
 import { formatIp, type IpBytes, parseIp, unmap } from '../../core/ip.js';
 import { type DatagramHeader, headerKey, writeDatagramHeader } from '../protocols/datagram-header.js';
 import { AddressType } from '../protocols/socks5.js';
 
-/** A destination as its upstream proxy reads it. */
+/** A destination as the upstream proxy gets it. */
 export interface ThroughUpstream {
   /** A name that the upstream proxy resolves, or an address. */
   readonly host: string;
   readonly port: number;
-  /** In front of datagrams to it, RFC 1928 §7. */
+  /** The header of datagrams to it, RFC 1928 §7. */
   readonly header: Buffer;
 }
 
 export class UpstreamSources {
   readonly #egress: EgressPolicy;
   readonly #fullCone: boolean;
-  readonly #exact = new Tally<number | string>();
-  readonly #addresses = new Tally<string>();
-  /** Ports of destinations whose address only the upstream proxy knows. */
-  readonly #namedPorts = new Tally<number>();
+  readonly #exact = new Multiset<number | string>();
+  readonly #addresses = new Multiset<string>();
+  /** Ports of destinations that the upstream proxy resolves. */
+  readonly #namedPorts = new Multiset<number>();
 
-  /** @param fullCone whether hosts that the client never sent to may answer */
+  /** @param fullCone whether datagrams of hosts that the client has not sent to are accepted */
   constructor(egress: EgressPolicy, fullCone: boolean) {
     this.#egress = egress;
     this.#fullCone = fullCone;
@@ -44,7 +44,7 @@ export class UpstreamSources {
     return this.#exact.has(keyOf(datagram));
   }
 
-  /** The header behind which an answer with another one goes to the client; null when it may not. */
+  /** The header for the client of a datagram with header `header`; null: drop it. */
   headerFor(header: DatagramHeader): Buffer | null {
     if (header.addressType === AddressType.domain) return null;
     const ip = unmap(header.address);
@@ -54,7 +54,7 @@ export class UpstreamSources {
 
   #mayAnswer(ip: IpBytes, port: number): boolean {
     const verdict = this.#egress.judge({ host: null, ip, port, protocol: 'udp' });
-    // What a name leads to at the side of the upstream proxy is not known here, and may be private there; the port is known.
+    // The address to which the upstream proxy resolves a name is unknown here, and may be private; only the port is known.
     if (this.#namedPorts.has(port)) return verdict.ok || verdict.reason === 'private';
     return verdict.ok && (this.#fullCone || this.#addresses.has(formatIp(ip)));
   }
@@ -64,8 +64,8 @@ function keyOf(header: Buffer): number | string {
   return headerKey(header) ?? '';
 }
 
-/** A set whose members may be added several times: as many removals take one away. */
-class Tally<Key> {
+/** A multiset: a member that was added n times needs n removals. */
+class Multiset<Key> {
   readonly #counts = new Map<Key, number>();
 
   has(key: Key): boolean {

@@ -1,4 +1,4 @@
-// Asking an upstream proxy: finds it, connects to it, and leads it through its handshake.
+// Opens a connection through an upstream proxy: resolves its name, connects to it, and does the handshake.
 import type { EgressPolicy } from '../../core/egress/egress.js';
 import { parseIp } from '../../core/ip.js';
 import { dial } from '../dial.js';
@@ -16,9 +16,9 @@ export interface UpstreamRequest {
   /** A name that the upstream proxy resolves, or an address. */
   readonly destination: { readonly host: string; readonly port: number };
   readonly client: ResolveClient;
-  /** It has done it. `early` is what came behind its reply. The stream is paused and its listener is to be set. */
+  /** The proxy has connected. `early` is what followed its reply. The stream is paused; set its listener. */
   readonly onConnected: (stream: Stream, bound: Endpoint, early: Buffer | null) => void;
-  /** `reason` is for the log: a system error code, or what the upstream proxy did. */
+  /** `reason` is for the log: a system error code, or the failure of the upstream proxy. */
   readonly onFailed: (reply: ReplyCode, reason: string) => void;
 }
 
@@ -26,11 +26,11 @@ export interface UpstreamContext {
   readonly io: Io;
   readonly resolve: Resolve;
   readonly egress: EgressPolicy;
-  /** For connecting and the handshake together, in ms. */
+  /** Time limit for connecting and the handshake together, in ms. */
   readonly connectTimeoutMs: number;
 }
 
-/** Starts asking; may fail before it returns. After `cancel` neither callback is called. */
+/** Starts the request. `onFailed` may be called before it returns. No callback follows `cancel`. */
 export function askUpstream(request: UpstreamRequest, context: UpstreamContext): Attempt {
   const ask = new Ask(request, context);
   ask.start();
@@ -81,14 +81,14 @@ class Ask implements Attempt, StreamListener {
     const { io, egress, connectTimeoutMs } = this.#context;
     const { port } = this.#request.upstream;
     const others = addresses.filter((address) => !isOwnListener(address, port, egress));
-    // A rule that names this proxy as its own upstream would go round in circles.
+    // A rule that names this proxy as its own upstream would cause a loop.
     if (others.length === 0) return this.#fail(Reply.generalFailure, 'upstream-is-this-proxy');
     this.#timer = io.timer(connectTimeoutMs, () => this.#fail(Reply.ttlExpired, 'upstream-timeout'));
     this.#attempt = dial(io, {
       addresses: others,
       port,
       timeoutMs: connectTimeoutMs,
-      // What is wrong with the way to the upstream proxy says nothing about the destination.
+      // A failure to reach the upstream proxy says nothing about the destination.
       onFailed: (code) => this.#fail(Reply.generalFailure, `upstream-${code}`),
       onConnected: (stream) => {
         this.#stream = stream;

@@ -1,41 +1,41 @@
-// Which destinations are reached through an upstream SOCKS5 proxy, and which one that is.
+// The rules that select the upstream proxy of a destination.
 import { readDestination } from '../../core/heartbeats/game-destination.js';
 import type { IpBytes } from '../../core/ip.js';
 
 /** An upstream proxy. */
 export interface Upstream {
-  /** What it speaks. HTTP proxies carry no datagrams. */
+  /** The protocol of the proxy. HTTP proxies do not support UDP. */
   readonly protocol: 'socks5' | 'http';
   readonly host: string;
   readonly port: number;
-  /** RFC 1929 credentials; null: the upstream asks for none. */
+  /** Credentials; null: none. */
   readonly login: { readonly username: string; readonly password: string } | null;
-  /** Who resolves names of destinations. */
+  /** Where names of destinations are resolved. */
   readonly names: 'here' | 'proxy';
 }
 
 export interface UpstreamRule {
-  /** Every part is optional, as in game rules. */
+  /** Every key is optional, as in game rules. */
   readonly match: {
     readonly hosts?: readonly string[] | undefined;
     readonly ports?: readonly (number | string)[] | undefined;
   };
-  /** null: reached directly, an exception from the rules after it. */
+  /** null: connect directly, an exception to later rules. */
   readonly upstream: Upstream | null;
 }
 
 export interface Upstreams {
-  /** Everything is reached directly. */
+  /** There are no rules: all connections are direct. */
   readonly isEmpty: boolean;
-  /** The upstream that takes a name as it is; null when the name is to be resolved here. */
+  /** The upstream proxy that resolves this name itself; null: resolve it here. */
   selectForName(host: string, port: number): Upstream | null;
-  /** The upstream of a destination with its address; null when it is reached directly. `host` is the name or the address. */
+  /** The upstream proxy of a destination with a known address; null: direct. `host` is the name or the address. */
   select(host: string, ip: IpBytes, port: number): Upstream | null;
 }
 
 /**
- * Reads the rules, of which the first that matches wins. A name that has not been resolved is held against the names of
- * the rules only. Throws GameRuleError for a rule that cannot be read.
+ * Reads the rules; the first match wins. A name that is not resolved is compared only with names in the rules. Throws
+ * GameRuleError for an invalid rule.
  */
 export function createUpstreams(rules: readonly UpstreamRule[]): Upstreams {
   const read = rules.map(({ match, upstream }, i) => ({

@@ -34,7 +34,7 @@ it('a thread that fails is started again with the listeners it had', needs('open
   assert.deepEqual(taken, { code: 'EADDRINUSE' });
 
   gateway.setMaterial(1, { cert: 'no certificate', key: 'no key' });
-  await eventually(() => assert.deepEqual(errors, ['TLS thread failed; starting it again']));
+  await eventually(() => assert.deepEqual(errors, ['TLS thread failed; restarting']));
   gateway.setMaterial(1, { cert, key });
   await eventually(async () => assert.equal(await servedAt(url), fingerprint));
   opened.close();

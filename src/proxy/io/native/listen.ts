@@ -33,7 +33,7 @@ import { NativeStream } from './stream.js';
 /** Connections accepted in one turn; then others are served. */
 const ACCEPTS_PER_TURN = 64;
 /** How long accepting rests when the system has no memory for another connection (ENOBUFS, ENOMEM), in ms. */
-const REST_MS = 100;
+const RETRY_MS = 100;
 const BACKLOG = 4096;
 const KEEPALIVE_IDLE_S = 60;
 
@@ -102,7 +102,7 @@ export class Acceptor implements Watcher {
   #rest(): void {
     if (this.#registration !== NOT_WATCHED) this.#loop.remove(this.#fd, this.#registration, false);
     this.#registration = NOT_WATCHED;
-    this.#loop.timer(REST_MS, () => {
+    this.#loop.timer(RETRY_MS, () => {
       if (this.#isClosed) return;
       if (this.#spare === -1) this.#spare = openSpare();
       this.#registration = this.#loop.add(this.#fd, EPOLLIN | EPOLLEXCLUSIVE, this);

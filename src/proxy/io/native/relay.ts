@@ -5,7 +5,7 @@ import type { AccountRates, FlowShare } from '../rates.js';
 import { EAGAIN, EINTR, EPOLLERR } from './libc.js';
 import type { Loop, Task } from './loop.js';
 import type { Pipe, Pipes } from './pipes.js';
-import { type NativeStream, READ_BYTES, readBuffer, type StreamTaker } from './stream.js';
+import { type NativeStream, READ_BYTES, readBuffer, type StreamOwner } from './stream.js';
 
 /** One visit moves at most this; then other directions have their turn. */
 const VISIT_BYTES = 1024 * 1024;
@@ -53,7 +53,7 @@ class Direction implements Task {
   }
 }
 
-export class NativeRelay implements Relay, StreamTaker {
+export class NativeRelay implements Relay, StreamOwner {
   readonly #shared: RelayShared;
   readonly #up: Direction;
   readonly #down: Direction;
@@ -70,8 +70,8 @@ export class NativeRelay implements Relay, StreamTaker {
     this.#up = new Direction(this, client, destination, options.countAt);
     this.#down = new Direction(this, destination, client, options.countAt + 1);
     if (options.rates) this.setRates(options.rates);
-    this.#down.pending = client.takeOver(this);
-    this.#up.pending = destination.takeOver(this);
+    this.#down.pending = client.setOwner(this);
+    this.#up.pending = destination.setOwner(this);
     if (options.early !== null) this.#takeEarly(options.early);
     // Whatever was ready before makes no event of its own any more.
     if (client.isReadable || this.#up.pending !== null) this.#queue(this.#up);
@@ -178,7 +178,7 @@ export class NativeRelay implements Relay, StreamTaker {
     const got = libc.recv(from.fd, readBuffer, READ_BYTES);
     if (got <= 0) return this.#noneTaken(direction, got);
     if (got < READ_BYTES) {
-      if (!from.areReadsCut) from.isReadable = false;
+      if (!from.mayReadShort) from.isReadable = false;
     } else direction.isBulk = true;
     const chunk = readBuffer.subarray(0, got);
     if (direction === this.#up && this.#inspect !== null && !this.#inspect(chunk)) this.#inspect = null;
@@ -256,7 +256,7 @@ export class NativeRelay implements Relay, StreamTaker {
     if (outgoing.state === 'open') {
       outgoing.state = 'failed';
       stream.isReadable = true;
-      stream.areReadsCut = true;
+      stream.mayReadShort = true;
       this.visit(outgoing);
     }
     this.#reset(stream);

@@ -26,12 +26,12 @@ export const STREAM_EVENTS = EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLRDHUP | EPOLLE
 /** What one recv takes at most; a flow that fills it is bulk, which is moved by splice. */
 export const READ_BYTES = 16 * 1024;
 const KEEPALIVE_IDLE_S = 60;
-const NOBODY: StreamListener = { onData() {}, onEnd() {}, onFailed() {} };
+const NO_LISTENER: StreamListener = { onData() {}, onEnd() {}, onFailed() {} };
 /** Messages of a protocol that the system does not take: more than this and the peer is not reading at all. */
 const MAX_UNSENT_BYTES = 64 * 1024;
 
 /** A relay that has taken a stream over. */
-export interface StreamTaker {
+export interface StreamOwner {
   streamReady(stream: NativeStream, events: number): void;
 }
 
@@ -40,7 +40,7 @@ export const readBuffer = Buffer.allocUnsafeSlow(READ_BYTES);
 const address = new Uint8Array(SOCKADDR_BYTES);
 
 export class NativeStream implements Stream, Watcher, Task {
-  listener: StreamListener = NOBODY;
+  listener: StreamListener = NO_LISTENER;
   /** The source may have bytes, or its end, for us. */
   isReadable = false;
   /** The system takes bytes. */
@@ -49,13 +49,13 @@ export class NativeStream implements Stream, Watcher, Task {
    * A short read has not emptied the socket, so that no further event comes: the peer's FIN waits behind the bytes, or
    * urgent data is among them, in front of which every read stops.
    */
-  areReadsCut = false;
+  mayReadShort = false;
   readonly #loop: Loop;
   #fd: number;
   #registration: Registration = NOT_WATCHED;
   /** Known of an accepted one; else the system is asked, which is rarely needed. */
   readonly #peer: Endpoint | null;
-  #taker: StreamTaker | null = null;
+  #owner: StreamOwner | null = null;
   #isPaused = true;
   #hasEnded = false;
   #isReading = false;
@@ -148,10 +148,10 @@ export class NativeStream implements Stream, Watcher, Task {
     this.#loop.libc.setOption(this.#fd, IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE_S);
   }
 
-  /** From now on the taker reads and writes; what was written before is handed over unsent. */
-  takeOver(taker: StreamTaker): Buffer | null {
-    this.#taker = taker;
-    this.listener = NOBODY;
+  /** From now on the owner reads and writes; what was written before is handed over unsent. */
+  setOwner(owner: StreamOwner): Buffer | null {
+    this.#owner = owner;
+    this.listener = NO_LISTENER;
     this.#isPaused = true;
     const unsent = this.#unsent;
     this.#unsent = null;
@@ -175,17 +175,17 @@ export class NativeStream implements Stream, Watcher, Task {
 
   ready(events: number): void {
     if (events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP)) this.isReadable = true;
-    if (events & (EPOLLPRI | EPOLLRDHUP | EPOLLHUP)) this.areReadsCut = true;
+    if (events & (EPOLLPRI | EPOLLRDHUP | EPOLLHUP)) this.mayReadShort = true;
     if (events & (EPOLLOUT | EPOLLHUP)) this.isWritable = true;
-    if (this.#taker !== null) {
-      this.#taker.streamReady(this, events);
+    if (this.#owner !== null) {
+      this.#owner.streamReady(this, events);
       return;
     }
     if (events & EPOLLERR) {
       // What the peer sent before it reset the connection is there to be read: the answer to a request that it did not read whole.
       this.run();
-      if (this.#taker === null) this.#fail(this.error());
-      else (this.#taker as StreamTaker).streamReady(this, events);
+      if (this.#owner === null) this.#fail(this.error());
+      else (this.#owner as StreamOwner).streamReady(this, events);
       return;
     }
     if (this.isWritable && this.#unsent !== null) this.#flush(this.#unsent);
@@ -196,11 +196,11 @@ export class NativeStream implements Stream, Watcher, Task {
   run(): void {
     const { libc } = this.#loop;
     this.#isReading = true;
-    while (this.isReadable && !this.#isPaused && this.#taker === null && this.#fd !== -1) {
+    while (this.isReadable && !this.#isPaused && this.#owner === null && this.#fd !== -1) {
       const got = libc.recv(this.#fd, readBuffer, READ_BYTES);
       if (got > 0) {
         // A short read has emptied the socket: the next bytes make a new event.
-        if (got < READ_BYTES && !this.areReadsCut) this.isReadable = false;
+        if (got < READ_BYTES && !this.mayReadShort) this.isReadable = false;
         this.listener.onData(readBuffer.subarray(0, got));
       } else if (got === 0) {
         this.isReadable = false;
@@ -248,7 +248,7 @@ export class NativeStream implements Stream, Watcher, Task {
     this.#registration = NOT_WATCHED;
     this.#fd = -1;
     this.#unsent = null;
-    this.listener = NOBODY;
+    this.listener = NO_LISTENER;
     this.isReadable = false;
     this.isWritable = false;
   }

@@ -5,7 +5,7 @@ import type { Endpoint, Stream, StreamListener } from '../io.js';
 
 export const KEEP_ALIVE_IDLE_MS = 60_000;
 
-const NOBODY: StreamListener = { onData() {}, onEnd() {}, onFailed() {} };
+const NO_LISTENER: StreamListener = { onData() {}, onEnd() {}, onFailed() {} };
 
 export function codeOf(error: NodeJS.ErrnoException): string {
   return error.code ?? 'UNKNOWN';
@@ -19,7 +19,7 @@ export function remoteEndpoint({ remoteAddress = '', remotePort = 0 }: Socket): 
 export class NodeStream implements Stream {
   readonly peer: Endpoint;
   readonly local: Endpoint;
-  listener: StreamListener = NOBODY;
+  listener: StreamListener = NO_LISTENER;
   readonly #socket: Socket;
   #isPaused = true;
   /** The end came while paused: Node reports it even then, when nothing is buffered. */
@@ -60,7 +60,7 @@ export class NodeStream implements Stream {
   }
 
   close(): void {
-    this.listener = NOBODY;
+    this.listener = NO_LISTENER;
     this.#socket.destroy();
   }
 
